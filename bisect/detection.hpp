@@ -1,0 +1,62 @@
+// Is tonight worse? Two stages: a cheap screen against the accepted level, then interleaved A/B runs
+// until the answer is clear. Pure; used by the service's analysis and by `nightjar detect`/`compare`.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bisect/statistics.hpp"
+#include "storage/model/metric.hpp"
+
+namespace nightjar::bisect {
+
+struct DetectionPolicy {
+  double threshold = .07;          // a change to flag, as a share
+  double screen_change = .03;      // stage one: suspicious from here
+  double screen_z = 1.5;
+  double interval_points = .05;    // stage two: clear when the interval is narrower
+  double confidence = .95;
+  Direction direction = Direction::lower_is_better;
+  Repeatability repeatability = Repeatability::noisy;
+};
+
+// Stage one. `levels`: accepted levels of earlier nights, newest first; `tonight`: the night's runs.
+struct Screen {
+  enum class Verdict { first_night, same, suspect_worse, suspect_better };
+  Verdict verdict = Verdict::same;
+  double level = 0;      // tonight's Hodges-Lehmann location
+  double reference = 0;  // the accepted level it was held against
+  double change = 0;     // level / reference - 1
+  double z = 0;
+};
+Screen screen(std::span<const double> levels, std::span<const double> tonight,
+              const DetectionPolicy& policy);
+
+// Stage two. Runs of both builds, interleaved in the same sessions. `more`: measure until each side
+// has `runs_a_side` (5, 10, 20, 40, 80, 120; steady metrics 3, 5, 10).
+struct Confirmation {
+  enum class Verdict { worse, better, same, inconclusive, more };
+  Verdict verdict = Verdict::more;
+  Ratio change;
+  int runs_a_side = 0;
+  std::string rule;  // one sentence: why
+};
+Confirmation confirm(std::span<const double> good, std::span<const double> bad,
+                     const DetectionPolicy& policy);
+
+// Change points of a whole series (`nightjar detect`): values a position, in order of position.
+struct Position {
+  long long position = 0;
+  std::vector<double> runs;
+};
+struct Change {
+  long long position = 0;  // the first of the new level
+  bool worse = false;
+  double before = 0, after = 0;
+  Ratio ratio;
+};
+std::vector<Change> change_points(std::span<const Position> series, const DetectionPolicy& policy);
+
+}  // namespace nightjar::bisect

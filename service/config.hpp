@@ -1,0 +1,95 @@
+// nightjar.toml as a type: every key with its default. An unknown key is an error that names it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bisect/detection.hpp"
+#include "bisect/search.hpp"
+#include "web/message.hpp"
+
+namespace nightjar::service {
+
+struct TokenConfig {
+  std::string name;
+  web::Role role = web::Role::read;
+  std::string sha256;  // of the token; the token itself is never stored
+};
+
+struct ThresholdConfig {
+  std::string workload = "**";  // glob
+  std::string metric = "*";     // or a metric's name
+  double threshold = .07;
+};
+
+struct Config {
+  struct Service {  // [service]
+    std::filesystem::path data = "nightjar-data";  // database, artifacts, repository
+    std::string address = "127.0.0.1";
+    std::uint16_t port = 8187;
+    bool open_reads = true;
+    std::string public_url;  // for links in reports; empty: http://address:port
+    std::filesystem::path port_file;  // written once bound; for port = 0
+  } service;
+  std::vector<TokenConfig> tokens;  // [[token]]
+  struct Source {                   // [source]
+    std::string index;              // PEP 503 base URL, e.g. https://download.pytorch.org/whl/nightly/cpu
+    std::filesystem::path directory;  // or a directory of wheels
+    std::string variant = "cpu";
+    std::string python_tag = "cp311";
+    std::chrono::seconds poll{900};
+    int keep_days = 14;             // how far back a first start looks; at least the two newest
+    int first_nightlies = 1;        // how many of the newest nightlies a first start measures
+    std::uint64_t artifact_bytes = 20ull << 30;
+  } source;
+  struct Repository {  // [repository]
+    std::string url;   // https://github.com/pytorch/pytorch
+    std::string main = "main";
+    std::string nightly = "nightly";
+  } repository;
+  struct NightConfig {  // [night]
+    std::string at;     // "09:30" UTC; empty: no schedule
+    bool on_new_build = true;
+    std::vector<std::string> workloads = {"python/**", "native/**"};  // globs
+    std::vector<std::string> metrics = {"latency", "peak_cpu_memory", "peak_gpu_memory"};
+    int runs = 5;
+    int session_workloads = 8;  // a screen session interleaves so many workloads
+    double run_seconds = 2.0;
+    double run_timeout_seconds = 300;
+    std::int64_t run_memory_bytes = 0;
+    int threads = 1;
+  } night;
+  bisect::DetectionPolicy detection;        // [detection]
+  std::vector<ThresholdConfig> thresholds;  // [[threshold]], the last match wins
+  bisect::SearchPolicy search;              // [search]
+  struct Queue {                            // [queue]
+    std::chrono::seconds lease{120};
+    std::chrono::seconds tick{5};
+    std::chrono::seconds runner_silent{300};  // a runner not seen for so long is not planned for
+  } queue;
+  struct Webhook {  // [webhook]
+    std::filesystem::path secret_file;  // empty: webhooks are refused
+    std::string branch = "nightly";
+    std::string repository;             // "pytorch/pytorch"; others are ignored
+  } webhook;
+  struct Report {  // [report]
+    std::string tracker = "dry-run";  // or "github"
+    std::filesystem::path directory = "reports";  // dry run
+    std::string api = "https://api.github.com";
+    std::string repository;           // "owner/name"
+    std::filesystem::path token_file;
+    std::vector<std::string> labels = {"nightjar"};
+    int recovered_nights = 3;
+  } report;
+};
+
+// Reads and checks; throws std::invalid_argument whose message names file, line and key. Relative
+// paths are relative to the file.
+Config load_config(const std::filesystem::path& file);
+
+}  // namespace nightjar::service

@@ -1,0 +1,63 @@
+// One SQLite file behind one small wrapper: opens, migrates, backs up, and runs transactions. The
+// service holds one writer and several readers; a Database is used by one thread at a time.
+// SQL stays in this folder.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace nightjar::storage {
+
+// The environment failed (disk full, file locked, not a database): message has path and SQL.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class Statement;
+
+class Database {
+ public:
+  // Opens for writing, creates if missing, applies pending migrations. Throws Error, also for a file
+  // whose schema is newer than this program knows. ":memory:" is the tests' double.
+  static Database open_writer(const std::filesystem::path& path);
+  // Opens an existing, migrated file read-only.
+  static Database open_reader(const std::filesystem::path& path);
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) noexcept;
+  ~Database();
+
+  // Copies the whole database while it is in use (SQLite's online backup) into a new file, which
+  // appears under its name only when complete.
+  void backup(const std::filesystem::path& to) const;
+  // Changes whenever any connection has committed; for caches.
+  std::int64_t data_version() const;
+  int schema_version() const;
+
+  struct Impl;
+  Impl& impl() const { return *impl_; }
+
+ private:
+  explicit Database(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// BEGIN IMMEDIATE; rolls back unless commit() was called. Nested ones are savepoints.
+class Transaction {
+ public:
+  explicit Transaction(Database& database);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  void commit();
+
+ private:
+  Database& database_;
+  int depth_;
+  bool open_ = true;
+};
+
+}  // namespace nightjar::storage

@@ -1,0 +1,47 @@
+// The job queue: leases, attempts, affinity. A result and its job's state are one transaction.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/database.hpp"
+#include "storage/model/job.hpp"
+#include "storage/model/machine.hpp"
+#include "storage/page.hpp"
+
+namespace nightjar::storage {
+
+// Queues a job unless one with its key exists; returns the stored one either way.
+Job add_job(Database& db, const Job& job);
+std::optional<Job> find_job(Database& db, JobId id);
+std::optional<Job> find_job(Database& db, std::string_view key);
+std::vector<Job> jobs_of_night(Database& db, NightId night, JobKind kind);
+Page<Job> list_jobs(Database& db, std::optional<JobState> state, const PageRequest& page);
+std::map<JobState, int> count_jobs(Database& db);
+
+// The best queued job for `runner`: same machine class, all its workloads runnable there, affinity
+// respected; highest priority, then oldest. Leases it and raises its attempt.
+std::optional<Job> claim_job(Database& db, const Runner& runner, Time now, Time lease_until);
+// False if the lease is no longer this attempt's.
+bool renew_lease(Database& db, JobId id, int attempt, Time lease_until);
+// Back to the queue at once (graceful stop); the attempt is not counted as lost.
+bool release_job(Database& db, JobId id, int attempt);
+// Returns leases that ended before `now` to the queue; the third lost attempt fails the job.
+// Returns the jobs touched.
+std::vector<JobId> expire_leases(Database& db, Time now);
+void cancel_job(Database& db, JobId id, std::string_view reason);
+
+enum class Accepted { stored, already_stored, stale };
+// Stores every run with all raw samples and sets the job done, in one transaction. already_stored if
+// this job has its result; stale if `attempt` is not the latest. Series are interned on the way:
+// `variant` of each run's build. Control runs are kept without a series.
+Accepted store_result(Database& db, JobId id, int attempt, const SessionResult& result, Time now);
+// Marks a job failed for a reason a runner gave.
+bool fail_job(Database& db, JobId id, int attempt, std::string_view reason);
+std::optional<SessionResult> session_of(Database& db, JobId id);
+
+}  // namespace nightjar::storage

@@ -1,0 +1,36 @@
+// One installable PyTorch, and how far its identity is proved. Used by discovery, planner, reports.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "storage/model/enum.hpp"
+#include "storage/model/hex.hpp"
+#include "storage/model/id.hpp"
+#include "storage/model/time.hpp"
+
+namespace nightjar {
+
+NIGHTJAR_ENUM(BuildKind, nightly, ci, overlay, source);
+
+// found: listed by a source, nothing proved yet. proved: hash, version and commit agree.
+// unproved: kept and marked, never measured. unusable: its environment cannot be made or imported.
+NIGHTJAR_ENUM(BuildState, found, proved, unproved, unusable);
+
+struct Build {
+  BuildId id;
+  BuildKind kind = BuildKind::nightly;
+  std::string version;  // "2.15.0.dev20260820+cpu"; an overlay: "<base version>+<12 hex of commit>"
+  std::string variant;  // "cpu", "cu130"
+  std::string date;     // "2026-08-20", the version's UTC date; empty for other kinds
+  std::string url;      // where the wheel was found; empty for an overlay
+  std::optional<CommitSha> commit;          // main's commit
+  std::optional<CommitSha> nightly_commit;  // what torch/version.py:git_version says
+  std::optional<Sha256> sha256;             // of the wheel; of the overlay archive
+  std::optional<BuildId> base;              // the build that an overlay lies on
+  BuildState state = BuildState::found;
+  std::string reason;  // why unproved or unusable, one sentence
+  Time found_at{};
+};
+
+}  // namespace nightjar

@@ -1,0 +1,131 @@
+// What a runner is asked to do (a session of interleaved runs) and what it answers, with their JSON:
+// this is the protocol between service and runner, and what storage keeps of a job.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/model/enum.hpp"
+#include "storage/model/hex.hpp"
+#include "storage/model/id.hpp"
+#include "storage/model/time.hpp"
+#include "storage/model/workload.hpp"
+
+namespace nightjar {
+
+NIGHTJAR_ENUM(JobKind, screen, confirm, bisect);
+NIGHTJAR_ENUM(JobState, queued, leased, done, failed, cancelled);
+
+// Files laid over a copy of the wheel's environment: a tar archive whose members are paths below
+// site-packages (regular files only), plus the paths to remove.
+struct OverlaySpec {
+  std::string url;  // absolute, or a path on the service
+  Sha256 sha256;
+  std::vector<std::string> removed;
+};
+
+// Everything a runner needs to make one build's environment. `build` comes back with each run.
+struct EnvironmentSpec {
+  BuildId build;
+  std::string wheel_url;  // absolute, or a path on the service ("/api/v1/artifacts/<sha256>")
+  std::string wheel_file;  // "torch-2.13.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl"
+  Sha256 wheel_sha256;
+  std::optional<OverlaySpec> overlay;
+  std::string version;      // what torch.__version__ must say; empty: not checked
+  std::string git_version;  // what torch.version.git_version must say; empty: not checked
+
+  // Names the environment in the runner's cache: wheel hash, and the overlay's if there is one.
+  std::string key() const;
+};
+
+// One process of one workload on one build. `environment` and `workload` index the spec's lists;
+// a control run has environment -1 and workload -1: it depends on the machine only.
+struct PlannedRun {
+  int environment = -1;
+  int workload = -1;
+  bool is_control() const { return workload < 0; }
+};
+
+struct RunLimits {
+  double timeout_seconds = 300;         // of one run
+  std::int64_t memory_bytes = 0;        // 0: none
+  std::int64_t output_bytes = 1 << 20;  // of stdout and stderr together; more ends the run as failed
+  int threads = 1;
+  double seconds = 2.0;   // measuring time after warm-up that a run aims at
+  int min_iterations = 10;
+  std::uint64_t seed = 0;
+};
+
+// An uninterrupted session: `order` is run from first to last on one runner.
+struct JobSpec {
+  JobKind kind = JobKind::screen;
+  std::vector<EnvironmentSpec> environments;
+  std::vector<Workload> workloads;
+  std::vector<PlannedRun> order;
+  RunLimits limits;
+};
+
+// unavailable: cannot run here (no CUDA device, missing module). broken_environment: its build could
+// not be installed or imported; in a bisection that commit is untestable.
+NIGHTJAR_ENUM(RunStatus, measured, failed, crashed, timed_out, out_of_memory, wrong_result, unavailable,
+              broken_environment);
+
+// `samples` are iterations in order, by metric name (one value a run: a list of one). `cpu_seconds`
+// and `wait_seconds` go with the iterations of latency: CPU time, and time spent waiting for a CPU.
+struct RunResult {
+  int order = 0;  // index into JobSpec::order
+  RunStatus status = RunStatus::measured;
+  std::string reason;
+  std::map<std::string, std::vector<double>> samples;
+  std::vector<double> cpu_seconds;
+  std::vector<double> wait_seconds;
+  std::optional<double> checksum;
+  int warmup_iterations = 0;
+  Time started_at{};
+  double seconds = 0;
+};
+
+// What the machine did meanwhile, at a session's begin and end.
+struct MachineState {
+  double load1 = 0;
+  double steal_share = 0;    // of all CPU time since the session's begin
+  double frequency_mhz = 0;  // 0: unknown
+  std::map<std::string, std::string> extra;  // GPU clocks, throttle reasons, temperature
+};
+
+struct SessionResult {
+  std::vector<RunResult> runs;
+  MachineState before, after;
+  std::map<std::string, std::string> packages;  // resolved versions: "python", "numpy", ...
+  std::vector<std::pair<std::string, double>> setup_seconds;  // environment key, seconds
+};
+
+// A job as stored and as claimed. A lease belongs to one attempt: a result for an older attempt is
+// refused.
+struct Job {
+  JobId id;
+  std::string key;  // unique: planning twice changes nothing
+  NightId night;
+  MachineId machine;
+  JobSpec spec;
+  JobState state = JobState::queued;
+  int priority = 0;  // higher first
+  int attempt = 0;
+  std::optional<RunnerId> runner;    // who holds or held it
+  std::optional<RunnerId> affinity;  // the only runner that may claim it
+  std::optional<Time> lease_until;
+  std::string reason;  // why failed
+  Time created_at{};
+};
+
+void to_json(nlohmann::json& json, const JobSpec& spec);
+void from_json(const nlohmann::json& json, JobSpec& spec);  // throws nlohmann::json::exception
+void to_json(nlohmann::json& json, const SessionResult& result);
+void from_json(const nlohmann::json& json, SessionResult& result);
+void to_json(nlohmann::json& json, const RunResult& result);
+void from_json(const nlohmann::json& json, RunResult& result);
+
+}  // namespace nightjar

@@ -1,0 +1,24 @@
+#include "storage/model/metric.hpp"
+
+namespace nightjar {
+namespace {
+constexpr Direction kLower = Direction::lower_is_better;
+constexpr Metric kMetrics[] = {
+    {"latency", "s", kLower, Repeatability::noisy},
+    {"compile_time", "s", kLower, Repeatability::noisy},
+    {"peak_cpu_memory", "bytes", kLower, Repeatability::steady},
+    {"memory_after_import", "bytes", kLower, Repeatability::steady},
+    {"peak_gpu_memory", "bytes", kLower, Repeatability::steady},
+    {"leaked_memory", "bytes/iteration", kLower, Repeatability::slope},
+};
+}  // namespace
+
+std::span<const Metric> all_metrics() { return kMetrics; }
+
+const Metric* find_metric(std::string_view name) {
+  for (const Metric& metric : kMetrics)
+    if (metric.name == name) return &metric;
+  return nullptr;
+}
+
+}  // namespace nightjar

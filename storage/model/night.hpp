@@ -1,0 +1,28 @@
+// One measuring of one new build, from planning to verdicts.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "storage/model/enum.hpp"
+#include "storage/model/id.hpp"
+#include "storage/model/time.hpp"
+
+namespace nightjar {
+
+NIGHTJAR_ENUM(NightTrigger, schedule, webhook, api, build);
+// waiting: for a new proved build to appear. measuring: screen jobs run. judging: suspects are being
+// confirmed. done: every verdict of this night is in (bisections may still run).
+NIGHTJAR_ENUM(NightState, waiting, measuring, judging, done);
+
+struct Night {
+  NightId id;
+  NightTrigger trigger = NightTrigger::schedule;
+  NightState state = NightState::waiting;
+  std::optional<BuildId> build;  // what is measured
+  std::string reason;            // e.g. "no new build appeared"
+  Time started_at{};
+  std::optional<Time> finished_at;
+};
+
+}  // namespace nightjar

@@ -1,0 +1,46 @@
+// Points in time (UTC, microseconds), their RFC 3339 text, and the clock port that everything asks.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace nightjar {
+
+using Time = std::chrono::sys_time<std::chrono::microseconds>;
+
+// "2026-08-20T07:30:00.000000Z"; whole seconds are written without a fraction.
+std::string to_rfc3339(Time time);
+// Accepts a fraction of up to 6 digits and the offset Z only; nullopt otherwise.
+std::optional<Time> parse_rfc3339(std::string_view text);
+// "2026-08-20"
+std::string to_date(Time time);
+
+std::int64_t to_us(Time time);
+Time from_us(std::int64_t microseconds);
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual Time now() const = 0;
+};
+
+class SystemClock final : public Clock {
+ public:
+  Time now() const override;
+};
+
+// Stands still until told otherwise; for tests.
+class ManualClock final : public Clock {
+ public:
+  explicit ManualClock(Time start) : now_(start) {}
+  Time now() const override { return now_; }
+  void advance(std::chrono::microseconds by) { now_ += by; }
+
+ private:
+  Time now_;
+};
+
+}  // namespace nightjar

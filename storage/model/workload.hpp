@@ -1,0 +1,45 @@
+// The name of what is run, suite/model/task/device/precision/bN/backend, and globs that select names.
+// Used by the planner, the runner and the REST queries.
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "storage/model/id.hpp"
+
+namespace nightjar {
+
+// E.g. native/resnet18/eval/cpu/fp32/b4/eager. Every part is [A-Za-z0-9_.-]+.
+class WorkloadName {
+ public:
+  // nullopt unless `text` has seven well-formed parts, the sixth being bN or bmax.
+  static std::optional<WorkloadName> parse(std::string_view text);
+  const std::string& str() const { return text_; }
+  std::string_view suite() const { return part(0); }
+  std::string_view model() const { return part(1); }
+  std::string_view task() const { return part(2); }
+  std::string_view device() const { return part(3); }
+  std::string_view precision() const { return part(4); }
+  std::string_view batch() const { return part(5); }
+  std::string_view backend() const { return part(6); }
+  auto operator<=>(const WorkloadName&) const = default;
+
+ private:
+  explicit WorkloadName(std::string_view text) : text_(text) {}
+  std::string_view part(int index) const;
+  std::string text_;
+};
+
+// `*` matches within a part, `**` any number of characters including '/', `?` one character.
+bool glob_match(std::string_view glob, std::string_view text);
+
+// A workload as stored: a changed definition is a new version, hence a new series.
+struct Workload {
+  WorkloadId id;
+  WorkloadName name;
+  int version = 1;
+};
+
+}  // namespace nightjar

@@ -1,0 +1,39 @@
+// Nights, and the audit of who started what.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/database.hpp"
+#include "storage/model/night.hpp"
+#include "storage/page.hpp"
+
+namespace nightjar::storage {
+
+Night add_night(Database& db, const Night& night);
+void update_night(Database& db, const Night& night);
+std::optional<Night> find_night(Database& db, NightId id);
+std::optional<Night> find_night_of_build(Database& db, BuildId build);
+std::vector<Night> open_nights(Database& db);  // not done, oldest first
+Page<Night> list_nights(Database& db, const PageRequest& page);
+
+struct AuditEntry {
+  std::int64_t id = 0;
+  Time at{};
+  std::string actor;   // "schedule", "webhook:<delivery id>", "token:<name>", "runner:<name>"
+  std::string action;  // "start-night", "register-runner"
+  std::string subject; // what it was done to, e.g. "night/3"
+};
+void add_audit(Database& db, const AuditEntry& entry);
+Page<AuditEntry> list_audit(Database& db, const PageRequest& page);
+
+// False if this webhook delivery was seen before; true the first time, which remembers it.
+bool first_delivery(Database& db, std::string_view delivery_id, Time at);
+
+// Small named facts of the service that outlive a restart, e.g. "last-scheduled-date".
+std::optional<std::string> get_note(Database& db, std::string_view name);
+void set_note(Database& db, std::string_view name, std::string_view value);
+
+}  // namespace nightjar::storage

@@ -1,0 +1,55 @@
+// Requests and responses of our HTTP server, free of Beast: what a handler sees.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/model/enum.hpp"
+
+namespace nightjar::web {
+
+NIGHTJAR_ENUM(Method, get, head, post, put, patch, del);
+// none: open to all; a role includes those before it.
+NIGHTJAR_ENUM(Role, none, read, runner, admin);
+
+struct Principal {
+  std::string name;
+  Role role = Role::none;
+};
+
+struct Request {
+  Method method = Method::get;
+  std::string path;                                // decoded, without query
+  std::map<std::string, std::string> parameters;   // {id} of the route's pattern
+  std::map<std::string, std::string> query;        // decoded; the last one of a name wins
+  std::map<std::string, std::string> headers;      // names in lower case
+  std::string body;
+  Principal principal;
+
+  std::optional<std::string> header(std::string_view lower_case_name) const;
+  std::optional<std::string> query_value(std::string_view name) const;
+};
+
+struct Response {
+  unsigned status = 200;
+  std::string content_type = "application/json";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::optional<std::filesystem::path> file;  // sent instead of body, with its size; Range is honoured
+};
+
+Response json_response(std::string body, unsigned status = 200);
+// RFC 9457 problem+json. `detail`: what was attempted, on what, what to do.
+Response problem(unsigned status, std::string_view title, std::string_view detail);
+
+// Answers once, from any thread; a second call is ignored.
+using Respond = std::function<void(Response)>;
+using Handler = std::function<void(const Request&, Respond)>;
+
+}  // namespace nightjar::web

@@ -1,0 +1,19 @@
+// Tokens and signatures: hashing, HMAC, comparison in constant time.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "storage/model/hex.hpp"
+
+namespace nightjar::web {
+
+Sha256 sha256(std::string_view bytes);
+// Checks GitHub's X-Hub-Signature-256 ("sha256=<64 hex>") over the raw body, in constant time.
+bool signature_matches(std::string_view secret, std::string_view body, std::string_view header);
+bool equal_in_constant_time(std::string_view a, std::string_view b);
+// 32 random bytes as 64 hex digits.
+std::string random_token();
+
+}  // namespace nightjar::web
