@@ -1,0 +1,56 @@
+// Delivers one outbox message to the issue tracker, at most once in effect: it looks for the message's
+// marker before it posts. Knows no database: the engine reads pending rows, calls send() on a worker
+// thread and writes the row.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "service/report/tracker.hpp"
+#include "storage/model/outbox.hpp"
+#include "storage/model/time.hpp"
+
+namespace nightjar::service {
+
+// What became of a message. sent: `issue` and `url` are known. pending: to be tried again at
+// `not_before`, `error` says why. failed: it will not go through by itself, a person must look.
+struct Sent {
+  OutboxState state = OutboxState::pending;
+  std::optional<Issue> issue;  // of a sent message: the issue it opened, commented on or closed
+  std::string url;             // what was posted; the issue's for open_issue
+  std::optional<Time> not_before;
+  std::string error;
+  bool found_earlier = false;  // an earlier attempt had got through, nothing was posted now
+
+  // Copies state, url, error, not_before into `message` and counts the attempt.
+  void apply_to(OutboxMessage& message) const;
+};
+
+// Wait before attempt `attempts` + 1: 15 s doubled each time, an hour at most.
+std::chrono::seconds backoff(int attempts);
+
+class OutboxSender {
+ public:
+  // Keeps references to `tracker` and `clock`.
+  OutboxSender(IssueTracker& tracker, std::vector<std::string> labels, const Clock& clock);
+
+  // Blocks for as long as the tracker takes; throws nothing but std::bad_alloc. `issue_number`: the
+  // issue of the message's regression; without it a comment stays pending. A close_issue posts its
+  // body (if it has any) as a comment and then closes.
+  Sent send(const OutboxMessage& message, std::optional<std::int64_t> issue_number);
+
+ private:
+  Sent open(const OutboxMessage& message);
+  Sent comment(const OutboxMessage& message, std::int64_t issue);
+  Sent close(const OutboxMessage& message, std::int64_t issue);
+  Sent later(const OutboxMessage& message, const Transient& failure) const;
+
+  IssueTracker& tracker_;
+  std::vector<std::string> labels_;
+  const Clock& clock_;
+};
+
+}  // namespace nightjar::service

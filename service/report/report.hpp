@@ -1,0 +1,143 @@
+// What people read: the issue of a regression and the comments that follow it, as pure functions from
+// plain facts to Markdown. The engine fills the inputs from storage and queues the result in the outbox.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/model/hex.hpp"
+#include "storage/model/time.hpp"
+
+namespace nightjar::service {
+
+// One series that shows the cause. Values in the metric's own unit; ratio is after / before with its
+// 95 % interval.
+struct ReportSeries {
+  std::string workload;  // "python/soft_actor_critic/eval/cpu/fp32/b1/eager"
+  std::string metric;    // "latency"
+  double before = 0, after = 0;
+  double ratio = 1, low = 1, high = 1;
+};
+
+struct ReportCommit {
+  CommitSha sha;
+  std::string subject;  // as written; the pull request's number is read from it
+  std::string author;
+  Time date{};
+};
+
+// Adjacent commits, oldest first, that could not be told apart.
+struct ReportCulprit {
+  std::vector<ReportCommit> commits;
+  double probability = 0;  // that the step lies among these commits
+  double ratio = 1, low = 1, high = 1;
+};
+
+struct ReportBuild {
+  std::string version;               // "2.15.0.dev20260820+cpu"
+  std::optional<CommitSha> commit;   // main's commit
+  std::optional<CommitSha> nightly;  // what torch.version.git_version says
+  std::string wheel;                 // what pip installs: file name or URL
+};
+
+// A package, interpreter or library that differs between the ends. Empty: not there at that end.
+struct ReportDifference {
+  std::string name;  // "python", "triton"
+  std::string good, bad;
+};
+
+// A commit that the search asked, in topological order. `ratio`: its level relative to the good
+// end's; nullopt: it could not be measured, for the reason in `untestable` ("does not build").
+struct ReportTested {
+  CommitSha sha;
+  std::string subject;
+  int runs = 0;
+  std::optional<double> ratio;
+  std::string untestable;
+};
+
+// What else the posterior holds possible.
+struct ReportAlternative {
+  std::string what;                // "nothing", "too small to matter"; empty: the commits say it
+  std::vector<CommitSha> commits;  // oldest first
+  double probability = 0;
+};
+
+struct ReportInput {
+  std::int64_t regression = 0;  // row id, as /api/v1/regressions knows it
+  std::string fingerprint;      // fingerprint_of(...)
+  std::string repository;       // URL of the repository that was searched
+  std::string details_url;      // this regression on Nightjar's own pages; empty: none
+  std::string found_on;         // date of the night, "2026-08-20"
+  double threshold = .07;
+  std::vector<ReportSeries> series;      // the lead first
+  std::optional<ReportCulprit> culprit;  // nullopt: confirmed, but nobody could be named
+  std::string rule;                      // why the search ended so, one sentence
+  ReportBuild good, bad;
+  int range_commits = 0;  // commits between the ends, the bad one included
+  int runs = 0, sessions = 0, builds_made = 0;
+  std::string runner;                        // its name
+  std::map<std::string, std::string> machine;  // facts of the machine class
+  std::optional<std::vector<ReportDifference>> differences;  // nullopt: not known; empty: none
+  std::vector<ReportTested> tested;
+  std::vector<ReportAlternative> alternatives;  // the rest of the posterior, likeliest first
+};
+
+struct RenderedIssue {
+  std::string title, body;
+};
+
+// GitHub refuses longer bodies (it counts characters; we count bytes, which are never fewer).
+inline constexpr std::size_t issue_body_limit = 65536;
+
+// The issue. Its body's first line is the verdict; texts from commits can neither mention anybody,
+// refer to an issue, nor break a table; a body over `body_limit` bytes loses rows of the tested
+// commits farthest from the culprit, and says how many. Throws std::invalid_argument without series.
+RenderedIssue render_issue(const ReportInput& input, std::size_t body_limit = issue_body_limit);
+
+// A later night still shows it, or shows it in further series.
+struct NightComment {
+  std::string fingerprint;
+  std::string version;               // tonight's build
+  std::optional<CommitSha> commit;
+  std::string date;
+  std::vector<ReportSeries> series;  // tonight against the level before the regression
+  std::vector<ReportSeries> new_series;  // seen for the first time tonight
+};
+std::string render_night_comment(const NightComment& comment);
+
+// The level is back: said once, and the issue is closed with it.
+struct RecoveredComment {
+  std::string fingerprint;
+  int nights = 3;                       // that it has been back for
+  std::string version;                  // the first build that was good again
+  std::optional<CommitSha> commit;
+  std::string repository;
+  std::vector<ReportCommit> candidates;  // who may have repaired it; one: who did. May be empty.
+  std::vector<ReportSeries> series;     // now against the level before the regression
+};
+std::string render_recovered_comment(const RecoveredComment& comment);
+
+// Names one cause, for ever: 32 hex digits of the SHA-256 over repository, culprit commits (in any
+// order) and metric family. The repository's URL counts without scheme, ".git" and trailing slash.
+std::string fingerprint_of(std::string_view repository, std::span<const CommitSha> culprits,
+                           std::string_view metric);
+// "time", "memory", or the metric itself: metrics of one family that one commit moves are one cause.
+std::string metric_family(std::string_view metric);
+
+// The outbox's keys: unique, and the same after a restart from an older database.
+std::string issue_key(std::string_view fingerprint);  // "regression:<fingerprint>"
+std::string night_key(std::string_view fingerprint, std::string_view version);
+std::string recovered_key(std::string_view fingerprint, std::string_view version);
+// "<!-- nightjar:<key> -->": what is hidden in a posted text, so that it is found again.
+std::string marker_of(std::string_view key);
+
+// The number in a subject's last "(#123)"; nullopt: none.
+std::optional<std::int64_t> pull_request_of(std::string_view subject);
+
+}  // namespace nightjar::service
