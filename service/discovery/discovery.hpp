@@ -1,0 +1,85 @@
+// Finds new builds at the source and proves their identity. Two phases, so that hours of downloading
+// hold neither the writer thread nor a transaction:
+//   known(db)   writer thread: what the rows say                          (quick)
+//   look(known) worker thread: list, download, read the wheel, ask git    (blocking, no database)
+//   apply(db)   writer thread: writes what came out, in one transaction   (quick)
+// Used by the engine's discover step. A crash between the phases costs a download, never a row.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bisect/git/commit_graph.hpp"
+#include "service/config.hpp"
+#include "service/discovery/artifacts.hpp"
+#include "service/discovery/build_source.hpp"
+#include "storage/builds.hpp"
+#include "storage/database.hpp"
+#include "storage/model/time.hpp"
+
+namespace nightjar::service {
+
+// What the rows say before a look.
+struct Known {
+  std::vector<Build> nightlies;           // of the configured variant, in every state
+  std::optional<std::string> prove_from;  // builds of this date and later are proved; nullopt: first start
+};
+
+// What a look brought. Rows without ids: apply() finds or stores them.
+struct Survey {
+  std::vector<Build> found;               // listed, not known yet, oldest first
+  std::optional<std::string> prove_from;  // set by a first start
+  std::optional<Build> settled;           // a build that became proved or unproved
+  std::optional<Build> postponed;         // could not be downloaded; `reason` says why, tried again later
+  std::vector<std::string> problems;      // of the source, one line each: for the log
+  bool more = false;                      // another build waits: look again at once
+};
+
+// What apply() changed, with ids.
+struct Changes {
+  std::vector<Build> found;
+  std::optional<Build> settled;
+};
+
+class Discovery {
+ public:
+  // look(), restore() and everything else that uses `source` or `graph` belongs on one thread.
+  Discovery(BuildSource& source, git::CommitGraph& graph, Artifacts& artifacts, const Config& config,
+            const Clock& clock);
+
+  Known known(storage::Database& db) const;
+  // Lists the source and settles at most one build, oldest first: proved and in the artifacts, or
+  // unproved with the reason. A first start takes wheels of the last keep_days (at least the two newest)
+  // for rows and proves the newest first_nightlies of them; afterwards every newer one is proved. What
+  // cannot be downloaded stays found and is tried again after 1, 2, 4, ... 60 minutes. Never throws for
+  // what the source or git's remote does: that is in `problems` and `postponed`.
+  Survey look(const Known& known);
+  Changes apply(storage::Database& db, const Survey& survey) const;
+  // The three phases at once, for a caller on one thread.
+  Changes tick(storage::Database& db);
+
+  // Brings back the wheel of a proved build that was evicted from the artifacts. Throws
+  // std::runtime_error if it cannot be downloaded or is not the same any more.
+  void restore(const Build& build);
+
+ private:
+  struct Backoff {
+    int failures = 0;
+    Time not_before{};
+  };
+  void take_listing(const Known& known, const std::vector<ListedWheel>& listed, Survey& survey) const;
+  void settle(Build build, bool still_listed, Survey& survey);
+  void postpone(Build build, const std::string& why, bool still_listed, Survey& survey);
+
+  BuildSource& source_;
+  git::CommitGraph& graph_;
+  Artifacts& artifacts_;
+  const Config& config_;
+  const Clock& clock_;
+  std::map<std::string, Backoff> backoff_;  // by URL; a restart may try again at once
+};
+
+}  // namespace nightjar::service
