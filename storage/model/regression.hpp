@@ -37,6 +37,7 @@ struct Regression {
   NightId night;
   MachineId machine;
   BuildId good, bad;                    // last good and first bad build
+  int part = 0;                         // further culprits of the same search are parts 1, 2, ...
   std::vector<AffectedSeries> series;   // the lead first
   std::optional<Culprit> culprit;
   std::optional<RegressionId> merged_into;

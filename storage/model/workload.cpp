@@ -1,6 +1,7 @@
 #include "storage/model/workload.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace nightjar {
 namespace {
@@ -35,22 +36,25 @@ std::string_view WorkloadName::part(int index) const {
   return rest.substr(0, rest.find('/'));
 }
 
+// reach[i]: the glob read so far matches the first i characters. Linear in glob times text, so that a
+// glob from a query cannot keep the service busy.
 bool glob_match(std::string_view glob, std::string_view text) {
-  if (glob.empty()) return text.empty();
-  if (glob.starts_with("**")) {
-    glob.remove_prefix(2);
-    for (std::size_t skip = 0; skip <= text.size(); ++skip)
-      if (glob_match(glob, text.substr(skip))) return true;
-    return false;
-  }
-  if (glob[0] == '*') {
-    for (std::size_t skip = 0;; ++skip) {
-      if (glob_match(glob.substr(1), text.substr(skip))) return true;
-      if (skip == text.size() || text[skip] == '/') return false;
+  std::vector<char> reach(text.size() + 1, 0);
+  reach[0] = 1;
+  while (!glob.empty()) {
+    const bool any = glob.starts_with("**");
+    const char token = glob[0];
+    glob.remove_prefix(any ? 2 : 1);
+    if (token == '*') {
+      for (std::size_t i = 0; i < text.size(); ++i)
+        if (reach[i] && (any || text[i] != '/')) reach[i + 1] = 1;
+      continue;
     }
+    for (std::size_t i = text.size(); i > 0; --i)
+      reach[i] = reach[i - 1] && (token == '?' ? text[i - 1] != '/' : token == text[i - 1]);
+    reach[0] = 0;
   }
-  if (text.empty() || (glob[0] == '?' ? text[0] == '/' : glob[0] != text[0])) return false;
-  return glob_match(glob.substr(1), text.substr(1));
+  return reach[text.size()] != 0;
 }
 
 }  // namespace nightjar
