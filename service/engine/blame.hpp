@@ -1,0 +1,17 @@
+// A search ended with culprits: the regression gets its name, or joins the one that has it already.
+#pragma once
+
+#include <string>
+
+#include "bisect/search.hpp"
+#include "service/engine/desk.hpp"
+#include "storage/model/regression.hpp"
+
+namespace nightjar::service {
+
+// Runs inside the caller's transaction. Each named step is one cause: the first is `regression`'s, the
+// others become regressions of their own. A cause that is blamed already takes the series over.
+void blame(Desk& desk, const Regression& regression, const Bisection& bisection,
+           const bisect::Answer& answer, const std::string& evidence);
+
+}  // namespace nightjar::service

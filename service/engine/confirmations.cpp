@@ -1,0 +1,146 @@
+#include "service/engine/confirmations.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "bisect/detection.hpp"
+#include "service/discovery/overlay.hpp"
+#include "service/engine/evidence.hpp"
+#include "service/engine/policy.hpp"
+#include "service/engine/session_plan.hpp"
+#include "service/engine/sessions.hpp"
+#include "storage/builds.hpp"
+#include "storage/jobs.hpp"
+#include "storage/regressions.hpp"
+#include "storage/series.hpp"
+
+namespace nightjar::service {
+namespace {
+
+constexpr int kPriority = 20;
+
+// One key for all series of a workload: they are confirmed by the same sessions.
+std::string key_prefix(const Regression& regression, const Series& lead) {
+  return "night:" + std::to_string(regression.night.value) +
+         "/machine:" + std::to_string(regression.machine.value) + "/confirm:" +
+         lead.workload_name.str() + "@" + std::to_string(lead.workload_version) + "/" +
+         std::to_string(regression.good.value) + "-" + std::to_string(regression.bad.value) + "/to:";
+}
+
+void ask_for(Desk& desk, const Regression& regression, const Series& lead, int have, int want) {
+  const auto good = storage::find_build(desk.db, regression.good);
+  const auto bad = storage::find_build(desk.db, regression.bad);
+  if (!good || !bad) return;
+  Job job;
+  job.key = key_prefix(regression, lead) + std::to_string(want);
+  job.night = regression.night;
+  job.machine = regression.machine;
+  job.priority = kPriority;
+  job.spec.kind = JobKind::confirm;
+  job.spec.environments = {environment_of(*good), environment_of(*bad)};
+  job.spec.workloads = {{lead.workload, lead.workload_name, lead.workload_version}};
+  job.spec.order = pair_order(want - have);
+  job.spec.limits = run_limits(desk.config.night);
+  queue_job(desk, std::move(job));
+}
+
+void announce(Desk& desk, const Regression& regression, RegressionState state) {
+  desk.publish("regression", nlohmann::json{{"id", regression.id.value}, {"state", name_of(state)}}.dump());
+}
+
+void dismiss(Desk& desk, const Regression& regression, const std::string& evidence) {
+  storage::Transaction transaction(desk.db);
+  storage::change_regression(desk.db, regression,
+                             {RegressionState::dismissed, desk.clock.now(), evidence});
+  // The series goes on from tonight: what was not reproduced is noise around the same level.
+  const AffectedSeries& lead = regression.series.front();
+  storage::set_level(desk.db, {lead.series, regression.bad, regression.night, lead.before, 0});
+  transaction.commit();
+  announce(desk, regression, RegressionState::dismissed);
+}
+
+void accept(Desk& desk, Regression regression, const bisect::Confirmation& confirmation,
+            const std::vector<double>& good, const std::vector<double>& bad,
+            const std::string& evidence) {
+  AffectedSeries& lead = regression.series.front();
+  lead.before = bisect::hodges_lehmann(good);
+  lead.after = bisect::hodges_lehmann(bad);
+  lead.ratio = confirmation.change.ratio;
+  lead.low = confirmation.change.low;
+  lead.high = confirmation.change.high;
+  storage::Transaction transaction(desk.db);
+  storage::change_regression(desk.db, regression,
+                             {RegressionState::confirmed, desk.clock.now(), evidence});
+  storage::set_level(desk.db, {lead.series, regression.bad, regression.night, lead.after,
+                               static_cast<int>(bad.size())});
+  transaction.commit();
+  announce(desk, regression, RegressionState::confirmed);
+}
+
+void judge(Desk& desk, const Regression& regression, const Series& lead,
+           const std::vector<double>& good, const std::vector<double>& bad) {
+  using Verdict = bisect::Confirmation::Verdict;
+  const auto policy = policy_of(lead, desk.config);
+  const bisect::Confirmation confirmation = bisect::confirm(good, bad, policy);
+  const int have = static_cast<int>(std::min(good.size(), bad.size()));
+  if (confirmation.verdict == Verdict::more) {
+    ask_for(desk, regression, lead, have, confirmation.runs_a_side);
+    return;
+  }
+  const std::string evidence = confirmation_evidence(confirmation, good, bad, policy);
+  if (confirmation.verdict == Verdict::worse)
+    accept(desk, regression, confirmation, good, bad, evidence);
+  else
+    dismiss(desk, regression, evidence);
+}
+
+// True if the regression moved on or a session was asked for.
+bool advance(Desk& desk, const Regression& regression) {
+  const auto lead = storage::find_series(desk.db, regression.series.front().series);
+  if (!lead) return false;
+  std::vector<double> good, bad;
+  const std::vector<Job> asked = confirmation_jobs(desk, regression, *lead);
+  for (const Job& job : asked) {
+    const Settled settled = settle(desk, job);
+    if (settled.state == Settled::State::pending) return false;
+    if (settled.state == Settled::State::failed) {
+      dismiss(desk, regression, plain_evidence("could not be confirmed: " + settled.reason));
+      return true;
+    }
+    for (const SeriesRun& run : storage::runs_of_job(desk.db, lead->id, settled.job.id))
+      (run.build == regression.good ? good : bad).push_back(run.value);
+  }
+  if (!asked.empty() && (good.empty() || bad.empty())) {
+    dismiss(desk, regression, plain_evidence("could not be confirmed: one of the builds gave no runs"));
+    return true;
+  }
+  const std::size_t jobs_before = asked.size();
+  judge(desk, regression, *lead, good, bad);
+  const auto now = storage::find_regression(desk.db, regression.id);
+  const bool stuck = now->state == RegressionState::suspected &&
+                     confirmation_jobs(desk, regression, *lead).size() == jobs_before;
+  if (stuck)
+    dismiss(desk, regression, plain_evidence("could not be confirmed: too few runs succeeded"));
+  return true;
+}
+
+}  // namespace
+
+std::vector<Job> confirmation_jobs(Desk& desk, const Regression& regression, const Series& lead) {
+  const std::string prefix = key_prefix(regression, lead);
+  std::vector<Job> jobs = storage::jobs_of_night(desk.db, regression.night, JobKind::confirm);
+  std::erase_if(jobs, [&](const Job& job) {
+    return !job.key.starts_with(prefix) || job.key.find("/again:") != std::string::npos;
+  });
+  return jobs;
+}
+
+bool advance_confirmations(Desk& desk) {
+  bool changed = false;
+  for (const Regression& regression :
+       storage::regressions_in_state(desk.db, RegressionState::suspected))
+    changed |= advance(desk, regression);
+  return changed;
+}
+
+}  // namespace nightjar::service

@@ -1,0 +1,15 @@
+// The detection policy of one series: the configured one with the series' threshold, direction and
+// repeatability.
+#pragma once
+
+#include "bisect/detection.hpp"
+#include "service/config.hpp"
+#include "storage/model/series.hpp"
+
+namespace nightjar::service {
+
+bisect::DetectionPolicy policy_of(const Series& series, const Config& config);
+// Whether the configuration asks for verdicts on this metric (others are stored only).
+bool is_judged(const Series& series, const Config& config);
+
+}  // namespace nightjar::service

@@ -1,0 +1,177 @@
+#include "service/engine/report_facts.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "bisect/statistics.hpp"
+#include "service/engine/policy.hpp"
+#include "service/engine/search_log.hpp"
+#include "storage/builds.hpp"
+#include "storage/jobs.hpp"
+#include "storage/nights.hpp"
+#include "storage/regressions.hpp"
+#include "storage/runners.hpp"
+#include "storage/series.hpp"
+
+namespace nightjar::service {
+namespace {
+
+ReportCommit commit_facts(Desk& desk, const CommitSha& sha) {
+  ReportCommit facts{sha, "", "", {}};
+  if (const auto commit = desk.graph.find(sha)) {
+    facts.subject = commit->subject();
+    facts.author = commit->author_name;
+    facts.date = commit->committed_at;
+  }
+  return facts;
+}
+
+ReportBuild build_facts(Desk& desk, BuildId id) {
+  ReportBuild facts;
+  if (const auto build = storage::find_build(desk.db, id)) {
+    facts.version = build->version;
+    facts.commit = build->commit;
+    facts.nightly = build->nightly_commit;
+    facts.wheel = build->url;
+  }
+  return facts;
+}
+
+std::vector<ReportSeries> series_facts(Desk& desk, const Regression& regression) {
+  std::vector<ReportSeries> list;
+  for (const AffectedSeries& affected : regression.series) {
+    const auto series = storage::find_series(desk.db, affected.series);
+    if (series)
+      list.push_back({series->workload_name.str(), series->metric, affected.before, affected.after,
+                      affected.ratio, affected.low, affected.high});
+  }
+  return list;
+}
+
+// Commit by commit: how many runs, and the level relative to the good end's.
+std::vector<ReportTested> tested_facts(Desk& desk, const Bisection& bisection,
+                                       const bisect::SearchLog& log) {
+  std::vector<std::vector<double>> values(bisection.commits.size());
+  for (const bisect::SearchRun& run : log.runs)
+    values[static_cast<std::size_t>(run.commit)].push_back(run.value);
+  std::map<int, std::string> untestable;
+  for (const Untestable& commit : storage::untestable_of(desk.db, bisection.id))
+    untestable[commit.commit] = commit.reason;
+  const double good = values.front().empty() ? 0 : bisect::hodges_lehmann(values.front());
+  std::vector<ReportTested> list;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto reason = untestable.find(static_cast<int>(i));
+    if (values[i].empty() && reason == untestable.end()) continue;
+    ReportTested tested{bisection.commits[i], commit_facts(desk, bisection.commits[i]).subject,
+                        static_cast<int>(values[i].size()), {}, ""};
+    if (!values[i].empty() && good > 0) tested.ratio = bisect::hodges_lehmann(values[i]) / good;
+    if (reason != untestable.end()) tested.untestable = reason->second;
+    list.push_back(std::move(tested));
+  }
+  return list;
+}
+
+std::vector<ReportAlternative> alternatives(const Bisection& bisection,
+                                            const std::set<CommitSha>& blamed) {
+  std::vector<ReportAlternative> list;
+  for (const nlohmann::json& entry : nlohmann::json::parse(bisection.posterior)) {
+    ReportAlternative alternative;
+    alternative.probability = entry.at("probability");
+    bool other = false;
+    for (const nlohmann::json& sha : entry.at("commits")) {
+      alternative.commits.push_back(*CommitSha::parse(sha.get<std::string>()));
+      other |= blamed.count(alternative.commits.back()) == 0;
+    }
+    if (other) list.push_back(std::move(alternative));
+  }
+  return list;
+}
+
+// What the two ends were measured with; they share the session, so one list of packages speaks for both
+// unless a run's own record says otherwise.
+std::optional<std::vector<ReportDifference>> differences(Desk& desk, const GatheredLog& gathered) {
+  if (!gathered.last) return std::nullopt;
+  const auto session = storage::session_of(desk.db, gathered.last->id);
+  if (!session || session->packages.empty()) return std::nullopt;
+  return std::vector<ReportDifference>{};
+}
+
+void add_search(Desk& desk, const Regression& regression, ReportInput& input) {
+  // A merged-in or further part has no search of its own; its night's does.
+  auto bisection = storage::bisection_of(desk.db, regression.id);
+  if (!bisection) return;
+  const auto series = storage::find_series(desk.db, bisection->series);
+  if (!series) return;
+  const GatheredLog gathered = gather_log(desk, *bisection, regression, *series);
+  std::set<int> sessions, commits;
+  for (const bisect::SearchRun& run : gathered.log.runs) {
+    sessions.insert(run.session);
+    commits.insert(run.commit);
+  }
+  input.range_commits = static_cast<int>(bisection->commits.size()) - 1;
+  input.runs = static_cast<int>(gathered.log.runs.size());
+  input.sessions = static_cast<int>(sessions.size());
+  commits.erase(0);
+  commits.erase(gathered.log.commits);
+  input.builds_made = static_cast<int>(commits.size() + gathered.log.untestable.size());
+  input.tested = tested_facts(desk, *bisection, gathered.log);
+  std::set<CommitSha> blamed;
+  if (regression.culprit)
+    blamed.insert(regression.culprit->commits.begin(), regression.culprit->commits.end());
+  input.alternatives = alternatives(*bisection, blamed);
+  input.differences = differences(desk, gathered);
+  if (gathered.last && gathered.last->runner)
+    if (const auto runner = storage::find_runner(desk.db, *gathered.last->runner))
+      input.runner = runner->name;
+  for (const RegressionChange& change : storage::changes_of(desk.db, regression.id)) {
+    const auto evidence = nlohmann::json::parse(change.evidence);
+    if (change.state == RegressionState::blamed) input.rule = evidence.value("rule", "");
+  }
+}
+
+}  // namespace
+
+ReportInput report_facts(Desk& desk, const Regression& regression) {
+  ReportInput input;
+  input.regression = regression.id.value;
+  input.fingerprint = regression.fingerprint;
+  input.repository = desk.config.repository.url;
+  if (!desk.config.service.public_url.empty())
+    input.details_url =
+        desk.config.service.public_url + "/#regression-" + std::to_string(regression.id.value);
+  if (const auto night = storage::find_night(desk.db, regression.night))
+    input.found_on = to_date(night->started_at);
+  if (const auto lead = storage::find_series(desk.db, regression.series.front().series))
+    input.threshold = policy_of(*lead, desk.config).threshold;
+  input.series = series_facts(desk, regression);
+  if (regression.culprit) {
+    ReportCulprit culprit{{},
+                          regression.culprit->probability,
+                          regression.culprit->ratio,
+                          regression.culprit->low,
+                          regression.culprit->high};
+    for (const CommitSha& sha : regression.culprit->commits)
+      culprit.commits.push_back(commit_facts(desk, sha));
+    input.culprit = std::move(culprit);
+  }
+  input.good = build_facts(desk, regression.good);
+  input.bad = build_facts(desk, regression.bad);
+  if (const auto machine = storage::find_machine(desk.db, regression.machine))
+    input.machine = machine->facts;
+  add_search(desk, regression, input);
+  return input;
+}
+
+std::vector<ReportCommit> commits_that_may_have_repaired(
+    Desk& desk, const Regression& regression, const std::optional<CommitSha>& good_again) {
+  const auto bad = storage::find_build(desk.db, regression.bad);
+  if (!good_again || !bad || !bad->commit) return {};
+  const auto range = desk.graph.range(*bad->commit, *good_again);
+  if (!range) return {};
+  std::vector<ReportCommit> list;
+  for (const git::Commit& commit : *range) list.push_back(commit_facts(desk, commit.sha));
+  return list;
+}
+
+}  // namespace nightjar::service

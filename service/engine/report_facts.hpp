@@ -1,0 +1,19 @@
+// Collects from the rows all that an issue says.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "service/engine/desk.hpp"
+#include "service/report/report.hpp"
+#include "storage/model/regression.hpp"
+
+namespace nightjar::service {
+
+ReportInput report_facts(Desk& desk, const Regression& regression);
+
+// Commits between the last bad nightly and `good_again`, the first that was good; empty if unknown.
+std::vector<ReportCommit> commits_that_may_have_repaired(Desk& desk, const Regression& regression,
+                                                         const std::optional<CommitSha>& good_again);
+
+}  // namespace nightjar::service

@@ -1,0 +1,116 @@
+#include "service/engine/search_log.hpp"
+
+#include <algorithm>
+
+#include "service/engine/confirmations.hpp"
+#include "service/engine/policy.hpp"
+#include "service/engine/sessions.hpp"
+#include "storage/builds.hpp"
+#include "storage/jobs.hpp"
+#include "storage/regressions.hpp"
+#include "storage/series.hpp"
+
+namespace nightjar::service {
+namespace {
+
+class Positions {
+ public:
+  Positions(Desk& desk, const Bisection& bisection) : desk_(desk) {
+    for (std::size_t i = 0; i < bisection.commits.size(); ++i)
+      by_commit_[bisection.commits[i]] = static_cast<int>(i);
+    by_build_[bisection.good] = 0;
+    by_build_[bisection.bad] = static_cast<int>(bisection.commits.size()) - 1;
+  }
+
+  // -1: not a build of this search.
+  int of(BuildId id) {
+    if (const auto known = by_build_.find(id); known != by_build_.end()) return known->second;
+    const auto build = storage::find_build(desk_.db, id);
+    const auto commit = build && build->commit ? by_commit_.find(*build->commit) : by_commit_.end();
+    return by_build_[id] = commit == by_commit_.end() ? -1 : commit->second;
+  }
+
+ private:
+  Desk& desk_;
+  std::map<CommitSha, int> by_commit_;
+  std::map<BuildId, int> by_build_;
+};
+
+// Builds of the session whose every run failed, with the first reason.
+std::map<BuildId, std::string> all_failed(Desk& desk, const Job& job) {
+  std::map<BuildId, std::string> failed;
+  std::map<BuildId, bool> measured;
+  const auto session = storage::session_of(desk.db, job.id);
+  if (!session) return failed;
+  for (const RunResult& run : session->runs) {
+    const auto index = static_cast<std::size_t>(run.order);
+    if (index >= job.spec.order.size() || job.spec.order[index].is_control()) continue;
+    const auto environment = static_cast<std::size_t>(job.spec.order[index].environment);
+    const BuildId build = job.spec.environments.at(environment).build;
+    if (run.status == RunStatus::measured) measured[build] = true;
+    else failed.emplace(build, run.reason);
+  }
+  std::erase_if(failed, [&](const auto& entry) { return measured.count(entry.first) != 0; });
+  return failed;
+}
+
+void add_runs(Desk& desk, GatheredLog& gathered, Positions& positions, const Series& series,
+              const Job& job, int session, bool invert) {
+  bool any = false;
+  for (const SeriesRun& run : storage::runs_of_job(desk.db, series.id, job.id)) {
+    const int commit = positions.of(run.build);
+    if (commit < 0 || run.value <= 0) continue;
+    gathered.log.runs.push_back({session, commit, invert ? 1 / run.value : run.value});
+    any = true;
+  }
+  gathered.barren = any ? 0 : gathered.barren + 1;
+}
+
+}  // namespace
+
+GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression& regression,
+                       const Series& series) {
+  GatheredLog gathered;
+  gathered.log.commits = static_cast<int>(bisection.commits.size()) - 1;
+  const bool invert = policy_of(series, desk.config).direction == Direction::higher_is_better;
+  Positions positions(desk, bisection);
+  int offset = 0;
+  for (const Job& asked : confirmation_jobs(desk, regression, series)) {
+    const Settled settled = settle(desk, asked);
+    if (settled.state == Settled::State::usable)
+      add_runs(desk, gathered, positions, series, settled.job, offset++, invert);
+  }
+  gathered.barren = 0;
+  std::map<int, std::string> untestable;
+  for (const Untestable& known : storage::untestable_of(desk.db, bisection.id))
+    untestable[known.commit] = known.reason;
+  for (const BisectionJob& entry : storage::jobs_of_bisection(desk.db, bisection.id)) {
+    gathered.next_session = std::max(gathered.next_session, entry.session + 1);
+    const Settled settled = settle(desk, *storage::find_job(desk.db, entry.job));
+    if (settled.state == Settled::State::pending) {
+      gathered.pending = true;
+      return gathered;
+    }
+    if (settled.state == Settled::State::failed) {
+      ++gathered.barren;
+      gathered.last_failure = settled.reason;
+      continue;
+    }
+    gathered.last = settled.job;
+    const int session = offset + entry.session;
+    for (const auto& [build, reason] : all_failed(desk, settled.job)) {
+      const int commit = positions.of(build);
+      if (commit <= 0 || commit >= gathered.log.commits || untestable.count(commit)) continue;
+      untestable[commit] = reason;
+      gathered.newly_untestable.push_back({commit, reason});
+    }
+    const int barren = gathered.barren;
+    add_runs(desk, gathered, positions, series, settled.job, session, invert);
+    // A session that only found a commit untestable was not in vain.
+    if (gathered.barren > barren && !gathered.newly_untestable.empty()) gathered.barren = barren;
+  }
+  for (const auto& [commit, reason] : untestable) gathered.log.untestable.push_back(commit);
+  return gathered;
+}
+
+}  // namespace nightjar::service

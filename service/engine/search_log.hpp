@@ -1,0 +1,30 @@
+// From rows to what the search reads: the log of runs of one bisection, by position of the commit.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bisect/search.hpp"
+#include "service/engine/desk.hpp"
+#include "storage/model/job.hpp"
+#include "storage/model/regression.hpp"
+#include "storage/model/series.hpp"
+
+namespace nightjar::service {
+
+struct GatheredLog {
+  bisect::SearchLog log;
+  bool pending = false;       // a session is under way: there is nothing to decide yet
+  int barren = 0;             // sessions at the end of the log that gave no run at all
+  std::string last_failure;   // of these
+  int next_session = 0;       // number of the next new session, counted as the bisection counts
+  std::optional<Job> last;    // the bisection's last usable session, to go on with
+  std::vector<Untestable> newly_untestable;
+};
+
+// The confirmation's sessions come first: they are runs of both ends like any other.
+GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression& regression,
+                       const Series& series);
+
+}  // namespace nightjar::service

@@ -1,0 +1,118 @@
+#include "service/engine/session_plan.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+
+namespace nightjar::service {
+namespace {
+
+constexpr PlannedRun kControl{};
+
+std::vector<PlannedRun> with_controls(std::vector<PlannedRun> order) {
+  std::vector<PlannedRun> all{kControl};
+  const std::size_t middle = order.size() >= 8 ? order.size() / 2 : order.size() + 1;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i == middle) all.push_back(kControl);
+    all.push_back(order[i]);
+  }
+  all.push_back(kControl);
+  return all;
+}
+
+bool selected(const WorkloadName& name, const std::vector<std::string>& globs) {
+  return std::any_of(globs.begin(), globs.end(),
+                     [&](const std::string& glob) { return glob_match(glob, name.str()); });
+}
+
+// Workloads that some live runner of the machine class can run and the configuration selects.
+std::map<MachineId, std::set<std::pair<std::string, int>>> runnable(
+    std::span<const Runner> live, const std::vector<std::string>& globs) {
+  std::map<MachineId, std::set<std::pair<std::string, int>>> by_machine;
+  for (const Runner& runner : live) {
+    for (const std::string& text : runner.workloads) {
+      const auto workload = announced_workload(text);
+      if (workload && selected(workload->name, globs))
+        by_machine[runner.machine].emplace(workload->name.str(), workload->version);
+    }
+  }
+  return by_machine;
+}
+
+}  // namespace
+
+std::vector<PlannedRun> screen_order(int workloads, int rounds) {
+  std::vector<PlannedRun> order;
+  for (int round = 0; round < rounds; ++round)
+    for (int i = 0; i < workloads; ++i) order.push_back({0, (i + round) % workloads});
+  return with_controls(std::move(order));
+}
+
+std::vector<PlannedRun> pair_order(int pairs) {
+  std::vector<PlannedRun> order;
+  for (int pair = 0; pair < pairs; ++pair) {
+    order.push_back({pair % 2, 0});
+    order.push_back({1 - pair % 2, 0});
+  }
+  return with_controls(std::move(order));
+}
+
+std::vector<PlannedRun> given_order(std::span<const int> environments) {
+  std::vector<PlannedRun> order;
+  for (const int environment : environments) order.push_back({environment, 0});
+  return with_controls(std::move(order));
+}
+
+std::optional<Workload> announced_workload(std::string_view text) {
+  const auto at = text.rfind('@');
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto name = WorkloadName::parse(text.substr(0, at));
+  int version = 0;
+  const auto digits = text.substr(at + 1);
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), version);
+  if (!name || read.ec != std::errc{} || read.ptr != digits.data() + digits.size() || version < 1)
+    return std::nullopt;
+  return Workload{{}, *name, version};
+}
+
+RunLimits run_limits(const Config::NightConfig& config) {
+  RunLimits limits;
+  limits.timeout_seconds = config.run_timeout_seconds;
+  limits.memory_bytes = config.run_memory_bytes;
+  limits.threads = config.threads;
+  limits.seconds = config.run_seconds;
+  return limits;
+}
+
+std::vector<Job> plan_screen(const Night& night, const EnvironmentSpec& environment,
+                             std::span<const Runner> live, const Config::NightConfig& config) {
+  std::vector<Job> jobs;
+  for (const auto& [machine, workloads] : runnable(live, config.workloads)) {
+    std::vector<Workload> group;
+    int index = 0;
+    const auto flush = [&] {
+      if (group.empty()) return;
+      Job job;
+      job.key = "night:" + std::to_string(night.id.value) + "/machine:" +
+                std::to_string(machine.value) + "/screen:" + std::to_string(index++);
+      job.night = night.id;
+      job.machine = machine;
+      job.spec.kind = JobKind::screen;
+      job.spec.environments = {environment};
+      job.spec.workloads = std::move(group);
+      job.spec.order = screen_order(static_cast<int>(job.spec.workloads.size()), config.runs);
+      job.spec.limits = run_limits(config);
+      group.clear();
+      jobs.push_back(std::move(job));
+    };
+    for (const auto& [name, version] : workloads) {
+      group.push_back({{}, *WorkloadName::parse(name), version});
+      if (static_cast<int>(group.size()) == config.session_workloads) flush();
+    }
+    flush();
+  }
+  return jobs;
+}
+
+}  // namespace nightjar::service

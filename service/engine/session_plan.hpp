@@ -1,0 +1,35 @@
+// The order of runs in a session, as pure functions: what is compared is interleaved, so that a drift
+// of the machine meets both sides alike; control runs stand at both ends and in the middle.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "service/config.hpp"
+#include "storage/model/build.hpp"
+#include "storage/model/job.hpp"
+#include "storage/model/machine.hpp"
+#include "storage/model/night.hpp"
+
+namespace nightjar::service {
+
+// `rounds` rounds over all workloads on environment 0; each round starts one workload further on.
+std::vector<PlannedRun> screen_order(int workloads, int rounds);
+// `pairs` runs of environments 0 and 1 of workload 0, alternately 0 1 and 1 0.
+std::vector<PlannedRun> pair_order(int pairs);
+// The given environments in this order, workload 0.
+std::vector<PlannedRun> given_order(std::span<const int> environments);
+
+// Splits "name@version" as runners announce it; nullopt for anything else.
+std::optional<Workload> announced_workload(std::string_view text);
+
+// One session for each machine class and group of workloads that a live runner can run and the
+// configuration selects. Keys depend on night and content only: planning twice changes nothing.
+std::vector<Job> plan_screen(const Night& night, const EnvironmentSpec& environment,
+                             std::span<const Runner> live, const Config::NightConfig& config);
+
+RunLimits run_limits(const Config::NightConfig& config);
+
+}  // namespace nightjar::service

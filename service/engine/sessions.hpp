@@ -1,0 +1,34 @@
+// Was the machine itself when it measured? A session whose control is off, or whose CPU was stolen, is
+// void: it is measured again, never averaged in.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "service/engine/desk.hpp"
+#include "storage/model/job.hpp"
+
+namespace nightjar::service {
+
+struct SessionCheck {
+  bool usable = true;
+  std::string reason;  // why not
+  double control = 0;  // the control's location, s; 0: none was measured
+};
+// `history`: control locations of earlier sessions on the same machine class. Pure.
+SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
+                           const std::vector<double>& history);
+
+struct Settled {
+  enum class State { pending, usable, failed };
+  State state = State::pending;
+  Job job;             // usable: the job whose session counts
+  std::string reason;  // failed: why
+};
+// What became of a session that was asked for: a void one is queued again, at most twice.
+Settled settle(Desk& desk, const Job& asked);
+
+// Queues a job once a key, its workloads interned; returns the stored one.
+Job queue_job(Desk& desk, Job job);
+
+}  // namespace nightjar::service
