@@ -1,0 +1,42 @@
+// libgit2's objects with an owner, and its errors as text. For this folder's .cpp files only.
+#pragma once
+
+#include <git2.h>
+
+#include <memory>
+#include <string>
+
+#include "storage/model/hex.hpp"
+
+namespace nightjar::git {
+
+template <auto release>
+struct Release {
+  template <typename T>
+  void operator()(T* object) const {
+    release(object);
+  }
+};
+
+template <typename T, auto release>
+using Handle = std::unique_ptr<T, Release<release>>;
+
+using CommitHandle = Handle<git_commit, git_commit_free>;
+using TreeHandle = Handle<git_tree, git_tree_free>;
+using TreeEntryHandle = Handle<git_tree_entry, git_tree_entry_free>;
+using ObjectHandle = Handle<git_object, git_object_free>;
+using BlobHandle = Handle<git_blob, git_blob_free>;
+using DiffHandle = Handle<git_diff, git_diff_free>;
+using RemoteHandle = Handle<git_remote, git_remote_free>;
+
+// What libgit2 says about its last failure on this thread.
+std::string last_error();
+
+git_oid to_oid(const CommitSha& sha);
+CommitSha to_sha(const git_oid& oid);
+
+// `text` with every byte that is no UTF-8 replaced by U+FFFD: old commits have names and messages in
+// other encodings, and JSON takes none of them.
+std::string to_utf8(const char* text);
+
+}  // namespace nightjar::git

@@ -1,0 +1,236 @@
+#include "bisect/git/repository.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "bisect/git/handle.hpp"
+
+namespace nightjar::git {
+namespace {
+
+constexpr int longest_range = 10000;
+constexpr const char* remote_name = "origin";
+
+std::string tracking_ref(std::string_view branch) {
+  return std::string("refs/remotes/") + remote_name + "/" + std::string(branch);
+}
+
+// null if there is no such commit.
+CommitHandle look_up(git_repository* repository, const git_oid& oid) {
+  git_commit* commit = nullptr;
+  git_commit_lookup(&commit, repository, &oid);
+  return CommitHandle(commit);
+}
+
+TreeHandle tree_of(git_repository* repository, const CommitSha& sha) {
+  const auto commit = look_up(repository, to_oid(sha));
+  git_tree* tree = nullptr;
+  if (commit) git_commit_tree(&tree, commit.get());
+  return TreeHandle(tree);
+}
+
+Commit describe(const git_commit* commit) {
+  const git_signature* author = git_commit_author(commit);
+  Commit result{.sha = to_sha(*git_commit_id(commit)),
+                .tree = to_sha(*git_commit_tree_id(commit)),
+                .parents = {},
+                .author_name = to_utf8(author->name),
+                .author_email = to_utf8(author->email),
+                .message = to_utf8(git_commit_message(commit)),
+                .committed_at = Time(std::chrono::seconds(git_commit_time(commit)))};
+  for (unsigned i = 0; i < git_commit_parentcount(commit); ++i) {
+    result.parents.push_back(to_sha(*git_commit_parent_id(commit, i)));
+  }
+  return result;
+}
+
+int on_progress(const git_indexer_progress* stats, void* payload) {
+  const auto& progress = *static_cast<const std::function<bool(const FetchProgress&)>*>(payload);
+  const FetchProgress so_far{stats->received_objects, stats->total_objects, stats->received_bytes};
+  return !progress || progress(so_far) ? 0 : GIT_EUSER;
+}
+
+// A fetch that was killed leaves its half pack behind; of PyTorch that is up to a gigabyte.
+void remove_half_packs(const std::filesystem::path& repository) {
+  std::error_code ignored;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(repository / "objects" / "pack", ignored)) {
+    if (entry.path().filename().string().starts_with("pack_git2_")) {
+      std::filesystem::remove(entry.path(), ignored);
+    }
+  }
+}
+
+}  // namespace
+
+void Repository::Close::operator()(git_repository* repository) const {
+  git_repository_free(repository);
+  git_libgit2_shutdown();
+}
+
+Repository::Repository(RepositoryOptions options) : options_(std::move(options)) {
+  if (options_.branches.empty()) throw std::invalid_argument("a repository needs a main branch");
+  git_libgit2_init();
+  try {
+    open();
+  } catch (...) {
+    if (!repository_) git_libgit2_shutdown();
+    throw;
+  }
+}
+
+Repository::~Repository() = default;
+
+void Repository::fail(const std::string& attempt, const std::string& advice) const {
+  throw std::runtime_error("cannot " + attempt + ": " + last_error() + "; " + advice);
+}
+
+void Repository::open() {
+  const auto path = options_.path.string();
+  const std::string advice = "check [service] data and its permissions, or remove " + path +
+                             " to have it made anew";
+  git_repository* repository = nullptr;
+  if (std::filesystem::exists(options_.path / "HEAD")) {
+    if (git_repository_open_bare(&repository, path.c_str()) != 0) {
+      fail("open the repository " + path, advice);
+    }
+  } else {
+    git_repository_init_options init = GIT_REPOSITORY_INIT_OPTIONS_INIT;
+    init.flags = GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_MKPATH;
+    if (git_repository_init_ext(&repository, path.c_str(), &init) != 0) {
+      fail("make the repository " + path, advice);
+    }
+  }
+  repository_.reset(repository);
+
+  git_remote* existing = nullptr;
+  const bool known = git_remote_lookup(&existing, repository, remote_name) == 0;
+  const RemoteHandle owner(existing);
+  git_remote* made = nullptr;
+  const int error = known ? git_remote_set_url(repository, remote_name, options_.url.c_str())
+                          : git_remote_create(&made, repository, remote_name, options_.url.c_str());
+  git_remote_free(made);
+  if (error != 0) fail("use " + options_.url + " as the remote of " + path, "check [repository] url");
+}
+
+void Repository::fetch() {
+  const std::lock_guard lock(mutex_);
+  const auto attempt = "fetch " + options_.url + " into " + options_.path.string();
+  const std::string advice = "check [repository] url and the network";
+  remove_half_packs(options_.path);
+  git_remote* looked_up = nullptr;
+  if (git_remote_lookup(&looked_up, repository_.get(), remote_name) != 0) fail(attempt, advice);
+  const RemoteHandle remote(looked_up);
+
+  std::vector<std::string> refspecs;
+  for (const auto& branch : options_.branches) {
+    refspecs.push_back("+refs/heads/" + branch + ":" + tracking_ref(branch));
+  }
+  std::vector<char*> pointers;
+  for (auto& refspec : refspecs) pointers.push_back(refspec.data());
+  const git_strarray wanted{pointers.data(), pointers.size()};
+
+  git_fetch_options fetching = GIT_FETCH_OPTIONS_INIT;
+  fetching.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;  // PyTorch has tens of thousands
+  fetching.callbacks.transfer_progress = on_progress;
+  fetching.callbacks.payload = &options_.progress;
+  if (git_remote_fetch(remote.get(), &wanted, &fetching, nullptr) != 0) fail(attempt, advice);
+
+  git_oid found;
+  if (git_reference_name_to_id(&found, repository_.get(),
+                               tracking_ref(options_.branches.front()).c_str()) != 0) {
+    fail(attempt, "it has no branch " + options_.branches.front() + "; check [repository] main");
+  }
+}
+
+std::optional<Commit> Repository::find(const CommitSha& sha) const {
+  const std::lock_guard lock(mutex_);
+  const auto commit = look_up(repository_.get(), to_oid(sha));
+  if (!commit) return std::nullopt;
+  return describe(commit.get());
+}
+
+std::optional<CommitSha> Repository::resolve(std::string_view revision) const {
+  const std::lock_guard lock(mutex_);
+  if (const auto sha = CommitSha::parse(revision)) {
+    if (!look_up(repository_.get(), to_oid(*sha))) return std::nullopt;
+    return sha;
+  }
+  for (const auto& name : {tracking_ref(revision), "refs/tags/" + std::string(revision)}) {
+    git_object* found = nullptr;
+    git_object* peeled = nullptr;
+    if (git_revparse_single(&found, repository_.get(), name.c_str()) != 0) continue;
+    const ObjectHandle object(found);
+    if (git_object_peel(&peeled, found, GIT_OBJECT_COMMIT) != 0) continue;
+    const ObjectHandle commit(peeled);
+    return to_sha(*git_object_id(peeled));
+  }
+  return std::nullopt;
+}
+
+// By hand along parent(0): a walk that libgit2 sorts reads all history first.
+std::optional<std::vector<Commit>> Repository::range(const CommitSha& good,
+                                                     const CommitSha& bad) const {
+  const std::lock_guard lock(mutex_);
+  const git_oid end = to_oid(good);
+  std::vector<Commit> commits;
+  auto at = look_up(repository_.get(), to_oid(bad));
+  for (int i = 0; at && i <= longest_range; ++i) {
+    if (git_oid_equal(git_commit_id(at.get()), &end)) {
+      std::reverse(commits.begin(), commits.end());
+      return commits;
+    }
+    commits.push_back(describe(at.get()));
+    git_commit* parent = nullptr;
+    git_commit_parent(&parent, at.get(), 0);
+    at.reset(parent);
+  }
+  return std::nullopt;
+}
+
+std::vector<ChangedPath> Repository::changed_paths(const CommitSha& from,
+                                                   const CommitSha& to) const {
+  const std::lock_guard lock(mutex_);
+  const auto attempt = "compare commits " + from.str() + " and " + to.str() + " of " + options_.url;
+  const std::string advice = "fetch the repository anew if it lacks one of them";
+  const auto old_tree = tree_of(repository_.get(), from);
+  const auto new_tree = tree_of(repository_.get(), to);
+  if (!old_tree || !new_tree) fail(attempt, advice);
+  git_diff* raw = nullptr;
+  git_diff_options options = GIT_DIFF_OPTIONS_INIT;
+  options.flags = GIT_DIFF_INCLUDE_TYPECHANGE;
+  if (git_diff_tree_to_tree(&raw, repository_.get(), old_tree.get(), new_tree.get(), &options) != 0) {
+    fail(attempt, advice);
+  }
+  const DiffHandle diff(raw);
+  std::vector<ChangedPath> paths;
+  for (std::size_t i = 0; i < git_diff_num_deltas(raw); ++i) {
+    const git_diff_delta* delta = git_diff_get_delta(raw, i);
+    auto kind = ChangedPath::Kind::modified;
+    if (delta->status == GIT_DELTA_ADDED) kind = ChangedPath::Kind::added;
+    if (delta->status == GIT_DELTA_DELETED) kind = ChangedPath::Kind::deleted;
+    paths.push_back({kind, delta->new_file.path});
+  }
+  return paths;
+}
+
+std::optional<std::string> Repository::file(const CommitSha& commit, std::string_view path) const {
+  const std::lock_guard lock(mutex_);
+  const auto tree = tree_of(repository_.get(), commit);
+  if (!tree) return std::nullopt;
+  git_tree_entry* found = nullptr;
+  if (git_tree_entry_bypath(&found, tree.get(), std::string(path).c_str()) != 0) return std::nullopt;
+  const TreeEntryHandle entry(found);
+  if (git_tree_entry_type(found) != GIT_OBJECT_BLOB) return std::nullopt;
+  git_blob* raw = nullptr;
+  if (git_blob_lookup(&raw, repository_.get(), git_tree_entry_id(found)) != 0) {
+    fail("read " + std::string(path) + " of commit " + commit.str() + " in " + options_.path.string(),
+         "the copy is damaged: remove it to have it made anew");
+  }
+  const BlobHandle blob(raw);
+  return std::string(static_cast<const char*>(git_blob_rawcontent(raw)),
+                     static_cast<std::size_t>(git_blob_rawsize(raw)));
+}
+
+}  // namespace nightjar::git

@@ -1,0 +1,258 @@
+#include "bisect/git/repository.hpp"
+
+#include <catch2/catch.hpp>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace nightjar;
+using namespace nightjar::git;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A repository made by the git program in a folder that goes away with it.
+class Upstream {
+ public:
+  Upstream() {
+    std::string name = (fs::temp_directory_path() / "nightjar-git-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    folder_ = name;
+    fs::create_directory(path());
+    git("init -q -b main");
+  }
+  ~Upstream() { fs::remove_all(folder_); }
+
+  fs::path path() const { return folder_ / "upstream"; }
+  RepositoryOptions options() const {
+    return {.url = path().string(), .path = folder_ / "copy.git", .progress = {}};
+  }
+
+  void git(const std::string& arguments) {
+    const auto command = "cd '" + path().string() +
+                         "' && GIT_CONFIG_GLOBAL=/dev/null git -c user.name=Ada "
+                         "-c user.email=ada@example.org -c core.autocrlf=false " + arguments +
+                         " > ../output 2>&1";
+    INFO(command);
+    REQUIRE(std::system(command.c_str()) == 0);
+  }
+  CommitSha head(const std::string& revision = "HEAD") {
+    git("rev-parse " + revision);
+    std::string line;
+    std::ifstream(folder_ / "output") >> line;
+    return *CommitSha::parse(line);
+  }
+  CommitSha commit(const std::string& message, const std::map<std::string, std::string>& files) {
+    for (const auto& [name, content] : files) {
+      fs::create_directories((path() / name).parent_path());
+      std::ofstream(path() / name) << content;
+    }
+    git("add -A");
+    git("commit -q --allow-empty -m '" + message + "'");
+    return head();
+  }
+
+ private:
+  fs::path folder_;
+};
+
+std::vector<std::string> subjects(const std::optional<std::vector<Commit>>& commits) {
+  REQUIRE(commits);
+  std::vector<std::string> result;
+  for (const auto& commit : *commits) result.push_back(commit.subject());
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("the first fetch clones the configured branches and later ones bring what is new") {
+  Upstream upstream;
+  const auto first = upstream.commit("first", {{"a.py", "1"}});
+  upstream.git("branch nightly");
+  upstream.git("branch unrelated");
+  auto options = upstream.options();
+  std::size_t objects = 0;
+  options.progress = [&](const FetchProgress& progress) {
+    objects = std::max(objects, progress.objects);
+    return true;
+  };
+  Repository repository(options);
+  CHECK_FALSE(repository.resolve("main"));
+  repository.fetch();
+  CHECK(objects == 3);
+  CHECK(repository.resolve("main") == first);
+  CHECK(repository.resolve("nightly") == first);
+  CHECK(repository.resolve(first.str()) == first);
+  CHECK_FALSE(repository.resolve("unrelated"));
+
+  const auto second = upstream.commit("second", {{"a.py", "2"}});
+  CHECK_FALSE(repository.resolve(second.str()));
+  repository.fetch();
+  CHECK(repository.resolve("main") == second);
+  CHECK(repository.resolve("nightly") == first);
+}
+
+TEST_CASE("a copy is opened again, also with another address of its remote") {
+  Upstream upstream;
+  const auto first = upstream.commit("first", {{"a.py", "1"}});
+  Repository(upstream.options()).fetch();
+  fs::rename(upstream.path(), upstream.path().string() + "-moved");
+  auto options = upstream.options();
+  options.url = upstream.path().string() + "-moved";
+  Repository repository(options);
+  CHECK(repository.resolve("main") == first);
+  repository.fetch();
+  CHECK(repository.resolve("main") == first);
+}
+
+TEST_CASE("a branch that was rewritten is followed") {
+  Upstream upstream;
+  upstream.commit("first", {{"a.py", "1"}});
+  Repository repository(upstream.options());
+  repository.fetch();
+  upstream.git("commit -q --amend -m rewritten");
+  repository.fetch();
+  CHECK(repository.resolve("main") == upstream.head());
+}
+
+TEST_CASE("what a killed fetch left behind is removed by the next") {
+  Upstream upstream;
+  upstream.commit("first", {{"a.py", "1"}});
+  const auto options = upstream.options();
+  Repository repository(options);
+  const auto half = options.path / "objects" / "pack" / "pack_git2_1a2b3c";
+  std::ofstream(half) << "half";
+  repository.fetch();
+  CHECK_FALSE(fs::exists(half));
+}
+
+TEST_CASE("a failed fetch says what was attempted, where, and what to do") {
+  Upstream upstream;
+  auto options = upstream.options();
+  SECTION("no repository at the address") {
+    options.url = (upstream.path() / "missing").string();
+    Repository repository(options);
+    CHECK_THROWS_WITH(repository.fetch(), Catch::Contains("cannot fetch " + options.url) &&
+                                              Catch::Contains("check [repository] url"));
+  }
+  SECTION("no main branch") {
+    options.branches = {"trunk", "main"};
+    upstream.commit("first", {{"a.py", "1"}});
+    Repository repository(options);
+    CHECK_THROWS_WITH(repository.fetch(), Catch::Contains("no branch trunk"));
+  }
+  SECTION("cancelled") {
+    upstream.commit("first", {{"a.py", "1"}});
+    options.progress = [](const FetchProgress&) { return false; };
+    Repository repository(options);
+    CHECK_THROWS_AS(repository.fetch(), std::runtime_error);
+    CHECK_FALSE(repository.resolve("main"));
+  }
+}
+
+TEST_CASE("a folder that is no repository is refused by name") {
+  Upstream upstream;
+  const auto options = upstream.options();
+  fs::create_directories(options.path);
+  std::ofstream(options.path / "HEAD") << "nonsense";
+  CHECK_THROWS_WITH(Repository(options), Catch::Contains(options.path.string()));
+}
+
+TEST_CASE("a range follows first parents only, oldest first, without its good end") {
+  Upstream upstream;
+  const auto first = upstream.commit("first", {{"a.py", "1"}});
+  upstream.commit("second", {{"a.py", "2"}});
+  upstream.git("checkout -q -b side " + first.str());
+  const auto side = upstream.commit("side", {{"b.py", "1"}});
+  upstream.git("checkout -q main");
+  upstream.git("merge -q --no-ff -m merged side");
+  const auto last = upstream.commit("last", {{"a.py", "3"}});
+  Repository repository(upstream.options());
+  repository.fetch();
+  CHECK(subjects(repository.range(first, last)) ==
+        std::vector<std::string>{"second", "merged", "last"});
+  CHECK(subjects(repository.range(last, last)).empty());
+  CHECK_FALSE(repository.range(last, first));
+  CHECK_FALSE(repository.range(side, last));
+  CHECK_FALSE(repository.range(first, *CommitSha::parse(std::string(40, 'e'))));
+}
+
+TEST_CASE("a commit has its author, message, time, tree and parents") {
+  Upstream upstream;
+  const auto first = upstream.commit("first", {{"a.py", "1"}});
+  ::setenv("GIT_COMMITTER_DATE", "2026-08-20T07:30:00Z", 1);
+  upstream.git("commit -q --allow-empty --author 'Grace <grace@example.org>' -m 'Say it (#7)' -m why");
+  ::unsetenv("GIT_COMMITTER_DATE");
+  const auto second = upstream.head();
+  Repository repository(upstream.options());
+  repository.fetch();
+  const auto commit = repository.find(second);
+  REQUIRE(commit);
+  CHECK(commit->sha == second);
+  CHECK(commit->author_name == "Grace");
+  CHECK(commit->author_email == "grace@example.org");
+  CHECK(commit->subject() == "Say it (#7)");
+  CHECK(commit->message == "Say it (#7)\n\nwhy\n");
+  CHECK(to_rfc3339(commit->committed_at) == "2026-08-20T07:30:00Z");
+  CHECK(commit->parents == std::vector{first});
+  CHECK(commit->tree == repository.find(first)->tree);
+  CHECK_FALSE(repository.find(*CommitSha::parse(std::string(40, 'e'))));
+}
+
+TEST_CASE("bytes that are no UTF-8 in a message are replaced") {
+  Upstream upstream;
+  upstream.git("-c i18n.commitEncoding=ISO-8859-1 commit -q --allow-empty -m 'caf\xe9 \xc3\xa9t\xc3\xa9'");
+  Repository repository(upstream.options());
+  repository.fetch();
+  CHECK(repository.find(upstream.head())->subject() == "caf\xEF\xBF\xBD \xc3\xa9t\xc3\xa9");
+}
+
+TEST_CASE("changed paths are added, modified and deleted; a rename is both ends") {
+  Upstream upstream;
+  const auto from = upstream.commit("first", {{"torch/a.py", "1"}, {"b.py", "long enough to match"},
+                                              {"same.py", "1"}, {"kind.py", "1"}});
+  fs::rename(upstream.path() / "b.py", upstream.path() / "c.py");
+  fs::remove(upstream.path() / "kind.py");
+  fs::create_symlink("same.py", upstream.path() / "kind.py");
+  const auto to = upstream.commit("second", {{"torch/a.py", "2"}});
+  Repository repository(upstream.options());
+  repository.fetch();
+  std::map<std::string, ChangedPath::Kind> kinds;
+  for (const auto& change : repository.changed_paths(from, to)) kinds[change.path] = change.kind;
+  CHECK(kinds == std::map<std::string, ChangedPath::Kind>{
+                     {"torch/a.py", ChangedPath::Kind::modified},
+                     {"b.py", ChangedPath::Kind::deleted},
+                     {"c.py", ChangedPath::Kind::added},
+                     {"kind.py", ChangedPath::Kind::modified}});
+  CHECK(repository.changed_paths(from, from).empty());
+  CHECK_THROWS_WITH(repository.changed_paths(from, *CommitSha::parse(std::string(40, 'e'))),
+                    Catch::Contains(std::string(40, 'e')));
+}
+
+TEST_CASE("a file's content is that of the commit, bytes and all") {
+  Upstream upstream;
+  const std::string binary{"\0\r\n\xff", 4};
+  const auto first = upstream.commit("first", {{"torch/a.py", "1"}, {"blob", binary}});
+  const auto second = upstream.commit("second", {{"torch/a.py", "2"}});
+  Repository repository(upstream.options());
+  repository.fetch();
+  CHECK(repository.file(first, "torch/a.py") == "1");
+  CHECK(repository.file(second, "torch/a.py") == "2");
+  CHECK(repository.file(second, "blob") == binary);
+  CHECK_FALSE(repository.file(first, "torch/missing.py"));
+  CHECK_FALSE(repository.file(first, "torch"));
+  CHECK_FALSE(repository.file(*CommitSha::parse(std::string(40, 'e')), "torch/a.py"));
+}
+
+TEST_CASE("a tag resolves to its commit when the copy has it") {
+  Upstream upstream;
+  const auto first = upstream.commit("first", {{"a.py", "1"}});
+  Repository repository(upstream.options());
+  repository.fetch();
+  upstream.git("tag -a -m note v1");
+  upstream.git("push -q ../copy.git v1");
+  CHECK(repository.resolve("v1") == first);
+}
