@@ -63,7 +63,7 @@ struct ReportTested {
 
 // What else the posterior holds possible.
 struct ReportAlternative {
-  std::string what;                // "nothing", "too small to matter"; empty: the commits say it
+  std::string what;                // "no change", "too small to matter"; empty: the commits say it
   std::vector<CommitSha> commits;  // oldest first
   double probability = 0;
 };
@@ -137,7 +137,8 @@ std::string recovered_key(std::string_view fingerprint, std::string_view version
 // "<!-- nightjar:<key> -->": what is hidden in a posted text, so that it is found again.
 std::string marker_of(std::string_view key);
 
-// The number in a subject's last "(#123)"; nullopt: none.
+// The number in the "(#123)" that a subject ends with; nullopt: none (a revert's subject ends in the
+// quoted subject of what it reverts: that number is not its own).
 std::optional<std::int64_t> pull_request_of(std::string_view subject);
 
 }  // namespace nightjar::service

@@ -1,0 +1,61 @@
+#include "service/report/markdown.hpp"
+#include "service/report/quantity.hpp"
+#include "service/report/report.hpp"
+#include "service/report/sections.hpp"
+
+namespace nightjar::service {
+namespace {
+
+constexpr std::size_t rows_shown = 100;
+
+std::string repaired_by(const RecoveredComment& comment) {
+  const auto& commits = comment.candidates;
+  if (commits.empty()) return " Which commit repaired it is not known.";
+  const auto name = [&](const ReportCommit& commit) {
+    return commit_link(comment.repository, commit.sha) + " “" + plain(shortened(commit.subject, 100)) +
+           "” by " + plain(commit.author);
+  };
+  if (commits.size() == 1) return " Repaired by " + name(commits.front()) + ".";
+  std::string text = " Repaired by one of these " + std::to_string(commits.size()) + " commits:\n";
+  for (std::size_t i = 0; i < commits.size() && i < rows_shown; ++i) {
+    text += "\n- " + name(commits[i]);
+  }
+  if (commits.size() > rows_shown) {
+    text += "\n- and " + std::to_string(commits.size() - rows_shown) + " more";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string render_night_comment(const NightComment& comment) {
+  std::string text;
+  if (!comment.new_series.empty()) {
+    text = "**Also seen in " + plain(brief_workloads(comment.new_series)) + "** with " +
+           code(comment.version) + ": the same cause moves " +
+           std::to_string(comment.new_series.size()) + " more series.\n\n" +
+           series_table(comment.new_series, rows_shown);
+  }
+  if (!comment.series.empty()) {
+    if (!text.empty()) text += "\n";
+    text += "**Still there** with " + code(comment.version) + " (night of " + plain(comment.date) +
+            "), against the level before the regression:\n\n" +
+            series_table(comment.series, rows_shown);
+  }
+  return text + "\n" + marker_of(night_key(comment.fingerprint, comment.version)) + "\n";
+}
+
+std::string render_recovered_comment(const RecoveredComment& comment) {
+  std::string text = "**Recovered**: the level has been back for " + std::to_string(comment.nights) +
+                     (comment.nights == 1 ? " night" : " nights") + ", since " +
+                     code(comment.version);
+  if (comment.commit) text += " (" + commit_link(comment.repository, *comment.commit) + ")";
+  text += "." + repaired_by(comment) + "\n";
+  if (!comment.series.empty()) {
+    text += "\nNow, against the level before the regression:\n\n" +
+            series_table(comment.series, rows_shown);
+  }
+  return text + "\n" + marker_of(recovered_key(comment.fingerprint, comment.version)) + "\n";
+}
+
+}  // namespace nightjar::service

@@ -1,0 +1,172 @@
+#include "service/report/evidence.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "service/report/markdown.hpp"
+#include "service/report/quantity.hpp"
+#include "service/report/sections.hpp"
+
+namespace nightjar::service {
+namespace {
+
+std::string count_of(int count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string end_line(const std::string& name, const ReportInput& input, const ReportBuild& build) {
+  std::string text = "- " + name + ": " + code(build.version);
+  if (build.commit) text += ", commit " + commit_link(input.repository, *build.commit);
+  if (build.nightly && build.nightly != build.commit) {
+    text += " (the wheel says " + commit_link(input.repository, *build.nightly) + ")";
+  }
+  return text + "\n";
+}
+
+bool is_culprit(const ReportInput& input, const CommitSha& sha) {
+  if (!input.culprit) return false;
+  const auto& commits = input.culprit->commits;
+  return std::any_of(commits.begin(), commits.end(),
+                     [&](const ReportCommit& commit) { return commit.sha == sha; });
+}
+
+// The half-open range of `limit` tested commits around the culprit (the end of the list without one).
+std::pair<std::size_t, std::size_t> shown_range(const ReportInput& input, std::size_t limit) {
+  const auto& tested = input.tested;
+  if (tested.size() <= limit) return {0, tested.size()};
+  const auto it = std::find_if(tested.begin(), tested.end(), [&](const ReportTested& one) {
+    return is_culprit(input, one.sha);
+  });
+  const auto centre = static_cast<std::size_t>(it - tested.begin());
+  const std::size_t first =
+      std::min(centre > limit / 2 ? centre - limit / 2 : 0, tested.size() - limit);
+  return {first, first + limit};
+}
+
+}  // namespace
+
+std::string measured_section(const ReportInput& input, std::size_t limit) {
+  std::string text = "\n## What was measured\n\n";
+  text += end_line("Last good build", input, input.good);
+  text += end_line("First bad build", input, input.bad);
+  text += "- " + count_of(input.range_commits, "commit") + " between them; " +
+          count_of(input.builds_made, "build") + " made, " + count_of(input.runs, "run") + " in " +
+          count_of(input.sessions, "session") + " on runner " + code(input.runner) + "\n";
+  text += "- Threshold: " + change(1 + input.threshold) + "\n";
+  if (!input.rule.empty()) text += "- Why the search ended: " + plain(input.rule) + "\n";
+  if (input.machine.empty()) return text;
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, value] : input.machine) {
+    if (rows.size() == limit) break;
+    rows.push_back({plain(name), plain(shortened(value, 120))});
+  }
+  return text + "\n<details><summary>The machine</summary>\n\n" + table({"fact", "value"}, rows) +
+         "\n</details>\n";
+}
+
+std::string environment_section(const ReportInput& input, std::size_t limit) {
+  std::string text = "\n## Environment differences between the ends\n\n";
+  if (!input.differences) {
+    return text + "Not known: the packages of one end were not recorded. The cause may be a changed "
+                  "dependency.\n";
+  }
+  if (input.differences->empty()) {
+    return text + "None: both ends ran with the same packages and the same Python; only PyTorch "
+                  "itself differs.\n";
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const ReportDifference& one : *input.differences) {
+    if (rows.size() == limit) break;
+    rows.push_back({plain(one.name), one.good.empty() ? "not installed" : plain(one.good),
+                    one.bad.empty() ? "not installed" : plain(one.bad)});
+  }
+  text += "The ends differ in more than PyTorch's source, so one of these may be the cause:\n\n" +
+          table({"package", "last good", "first bad"}, rows);
+  if (input.differences->size() > limit) {
+    text += "\n" + std::to_string(input.differences->size() - limit) + " more are left out here.\n";
+  }
+  return text;
+}
+
+std::string reproduction_section(const ReportInput& input) {
+  const ReportSeries& lead = input.series.front();
+  const std::string measure = "nightjar-runner measure " + shell_word(lead.workload) + " --runs ";
+  std::string text = "\n## Reproduce\n\nBoth ends, side by side:\n\n```sh\n";
+  for (const ReportBuild* build : {&input.good, &input.bad}) {
+    if (build->wheel.empty()) continue;
+    text += "pip install " + shell_word(build->wheel) + "\n" + measure + "10\n";
+  }
+  text += "```\n";
+  if (input.culprit) {
+    text += "\nThe change itself, in a clone of " + code(input.repository) + ":\n\n```sh\n";
+    text += "git checkout " + input.culprit->commits.back().sha.str() + "\ngit show --stat\n```\n";
+  }
+  if (!input.good.commit || !input.bad.commit) return text;
+  const std::string number = measure + "1 --json | jq .items[0].metrics." + lead.metric + ".location";
+  char percent[32];
+  std::snprintf(percent, sizeof percent, "%g%%", input.threshold * 100);
+  return text + "\nThe search, from sources:\n\n```sh\nnightjar bisect run --repo . --good " +
+         input.good.commit->str() + " --bad " + input.bad.commit->str() + " --threshold " + percent +
+         " \\\n  --build 'python -m pip install --no-build-isolation -e .' \\\n  --measure " +
+         shell_word(number) + "\n```\n";
+}
+
+std::string tested_section(const ReportInput& input, std::size_t limit) {
+  if (input.tested.empty()) return {};
+  const auto [first, last] = shown_range(input, limit);
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t i = first; i < last; ++i) {
+    const ReportTested& one = input.tested[i];
+    std::string level = one.ratio               ? change(*one.ratio)
+                        : one.untestable.empty() ? "does not build"
+                                                 : plain(shortened(one.untestable, 120));
+    if (one.sha == input.good.commit) level += " (good end)";
+    if (is_culprit(input, one.sha)) {
+      level = "**" + level + "** (culprit)";
+    } else if (one.sha == input.bad.commit) {
+      level += " (bad end)";
+    }
+    rows.push_back({commit_link(input.repository, one.sha), plain(shortened(one.subject, 100)),
+                    std::to_string(one.runs), level});
+  }
+  std::string text = "\n## Tested commits\n\nOldest first; the level is relative to the good end, " +
+                     code(input.series.front().workload) + ", " +
+                     metric_title(input.series.front().metric) + ".\n\n" +
+                     table({"commit", "subject", ">runs", "level"}, rows);
+  const std::size_t hidden = input.tested.size() - (last - first);
+  if (hidden > 0) {
+    text += "\n" + std::to_string(hidden) + " more, farther from the culprit, are left out here: " +
+            "an issue holds " + std::to_string(issue_body_limit) + " characters.\n";
+  }
+  return text;
+}
+
+std::string alternatives_section(const ReportInput& input, std::size_t limit) {
+  std::string text = "\n## The rest of the posterior\n\n";
+  if (input.alternatives.empty()) return text + "Nothing above 0.1 %.\n";
+  std::size_t shown = 0;
+  for (const ReportAlternative& one : input.alternatives) {
+    if (shown++ == limit) break;
+    text += "- " + probability(one.probability) + ": ";
+    if (one.commits.empty()) {
+      text += plain(one.what);
+    } else {
+      text += "a step at " + commit_link(input.repository, one.commits.front());
+      if (one.commits.size() > 1) {
+        text += " to " + commit_link(input.repository, one.commits.back()) + " (" +
+                std::to_string(one.commits.size()) + " adjacent commits)";
+      }
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string source_line(const ReportInput& input) {
+  std::string text = "Found by Nightjar in the night of " + plain(input.found_on) + ", regression " +
+                     std::to_string(input.regression);
+  if (!input.details_url.empty()) text += ": <" + one_line(input.details_url) + ">";
+  return text + ". Later nights are added here; it is closed when the level is back.";
+}
+
+}  // namespace nightjar::service

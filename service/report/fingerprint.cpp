@@ -1,0 +1,82 @@
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "service/report/report.hpp"
+#include "web/secret.hpp"
+
+namespace nightjar::service {
+namespace {
+
+// The same repository by any of its URLs: https or ssh, with or without ".git", in any case.
+std::string canonical_repository(std::string_view url) {
+  std::string name(url);
+  if (const auto scheme = name.find("://"); scheme != std::string::npos) name.erase(0, scheme + 3);
+  if (const auto user = name.find('@'); user != std::string::npos && user < name.find('/')) {
+    name.erase(0, user + 1);
+    std::replace(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(
+                                   std::min(name.find('/'), name.size())), ':', '/');
+  }
+  while (name.ends_with('/')) name.pop_back();
+  if (name.ends_with(".git")) name.resize(name.size() - 4);
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
+}
+
+// Only what may stand in an HTML comment: no "--", no '>', nothing that needs quoting.
+std::string safe_key(std::string_view key) {
+  std::string out;
+  for (const char c : key) {
+    const bool word = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                      std::string_view(":._+").find(c) != std::string_view::npos;
+    const bool dash = c == '-' && !out.ends_with('-');
+    out += word || dash ? c : '_';
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string metric_family(std::string_view metric) {
+  if (metric == "latency" || metric == "compile_time") return "time";
+  if (metric.find("memory") != std::string_view::npos) return "memory";
+  return std::string(metric);
+}
+
+std::string fingerprint_of(std::string_view repository, std::span<const CommitSha> culprits,
+                           std::string_view metric) {
+  std::vector<CommitSha> commits(culprits.begin(), culprits.end());
+  std::sort(commits.begin(), commits.end());
+  std::string text = "nightjar regression 1\n" + canonical_repository(repository) + "\n" +
+                     metric_family(metric) + "\n";
+  for (const CommitSha& commit : commits) text += commit.str() + "\n";
+  return web::sha256(text).str().substr(0, 32);
+}
+
+std::string issue_key(std::string_view fingerprint) {
+  return "regression:" + std::string(fingerprint);
+}
+
+std::string night_key(std::string_view fingerprint, std::string_view version) {
+  return "night:" + std::string(fingerprint) + ":" + std::string(version);
+}
+
+std::string recovered_key(std::string_view fingerprint, std::string_view version) {
+  return "recovered:" + std::string(fingerprint) + ":" + std::string(version);
+}
+
+std::string marker_of(std::string_view key) { return "<!-- nightjar:" + safe_key(key) + " -->"; }
+
+std::optional<std::int64_t> pull_request_of(std::string_view subject) {
+  while (subject.ends_with(' ')) subject.remove_suffix(1);
+  const auto open = subject.rfind("(#");
+  if (open == std::string_view::npos || !subject.ends_with(')')) return std::nullopt;
+  const std::string_view digits = subject.substr(open + 2, subject.size() - open - 3);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc{} || end != digits.data() + digits.size() || number <= 0) return std::nullopt;
+  return number;
+}
+
+}  // namespace nightjar::service

@@ -1,0 +1,114 @@
+#include "service/report/outbox_sender.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "service/report/report.hpp"
+
+namespace nightjar::service {
+namespace {
+
+Sent refused(const Permanent& failure) {
+  Sent sent;
+  sent.state = OutboxState::failed;
+  sent.error = failure.what;
+  return sent;
+}
+
+Sent done(Issue issue, std::string url, bool found_earlier) {
+  Sent sent;
+  sent.state = OutboxState::sent;
+  sent.issue = std::move(issue);
+  sent.url = std::move(url);
+  sent.found_earlier = found_earlier;
+  return sent;
+}
+
+// What is posted always holds its marker, whoever wrote the body.
+std::string with_marker(const std::string& body, const std::string& marker) {
+  return body.find(marker) != std::string::npos ? body : body + "\n" + marker + "\n";
+}
+
+}  // namespace
+
+void Sent::apply_to(OutboxMessage& message) const {
+  message.state = state;
+  message.error = error;
+  message.not_before = not_before;
+  if (!url.empty()) message.url = url;
+  ++message.attempts;
+}
+
+std::chrono::seconds backoff(int attempts) {
+  const int doublings = std::clamp(attempts, 0, 8);
+  return std::min(std::chrono::seconds(15 << doublings), std::chrono::seconds(3600));
+}
+
+OutboxSender::OutboxSender(IssueTracker& tracker, std::vector<std::string> labels, const Clock& clock)
+    : tracker_(tracker), labels_(std::move(labels)), clock_(clock) {}
+
+Sent OutboxSender::send(const OutboxMessage& message, std::optional<std::int64_t> issue_number) {
+  try {
+    if (message.kind == OutboxKind::open_issue) return open(message);
+    if (!issue_number) return later(message, {"the issue that it belongs to is not filed yet", {}, false});
+    if (message.kind == OutboxKind::comment) return comment(message, *issue_number);
+    return close(message, *issue_number);
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    return later(message, {error.what(), {}, true});
+  }
+}
+
+Sent OutboxSender::open(const OutboxMessage& message) {
+  const std::string marker = marker_of(message.key);
+  const auto found = tracker_.find_issue(marker);
+  if (const auto* failure = std::get_if<Transient>(&found)) return later(message, *failure);
+  if (const auto* failure = std::get_if<Permanent>(&found)) return refused(*failure);
+  if (const auto& issue = std::get<std::optional<Issue>>(found)) return done(*issue, issue->url, true);
+  const auto opened = tracker_.open_issue(message.title, with_marker(message.body, marker), labels_);
+  if (const auto* failure = std::get_if<Transient>(&opened)) return later(message, *failure);
+  if (const auto* failure = std::get_if<Permanent>(&opened)) return refused(*failure);
+  const Issue& issue = std::get<Issue>(opened);
+  return done(issue, issue.url, false);
+}
+
+Sent OutboxSender::comment(const OutboxMessage& message, std::int64_t issue) {
+  const std::string marker = marker_of(message.key);
+  const auto there = tracker_.has_comment(issue, marker);
+  if (const auto* failure = std::get_if<Transient>(&there)) return later(message, *failure);
+  if (const auto* failure = std::get_if<Permanent>(&there)) return refused(*failure);
+  if (std::get<bool>(there)) return done({issue, {}, true}, {}, true);
+  const auto posted = tracker_.comment(issue, with_marker(message.body, marker));
+  if (const auto* failure = std::get_if<Transient>(&posted)) return later(message, *failure);
+  if (const auto* failure = std::get_if<Permanent>(&posted)) return refused(*failure);
+  return done({issue, {}, true}, std::get<std::string>(posted), false);
+}
+
+Sent OutboxSender::close(const OutboxMessage& message, std::int64_t issue) {
+  Sent said;
+  if (!message.body.empty()) {
+    said = comment(message, issue);
+    if (said.state != OutboxState::sent) return said;
+  }
+  const auto closed = tracker_.close_issue(issue);
+  if (const auto* failure = std::get_if<Transient>(&closed)) return later(message, *failure);
+  if (const auto* failure = std::get_if<Permanent>(&closed)) return refused(*failure);
+  const Issue& now = std::get<Issue>(closed);
+  return done(now, said.url.empty() ? now.url : said.url, said.found_earlier);
+}
+
+// The tracker's own time counts if it gives one, but is never less than a second: a clock that runs
+// ahead must not make a busy loop.
+Sent OutboxSender::later(const OutboxMessage& message, const Transient& failure) const {
+  Sent sent;
+  sent.state = OutboxState::pending;
+  sent.error = failure.what;
+  const auto wait = failure.retry_after ? std::max(*failure.retry_after, std::chrono::seconds(1))
+                                        : backoff(message.attempts);
+  sent.not_before = clock_.now() + wait;
+  return sent;
+}
+
+}  // namespace nightjar::service

@@ -1,0 +1,129 @@
+#include "service/report/report.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "service/report/evidence.hpp"
+#include "service/report/markdown.hpp"
+#include "service/report/quantity.hpp"
+#include "service/report/sections.hpp"
+
+namespace nightjar::service {
+namespace {
+
+constexpr std::string_view cannot_tell = "those between do not build, so they cannot be told apart";
+
+std::string title_of(const ReportInput& input) {
+  std::string title = "[nightjar] " + brief_workloads(input.series) + ": " +
+                      brief_change(input.series.front());
+  if (!input.culprit) {
+    return title + " between " + one_line(input.good.version) + " and " +
+           one_line(input.bad.version);
+  }
+  const auto& commits = input.culprit->commits;
+  title += " since " + commits.front().sha.brief();
+  if (commits.size() > 1) {
+    return title + " or one of the next " + std::to_string(commits.size() - 1);
+  }
+  if (const auto number = pull_request_of(commits.front().subject)) {
+    title += " (#" + std::to_string(*number) + ")";
+  }
+  return title;
+}
+
+std::string blamed_one(const ReportInput& input, const ReportCommit& commit) {
+  std::string text = " since " + commit_link(input.repository, commit.sha) + " “" +
+                     plain(shortened(commit.subject, 100)) + "” by " + plain(commit.author);
+  if (pull_request_of(commit.subject)) {
+    text += " (" + pull_request_link(input.repository, commit.subject) + ")";
+  }
+  return text + ", " + probability(input.culprit->probability) + " certain: revert or repair it.";
+}
+
+std::string blamed_set(const ReportInput& input) {
+  const auto& commits = input.culprit->commits;
+  return " since one of these " + std::to_string(commits.size()) + " adjacent commits, " +
+         commit_link(input.repository, commits.front().sha) + " to " +
+         commit_link(input.repository, commits.back().sha) + " (" + std::string(cannot_tell) + "), " +
+         probability(input.culprit->probability) +
+         " certain that it is among them: look at these first, revert or repair the one that did it.";
+}
+
+// What the person on call needs, in one sentence.
+std::string verdict(const ReportInput& input) {
+  const ReportSeries& lead = input.series.front();
+  std::string text = "**" + plain(brief_workloads(input.series)) + ": " + brief_change(lead) + "**" +
+                     change_in_brackets(lead);
+  if (!input.culprit) {
+    return text + " between " + code(input.good.version) + " and " + code(input.bad.version) +
+           ": confirmed, but no commit could be named, so nobody is blamed; one of " +
+           std::to_string(input.range_commits) + " commits did it.";
+  }
+  const auto& commits = input.culprit->commits;
+  return text + (commits.size() == 1 ? blamed_one(input, commits.front()) : blamed_set(input));
+}
+
+std::string culprit_section(const ReportInput& input, std::size_t limit) {
+  if (!input.culprit) return {};
+  const ReportCulprit& culprit = *input.culprit;
+  const std::size_t count = culprit.commits.size();
+  std::string text = count == 1 ? "\n## Culprit\n\n" : "\n## Culprit: one of these\n\n";
+  std::vector<std::vector<std::string>> rows;
+  for (const ReportCommit& commit : culprit.commits) {
+    if (rows.size() == limit) break;
+    rows.push_back({commit_link(input.repository, commit.sha), plain(shortened(commit.subject, 120)),
+                    plain(shortened(commit.author, 60)), to_rfc3339(commit.date),
+                    pull_request_link(input.repository, commit.subject)});
+  }
+  text += table({"commit", "subject", "author", "date", "pull request"}, rows);
+  if (count > limit) text += "\n" + std::to_string(count - limit) + " more are left out here.\n";
+  text += "\n- Probability: " + probability(culprit.probability) + "\n";
+  if (count > 1) {
+    text += "- One of these " + std::to_string(count) + " adjacent commits; " +
+            std::string(cannot_tell) + ".\n";
+  }
+  if (!has_no_ratio(input.series.front().metric)) {
+    text += "- The step as the search sees it: " + change(culprit.ratio) + " (95 % interval " +
+            change_interval(culprit.low, culprit.high) + ")\n";
+  }
+  return text;
+}
+
+// How many rows each table may show.
+struct Rows {
+  std::size_t tested = 1000, series = 200, culprit = 100, facts = 100;
+  // Fewer rows, the least telling first; false: nothing is left to take away.
+  bool shrink() {
+    for (std::size_t* rows : {&tested, &facts, &series, &culprit}) {
+      if (*rows <= 5) continue;
+      *rows = std::max<std::size_t>(5, *rows * 3 / 4);
+      return true;
+    }
+    return false;
+  }
+};
+
+std::string body_of(const ReportInput& input, const Rows& rows) {
+  return verdict(input) + "\n\n## Affected series\n\n" + series_table(input.series, rows.series) +
+         culprit_section(input, rows.culprit) + measured_section(input, rows.facts) +
+         environment_section(input, rows.facts) + reproduction_section(input) +
+         tested_section(input, rows.tested) + alternatives_section(input, rows.facts) +
+         "\n---\n" + source_line(input) + "\n\n" + marker_of(issue_key(input.fingerprint)) + "\n";
+}
+
+}  // namespace
+
+RenderedIssue render_issue(const ReportInput& input, std::size_t body_limit) {
+  if (input.series.empty() || (input.culprit && input.culprit->commits.empty())) {
+    throw std::invalid_argument("cannot render regression " + std::to_string(input.regression) +
+                                ": it names no series, or a culprit without commits");
+  }
+  Rows rows;
+  rows.tested = std::min(rows.tested, std::max<std::size_t>(5, input.tested.size()));
+  rows.series = std::min(rows.series, std::max<std::size_t>(5, input.series.size()));
+  std::string body = body_of(input, rows);
+  while (body.size() > body_limit && rows.shrink()) body = body_of(input, rows);
+  return {shortened(title_of(input), 250), body};
+}
+
+}  // namespace nightjar::service

@@ -1,0 +1,93 @@
+#include "service/report/sections.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "service/report/markdown.hpp"
+#include "service/report/quantity.hpp"
+#include "storage/model/workload.hpp"
+
+namespace nightjar::service {
+namespace {
+
+// The repository's web page: only where its URL is one. A local clone has no pages to link to.
+std::string web_page(const std::string& repository) {
+  if (!repository.starts_with("https://") && !repository.starts_with("http://")) return {};
+  const bool odd = std::any_of(repository.begin(), repository.end(), [](unsigned char c) {
+    return c <= ' ' || c >= 0x7F || std::string_view("()<>|\\`").find(static_cast<char>(c)) !=
+                                       std::string_view::npos;
+  });
+  if (odd) return {};
+  std::string page = repository;
+  while (page.ends_with('/')) page.pop_back();
+  if (page.ends_with(".git")) page.resize(page.size() - 4);
+  return page;
+}
+
+std::string interval(const ReportSeries& series) {
+  if (has_no_ratio(series.metric)) return "–";
+  return change_interval(series.low, series.high);
+}
+
+}  // namespace
+
+std::string brief_workload(const std::string& workload) {
+  const auto name = WorkloadName::parse(workload);
+  if (!name) return one_line(workload);
+  return std::string(name->model()) + " " + std::string(name->task());
+}
+
+std::string brief_change(const ReportSeries& series) {
+  return metric_title(series.metric) + " " +
+         change_of(series.metric, series.before, series.after, series.ratio);
+}
+
+std::string brief_workloads(const std::vector<ReportSeries>& series) {
+  std::set<std::string> names;
+  for (const ReportSeries& one : series) names.insert(brief_workload(one.workload));
+  std::string text = brief_workload(series.front().workload);
+  if (names.size() > 1) text += " and " + std::to_string(names.size() - 1) + " more";
+  return text;
+}
+
+std::string change_in_brackets(const ReportSeries& series) {
+  const double scale = std::max(series.before, series.after);
+  std::string text = " (" + quantity(series.metric, series.before, scale) + " → " +
+                     quantity(series.metric, series.after, scale);
+  if (!has_no_ratio(series.metric)) text += ", 95 % interval " + interval(series);
+  return text + ")";
+}
+
+std::string series_table(const std::vector<ReportSeries>& series, std::size_t limit) {
+  std::vector<std::vector<std::string>> rows;
+  for (const ReportSeries& one : series) {
+    if (rows.size() == limit) break;
+    const double scale = std::max(one.before, one.after);
+    rows.push_back({code(one.workload), metric_title(one.metric),
+                    quantity(one.metric, one.before, scale), quantity(one.metric, one.after, scale),
+                    change_of(one.metric, one.before, one.after, one.ratio), interval(one)});
+  }
+  std::string text = table({"workload", "metric", ">before", ">after", ">change", ">95 % interval"},
+                           rows);
+  if (series.size() > limit) {
+    text += "\n" + std::to_string(series.size() - limit) + " more series are left out here.\n";
+  }
+  return text;
+}
+
+std::string commit_link(const std::string& repository, const CommitSha& sha) {
+  const std::string page = web_page(repository);
+  if (page.empty()) return "`" + sha.brief() + "`";
+  return "[`" + sha.brief() + "`](" + page + "/commit/" + sha.str() + ")";
+}
+
+std::string pull_request_link(const std::string& repository, const std::string& subject) {
+  const auto number = pull_request_of(subject);
+  if (!number) return "–";
+  const std::string text = "#" + std::to_string(*number);
+  const std::string page = web_page(repository);
+  if (page.empty()) return "`" + text + "`";
+  return "[" + text + "](" + page + "/pull/" + std::to_string(*number) + ")";
+}
+
+}  // namespace nightjar::service

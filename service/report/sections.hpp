@@ -1,0 +1,27 @@
+// The parts of which issue and comments are made. Used by report.cpp and comment.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "service/report/report.hpp"
+
+namespace nightjar::service {
+
+// "soft_actor_critic eval"; the whole name where it is none of ours.
+std::string brief_workload(const std::string& workload);
+// "latency +23 %": what the lead series shows, without its workload.
+std::string brief_change(const ReportSeries& series);
+// "soft_actor_critic eval and 2 more".
+std::string brief_workloads(const std::vector<ReportSeries>& series);
+// " (4.103 ms → 5.047 ms, 95 % interval +21 % to +25 %)"
+std::string change_in_brackets(const ReportSeries& series);
+// Workload, metric, before, after, change, interval; at most `limit` rows and how many are left out.
+std::string series_table(const std::vector<ReportSeries>& series, std::size_t limit);
+
+// The commit's short hash, linked where the repository is on the web.
+std::string commit_link(const std::string& repository, const CommitSha& sha);
+// "[#61056](...)", "`#61056`" without a web page; "–" for a commit without one.
+std::string pull_request_link(const std::string& repository, const std::string& subject);
+
+}  // namespace nightjar::service

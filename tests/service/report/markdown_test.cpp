@@ -1,0 +1,66 @@
+#include "service/report/markdown.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace nightjar::service;
+
+TEST_CASE("Text is one line of valid UTF-8 whatever bytes a commit holds") {
+  CHECK(one_line("a\nb\tc\x01" "d\x7f") == "a b c d ");
+  CHECK(one_line("caf\xC3\xA9 \xE2\x86\x92 \xF0\x9F\x90\xA6") == "café → 🐦");
+  CHECK(one_line("caf\xE9!") == "caf\xEF\xBF\xBD!");
+  CHECK(one_line("\xC0\xAF|\xED\xA0\x80|\xF5") == "\xEF\xBF\xBD|\xEF\xBF\xBD|\xEF\xBF\xBD");
+  CHECK(one_line("cut \xE2\x86") == "cut \xEF\xBF\xBD");
+  CHECK(one_line("x\xE2\x80\xAEy\xC2\x85z") == "x y z");
+}
+
+TEST_CASE("Text is shortened by characters, never within one") {
+  CHECK(shortened("äöü", 3) == "äöü");
+  CHECK(shortened("äöüß", 3) == "äö…");
+  CHECK(shortened("", 3).empty());
+}
+
+TEST_CASE("Plain text shows as written and reaches nobody") {
+  const std::string zwsp = "\xE2\x80\x8B";
+  struct Case {
+    std::string name, text, expected;
+  };
+  const Case c = GENERATE_COPY(values<Case>({
+      {"mention", "by @jane", "by @" + zwsp + "jane"},
+      {"team", "@pytorch/core", "@" + zwsp + "pytorch/core"},
+      {"reference", "see #12", "see #" + zwsp + "12"},
+      {"foreign reference", "a/b#12", "a/b#" + zwsp + "12"},
+      {"gh reference", "GH-12", "GH-" + zwsp + "12"},
+      {"issue's url", "https://github.com/a/b/issues/1", "https:" + zwsp + "//github.com/a/b/issues/1"},
+      {"bare link", "www.x.org", "www." + zwsp + "x.org"},
+      {"table", "a|b", "a\\|b"},
+      {"html", "<img src=x>", "\\<img src=x\\>"},
+      {"comment", "<!-- nightjar:x -->", "\\<!-- nightjar:x --\\>"},
+      {"image", "![a](b)", "!\\[a\\](b)"},
+      {"code", "`x`", "\\`x\\`"},
+      {"entity", "&commat;jane", "\\&commat;jane"},
+      {"emphasis", "__init__ *a*", "\\_\\_init\\_\\_ \\*a\\*"},
+      {"backslash", "a\\|b", "a\\\\\\|b"},
+  }));
+  INFO(c.name);
+  CHECK(plain(c.text) == c.expected);
+}
+
+TEST_CASE("A code span holds back-ticks and borders") {
+  CHECK(code("a_b") == "`a_b`");
+  CHECK(code("a`b") == "``a`b``");
+  CHECK(code("``") == "``` `` ```");
+  CHECK(code("a|b") == "`a\\|b`");
+  CHECK(code("") == "`  `");
+}
+
+TEST_CASE("A word of a command stays one word") {
+  CHECK(shell_word("python/dlrm/eval/cpu/fp32/b1/eager") == "python/dlrm/eval/cpu/fp32/b1/eager");
+  CHECK(shell_word("a b; rm -rf $HOME") == "'a b; rm -rf $HOME'");
+  CHECK(shell_word("it's") == "'it'\\''s'");
+  CHECK(shell_word("a\n```\nb") == "'a ``` b'");
+  CHECK(shell_word("") == "''");
+}
+
+TEST_CASE("A table has a head, a rule and its rows") {
+  CHECK(table({"a", ">b"}, {{"1", "2"}}) == "| a | b |\n|---|---:|\n| 1 | 2 |\n");
+}

@@ -1,0 +1,169 @@
+#include "service/report/report.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/service/report/examples.hpp"
+
+using namespace nightjar;
+using namespace nightjar::service;
+using namespace nightjar::service::examples;
+
+namespace {
+
+std::string whole(const RenderedIssue& issue) { return issue.title + "\n\n" + issue.body; }
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t found = 0;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("An issue about one commit reads as its golden file") {
+  const std::string text = whole(render_issue(redundant_check()));
+  CHECK(text == golden("redundant_check.md", text));
+}
+
+TEST_CASE("An issue about adjacent commits in a changed environment reads as its golden file") {
+  const std::string text = whole(render_issue(leak()));
+  CHECK(text == golden("leak.md", text));
+}
+
+TEST_CASE("The title says what, how much, since when and by which pull request") {
+  CHECK(render_issue(redundant_check()).title ==
+        "[nightjar] soft_actor_critic act and 1 more: latency +23 % since bbbbbbbbbbbb (#61056)");
+  ReportInput alone = redundant_check();
+  alone.series.pop_back();
+  CHECK(render_issue(alone).title ==
+        "[nightjar] soft_actor_critic act: latency +23 % since bbbbbbbbbbbb (#61056)");
+  CHECK(render_issue(leak()).title ==
+        "[nightjar] resnet18 train: peak CPU memory +22 % since cccccccccccc or one of the next 2");
+}
+
+TEST_CASE("The first line names commit, author, size and certainty") {
+  const std::string line = first_line(render_issue(redundant_check()).body);
+  for (const char* part : {"latency +23 %", "410.3 µs → 504.7 µs", "+21.0 % to +25.2 %", "Jane Doe",
+                           "/commit/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "/pull/61056", "99.6 %",
+                           "revert or repair"}) {
+    INFO(part);
+    CHECK(line.find(part) != std::string::npos);
+  }
+}
+
+TEST_CASE("Commits that cannot be told apart are blamed as a set") {
+  const std::string body = render_issue(leak()).body;
+  CHECK(first_line(body).find("one of these 3 adjacent commits") != std::string::npos);
+  CHECK(body.find("those between do not build") != std::string::npos);
+  CHECK(body.find("> 99.9 %") != std::string::npos);
+}
+
+TEST_CASE("Without a culprit the issue blames nobody") {
+  ReportInput input = redundant_check();
+  input.culprit.reset();
+  const RenderedIssue issue = render_issue(input);
+  CHECK(issue.title.find("between 2.15.0.dev20260819+cpu and 2.15.0.dev20260820+cpu") !=
+        std::string::npos);
+  CHECK(first_line(issue.body).find("nobody is blamed; one of 44 commits did it") != std::string::npos);
+  CHECK(issue.body.find("## Culprit") == std::string::npos);
+  CHECK(issue.body.find("Jane Doe") == std::string::npos);
+}
+
+TEST_CASE("A subject can neither mention anybody, refer to an issue, nor break a table") {
+  const std::string body = render_issue(redundant_check()).body;
+  CHECK(body.find("@soulitzer") == std::string::npos);
+  CHECK(body.find("@pytorch") == std::string::npos);
+  CHECK(body.find("#60001") == std::string::npos);
+  CHECK(body.find("#12") == std::string::npos);
+  CHECK(body.find("\\<script\\>") != std::string::npos);
+  CHECK(body.find("Normal \\| again") != std::string::npos);
+}
+
+TEST_CASE("Unchanged environments are said to be so, unknown ones too") {
+  ReportInput input = redundant_check();
+  CHECK(render_issue(input).body.find("\nNone: both ends ran") != std::string::npos);
+  input.differences.reset();
+  CHECK(render_issue(input).body.find("\nNot known:") != std::string::npos);
+  CHECK(render_issue(leak()).body.find("| numpy | not installed | 2.3.1 |") != std::string::npos);
+}
+
+TEST_CASE("A leak's slope is shown as a difference, for its ratio has no meaning") {
+  const std::string body = render_issue(leak()).body;
+  CHECK(body.find("| leaked memory | 0.000 MiB/iteration | 1.200 MiB/iteration | "
+                  "+1.200 MiB/iteration | – |") != std::string::npos);
+}
+
+TEST_CASE("A body over the limit loses the rows farthest from the culprit and says so") {
+  ReportInput input = redundant_check();
+  const ReportTested culprit = input.tested[3];
+  input.tested.clear();
+  for (int i = 0; i < 600; ++i) {
+    std::string hex = std::to_string(100000 + i);
+    ReportTested one{*CommitSha::parse(hex + std::string(34, '0')), std::string(90, 'x'), 3, 1.0, ""};
+    input.tested.push_back(i == 500 ? culprit : one);
+  }
+  const std::string body = render_issue(input).body;
+  CHECK(body.size() <= issue_body_limit);
+  CHECK(body.size() > issue_body_limit / 2);
+  CHECK(body.find("**+23 %** (culprit)") != std::string::npos);
+  CHECK(body.find("`100501000000`") != std::string::npos);
+  CHECK(body.find("`100000000000`") == std::string::npos);
+  CHECK(body.find("farther from the culprit, are left out") != std::string::npos);
+  CHECK(body.find(marker_of(issue_key(input.fingerprint))) != std::string::npos);
+}
+
+TEST_CASE("A body with hundreds of everything still fits") {
+  ReportInput input = leak();
+  for (int i = 0; i < 400; ++i) {
+    input.series.push_back(input.series[0]);
+    input.culprit->commits.push_back(input.culprit->commits[0]);
+    input.differences->push_back({std::string(80, 'p'), std::string(80, '1'), std::string(80, '2')});
+  }
+  const std::string body = render_issue(input).body;
+  CHECK(body.size() <= issue_body_limit);
+  CHECK(count(body, "left out here") >= 2);
+  CHECK(body.find(marker_of(issue_key(input.fingerprint))) != std::string::npos);
+}
+
+TEST_CASE("An issue without series is refused") {
+  ReportInput input = redundant_check();
+  input.series.clear();
+  CHECK_THROWS_AS(render_issue(input), std::invalid_argument);
+}
+
+TEST_CASE("A later night's comment reads as its golden file") {
+  const ReportInput input = redundant_check();
+  const std::string text = render_night_comment({input.fingerprint,
+                                                 "2.15.0.dev20260821+cpu",
+                                                 sha('3'),
+                                                 "2026-08-21",
+                                                 {input.series[0]},
+                                                 {input.series[1]}});
+  CHECK(text == golden("night.md", text));
+  CHECK(text.find(marker_of(night_key(input.fingerprint, "2.15.0.dev20260821+cpu"))) !=
+        std::string::npos);
+}
+
+TEST_CASE("A recovery's comment reads as its golden file") {
+  const ReportInput input = redundant_check();
+  const std::string text =
+      render_recovered_comment({input.fingerprint,
+                                3,
+                                "2.15.0.dev20260822+cpu",
+                                sha('4'),
+                                input.repository,
+                                {commit('9', "Check once (#61101)", "Jane Doe")},
+                                {{input.series[0].workload, "latency", 4.103e-4, 4.09e-4, .997, .985,
+                                  1.008}}});
+  CHECK(text == golden("recovered.md", text));
+}
+
+TEST_CASE("A recovery by one of several commits lists them") {
+  const std::string text = render_recovered_comment(
+      {"00", 3, "v", std::nullopt, "/srv/mirror",
+       {commit('8', "One", "A"), commit('9', "Two", "B")}, {}});
+  CHECK(text.find("one of these 2 commits") != std::string::npos);
+  CHECK(text.find("- `999999999999` “Two” by B") != std::string::npos);
+}
