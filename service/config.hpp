@@ -1,4 +1,5 @@
-// nightjar.toml as a type: every key with its default. An unknown key is an error that names it.
+// nightjar.toml as a type: every key with its default. Tables and keys are spelled as the members here;
+// durations are whole seconds, shares are .07 or "7%". An unknown key is an error that names it.
 #pragma once
 
 #include <chrono>
@@ -48,7 +49,7 @@ struct Config {
     std::uint64_t artifact_bytes = 20ull << 30;
   } source;
   struct Repository {  // [repository]
-    std::string url;   // https://github.com/pytorch/pytorch
+    std::string url;   // https://github.com/pytorch/pytorch, or a path (made absolute)
     std::string main = "main";
     std::string nightly = "nightly";
   } repository;
@@ -75,7 +76,7 @@ struct Config {
   struct Webhook {  // [webhook]
     std::filesystem::path secret_file;  // empty: webhooks are refused
     std::string branch = "nightly";
-    std::string repository;             // "pytorch/pytorch"; others are ignored
+    std::string repository;  // "pytorch/pytorch", others are ignored; default: that of repository.url
   } webhook;
   struct Report {  // [report]
     std::string tracker = "dry-run";  // or "github"
@@ -89,7 +90,15 @@ struct Config {
 };
 
 // Reads and checks; throws std::invalid_argument whose message names file, line and key. Relative
-// paths are relative to the file.
+// paths are relative to the file, defaults too. Required: a source (index or directory) and
+// repository.url; everything else has its default.
 Config load_config(const std::filesystem::path& file);
+
+// Secrets come from the environment variable if it is set, else from the file (its first line); empty if
+// there is neither. Nothing else in the configuration can be overridden by the environment. Throws
+// std::runtime_error with the path if the file cannot be read or is empty.
+std::string read_secret(const char* variable, const std::filesystem::path& file);
+std::string github_token(const Config& config);    // NIGHTJAR_GITHUB_TOKEN or report.token_file
+std::string webhook_secret(const Config& config);  // NIGHTJAR_WEBHOOK_SECRET or webhook.secret_file
 
 }  // namespace nightjar::service

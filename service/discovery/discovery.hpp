@@ -54,8 +54,9 @@ class Discovery {
   // Lists the source and settles at most one build, oldest first: proved and in the artifacts, or
   // unproved with the reason. A first start takes wheels of the last keep_days (at least the two newest)
   // for rows and proves the newest first_nightlies of them; afterwards every newer one is proved. What
-  // cannot be downloaded stays found and is tried again after 1, 2, 4, ... 60 minutes. Never throws for
-  // what the source or git's remote does: that is in `problems` and `postponed`.
+  // cannot be downloaded stays found and is tried again after 1, 2, 4, ... 60 minutes, unless its source
+  // does not list it any more. Never throws for what the source or git's remote does: that is in
+  // `problems` and `postponed`.
   Survey look(const Known& known);
   Changes apply(storage::Database& db, const Survey& survey) const;
   // The three phases at once, for a caller on one thread.
@@ -71,8 +72,11 @@ class Discovery {
     Time not_before{};
   };
   void take_listing(const Known& known, const std::vector<ListedWheel>& listed, Survey& survey) const;
-  void settle(Build build, bool still_listed, Survey& survey);
-  void postpone(Build build, const std::string& why, bool still_listed, Survey& survey);
+  void settle(Build build, const ListedWheel& wheel, bool gone, Survey& survey);
+  std::optional<Sha256> bring(const ListedWheel& wheel, bool gone, const std::filesystem::path& to,
+                              Build& build);
+  void judge(Build& build, const Sha256& sha256, const std::filesystem::path& file);
+  void postpone(Build build, const std::string& why, Survey& survey);
 
   BuildSource& source_;
   git::CommitGraph& graph_;

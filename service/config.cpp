@@ -1,0 +1,276 @@
+#include "service/config.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <regex>
+#include <set>
+#include <stdexcept>
+
+#include "service/config_reader.hpp"
+#include "storage/model/hex.hpp"
+#include "storage/model/metric.hpp"
+
+namespace nightjar::service {
+
+namespace {
+
+constexpr std::int64_t day_seconds = 24 * 60 * 60;
+
+bool matches(const std::string& text, const char* pattern) {
+  return std::regex_match(text, std::regex(pattern));
+}
+
+bool is_http_url(const std::string& text) { return matches(text, "https?://[^\\s/]+(/\\S*)?"); }
+
+void check_glob(const ConfigSection& section, std::string_view key, const std::string& glob) {
+  if (!matches(glob, "[A-Za-z0-9_.*?/-]+"))
+    section.fail(key, "'" + glob + "' is no glob of workload names, as \"python/*/eval/cpu/**\"");
+}
+
+void check_metric(const ConfigSection& section, std::string_view key, const std::string& metric) {
+  if (find_metric(metric)) return;
+  std::string known;
+  for (const Metric& each : all_metrics()) known += (known.empty() ? "" : ", ") + std::string(each.name);
+  section.fail(key, "no metric is called '" + metric + "'; there are " + known);
+}
+
+// A URL without the slashes at its end, so that a path can be appended.
+void check_url(const ConfigSection& section, std::string_view key, std::string& url) {
+  if (!is_http_url(url)) section.fail(key, "must be an http:// or https:// URL, not '" + url + "'");
+  while (url.ends_with('/')) url.pop_back();
+}
+
+void check_owner_name(const ConfigSection& section, std::string_view key, const std::string& text) {
+  if (!matches(text, "[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+"))
+    section.fail(key, "must be \"owner/name\", not '" + text + "'");
+}
+
+void read_service(ConfigSection section, Config::Service& service) {
+  section.read("data", service.data);
+  if (service.data.empty()) section.fail("data", "must name a folder");
+  section.read("address", service.address);
+  unsigned char bytes[sizeof(in6_addr)];
+  if (inet_pton(AF_INET, service.address.c_str(), bytes) != 1 &&
+      inet_pton(AF_INET6, service.address.c_str(), bytes) != 1)
+    section.fail("address", "must be an IPv4 or IPv6 address, not '" + service.address + "'");
+  service.port = static_cast<std::uint16_t>(section.integer("port", service.port, 0, 65535));
+  section.read("open_reads", service.open_reads);
+  section.read("public_url", service.public_url);
+  if (!service.public_url.empty()) check_url(section, "public_url", service.public_url);
+  section.read("port_file", service.port_file);
+  section.done();
+}
+
+void read_tokens(ConfigReader& reader, std::vector<TokenConfig>& tokens) {
+  std::set<std::string> names;
+  for (ConfigSection& section : reader.tables("token")) {
+    TokenConfig token;
+    std::string role;
+    section.read("name", token.name);
+    section.read("role", role);
+    section.read("sha256", token.sha256);
+    section.done();
+    if (!matches(token.name, "[A-Za-z0-9_.-]+"))
+      section.fail("name", "must be a name of letters, digits, '_', '.' and '-'");
+    if (!names.insert(token.name).second) section.fail("name", "'" + token.name + "' is there twice");
+    const auto known = enum_from<web::Role>(role);
+    if (!known || *known == web::Role::none)
+      section.fail("role", "must be \"read\", \"runner\" or \"admin\", not '" + role + "'");
+    token.role = *known;
+    const auto hash = Sha256::parse(token.sha256);
+    if (!hash)
+      section.fail("sha256", "must be the token's SHA-256, 64 hexadecimal digits "
+                             "(printf %s TOKEN | sha256sum), never the token itself");
+    token.sha256 = hash->str();
+    tokens.push_back(token);
+  }
+}
+
+void read_source(ConfigSection section, Config::Source& source) {
+  section.read("index", source.index);
+  if (!source.index.empty()) check_url(section, "index", source.index);
+  section.read("directory", source.directory);
+  section.read("variant", source.variant);
+  if (!matches(source.variant, "[a-z0-9.]+"))
+    section.fail("variant", "must be as a wheel's version has it, \"cpu\" or \"cu130\"");
+  section.read("python_tag", source.python_tag);
+  if (!matches(source.python_tag, "cp3[0-9]+t?"))
+    section.fail("python_tag", "must be as a wheel's name has it, \"cp311\"");
+  source.poll = std::chrono::seconds(section.integer("poll", source.poll.count(), 1, day_seconds));
+  source.keep_days = static_cast<int>(section.integer("keep_days", source.keep_days, 1, 3650));
+  source.first_nightlies =
+      static_cast<int>(section.integer("first_nightlies", source.first_nightlies, 1, 1000));
+  source.artifact_bytes = static_cast<std::uint64_t>(
+      section.integer("artifact_bytes", static_cast<std::int64_t>(source.artifact_bytes), 1 << 20,
+                      std::numeric_limits<std::int64_t>::max()));
+  section.done();
+  if (source.index.empty() == source.directory.empty())
+    section.fail("index", "name one source of builds: either index or directory");
+}
+
+// The "owner/name" of a repository on GitHub; empty for any other.
+std::string github_name(const std::string& url) {
+  std::smatch match;
+  static const std::regex pattern("https://github\\.com/([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+?)(\\.git)?/?");
+  return std::regex_match(url, match, pattern) ? match[1].str() : "";
+}
+
+void read_repository(ConfigSection section, Config::Repository& repository) {
+  section.read("url", repository.url);
+  // What has no scheme and is not host:path names a folder.
+  if (!repository.url.empty() && repository.url.find(':') == std::string::npos) {
+    std::filesystem::path folder;
+    section.read("url", folder);
+    repository.url = folder.string();
+  }
+  for (auto [key, branch] : {std::pair{"main", &repository.main}, {"nightly", &repository.nightly}}) {
+    section.read(key, *branch);
+    if (!matches(*branch, "[A-Za-z0-9_.][A-Za-z0-9_./-]*")) section.fail(key, "must name a branch");
+  }
+  section.done();
+  if (repository.url.empty()) section.fail("url", "is required: the repository whose commits are watched");
+}
+
+void read_night(ConfigSection section, Config::NightConfig& night) {
+  section.read("at", night.at);
+  if (!night.at.empty() && !matches(night.at, "([01][0-9]|2[0-3]):[0-5][0-9]"))
+    section.fail("at", "must be a time of day in UTC, \"09:30\", or empty for no schedule, not '" +
+                           night.at + "'");
+  section.read("on_new_build", night.on_new_build);
+  section.read("workloads", night.workloads);
+  if (night.workloads.empty()) section.fail("workloads", "must select something");
+  for (const std::string& glob : night.workloads) check_glob(section, "workloads", glob);
+  section.read("metrics", night.metrics);
+  if (night.metrics.empty()) section.fail("metrics", "must name something");
+  for (const std::string& metric : night.metrics) check_metric(section, "metrics", metric);
+  night.runs = static_cast<int>(section.integer("runs", night.runs, 1, 1000));
+  night.session_workloads =
+      static_cast<int>(section.integer("session_workloads", night.session_workloads, 1, 1000));
+  night.run_seconds = section.number("run_seconds", night.run_seconds, .01, 3600);
+  night.run_timeout_seconds =
+      section.number("run_timeout_seconds", night.run_timeout_seconds, 1, day_seconds);
+  night.run_memory_bytes = section.integer("run_memory_bytes", night.run_memory_bytes, 0,
+                                           std::numeric_limits<std::int64_t>::max());
+  night.threads = static_cast<int>(section.integer("threads", night.threads, 1, 4096));
+  section.done();
+}
+
+void read_detection(ConfigSection section, bisect::DetectionPolicy& detection) {
+  detection.threshold = section.share("threshold", detection.threshold, .001, 10);
+  detection.screen_change = section.share("screen_change", detection.screen_change, .001, 10);
+  detection.screen_z = section.number("screen_z", detection.screen_z, 0, 10);
+  detection.interval_points = section.share("interval_points", detection.interval_points, .001, 1);
+  detection.confidence = section.share("confidence", detection.confidence, .5, .9999);
+  section.done();
+}
+
+void read_thresholds(ConfigReader& reader, std::vector<ThresholdConfig>& thresholds) {
+  for (ConfigSection& section : reader.tables("threshold")) {
+    ThresholdConfig rule;
+    section.read("workload", rule.workload);
+    check_glob(section, "workload", rule.workload);
+    section.read("metric", rule.metric);
+    if (rule.metric != "*") check_metric(section, "metric", rule.metric);
+    rule.threshold = section.share("threshold", rule.threshold, .001, 10);
+    section.done();
+    if (!section.has("threshold")) section.fail("threshold", "is required");
+    thresholds.push_back(rule);
+  }
+}
+
+void read_search(ConfigSection section, bisect::SearchPolicy& search) {
+  search.threshold = section.share("threshold", search.threshold, .001, 10);
+  search.certainty = section.share("certainty", search.certainty, .5, .99999);
+  search.max_runs = static_cast<int>(section.integer("max_runs", search.max_runs, 10, 1'000'000));
+  search.first_runs = static_cast<int>(section.integer("first_runs", search.first_runs, 1, 1000));
+  search.session_runs = static_cast<int>(section.integer("session_runs", search.session_runs, 2, 100'000));
+  search.build_cost = section.number("build_cost", search.build_cost, 0, 1e6);
+  search.session_cost = section.number("session_cost", search.session_cost, 0, 1e6);
+  section.done();
+}
+
+void read_queue(ConfigSection section, Config::Queue& queue) {
+  const auto seconds = [&](const char* key, std::chrono::seconds& value, std::int64_t low) {
+    value = std::chrono::seconds(section.integer(key, value.count(), low, day_seconds));
+  };
+  seconds("lease", queue.lease, 1);
+  seconds("tick", queue.tick, 1);
+  seconds("runner_silent", queue.runner_silent, 1);
+  section.done();
+}
+
+void read_webhook(ConfigSection section, const std::string& watched, Config::Webhook& webhook) {
+  section.read("secret_file", webhook.secret_file);
+  section.read("branch", webhook.branch);
+  webhook.repository = github_name(watched);
+  section.read("repository", webhook.repository);
+  section.done();
+  if (!webhook.repository.empty()) check_owner_name(section, "repository", webhook.repository);
+  if (!webhook.secret_file.empty() && webhook.repository.empty())
+    section.fail("repository", "is required where secret_file is set and repository.url is not on GitHub");
+}
+
+void read_report(ConfigSection section, Config::Report& report) {
+  section.read("tracker", report.tracker);
+  if (report.tracker != "dry-run" && report.tracker != "github")
+    section.fail("tracker", "must be \"dry-run\" or \"github\", not '" + report.tracker + "'");
+  section.read("directory", report.directory);
+  section.read("api", report.api);
+  check_url(section, "api", report.api);
+  section.read("repository", report.repository);
+  if (!report.repository.empty()) check_owner_name(section, "repository", report.repository);
+  section.read("token_file", report.token_file);
+  section.read("labels", report.labels);
+  report.recovered_nights =
+      static_cast<int>(section.integer("recovered_nights", report.recovered_nights, 1, 100));
+  section.done();
+  if (report.tracker == "github" && report.repository.empty())
+    section.fail("repository", "is required where tracker is \"github\": where issues are filed");
+}
+
+}  // namespace
+
+Config load_config(const std::filesystem::path& file) {
+  ConfigReader reader(file);
+  Config config;
+  read_service(reader.table("service"), config.service);
+  read_tokens(reader, config.tokens);
+  read_source(reader.table("source"), config.source);
+  read_repository(reader.table("repository"), config.repository);
+  read_night(reader.table("night"), config.night);
+  read_detection(reader.table("detection"), config.detection);
+  read_thresholds(reader, config.thresholds);
+  read_search(reader.table("search"), config.search);
+  read_queue(reader.table("queue"), config.queue);
+  read_webhook(reader.table("webhook"), config.repository.url, config.webhook);
+  read_report(reader.table("report"), config.report);
+  reader.done();
+  return config;
+}
+
+std::string read_secret(const char* variable, const std::filesystem::path& file) {
+  if (const char* value = std::getenv(variable); value && *value) return value;
+  if (file.empty()) return "";
+  std::ifstream in(file);
+  std::string secret;
+  if (!in || !std::getline(in, secret))
+    throw std::runtime_error("cannot read a secret from " + file.string() + ", and " + variable +
+                             " is not set");
+  while (!secret.empty() && (secret.back() == '\r' || secret.back() == ' ')) secret.pop_back();
+  if (secret.empty()) throw std::runtime_error(file.string() + " holds no secret in its first line");
+  return secret;
+}
+
+std::string github_token(const Config& config) {
+  return read_secret("NIGHTJAR_GITHUB_TOKEN", config.report.token_file);
+}
+
+std::string webhook_secret(const Config& config) {
+  return read_secret("NIGHTJAR_WEBHOOK_SECRET", config.webhook.secret_file);
+}
+
+}  // namespace nightjar::service

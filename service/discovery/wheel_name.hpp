@@ -1,0 +1,38 @@
+// The file name of a PyTorch wheel, taken apart (PEP 427 and PyTorch's way of numbering nightlies). Used
+// by the sources of builds and by environment_of().
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nightjar::service {
+
+// "2.15.0.dev20260820+cpu": base 2.15.0, date 2026-08-20, variant cpu. "2.13.0" has neither.
+struct TorchVersion {
+  std::string text;
+  std::vector<int> base;  // 2, 15, 0
+  std::string date;       // "2026-08-20"; empty: no nightly
+  std::string variant;    // empty: none named
+};
+// nullopt unless it is numbers between dots, then at most ".devYYYYMMDD" (a real date) and "+variant".
+std::optional<TorchVersion> parse_version(std::string_view text);
+
+struct WheelName {
+  std::string distribution;  // "torch"
+  TorchVersion version;
+  std::vector<std::string> python_tags;    // "cp311"; "py2.py3" is two
+  std::vector<std::string> platform_tags;  // "manylinux_2_28_x86_64"
+  // For this Python on Linux x86-64: what our runners can install.
+  bool fits(std::string_view python_tag) const;
+};
+// nullopt unless `file_name` is a well-formed wheel name without a folder.
+std::optional<WheelName> parse_wheel_name(std::string_view file_name);
+
+// "%2B" to "+". nullopt for a broken escape or one that hides a zero byte.
+std::optional<std::string> percent_decode(std::string_view text);
+// The last part of a URL's or file's path, decoded, without query and fragment; empty if there is none.
+std::string file_name_of(std::string_view url);
+
+}  // namespace nightjar::service
