@@ -17,7 +17,7 @@ Build add_build(Database& db, const Build& build);
 void update_build(Database& db, const Build& build);
 std::optional<Build> find_build(Database& db, BuildId id);
 std::vector<Build> builds_in_state(Database& db, BuildState state);
-// The newest proved nightly of `variant` by date then version; nullopt if none.
+// The newest proved nightly of `variant` by date then version (2.10 is above 2.9); nullopt if none.
 std::optional<Build> newest_proved(Database& db, std::string_view variant);
 // The overlay or source build of a commit, if one was made.
 std::optional<Build> find_build_of_commit(Database& db, const CommitSha& commit,

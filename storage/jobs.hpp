@@ -24,7 +24,8 @@ Page<Job> list_jobs(Database& db, std::optional<JobState> state, const PageReque
 std::map<JobState, int> count_jobs(Database& db);
 
 // The best queued job for `runner`: same machine class, all its workloads runnable there, affinity
-// respected; highest priority, then oldest. Leases it and raises its attempt.
+// respected; highest priority, then oldest. Leases it, raises its attempt, and notes that the runner
+// was seen at `now`. Runner::workloads holds <name>@<version>.
 std::optional<Job> claim_job(Database& db, const Runner& runner, Time now, Time lease_until);
 // False if the lease is no longer this attempt's.
 bool renew_lease(Database& db, JobId id, int attempt, Time lease_until);
@@ -37,11 +38,16 @@ void cancel_job(Database& db, JobId id, std::string_view reason);
 
 enum class Accepted { stored, already_stored, stale };
 // Stores every run with all raw samples and sets the job done, in one transaction. already_stored if
-// this job has its result; stale if `attempt` is not the latest. Series are interned on the way:
-// `variant` of each run's build. Control runs are kept without a series.
+// this job has its result; stale if `attempt` is not the latest or the job was failed or cancelled.
+// The latest attempt's result is welcome after its lease ran out too, until somebody claims the job
+// anew. Series are interned on the way: `variant` of each run's build. Control runs and runs that
+// measured nothing are kept without a series. Throws std::invalid_argument for an unknown job and for
+// a run that was not asked for or comes twice.
 Accepted store_result(Database& db, JobId id, int attempt, const SessionResult& result, Time now);
-// Marks a job failed for a reason a runner gave.
+// Marks a job failed for a reason a runner gave; false if `attempt` is not the latest or the job has
+// ended.
 bool fail_job(Database& db, JobId id, int attempt, std::string_view reason);
+// What store_result stored, as it came; nullopt before.
 std::optional<SessionResult> session_of(Database& db, JobId id);
 
 }  // namespace nightjar::storage

@@ -13,13 +13,14 @@
 namespace nightjar::storage {
 
 // Stores the regression and its first change in one transaction; the one that is there (same night,
-// lead series and bad build) is returned unchanged.
+// lead series and bad build) is returned unchanged. Its state is the change's; it needs a series.
 Regression add_regression(Database& db, const Regression& regression, const RegressionChange& change);
 // Writes the row and appends `change` (whose state becomes the regression's) in one transaction.
 void change_regression(Database& db, const Regression& regression, const RegressionChange& change);
 // Writes the row without a change of state.
 void update_regression(Database& db, const Regression& regression);
 std::optional<Regression> find_regression(Database& db, RegressionId id);
+// The newest one with this fingerprint that was not merged into another.
 std::optional<Regression> find_regression(Database& db, std::string_view fingerprint);
 std::vector<RegressionChange> changes_of(Database& db, RegressionId id);
 std::vector<Regression> regressions_in_state(Database& db, RegressionState state);
@@ -34,7 +35,8 @@ struct RegressionFilter {
 Page<Regression> list_regressions(Database& db, const RegressionFilter& filter,
                                   const PageRequest& page);
 
-Bisection add_bisection(Database& db, const Bisection& bisection);  // one a regression
+// One a regression: the one that is there is returned unchanged.
+Bisection add_bisection(Database& db, const Bisection& bisection);
 void update_bisection(Database& db, const Bisection& bisection);
 std::optional<Bisection> find_bisection(Database& db, BisectionId id);
 std::optional<Bisection> bisection_of(Database& db, RegressionId regression);

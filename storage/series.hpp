@@ -1,4 +1,6 @@
-// Series, their runs and accepted levels.
+// Series, their runs and accepted levels. A run's value in a series is the median of its iterations;
+// of latency only those count that waited for a CPU at most 1 % of their time, unless fewer than half
+// remain: then all. All raw samples stay readable by find_run, so a value can be judged again.
 #pragma once
 
 #include <optional>
@@ -27,7 +29,8 @@ std::vector<Series> series_of_night(Database& db, NightId night);
 std::vector<SeriesRun> runs_of_series(Database& db, SeriesId series, NightId night, JobKind kind);
 // The runs of one series in one job.
 std::vector<SeriesRun> runs_of_job(Database& db, SeriesId series, JobId job);
-// One point a build (nightlies only), oldest first, at most `limit` newest: values of screen runs.
+// One point a build (nightlies only), oldest first by date and version, at most `limit` newest: values
+// of screen runs.
 struct SeriesPoint {
   BuildId build;
   std::string version;

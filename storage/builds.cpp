@@ -1,0 +1,87 @@
+#include "storage/builds.hpp"
+
+#include "storage/paging.hpp"
+
+namespace nightjar::storage {
+namespace {
+
+#define BUILD_COLUMNS                                                                      \
+  "id, kind, version, variant, date, url, commit_sha, nightly_commit, sha256, base, state, " \
+  "reason, found_at_us"
+
+Build read_build(Statement& row) {
+  return {row.next<BuildId>(),
+          row.next<BuildKind>(),
+          row.next<std::string>(),
+          row.next<std::string>(),
+          row.next<std::string>(),
+          row.next<std::string>(),
+          row.next<std::optional<CommitSha>>(),
+          row.next<std::optional<CommitSha>>(),
+          row.next<std::optional<Sha256>>(),
+          row.next<std::optional<BuildId>>(),
+          row.next<BuildState>(),
+          row.next<std::string>(),
+          row.next<Time>()};
+}
+
+}  // namespace
+
+Build add_build(Database& db, const Build& build) {
+  Transaction transaction(db);
+  Statement(db,
+            "INSERT INTO build (kind, version, variant, date, url, commit_sha, nightly_commit, "
+            "sha256, base, state, reason, found_at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT DO NOTHING")
+      .bind(build.kind, build.version, build.variant, build.date, build.url, build.commit,
+            build.nightly_commit, build.sha256, build.base, build.state, build.reason,
+            build.found_at)
+      .run();
+  Statement find(db, "SELECT " BUILD_COLUMNS
+                     " FROM build WHERE version = ? AND variant = ? AND kind = ? AND url = ?");
+  auto stored = read_one(find.bind(build.version, build.variant, build.kind, build.url), read_build);
+  transaction.commit();
+  return *std::move(stored);
+}
+
+void update_build(Database& db, const Build& build) {
+  Statement(db,
+            "UPDATE build SET kind = ?, version = ?, variant = ?, date = ?, url = ?, "
+            "commit_sha = ?, nightly_commit = ?, sha256 = ?, base = ?, state = ?, reason = ?, "
+            "found_at_us = ? WHERE id = ?")
+      .bind(build.kind, build.version, build.variant, build.date, build.url, build.commit,
+            build.nightly_commit, build.sha256, build.base, build.state, build.reason,
+            build.found_at, build.id)
+      .run();
+}
+
+std::optional<Build> find_build(Database& db, BuildId id) {
+  Statement find(db, "SELECT " BUILD_COLUMNS " FROM build WHERE id = ?");
+  return read_one(find.bind(id), read_build);
+}
+
+std::vector<Build> builds_in_state(Database& db, BuildState state) {
+  Statement find(db, "SELECT " BUILD_COLUMNS " FROM build WHERE state = ? ORDER BY id");
+  return read_all(find.bind(state), read_build);
+}
+
+std::optional<Build> newest_proved(Database& db, std::string_view variant) {
+  Statement find(db, "SELECT " BUILD_COLUMNS
+                     " FROM build WHERE state = 'proved' AND kind = 'nightly' AND variant = ? "
+                     "ORDER BY date DESC, version COLLATE natural DESC LIMIT 1");
+  return read_one(find.bind(variant), read_build);
+}
+
+std::optional<Build> find_build_of_commit(Database& db, const CommitSha& commit,
+                                          std::string_view variant, BuildKind kind) {
+  Statement find(db, "SELECT " BUILD_COLUMNS
+                     " FROM build WHERE commit_sha = ? AND variant = ? AND kind = ? "
+                     "ORDER BY id DESC LIMIT 1");
+  return read_one(find.bind(commit, variant, kind), read_build);
+}
+
+Page<Build> list_builds(Database& db, const PageRequest& page) {
+  return Query("SELECT " BUILD_COLUMNS " FROM build").page<Build>(db, page, read_build);
+}
+
+}  // namespace nightjar::storage

@@ -1,0 +1,159 @@
+#include "storage/database.hpp"
+
+#include <sqlite3.h>
+
+#include "storage/migrations.hpp"
+#include "storage/model/workload.hpp"
+#include "storage/natural_order.hpp"
+#include "storage/statement.hpp"
+
+namespace nightjar::storage {
+namespace {
+
+std::string_view text_of(sqlite3_value* value) {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
+  return {text ? text : "", static_cast<std::size_t>(sqlite3_value_bytes(value))};
+}
+
+// SQL: glob_match(glob, text), as the model defines it.
+void sql_glob_match(sqlite3_context* context, int, sqlite3_value** arguments) {
+  try {
+    sqlite3_result_int(context, glob_match(text_of(arguments[0]), text_of(arguments[1])) ? 1 : 0);
+  } catch (const std::bad_alloc&) {
+    sqlite3_result_error_nomem(context);
+  }
+}
+
+// SQL: ORDER BY version COLLATE natural; 2.10 comes after 2.9. Used in queries, never in an index.
+int sql_natural(void*, int left_size, const void* left, int right_size, const void* right) {
+  return natural_compare({static_cast<const char*>(left), static_cast<std::size_t>(left_size)},
+                         {static_cast<const char*>(right), static_cast<std::size_t>(right_size)});
+}
+
+int count_commit(void* commits) {
+  ++*static_cast<std::uint32_t*>(commits);
+  return 0;
+}
+
+const char* advice(int code) {
+  switch (code & 0xff) {
+    case SQLITE_FULL: return "; free disk space, then it goes on";
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: return "; another process holds the file: is a second nightjard running?";
+    case SQLITE_CANTOPEN: return "; check that the folder exists and its permissions";
+    case SQLITE_READONLY: return "; check the file's and its folder's permissions";
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT: return "; restore the last backup";
+    default: return "";
+  }
+}
+
+std::unique_ptr<Database::Impl> connect(const std::filesystem::path& path, int flags) {
+  auto impl = std::make_unique<Database::Impl>();
+  impl->path = path.string();
+  if (sqlite3_open_v2(impl->path.c_str(), &impl->connection, flags | SQLITE_OPEN_NOMUTEX, nullptr) !=
+      SQLITE_OK)
+    impl->fail("open");
+  sqlite3_extended_result_codes(impl->connection, 1);
+  sqlite3_busy_timeout(impl->connection, 10'000);
+  sqlite3_create_function_v2(impl->connection, "glob_match", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                             nullptr, sql_glob_match, nullptr, nullptr, nullptr);
+  sqlite3_create_collation_v2(impl->connection, "natural", SQLITE_UTF8, nullptr, sql_natural,
+                              nullptr);
+  sqlite3_commit_hook(impl->connection, count_commit, &impl->commits);
+  return impl;
+}
+
+void use_wal(Database::Impl& connection) {
+  std::string mode;
+  {
+    Statement pragma(connection, "PRAGMA journal_mode = WAL");
+    if (pragma.step()) mode = pragma.next<std::string>();
+  }
+  if (mode != "wal" && mode != "memory")
+    throw Error(connection.path + ": SQLite cannot use its write-ahead log there (journal mode is " +
+                mode + "); put the file on a local disk");
+}
+
+}  // namespace
+
+Database::Impl::~Impl() {
+  for (auto& [sql, statements] : idle)
+    for (sqlite3_stmt* statement : statements) sqlite3_finalize(statement);
+  sqlite3_close_v2(connection);
+}
+
+void Database::Impl::execute(const char* sql) {
+  if (sqlite3_exec(connection, sql, nullptr, nullptr, nullptr) != SQLITE_OK) fail(sql);
+}
+
+std::int64_t Database::Impl::ask(std::string_view sql) {
+  Statement statement(*this, sql);
+  return statement.step() ? statement.next<std::int64_t>() : 0;
+}
+
+void Database::Impl::fail(std::string_view sql) const {
+  const int code = connection ? sqlite3_extended_errcode(connection) : SQLITE_NOMEM;
+  throw Error(path + ": " + (connection ? sqlite3_errmsg(connection) : "out of memory") +
+              " (SQLite error " + std::to_string(code) + ") in '" + std::string(sql) + "'" +
+              advice(code));
+}
+
+Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Database::Database(Database&&) noexcept = default;
+Database& Database::operator=(Database&&) noexcept = default;
+Database::~Database() = default;
+
+Database Database::open_writer(const std::filesystem::path& path) {
+  auto impl = connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  migrate(*impl, 0);  // refuses what is not ours before anything is written
+  use_wal(*impl);
+  // FULL: what was acknowledged to a runner survives a power cut too. A session is one transaction,
+  // so this costs one sync of the disk a session.
+  impl->execute("PRAGMA synchronous = FULL; PRAGMA cache_size = -8000;"
+                "PRAGMA journal_size_limit = 67108864");
+  migrate(*impl, static_cast<int>(migrations().size()));
+  return Database(std::move(impl));
+}
+
+Database Database::open_reader(const std::filesystem::path& path) {
+  auto impl = connect(path, SQLITE_OPEN_READONLY);
+  require_current(*impl);
+  return Database(std::move(impl));
+}
+
+std::int64_t Database::data_version() const {
+  // SQLite's own counts the commits of every other connection, but not those of this one.
+  const auto others = static_cast<std::uint64_t>(impl_->ask("PRAGMA data_version"));
+  return static_cast<std::int64_t>(others << 32 | impl_->commits);
+}
+
+int Database::schema_version() const {
+  return static_cast<int>(impl_->ask("PRAGMA user_version"));
+}
+
+Transaction::Transaction(Database& database)
+    : database_(database), depth_(database.impl().depth) {
+  Statement(database_, depth_ == 0 ? "BEGIN IMMEDIATE" : "SAVEPOINT nested").run();
+  ++database_.impl().depth;
+}
+
+Transaction::~Transaction() {
+  if (!open_) return;
+  Database::Impl& impl = database_.impl();
+  impl.depth = depth_;
+  // After some errors (disk full) SQLite has rolled the whole transaction back by itself.
+  if (sqlite3_get_autocommit(impl.connection)) return;
+  const char* sql = depth_ == 0 ? "ROLLBACK" : "ROLLBACK TO nested; RELEASE nested";
+  sqlite3_exec(impl.connection, sql, nullptr, nullptr, nullptr);
+}
+
+void Transaction::commit() {
+  if (sqlite3_get_autocommit(database_.impl().connection))
+    throw Error(database_.impl().path + ": the transaction was rolled back by an earlier error");
+  Statement(database_, depth_ == 0 ? "COMMIT" : "RELEASE nested").run();
+  open_ = false;
+  database_.impl().depth = depth_;
+}
+
+}  // namespace nightjar::storage

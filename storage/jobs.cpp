@@ -1,0 +1,155 @@
+#include "storage/jobs.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "storage/paging.hpp"
+#include "storage/runners.hpp"
+#include "storage/text_map.hpp"
+
+namespace nightjar::storage {
+namespace {
+
+constexpr int kLostAttempts = 3;
+
+#define JOB_COLUMNS                                                                       \
+  "id, key, night, machine, spec, state, priority, attempt, runner, affinity, lease_until_us, " \
+  "reason, created_at_us"
+
+Job read_job(Statement& row) {
+  return {row.next<JobId>(),
+          row.next<std::string>(),
+          row.next<NightId>(),
+          row.next<MachineId>(),
+          nlohmann::json::parse(row.next<std::string>()).get<JobSpec>(),
+          row.next<JobState>(),
+          row.next<int>(),
+          row.next<int>(),
+          row.next<std::optional<RunnerId>>(),
+          row.next<std::optional<RunnerId>>(),
+          row.next<std::optional<Time>>(),
+          row.next<std::string>(),
+          row.next<Time>()};
+}
+
+void require_workloads(Database& db, JobId job, const JobSpec& spec) {
+  Statement insert(db, "INSERT INTO job_workload (job, workload) VALUES (?, ?) "
+                       "ON CONFLICT DO NOTHING");
+  for (const Workload& workload : spec.workloads) {
+    const std::string name = workload.name.str() + "@" + std::to_string(workload.version);
+    insert.bind(job, name).run();
+  }
+}
+
+}  // namespace
+
+Job add_job(Database& db, const Job& job) {
+  Transaction transaction(db);
+  const std::string spec = nlohmann::json(job.spec).dump();
+  Statement insert(db,
+                   "INSERT INTO job (key, night, machine, kind, spec, state, priority, attempt, "
+                   "affinity, reason, created_at_us) "
+                   "VALUES (?, ?, ?, ?, ?, 'queued', ?, 0, ?, '', ?) ON CONFLICT DO NOTHING");
+  insert
+      .bind(job.key, job.night, job.machine, job.spec.kind, spec, job.priority, job.affinity,
+            job.created_at)
+      .run();
+  if (insert.changes() == 1) require_workloads(db, JobId{insert.inserted_id()}, job.spec);
+  auto stored = find_job(db, job.key);
+  transaction.commit();
+  return *std::move(stored);
+}
+
+std::optional<Job> find_job(Database& db, JobId id) {
+  Statement find(db, "SELECT " JOB_COLUMNS " FROM job WHERE id = ?");
+  return read_one(find.bind(id), read_job);
+}
+
+std::optional<Job> find_job(Database& db, std::string_view key) {
+  Statement find(db, "SELECT " JOB_COLUMNS " FROM job WHERE key = ?");
+  return read_one(find.bind(key), read_job);
+}
+
+std::vector<Job> jobs_of_night(Database& db, NightId night, JobKind kind) {
+  Statement find(db, "SELECT " JOB_COLUMNS " FROM job WHERE night = ? AND kind = ? ORDER BY id");
+  return read_all(find.bind(night, kind), read_job);
+}
+
+Page<Job> list_jobs(Database& db, std::optional<JobState> state, const PageRequest& page) {
+  return Query("SELECT " JOB_COLUMNS " FROM job").where("state = ?", state).page<Job>(db, page,
+                                                                                     read_job);
+}
+
+std::map<JobState, int> count_jobs(Database& db) {
+  std::map<JobState, int> counts;
+  Statement count(db, "SELECT state, count(*) FROM job GROUP BY state");
+  while (count.step()) {
+    const auto state = count.next<JobState>();
+    counts[state] = count.next<int>();
+  }
+  return counts;
+}
+
+std::optional<Job> claim_job(Database& db, const Runner& runner, Time now, Time lease_until) {
+  Transaction transaction(db);
+  const std::string runnable = to_text(runner.workloads);
+  Statement find(db,
+                 "SELECT id FROM job WHERE state = 'queued' AND machine = ? "
+                 "AND (affinity IS NULL OR affinity = ?) AND NOT EXISTS ("
+                 "SELECT 1 FROM job_workload WHERE job = job.id "
+                 "AND workload NOT IN (SELECT value FROM json_each(?))) "
+                 "ORDER BY priority DESC, id LIMIT 1");
+  const auto id = read_one(find.bind(runner.machine, runner.id, runnable),
+                           [](Statement& row) { return row.next<JobId>(); });
+  if (!id) return std::nullopt;
+  Statement(db,
+            "UPDATE job SET state = 'leased', attempt = attempt + 1, runner = ?, "
+            "lease_until_us = ?, reason = '' WHERE id = ?")
+      .bind(runner.id, lease_until, *id)
+      .run();
+  touch_runner(db, runner.id, now);
+  auto claimed = find_job(db, *id);
+  transaction.commit();
+  return claimed;
+}
+
+bool renew_lease(Database& db, JobId id, int attempt, Time lease_until) {
+  Statement update(db, "UPDATE job SET lease_until_us = ? "
+                       "WHERE id = ? AND attempt = ? AND state = 'leased'");
+  update.bind(lease_until, id, attempt).run();
+  return update.changes() == 1;
+}
+
+bool release_job(Database& db, JobId id, int attempt) {
+  Statement update(db, "UPDATE job SET state = 'queued', lease_until_us = NULL "
+                       "WHERE id = ? AND attempt = ? AND state = 'leased'");
+  update.bind(id, attempt).run();
+  return update.changes() == 1;
+}
+
+std::vector<JobId> expire_leases(Database& db, Time now) {
+  Statement update(db,
+                   "UPDATE job SET lease_until_us = NULL, lost = lost + 1, "
+                   "state = iif(lost + 1 >= ?1, 'failed', 'queued'), "
+                   "reason = iif(lost + 1 >= ?1, 'its runner was lost in each of ' || ?1 || "
+                   "' attempts', reason) "
+                   "WHERE state = 'leased' AND lease_until_us < ?2 RETURNING id");
+  return read_all(update.bind(kLostAttempts, now),
+                  [](Statement& row) { return row.next<JobId>(); });
+}
+
+void cancel_job(Database& db, JobId id, std::string_view reason) {
+  Statement(db, "UPDATE job SET state = 'cancelled', lease_until_us = NULL, reason = ? "
+                "WHERE id = ? AND state IN ('queued', 'leased')")
+      .bind(reason, id)
+      .run();
+}
+
+bool fail_job(Database& db, JobId id, int attempt, std::string_view reason) {
+  Statement update(db, "UPDATE job SET state = 'failed', lease_until_us = NULL, reason = ? "
+                       "WHERE id = ? AND attempt = ? AND attempt > 0 "
+                       "AND state IN ('queued', 'leased')");
+  update.bind(reason, id, attempt).run();
+  return update.changes() == 1;
+}
+
+}  // namespace nightjar::storage

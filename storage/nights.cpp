@@ -1,0 +1,100 @@
+#include "storage/nights.hpp"
+
+#include "storage/paging.hpp"
+
+namespace nightjar::storage {
+namespace {
+
+#define NIGHT_COLUMNS "id, trigger, state, build, reason, started_at_us, finished_at_us"
+
+Night read_night(Statement& row) {
+  return {row.next<NightId>(),
+          row.next<NightTrigger>(),
+          row.next<NightState>(),
+          row.next<std::optional<BuildId>>(),
+          row.next<std::string>(),
+          row.next<Time>(),
+          row.next<std::optional<Time>>()};
+}
+
+AuditEntry read_audit(Statement& row) {
+  return {row.next<std::int64_t>(), row.next<Time>(), row.next<std::string>(),
+          row.next<std::string>(), row.next<std::string>()};
+}
+
+}  // namespace
+
+Night add_night(Database& db, const Night& night) {
+  Statement insert(db,
+                   "INSERT INTO night (trigger, state, build, reason, started_at_us, "
+                   "finished_at_us) VALUES (?, ?, ?, ?, ?, ?)");
+  insert
+      .bind(night.trigger, night.state, night.build, night.reason, night.started_at,
+            night.finished_at)
+      .run();
+  Night stored = night;
+  stored.id = NightId{insert.inserted_id()};
+  return stored;
+}
+
+void update_night(Database& db, const Night& night) {
+  Statement(db,
+            "UPDATE night SET trigger = ?, state = ?, build = ?, reason = ?, started_at_us = ?, "
+            "finished_at_us = ? WHERE id = ?")
+      .bind(night.trigger, night.state, night.build, night.reason, night.started_at,
+            night.finished_at, night.id)
+      .run();
+}
+
+std::optional<Night> find_night(Database& db, NightId id) {
+  Statement find(db, "SELECT " NIGHT_COLUMNS " FROM night WHERE id = ?");
+  return read_one(find.bind(id), read_night);
+}
+
+std::optional<Night> find_night_of_build(Database& db, BuildId build) {
+  Statement find(db, "SELECT " NIGHT_COLUMNS
+                     " FROM night WHERE build = ? ORDER BY id DESC LIMIT 1");
+  return read_one(find.bind(build), read_night);
+}
+
+std::vector<Night> open_nights(Database& db) {
+  Statement find(db, "SELECT " NIGHT_COLUMNS
+                     " FROM night WHERE state IN ('waiting', 'measuring', 'judging') ORDER BY id");
+  return read_all(find, read_night);
+}
+
+Page<Night> list_nights(Database& db, const PageRequest& page) {
+  return Query("SELECT " NIGHT_COLUMNS " FROM night").page<Night>(db, page, read_night);
+}
+
+void add_audit(Database& db, const AuditEntry& entry) {
+  Statement(db, "INSERT INTO audit (at_us, actor, action, subject) VALUES (?, ?, ?, ?)")
+      .bind(entry.at, entry.actor, entry.action, entry.subject)
+      .run();
+}
+
+Page<AuditEntry> list_audit(Database& db, const PageRequest& page) {
+  return Query("SELECT id, at_us, actor, action, subject FROM audit")
+      .page<AuditEntry>(db, page, read_audit);
+}
+
+bool first_delivery(Database& db, std::string_view delivery_id, Time at) {
+  Statement insert(db, "INSERT INTO delivery (id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING");
+  insert.bind(delivery_id, at).run();
+  return insert.changes() == 1;
+}
+
+std::optional<std::string> get_note(Database& db, std::string_view name) {
+  Statement find(db, "SELECT value FROM note WHERE name = ?");
+  return read_one(find.bind(name), [](Statement& row) { return row.next<std::string>(); });
+}
+
+void set_note(Database& db, std::string_view name, std::string_view value) {
+  Statement(db,
+            "INSERT INTO note (name, value) VALUES (?, ?) "
+            "ON CONFLICT (name) DO UPDATE SET value = excluded.value")
+      .bind(name, value)
+      .run();
+}
+
+}  // namespace nightjar::storage

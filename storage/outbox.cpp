@@ -1,0 +1,64 @@
+#include "storage/paging.hpp"
+#include "storage/regressions.hpp"
+
+namespace nightjar::storage {
+namespace {
+
+#define MESSAGE_SELECT                                                                     \
+  "SELECT id, key, regression, kind, title, body, state, attempts, not_before_us, error, url, " \
+  "created_at_us FROM outbox"
+
+OutboxMessage read_message(Statement& row) {
+  return {row.next<OutboxId>(),
+          row.next<std::string>(),
+          row.next<RegressionId>(),
+          row.next<OutboxKind>(),
+          row.next<std::string>(),
+          row.next<std::string>(),
+          row.next<OutboxState>(),
+          row.next<int>(),
+          row.next<std::optional<Time>>(),
+          row.next<std::string>(),
+          row.next<std::string>(),
+          row.next<Time>()};
+}
+
+}  // namespace
+
+void add_message(Database& db, const OutboxMessage& message) {
+  Statement(db,
+            "INSERT INTO outbox (key, regression, kind, title, body, state, attempts, "
+            "not_before_us, error, url, created_at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT DO NOTHING")
+      .bind(message.key, message.regression, message.kind, message.title, message.body,
+            message.state, message.attempts, message.not_before, message.error, message.url,
+            message.created_at)
+      .run();
+}
+
+void update_message(Database& db, const OutboxMessage& message) {
+  Statement(db,
+            "UPDATE outbox SET title = ?, body = ?, state = ?, attempts = ?, not_before_us = ?, "
+            "error = ?, url = ? WHERE id = ?")
+      .bind(message.title, message.body, message.state, message.attempts, message.not_before,
+            message.error, message.url, message.id)
+      .run();
+}
+
+std::vector<OutboxMessage> pending_messages(Database& db, Time now) {
+  Statement find(db, MESSAGE_SELECT " WHERE state = 'pending' "
+                                    "AND (not_before_us IS NULL OR not_before_us <= ?) "
+                                    "ORDER BY id");
+  return read_all(find.bind(now), read_message);
+}
+
+std::vector<OutboxMessage> messages_of(Database& db, RegressionId regression) {
+  Statement find(db, MESSAGE_SELECT " WHERE regression = ? ORDER BY id");
+  return read_all(find.bind(regression), read_message);
+}
+
+Page<OutboxMessage> list_messages(Database& db, const PageRequest& page) {
+  return Query(MESSAGE_SELECT).page<OutboxMessage>(db, page, read_message);
+}
+
+}  // namespace nightjar::storage

@@ -1,0 +1,185 @@
+#include "storage/regressions.hpp"
+
+#include <stdexcept>
+
+#include "storage/commits.hpp"
+#include "storage/paging.hpp"
+
+namespace nightjar::storage {
+namespace {
+
+#define REGRESSION_COLUMNS                                                                   \
+  "id, state, night, machine, good, bad, culprit_probability, culprit_ratio, culprit_low, "   \
+  "culprit_high, merged_into, fingerprint, issue_number, issue_url, opened_at_us, updated_at_us"
+#define REGRESSION_SELECT "SELECT " REGRESSION_COLUMNS " FROM regression"
+
+std::vector<AffectedSeries> read_affected(Database& db, RegressionId id) {
+  Statement find(db, "SELECT series, before, after, ratio, low, high FROM regression_series "
+                     "WHERE regression = ? ORDER BY position");
+  return read_all(find.bind(id), [](Statement& row) -> AffectedSeries {
+    return {row.next<SeriesId>(), row.next<double>(), row.next<double>(),
+            row.next<double>(),   row.next<double>(), row.next<double>()};
+  });
+}
+
+void write_affected(Database& db, RegressionId id, const std::vector<AffectedSeries>& affected) {
+  Statement(db, "DELETE FROM regression_series WHERE regression = ?").bind(id).run();
+  Statement insert(db, "INSERT INTO regression_series (regression, position, series, before, "
+                       "after, ratio, low, high) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  for (std::size_t i = 0; i < affected.size(); ++i) {
+    const AffectedSeries& one = affected[i];
+    insert.bind(id, i, one.series, one.before, one.after, one.ratio, one.low, one.high).run();
+  }
+}
+
+Regression read_regression(Database& db, Statement& row) {
+  Regression regression;
+  regression.id = row.next<RegressionId>();
+  regression.state = row.next<RegressionState>();
+  regression.night = row.next<NightId>();
+  regression.machine = row.next<MachineId>();
+  regression.good = row.next<BuildId>();
+  regression.bad = row.next<BuildId>();
+  const auto probability = row.next<std::optional<double>>();
+  Culprit culprit{{}, probability.value_or(0), row.next<double>(), row.next<double>(),
+                  row.next<double>()};
+  if (probability) {
+    culprit.commits = read_commits(db, "regression", regression.id);
+    regression.culprit = std::move(culprit);
+  }
+  regression.merged_into = row.next<std::optional<RegressionId>>();
+  regression.fingerprint = row.next<std::string>();
+  regression.issue_number = row.next<std::optional<std::int64_t>>();
+  regression.issue_url = row.next<std::string>();
+  regression.opened_at = row.next<Time>();
+  regression.updated_at = row.next<Time>();
+  regression.series = read_affected(db, regression.id);
+  return regression;
+}
+
+auto reader(Database& db) {
+  return [&db](Statement& row) { return read_regression(db, row); };
+}
+
+SeriesId lead_of(const Regression& regression) {
+  if (regression.series.empty())
+    throw std::invalid_argument("a regression needs a series that shows it");
+  return regression.series[0].series;
+}
+
+void append_change(Database& db, RegressionId id, const RegressionChange& change) {
+  Statement(db, "INSERT INTO regression_change (regression, state, at_us, evidence) "
+                "VALUES (?, ?, ?, ?)")
+      .bind(id, change.state, change.at, change.evidence)
+      .run();
+}
+
+void write_regression(Database& db, const Regression& regression, RegressionState state) {
+  const auto& culprit = regression.culprit;
+  const auto number = [&](double Culprit::* member) {
+    return culprit ? std::optional((*culprit).*member) : std::nullopt;
+  };
+  Statement(db,
+            "UPDATE regression SET state = ?, night = ?, machine = ?, good = ?, bad = ?, lead = ?, "
+            "culprit_probability = ?, culprit_ratio = ?, culprit_low = ?, culprit_high = ?, "
+            "merged_into = ?, fingerprint = ?, issue_number = ?, issue_url = ?, opened_at_us = ?, "
+            "updated_at_us = ? WHERE id = ?")
+      .bind(state, regression.night, regression.machine, regression.good, regression.bad,
+            lead_of(regression), number(&Culprit::probability), number(&Culprit::ratio),
+            number(&Culprit::low), number(&Culprit::high), regression.merged_into,
+            regression.fingerprint, regression.issue_number, regression.issue_url,
+            regression.opened_at, regression.updated_at, regression.id)
+      .run();
+  write_affected(db, regression.id, regression.series);
+  write_commits(db, "regression", regression.id,
+                culprit ? culprit->commits : std::vector<CommitSha>{});
+}
+
+}  // namespace
+
+Regression add_regression(Database& db, const Regression& regression,
+                          const RegressionChange& change) {
+  Transaction transaction(db);
+  Statement insert(db,
+                   "INSERT INTO regression (state, night, machine, good, bad, lead, fingerprint, "
+                   "issue_url, opened_at_us, updated_at_us) "
+                   "VALUES (?, ?, ?, ?, ?, ?, '', '', ?, ?) ON CONFLICT DO NOTHING");
+  insert
+      .bind(change.state, regression.night, regression.machine, regression.good, regression.bad,
+            lead_of(regression), regression.opened_at, regression.updated_at)
+      .run();
+  if (insert.changes() == 1) {
+    Regression added = regression;
+    added.id = RegressionId{insert.inserted_id()};
+    write_regression(db, added, change.state);
+    append_change(db, added.id, change);
+  }
+  Statement find(db, REGRESSION_SELECT " WHERE night = ? AND lead = ? AND bad = ?");
+  auto stored = read_one(find.bind(regression.night, lead_of(regression), regression.bad),
+                         reader(db));
+  transaction.commit();
+  return *std::move(stored);
+}
+
+void change_regression(Database& db, const Regression& regression, const RegressionChange& change) {
+  Transaction transaction(db);
+  write_regression(db, regression, change.state);
+  append_change(db, regression.id, change);
+  transaction.commit();
+}
+
+void update_regression(Database& db, const Regression& regression) {
+  Transaction transaction(db);
+  Statement find(db, "SELECT state FROM regression WHERE id = ?");
+  if (!find.bind(regression.id).step())
+    throw std::invalid_argument("there is no regression " + std::to_string(regression.id.value));
+  write_regression(db, regression, find.next<RegressionState>());
+  transaction.commit();
+}
+
+std::optional<Regression> find_regression(Database& db, RegressionId id) {
+  Statement find(db, REGRESSION_SELECT " WHERE id = ?");
+  return read_one(find.bind(id), reader(db));
+}
+
+std::optional<Regression> find_regression(Database& db, std::string_view fingerprint) {
+  Statement find(db, REGRESSION_SELECT " WHERE fingerprint = ? AND fingerprint <> '' "
+                                       "ORDER BY state = 'merged', id DESC LIMIT 1");
+  return read_one(find.bind(fingerprint), reader(db));
+}
+
+std::vector<RegressionChange> changes_of(Database& db, RegressionId id) {
+  Statement find(db, "SELECT state, at_us, evidence FROM regression_change "
+                     "WHERE regression = ? ORDER BY id");
+  return read_all(find.bind(id), [](Statement& row) -> RegressionChange {
+    return {row.next<RegressionState>(), row.next<Time>(), row.next<std::string>()};
+  });
+}
+
+std::vector<Regression> regressions_in_state(Database& db, RegressionState state) {
+  Statement find(db, REGRESSION_SELECT " WHERE state = ? ORDER BY id");
+  return read_all(find.bind(state), reader(db));
+}
+
+std::vector<Regression> regressions_of_night(Database& db, NightId night) {
+  Statement find(db, REGRESSION_SELECT " WHERE night = ? ORDER BY id");
+  return read_all(find.bind(night), reader(db));
+}
+
+Page<Regression> list_regressions(Database& db, const RegressionFilter& filter,
+                                  const PageRequest& page) {
+  return Query(REGRESSION_SELECT)
+      .where("state = ?", filter.state)
+      .where("EXISTS (SELECT 1 FROM regression_series a JOIN series ON series.id = a.series "
+             "WHERE a.regression = regression.id AND series.metric = ?)",
+             filter.metric)
+      .where("EXISTS (SELECT 1 FROM regression_series a JOIN series ON series.id = a.series "
+             "JOIN workload ON workload.id = series.workload "
+             "WHERE a.regression = regression.id AND glob_match(?, workload.name))",
+             filter.workload_glob)
+      .where("opened_at_us >= ?", filter.since)
+      .where("id IN (SELECT regression FROM regression_commit WHERE commit_sha = ?)", filter.commit)
+      .page<Regression>(db, page, reader(db));
+}
+
+}  // namespace nightjar::storage

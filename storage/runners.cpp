@@ -1,0 +1,101 @@
+#include "storage/runners.hpp"
+
+#include "storage/paging.hpp"
+#include "storage/text_map.hpp"
+
+namespace nightjar::storage {
+namespace {
+
+MachineClass read_machine(Statement& row) {
+  return {row.next<MachineId>(), row.next<Sha256>(), map_from_text(row.next<std::string>())};
+}
+
+#define RUNNER_COLUMNS "id, name, machine, labels, workloads, version, seen_at_us"
+
+Runner read_runner(Statement& row) {
+  return {row.next<RunnerId>(),
+          row.next<std::string>(),
+          row.next<MachineId>(),
+          map_from_text(row.next<std::string>()),
+          list_from_text(row.next<std::string>()),
+          row.next<std::string>(),
+          row.next<Time>()};
+}
+
+// Names come from our own column, so one that does not parse is a damaged file.
+Workload read_workload(Statement& row) {
+  const auto id = row.next<WorkloadId>();
+  auto name = WorkloadName::parse(row.next<std::string>());
+  if (!name) throw Error("workload " + std::to_string(id.value) + " has no well-formed name");
+  return {id, *std::move(name), row.next<int>()};
+}
+
+}  // namespace
+
+MachineClass intern_machine(Database& db, const MachineClass& machine) {
+  Transaction transaction(db);
+  const std::string facts = to_text(machine.facts);
+  Statement(db, "INSERT INTO machine (fingerprint, facts) VALUES (?, ?) ON CONFLICT DO NOTHING")
+      .bind(machine.fingerprint, facts)
+      .run();
+  Statement find(db, "SELECT id, fingerprint, facts FROM machine WHERE fingerprint = ?");
+  auto stored = read_one(find.bind(machine.fingerprint), read_machine);
+  transaction.commit();
+  return *std::move(stored);
+}
+
+std::optional<MachineClass> find_machine(Database& db, MachineId id) {
+  Statement find(db, "SELECT id, fingerprint, facts FROM machine WHERE id = ?");
+  return read_one(find.bind(id), read_machine);
+}
+
+Runner register_runner(Database& db, const Runner& runner) {
+  const std::string labels = to_text(runner.labels), workloads = to_text(runner.workloads);
+  Statement write(db,
+                  "INSERT INTO runner (name, machine, labels, workloads, version, seen_at_us) "
+                  "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
+                  "machine = excluded.machine, labels = excluded.labels, "
+                  "workloads = excluded.workloads, version = excluded.version, "
+                  "seen_at_us = excluded.seen_at_us RETURNING " RUNNER_COLUMNS);
+  write.bind(runner.name, runner.machine, labels, workloads, runner.version, runner.seen_at);
+  auto stored = read_one(write, read_runner);
+  write.step();  // to its end, which commits
+  return *std::move(stored);
+}
+
+void touch_runner(Database& db, RunnerId id, Time seen_at) {
+  Statement(db, "UPDATE runner SET seen_at_us = ? WHERE id = ?").bind(seen_at, id).run();
+}
+
+std::optional<Runner> find_runner(Database& db, RunnerId id) {
+  Statement find(db, "SELECT " RUNNER_COLUMNS " FROM runner WHERE id = ?");
+  return read_one(find.bind(id), read_runner);
+}
+
+std::vector<Runner> all_runners(Database& db) {
+  Statement find(db, "SELECT " RUNNER_COLUMNS " FROM runner ORDER BY name");
+  return read_all(find, read_runner);
+}
+
+Workload intern_workload(Database& db, const WorkloadName& name, int version) {
+  Transaction transaction(db);
+  Statement(db, "INSERT INTO workload (name, version) VALUES (?, ?) ON CONFLICT DO NOTHING")
+      .bind(name.str(), version)
+      .run();
+  Statement find(db, "SELECT id, name, version FROM workload WHERE name = ? AND version = ?");
+  auto stored = read_one(find.bind(name.str(), version), read_workload);
+  transaction.commit();
+  return *std::move(stored);
+}
+
+std::optional<Workload> find_workload(Database& db, WorkloadId id) {
+  Statement find(db, "SELECT id, name, version FROM workload WHERE id = ?");
+  return read_one(find.bind(id), read_workload);
+}
+
+std::vector<Workload> all_workloads(Database& db) {
+  Statement find(db, "SELECT id, name, version FROM workload ORDER BY name, version");
+  return read_all(find, read_workload);
+}
+
+}  // namespace nightjar::storage

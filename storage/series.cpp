@@ -1,0 +1,127 @@
+#include "storage/series.hpp"
+
+#include <algorithm>
+
+#include "storage/paging.hpp"
+
+namespace nightjar::storage {
+namespace {
+
+#define SERIES_SELECT                                                                       \
+  "SELECT series.id, series.workload, workload.name, workload.version, series.metric, "      \
+  "series.machine, series.variant FROM series JOIN workload ON workload.id = series.workload"
+
+Series read_series(Statement& row) {
+  const auto id = row.next<SeriesId>();
+  const auto workload = row.next<WorkloadId>();
+  auto name = WorkloadName::parse(row.next<std::string>());
+  if (!name) throw Error("workload " + std::to_string(workload.value) + " has no well-formed name");
+  return {id,
+          workload,
+          *std::move(name),
+          row.next<int>(),
+          row.next<std::string>(),
+          row.next<MachineId>(),
+          row.next<std::string>()};
+}
+
+// A job's runs lie together, and build and run lead to the value in the clustered series.
+#define SERIES_RUN_SELECT                                                                    \
+  "SELECT run.id, run.build, job.night, job.id, run.position, v.value, v.wait_share FROM job " \
+  "CROSS JOIN run ON run.job = job.id "                                                      \
+  "CROSS JOIN series_value v ON v.series = ? AND v.build = run.build AND v.run = run.id "
+
+SeriesRun read_series_run(Statement& row) {
+  return {row.next<RunId>(), row.next<BuildId>(), row.next<NightId>(), row.next<JobId>(),
+          row.next<int>(),   row.next<double>(),  row.next<double>()};
+}
+
+}  // namespace
+
+std::optional<Series> find_series(Database& db, SeriesId id) {
+  Statement find(db, SERIES_SELECT " WHERE series.id = ?");
+  return read_one(find.bind(id), read_series);
+}
+
+std::optional<Series> find_series(Database& db, WorkloadId workload, std::string_view metric,
+                                  MachineId machine, std::string_view variant) {
+  Statement find(db, SERIES_SELECT " WHERE series.workload = ? AND series.metric = ? "
+                                   "AND series.machine = ? AND series.variant = ?");
+  return read_one(find.bind(workload, metric, machine, variant), read_series);
+}
+
+Page<Series> list_series(Database& db, const SeriesFilter& filter, const PageRequest& page) {
+  return Query(SERIES_SELECT, "series.id")
+      .where("series.metric = ?", filter.metric)
+      .where("glob_match(?, workload.name)", filter.workload_glob)
+      .where("series.machine = ?", filter.machine)
+      .page<Series>(db, page, read_series);
+}
+
+std::vector<Series> series_of_night(Database& db, NightId night) {
+  Statement find(db,
+                 SERIES_SELECT
+                 " WHERE series.id IN (SELECT s.id FROM job "
+                 "CROSS JOIN run ON run.job = job.id CROSS JOIN build ON build.id = run.build "
+                 "CROSS JOIN series s ON s.workload = run.workload AND s.machine = job.machine "
+                 "AND s.variant = build.variant "
+                 "CROSS JOIN series_value v ON v.series = s.id AND v.build = run.build "
+                 "AND v.run = run.id WHERE job.night = ? AND job.kind = 'screen') "
+                 "ORDER BY series.id");
+  return read_all(find.bind(night), read_series);
+}
+
+std::vector<SeriesRun> runs_of_series(Database& db, SeriesId series, NightId night, JobKind kind) {
+  Statement find(db, SERIES_RUN_SELECT
+                     "WHERE job.night = ? AND job.kind = ? ORDER BY job.id, run.position");
+  return read_all(find.bind(series, night, kind), read_series_run);
+}
+
+std::vector<SeriesRun> runs_of_job(Database& db, SeriesId series, JobId job) {
+  Statement find(db, SERIES_RUN_SELECT "WHERE job.id = ? ORDER BY run.position");
+  return read_all(find.bind(series, job), read_series_run);
+}
+
+std::vector<SeriesPoint> points_of_series(Database& db, SeriesId series, int limit) {
+  Statement find(db,
+                 "WITH newest AS (SELECT id, version, date FROM build WHERE kind = 'nightly' "
+                 "AND id IN (SELECT build FROM series_value WHERE series = ?1 AND screened = 1) "
+                 "ORDER BY date DESC, version COLLATE natural DESC, id DESC LIMIT ?2) "
+                 "SELECT newest.id, newest.version, newest.date, v.value FROM newest "
+                 "CROSS JOIN series_value v ON v.series = ?1 AND v.build = newest.id "
+                 "AND v.screened = 1 ORDER BY newest.date, newest.version COLLATE natural, "
+                 "newest.id, v.run");
+  find.bind(series, limit);
+  std::vector<SeriesPoint> points;
+  while (find.step()) {
+    const auto build = find.next<BuildId>();
+    if (points.empty() || points.back().build != build) {
+      auto version = find.next<std::string>();
+      points.push_back({build, std::move(version), find.next<std::string>(), {}});
+    } else {
+      find.skip(2);
+    }
+    points.back().values.push_back(find.next<double>());
+  }
+  return points;
+}
+
+void set_level(Database& db, const Level& level) {
+  Statement(db,
+            "INSERT INTO level (series, build, night, value, runs) VALUES (?, ?, ?, ?, ?) "
+            "ON CONFLICT (series, build) DO UPDATE SET night = excluded.night, "
+            "value = excluded.value, runs = excluded.runs")
+      .bind(level.series, level.build, level.night, level.value, level.runs)
+      .run();
+}
+
+std::vector<Level> levels_before(Database& db, SeriesId series, NightId before, int limit) {
+  Statement find(db, "SELECT series, build, night, value, runs FROM level "
+                     "WHERE series = ? AND night < ? ORDER BY night DESC, build DESC LIMIT ?");
+  return read_all(find.bind(series, before, limit), [](Statement& row) -> Level {
+    return {row.next<SeriesId>(), row.next<BuildId>(), row.next<NightId>(), row.next<double>(),
+            row.next<int>()};
+  });
+}
+
+}  // namespace nightjar::storage

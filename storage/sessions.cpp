@@ -1,0 +1,155 @@
+// Results: a session's runs with all raw samples, their values in series, and the job's state.
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+
+#include "storage/jobs.hpp"
+#include "storage/model/metric.hpp"
+#include "storage/paging.hpp"
+#include "storage/run_rows.hpp"
+#include "storage/run_value.hpp"
+
+namespace nightjar::storage {
+namespace {
+
+using nlohmann::json;
+
+// Finds or makes the series of a job's runs; each is looked up once.
+class SeriesInterner {
+ public:
+  SeriesInterner(Database& db, MachineId machine) : db_(db), machine_(machine) {}
+
+  SeriesId intern(WorkloadId workload, BuildId build, const Metric& metric) {
+    const std::string& variant = variant_of(build);
+    auto [found, added] = series_.try_emplace({workload, metric.name, variant});
+    if (added) found->second = find_or_add(workload, metric.name, variant);
+    return found->second;
+  }
+
+ private:
+  const std::string& variant_of(BuildId build) {
+    auto [found, added] = variants_.try_emplace(build);
+    if (added) {
+      Statement find(db_, "SELECT variant FROM build WHERE id = ?");
+      if (!find.bind(build).step())
+        throw std::invalid_argument("there is no build " + std::to_string(build.value));
+      found->second = find.next<std::string>();
+    }
+    return found->second;
+  }
+
+  SeriesId find_or_add(WorkloadId workload, std::string_view metric, const std::string& variant) {
+    Statement(db_, "INSERT INTO series (workload, metric, machine, variant) VALUES (?, ?, ?, ?) "
+                   "ON CONFLICT DO NOTHING")
+        .bind(workload, metric, machine_, variant)
+        .run();
+    Statement find(db_, "SELECT id FROM series WHERE workload = ? AND metric = ? AND machine = ? "
+                        "AND variant = ?");
+    find.bind(workload, metric, machine_, variant).step();
+    return find.next<SeriesId>();
+  }
+
+  Database& db_;
+  MachineId machine_;
+  std::map<BuildId, std::string> variants_;
+  std::map<std::tuple<WorkloadId, std::string_view, std::string>, SeriesId> series_;
+};
+
+class SessionWriter {
+ public:
+  SessionWriter(Database& db, const Job& job)
+      : db_(db),
+        job_(job),
+        interner_(db, job.machine),
+        run_(db, "INSERT INTO run (job, position, build, workload, status, reason, checksum, "
+                 "warmup_iterations, started_at_us, seconds, cpu_seconds, wait_seconds) "
+                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        sample_(db, "INSERT INTO sample (run, metric, samples) VALUES (?, ?, ?)"),
+        value_(db, "INSERT INTO series_value (series, build, run, screened, value, wait_share) "
+                   "VALUES (?, ?, ?, ?, ?, ?)") {}
+
+  void write(const RunResult& run) {
+    const PlannedRun planned = job_.spec.order.at(static_cast<std::size_t>(run.order));
+    BuildId build;
+    WorkloadId workload;
+    if (!planned.is_control()) {
+      build = job_.spec.environments[static_cast<std::size_t>(planned.environment)].build;
+      workload = job_.spec.workloads[static_cast<std::size_t>(planned.workload)].id;
+    }
+    run_.bind(job_.id, run.order, build, workload, run.status, run.reason, run.checksum,
+              run.warmup_iterations, run.started_at, run.seconds, run.cpu_seconds,
+              run.wait_seconds)
+        .run();
+    const RunId id{run_.inserted_id()};
+    for (const auto& [metric, samples] : run.samples) sample_.bind(id, metric, samples).run();
+    if (!planned.is_control() && run.status == RunStatus::measured) write_values(id, run, workload, build);
+  }
+
+ private:
+  void write_values(RunId id, const RunResult& run, WorkloadId workload, BuildId build) {
+    const double wait_share = wait_share_of(run);
+    const bool screened = job_.spec.kind == JobKind::screen;
+    for (const Metric& metric : all_metrics())
+      if (const auto value = value_of(run, metric.name))
+        value_.bind(interner_.intern(workload, build, metric), build, id, screened, *value,
+                    wait_share)
+            .run();
+  }
+
+  Database& db_;
+  const Job& job_;
+  SeriesInterner interner_;
+  Statement run_, sample_, value_;
+};
+
+void require_sound(const Job& job, const SessionResult& result) {
+  std::set<int> seen;
+  for (const RunResult& run : result.runs)
+    if (run.order < 0 || std::cmp_greater_equal(run.order, job.spec.order.size()) ||
+        !seen.insert(run.order).second)
+      throw std::invalid_argument("the result of job " + std::to_string(job.id.value) + " has run " +
+                                  std::to_string(run.order) + ", which was not asked for or comes twice");
+}
+
+// The session without its runs, as the protocol writes it.
+std::string frame_of(const SessionResult& result) {
+  const SessionResult frame{{}, result.before, result.after, result.packages, result.setup_seconds};
+  return json(frame).dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+Accepted store_result(Database& db, JobId id, int attempt, const SessionResult& result, Time now) {
+  Transaction transaction(db);
+  const auto job = find_job(db, id);
+  if (!job) throw std::invalid_argument("there is no job " + std::to_string(id.value));
+  if (job->state == JobState::done) return Accepted::already_stored;
+  const bool open = job->state == JobState::leased || job->state == JobState::queued;
+  if (!open || attempt != job->attempt || attempt == 0) return Accepted::stale;
+  require_sound(*job, result);
+  SessionWriter writer(db, *job);
+  for (const RunResult& run : result.runs) writer.write(run);
+  const std::string frame = frame_of(result);
+  Statement(db, "INSERT INTO session (job, stored_at_us, frame) VALUES (?, ?, ?)")
+      .bind(id, now, frame)
+      .run();
+  Statement(db, "UPDATE job SET state = 'done', lease_until_us = NULL, reason = '' WHERE id = ?")
+      .bind(id)
+      .run();
+  transaction.commit();
+  return Accepted::stored;
+}
+
+std::optional<SessionResult> session_of(Database& db, JobId id) {
+  Statement find(db, "SELECT frame FROM session WHERE job = ?");
+  if (!find.bind(id).step()) return std::nullopt;
+  auto session = json::parse(find.next<std::string>()).get<SessionResult>();
+  Statement runs(db, "SELECT " RUN_COLUMNS " FROM run WHERE job = ? ORDER BY position");
+  runs.bind(id);
+  while (runs.step()) session.runs.push_back(read_run(db, runs).result);
+  return session;
+}
+
+}  // namespace nightjar::storage
