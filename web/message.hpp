@@ -1,9 +1,11 @@
 // Requests and responses of our HTTP server, free of Beast: what a handler sees.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,7 +33,9 @@ struct Request {
   std::map<std::string, std::string> headers;      // names in lower case
   std::string body;
   Principal principal;
+  std::shared_ptr<std::atomic<bool>> gone;         // set once the client has hung up; may be null
 
+  bool client_gone() const { return gone && *gone; }
   std::optional<std::string> header(std::string_view lower_case_name) const;
   std::optional<std::string> query_value(std::string_view name) const;
 };

@@ -1,0 +1,232 @@
+#include "web/client.hpp"
+
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+#include "web/digest.hpp"
+#include "web/secret.hpp"
+#include "web/text.hpp"
+
+namespace nightjar::web {
+namespace {
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+// Without what may be secret: user, query, fragment.
+std::string shown(std::string_view url) {
+  url = url.substr(0, url.find_first_of("?#"));
+  const auto scheme = url.find("://");
+  if (scheme == std::string_view::npos) return std::string(url);
+  const auto authority = url.substr(scheme + 3, url.find('/', scheme + 3) - (scheme + 3));
+  const auto at = authority.rfind('@');
+  if (at == std::string_view::npos) return std::string(url);
+  return std::string(url.substr(0, scheme + 3)) + std::string(url.substr(scheme + 3 + at + 1));
+}
+
+bool is_loopback(std::string_view url) {
+  for (const std::string_view host : {"127.", "localhost", "[::1]"})
+    if (const auto scheme = url.find("://");
+        scheme != std::string_view::npos && url.substr(scheme + 3).starts_with(host))
+      return true;
+  return false;
+}
+
+struct List {
+  curl_slist* head = nullptr;
+  ~List() { curl_slist_free_all(head); }
+  void add(const std::string& line) { head = curl_slist_append(head, line.c_str()); }
+};
+
+std::size_t on_header(char* data, std::size_t, std::size_t size, void* to) {
+  auto& headers = *static_cast<std::map<std::string, std::string>*>(to);
+  std::string_view line(data, size);
+  if (line.starts_with("HTTP/")) headers.clear();  // of a redirect or an interim answer
+  const auto colon = line.find(':');
+  if (colon == std::string_view::npos) return size;
+  auto value = line.substr(colon + 1);
+  while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) value.remove_prefix(1);
+  while (!value.empty() && static_cast<unsigned char>(value.back()) <= ' ') value.remove_suffix(1);
+  headers[lower_case(line.substr(0, colon))] = std::string(value);
+  return size;
+}
+
+struct BodySink {
+  std::string body;
+  std::size_t limit = 0;
+  bool over = false;
+};
+
+std::size_t on_body(char* data, std::size_t, std::size_t size, void* to) {
+  auto& sink = *static_cast<BodySink*>(to);
+  sink.over = sink.body.size() + size > sink.limit;
+  if (sink.over) return 0;
+  sink.body.append(data, size);
+  return size;
+}
+
+struct FileSink {
+  CURL* curl = nullptr;
+  int descriptor = -1;
+  Digest digest;
+  std::string error;
+  std::function<bool(std::uint64_t, std::uint64_t)> progress;
+  std::uint64_t so_far = 0;
+};
+
+std::size_t on_file(char* data, std::size_t, std::size_t size, void* to) {
+  auto& sink = *static_cast<FileSink*>(to);
+  for (std::size_t done = 0; done < size;) {
+    const auto count = ::write(sink.descriptor, data + done, size - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      sink.error = std::string("cannot write: ") + std::strerror(errno);
+      return 0;
+    }
+    done += static_cast<std::size_t>(count);
+  }
+  sink.digest.add({data, size});
+  sink.so_far += size;
+  curl_off_t total = 0;
+  curl_easy_getinfo(sink.curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &total);
+  if (sink.progress && !sink.progress(sink.so_far, total > 0 ? std::uint64_t(total) : 0)) {
+    sink.error = "cancelled";
+    return 0;
+  }
+  return size;
+}
+
+// Removes what a download that failed has left.
+struct PartFile {
+  std::filesystem::path path;
+  int descriptor = -1;
+  ~PartFile() {
+    if (descriptor >= 0) ::close(descriptor);
+    std::error_code ignored;
+    if (!path.empty()) std::filesystem::remove(path, ignored);
+  }
+};
+
+}  // namespace
+
+struct Client::Impl {
+  CURL* curl = nullptr;
+  char error[CURL_ERROR_SIZE] = {};
+
+  Impl() {
+    static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
+    if (started != CURLE_OK || !(curl = curl_easy_init()))
+      throw std::runtime_error("cannot start the HTTP client: libcurl refused");
+  }
+  ~Impl() { curl_easy_cleanup(curl); }
+
+  void prepare(const std::string& url, const Headers& headers, List& list, bool follow) {
+    curl_easy_reset(curl);  // keeps the connection
+    error[0] = 0;
+    for (const auto& [name, value] : headers) list.add(name + ": " + value);
+    list.add("Expect:");  // no pause before a body
+    const bool secure = url.starts_with("https://");
+    curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list.head);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, error);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "nightjar/" NIGHTJAR_VERSION);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, secure ? "https" : "http,https");
+    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, follow ? 1L : 0L);
+    curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 15L);
+    curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+    if (is_loopback(url)) curl_easy_setopt(curl, CURLOPT_PROXY, "");
+  }
+
+  std::string cause(CURLcode code) const {
+    return error[0] ? std::string(error) : std::string(curl_easy_strerror(code));
+  }
+
+  // Once connected, what was sent may have arrived.
+  bool may_have_been_sent() const {
+    curl_off_t sent_at = 0;
+    curl_easy_getinfo(curl, CURLINFO_PRETRANSFER_TIME_T, &sent_at);
+    return sent_at > 0;
+  }
+};
+
+Client::Client() : impl_(std::make_unique<Impl>()) {}
+Client::~Client() = default;
+
+Client::Result Client::send(const ClientRequest& request) {
+  List list;
+  BodySink sink;
+  ClientResponse response;
+  sink.limit = request.response_limit;
+  const bool safe = request.method == "GET" || request.method == "HEAD";
+  CURL* curl = impl_->curl;
+  impl_->prepare(request.url, request.headers, list, safe);
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout.count()));
+  curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
+  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
+  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &response.headers);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &sink);
+  if (!request.body.empty() || !safe) {
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request.body.c_str());
+  }
+  if (request.method == "HEAD")
+    curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+  else
+    curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  const CURLcode code = curl_easy_perform(curl);
+  if (code != CURLE_OK) {
+    const std::string why = sink.over ? "the answer is larger than " + std::to_string(sink.limit) +
+                                            " bytes"
+                                      : impl_->cause(code);
+    return {std::nullopt,
+            {request.method + " " + shown(request.url) + ": " + why, impl_->may_have_been_sent()}};
+  }
+  long status = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  response.status = static_cast<unsigned>(status);
+  response.body = std::move(sink.body);
+  return {std::move(response), {}};
+}
+
+Sha256 Client::download(const std::string& url, const Headers& headers,
+                        const std::filesystem::path& to,
+                        std::function<bool(std::uint64_t, std::uint64_t)> progress) {
+  const auto failed = [&](const std::string& why) {
+    return std::runtime_error("cannot download " + shown(url) + " to " + to.string() + ": " + why);
+  };
+  PartFile part;
+  part.path = to.string() + ".part-" + random_token().substr(0, 8);
+  part.descriptor = ::open(part.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (part.descriptor < 0) throw failed(std::string("cannot create it: ") + std::strerror(errno));
+  List list;
+  FileSink sink;
+  sink.curl = impl_->curl;
+  sink.descriptor = part.descriptor;
+  sink.progress = std::move(progress);
+  CURL* curl = impl_->curl;
+  impl_->prepare(url, headers, list, true);
+  curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1024L);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 60L);
+  curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 512L << 10);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_file);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &sink);
+  const CURLcode code = curl_easy_perform(curl);
+  if (code != CURLE_OK) throw failed(sink.error.empty() ? impl_->cause(code) : sink.error);
+  if (::fsync(part.descriptor) != 0) throw failed(std::string("fsync: ") + std::strerror(errno));
+  std::error_code error;
+  std::filesystem::rename(part.path, to, error);
+  if (error) throw failed("cannot give it its name: " + error.message());
+  part.path.clear();
+  return sink.digest.finish();
+}
+
+}  // namespace nightjar::web

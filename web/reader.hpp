@@ -1,0 +1,47 @@
+// Reads the requests of one connection, one after the other; hides Beast's parser. Pipelined requests
+// wait in its buffer.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace nightjar::web {
+
+struct Head {
+  std::string method;
+  std::string target;
+  std::map<std::string, std::string> headers;  // names in lower case; repeated ones joined by ", "
+  bool http_1_0 = false;
+  bool keep_alive = false;
+  bool has_body = false;
+  bool expects_continue = false;
+  std::optional<std::uint64_t> content_length;
+};
+
+enum class ReadOutcome { ok, closed, malformed, head_too_large, body_too_large };
+
+class Reader {
+ public:
+  // Both outlive it. A head of more than `header_bytes` is head_too_large.
+  Reader(boost::asio::ip::tcp::socket& socket, std::size_t header_bytes);
+  ~Reader();
+  // Discards what is known of the request before.
+  boost::asio::awaitable<ReadOutcome> read_head();
+  const Head& head() const { return head_; }
+  // At most `limit` bytes, however they come; a Content-Length above it reads nothing.
+  boost::asio::awaitable<ReadOutcome> read_body(std::size_t limit);
+  std::string take_body();
+
+ private:
+  struct Impl;
+  void fill_head();
+  std::unique_ptr<Impl> impl_;
+  Head head_;
+};
+
+}  // namespace nightjar::web

@@ -1,0 +1,41 @@
+// The text of HTTP: percent-decoding, targets, query strings, byte ranges. Pure; used by the server.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace nightjar::web {
+
+// nullopt for a bad escape or a NUL byte; `plus_is_space` as in query strings.
+std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space = false);
+
+// A request target, decoded. `segments` of "/a/b%2Fc" are "a" and "b/c"; of "/" there is one, "".
+struct Target {
+  std::string path;
+  std::vector<std::string> segments;
+  std::map<std::string, std::string> query;
+};
+// nullopt unless `text` is an absolute path or an http URL with well-formed escapes.
+std::optional<Target> parse_target(std::string_view text);
+
+// Bytes first to last of a file, both inclusive.
+struct ByteRange {
+  std::uint64_t first = 0, last = 0;
+};
+struct WholeFile {};
+struct NoSuchRange {};  // 416
+// What a Range header asks of `size` bytes. More than one range, or another unit, is the whole file.
+std::variant<WholeFile, ByteRange, NoSuchRange> parse_range(std::string_view header,
+                                                            std::uint64_t size);
+
+std::string lower_case(std::string_view text);
+// "Sat, 21 Nov 2026 11:30:17 GMT"
+std::string http_date(std::int64_t unix_seconds);
+std::string_view reason_phrase(unsigned status);
+
+}  // namespace nightjar::web
