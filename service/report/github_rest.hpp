@@ -1,0 +1,28 @@
+// What GitHub's REST API means by its answers: pure parts of GithubTracker, so that each is tested
+// without a network.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "service/report/tracker.hpp"
+#include "storage/model/time.hpp"
+
+namespace nightjar::service {
+
+// The URL of `rel="next"` in a Link header; nullopt: the last page.
+std::optional<std::string> next_page(const std::string& link_header);
+
+// Why an answer that is no 2xx did not do it. 403 and 429 with retry-after, with an exhausted
+// x-ratelimit-remaining, or whose message tells of a rate limit: Transient until the time given;
+// 408 and 5xx: Transient, `maybe_done` where `writes`; the rest Permanent. `what` is "method path".
+std::variant<Transient, Permanent> failure_of(const std::string& what, bool writes, unsigned status,
+                                              const std::map<std::string, std::string>& headers,
+                                              const std::string& body, Time now);
+
+// Percent-encodes all but unreserved characters.
+std::string encoded(const std::string& text);
+
+}  // namespace nightjar::service

@@ -1,0 +1,229 @@
+#include "service/report/github_tracker.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "service/report/github_rest.hpp"
+#include "web/client.hpp"
+
+namespace nightjar::service {
+namespace {
+
+using nlohmann::json;
+
+constexpr int label_pages = 30;  // of 100 issues each
+constexpr int recent_pages = 3;
+
+struct Answer {
+  json body;
+  std::optional<std::string> next;
+};
+
+// A field of GitHub's that should be a string; empty if it is not (an issue's body may be null).
+std::string string_in(const json& object, const char* name) {
+  const auto it = object.find(name);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
+
+std::optional<Issue> issue_in(const json& object) {
+  if (!object.is_object()) return std::nullopt;
+  const auto number = object.find("number");
+  if (number == object.end() || !number->is_number_integer()) return std::nullopt;
+  return Issue{number->get<std::int64_t>(), string_in(object, "html_url"),
+               string_in(object, "state") != "closed"};
+}
+
+// The oldest issue of `items` whose body holds `marker`; pull requests are listed among issues.
+std::optional<Issue> marked_in(const json& items, const std::string& marker) {
+  std::optional<Issue> oldest;
+  for (const json& item : items) {
+    if (!item.is_object() || item.contains("pull_request")) continue;
+    if (string_in(item, "body").find(marker) == std::string::npos) continue;
+    const auto issue = issue_in(item);
+    if (issue && (!oldest || issue->number < oldest->number)) oldest = issue;
+  }
+  return oldest;
+}
+
+// A failed call's outcome as that of another type.
+template <class To, class From>
+Outcome<To> failed(const Outcome<From>& outcome) {
+  if (const auto* transient = std::get_if<Transient>(&outcome)) return *transient;
+  return std::get<Permanent>(outcome);
+}
+
+template <class T>
+bool is_value(const Outcome<T>& outcome) {
+  return outcome.index() == 0;
+}
+
+}  // namespace
+
+struct GithubTracker::Impl {
+  GithubConfig config;
+  const Clock& clock;
+  web::Client reader;
+
+  std::string issues() const { return config.api + "/repos/" + config.repository + "/issues"; }
+  std::string issue(std::int64_t number) const { return issues() + "/" + std::to_string(number); }
+
+  Outcome<Answer> call(const std::string& method, const std::string& url, const json& body = {});
+  Outcome<std::optional<Issue>> in_pages(const std::string& url, int pages,
+                                         const std::string& marker);
+  Outcome<std::optional<Issue>> in_search(const std::string& marker);
+};
+
+Outcome<Answer> GithubTracker::Impl::call(const std::string& method, const std::string& url,
+                                          const json& body) {
+  const std::string what = method + " " + url.substr(0, url.find('?'));
+  const bool writes = method != "GET";
+  std::string token;
+  if (!(std::ifstream(config.token_file) >> token)) {
+    return Transient{"cannot read GitHub's token from " + config.token_file.string() + " for " + what,
+                     std::nullopt, false};
+  }
+  web::ClientRequest request;
+  request.method = method;
+  request.url = url;
+  request.timeout = config.timeout;
+  request.headers = {{"Accept", "application/vnd.github+json"},
+                     {"Authorization", "Bearer " + token},
+                     {"X-GitHub-Api-Version", "2022-11-28"},
+                     {"User-Agent", "nightjar/" NIGHTJAR_VERSION}};
+  if (writes) {
+    request.headers.emplace_back("Content-Type", "application/json");
+    request.body = body.dump(-1, ' ', false, json::error_handler_t::replace);
+  }
+  // A write goes over a connection of its own: on a kept one that dies before an answer, libcurl
+  // sends the request once more by itself, and an issue that was filed is filed twice.
+  const auto result = writes ? web::Client().send(request) : reader.send(request);
+  if (!result) return Transient{result.failure.what, std::nullopt, writes && result.failure.sent};
+  const web::ClientResponse& response = *result.response;
+  if (response.status < 200 || response.status > 299) {
+    const auto failure = failure_of(what, writes, response.status, response.headers, response.body,
+                                    clock.now());
+    if (const auto* transient = std::get_if<Transient>(&failure)) return *transient;
+    return std::get<Permanent>(failure);
+  }
+  Answer answer{json::parse(response.body, nullptr, false), std::nullopt};
+  if (answer.body.is_discarded()) {
+    return Transient{"GitHub's answer to " + what + " is not JSON", std::nullopt, writes};
+  }
+  if (const auto link = response.headers.find("link"); link != response.headers.end()) {
+    answer.next = next_page(link->second);
+    // The token goes nowhere else, whatever a header says.
+    if (answer.next && !answer.next->starts_with(config.api + "/")) answer.next.reset();
+  }
+  return answer;
+}
+
+Outcome<std::optional<Issue>> GithubTracker::Impl::in_pages(const std::string& url, int pages,
+                                                            const std::string& marker) {
+  std::optional<std::string> next = url;
+  std::optional<Issue> oldest;
+  for (int page = 0; page < pages && next; ++page) {
+    const auto outcome = call("GET", *next);
+    if (!is_value(outcome)) return failed<std::optional<Issue>>(outcome);
+    const Answer& answer = std::get<Answer>(outcome);
+    if (!answer.body.is_array()) {
+      return Transient{"GitHub's answer to GET " + url + " is no list", std::nullopt, false};
+    }
+    // Newest first: what is found later is older.
+    if (const auto found = marked_in(answer.body, marker)) oldest = found;
+    next = answer.next;
+  }
+  return oldest;
+}
+
+Outcome<std::optional<Issue>> GithubTracker::Impl::in_search(const std::string& marker) {
+  std::string words = marker;
+  if (words.starts_with("<!-- ") && words.ends_with(" -->")) words = words.substr(5, words.size() - 9);
+  const std::string query = "repo:" + config.repository + " is:issue in:body \"" + words + "\"";
+  const auto outcome = call("GET", config.api + "/search/issues?q=" + encoded(query) + "&per_page=50");
+  // A token that may write issues need not be allowed to search: then the lists must do.
+  if (std::holds_alternative<Permanent>(outcome)) return std::optional<Issue>{};
+  if (!is_value(outcome)) return failed<std::optional<Issue>>(outcome);
+  const json& body = std::get<Answer>(outcome).body;
+  if (!body.is_object() || !body.contains("items")) {
+    return Transient{"GitHub's answer to the search holds no items", std::nullopt, false};
+  }
+  return marked_in(body["items"], marker);
+}
+
+GithubTracker::GithubTracker(GithubConfig config, const Clock& clock)
+    : impl_(new Impl{std::move(config), clock, {}}) {
+  const std::string& repository = impl_->config.repository;
+  const auto slash = repository.find('/');
+  const bool plain = std::all_of(repository.begin(), repository.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("-._/").find(static_cast<char>(c)) !=
+                                       std::string_view::npos;
+  });
+  if (!plain || slash == 0 || slash == std::string::npos || slash + 1 == repository.size() ||
+      repository.find('/', slash + 1) != std::string::npos) {
+    throw std::invalid_argument("the repository for reports must be \"owner/name\", not '" +
+                                repository + "'");
+  }
+  while (impl_->config.api.ends_with('/')) impl_->config.api.pop_back();
+}
+
+GithubTracker::~GithubTracker() = default;
+
+Outcome<std::optional<Issue>> GithubTracker::find_issue(const std::string& marker) {
+  const std::string newest = "state=all&sort=created&direction=desc&per_page=100";
+  if (!impl_->config.label.empty()) {
+    const std::string label = "labels=" + encoded(impl_->config.label) + "&";
+    const auto found = impl_->in_pages(impl_->issues() + "?" + label + newest, label_pages, marker);
+    if (!is_value(found) || std::get<0>(found)) return found;
+  }
+  const auto recent = impl_->in_pages(impl_->issues() + "?" + newest, recent_pages, marker);
+  if (!is_value(recent) || std::get<0>(recent)) return recent;
+  return impl_->in_search(marker);
+}
+
+Outcome<Issue> GithubTracker::open_issue(const std::string& title, const std::string& body,
+                                         const std::vector<std::string>& labels) {
+  const json request = {{"title", title}, {"body", body}, {"labels", labels}};
+  const auto outcome = impl_->call("POST", impl_->issues(), request);
+  if (!is_value(outcome)) return failed<Issue>(outcome);
+  if (const auto issue = issue_in(std::get<Answer>(outcome).body)) return *issue;
+  return Transient{"GitHub's answer to POST " + impl_->issues() + " is no issue", std::nullopt, true};
+}
+
+Outcome<bool> GithubTracker::has_comment(std::int64_t issue, const std::string& marker) {
+  std::optional<std::string> next = impl_->issue(issue) + "/comments?per_page=100";
+  while (next) {
+    const auto outcome = impl_->call("GET", *next);
+    if (!is_value(outcome)) return failed<bool>(outcome);
+    const Answer& answer = std::get<Answer>(outcome);
+    for (const json& comment : answer.body) {
+      if (comment.is_object() && string_in(comment, "body").find(marker) != std::string::npos) {
+        return true;
+      }
+    }
+    next = answer.next;
+  }
+  return false;
+}
+
+Outcome<std::string> GithubTracker::comment(std::int64_t issue, const std::string& body) {
+  const auto outcome = impl_->call("POST", impl_->issue(issue) + "/comments", {{"body", body}});
+  if (!is_value(outcome)) return failed<std::string>(outcome);
+  const json& answer = std::get<Answer>(outcome).body;
+  if (answer.is_object()) return string_in(answer, "html_url");
+  return Transient{"GitHub's answer to POST " + impl_->issue(issue) + "/comments is no comment",
+                   std::nullopt, true};
+}
+
+Outcome<Issue> GithubTracker::close_issue(std::int64_t issue) {
+  const json request = {{"state", "closed"}, {"state_reason", "completed"}};
+  const auto outcome = impl_->call("PATCH", impl_->issue(issue), request);
+  if (!is_value(outcome)) return failed<Issue>(outcome);
+  if (const auto closed = issue_in(std::get<Answer>(outcome).body)) return *closed;
+  return Transient{"GitHub's answer to PATCH " + impl_->issue(issue) + " is no issue", std::nullopt,
+                   true};
+}
+
+}  // namespace nightjar::service
