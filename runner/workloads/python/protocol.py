@@ -1,0 +1,68 @@
+"""The request on standard input and the answers, JSON lines, on file descriptor 3."""
+
+import json
+import os
+from dataclasses import dataclass
+
+MAX_ITERATIONS = 1000
+
+
+class BadRequest(Exception):
+    pass
+
+
+@dataclass(frozen=True)
+class Request:
+    workload: str
+    version: int
+    seed: int
+    threads: int
+    min_iterations: int
+    seconds: float
+
+    @staticmethod
+    def parse(text):
+        """Throws BadRequest that says which field is wrong."""
+        try:
+            fields = json.loads(text)
+        except ValueError as error:
+            raise BadRequest(f"the request is no JSON: {error}") from None
+        if not isinstance(fields, dict):
+            raise BadRequest("the request is no JSON object")
+
+        def take(name, kind, default, low, high):
+            value = fields.get(name, default)
+            if isinstance(value, bool) or not isinstance(value, kind):
+                raise BadRequest(f"the request's '{name}' is missing or of the wrong type")
+            if not low <= value <= high:
+                raise BadRequest(f"the request's '{name}' is not between {low} and {high}")
+            return value
+
+        if not isinstance(fields.get("workload"), str):
+            raise BadRequest("the request's 'workload' is missing or of the wrong type")
+        return Request(fields["workload"], take("version", int, None, 1, 2**31 - 1),
+                       take("seed", int, 0, 0, 2**64 - 1), take("threads", int, 1, 1, 1024),
+                       take("min_iterations", int, 10, 1, MAX_ITERATIONS),
+                       float(take("seconds", (int, float), 2.0, 0, 3600)))
+
+
+class Channel:
+    """Descriptor 3 where the caller opened it, else standard output, for a person's terminal."""
+
+    def __init__(self):
+        try:
+            os.fstat(3)
+            self._descriptor = 3
+        except OSError:
+            self._descriptor = 1
+
+    def send(self, event, **fields):
+        self.send_all([{"event": event, **fields}])
+
+    def send_all(self, messages):
+        data = "".join(json.dumps(message) + "\n" for message in messages).encode()
+        while data:
+            data = data[os.write(self._descriptor, data):]
+
+    def error(self, status, reason):
+        self.send("error", status=status, reason=reason)

@@ -1,0 +1,127 @@
+"""Runs one workload inside the PyTorch that is first on the path: `run.py < request`, `run.py --list`.
+
+Exit status 0: an answer was given, be it a result or an error; 2: the request was not understood.
+"""
+
+import importlib
+import importlib.metadata
+import math
+import os
+import platform
+import random
+import sys
+
+import definition
+import protocol
+from process import Counters
+
+PACKAGES = ("numpy", "sympy", "typing_extensions", "networkx", "jinja2", "fsspec", "filelock")
+
+
+class Unavailable(Exception):
+    pass
+
+
+class WrongResult(Exception):
+    pass
+
+
+def main():
+    if sys.argv[1:] == ["--list"]:
+        print("\n".join(definition.names()))
+        return 0
+    if sys.argv[1:]:
+        print("run.py takes a request on standard input, or --list", file=sys.stderr)
+        return 2
+    channel = protocol.Channel()
+    try:
+        request = protocol.Request.parse(sys.stdin.buffer.read())
+        answer(channel, request, definition.find(request.workload, request.version))
+    except protocol.BadRequest as error:
+        channel.error("failed", str(error))
+        return 2
+    except definition.UnknownWorkload as error:
+        channel.error("failed", str(error))
+    except BaseException as error:  # whatever ends a run is the run's answer
+        channel.error(*judge(error))
+    return 0
+
+
+def answer(channel, request, found):
+    import torch
+    model = importlib.import_module(f"models.{found.model}")
+    channel.send("ready", torch=identity(torch), packages=packages(),
+                 memory_after_import=Counters().resident_bytes())
+    if found.device == "cuda" and not torch.cuda.is_available():
+        raise Unavailable("no CUDA device")
+    send_result(channel, *run(torch, model, request, found))
+
+
+def run(torch, model, request, found):
+    from case import Case, checksum_of
+    from harness import measure
+    torch.set_num_threads(request.threads)
+    torch.set_num_interop_threads(1)
+    torch.set_flush_denormal(True)  # a loss near zero must not slow down a thousandth iteration
+    case = Case(found, request.seed)
+    step = model.make(case)
+    # Whatever the constructors drew: both twins draw the same from here on.
+    torch.manual_seed(request.seed)
+    random.seed(request.seed)
+    synchronize = torch.cuda.synchronize if found.device == "cuda" else None
+    result = measure(step, checksum_of, request.min_iterations, request.seconds, synchronize)
+    if not math.isfinite(result.checksum):
+        raise WrongResult(f"the output's checksum is {result.checksum}")
+    metrics = {"peak_cpu_memory": [result.peak_bytes], "leaked_memory": [result.leaked_bytes]}
+    if found.device == "cuda":
+        metrics["peak_gpu_memory"] = [torch.cuda.max_memory_allocated()]
+    return result, metrics, case.parameters
+
+
+def send_result(channel, result, metrics, parameters):
+    rows = zip(result.latency, result.cpu, result.wait)
+    channel.send_all([{"event": "sample", "latency": latency, "cpu": cpu, "wait": wait}
+                      for latency, cpu, wait in rows])
+    channel.send("result", warmup_iterations=result.warmup_iterations, metrics=metrics,
+                 checksum=result.checksum, parameters=parameters)
+
+
+def identity(torch):
+    return {"version": torch.__version__, "git_version": torch.version.git_version,
+            "path": os.path.dirname(torch.__file__)}
+
+
+def packages():
+    """Versions of what a workload can depend on; none of them is imported for it."""
+    versions = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def judge(error):
+    """The status and the reason that an exception means."""
+    text = (str(error).strip().splitlines() or [""])[-1]
+    reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    if isinstance(error, Unavailable):
+        return "unavailable", text
+    if isinstance(error, WrongResult):
+        return "wrong_result", text
+    if isinstance(error, ModuleNotFoundError) and not is_torch(error.name):
+        return "unavailable", reason
+    # torch.OutOfMemoryError on a device; its CPU allocator throws a plain RuntimeError.
+    if (isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+            or "can't allocate memory" in str(error)):
+        return "out_of_memory", reason
+    return "failed", reason
+
+
+def is_torch(module):
+    return (module or "torch").split(".")[0] in ("torch", "torchgen", "functorch")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

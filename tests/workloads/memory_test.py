@@ -1,0 +1,65 @@
+"""Memory repeats from process to process, and a leak shows in both its metrics."""
+
+import pathlib
+import textwrap
+
+import pytest
+import support
+
+MEGABYTE = 1 << 20
+
+
+@pytest.mark.parametrize("name", support.names("python") + support.names("native"))
+def test_peak_memory_repeats_within_0_6_percent(name):
+    peaks = [support.result(name, min_iterations=minimum)["metrics"]["peak_cpu_memory"][0]
+             for minimum in (3, 3, 40)]
+    assert max(peaks) - min(peaks) <= 0.006 * min(peaks)
+
+
+def leaking(tmp_path: pathlib.Path, line):
+    """run.py, started with a dlrm whose every forward pass also runs `line`."""
+    entry = tmp_path / "leaking.py"
+    entry.write_text(textwrap.dedent(f"""
+        import sys
+        sys.path.insert(0, {str(support.WORKLOADS / "python")!r})
+        import run
+        import torch
+        import models.dlrm as dlrm
+        kept, forward = [], dlrm.Dlrm.forward
+        def patched(self, *inputs):
+            {line}
+            return forward(self, *inputs)
+        dlrm.Dlrm.forward = patched
+        sys.exit(run.main())
+        """), encoding="utf-8")
+    status, messages = support.answers([support.python(), str(entry)],
+                                       support.request("python/dlrm/eval/cpu/fp32/b128/eager"))
+    assert status == 0
+    return messages[-1]
+
+
+def test_memory_never_given_back_is_seen_in_slope_and_peak(tmp_path):
+    healthy = leaking(tmp_path, "pass")["metrics"]
+    leaky = leaking(tmp_path, "kept.append(torch.ones(1 << 18))")["metrics"]
+    assert abs(healthy["leaked_memory"][0]) < 0.05 * MEGABYTE
+    assert leaky["leaked_memory"][0] == pytest.approx(MEGABYTE, rel=0.1)
+    grown = leaky["peak_cpu_memory"][0] - healthy["peak_cpu_memory"][0]
+    assert grown == pytest.approx(30 * MEGABYTE, rel=0.1)
+
+
+def test_a_single_jump_is_no_leak(tmp_path):
+    line = "kept.append(torch.ones(1 << (24 if len(kept) == 35 else 0)))"
+    assert leaking(tmp_path, line)["metrics"]["leaked_memory"][0] < 0.05 * MEGABYTE
+
+
+@pytest.mark.parametrize("line, status, reason", [
+    ("raise ValueError('first line\\nthe last line')", "failed", "ValueError: the last line"),
+    ("import no_such_module", "unavailable", "No module named 'no_such_module'"),
+    ("import torch.no_such_module", "failed", "No module named 'torch.no_such_module'"),
+    ("torch.empty(1 << 60)", "out_of_memory", "allocate memory"),
+    ("return torch.tensor([float('nan')])", "wrong_result", "checksum is nan"),
+])
+def test_what_goes_wrong_inside_a_workload_has_a_status_of_its_own(tmp_path, line, status, reason):
+    last = leaking(tmp_path, line)
+    assert (last["event"], last["status"]) == ("error", status)
+    assert reason in last["reason"]

@@ -1,0 +1,84 @@
+"""Starts a workload as the runner does: request on standard input, answers on descriptor 3."""
+
+import functools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WORKLOADS = ROOT / "runner" / "workloads"
+TABLE = json.loads((WORKLOADS / "workloads.json").read_text(encoding="utf-8"))
+
+
+def names(kind):
+    return [item["name"] for item in TABLE["items"] if item["kind"] == kind]
+
+
+def python():
+    return os.environ.get("NIGHTJAR_PYTHON", str(ROOT / ".cache" / "python" / "bin" / "python"))
+
+
+@functools.cache
+def native():
+    """NIGHTJAR_NATIVE, or the program built once into .cache/native-test."""
+    if "NIGHTJAR_NATIVE" in os.environ:
+        return os.environ["NIGHTJAR_NATIVE"]
+    prefix = subprocess.run([python(), "-c", "import torch; print(torch.utils.cmake_prefix_path)"],
+                            check=True, capture_output=True, text=True).stdout.strip()
+    build = ROOT / ".cache" / "native-test"
+    subprocess.run(["cmake", "-S", WORKLOADS / "native", "-B", build, "-DCMAKE_BUILD_TYPE=Release",
+                    f"-DCMAKE_PREFIX_PATH={prefix}"], check=True)
+    subprocess.run(["cmake", "--build", build], check=True)
+    return str(build / "nightjar-native")
+
+
+def command(name):
+    if name.startswith("native/"):
+        return [native()]
+    return [python(), str(WORKLOADS / "python" / "run.py")]
+
+
+def environment():
+    return dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OMP_WAIT_POLICY="passive",
+                PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1")
+
+
+def answers(program, request_text):
+    """Exit status and the answers of one run."""
+    read, write = os.pipe()
+
+    def give_descriptor_three():
+        os.dup2(write, 3)
+
+    with subprocess.Popen(program, stdin=subprocess.PIPE, pass_fds=[3] if write == 3 else [3, write],
+                          preexec_fn=give_descriptor_three, env=environment()) as process:
+        os.close(write)
+        process.stdin.write(request_text.encode())
+        process.stdin.close()
+        with os.fdopen(read, encoding="utf-8") as pipe:
+            lines = pipe.read().splitlines()
+    return process.returncode, [json.loads(line) for line in lines]
+
+
+def request(name, **fields):
+    return json.dumps({"workload": name, "version": 1, "seed": 0, "threads": 1, "min_iterations": 3,
+                       "seconds": 0, **fields})
+
+
+def run(name, **fields):
+    """The answers to a request that is understood."""
+    status, messages = answers(command(name), request(name, **fields))
+    assert status == 0
+    return messages
+
+
+def result(name, **fields):
+    last = run(name, **fields)[-1]
+    assert last["event"] == "result", last
+    return last
+
+
+def plant_on_path():
+    sys.path.insert(0, str(WORKLOADS / "python"))
