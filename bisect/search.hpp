@@ -34,6 +34,14 @@ struct SearchPolicy {
   int session_runs = 64;     // a session holds at most so many
   double build_cost = 45;    // in runs
   double session_cost = 2;
+  // Builds take long: a commit not built yet is measured in a new session.
+  bool build_ends_session = true;
+  // Nothing built and so many runs spent: not reproduced.
+  int reproduce_runs = 480;
+  // Run-to-run sd of log values that the series' history knows (0: unknown), and the number of runs that
+  // this knowledge is worth.
+  double expected_noise = 0;
+  double expected_noise_runs = 20;
 };
 
 // Measure these commits, interleaved in this order; `new_session`: some time after the last one, and

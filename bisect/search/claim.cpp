@@ -1,0 +1,121 @@
+#include <algorithm>
+
+#include "bisect/search/decide.hpp"
+
+namespace nightjar::bisect::search {
+
+Claim claim(const Posterior& posterior) {
+  Claim out;
+  out.fit = posterior.best_steps();
+  if (out.fit < 0) return out;
+  const Fit& best = posterior.fits[static_cast<std::size_t>(out.fit)];
+  for (int k = 0; k < best.hypothesis.count; ++k) {
+    if (best.worse[static_cast<std::size_t>(k)] > .5) {
+      out.gaps.push_back(best.hypothesis.gaps[static_cast<std::size_t>(k)]);
+    }
+  }
+  for (std::size_t i = 0; i < posterior.fits.size(); ++i) {
+    const Fit& fit = posterior.fits[i];
+    const Hypothesis& h = fit.hypothesis;
+    if (h.kind == Kind::nothing || h.kind == Kind::better) continue;
+    const bool holds = std::all_of(out.gaps.begin(), out.gaps.end(),
+                                   [&](int gap) { return h.has(gap); });
+    if (!holds) continue;
+    double real = 1, alone = 1;
+    for (std::size_t k = 0; h.kind == Kind::steps && k < static_cast<std::size_t>(h.count); ++k) {
+      const bool claimed = std::find(out.gaps.begin(), out.gaps.end(), h.gaps[k]) != out.gaps.end();
+      if (claimed) {
+        real *= fit.worse[k];
+      } else {
+        alone *= 1 - fit.relevant[k];
+      }
+    }
+    out.all_real += posterior.share[i] * real;
+    out.further += posterior.share[i] * (1 - alone);
+  }
+  return out;
+}
+
+bool is_cell(int gap, const Data& data, const SearchLog& log) {
+  const int from = data.commits[static_cast<std::size_t>(gap)];
+  const int to = data.commits[static_cast<std::size_t>(gap) + 1];
+  for (int commit = from + 1; commit < to; ++commit) {
+    if (std::find(log.untestable.begin(), log.untestable.end(), commit) == log.untestable.end()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool all_cells(const Claim& claim, const Data& data, const SearchLog& log) {
+  return !claim.gaps.empty() &&
+         std::all_of(claim.gaps.begin(), claim.gaps.end(),
+                     [&](int gap) { return is_cell(gap, data, log); });
+}
+
+Belief belief_of(const Posterior& posterior) {
+  Belief out;
+  out.nothing = posterior.nothing;
+  out.too_small = posterior.too_small;
+  out.noise = std::sqrt(posterior.noise.run);
+  for (int gap = 0; gap < posterior.data.gaps(); ++gap) {
+    double sum = 0;
+    for (std::size_t i = 0; i < posterior.fits.size(); ++i) {
+      const Fit& fit = posterior.fits[i];
+      if (fit.hypothesis.kind != Kind::steps) continue;
+      for (std::size_t k = 0; k < static_cast<std::size_t>(fit.hypothesis.count); ++k) {
+        if (fit.hypothesis.gaps[k] == gap) sum += posterior.share[i] * fit.worse[k];
+      }
+    }
+    if (sum <= .001) continue;
+    const auto at = static_cast<std::size_t>(gap);
+    out.cells.push_back(
+        {posterior.data.commits[at] + 1, posterior.data.commits[at + 1], std::min(sum, 1.0)});
+  }
+  std::stable_sort(out.cells.begin(), out.cells.end(), [](const CellMass& a, const CellMass& b) {
+    return a.probability > b.probability;
+  });
+  return out;
+}
+
+double entropy(const Posterior& posterior) {
+  double bits = 0;
+  for (std::size_t i = 0; i < posterior.fits.size(); ++i) {
+    const double share = posterior.share[i];
+    if (share > 0) bits -= share * std::log2(share);
+    const Hypothesis& h = posterior.fits[i].hypothesis;
+    for (std::size_t k = 0; h.kind == Kind::steps && k < static_cast<std::size_t>(h.count); ++k) {
+      const auto gap = static_cast<std::size_t>(h.gaps[k]);
+      const int width = posterior.data.commits[gap + 1] - posterior.data.commits[gap];
+      bits += share * std::log2(static_cast<double>(width));
+    }
+  }
+  return bits;
+}
+
+Answer culprits_of(const Claim& claim, const Posterior& posterior) {
+  Answer out;
+  out.outcome = Answer::Outcome::culprit;
+  const Fit& fit = posterior.fits[static_cast<std::size_t>(claim.fit)];
+  const Belief belief = belief_of(posterior);
+  for (int k = 0; k < fit.hypothesis.count; ++k) {
+    const int gap = fit.hypothesis.gaps[static_cast<std::size_t>(k)];
+    if (std::find(claim.gaps.begin(), claim.gaps.end(), gap) == claim.gaps.end()) continue;
+    NamedStep step;
+    step.first = posterior.data.commits[static_cast<std::size_t>(gap)] + 1;
+    step.last = posterior.data.commits[static_cast<std::size_t>(gap) + 1];
+    for (const CellMass& cell : belief.cells) {
+      if (cell.first == step.first) step.probability = cell.probability;
+    }
+    Row row{std::vector<double>(fit.theta.size(), 0.0), 0};
+    row.x[static_cast<std::size_t>(1 + k)] = 1;
+    const double sd = std::sqrt(variance(fit, std::move(row)));
+    step.ratio = std::exp(fit.step(k));
+    step.low = std::exp(fit.step(k) - 1.96 * sd);
+    step.high = std::exp(fit.step(k) + 1.96 * sd);
+    out.culprits.push_back(step);
+  }
+  return out;
+}
+
+}  // namespace nightjar::bisect::search

@@ -1,0 +1,53 @@
+// From the posterior to the next step: what could be answered, whether it is confirmed, what to measure.
+#pragma once
+
+#include <optional>
+
+#include "bisect/search/posterior.hpp"
+
+namespace nightjar::bisect::search {
+
+// What the best hypothesis with steps would have us say.
+struct Claim {
+  int fit = -1;
+  std::vector<int> gaps;   // of the steps that make it worse
+  double all_real = 0;     // P(each of them is a real worsening)
+  double further = 0;      // P(they are, and there is another that matters)
+};
+Claim claim(const Posterior& posterior);
+
+// The commits between a gap's ends are all untestable: nothing is left to tell apart.
+bool is_cell(int gap, const Data& data, const SearchLog& log);
+// For a whole claim.
+bool all_cells(const Claim& claim, const Data& data, const SearchLog& log);
+
+// A claim is confirmed by its boundary commits measured side by side in sessions that began after both
+// had been seen: the model's own certainty is not enough where the machine was disturbed.
+struct Check {
+  bool passed = false;
+  bool failed = false;      // enough runs, and they speak against it
+  int missing = 0;          // runs still needed on each side
+  int fresh_after = 0;      // dense index of the last session that is too old to count
+};
+Check check_step(int gap, double size, const Posterior& posterior);
+// The interleaved runs that the claim's unconfirmed steps need; nullopt: none.
+std::optional<Measure> confirmation(const Claim& claim, const Posterior& posterior,
+                                    const SearchPolicy& policy);
+
+// The measurement of the largest information per cost.
+struct Choice {
+  Measure measure;
+  double bits_per_run = 0;
+};
+Choice choose(const Posterior& posterior, const Claim& claim, const SearchLog& log,
+              const SearchPolicy& policy);
+
+// At most so many runs in one step.
+int largest_batch(const Posterior& posterior);
+
+Belief belief_of(const Posterior& posterior);
+// Probability-weighted uncertainty about who did it, in bits.
+double entropy(const Posterior& posterior);
+Answer culprits_of(const Claim& claim, const Posterior& posterior);
+
+}  // namespace nightjar::bisect::search

@@ -1,0 +1,79 @@
+// The model of the search: what a run's log value is made of, and what could have happened.
+//   y = mu + sum over steps k of D_k [commit beyond gap g_k] + d_session + b_build + e
+// d is AR(1) over sessions, b the layout of a build, e normal with one-sided outliers. A gap lies between
+// neighbouring measured commits. Inside the bisect room only.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "bisect/search.hpp"
+
+namespace nightjar::bisect::search {
+
+constexpr double least_step = .035;       // smaller steps (of logs) do not matter
+constexpr double relative_step = .2;      // nor do those under this share of the largest
+constexpr double outlier_mean = .20, outlier_sd = .10;
+constexpr double session_correlation = .6;
+constexpr int most_steps = 5;
+
+// Variances of logs; `outliers` is the share of outlying runs.
+struct Noise {
+  double run = 0, outliers = .06, session = .015 * .015, layout = .003 * .003;
+};
+
+// The runs of one build in one session: y[first .. first + count).
+struct Block {
+  int session = 0, build = 0, first = 0, count = 0;
+};
+
+// The log, sorted: equal evidence gives equal data whatever its order.
+struct Data {
+  std::vector<double> y;          // log values, centred on the good end's first session
+  std::vector<Block> blocks;      // by build, then session
+  std::vector<int> build_blocks;  // first block of each build; one more at the end
+  std::vector<int> commits;       // measured commits, ascending: build -> commit
+  std::vector<double> mass;       // prior mass of each gap
+  std::vector<double> outlying;   // first guess of each run's being an outlier
+  int sessions = 0;               // without holes
+  int last_session = -1;          // the log's number of the newest one
+  int in_session = 0;             // its runs
+  double first_sd = 0;            // prior guess of the runs' sd
+  double end_change = 0;          // bad end over good end, as first seen
+  double known_runs = 2;          // pseudo-runs behind first_sd
+
+  int builds() const { return static_cast<int>(commits.size()); }
+  int gaps() const { return builds() - 1; }
+  int runs() const { return static_cast<int>(y.size()); }
+};
+// Both ends must have been measured.
+Data pack(const SearchLog& log, const SearchPolicy& policy);
+
+enum class Kind { nothing, small, better, steps };
+
+struct Hypothesis {
+  Kind kind = Kind::nothing;
+  int count = 0;
+  std::array<int, most_steps> gaps{};  // ascending
+
+  bool has(int gap) const {
+    for (int k = 0; k < count; ++k) {
+      if (gaps[static_cast<std::size_t>(k)] == gap) return true;
+    }
+    return false;
+  }
+};
+
+// Prior of the sizes of a hypothesis' steps: normal, cut at least_step on one or on both sides.
+struct StepPrior {
+  double mean = 0, sd = 1;
+  bool upward = false, downward = false;  // neither: not cut
+};
+StepPrior step_prior(const Hypothesis& hypothesis, const Data& data);
+double log_prior(const Hypothesis& hypothesis, const Data& data);
+
+// Log of the share of a normal's mass (mean, sd) that `prior` allows.
+double log_allowed(const StepPrior& prior, double mean, double sd);
+double upper_tail(double z);
+
+}  // namespace nightjar::bisect::search

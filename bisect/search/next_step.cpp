@@ -1,0 +1,172 @@
+// The decision: first runs, answer, confirmation, or the most telling measurement.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+
+#include "bisect/search/decide.hpp"
+
+namespace nightjar::bisect {
+namespace {
+
+using namespace search;
+
+constexpr double nobody_certainty = .9985;
+constexpr double most_further = .015, most_nothing = .002, most_small = .05;
+// A claim this likely is worth confirming: the runs count for the posterior all the same.
+constexpr double claim_from = .93, further_from = .06, nothing_from = .03;
+
+void require(bool holds, const std::string& what) {
+  if (!holds) throw std::invalid_argument("search log: " + what);
+}
+
+void validate(const SearchLog& log) {
+  require(log.commits >= 1, "there must be at least one commit to suspect");
+  require(log.prior.empty() || static_cast<int>(log.prior.size()) == log.commits,
+          "the prior needs one value for each of " + std::to_string(log.commits) + " commits");
+  double sum = 0;
+  for (double mass : log.prior) {
+    require(std::isfinite(mass) && mass >= 0, "a prior probability is negative or not finite");
+    sum += mass;
+  }
+  require(log.prior.empty() || sum > 0, "the prior has no mass");
+  for (const auto* list : {&log.untestable, &log.built}) {
+    for (int commit : *list) {
+      require(commit >= 0 && commit <= log.commits,
+              "commit " + std::to_string(commit) + " is out of range");
+    }
+  }
+  for (int commit : log.untestable) {
+    require(commit > 0 && commit < log.commits, "an end cannot be untestable");
+  }
+  for (const SearchRun& run : log.runs) {
+    require(run.commit >= 0 && run.commit <= log.commits,
+            "commit " + std::to_string(run.commit) + " of a run is out of range");
+    require(run.session >= 0, "a session is negative");
+    require(std::isfinite(run.value) && run.value > 0,
+            "a value of commit " + std::to_string(run.commit) + " is not positive and finite");
+  }
+}
+
+// A commit that stopped being testable is not evidence: what broke it may have slowed it before.
+SearchLog without_untestable(SearchLog log) {
+  std::erase_if(log.runs, [&](const SearchRun& run) {
+    return std::find(log.untestable.begin(), log.untestable.end(), run.commit) !=
+           log.untestable.end();
+  });
+  return log;
+}
+
+// The ends, interleaved, until each has its first runs.
+Measure first_runs(const SearchLog& log, int good, int bad, const SearchPolicy& policy) {
+  Measure out;
+  out.new_session = log.runs.empty();
+  for (int i = 0; good < policy.first_runs || bad < policy.first_runs; ++i) {
+    if (good < policy.first_runs && (i % 2 == 0 || bad >= policy.first_runs)) {
+      out.order.push_back(0);
+      ++good;
+    } else if (bad < policy.first_runs) {
+      out.order.push_back(log.commits);
+      ++bad;
+    }
+  }
+  return out;
+}
+
+Belief prior_belief(const SearchLog& log) {
+  Belief out;
+  out.nothing = .24;
+  out.too_small = .06;
+  out.cells.push_back({1, log.commits, .70});
+  return out;
+}
+
+Answer nobody(const Posterior& posterior, const char* why) {
+  char text[200];
+  std::snprintf(text, sizeof text,
+                "%s: P(no step) %.4f, P(too small to matter) %.4f, after %d runs", why,
+                posterior.nothing, posterior.too_small, posterior.data.runs());
+  return {Answer::Outcome::not_reproduced, {}, text};
+}
+
+Answer named(const Claim& claim, const Posterior& posterior) {
+  Answer out = culprits_of(claim, posterior);
+  char text[240];
+  std::snprintf(text, sizeof text,
+                "P(each named step is real) %.4f, P(a further step) %.4f, each confirmed in a "
+                "fresh session, after %d runs",
+                claim.all_real, claim.further, posterior.data.runs());
+  out.rule = text;
+  return out;
+}
+
+Answer spent(const Posterior& posterior) {
+  return {Answer::Outcome::inconclusive, {},
+          "the budget of runs is spent: " + std::to_string(posterior.data.runs()) + " runs"};
+}
+
+std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog& log,
+                                     const SearchPolicy& policy, Belief& belief) {
+  const Data& data = posterior.data;
+  const Claim said = claim(posterior);
+  const double idle = posterior.nothing + posterior.too_small;
+  if (idle > nobody_certainty || said.fit < 0) return nobody(posterior, "not reproduced");
+  const bool complete = all_cells(said, data, log);
+  std::optional<Measure> confirming;
+  if (complete && said.all_real >= claim_from && said.further <= further_from &&
+      idle <= nothing_from + posterior.too_small) {
+    confirming = confirmation(said, posterior, policy);
+    const Fit& fit = posterior.fits[static_cast<std::size_t>(said.fit)];
+    bool stands = !confirming;
+    for (int k = 0; k < fit.hypothesis.count; ++k) {
+      const int gap = fit.hypothesis.gaps[static_cast<std::size_t>(k)];
+      const bool claimed = std::find(said.gaps.begin(), said.gaps.end(), gap) != said.gaps.end();
+      if (claimed && check_step(gap, fit.step(k), posterior).failed) stands = false;
+    }
+    if (stands && said.all_real >= policy.certainty && said.further <= most_further &&
+        posterior.nothing < most_nothing && posterior.too_small < most_small) {
+      return named(said, posterior);
+    }
+  }
+  if (data.runs() >= policy.max_runs) return spent(posterior);
+  const bool only_ends = data.builds() == 2 && log.untestable.empty();
+  if (only_ends && data.runs() >= policy.reproduce_runs) {
+    return nobody(posterior, "not reproduced within the runs allowed for it");
+  }
+  if (confirming) {
+    belief.expected_runs = static_cast<double>(confirming->order.size());
+    return *confirming;
+  }
+  const Choice choice = choose(posterior, said, log, policy);
+  if (choice.bits_per_run > 0) {
+    belief.expected_runs = std::min<double>(policy.max_runs - data.runs(),
+                                            6 + entropy(posterior) / choice.bits_per_run);
+  }
+  return choice.measure;
+}
+
+}  // namespace
+
+NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
+  validate(log);
+  const SearchLog usable = without_untestable(log);
+  auto runs_of = [&](int commit) {
+    return static_cast<int>(
+        std::count_if(usable.runs.begin(), usable.runs.end(),
+                      [&](const SearchRun& run) { return run.commit == commit; }));
+  };
+  const int good = runs_of(0), bad = runs_of(log.commits);
+  const int wanted = std::max(1, policy.first_runs);
+  if (good < wanted || bad < wanted) {
+    SearchPolicy first = policy;
+    first.first_runs = wanted;
+    return {first_runs(usable, good, bad, first), prior_belief(log)};
+  }
+  const Posterior posterior = infer(usable, policy);
+  NextStep out{Answer{}, belief_of(posterior)};
+  out.step = decide(posterior, usable, policy, out.belief);
+  return out;
+}
+
+}  // namespace nightjar::bisect

@@ -1,0 +1,120 @@
+// Expectation maximisation of the four noise parameters, with weak priors.
+#include "bisect/search/posterior.hpp"
+
+namespace nightjar::bisect::search {
+namespace {
+
+constexpr double least_run_sd = .004;
+constexpr double session_prior_sd = .015, session_prior_count = 6;
+constexpr double layout_prior_sd = .003, layout_prior_count = 20;
+constexpr double outlier_prior = .06, outlier_prior_count = 25;
+constexpr double caution_runs = 4;
+
+// Inverse of the factored precision, full.
+Lower covariance(const Lower& factor) {
+  Lower out;
+  out.reset(factor.size);
+  std::vector<double> column(factor.size);
+  for (std::size_t j = 0; j < factor.size; ++j) {
+    std::fill(column.begin(), column.end(), 0.0);
+    column[j] = 1;
+    factor.forward(column.data());
+    factor.backward(column.data());
+    for (std::size_t i = 0; i < factor.size; ++i) out.at(i, j) = column[i];
+  }
+  return out;
+}
+
+// x' V x for sparse x.
+double quadratic(const Lower& v, const std::vector<std::pair<std::size_t, double>>& x) {
+  double sum = 0;
+  for (const auto& [i, a] : x) {
+    for (const auto& [j, b] : x) sum += a * b * v.at(i, j);
+  }
+  return sum;
+}
+
+struct Moments {
+  double square = 0, weight = 0, outliers = 0, sessions = 0, layouts = 0;
+};
+
+void add_sessions(Moments& sum, const Fit& fit, const Data& data, const Lower& v) {
+  const double rho = session_correlation;
+  for (int t = 0; t < data.sessions; ++t) {
+    const std::size_t at = fit.session_at(t);
+    const double d = fit.theta[at];
+    if (t == 0) {
+      sum.sessions += d * d + v.at(at, at);
+      continue;
+    }
+    const double step = d - rho * fit.theta[at - 1];
+    const double spread = v.at(at, at) + rho * rho * v.at(at - 1, at - 1) - 2 * rho * v.at(at, at - 1);
+    sum.sessions += (step * step + spread) / (1 - rho * rho);
+  }
+}
+
+void add_build(Moments& sum, const Fit& fit, const Data& data, const Lower& v, std::size_t build) {
+  const double share = 1 / fit.build_weight[build];
+  const auto first = static_cast<std::size_t>(data.build_blocks[build]);
+  const auto last = static_cast<std::size_t>(data.build_blocks[build + 1]);
+  double all = 0;
+  for (std::size_t b = first; b < last; ++b) all += fit.block_weight[b];
+  // Layout given theta: its coefficients on theta, then those of a run's mean.
+  std::vector<std::pair<std::size_t, double>> own{{0, -all * share}};
+  for (int k = 0; k < fit.hypothesis.count; ++k) {
+    if (static_cast<int>(build) > fit.hypothesis.gaps[static_cast<std::size_t>(k)]) {
+      own.emplace_back(static_cast<std::size_t>(1 + k), -all * share);
+    }
+  }
+  for (std::size_t b = first; b < last; ++b) {
+    own.emplace_back(fit.session_at(data.blocks[b].session), -fit.block_weight[b] * share);
+  }
+  sum.layouts += fit.layout[build] * fit.layout[build] + share + quadratic(v, own);
+  const double level = fit.level(static_cast<double>(build)) + fit.layout[build];
+  for (std::size_t b = first; b < last; ++b) {
+    const Block& block = data.blocks[b];
+    auto row = own;
+    for (auto& [at, x] : row) {
+      if (at <= static_cast<std::size_t>(fit.hypothesis.count)) x += 1;
+    }
+    row.emplace_back(fit.session_at(block.session), 1.0);
+    const double spread = quadratic(v, row) + share;
+    const double mean = level + fit.theta[fit.session_at(block.session)];
+    for (int i = block.first; i < block.first + block.count; ++i) {
+      const auto run = static_cast<std::size_t>(i);
+      const double e = data.y[run] - mean, weight = 1 - fit.outlying[run];
+      sum.square += weight * (e * e + spread);
+      sum.weight += weight;
+      sum.outliers += fit.outlying[run];
+    }
+  }
+}
+
+}  // namespace
+
+Noise cautious(const Noise& noise, const Data& data) {
+  Noise out = noise;
+  const double known = data.runs() - data.builds() - 1 + std::max(0.0, data.known_runs - 2);
+  out.run *= 1 + caution_runs / std::max(known, 4.0);
+  return out;
+}
+
+Noise updated_noise(const Fit& fit, const Data& data, const Noise&) {
+  const Lower v = covariance(fit.factor);
+  Moments sum;
+  add_sessions(sum, fit, data, v);
+  for (std::size_t build = 0; build < data.commits.size(); ++build) add_build(sum, fit, data, v, build);
+  auto with_prior = [](double total, double count, double sd, double prior_count) {
+    return (total + prior_count * sd * sd) / (count + prior_count);
+  };
+  Noise out;
+  out.run = std::max(with_prior(sum.square, sum.weight, data.first_sd, data.known_runs),
+                     least_run_sd * least_run_sd);
+  out.outliers = (sum.outliers + outlier_prior * outlier_prior_count) /
+                 (data.runs() + outlier_prior_count);
+  out.session = with_prior(sum.sessions, data.sessions, session_prior_sd, session_prior_count);
+  out.layout = with_prior(sum.layouts, data.builds(), layout_prior_sd, layout_prior_count);
+  return out;
+}
+
+}  // namespace nightjar::bisect::search

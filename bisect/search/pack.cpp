@@ -1,0 +1,111 @@
+// The log of runs, sorted into blocks.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "bisect/search/model.hpp"
+#include "bisect/statistics.hpp"
+
+namespace nightjar::bisect::search {
+namespace {
+
+constexpr double least_sd = .004;
+constexpr double caution = 1.4;  // a median deviation of ten runs is often too small
+
+// Log values of `commit` in the first session that has it.
+std::vector<double> first_seen(const SearchLog& log, int commit) {
+  int first = -1;
+  for (const SearchRun& run : log.runs) {
+    if (run.commit == commit && (first < 0 || run.session < first)) first = run.session;
+  }
+  std::vector<double> out;
+  for (const SearchRun& run : log.runs) {
+    if (run.commit == commit && run.session == first) out.push_back(std::log(run.value));
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+void set_first_guesses(const SearchLog& log, const SearchPolicy& policy, Data& data,
+                       std::vector<double>& good) {
+  auto bad = first_seen(log, log.commits);
+  const double centre = median(good), end = median(bad);
+  data.end_change = end - centre;
+  std::vector<double> rest;
+  for (double y : good) rest.push_back(y - centre);
+  for (double y : bad) rest.push_back(y - end);
+  data.first_sd = std::max(robust_sd(rest) * caution, least_sd);
+  if (policy.expected_noise > 0) {
+    data.first_sd = std::max(policy.expected_noise, least_sd);
+    data.known_runs = policy.expected_noise_runs;
+  }
+}
+
+// Prior mass of the culprit positions in each gap.
+void set_masses(const SearchLog& log, Data& data) {
+  double all = 0;
+  for (double mass : log.prior) all += mass;
+  data.mass.assign(static_cast<std::size_t>(data.gaps()), 0);
+  for (int gap = 0; gap < data.gaps(); ++gap) {
+    const int from = data.commits[static_cast<std::size_t>(gap)];
+    const int to = data.commits[static_cast<std::size_t>(gap) + 1];
+    double sum = 0;
+    for (int commit = from + 1; commit <= to; ++commit) {
+      sum += log.prior.empty() ? 1.0 / log.commits
+                               : log.prior[static_cast<std::size_t>(commit) - 1] / all;
+    }
+    data.mass[static_cast<std::size_t>(gap)] = sum;
+  }
+}
+
+// A run far above the median of its block is probably an outlier. Guesses of the leading hypothesis are
+// refused as a start: they lose second culprits.
+void guess_outliers(Data& data) {
+  data.outlying.assign(data.y.size(), .02);
+  for (const Block& block : data.blocks) {
+    if (block.count < 3) continue;
+    const auto values = std::span(data.y).subspan(static_cast<std::size_t>(block.first),
+                                                  static_cast<std::size_t>(block.count));
+    const double middle = median(values);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] - middle > 4 * data.first_sd) {
+        data.outlying[static_cast<std::size_t>(block.first) + i] = .9;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Data pack(const SearchLog& log, const SearchPolicy& policy) {
+  Data data;
+  std::map<int, int> session_index;
+  std::map<std::pair<int, int>, std::vector<double>> by_block;  // (commit, session)
+  auto good = first_seen(log, 0);
+  const double centre = median(good);
+  for (const SearchRun& run : log.runs) {
+    session_index[run.session] = 0;
+    by_block[{run.commit, run.session}].push_back(std::log(run.value) - centre);
+  }
+  for (auto& [session, index] : session_index) index = data.sessions++;
+  data.last_session = session_index.rbegin()->first;
+  for (auto& [key, values] : by_block) {
+    const auto [commit, session] = key;
+    if (data.commits.empty() || data.commits.back() != commit) {
+      data.commits.push_back(commit);
+      data.build_blocks.push_back(static_cast<int>(data.blocks.size()));
+    }
+    std::sort(values.begin(), values.end());
+    data.blocks.push_back({session_index[session], data.builds() - 1, data.runs(),
+                           static_cast<int>(values.size())});
+    data.y.insert(data.y.end(), values.begin(), values.end());
+    if (session == data.last_session) data.in_session += static_cast<int>(values.size());
+  }
+  data.build_blocks.push_back(static_cast<int>(data.blocks.size()));
+  set_first_guesses(log, policy, data, good);
+  set_masses(log, data);
+  guess_outliers(data);
+  return data;
+}
+
+}  // namespace nightjar::bisect::search

@@ -1,0 +1,175 @@
+// With outlier weights fixed, the model is linear: one factorisation without steps gives the evidence of
+// every set of steps from a system no larger than the set.
+#include <algorithm>
+
+#include "bisect/search/posterior.hpp"
+
+namespace nightjar::bisect::search {
+namespace {
+
+class Screening {
+ public:
+  Screening(const Data& data, const Noise& noise) : data_(data), gaps_(data.gaps()) {
+    std::vector<double> weight(data.blocks.size()), moment(data.blocks.size());
+    const double narrow = 1 / noise.run, wide = 1 / (noise.run + outlier_sd * outlier_sd);
+    for (std::size_t b = 0; b < data.blocks.size(); ++b) {
+      for (int i = data.blocks[b].first; i < data.blocks[b].first + data.blocks[b].count; ++i) {
+        const double y = data.y[static_cast<std::size_t>(i)];
+        const double r = data.outlying[static_cast<std::size_t>(i)];
+        weight[b] += (1 - r) * narrow + r * wide;
+        moment[b] += (1 - r) * narrow * y + r * wide * (y - outlier_mean);
+      }
+    }
+    System system;
+    assemble(system, Hypothesis{}, data, noise, weight, moment);
+    system.precision.factor();
+    auto right = system.right;
+    system.precision.forward(right.data());
+    project(system, weight, moment, right);
+  }
+
+  double log_posterior(const Hypothesis& hypothesis) const {
+    const double prior = log_prior(hypothesis, data_);
+    if (hypothesis.count == 0) return prior;
+    const auto k = static_cast<std::size_t>(hypothesis.count);
+    const StepPrior step = step_prior(hypothesis, data_);
+    const double precision = 1 / (step.sd * step.sd);
+    std::array<double, most_steps * most_steps> a{};
+    std::array<double, most_steps> b{};
+    double log = 0;
+    for (std::size_t i = 0; i < k; ++i) {
+      const auto g = static_cast<std::size_t>(hypothesis.gaps[i]);
+      for (std::size_t j = 0; j <= i; ++j) {
+        a[i * k + j] = cross_[g * columns() + static_cast<std::size_t>(hypothesis.gaps[j])];
+      }
+      a[i * k + i] += precision;
+      b[i] = pull_[g] + precision * step.mean;
+      log += .5 * std::log(precision) - .5 * precision * step.mean * step.mean;
+    }
+    // Cholesky, solution and marginal variances of a system of at most five.
+    for (std::size_t i = 0; i < k; ++i) {
+      for (std::size_t j = 0; j <= i; ++j) {
+        double sum = a[i * k + j];
+        for (std::size_t l = 0; l < j; ++l) sum -= a[i * k + l] * a[j * k + l];
+        a[i * k + j] = i == j ? std::sqrt(std::max(sum, 1e-12)) : sum / a[j * k + j];
+      }
+      log -= std::log(a[i * k + i]);
+      for (std::size_t l = 0; l < i; ++l) b[i] -= a[i * k + l] * b[l];
+      b[i] /= a[i * k + i];
+      log += .5 * b[i] * b[i];
+    }
+    for (std::size_t i = k; i-- > 0;) {
+      b[i] /= a[i * k + i];
+      for (std::size_t l = 0; l < i; ++l) b[l] -= a[i * k + l] * b[i];
+    }
+    for (std::size_t i = 0; i < k; ++i) {
+      log += log_allowed(step, b[i], deviation(a, k, i)) - log_allowed(step, step.mean, step.sd);
+    }
+    return prior + log;
+  }
+
+ private:
+  std::size_t columns() const { return static_cast<std::size_t>(gaps_); }
+
+  static double deviation(const std::array<double, most_steps * most_steps>& a, std::size_t k,
+                          std::size_t i) {
+    std::array<double, most_steps> u{};
+    u[i] = 1;
+    double sum = 0;
+    for (std::size_t r = i; r < k; ++r) {
+      for (std::size_t l = i; l < r; ++l) u[r] -= a[r * k + l] * u[l];
+      u[r] /= a[r * k + r];
+      sum += u[r] * u[r];
+    }
+    return std::sqrt(sum);
+  }
+
+  // cross_[g, h] and pull_[g]: precision and moment of a step in g, the other parameters integrated out.
+  void project(const System& system, const std::vector<double>& weight,
+               const std::vector<double>& moment, const std::vector<double>& right) {
+    const std::size_t size = system.right.size(), n = columns();
+    std::vector<double> own(n), column(size, 0.0), all(n * size);
+    pull_.assign(n, 0);
+    double kept = 0, pull = 0;
+    for (std::size_t g = n; g-- > 0;) {
+      const std::size_t build = g + 1;  // the first one beyond the gap
+      const double share = 1 / system.build_weight[build];
+      const auto first = static_cast<std::size_t>(data_.build_blocks[build]);
+      const auto last = static_cast<std::size_t>(data_.build_blocks[build + 1]);
+      double sum = 0, moments = 0;
+      for (std::size_t b = first; b < last; ++b) {
+        sum += weight[b];
+        moments += moment[b];
+      }
+      kept += sum - sum * sum * share;
+      pull += moments - sum * moments * share;
+      for (std::size_t b = first; b < last; ++b) {
+        column[1 + static_cast<std::size_t>(data_.blocks[b].session)] +=
+            weight[b] - sum * weight[b] * share;
+      }
+      column[0] = kept;
+      own[g] = kept;
+      pull_[g] = pull;
+      std::copy(column.begin(), column.end(), all.begin() + static_cast<std::ptrdiff_t>(g * size));
+      system.precision.forward(&all[g * size]);
+    }
+    cross_.assign(n * n, 0);
+    for (std::size_t g = 0; g < n; ++g) {
+      const double* u = &all[g * size];
+      for (std::size_t i = 0; i < size; ++i) pull_[g] -= u[i] * right[i];
+      for (std::size_t h = 0; h <= g; ++h) {
+        double sum = own[g];
+        for (std::size_t i = 0; i < size; ++i) sum -= u[i] * all[h * size + i];
+        cross_[g * n + h] = sum;
+        cross_[h * n + g] = sum;
+      }
+    }
+  }
+
+  const Data& data_;
+  int gaps_;
+  std::vector<double> cross_, pull_;
+};
+
+// If the best hypothesis has `count` steps: it with each further gap.
+void extend_best(const Screening& screening, int count, int gaps, std::vector<Screened>& out) {
+  const Screened* best = nullptr;
+  for (const Screened& one : out) {
+    if (one.hypothesis.kind != Kind::steps) continue;
+    if (!best || one.log_posterior > best->log_posterior) best = &one;
+  }
+  if (!best || best->hypothesis.count != count) return;
+  const Hypothesis base = best->hypothesis;
+  for (int gap = 0; gap < gaps; ++gap) {
+    if (base.has(gap)) continue;
+    Hypothesis more = base;
+    std::size_t at = static_cast<std::size_t>(more.count++);
+    for (; at > 0 && more.gaps[at - 1] > gap; --at) more.gaps[at] = more.gaps[at - 1];
+    more.gaps[at] = gap;
+    out.push_back({more, screening.log_posterior(more)});
+  }
+}
+
+}  // namespace
+
+std::vector<Screened> screen_hypotheses(const Data& data, const Noise& noise) {
+  const Screening screening(data, noise);
+  std::vector<Screened> out;
+  auto add = [&](const Hypothesis& hypothesis) {
+    out.push_back({hypothesis, screening.log_posterior(hypothesis)});
+  };
+  add({});
+  for (int g = 0; g < data.gaps(); ++g) {
+    add({Kind::small, 1, {g}});
+    add({Kind::better, 1, {g}});
+    add({Kind::steps, 1, {g}});
+    for (int h = 0; h < g; ++h) add({Kind::steps, 2, {h, g}});
+  }
+  for (int count = 2; count < most_steps; ++count) extend_best(screening, count, data.gaps(), out);
+  std::stable_sort(out.begin(), out.end(), [](const Screened& a, const Screened& b) {
+    return a.log_posterior > b.log_posterior;
+  });
+  return out;
+}
+
+}  // namespace nightjar::bisect::search

@@ -1,0 +1,130 @@
+#include "bisect/detection.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support/search_world.hpp"
+
+using namespace nightjar;
+using namespace nightjar::bisect;
+
+namespace {
+
+// Runs of an unchanged and of a changed build, in the search's world: one-sided outliers, layout.
+struct Night {
+  std::vector<double> good, bad;
+  test::World world;
+
+  Night(double cv, double effect, std::uint64_t seed) : world(options(cv, effect), seed) {}
+  static test::WorldOptions options(double cv, double effect) {
+    test::WorldOptions out;
+    out.commits = 1;
+    out.cv = cv;
+    if (effect != 0) out.planted = {{1, effect}};
+    return out;
+  }
+  void measure_until(int runs) {
+    world.new_session();
+    while (static_cast<int>(good.size()) < runs) {
+      good.push_back(std::exp(world.measure(0)));
+      bad.push_back(std::exp(world.measure(1)));
+    }
+  }
+  Confirmation judge(const DetectionPolicy& policy) {
+    Confirmation out;
+    while (out.verdict == Confirmation::Verdict::more) {
+      measure_until(out.runs_a_side > 0 ? out.runs_a_side : 1);
+      out = confirm(good, bad, policy);
+    }
+    return out;
+  }
+};
+
+std::vector<double> repeated(double value, int times) {
+  return std::vector<double>(static_cast<std::size_t>(times), value);
+}
+
+}  // namespace
+
+TEST_CASE("the first night has nothing to be held against") {
+  const std::vector<double> tonight = {1.0, 1.1, 1.2};
+  const auto out = screen({}, tonight, {});
+  CHECK(out.verdict == Screen::Verdict::first_night);
+  CHECK(out.level == Approx(1.1));
+}
+
+TEST_CASE("screening suspects a change over 3 % that stands out of the noise") {
+  const std::vector<double> levels = {1.00, 1.01, .99, 1.00, 1.005};
+  CHECK(screen(levels, std::vector{1.00, 1.01, .99, 1.02, 1.00}, {}).verdict ==
+        Screen::Verdict::same);
+  CHECK(screen(levels, std::vector{1.08, 1.07, 1.09, 1.08, 1.06}, {}).verdict ==
+        Screen::Verdict::suspect_worse);
+  CHECK(screen(levels, std::vector{.90, .91, .92, .90, .91}, {}).verdict ==
+        Screen::Verdict::suspect_better);
+  // 8 % up, but within what such a noisy series does.
+  const std::vector<double> restless = {1.0, 1.15, .88, 1.1, .9};
+  CHECK(screen(restless, std::vector{1.05, 1.2, .95, 1.1, 1.1}, {}).verdict ==
+        Screen::Verdict::same);
+}
+
+TEST_CASE("where higher is better, less is worse") {
+  DetectionPolicy policy;
+  policy.direction = Direction::higher_is_better;
+  const std::vector<double> levels = {100, 101, 99, 100};
+  CHECK(screen(levels, std::vector{90., 91., 92., 90., 91.}, policy).verdict ==
+        Screen::Verdict::suspect_worse);
+  const auto out = confirm(repeated(100, 10), repeated(90, 10), policy);
+  CHECK(out.verdict == Confirmation::Verdict::worse);
+  CHECK(out.change.ratio == Approx(.9));
+}
+
+TEST_CASE("confirmation climbs the ladder of runs") {
+  CHECK(confirm({}, {}, {}).runs_a_side == 5);
+  const auto some = confirm(repeated(1, 3), repeated(1, 5), {});
+  CHECK(some.verdict == Confirmation::Verdict::more);
+  CHECK(some.runs_a_side == 5);
+  const std::vector<double> wide = {1, 1.2, .9, 1.1, 1}, higher = {1.1, 1.3, 1, 1.2, 1.1};
+  const auto more = confirm(wide, higher, {});
+  CHECK(more.verdict == Confirmation::Verdict::more);
+  CHECK(more.runs_a_side == 10);
+  DetectionPolicy steady;
+  steady.repeatability = Repeatability::steady;
+  CHECK(confirm({}, {}, steady).runs_a_side == 3);
+}
+
+TEST_CASE("three equal runs decide on steady memory") {
+  DetectionPolicy policy;
+  policy.repeatability = Repeatability::steady;
+  CHECK(confirm(repeated(1e9, 3), repeated(1e9, 3), policy).verdict == Confirmation::Verdict::same);
+  CHECK(confirm(repeated(1e9, 3), repeated(1.08e9, 3), policy).verdict ==
+        Confirmation::Verdict::worse);
+  CHECK(confirm(repeated(1e9, 3), repeated(.9e9, 3), policy).verdict ==
+        Confirmation::Verdict::better);
+  CHECK(confirm(repeated(1e9, 3), repeated(5e9, 3), policy).verdict == Confirmation::Verdict::worse);
+}
+
+TEST_CASE("the change of a metric with a slope is not judged by its ratio") {
+  DetectionPolicy policy;
+  policy.repeatability = Repeatability::slope;
+  CHECK(confirm(repeated(-3, 5), repeated(0, 5), policy).verdict ==
+        Confirmation::Verdict::inconclusive);
+}
+
+TEST_CASE("unchanged builds are never confirmed as worse, and +12 % nearly always") {
+  for (const double cv : {.01, .03, .05, .10}) {
+    int alarms = 0, seen = 0;
+    const int nights = 60;
+    for (int i = 0; i < nights; ++i) {
+      const auto seed = static_cast<std::uint64_t>(1000 * i) + static_cast<std::uint64_t>(cv * 100);
+      alarms += Night(cv, 0, seed).judge({}).verdict == Confirmation::Verdict::worse;
+      seen += Night(cv, .12, seed + 500).judge({}).verdict == Confirmation::Verdict::worse;
+    }
+    INFO("cv " << cv);
+    CHECK(alarms == 0);
+    CHECK(seen >= (cv < .1 ? 59 : 52));
+  }
+}
+
+TEST_CASE("values that are not positive are refused") {
+  CHECK_THROWS_AS(confirm(repeated(0, 5), repeated(1, 5), {}), std::invalid_argument);
+  CHECK_THROWS_AS(screen(repeated(1, 3), repeated(-1, 5), {}), std::invalid_argument);
+}

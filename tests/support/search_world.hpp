@@ -1,0 +1,131 @@
+// The world in which the search is judged: runs with log-normal noise and one-sided outliers, sessions
+// that drift, builds with a layout of their own, commits that do not build. All from one seed.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "bisect/search.hpp"
+
+namespace nightjar::test {
+
+struct Planted {
+  int commit = 0;       // the first commit with the new level
+  double effect = .07;  // +7 %
+};
+
+struct WorldOptions {
+  int commits = 100;
+  std::vector<Planted> planted;
+  double cv = .03;
+  double unbuildable = .1;
+  double session_sd = .01;
+  double layout_sd = .003;
+  double outliers = .05;
+  double largest_outlier = .30;
+};
+
+class World {
+ public:
+  World(const WorldOptions& options, std::uint64_t seed)
+      : options_(options), random_(seed), levels_(static_cast<std::size_t>(options.commits) + 1),
+        buildable_(levels_.size(), true) {
+    double level = 0;
+    for (std::size_t i = 0; i < levels_.size(); ++i) {
+      for (const Planted& planted : options.planted) {
+        if (planted.commit == static_cast<int>(i)) level += std::log1p(planted.effect);
+      }
+      levels_[i] = level + options.layout_sd * normal();
+      buildable_[i] = uniform() >= options.unbuildable;
+    }
+    buildable_.front() = buildable_.back() = true;
+    drift_ = options.session_sd * normal();
+  }
+
+  bool buildable(int commit) const { return buildable_[static_cast<std::size_t>(commit)]; }
+  void new_session() {
+    constexpr double rho = .8;
+    drift_ = rho * drift_ + std::sqrt(1 - rho * rho) * options_.session_sd * normal();
+  }
+  // The log value of one run.
+  double measure(int commit) {
+    double y = levels_[static_cast<std::size_t>(commit)] + drift_ + options_.cv * normal();
+    if (uniform() < options_.outliers) {
+      y += std::log(1.10 + (options_.largest_outlier - .10) * uniform());
+    }
+    return y;
+  }
+  // The cell (first, last] of builds that surrounds `commit`.
+  std::pair<int, int> cell(int commit) const {
+    int from = commit - 1, to = commit;
+    while (!buildable(from)) --from;
+    while (!buildable(to)) ++to;
+    return {from, to};
+  }
+  double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
+  double normal() {
+    const double u = 1 - uniform();
+    return std::sqrt(-2 * std::log(u)) * std::cos(2 * M_PI * uniform());
+  }
+
+ private:
+  WorldOptions options_;
+  std::mt19937_64 random_;
+  std::vector<double> levels_;
+  std::vector<bool> buildable_;
+  double drift_ = 0;
+};
+
+struct JobResult {
+  std::vector<std::pair<int, int>> blamed;  // (last good build, first bad build]
+  bool inconclusive = false;
+  int attempts = 0, runs = 0, sessions = 0, steps = 0;
+};
+
+// Drives next_step to its answer, as the service does.
+inline JobResult search(World& world, int commits, const bisect::SearchPolicy& policy,
+                        bisect::SearchLog* final_log = nullptr) {
+  bisect::SearchLog log;
+  log.commits = commits;
+  JobResult out;
+  int session = -1;
+  for (;;) {
+    const auto next = bisect::next_step(log, policy);
+    ++out.steps;
+    if (const auto* answer = std::get_if<bisect::Answer>(&next.step)) {
+      for (const auto& step : answer->culprits) out.blamed.emplace_back(step.first - 1, step.last);
+      out.inconclusive = answer->outcome == bisect::Answer::Outcome::inconclusive;
+      if (final_log) *final_log = log;
+      return out;
+    }
+    const auto& measure = std::get<bisect::Measure>(next.step);
+    bool all_built = true;
+    for (int commit : measure.order) {
+      const bool known = commit == 0 || commit == commits ||
+                         std::find(log.built.begin(), log.built.end(), commit) != log.built.end();
+      if (known) continue;
+      ++out.attempts;
+      if (world.buildable(commit)) {
+        log.built.push_back(commit);
+      } else {
+        log.untestable.push_back(commit);
+        all_built = false;
+        break;
+      }
+    }
+    if (!all_built) continue;
+    if (measure.new_session) {
+      world.new_session();
+      ++session;
+      ++out.sessions;
+    }
+    for (int commit : measure.order) {
+      log.runs.push_back({session, commit, std::exp(world.measure(commit))});
+      ++out.runs;
+    }
+  }
+}
+
+}  // namespace nightjar::test
