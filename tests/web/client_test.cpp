@@ -1,0 +1,148 @@
+#include "web/client.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/web/served.hpp"
+#include "web/secret.hpp"
+
+using namespace nightjar::web;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("nightjar-client-" + random_token().substr(0, 12));
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+};
+
+struct Site {
+  Served served;
+  Folder folder;
+  std::string content = std::string(3u << 20, 'w') + "end";
+  Site() {
+    std::ofstream(folder.path / "wheel", std::ios::binary) << content;
+    served.server->add(route(Method::post, "/echo", [](const Request& request, Respond respond) {
+      auto response = json_response(request.header("x-mark").value_or("") + request.body, 201);
+      response.headers.emplace_back("X-Answer", " 42 ");
+      respond(response);
+    }));
+    served.server->add(route(Method::get, "/moved", redirect("/echo2")));
+    served.server->add(route(Method::get, "/elsewhere", redirect("ftp://127.0.0.1/x")));
+    served.server->add(route(Method::get, "/echo2", says("arrived")));
+    served.server->add(route(Method::get, "/wheel", [this](const Request&, Respond respond) {
+      Response response;
+      response.file = folder.path / "wheel";
+      respond(response);
+    }));
+    served.server->add(route(Method::get, "/never", [this](const Request&, Respond respond) {
+      kept.push_back(std::move(respond));
+    }));
+    served.start();
+  }
+  static Handler redirect(std::string to) {
+    return [to](const Request&, Respond respond) {
+      Response response;
+      response.status = 302;
+      response.headers.emplace_back("Location", to);
+      respond(response);
+    };
+  }
+  std::string url(const std::string& path) const {
+    return "http://127.0.0.1:" + std::to_string(served.server->port()) + path;
+  }
+  std::vector<Respond> kept;
+};
+
+}  // namespace
+
+TEST_CASE("A request goes out as it is and its answer comes back") {
+  Site site;
+  Client client;
+  ClientRequest request;
+  request.method = "POST";
+  request.url = site.url("/echo");
+  request.headers = {{"X-Mark", "m:"}};
+  request.body = std::string("a\0b", 3);
+  const auto result = client.send(request);
+  REQUIRE(result);
+  CHECK(result.response->status == 201);
+  CHECK(result.response->body == "m:" + request.body);
+  CHECK(result.response->headers.at("x-answer") == "42");
+  for (int i = 0; i < 5; ++i) CHECK(client.send(request));
+  CHECK(site.served.server->counters().connections == 1);
+}
+
+TEST_CASE("A redirect is followed within HTTP only") {
+  Site site;
+  Client client;
+  ClientRequest request;
+  request.url = site.url("/moved");
+  CHECK(client.send(request).response->body == "arrived");
+  request.url = site.url("/elsewhere");
+  CHECK_FALSE(client.send(request));
+}
+
+TEST_CASE("A failure says whether the request may have been acted on, and no secret") {
+  Site site;
+  Client client;
+  ClientRequest request;
+  std::uint16_t closed_port = 0;
+  {
+    Served gone;
+    closed_port = gone.server->port();
+  }
+  request.url = "http://user:hunter2@127.0.0.1:" + std::to_string(closed_port) + "/x?token=hunter2";
+  request.headers = {{"Authorization", "Bearer hunter2"}};
+  const auto refused = client.send(request);
+  REQUIRE_FALSE(refused);
+  CHECK_FALSE(refused.failure.sent);
+  CHECK(refused.failure.what.find("hunter2") == std::string::npos);
+  CHECK(refused.failure.what.find("GET http://127.0.0.1:") == 0);
+  request.url = site.url("/never");
+  request.timeout = std::chrono::milliseconds(200);
+  const auto unanswered = client.send(request);
+  REQUIRE_FALSE(unanswered);
+  CHECK(unanswered.failure.sent);
+}
+
+TEST_CASE("An answer above the limit is a failure") {
+  Site site;
+  Client client;
+  ClientRequest request;
+  request.url = site.url("/wheel");
+  request.response_limit = 1000;
+  const auto result = client.send(request);
+  REQUIRE_FALSE(result);
+  CHECK(result.failure.what.find("larger than 1000 bytes") != std::string::npos);
+}
+
+TEST_CASE("A download appears when complete, with its hash") {
+  Site site;
+  Client client;
+  const auto to = site.folder.path / "got";
+  std::uint64_t so_far = 0, total = 0;
+  const auto hash = client.download(site.url("/wheel"), {}, to, [&](auto done, auto all) {
+    CHECK_FALSE(fs::exists(to));
+    so_far = done;
+    total = all;
+    return true;
+  });
+  CHECK(hash == sha256(site.content));
+  CHECK(fs::file_size(to) == site.content.size());
+  CHECK(so_far == site.content.size());
+  CHECK(total == site.content.size());
+}
+
+TEST_CASE("A download that fails or is cancelled leaves nothing") {
+  Site site;
+  Client client;
+  const auto to = site.folder.path / "got";
+  CHECK_THROWS_WITH(client.download(site.url("/nothing"), {}, to), Catch::Contains("404"));
+  CHECK_THROWS_WITH(client.download(site.url("/wheel"), {}, to, [](auto, auto) { return false; }),
+                    Catch::Contains("cancelled"));
+  const auto files = std::distance(fs::directory_iterator(site.folder.path), {});
+  CHECK(files == 1);
+}

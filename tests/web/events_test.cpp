@@ -1,0 +1,68 @@
+#include <catch2/catch.hpp>
+
+#include "tests/web/served.hpp"
+
+using namespace nightjar::web;
+
+namespace {
+
+struct Streaming {
+  EventStream stream;
+  Served served;
+  Streaming() {
+    served.server->add_events("/events", Role::none, stream);
+    served.start();
+  }
+  RawClient listener(const std::string& headers = "") {
+    RawClient client(served.server->port());
+    client.write("GET /events HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n");
+    client.read_past("retry: 3000\n\n");
+    return client;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Each listener gets each event") {
+  Streaming streaming;
+  auto one = streaming.listener(), two = streaming.listener();
+  streaming.stream.publish("night", "{\"id\":1}");
+  streaming.stream.publish("night", "{\"id\":\n2}");
+  for (auto* client : {&one, &two}) {
+    CHECK(client->read_past("\n\n").ends_with("event: night\ndata: {\"id\":1}\n\n"));
+    CHECK(client->read_past("\n\n").ends_with("data: {\"id\":\ndata: 2}\n\n"));
+  }
+}
+
+TEST_CASE("A listener that comes back gets what it missed") {
+  Streaming streaming;
+  auto first = streaming.listener();
+  for (int i = 1; i <= 3; ++i) streaming.stream.publish("tick", std::to_string(i));
+  const auto event = first.read_past("\n\n");
+  const auto id = event.substr(4, event.find('\n') - 4);
+  first.hang_up();
+  auto second = streaming.listener("Last-Event-ID: " + id + "\r\n");
+  CHECK(second.read_past("\n\n").find("data: 2\n") != std::string::npos);
+  CHECK(second.read_past("\n\n").find("data: 3\n") != std::string::npos);
+}
+
+TEST_CASE("Many publishers and listeners that come and go do no harm") {
+  Streaming streaming;
+  std::vector<std::thread> publishers;
+  for (int p = 0; p < 3; ++p)
+    publishers.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) streaming.stream.publish("tick", "{}");
+    });
+  for (int i = 0; i < 20; ++i) streaming.listener().hang_up();
+  for (auto& publisher : publishers) publisher.join();
+  auto last = streaming.listener();
+  streaming.stream.publish("tick", "\"last\"");
+  CHECK(last.read_past("\"last\"\n\n").find("last") != std::string::npos);
+}
+
+TEST_CASE("Stopping ends the streams") {
+  Streaming streaming;
+  auto client = streaming.listener();
+  streaming.served.stop();
+  CHECK(client.closed());
+}

@@ -1,0 +1,215 @@
+#include "web/server.hpp"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/web/served.hpp"
+
+using namespace nightjar::web;
+
+TEST_CASE("A connection serves one request after the other, pipelined or not") {
+  Served served;
+  served.server->add(route(Method::get, "/a/{id}", [](const Request& request, Respond respond) {
+    respond(json_response(request.parameters.at("id") + "|" + request.query_value("q").value_or("-")));
+  }));
+  served.server->add(route(Method::post, "/echo", echoes()));
+  served.start();
+  RawClient client(served.server->port());
+  CHECK(client.get("/a/7").body == "7|-");
+  CHECK(client.get("/a/x%2Fy%20z?q=1%2B1+2").body == "x/y z|1+1 2");
+  client.write(
+      "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\none"
+      "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\ntw\r\n1\r\no\r\n0\r\n\r\n"
+      "GET /a/3 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  CHECK(client.read().body == "one");
+  CHECK(client.read().body == "two");
+  CHECK(client.read().body == "3|-");
+  CHECK(client.closed());
+  CHECK(served.server->counters().requests == 5);
+}
+
+TEST_CASE("What is not well-formed is refused with a problem") {
+  ServerConfig config;
+  config.limits.header_bytes = 2048;
+  Served served(std::move(config));
+  served.server->add(route(Method::get, "/a", says("{}")));
+  served.start();
+  const auto refused = [&](const std::string& bytes) {
+    RawClient client(served.server->port());
+    client.try_write(bytes);
+    const auto response = client.read();
+    if (response.status != 200) CHECK(response.has("Content-Type: application/problem+json\r\n"));
+    return response.status;
+  };
+  CHECK(refused("nonsense\r\n\r\n") == 400);
+  CHECK(refused("GET /a%2 HTTP/1.1\r\nHost: x\r\n\r\n") == 400);
+  CHECK(refused("GET /a%00 HTTP/1.1\r\nHost: x\r\n\r\n") == 400);
+  CHECK(refused("GET /a?q=%zz HTTP/1.1\r\nHost: x\r\n\r\n") == 400);
+  CHECK(refused("GET a HTTP/1.1\r\nHost: x\r\n\r\n") == 400);
+  CHECK(refused("GET /a HTTP/1.1\r\nX: " + std::string(4000, 'x') + "\r\n\r\n") == 431);
+  CHECK(refused("GET /b HTTP/1.1\r\nHost: x\r\n\r\n") == 404);
+  CHECK(refused("BREW /a HTTP/1.1\r\nHost: x\r\n\r\n") == 405);
+  CHECK(refused("POST /a HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n") == 400);
+  CHECK(refused("GET http://x/a HTTP/1.1\r\nHost: x\r\n\r\n") == 200);
+}
+
+TEST_CASE("A method that a path does not serve is answered with those it does") {
+  Served served;
+  served.server->add(route(Method::get, "/a/{id}", says("{}")));
+  served.server->add(route(Method::post, "/a/{id}", says("{}")));
+  served.start();
+  RawClient client(served.server->port());
+  client.write("DELETE /a/1 HTTP/1.1\r\nHost: x\r\n\r\n");
+  const auto response = client.read();
+  CHECK(response.status == 405);
+  CHECK(response.has("Allow: GET, HEAD, POST\r\n"));
+  CHECK(client.get("/a/1").status == 200);
+}
+
+TEST_CASE("A head that comes too slowly ends the connection") {
+  ServerConfig config;
+  config.limits.read_timeout = std::chrono::seconds(1);
+  Served served(std::move(config));
+  served.start();
+  RawClient client(served.server->port());
+  client.write("GET / HTTP/1.1\r\nHost: ");
+  CHECK(client.closed());
+}
+
+TEST_CASE("A body above the limit of its route is 413, declared or chunked") {
+  Served served;
+  auto limited = route(Method::post, "/hook", echoes());
+  limited.body_limit = 1000;
+  served.server->add(std::move(limited));
+  served.start();
+  const std::string body(25u << 20, 'x');
+  RawClient declared(served.server->port());
+  declared.write("POST /hook HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(body.size()) +
+                 "\r\n\r\n");
+  CHECK(declared.read().status == 413);  // before a byte of it was sent
+  RawClient eager(served.server->port());
+  eager.write("POST /hook HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(body.size()) +
+              "\r\n\r\n" + body);
+  CHECK(eager.read().status == 413);
+  RawClient chunked(served.server->port());
+  chunked.write("POST /hook HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+  for (int i = 0; i < 25; ++i) chunked.write("100000\r\n" + std::string(1u << 20, 'y') + "\r\n");
+  chunked.write("0\r\n\r\n");
+  const auto response = chunked.read();
+  CHECK(response.status == 413);
+  CHECK(response.has("Connection: close\r\n"));
+  RawClient expecting(served.server->port());
+  expecting.write("POST /hook HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  CHECK(expecting.read().status == 100);
+  expecting.write("ok");
+  CHECK(expecting.read().body == "ok");
+}
+
+TEST_CASE("Roles decide who may do what") {
+  ServerConfig config;
+  config.open_reads = false;
+  config.authenticate = [](std::string_view token) -> std::optional<Principal> {
+    if (token == "r") return Principal{"reader", Role::read};
+    if (token == "a") return Principal{"boss", Role::admin};
+    return std::nullopt;
+  };
+  const auto name = [](const Request& request, Respond respond) {
+    respond(json_response(request.principal.name));
+  };
+  Served served(std::move(config));
+  served.server->add(route(Method::get, "/open", name));
+  served.server->add(route(Method::get, "/read", name, Role::read));
+  served.server->add(route(Method::get, "/admin", name, Role::admin));
+  served.start();
+  RawClient client(served.server->port());
+  CHECK(client.get("/open").status == 200);
+  CHECK(client.get("/open", "Authorization: Bearer nonsense\r\n").status == 200);
+  const auto refused = client.get("/read");
+  CHECK(refused.status == 401);
+  CHECK(refused.has("WWW-Authenticate: Bearer\r\n"));
+  CHECK(client.get("/read", "Authorization: Bearer x\r\n").status == 401);
+  CHECK(client.get("/read", "Authorization: Basic r\r\n").status == 401);
+  CHECK(client.get("/read", "Authorization: bearer r\r\n").body == "reader");
+  CHECK(client.get("/admin", "Authorization: Bearer r\r\n").status == 403);
+  CHECK(client.get("/admin", "Authorization: Bearer a\r\n").body == "boss");
+}
+
+TEST_CASE("HEAD answers as GET would, without the body") {
+  Served served;
+  served.server->add(route(Method::get, "/a", says("{\"x\":1}")));
+  served.start();
+  RawClient client(served.server->port());
+  client.write("HEAD /a HTTP/1.1\r\nHost: x\r\n\r\n");
+  const auto response = client.read(true);
+  CHECK(response.status == 200);
+  CHECK(response.has("Content-Length: 7\r\n"));
+  CHECK(client.get("/a").body == "{\"x\":1}");
+}
+
+TEST_CASE("A page carries the headers that keep foreign scripts out") {
+  Served served;
+  served.server->add(route(Method::get, "/", [](const Request&, Respond respond) {
+    Response page;
+    page.content_type = "text/html; charset=utf-8";
+    respond(page);
+  }));
+  served.start();
+  RawClient client(served.server->port());
+  const auto response = client.get("/");
+  CHECK(response.has("script-src 'self';"));
+  CHECK(response.has("X-Content-Type-Options: nosniff\r\n"));
+}
+
+TEST_CASE("A header's value cannot begin another header") {
+  Served served;
+  served.server->add(route(Method::get, "/", [](const Request&, Respond respond) {
+    auto response = json_response("{}");
+    response.headers.emplace_back("Location", "/a\r\nSet-Cookie: x");
+    respond(response);
+  }));
+  served.start();
+  RawClient client(served.server->port());
+  CHECK_FALSE(client.get("/").has("\r\nSet-Cookie"));
+}
+
+TEST_CASE("Files are sent whole or in part") {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("nightjar-file-" + std::to_string(::getpid()));
+  std::string bytes;
+  for (int i = 0; i < 700000; ++i) bytes += static_cast<char>(i * 7 + i / 256);
+  std::ofstream(path, std::ios::binary) << bytes;
+  Served served;
+  served.server->add(route(Method::get, "/file", [path](const Request&, Respond respond) {
+    Response response;
+    response.file = path;
+    response.content_type = "application/octet-stream";
+    response.headers.emplace_back("ETag", "\"v1\"");
+    respond(response);
+  }));
+  served.server->add(route(Method::get, "/missing", [](const Request&, Respond respond) {
+    Response response;
+    response.file = "/nowhere/at/all";
+    respond(response);
+  }));
+  served.start();
+  RawClient client(served.server->port());
+  CHECK(client.get("/file").body == bytes);
+  const auto part = client.get("/file", "Range: bytes=10-19\r\n");
+  CHECK(part.status == 206);
+  CHECK(part.has("Content-Range: bytes 10-19/700000\r\n"));
+  CHECK(part.body == bytes.substr(10, 10));
+  CHECK(client.get("/file", "Range: bytes=699990-\r\n").body == bytes.substr(699990));
+  CHECK(client.get("/file", "Range: bytes=-5\r\n").body == bytes.substr(699995));
+  CHECK(client.get("/file", "Range: bytes=5-9\r\nIf-Range: \"v1\"\r\n").body == bytes.substr(5, 5));
+  CHECK(client.get("/file", "Range: bytes=5-9\r\nIf-Range: \"v0\"\r\n").body == bytes);
+  CHECK(client.get("/file", "Range: bytes=1-2,5-6\r\n").body == bytes);
+  const auto beyond = client.get("/file", "Range: bytes=700000-\r\n");
+  CHECK(beyond.status == 416);
+  CHECK(beyond.has("Content-Range: bytes */700000\r\n"));
+  client.write("HEAD /file HTTP/1.1\r\nHost: x\r\n\r\n");
+  CHECK(client.read(true).has("Content-Length: 700000\r\n"));
+  CHECK(client.get("/missing").status == 404);
+  std::filesystem::remove(path);
+}
