@@ -22,27 +22,44 @@ std::string to_rfc3339(Time time) {
   return out + "Z";
 }
 
+namespace {
+
+// Whether the first characters of `text` are digits where `shape` has a 0, and else as in `shape`.
+bool has_shape(std::string_view text, std::string_view shape) {
+  if (text.size() < shape.size()) return false;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const bool digit = text[i] >= '0' && text[i] <= '9';
+    if (shape[i] == '0' ? !digit : text[i] != shape[i]) return false;
+  }
+  return true;
+}
+
+// The number of `size` digits at `at`.
+int number(std::string_view text, std::size_t at, std::size_t size) {
+  int value = 0;
+  for (const char c : text.substr(at, size)) value = value * 10 + (c - '0');
+  return value;
+}
+
+}  // namespace
+
 std::optional<Time> parse_rfc3339(std::string_view text) {
-  const std::string copy(text);
-  int year, month, day, hour, minute, second, read = 0;
-  if (std::sscanf(copy.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d%n", &year, &month, &day, &hour, &minute,
-                  &second, &read) != 6 ||
-      read != 19)
-    return std::nullopt;
-  const chrono::year_month_day date{chrono::year{year}, chrono::month(unsigned(month)),
-                                    chrono::day(unsigned(day))};
-  if (!date.ok() || hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59)
-    return std::nullopt;
-  std::size_t at = 19;
+  if (!has_shape(text, "0000-00-00T00:00:00")) return std::nullopt;
+  const chrono::year_month_day date{chrono::year{number(text, 0, 4)},
+                                    chrono::month(unsigned(number(text, 5, 2))),
+                                    chrono::day(unsigned(number(text, 8, 2)))};
+  const int hour = number(text, 11, 2), minute = number(text, 14, 2), second = number(text, 17, 2);
+  if (!date.ok() || hour > 23 || minute > 59 || second > 59) return std::nullopt;
+  text.remove_prefix(19);
   std::int64_t micro = 0;
-  if (at < copy.size() && copy[at] == '.') {
-    std::int64_t unit = 100000;
-    for (++at; at < copy.size() && copy[at] >= '0' && copy[at] <= '9'; ++at, unit /= 10) {
-      if (unit == 0) return std::nullopt;
-      micro += (copy[at] - '0') * unit;
+  if (has_shape(text, ".0")) {
+    text.remove_prefix(1);
+    for (std::int64_t unit = 100000; unit > 0 && has_shape(text, "0"); unit /= 10) {
+      micro += number(text, 0, 1) * unit;
+      text.remove_prefix(1);
     }
   }
-  if (copy.substr(at) != "Z") return std::nullopt;
+  if (text != "Z") return std::nullopt;
   return Time{chrono::sys_days{date}} + chrono::hours{hour} + chrono::minutes{minute} +
          chrono::seconds{second} + chrono::microseconds{micro};
 }

@@ -1,0 +1,27 @@
+#include "storage/model/metric.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <set>
+
+using namespace nightjar;
+
+TEST_CASE("every metric is found by its name, which is unique") {
+  std::set<std::string_view> names;
+  for (const Metric& metric : all_metrics()) {
+    CHECK(names.insert(metric.name).second);
+    CHECK(find_metric(metric.name) == &metric);
+    CHECK_FALSE(metric.unit.empty());
+  }
+  CHECK(names == std::set<std::string_view>{"latency", "compile_time", "peak_cpu_memory",
+                                            "memory_after_import", "peak_gpu_memory",
+                                            "leaked_memory"});
+  CHECK(find_metric("speed") == nullptr);
+}
+
+TEST_CASE("metrics repeat as it was measured") {
+  CHECK(find_metric("latency")->repeatability == Repeatability::noisy);
+  CHECK(find_metric("peak_cpu_memory")->repeatability == Repeatability::steady);
+  CHECK(find_metric("leaked_memory")->repeatability == Repeatability::slope);
+  CHECK(find_metric("latency")->direction == Direction::lower_is_better);
+}
