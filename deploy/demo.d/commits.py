@@ -1,0 +1,133 @@
+"""The commits of a day: what each changes, who wrote it and when, drawn from a seed."""
+
+import dataclasses
+import datetime
+
+import culprits
+import edits
+import people
+
+# Where Python edits fall, and how often: PyTorch's busy folders, hot paths among them.
+AREAS = [("torch/nn/", "nn", 5), ("torch/optim/", "optim", 3), ("torch/distributions/", "distributions", 3),
+         ("torch/_inductor/", "inductor", 6), ("torch/_dynamo/", "dynamo", 6), ("torch/distributed/", "distributed", 6),
+         ("torch/fx/", "fx", 3), ("torch/utils/", "utils", 3), ("torch/ao/", "ao", 2), ("torch/_functorch/", "aotautograd", 2),
+         ("torch/autograd/", "autograd", 2), ("torch/testing/", "testing", 2), ("torch/onnx/", "onnx", 2), ("torchgen/", "torchgen", 2)]
+KINDS = [("rename", 9), ("comment", 6), ("docstring", 5), ("annotation", 3), ("modernise", 4),
+         ("docs", 6), ("test", 7), ("workflow", 2)]
+BROKEN_FILE = "torch/_tensor_str.py"
+REMOVED_FILE = "torch/contrib/_tensorboard_vis.py"
+ADDED_FILE = "torch/utils/_plural.py"
+
+
+@dataclasses.dataclass
+class Commit:
+    subject: str
+    body: str
+    changes: dict  # path to bytes; None: deleted
+    author: str = ""
+    at: int = 0    # seconds since 1970
+    metric: str | None = None  # of a planted one
+
+
+def support_files():
+    """Files of a repository that are in no wheel, so that a day can have documentation and tests."""
+    files = {"README.md": "# PyTorch\n\nTensors and dynamic neural networks in Python.\n",
+             "version.txt": "2.13.0a0\n", ".github/workflows/pull.yml": "name: pull\non: pull_request\n"}
+    for page in ("autograd", "distributions", "distributed", "fx", "nn", "optim", "torch.compiler"):
+        files[f"docs/source/{page}.rst"] = f"{page}\n{'=' * len(page)}\n\n.. automodule:: torch\n"
+    for name in ("autograd", "dataloader", "distributions", "fx", "nn", "optim", "ops", "torch"):
+        files[f"test/test_{name}.py"] = f'"""Tests of {name}."""\nimport unittest\n'
+    return {path: text.encode() for path, text in files.items()}
+
+
+class Day:
+    """Draws commits one after the other; `files` is the tree as it is after the last."""
+
+    def __init__(self, random, files):
+        self.random = random
+        self.files = dict(files)
+        self.number = random.randrange(181000, 188000)
+        self.commits = []
+
+    def add(self, subject, body, changes, metric=None):
+        self.number += self.random.randrange(3, 90)
+        name = self.random.choice(people.NAMES)
+        reviewer = self.random.choice([other for other in people.NAMES if other != name])
+        body = f"{body}\n\nPull Request resolved: #{self.number}\nApproved by: {reviewer}"
+        self.commits.append(Commit(f"{subject} (#{self.number})", body, changes, name, metric=metric))
+        for path, data in changes.items():
+            if data is None:
+                self.files.pop(path)
+            else:
+                self.files[path] = data
+
+    def python_edit(self, kind):
+        """Tries files until an edit of this kind applies to one; says whether one was found."""
+        for _ in range(200):
+            folder, tag, _ = self.random.choices(AREAS, [weight for *_, weight in AREAS])[0]
+            paths = [p for p in sorted(self.files) if p.startswith(folder) and p.endswith(".py")
+                     and p not in (culprits.CHECKS_FILE, culprits.MEMORY_FILE, BROKEN_FILE)]
+            path = self.random.choice(paths)
+            edited = edits.apply(kind, self.random, self.files[path].decode())
+            if edited and edited[0].encode() != self.files[path]:
+                text, what = edited
+                self.add(f"[{tag}] {what}", f"In {path}; no change of behaviour.", {path: text.encode()})
+                return True
+        return False
+
+    def text_edit(self, kind):
+        folder, line, what = {
+            "docs": ("docs/source/", "\n.. note:: See also :ref:`reproducibility`.\n", "[docs] Point to reproducibility in {}"),
+            "test": ("test/", "\n\nclass Test{0}(unittest.TestCase):\n    def test_shape_{0}(self):\n"
+                     "        self.assertEqual((1, 2)[0], 1)\n", "[test] Cover one more shape in {}"),
+            "workflow": (".github/", "# retried once by the bot\n", "[ci] Say in {} who retries")}[kind]
+        path = self.random.choice([p for p in sorted(self.files) if p.startswith(folder)])
+        data = self.files[path] + line.format(self.number).encode()
+        self.add(what.format(path.rsplit("/", 1)[1]), "Follow-up of a question in the forum.", {path: data})
+
+    def ordinary(self):
+        kind = self.random.choices([k for k, _ in KINDS], [weight for _, weight in KINDS])[0]
+        if kind not in edits.KINDS or not self.python_edit(kind):
+            self.text_edit(kind if kind not in edits.KINDS else "docs")
+
+    def planted(self, metric, path, edit, subject, body):
+        self.add(subject, body, {path: edit(self.files[path].decode()).encode()}, metric)
+
+    def break_and_revert(self):
+        """A commit that breaks `import torch`, and its revert."""
+        good = self.files[BROKEN_FILE]
+        bad = good.replace(b"import torch\n", b"import torch\nfrom torch._utils import _plural_of\n", 1)
+        subject = "[utils] Share the plural helper with tensor printing"
+        self.add(subject, "One helper less.", {BROKEN_FILE: bad})
+        self.add(f'Revert "{self.commits[-1].subject}"', "Broke the import on trunk.", {BROKEN_FILE: good})
+
+    def helper(self):
+        text = ('"""Words with their number."""\n\n\ndef plural(count: int, word: str) -> str:\n'
+                '    return f"{count} {word}" if count == 1 else f"{count} {word}s"\n')
+        self.add("[utils] Add a helper for plurals", "To be used by error messages.", {ADDED_FILE: text.encode()})
+
+    def removal(self):
+        self.add("Remove the old tensorboard script", "Nobody imports it.", {REMOVED_FILE: None})
+
+
+def draw_day(random, files, quiet, start, end):
+    """The commits of a day, oldest first, each with its author and its time between start and end."""
+    day = Day(random, files)
+    plants = list(culprits.HARMLESS if quiet else culprits.PLANTED)
+    random.shuffle(plants)
+    steps = [day.ordinary] * random.randrange(40, 56)
+    specials = [lambda plant=plant: day.planted(*plant) for plant in plants]
+    specials += [day.break_and_revert, day.helper] + [day.removal] * (REMOVED_FILE in files)
+    for special in specials:
+        steps.insert(random.randrange(len(steps) + 1), special)
+    for step in steps:
+        step()
+    moments = sorted(random.sample(range(start + 60, end - 600), len(day.commits)))
+    for commit, at in zip(day.commits, moments):
+        commit.at = at
+    return day.commits, day.files
+
+
+def cut(date):
+    """When the nightly of `date` is cut: 07:30 UTC."""
+    return int(datetime.datetime.combine(date, datetime.time(7, 30), datetime.timezone.utc).timestamp())
