@@ -24,7 +24,9 @@ bool matches(const std::string& text, const char* pattern) {
   return std::regex_match(text, std::regex(pattern));
 }
 
-bool is_http_url(const std::string& text) { return matches(text, "https?://[^\\s/]+(/\\S*)?"); }
+bool is_http_url(const std::string& text) {
+  return matches(text, "https?://[^\\s/]+(/\\S*)?");
+}
 
 void check_glob(const ConfigSection& section, std::string_view key, const std::string& glob) {
   if (!matches(glob, "[A-Za-z0-9_.*?/-]+"))
@@ -34,7 +36,8 @@ void check_glob(const ConfigSection& section, std::string_view key, const std::s
 void check_metric(const ConfigSection& section, std::string_view key, const std::string& metric) {
   if (find_metric(metric)) return;
   std::string known;
-  for (const Metric& each : all_metrics()) known += (known.empty() ? "" : ", ") + std::string(each.name);
+  for (const Metric& each : all_metrics())
+    known += (known.empty() ? "" : ", ") + std::string(each.name);
   section.fail(key, "no metric is called '" + metric + "'; there are " + known);
 }
 
@@ -76,15 +79,17 @@ void read_tokens(ConfigReader& reader, std::vector<TokenConfig>& tokens) {
     section.done();
     if (!matches(token.name, "[A-Za-z0-9_.-]+"))
       section.fail("name", "must be a name of letters, digits, '_', '.' and '-'");
-    if (!names.insert(token.name).second) section.fail("name", "'" + token.name + "' is there twice");
+    if (!names.insert(token.name).second)
+      section.fail("name", "'" + token.name + "' is there twice");
     const auto known = enum_from<web::Role>(role);
     if (!known || *known == web::Role::none)
       section.fail("role", "must be \"read\", \"runner\" or \"admin\", not '" + role + "'");
     token.role = *known;
     const auto hash = Sha256::parse(token.sha256);
     if (!hash)
-      section.fail("sha256", "must be the token's SHA-256, 64 hexadecimal digits "
-                             "(printf %s TOKEN | sha256sum), never the token itself");
+      section.fail("sha256",
+                   "must be the token's SHA-256, 64 hexadecimal digits "
+                   "(printf %s TOKEN | sha256sum), never the token itself");
     token.sha256 = hash->str();
     tokens.push_back(token);
   }
@@ -115,7 +120,8 @@ void read_source(ConfigSection section, Config::Source& source) {
 // The "owner/name" of a repository on GitHub; empty for any other.
 std::string github_name(const std::string& url) {
   std::smatch match;
-  static const std::regex pattern("https://github\\.com/([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+?)(\\.git)?/?");
+  static const std::regex pattern(
+      "https://github\\.com/([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+?)(\\.git)?/?");
   return std::regex_match(url, match, pattern) ? match[1].str() : "";
 }
 
@@ -127,12 +133,14 @@ void read_repository(ConfigSection section, Config::Repository& repository) {
     section.read("url", folder);
     repository.url = folder.string();
   }
-  for (auto [key, branch] : {std::pair{"main", &repository.main}, {"nightly", &repository.nightly}}) {
+  for (auto [key, branch] :
+       {std::pair{"main", &repository.main}, {"nightly", &repository.nightly}}) {
     section.read(key, *branch);
     if (!matches(*branch, "[A-Za-z0-9_.][A-Za-z0-9_./-]*")) section.fail(key, "must name a branch");
   }
   section.done();
-  if (repository.url.empty()) section.fail("url", "is required: the repository whose commits are watched");
+  if (repository.url.empty())
+    section.fail("url", "is required: the repository whose commits are watched");
 }
 
 void read_night(ConfigSection section, Config::NightConfig& night) {
@@ -187,7 +195,8 @@ void read_search(ConfigSection section, bisect::SearchPolicy& search) {
   search.certainty = section.share("certainty", search.certainty, .5, .99999);
   search.max_runs = static_cast<int>(section.integer("max_runs", search.max_runs, 10, 1'000'000));
   search.first_runs = static_cast<int>(section.integer("first_runs", search.first_runs, 1, 1000));
-  search.session_runs = static_cast<int>(section.integer("session_runs", search.session_runs, 2, 100'000));
+  search.session_runs =
+      static_cast<int>(section.integer("session_runs", search.session_runs, 2, 100'000));
   search.build_cost = section.number("build_cost", search.build_cost, 0, 1e6);
   search.session_cost = section.number("session_cost", search.session_cost, 0, 1e6);
   section.done();
@@ -211,7 +220,8 @@ void read_webhook(ConfigSection section, const std::string& watched, Config::Web
   section.done();
   if (!webhook.repository.empty()) check_owner_name(section, "repository", webhook.repository);
   if (!webhook.secret_file.empty() && webhook.repository.empty())
-    section.fail("repository", "is required where secret_file is set and repository.url is not on GitHub");
+    section.fail("repository",
+                 "is required where secret_file is set and repository.url is not on GitHub");
 }
 
 void read_report(ConfigSection section, Config::Report& report) {
@@ -261,7 +271,8 @@ std::string read_secret(const char* variable, const std::filesystem::path& file)
     throw std::runtime_error("cannot read a secret from " + file.string() + ", and " + variable +
                              " is not set");
   while (!secret.empty() && (secret.back() == '\r' || secret.back() == ' ')) secret.pop_back();
-  if (secret.empty()) throw std::runtime_error(file.string() + " holds no secret in its first line");
+  if (secret.empty())
+    throw std::runtime_error(file.string() + " holds no secret in its first line");
   return secret;
 }
 

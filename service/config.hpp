@@ -1,5 +1,6 @@
-// nightjar.toml as a type: every key with its default. Tables and keys are spelled as the members here;
-// durations are whole seconds, shares are .07 or "7%". An unknown key is an error that names it.
+// nightjar.toml as a type: every key with its default. Tables and keys are spelled as the members
+// here; durations are whole seconds, shares are .07 or "7%". An unknown key is an error that names
+// it.
 #pragma once
 
 #include <chrono>
@@ -39,7 +40,7 @@ struct Config {
   } service;
   std::vector<TokenConfig> tokens;  // [[token]]
   struct Source {                   // [source]
-    std::string index;              // PEP 503 base URL, e.g. https://download.pytorch.org/whl/nightly/cpu
+    std::string index;  // PEP 503 base URL, e.g. https://download.pytorch.org/whl/nightly/cpu
     std::filesystem::path directory;  // or a directory of wheels
     std::string variant = "cpu";
     std::string python_tag = "cp311";
@@ -76,7 +77,7 @@ struct Config {
   struct Webhook {  // [webhook]
     std::filesystem::path secret_file;  // empty: webhooks are refused
     std::string branch = "nightly";
-    std::string repository;  // "pytorch/pytorch", others are ignored; default: that of repository.url
+    std::string repository;  // "pytorch/pytorch", others are ignored; default: repository.url's
   } webhook;
   struct Report {  // [report]
     std::string tracker = "dry-run";  // or "github"
@@ -94,9 +95,9 @@ struct Config {
 // repository.url; everything else has its default.
 Config load_config(const std::filesystem::path& file);
 
-// Secrets come from the environment variable if it is set, else from the file (its first line); empty if
-// there is neither. Nothing else in the configuration can be overridden by the environment. Throws
-// std::runtime_error with the path if the file cannot be read or is empty.
+// Secrets come from the environment variable if it is set, else from the file (its first line);
+// empty if there is neither. Nothing else in the configuration can be overridden by the
+// environment. Throws std::runtime_error with the path if the file cannot be read or is empty.
 std::string read_secret(const char* variable, const std::filesystem::path& file);
 std::string github_token(const Config& config);    // NIGHTJAR_GITHUB_TOKEN or report.token_file
 std::string webhook_secret(const Config& config);  // NIGHTJAR_WEBHOOK_SECRET or webhook.secret_file

@@ -10,7 +10,7 @@
 namespace nightjar::service {
 
 struct ConfigSection::Impl {
-  std::shared_ptr<toml::table> root;  // keeps `table` alive
+  std::shared_ptr<toml::table> root;   // keeps `table` alive
   const toml::table* table = nullptr;  // nullptr: not in the file
   std::filesystem::path file;
   std::string name;
@@ -54,17 +54,21 @@ void refuse_unknown(const toml::table& table, const Asked& asked, const std::fil
                     std::string_view name) {
   for (const auto& [key, node] : table)
     if (!asked.contains(key.str()))
-      fail_at(file, key.source(), dotted(name, key.str()), "unknown key; remove it or correct its name");
+      fail_at(file, key.source(), dotted(name, key.str()),
+              "unknown key; remove it or correct its name");
 }
 
 }  // namespace
 
-bool ConfigSection::has(std::string_view key) const { return impl_->table && impl_->table->contains(key); }
+bool ConfigSection::has(std::string_view key) const {
+  return impl_->table && impl_->table->contains(key);
+}
 
 void ConfigSection::fail(std::string_view key, std::string_view what) const {
   const toml::node* node = impl_->table ? impl_->table->get(key) : nullptr;
   if (!node) node = impl_->table;
-  fail_at(impl_->file, node ? node->source() : toml::source_region{}, dotted(impl_->name, key), what);
+  fail_at(impl_->file, node ? node->source() : toml::source_region{}, dotted(impl_->name, key),
+          what);
 }
 
 void ConfigSection::read(std::string_view key, std::string& value) {
@@ -99,8 +103,9 @@ void ConfigSection::read(std::string_view key, std::vector<std::string>& value) 
 void ConfigSection::read(std::string_view key, std::filesystem::path& value) {
   std::string text = value.string();
   read(key, text);
-  value = text.empty() ? std::filesystem::path()
-                       : (std::filesystem::absolute(impl_->file).parent_path() / text).lexically_normal();
+  value = text.empty()
+              ? std::filesystem::path()
+              : (std::filesystem::absolute(impl_->file).parent_path() / text).lexically_normal();
 }
 
 std::int64_t ConfigSection::integer(std::string_view key, std::int64_t value, std::int64_t low,
@@ -173,12 +178,14 @@ std::vector<ConfigSection> ConfigReader::tables(std::string_view name) {
   if (!array) fail_at(impl_->file, node->source(), name, want);
   for (const toml::node& item : *array) {
     if (!item.is_table()) fail_at(impl_->file, item.source(), name, want);
-    sections.emplace_back(std::make_shared<ConfigSection::Impl>(ConfigSection::Impl{
-        impl_->root, item.as_table(), impl_->file, std::string(name), {}}));
+    sections.emplace_back(std::make_shared<ConfigSection::Impl>(
+        ConfigSection::Impl{impl_->root, item.as_table(), impl_->file, std::string(name), {}}));
   }
   return sections;
 }
 
-void ConfigReader::done() const { refuse_unknown(*impl_->root, impl_->asked, impl_->file, ""); }
+void ConfigReader::done() const {
+  refuse_unknown(*impl_->root, impl_->asked, impl_->file, "");
+}
 
 }  // namespace nightjar::service

@@ -1,5 +1,5 @@
-// Reads one TOML file table by table: each key once, with its type and range checked, and what nobody
-// asked for is an error. Used by load_config() only.
+// Reads one TOML file table by table: each key once, with its type and range checked, and what
+// nobody asked for is an error. Used by load_config() only.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 
 namespace nightjar::service {
 
-// One table of the file. A missing table reads like an empty one: every value keeps its default. All
-// errors are std::invalid_argument "FILE:LINE: TABLE.KEY: what is wrong and what would be right".
+// One table of the file. A missing table reads like an empty one: every value keeps its default.
+// All errors are std::invalid_argument "FILE:LINE: TABLE.KEY: what is wrong and what would be
+// right".
 class ConfigSection {
  public:
   void read(std::string_view key, std::string& value);
@@ -21,7 +22,8 @@ class ConfigSection {
   // Relative to the file's folder; an empty one stays empty.
   void read(std::string_view key, std::filesystem::path& value);
   // A whole number from low to high.
-  std::int64_t integer(std::string_view key, std::int64_t value, std::int64_t low, std::int64_t high);
+  std::int64_t integer(std::string_view key, std::int64_t value, std::int64_t low,
+                       std::int64_t high);
   // A number from low to high; `share` also takes "7%" for .07.
   double number(std::string_view key, double value, double low, double high);
   double share(std::string_view key, double value, double low, double high);

@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::string_view temporary_prefix = "tmp-";
 
-[[noreturn]] void fail(const std::string& attempt, const fs::path& path, const std::error_code& error) {
+[[noreturn]] void fail(const std::string& attempt, const fs::path& path,
+                       const std::error_code& error) {
   throw std::runtime_error("cannot " + attempt + " " + path.string() + ": " + error.message());
 }
 
@@ -38,7 +39,8 @@ void sync(const fs::path& path) {
 Sha256 sha256_of_file(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) fail("read", file, std::error_code(errno, std::generic_category()));
-  const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+  const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> digest(EVP_MD_CTX_new(),
+                                                                  EVP_MD_CTX_free);
   EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr);
   std::vector<char> block(1 << 16);
   while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0)

@@ -1,5 +1,5 @@
-// Wheels and overlay archives by content, one file each: <folder>/<sha256>. Used by discovery, by the
-// overlay rung, and by the route that hands them to runners. May be used from any thread.
+// Wheels and overlay archives by content, one file each: <folder>/<sha256>. Used by discovery, by
+// the overlay rung, and by the route that hands them to runners. May be used from any thread.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,15 @@ class Artifacts {
   // A name in the folder that nobody else has, to write a file that add() then takes. What is not
   // added is removed at the next start at the latest.
   std::filesystem::path temporary();
-  // Hashes `file`, moves it under its hash (durable once this returns) and makes room for it: the least
-  // recently used go first, pinned ones and this one stay. Content that is there already counts as used
-  // and `file` is removed. Throws std::runtime_error with the path.
+  // Hashes `file`, moves it under its hash (durable once this returns) and makes room for it: the
+  // least recently used go first, pinned ones and this one stay. Content that is there already
+  // counts as used and `file` is removed. Throws std::runtime_error with the path.
   Sha256 add(const std::filesystem::path& file);
   // Where the content lies, which counts as a use; nullopt if it is not here.
   std::optional<std::filesystem::path> path(const Sha256& sha256);
   bool holds(const Sha256& sha256) const;
-  // From now on exactly these stay, whatever the limit says: the wheels of open nights and bisections.
+  // From now on exactly these stay, whatever the limit says: the wheels of open nights and
+  // bisections.
   void pin(std::set<Sha256> pinned);
   std::uint64_t size_bytes() const;
 

@@ -1,5 +1,5 @@
-// Where builds come from. Port with two implementations: a PEP 503 index over HTTP, and a directory of
-// wheels.
+// Where builds come from. Port with two implementations: a PEP 503 index over HTTP, and a directory
+// of wheels.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +13,11 @@ namespace nightjar::service {
 
 // A wheel as its source lists it; nothing about it is proved.
 struct ListedWheel {
-  std::string file_name;  // "torch-2.15.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl"
-  std::string url;        // absolute
-  std::string version;    // "2.15.0.dev20260820+cpu"
-  std::string variant;    // "cpu"
-  std::string date;       // "2026-08-20"
+  std::string file_name;         // "torch-2.15.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl"
+  std::string url;               // absolute
+  std::string version;           // "2.15.0.dev20260820+cpu"
+  std::string variant;           // "cpu"
+  std::string date;              // "2026-08-20"
   std::optional<Sha256> sha256;  // nightly anchors carry none
 };
 
@@ -25,8 +25,8 @@ class BuildSource {
  public:
   virtual ~BuildSource() = default;
   // The wheels of this variant and Python tag, oldest first; of two base versions on one date the
-  // higher one. Throws std::runtime_error with the URL if the source cannot be read at all; a broken
-  // entry is left out and named in problems().
+  // higher one. Throws std::runtime_error with the URL if the source cannot be read at all; a
+  // broken entry is left out and named in problems().
   virtual std::vector<ListedWheel> list() = 0;
   virtual const std::vector<std::string>& problems() const = 0;
   // Brings a wheel to `to`; returns its SHA-256.

@@ -13,8 +13,8 @@ namespace nightjar::service {
 class DirectorySource final : public BuildSource {
  public:
   DirectorySource(std::filesystem::path directory, std::string variant, std::string python_tag);
-  // A file that is still being written is not a whole zip yet; names that start with '.' are left alone,
-  // so write to such a name and rename.
+  // A file that is still being written is not a whole zip yet; names that start with '.' are left
+  // alone, so write to such a name and rename.
   std::vector<ListedWheel> list() override;
   const std::vector<std::string>& problems() const override { return problems_; }
   Sha256 fetch(const ListedWheel& wheel, const std::filesystem::path& to) override;

@@ -14,7 +14,9 @@ namespace nightjar::service {
 
 namespace {
 
-std::string note_name(const Config::Source& source) { return "discovery-from/" + source.variant; }
+std::string note_name(const Config::Source& source) {
+  return "discovery-from/" + source.variant;
+}
 
 Build build_of(const ListedWheel& wheel, Time found_at) {
   Build build;
@@ -37,7 +39,8 @@ Build found_row(Build build) {
 }
 
 ListedWheel wheel_of(const Build& build) {
-  return {file_name_of(build.url), build.url, build.version, build.variant, build.date, build.sha256};
+  return {file_name_of(build.url), build.url,  build.version,
+          build.variant,           build.date, build.sha256};
 }
 
 // By file name, not by URL: an index that moves to another host lists no new builds.
@@ -80,7 +83,8 @@ void Discovery::take_listing(const Known& known, const std::vector<ListedWheel>&
   if (!known.prove_from && !listed.empty()) {
     const auto count = static_cast<int>(listed.size());
     const std::string oldest = to_date(clock_.now() - std::chrono::days(config_.source.keep_days));
-    const auto prove = static_cast<std::size_t>(std::max(0, count - config_.source.first_nightlies));
+    const auto prove =
+        static_cast<std::size_t>(std::max(0, count - config_.source.first_nightlies));
     survey.prove_from = listed[prove].date;
     from = std::min({oldest, listed[static_cast<std::size_t>(std::max(0, count - 2))].date,
                      *survey.prove_from});
@@ -89,7 +93,8 @@ void Discovery::take_listing(const Known& known, const std::vector<ListedWheel>&
     const Build* row = find_wheel(known.nightlies, wheel.file_name);
     if (!row && wheel.date >= from) survey.found.push_back(build_of(wheel, clock_.now()));
     if (row && row->state == BuildState::proved && wheel.sha256 && row->sha256 != wheel.sha256)
-      survey.problems.push_back(wheel.url + ": its SHA-256 is no longer what it was when it was proved");
+      survey.problems.push_back(wheel.url +
+                                ": its SHA-256 is no longer what it was when it was proved");
   }
 }
 
@@ -109,16 +114,17 @@ Survey Discovery::look(const Known& known) {
   if (!from) return survey;
 
   std::vector<Build> waiting;
-  for (const std::vector<Build>* builds : std::array<const std::vector<Build>*, 2>{&known.nightlies, &survey.found})
+  for (const std::vector<Build>* builds :
+       std::array<const std::vector<Build>*, 2>{&known.nightlies, &survey.found})
     for (const Build& build : *builds)
       if (build.state == BuildState::found && build.date >= *from &&
           !(backoff_.contains(build.url) && clock_.now() < backoff_[build.url].not_before))
         waiting.push_back(build);
   if (waiting.empty()) return survey;
   survey.more = waiting.size() > 1;
-  const Build next = *std::min_element(
-      waiting.begin(), waiting.end(),
-      [](const Build& a, const Build& b) { return a.date < b.date; });
+  const Build next =
+      *std::min_element(waiting.begin(), waiting.end(),
+                        [](const Build& a, const Build& b) { return a.date < b.date; });
   const auto fresh = std::find_if(listed.begin(), listed.end(), [&](const ListedWheel& wheel) {
     return wheel.file_name == file_name_of(next.url);
   });
@@ -134,7 +140,8 @@ void Discovery::settle(Build build, const ListedWheel& wheel, bool gone, Survey&
     // The commits first: without them the download would be in vain.
     graph_.fetch();
     if (!graph_.resolve(config_.repository.main))
-      throw std::runtime_error(config_.repository.url + " has no branch " + config_.repository.main);
+      throw std::runtime_error(config_.repository.url + " has no branch " +
+                               config_.repository.main);
     const std::optional<Sha256> sha256 = bring(wheel, gone, download.path, build);
     if (sha256) judge(build, *sha256, download.path);
     backoff_.erase(build.url);
@@ -207,10 +214,13 @@ Changes Discovery::apply(storage::Database& db, const Survey& survey) const {
   return changes;
 }
 
-Changes Discovery::tick(storage::Database& db) { return apply(db, look(known(db))); }
+Changes Discovery::tick(storage::Database& db) {
+  return apply(db, look(known(db)));
+}
 
 void Discovery::restore(const Build& build) {
-  if (!build.sha256) throw std::runtime_error("build " + build.version + " has no SHA-256 to restore by");
+  if (!build.sha256)
+    throw std::runtime_error("build " + build.version + " has no SHA-256 to restore by");
   if (artifacts_.path(*build.sha256)) return;
   const Download download{artifacts_.temporary()};
   const Sha256 sha256 = source_.fetch(wheel_of(build), download.path);

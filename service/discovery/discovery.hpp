@@ -1,5 +1,5 @@
-// Finds new builds at the source and proves their identity. Two phases, so that hours of downloading
-// hold neither the writer thread nor a transaction:
+// Finds new builds at the source and proves their identity. Two phases, so that hours of
+// downloading hold neither the writer thread nor a transaction:
 //   known(db)   writer thread: what the rows say                          (quick)
 //   look(known) worker thread: list, download, read the wheel, ask git    (blocking, no database)
 //   apply(db)   writer thread: writes what came out, in one transaction   (quick)
@@ -24,8 +24,9 @@ namespace nightjar::service {
 
 // What the rows say before a look.
 struct Known {
-  std::vector<Build> nightlies;           // of the configured variant, in every state
-  std::optional<std::string> prove_from;  // builds of this date and later are proved; nullopt: first start
+  std::vector<Build> nightlies;  // of the configured variant, in every state
+  // Builds of this date and later are to be proved; nullopt: first start.
+  std::optional<std::string> prove_from;
 };
 
 // What a look brought. Rows without ids: apply() finds or stores them.
@@ -33,9 +34,9 @@ struct Survey {
   std::vector<Build> found;               // listed, not known yet, oldest first
   std::optional<std::string> prove_from;  // set by a first start
   std::optional<Build> settled;           // a build that became proved or unproved
-  std::optional<Build> postponed;         // could not be downloaded; `reason` says why, tried again later
-  std::vector<std::string> problems;      // of the source, one line each: for the log
-  bool more = false;                      // another build waits: look again at once
+  std::optional<Build> postponed;  // could not be downloaded; `reason` says why, tried again later
+  std::vector<std::string> problems;  // of the source, one line each: for the log
+  bool more = false;                  // another build waits: look again at once
 };
 
 // What apply() changed, with ids.
@@ -47,16 +48,16 @@ struct Changes {
 class Discovery {
  public:
   // look(), restore() and everything else that uses `source` or `graph` belongs on one thread.
-  Discovery(BuildSource& source, git::CommitGraph& graph, Artifacts& artifacts, const Config& config,
-            const Clock& clock);
+  Discovery(BuildSource& source, git::CommitGraph& graph, Artifacts& artifacts,
+            const Config& config, const Clock& clock);
 
   Known known(storage::Database& db) const;
   // Lists the source and settles at most one build, oldest first: proved and in the artifacts, or
-  // unproved with the reason. A first start takes wheels of the last keep_days (at least the two newest)
-  // for rows and proves the newest first_nightlies of them; afterwards every newer one is proved. What
-  // cannot be downloaded stays found and is tried again after 1, 2, 4, ... 60 minutes, unless its source
-  // does not list it any more. Never throws for what the source or git's remote does: that is in
-  // `problems` and `postponed`.
+  // unproved with the reason. A first start takes wheels of the last keep_days (at least the two
+  // newest) for rows and proves the newest first_nightlies of them; afterwards every newer one is
+  // proved. What cannot be downloaded stays found and is tried again after 1, 2, 4, ... 60 minutes,
+  // unless its source does not list it any more. Never throws for what the source or git's remote
+  // does: that is in `problems` and `postponed`.
   Survey look(const Known& known);
   Changes apply(storage::Database& db, const Survey& survey) const;
   // The three phases at once, for a caller on one thread.
@@ -71,7 +72,8 @@ class Discovery {
     int failures = 0;
     Time not_before{};
   };
-  void take_listing(const Known& known, const std::vector<ListedWheel>& listed, Survey& survey) const;
+  void take_listing(const Known& known, const std::vector<ListedWheel>& listed,
+                    Survey& survey) const;
   void settle(Build build, const ListedWheel& wheel, bool gone, Survey& survey);
   std::optional<Sha256> bring(const ListedWheel& wheel, bool gone, const std::filesystem::path& to,
                               Build& build);

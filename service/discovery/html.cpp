@@ -8,8 +8,12 @@ namespace nightjar::service {
 
 namespace {
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
+}
 
 bool starts_with_folded(std::string_view text, std::string_view lower_case) {
   if (text.size() < lower_case.size()) return false;
@@ -38,7 +42,8 @@ struct Scanner {
   // Up to a character of `ends`, in lower case.
   std::string take_name(std::string_view ends) {
     std::string name;
-    while (!rest.empty() && !is_space(rest.front()) && ends.find(rest.front()) == std::string_view::npos) {
+    while (!rest.empty() && !is_space(rest.front()) &&
+           ends.find(rest.front()) == std::string_view::npos) {
       name.push_back(lower(rest.front()));
       rest.remove_prefix(1);
     }
@@ -58,13 +63,15 @@ struct Scanner {
     const auto end = rest.find(quote, 1);
     if (end == std::string_view::npos) return false;
     const std::string_view inside = rest.substr(1, end - 1);
-    if (inside.find("<a ") != std::string_view::npos || inside.find("</a") != std::string_view::npos)
+    if (inside.find("<a ") != std::string_view::npos ||
+        inside.find("</a") != std::string_view::npos)
       return false;
     value = inside;
     rest.remove_prefix(end + 1);
     return true;
   }
-  // The attributes of an anchor, up to and including '>'. nullopt for one that is broken or has no href.
+  // The attributes of an anchor, up to and including '>'. nullopt for one that is broken or has no
+  // href.
   std::optional<Anchor> take_anchor() {
     Anchor anchor;
     bool has_href = false;

@@ -37,6 +37,8 @@ std::string without_dots(std::string_view path) {
   return folder || result.empty() ? result + "/" : result;
 }
 
+std::string in_quotes(std::string_view text) { return std::string("'").append(text).append("'"); }
+
 // The hash of "sha256=<64 hex>"; nullopt for another fragment. `broken` if it is meant to be one.
 std::optional<Sha256> hash_of(std::string_view fragment, bool& broken) {
   constexpr std::string_view name = "sha256=";
@@ -74,7 +76,8 @@ std::optional<std::string> resolve_url(std::string_view base, std::string_view h
   const std::string_view path = href.substr(0, href.find_first_of("?#"));
   const std::string_view tail = href.substr(path.size());
   if (path.empty()) return std::nullopt;  // the page itself
-  return origin + without_dots(path.starts_with('/') ? std::string(path) : folder + std::string(path)) +
+  return origin +
+         without_dots(path.starts_with('/') ? std::string(path) : folder + std::string(path)) +
          std::string(tail);
 }
 
@@ -83,7 +86,7 @@ std::optional<ListedWheel> select_wheel(std::string_view file_name, std::string_
   if (!file_name.starts_with("torch-") || !file_name.ends_with(".whl")) return std::nullopt;
   const auto name = parse_wheel_name(file_name);
   if (!name) {
-    problem = "'" + std::string(file_name) + "' is no wheel name with a version that we understand";
+    problem = in_quotes(file_name) + " is no wheel name with a version that we understand";
     return std::nullopt;
   }
   if (name->version.variant != variant || name->version.date.empty() || !name->fits(python_tag))
@@ -101,13 +104,15 @@ std::vector<ListedWheel> in_order(std::vector<ListedWheel> wheels) {
     if (a.date != b.date) return a.date < b.date;
     return comparable(a.version) > comparable(b.version);
   });
-  const auto same_date = [](const ListedWheel& a, const ListedWheel& b) { return a.date == b.date; };
+  const auto same_date = [](const ListedWheel& a, const ListedWheel& b) {
+    return a.date == b.date;
+  };
   wheels.erase(std::unique(wheels.begin(), wheels.end(), same_date), wheels.end());
   return wheels;
 }
 
-IndexPage read_index_page(std::string_view page_url, std::string_view html, std::string_view variant,
-                          std::string_view python_tag) {
+IndexPage read_index_page(std::string_view page_url, std::string_view html,
+                          std::string_view variant, std::string_view python_tag) {
   const std::vector<Anchor> anchors = read_anchors(html);
   if (anchors.empty())
     throw std::runtime_error(std::string(page_url) + " has no links: this is no index of wheels");
@@ -122,8 +127,8 @@ IndexPage read_index_page(std::string_view page_url, std::string_view html, std:
       const auto url = resolve_url(page_url, href);
       bool broken_hash = false;
       wheel->sha256 = hash_of(fragment, broken_hash);
-      if (!url) problem = "'" + anchor.href + "' is no URL that can be fetched";
-      if (broken_hash) problem = "'" + anchor.href + "' has a broken SHA-256";
+      if (!url) problem = in_quotes(anchor.href) + " is no URL that can be fetched";
+      if (broken_hash) problem = in_quotes(anchor.href) + " has a broken SHA-256";
       wheel->url = url.value_or("");
       if (problem.empty()) page.wheels.push_back(std::move(*wheel));
     }

@@ -11,7 +11,9 @@ namespace nightjar::service {
 
 namespace {
 
-std::string url_of(const Sha256& sha256) { return "/api/v1/artifacts/" + sha256.str(); }
+std::string url_of(const Sha256& sha256) {
+  return "/api/v1/artifacts/" + sha256.str();
+}
 
 std::variant<OverlayPlan, NoOverlay> plan_over(const git::CommitGraph& graph, const Build& base,
                                                const CommitSha& commit) {

@@ -11,7 +11,8 @@ namespace nightjar::service {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& attempt, const std::filesystem::path& path, archive* tar) {
+[[noreturn]] void fail(const std::string& attempt, const std::filesystem::path& path,
+                       archive* tar) {
   const char* error = archive_error_string(tar);
   throw std::runtime_error("cannot " + attempt + " the overlay " + path.string() + ": " +
                            (error ? error : "unknown error"));
@@ -39,7 +40,8 @@ void write_overlay(const std::filesystem::path& to,
                    const std::vector<std::string>& removed) {
   const std::unique_ptr<archive, int (*)(archive*)> tar(archive_write_new(), archive_write_free);
   archive_write_set_format_pax_restricted(tar.get());
-  if (archive_write_open_filename(tar.get(), to.c_str()) != ARCHIVE_OK) fail("write", to, tar.get());
+  if (archive_write_open_filename(tar.get(), to.c_str()) != ARCHIVE_OK)
+    fail("write", to, tar.get());
   std::string list;
   for (const std::string& path : removed) list += path + "\n";
   if (!list.empty()) write_member(tar.get(), to, removed_member, list);

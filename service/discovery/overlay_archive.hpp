@@ -1,5 +1,5 @@
-// The tar archive of an overlay. It says itself which paths are removed, so that its hash names the whole
-// of what it does. Used by overlay.cpp.
+// The tar archive of an overlay. It says itself which paths are removed, so that its hash names the
+// whole of what it does. Used by overlay.cpp.
 #pragma once
 
 #include <filesystem>

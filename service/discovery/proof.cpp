@@ -29,9 +29,11 @@ std::optional<int> day_number(std::string_view date) {
 }
 
 Reason versions_disagree(const Build& build, const WheelFacts& facts) {
-  if (facts.metadata_name != "torch") return "its METADATA is of '" + facts.metadata_name + "', not torch";
+  if (facts.metadata_name != "torch")
+    return "its METADATA is of '" + facts.metadata_name + "', not torch";
   if (facts.metadata_version != build.version)
-    return "its METADATA says version " + facts.metadata_version + ", the file name " + build.version;
+    return "its METADATA says version " + facts.metadata_version + ", the file name " +
+           build.version;
   if (facts.version_file.version != build.version)
     return "torch/version.py says version " + facts.version_file.version + ", the file name " +
            build.version;
@@ -45,13 +47,16 @@ Reason versions_disagree(const Build& build, const WheelFacts& facts) {
 // "13.0" is variant cu130.
 std::string cuda_variant(const std::string& cuda) {
   std::string digits = "cu";
-  std::copy_if(cuda.begin(), cuda.end(), std::back_inserter(digits), [](char c) { return c != '.'; });
+  std::copy_if(cuda.begin(), cuda.end(), std::back_inserter(digits),
+               [](char c) { return c != '.'; });
   return digits;
 }
 
 Reason variant_disagrees(const std::string& variant, const VersionFile& file) {
-  const std::string found = file.cuda ? "CUDA " + *file.cuda : file.hip ? "ROCm " + *file.hip
-                            : file.xpu ? "XPU " + *file.xpu : "the CPU only";
+  const std::string found = file.cuda  ? "CUDA " + *file.cuda
+                            : file.hip ? "ROCm " + *file.hip
+                            : file.xpu ? "XPU " + *file.xpu
+                                       : "the CPU only";
   const auto starts = [&](const char* prefix) { return variant.starts_with(prefix); };
   const bool right = starts("cu")     ? file.cuda && cuda_variant(*file.cuda) == variant
                      : starts("rocm") ? file.hip.has_value()
@@ -100,11 +105,12 @@ std::variant<Proved, Unproved> prove(const Build& build, const Sha256& file_sha2
     return Unproved{*reason};
   const std::string written = facts.version_file.git_version.value_or("");
   const auto git_version = CommitSha::parse(written);
-  if (!git_version) return Unproved{"torch/version.py has the git_version '" + written + "', no commit"};
+  if (!git_version)
+    return Unproved{"torch/version.py has the git_version '" + written + "', no commit"};
   const auto commit = graph.find(*git_version);
   if (!commit)
-    return Unproved{"git_version " + git_version->brief() + " is on neither " + branches.main + " nor " +
-                    branches.nightly + " of " + branches.url};
+    return Unproved{"git_version " + git_version->brief() + " is on neither " + branches.main +
+                    " nor " + branches.nightly + " of " + branches.url};
   if (const auto release = git::parse_nightly_release(commit->message)) {
     if (const auto reason = release_disagrees(*commit, *release, build, graph, branches))
       return Unproved{*reason};

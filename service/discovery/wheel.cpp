@@ -48,7 +48,8 @@ bool leaves_folder(std::string_view name) {
 
 bool is_metadata(std::string_view name) {
   constexpr std::string_view suffix = ".dist-info/METADATA";
-  return name.ends_with(suffix) && name.find('/') == name.size() - std::string_view("/METADATA").size();
+  return name.ends_with(suffix) &&
+         name.find('/') == name.size() - std::string_view("/METADATA").size();
 }
 
 using Archive = std::unique_ptr<archive, int (*)(archive*)>;
@@ -58,7 +59,8 @@ std::string read_text(archive* zip, archive_entry* entry, const std::string& nam
   char block[1 << 14];
   for (;;) {
     const la_ssize_t size = archive_read_data(zip, block, sizeof block);
-    if (size < 0) throw BadWheel("its member " + name + " cannot be read: " + archive_error_string(zip));
+    if (size < 0)
+      throw BadWheel("its member " + name + " cannot be read: " + archive_error_string(zip));
     if (size == 0) break;
     text.append(block, static_cast<std::size_t>(size));
     if (static_cast<la_int64_t>(text.size()) > text_limit_bytes)
@@ -107,7 +109,8 @@ WheelFacts read_wheel(const std::filesystem::path& file) {
   if (!std::filesystem::is_regular_file(file, error))
     throw std::runtime_error("cannot read the wheel " + file.string() + ": no such file");
   const Archive zip(archive_read_new(), archive_read_free);
-  // The seeking reader alone: it needs the directory at the end, which a file that was cut off lacks.
+  // The seeking reader alone: it needs the directory at the end, which a file that was cut off
+  // lacks.
   archive_read_support_format_zip_seekable(zip.get());
   if (archive_read_open_filename(zip.get(), file.c_str(), 1 << 16) != ARCHIVE_OK)
     throw BadWheel(std::string("it is no whole zip archive: ") + archive_error_string(zip.get()));

@@ -1,5 +1,5 @@
-// What is inside a wheel, as far as a build's identity goes. Reads the zip only; nothing is unpacked or
-// executed.
+// What is inside a wheel, as far as a build's identity goes. Reads the zip only; nothing is
+// unpacked or executed.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace nightjar::service {
 
 // torch/version.py, which PyTorch's build writes: names with literal values, None is nullopt.
 struct VersionFile {
-  std::string version;                    // __version__
+  std::string version;  // __version__
   std::optional<std::string> git_version;
   std::optional<std::string> cuda, hip, xpu;
 };
@@ -20,12 +20,12 @@ struct VersionFile {
 std::optional<VersionFile> parse_version_file(std::string_view text);
 
 struct WheelFacts {
-  std::string metadata_name;     // METADATA's Name and Version
+  std::string metadata_name;  // METADATA's Name and Version
   std::string metadata_version;
   VersionFile version_file;
 };
-// Something is wrong with the wheel itself, and trying again will not help: truncated, no zip, a member
-// that leaves the folder, no torch/version.py. The message is a sentence without the path.
+// Something is wrong with the wheel itself, and trying again will not help: truncated, no zip, a
+// member that leaves the folder, no torch/version.py. The message is a sentence without the path.
 struct BadWheel : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -1,5 +1,5 @@
-// The file name of a PyTorch wheel, taken apart (PEP 427 and PyTorch's way of numbering nightlies). Used
-// by the sources of builds and by environment_of().
+// The file name of a PyTorch wheel, taken apart (PEP 427 and PyTorch's way of numbering nightlies).
+// Used by the sources of builds and by environment_of().
 #pragma once
 
 #include <optional>
@@ -16,7 +16,8 @@ struct TorchVersion {
   std::string date;       // "2026-08-20"; empty: no nightly
   std::string variant;    // empty: none named
 };
-// nullopt unless it is numbers between dots, then at most ".devYYYYMMDD" (a real date) and "+variant".
+// nullopt unless it is numbers between dots, then at most ".devYYYYMMDD" (a real date) and
+// "+variant".
 std::optional<TorchVersion> parse_version(std::string_view text);
 
 struct WheelName {
@@ -32,7 +33,8 @@ std::optional<WheelName> parse_wheel_name(std::string_view file_name);
 
 // "%2B" to "+". nullopt for a broken escape or one that hides a zero byte.
 std::optional<std::string> percent_decode(std::string_view text);
-// The last part of a URL's or file's path, decoded, without query and fragment; empty if there is none.
+// The last part of a URL's or file's path, decoded, without query and fragment; empty if there is
+// none.
 std::string file_name_of(std::string_view url);
 
 }  // namespace nightjar::service

@@ -1,0 +1,308 @@
+#include "service/config.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "tests/service/discovery/support.hpp"
+
+using namespace nightjar;
+using namespace nightjar::service;
+using Catch::Contains;
+using test::TemporaryFolder;
+using test::write_file;
+
+namespace {
+
+const std::string least =
+    "[source]\nindex = \"https://wheels.test/nightly/cpu\"\n"
+    "[repository]\nurl = \"https://github.com/pytorch/pytorch\"\n";
+
+const std::string every_key = R"(
+[service]
+data = "../var"
+address = "::1"
+port = 0
+open_reads = false
+public_url = "https://nightjar.test/"
+port_file = "/run/nightjar.port"
+[[token]]
+name = "r1"
+role = "runner"
+sha256 = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+[[token]]
+name = "boss"
+role = "admin"
+sha256 = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+[source]
+directory = "wheels"
+variant = "cu130"
+python_tag = "cp312"
+poll = 7
+keep_days = 3
+first_nightlies = 2
+artifact_bytes = 1_048_576
+[repository]
+url = "repo.git"
+main = "trunk"
+nightly = "release/nightly"
+[night]
+at = "23:59"
+on_new_build = false
+workloads = ["python/*/eval/cpu/**"]
+metrics = ["latency"]
+runs = 3
+session_workloads = 2
+run_seconds = 1
+run_timeout_seconds = 60.5
+run_memory_bytes = 1000
+threads = 2
+[detection]
+threshold = "10%"
+screen_change = 0.05
+screen_z = 2
+interval_points = 0.04
+confidence = 0.9
+[[threshold]]
+workload = "native/**"
+metric = "peak_cpu_memory"
+threshold = "2.5%"
+[search]
+threshold = 0.05
+certainty = 0.95
+max_runs = 100
+first_runs = 4
+session_runs = 32
+build_cost = 10
+session_cost = 1.5
+[queue]
+lease = 9
+tick = 1
+runner_silent = 11
+[webhook]
+secret_file = "hook"
+branch = "night"
+repository = "me/fork"
+[report]
+tracker = "github"
+directory = "out"
+api = "http://127.0.0.1:9/api/"
+repository = "me/reports"
+token_file = "token"
+labels = ["a", "b"]
+recovered_nights = 2
+)";
+
+// "table.key" of each line.
+std::set<std::string> keys_of(const std::string& toml) {
+  std::set<std::string> keys;
+  std::string table;
+  std::istringstream lines(toml);
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_search(line, match, std::regex("^\\[+([a-z]+)\\]"))) table = match[1];
+    if (std::regex_search(line, match, std::regex("^([a-z_0-9]+) = ")))
+      keys.insert(table + "." + match[1].str());
+  }
+  return keys;
+}
+
+std::string error_of(const std::filesystem::path& file) {
+  try {
+    load_config(file);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("a configuration with a source and a repository has a default for all else") {
+  const TemporaryFolder folder;
+  const Config config = load_config(write_file(folder / "n.toml", least));
+  CHECK(config.source.index == "https://wheels.test/nightly/cpu");
+  CHECK(config.service.port == 8187);
+  CHECK(config.service.data == folder / "nightjar-data");
+  CHECK(config.report.directory == folder / "reports");
+  CHECK(config.report.token_file.empty());
+  CHECK(config.webhook.repository == "pytorch/pytorch");
+  CHECK(config.night.workloads == std::vector<std::string>{"python/**", "native/**"});
+  CHECK(config.search.max_runs == bisect::SearchPolicy{}.max_runs);
+  CHECK(config.tokens.empty());
+}
+
+TEST_CASE("every key of the configuration arrives") {
+  const TemporaryFolder folder;
+  const Config config = load_config(write_file(folder / "etc/n.toml", every_key));
+  CHECK(config.service.data == folder / "var");
+  CHECK(config.service.address == "::1");
+  CHECK(config.service.port == 0);
+  CHECK_FALSE(config.service.open_reads);
+  CHECK(config.service.public_url == "https://nightjar.test");
+  CHECK(config.service.port_file == "/run/nightjar.port");
+  REQUIRE(config.tokens.size() == 2);
+  CHECK(config.tokens[0].role == web::Role::runner);
+  CHECK(config.tokens[0].sha256 == std::string(64, 'a'));
+  CHECK(config.tokens[1].name == "boss");
+  CHECK(config.source.index.empty());
+  CHECK(config.source.directory == folder / "etc/wheels");
+  CHECK(config.source.variant == "cu130");
+  CHECK(config.source.python_tag == "cp312");
+  CHECK(config.source.poll.count() == 7);
+  CHECK(config.source.keep_days == 3);
+  CHECK(config.source.first_nightlies == 2);
+  CHECK(config.source.artifact_bytes == 1048576);
+  CHECK(config.repository.url == (folder / "etc/repo.git").string());
+  CHECK(config.repository.main == "trunk");
+  CHECK(config.repository.nightly == "release/nightly");
+  CHECK(config.night.at == "23:59");
+  CHECK_FALSE(config.night.on_new_build);
+  CHECK(config.night.workloads == std::vector<std::string>{"python/*/eval/cpu/**"});
+  CHECK(config.night.metrics == std::vector<std::string>{"latency"});
+  CHECK(config.night.runs == 3);
+  CHECK(config.night.session_workloads == 2);
+  CHECK(config.night.run_seconds == 1);
+  CHECK(config.night.run_timeout_seconds == 60.5);
+  CHECK(config.night.run_memory_bytes == 1000);
+  CHECK(config.night.threads == 2);
+  CHECK(config.detection.threshold == Approx(.1));
+  CHECK(config.detection.screen_change == .05);
+  CHECK(config.detection.screen_z == 2);
+  CHECK(config.detection.interval_points == .04);
+  CHECK(config.detection.confidence == .9);
+  REQUIRE(config.thresholds.size() == 1);
+  CHECK(config.thresholds[0].workload == "native/**");
+  CHECK(config.thresholds[0].metric == "peak_cpu_memory");
+  CHECK(config.thresholds[0].threshold == Approx(.025));
+  CHECK(config.search.threshold == .05);
+  CHECK(config.search.certainty == .95);
+  CHECK(config.search.max_runs == 100);
+  CHECK(config.search.first_runs == 4);
+  CHECK(config.search.session_runs == 32);
+  CHECK(config.search.build_cost == 10);
+  CHECK(config.search.session_cost == 1.5);
+  CHECK(config.queue.lease.count() == 9);
+  CHECK(config.queue.tick.count() == 1);
+  CHECK(config.queue.runner_silent.count() == 11);
+  CHECK(config.webhook.secret_file == folder / "etc/hook");
+  CHECK(config.webhook.branch == "night");
+  CHECK(config.webhook.repository == "me/fork");
+  CHECK(config.report.tracker == "github");
+  CHECK(config.report.directory == folder / "etc/out");
+  CHECK(config.report.api == "http://127.0.0.1:9/api");
+  CHECK(config.report.repository == "me/reports");
+  CHECK(config.report.token_file == folder / "etc/token");
+  CHECK(config.report.labels == std::vector<std::string>{"a", "b"});
+  CHECK(config.report.recovered_nights == 2);
+}
+
+TEST_CASE("a wrong configuration is one line that names file, line and key") {
+  struct Row {
+    const char* name;
+    const char* text;  // after `least`, so that its first line is line 5
+    const char* message;
+  };
+  const auto row = GENERATE(values<Row>({
+      {"unknown key", "[night]\nrun = 5\n", ":6: night.run: unknown key"},
+      {"unknown table", "[nite]\nruns = 5\n", ":5: nite: unknown key"},
+      {"unknown key of a token", "[[token]]\ntoken = \"x\"\n", ":6: token.token: unknown key"},
+      {"text for a number", "[night]\nruns = \"5\"\n", ":6: night.runs: must be a whole number"},
+      {"fraction", "[night]\nruns = 5.5\n", ":6: night.runs: must be a whole number from 1 to"},
+      {"number for text", "[night]\nat = 9\n", ":6: night.at: must be text"},
+      {"number for a flag", "[night]\non_new_build = 1\n",
+       ":6: night.on_new_build: must be true or"},
+      {"text for a list", "[night]\nworkloads = \"**\"\n", ":6: night.workloads: must be a list"},
+      {"value for a table", "[queue]\n[night.at]\n", ":6: night.at: must be text"},
+      {"port", "[service]\nport = 65536\n",
+       ":6: service.port: must be a whole number from 0 to 65535"},
+      {"address", "[service]\naddress = \"here\"\n", ":6: service.address: must be an IPv4"},
+      {"time", "[night]\nat = \"24:00\"\n", ":6: night.at: must be a time of day in UTC"},
+      {"glob", "[night]\nworkloads = [\"python/[ab]\"]\n",
+       ":6: night.workloads: 'python/[ab]' is no"},
+      {"metric", "[night]\nmetrics = [\"speed\"]\n",
+       ":6: night.metrics: no metric is called 'speed'"},
+      {"role", "[[token]]\nname = \"a\"\nrole = \"root\"\n", ":7: token.role: must be \"read\","},
+      {"token itself", "[[token]]\nname = \"a\"\nrole = \"read\"\nsha256 = \"secret\"\n",
+       ":8: token.sha256: must be the token's SHA-256"},
+      {"share", "[detection]\nthreshold = \"7\"\n", ":6: detection.threshold: must be a share"},
+      {"negative share", "[detection]\nthreshold = -0.07\n",
+       ":6: detection.threshold: must be a num"},
+      {"threshold without one", "[[threshold]]\nmetric = \"*\"\n",
+       ":5: threshold.threshold: is requ"},
+      {"tracker", "[report]\ntracker = \"jira\"\n", ":6: report.tracker: must be \"dry-run\" or"},
+      {"github without a repository", "[report]\ntracker = \"github\"\n",
+       "report.repository: is requ"},
+      {"no TOML", "[night\n", ":5"},
+      {"same key twice", "[night]\nruns = 5\nruns = 6\n", ":7"},
+  }));
+  INFO(row.name);
+  const TemporaryFolder folder;
+  const auto file = write_file(folder / "n.toml", least + row.text);
+  const std::string error = error_of(file);
+  CHECK_THAT(error, Contains(file.string() + ":"));
+  CHECK_THAT(error, Contains(row.message));
+  CHECK(error.find('\n') == std::string::npos);
+}
+
+TEST_CASE(
+    "a source and a repository are required, and a mistyped key comes before what it leaves out") {
+  const TemporaryFolder folder;
+  CHECK_THAT(error_of(write_file(folder / "a.toml", "")), Contains("either index or directory"));
+  CHECK_THAT(error_of(write_file(folder / "b.toml", "[source]\nindex = \"http://a\"\n")),
+             Contains("repository.url: is required"));
+  CHECK_THAT(error_of(write_file(folder / "c.toml", "[source]\nindx = \"http://a\"\n")),
+             Contains("source.indx: unknown key"));
+  CHECK_THAT(error_of(write_file(folder / "d.toml", "[source]\nindex = \"/a\"\n")),
+             Contains("source.index: must be an http:// or https:// URL"));
+  CHECK_THAT(error_of(folder / "none.toml"), Contains("none.toml: cannot be read"));
+}
+
+TEST_CASE("the production configuration loads, and shows every default as it is") {
+  const std::filesystem::path file = NIGHTJAR_SOURCE_DIR "/deploy/nightjar.toml";
+  const Config production = load_config(file);
+  CHECK(production.source.index == "https://download.pytorch.org/whl/nightly/cpu");
+  CHECK(production.repository.url == "https://github.com/pytorch/pytorch");
+  CHECK(production.report.tracker == "dry-run");
+
+  // With every commented line put in force all is as before: so what it calls a default is one.
+  std::string text = test::read_file(file);
+  text = std::regex_replace(text, std::regex("\n# (\\[\\[|[a-z_0-9]+ = )"), "\n$1");
+  text =
+      std::regex_replace(text, std::regex("64 hexadecimal digits\""), std::string(64, 'a') + "\"");
+  std::set<std::string> known = keys_of(every_key);
+  known.insert("source.index");  // or source.directory
+  CHECK(keys_of(text) == known);
+  const TemporaryFolder folder;
+  const Config shown = load_config(write_file(folder / "n.toml", text));
+  CHECK(shown.service.port == production.service.port);
+  CHECK(shown.service.address == production.service.address);
+  CHECK(shown.source.poll == production.source.poll);
+  CHECK(shown.source.keep_days == production.source.keep_days);
+  CHECK(shown.source.artifact_bytes == production.source.artifact_bytes);
+  CHECK(shown.night.workloads == production.night.workloads);
+  CHECK(shown.night.metrics == production.night.metrics);
+  CHECK(shown.night.run_timeout_seconds == production.night.run_timeout_seconds);
+  CHECK(shown.detection.screen_z == production.detection.screen_z);
+  CHECK(shown.detection.threshold == production.detection.threshold);
+  CHECK(shown.search.build_cost == production.search.build_cost);
+  CHECK(shown.queue.lease == production.queue.lease);
+  CHECK(shown.webhook.repository == production.webhook.repository);
+  CHECK(shown.report.labels == production.report.labels);
+}
+
+TEST_CASE("a secret comes from the environment before the file, and never empty from a file") {
+  const TemporaryFolder folder;
+  const auto file = write_file(folder / "token", "from-file \r\nsecond line\n");
+  ::unsetenv("NIGHTJAR_TEST_SECRET");
+  CHECK(read_secret("NIGHTJAR_TEST_SECRET", "").empty());
+  CHECK(read_secret("NIGHTJAR_TEST_SECRET", file) == "from-file");
+  ::setenv("NIGHTJAR_TEST_SECRET", "from-environment", 1);
+  CHECK(read_secret("NIGHTJAR_TEST_SECRET", file) == "from-environment");
+  ::unsetenv("NIGHTJAR_TEST_SECRET");
+  CHECK_THROWS_WITH(read_secret("NIGHTJAR_TEST_SECRET", folder / "none"), Contains("none"));
+  CHECK_THROWS_WITH(read_secret("NIGHTJAR_TEST_SECRET", write_file(folder / "empty", "\n")),
+                    Contains("holds no secret"));
+}
