@@ -9,7 +9,7 @@ namespace nightjar::storage {
 namespace {
 
 #define REGRESSION_COLUMNS                                                                   \
-  "id, state, night, machine, good, bad, culprit_probability, culprit_ratio, culprit_low, "   \
+  "id, state, night, machine, good, bad, part, culprit_probability, culprit_ratio, culprit_low, "   \
   "culprit_high, merged_into, fingerprint, issue_number, issue_url, opened_at_us, updated_at_us"
 #define REGRESSION_SELECT "SELECT " REGRESSION_COLUMNS " FROM regression"
 
@@ -40,6 +40,7 @@ Regression read_regression(Database& db, Statement& row) {
   regression.machine = row.next<MachineId>();
   regression.good = row.next<BuildId>();
   regression.bad = row.next<BuildId>();
+  regression.part = row.next<int>();
   const auto probability = row.next<std::optional<double>>();
   Culprit culprit{{}, probability.value_or(0), row.next<double>(), row.next<double>(),
                   row.next<double>()};
@@ -101,12 +102,12 @@ Regression add_regression(Database& db, const Regression& regression,
                           const RegressionChange& change) {
   Transaction transaction(db);
   Statement insert(db,
-                   "INSERT INTO regression (state, night, machine, good, bad, lead, fingerprint, "
-                   "issue_url, opened_at_us, updated_at_us) "
-                   "VALUES (?, ?, ?, ?, ?, ?, '', '', ?, ?) ON CONFLICT DO NOTHING");
+                   "INSERT INTO regression (state, night, machine, good, bad, lead, part, "
+                   "fingerprint, issue_url, opened_at_us, updated_at_us) "
+                   "VALUES (?, ?, ?, ?, ?, ?, ?, '', '', ?, ?) ON CONFLICT DO NOTHING");
   insert
       .bind(change.state, regression.night, regression.machine, regression.good, regression.bad,
-            lead_of(regression), regression.opened_at, regression.updated_at)
+            lead_of(regression), regression.part, regression.opened_at, regression.updated_at)
       .run();
   if (insert.changes() == 1) {
     Regression added = regression;
@@ -114,8 +115,9 @@ Regression add_regression(Database& db, const Regression& regression,
     write_regression(db, added, change.state);
     append_change(db, added.id, change);
   }
-  Statement find(db, REGRESSION_SELECT " WHERE night = ? AND lead = ? AND bad = ?");
-  auto stored = read_one(find.bind(regression.night, lead_of(regression), regression.bad),
+  Statement find(db, REGRESSION_SELECT " WHERE night = ? AND lead = ? AND bad = ? AND part = ?");
+  auto stored = read_one(find.bind(regression.night, lead_of(regression), regression.bad,
+                                   regression.part),
                          reader(db));
   transaction.commit();
   return *std::move(stored);

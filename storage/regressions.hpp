@@ -13,7 +13,7 @@
 namespace nightjar::storage {
 
 // Stores the regression and its first change in one transaction; the one that is there (same night,
-// lead series and bad build) is returned unchanged. Its state is the change's; it needs a series.
+// lead series, bad build and part) is returned unchanged. Its state is the change's; it needs a series.
 Regression add_regression(Database& db, const Regression& regression, const RegressionChange& change);
 // Writes the row and appends `change` (whose state becomes the regression's) in one transaction.
 void change_regression(Database& db, const Regression& regression, const RegressionChange& change);

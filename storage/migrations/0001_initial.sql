@@ -152,7 +152,8 @@ CREATE TABLE level (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX level_by_night ON level (series, night);
 
--- `lead` is the first of its series; `part` counts further culprits of the same search. The culprit's numbers are null until there is one.
+-- `lead` is the first of its series; `part` counts further culprits of the same search. The culprit's
+-- numbers are null until there is one.
 CREATE TABLE regression (
   id INTEGER PRIMARY KEY,
   state TEXT NOT NULL CHECK (state IN ('suspected', 'confirmed', 'bisecting', 'blamed', 'reported',
@@ -162,7 +163,7 @@ CREATE TABLE regression (
   good INTEGER NOT NULL REFERENCES build (id),
   bad INTEGER NOT NULL REFERENCES build (id),
   lead INTEGER NOT NULL REFERENCES series (id),
-  part INTEGER NOT NULL DEFAULT 0,
+  part INTEGER NOT NULL,
   culprit_probability REAL,
   culprit_ratio REAL,
   culprit_low REAL,

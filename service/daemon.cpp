@@ -1,0 +1,287 @@
+#include "service/daemon.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <csignal>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "bisect/git/repository.hpp"
+#include "service/api/api.hpp"
+#include "service/discovery/artifacts.hpp"
+#include "service/discovery/discovery.hpp"
+#include "service/discovery/index_source.hpp"
+#include "service/engine/engine.hpp"
+#include "service/report/dry_run_tracker.hpp"
+#include "service/report/github_tracker.hpp"
+#include "service/report/outbox_sender.hpp"
+#include "storage/nights.hpp"
+#include "storage/regressions.hpp"
+#include "web/secret.hpp"
+#include "web/server.hpp"
+
+namespace nightjar::service {
+namespace asio = boost::asio;
+namespace {
+
+std::unique_ptr<IssueTracker> make_tracker(const Config& config, const Clock& clock) {
+  if (config.report.tracker != "github")
+    return std::make_unique<DryRunTracker>(config.report.directory);
+  GithubConfig github;
+  github.api = config.report.api;
+  github.repository = config.report.repository;
+  github.token_file = config.report.token_file;
+  if (!config.report.labels.empty()) github.label = config.report.labels.front();
+  return std::make_unique<GithubTracker>(std::move(github), clock);
+}
+
+git::RepositoryOptions repository_options(const Config& config) {
+  git::RepositoryOptions options;
+  options.url = config.repository.url;
+  options.path = config.service.data / "repository.git";
+  options.branches = {config.repository.main, config.repository.nightly};
+  return options;
+}
+
+Config with_local_token(Config config, const std::string& token) {
+  config.tokens.push_back({"local-runner", web::Role::runner, web::sha256(token).str()});
+  return config;
+}
+
+Config with_folders(Config config) {
+  std::filesystem::create_directories(config.service.data);
+  return config;
+}
+
+}  // namespace
+
+std::filesystem::path database_file(const Config& config) {
+  return config.service.data / "nightjar.sqlite";
+}
+
+struct Daemon::Impl {
+  explicit Impl(Config given)
+      : local_token(web::random_token()),
+        config(with_folders(with_local_token(std::move(given), local_token))),
+        db(storage::Database::open_writer(database_file(config))),
+        artifacts(config.service.data / "artifacts", config.source.artifact_bytes, clock),
+        graph(repository_options(config)),
+        source(make_source(config.source)),
+        tracker(make_tracker(config, clock)),
+        discovery(*source, graph, artifacts, config, clock),
+        sender(*tracker, config.report.labels, clock),
+        desk{db, graph, artifacts, config, clock,
+             [this](std::string_view event, const std::string& json) { events.publish(event, json); }},
+        tick_timer(io),
+        poll_timer(io),
+        signals(io, SIGTERM, SIGINT),
+        api(config, clock, db, database_file(config), artifacts, events, io.get_executor(),
+            writer.get_executor(), readers.get_executor(), [this] { wake(); }),
+        server(io, api::server_config(config)) {
+    api::add_routes(server, api);
+  }
+
+  // ---- writer thread
+
+  void on_tick() {
+    waking = false;
+    if (tick(desk, surveyed)) spdlog::debug("tick changed rows");
+    pin_artifacts(desk);
+    api.heartbeat.beat(clock.now());
+    api.claims.notify();
+    send_next();
+    const bool asked = night_waits();
+    if (asked && !asked_before) look();
+    asked_before = asked;
+  }
+
+  // A night that waits wants the source read now, not at the next poll.
+  bool night_waits() {
+    for (const Night& night : storage::open_nights(db))
+      if (night.state == NightState::waiting) return true;
+    return false;
+  }
+
+  void look() {
+    if (looking) return;
+    looking = true;
+    auto known = discovery.known(db);
+    auto lost = missing_wheels(desk);
+    asio::post(worker, [this, known = std::move(known), lost = std::move(lost)] {
+      for (const Build& build : lost) restore(build);
+      auto survey = discovery.look(known);
+      asio::post(writer, [this, survey = std::move(survey)] { take(survey); });
+    });
+  }
+
+  void take(const Survey& survey) {
+    looking = false;
+    try {
+      for (const std::string& problem : survey.problems) spdlog::warn("source problem={}", problem);
+      const Changes changes = discovery.apply(db, survey);
+      for (const Build& build : changes.found) announce(build);
+      if (changes.settled) announce(*changes.settled);
+      // Proving may take several looks: nights are given builds when nothing waits any more.
+      if (!survey.more && survey.problems.empty()) surveyed = true;
+      if (survey.more) look();
+    } catch (const std::exception& error) {
+      spdlog::error("discovery failed error={}", error.what());
+    }
+    wake();
+  }
+
+  void announce(const Build& build) {
+    spdlog::info("build version={} state={} reason={}", build.version, name_of(build.state),
+                 build.reason);
+    events.publish("build", nlohmann::json{{"id", build.id.value},
+                                           {"version", build.version},
+                                           {"state", name_of(build.state)},
+                                           {"reason", build.reason}}
+                                .dump());
+  }
+
+  void send_next() {
+    if (sending) return;
+    const auto pending = storage::pending_messages(db, clock.now());
+    if (pending.empty()) return;
+    const auto regression = storage::find_regression(db, pending.front().regression);
+    const auto issue = regression ? regression->issue_number : std::nullopt;
+    sending = true;
+    asio::post(mailer, [this, message = pending.front(), issue] {
+      Sent sent = sender.send(message, issue);
+      asio::post(writer, [this, message, sent = std::move(sent)]() mutable { note(message, sent); });
+    });
+  }
+
+  void note(OutboxMessage message, const Sent& sent) {
+    sending = false;
+    try {
+      sent.apply_to(message);
+      storage::Transaction transaction(db);
+      storage::update_message(db, message);
+      auto regression = storage::find_regression(db, message.regression);
+      if (regression && sent.issue) {
+        regression->issue_number = sent.issue->number;
+        regression->issue_url = sent.issue->url;
+        storage::update_regression(db, *regression);
+      }
+      transaction.commit();
+      spdlog::info("outbox key={} state={} url={} error={}", message.key, name_of(message.state),
+                   message.url, message.error);
+      events.publish("report", nlohmann::json{{"id", message.id.value},
+                                              {"state", name_of(message.state)},
+                                              {"url", message.url}}
+                                   .dump());
+    } catch (const std::exception& error) {
+      spdlog::error("outbox failed key={} error={}", message.key, error.what());
+    }
+    wake();
+  }
+
+  // ---- discovery's thread
+
+  void restore(const Build& build) {
+    try {
+      if (build.kind == BuildKind::nightly) discovery.restore(build);
+    } catch (const std::exception& error) {
+      spdlog::error("wheel not restored version={} error={}", build.version, error.what());
+    }
+  }
+
+  // ---- any thread
+
+  void wake() {
+    if (!waking.exchange(true)) asio::post(writer, [this] { on_tick(); });
+  }
+
+  // ---- I/O thread
+
+  void tick_later() {
+    tick_timer.expires_after(config.queue.tick);
+    tick_timer.async_wait([this](boost::system::error_code error) {
+      if (error) return;
+      wake();
+      tick_later();
+    });
+  }
+
+  void poll_later() {
+    asio::post(writer, [this] { look(); });
+    poll_timer.expires_after(config.source.poll);
+    poll_timer.async_wait([this](boost::system::error_code error) {
+      if (!error) poll_later();
+    });
+  }
+
+  void write_port_file() {
+    if (config.service.port_file.empty()) return;
+    std::filesystem::path temporary = config.service.port_file;
+    temporary += ".new";
+    if (std::FILE* file = std::fopen(temporary.c_str(), "w")) {
+      std::fprintf(file, "%u\n", unsigned(server.port()));
+      std::fclose(file);
+      std::filesystem::rename(temporary, config.service.port_file);
+    }
+  }
+
+  void run() {
+    signals.async_wait([this](boost::system::error_code error, int) {
+      if (!error) stop();
+    });
+    server.start();
+    write_port_file();
+    spdlog::info("listening address={} port={}", config.service.address, server.port());
+    tick_later();
+    poll_later();
+    wake();
+    io.run();
+    // What the other threads still do is lost without harm: rows are all the state there is.
+    writer.join();
+    readers.join();
+  }
+
+  void stop() {
+    spdlog::info("stopping");
+    tick_timer.cancel();
+    poll_timer.cancel();
+    server.stop();
+    worker.stop();
+    mailer.stop();
+  }
+
+  std::string local_token;
+  Config config;
+  SystemClock clock;
+  storage::Database db;
+  Artifacts artifacts;
+  git::Repository graph;
+  std::unique_ptr<BuildSource> source;
+  std::unique_ptr<IssueTracker> tracker;
+  Discovery discovery;
+  OutboxSender sender;
+  web::EventStream events;
+  Desk desk;
+  // Owned by the writer's thread.
+  bool surveyed = false, looking = false, sending = false, asked_before = false;
+  std::atomic<bool> waking = false;
+  asio::io_context io{1};
+  asio::steady_timer tick_timer, poll_timer;
+  asio::signal_set signals;
+  asio::thread_pool readers{2}, worker{1}, mailer{1}, writer{1};
+  api::Context api;
+  web::Server server;
+};
+
+Daemon::Daemon(Config config) : impl_(std::make_unique<Impl>(std::move(config))) {}
+Daemon::~Daemon() = default;
+std::uint16_t Daemon::port() const { return impl_->server.port(); }
+std::string Daemon::local_runner_token() const { return impl_->local_token; }
+void Daemon::run() { impl_->run(); }
+
+}  // namespace nightjar::service

@@ -1,0 +1,65 @@
+#include "service/local_runner.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <system_error>
+
+namespace nightjar::service {
+namespace {
+
+void write_secret(const std::filesystem::path& path, const std::string& text) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd < 0 || ::write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    throw std::system_error(errno, std::generic_category(), "cannot write " + path.string());
+  ::close(fd);
+}
+
+}  // namespace
+
+LocalRunner::LocalRunner(std::filesystem::path program, std::string service_url, std::string token,
+                         std::filesystem::path folder)
+    : program_(std::move(program)), folder_(std::move(folder)), service_url_(std::move(service_url)) {
+  if (!std::filesystem::exists(program_))
+    throw std::runtime_error("no runner to start at " + program_.string() + ": build it first");
+  std::filesystem::create_directories(folder_);
+  write_secret(folder_ / "token", token + "\n");
+  thread_ = std::thread([this] { keep_running(); });
+}
+
+LocalRunner::~LocalRunner() {
+  stopping_ = true;
+  if (const pid_t child = child_; child > 0) ::kill(child, SIGTERM);
+  thread_.join();
+}
+
+pid_t LocalRunner::start() const {
+  const std::string token = folder_ / "token", cache = folder_ / "cache";
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  ::execl(program_.c_str(), program_.c_str(), "--service", service_url_.c_str(), "--token-file",
+          token.c_str(), "--cache", cache.c_str(), "--name", "local", static_cast<char*>(nullptr));
+  ::_exit(127);
+}
+
+void LocalRunner::keep_running() {
+  using namespace std::chrono_literals;
+  while (!stopping_) {
+    child_ = start();
+    int status = 0;
+    while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {}
+    child_ = 0;
+    if (stopping_) return;
+    spdlog::warn("local runner ended status={}", status);
+    for (int i = 0; i < 20 && !stopping_; ++i) std::this_thread::sleep_for(100ms);
+  }
+}
+
+}  // namespace nightjar::service

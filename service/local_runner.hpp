@@ -1,0 +1,35 @@
+// An agent beside the service, as a child process that is started again when it ends: for trying things
+// out on one machine. It speaks HTTP like any other.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+namespace nightjar::service {
+
+class LocalRunner {
+ public:
+  // `program`: nightjar-runner. The token is handed over in a file that only this user can read.
+  LocalRunner(std::filesystem::path program, std::string service_url, std::string token,
+              std::filesystem::path folder);
+  ~LocalRunner();  // stops it
+  LocalRunner(const LocalRunner&) = delete;
+  LocalRunner& operator=(const LocalRunner&) = delete;
+
+ private:
+  void keep_running();
+  pid_t start() const;
+
+  std::filesystem::path program_, folder_;
+  std::string service_url_;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<pid_t> child_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace nightjar::service

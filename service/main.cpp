@@ -1,0 +1,86 @@
+// nightjard: the service.
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "service/daemon.hpp"
+#include "service/local_runner.hpp"
+#include "storage/database.hpp"
+
+namespace {
+using namespace nightjar;
+
+struct Options {
+  std::filesystem::path config, backup;
+  bool check = false, local_runner = false, verbose = false;
+};
+
+std::filesystem::path beside_this_program(const char* name) {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
+}
+
+int back_up(const service::Config& config, const std::filesystem::path& to) {
+  storage::Database::open_reader(service::database_file(config)).backup(to);
+  std::printf("backed up %s to %s\n", service::database_file(config).c_str(), to.c_str());
+  return 0;
+}
+
+int serve(const service::Config& config, bool local_runner) {
+  service::Daemon daemon(config);
+  std::optional<service::LocalRunner> runner;
+  if (local_runner)
+    runner.emplace(beside_this_program("nightjar-runner"),
+                   "http://127.0.0.1:" + std::to_string(daemon.port()), daemon.local_runner_token(),
+                   config.service.data / "local-runner");
+  daemon.run();
+  return 0;
+}
+
+int run(const Options& options) {
+  service::Config config;
+  try {
+    config = service::load_config(options.config);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "nightjard: %s\n", error.what());
+    return 2;
+  }
+  if (options.check) {
+    std::printf("%s is a valid configuration\n", options.config.c_str());
+    return 0;
+  }
+  if (!options.backup.empty()) return back_up(config, options.backup);
+  return serve(config, options.local_runner);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("nightjard"));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %^%l%$ %v", spdlog::pattern_time_type::utc);
+  Options options;
+  CLI::App app{"Watches PyTorch nightlies for performance regressions.", "nightjard"};
+  app.add_option("--config", options.config, "Configuration file (TOML); see deploy/nightjar.toml")
+      ->required();
+  app.add_flag("--check-config", options.check, "Check the configuration and end");
+  app.add_flag("--local-runner", options.local_runner, "Start an agent on this machine, too");
+  app.add_option("--backup", options.backup,
+                 "Copy the database to this file while the service may be running, and end");
+  app.add_flag("--verbose", options.verbose, "Log more");
+  app.set_version_flag("--version", "nightjard " NIGHTJAR_VERSION);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (options.verbose) spdlog::set_level(spdlog::level::debug);
+  try {
+    return run(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "nightjard: %s\n", error.what());
+    return 3;
+  }
+}

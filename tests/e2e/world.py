@@ -1,0 +1,255 @@
+"""A small truth for end-to-end tests: a git repository, wheels made of its files, a wheel index on
+loopback, and the real programs run against them. Levels are scripted (no torch), all else is real."""
+import base64
+import functools
+import hashlib
+import http.server
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", ROOT / "build" / "bin"))
+GIT_ENV = {
+    "GIT_AUTHOR_NAME": "A. Developer", "GIT_AUTHOR_EMAIL": "a@example.org",
+    "GIT_COMMITTER_NAME": "A. Developer", "GIT_COMMITTER_EMAIL": "a@example.org",
+    "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null",
+}
+WORKLOADS = ["python/alpha/eval/cpu/fp32/b1/eager", "python/beta/train/cpu/fp32/b4/eager"]
+
+
+def git(repo, *words, date=None):
+    env = dict(os.environ, **GIT_ENV)
+    if date:
+        env.update(GIT_AUTHOR_DATE=date, GIT_COMMITTER_DATE=date)
+    out = subprocess.run(["git", "-C", str(repo), *words], env=env, check=True, capture_output=True, text=True)
+    return out.stdout.strip()
+
+
+class Repository:
+    """main with one commit a file change, nightly with commits of the same trees."""
+
+    def __init__(self, path):
+        self.path = path
+        path.mkdir(parents=True)
+        git(path, "init", "-q", "-b", "main")
+        self.commits = []
+        self.write("torch/__init__.py", "from .version import __version__\n")
+        self.write("docs/index.md", "documentation\n")
+        self.commit("Begin")
+
+    def write(self, name, text):
+        file = self.path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def commit(self, subject):
+        git(self.path, "add", "-A")
+        date = f"2026-08-20T{len(self.commits) // 60:02d}:{len(self.commits) % 60:02d}:00Z"
+        git(self.path, "commit", "-q", "-m", f"{subject} (#{1000 + len(self.commits)})", date=date)
+        self.commits.append(git(self.path, "rev-parse", "HEAD"))
+        return self.commits[-1]
+
+    def grow(self, count, native=()):
+        for _ in range(count):
+            n = len(self.commits)
+            name = f"torch/csrc/unit{n}.cpp" if n in native else f"torch/module{n}.py"
+            self.write(name, f"# {n}\n")
+            self.commit(f"Change number {n}")
+
+    def nightly(self, date):
+        """A nightly commit of main's head; returns its sha."""
+        main = self.commits[-1]
+        tree = git(self.path, "rev-parse", main + "^{tree}")
+        parents = []
+        known = subprocess.run(["git", "-C", str(self.path), "rev-parse", "-q", "--verify", "refs/heads/nightly"],
+                               capture_output=True, text=True).stdout.strip()
+        if known:
+            parents = ["-p", known]
+        sha = git(self.path, "commit-tree", tree, *parents, "-m", f"{date} nightly release ({main})",
+                  date=date + "T07:30:00Z")
+        git(self.path, "update-ref", "refs/heads/nightly", sha)
+        return sha
+
+
+def make_wheel(folder, version, git_version, repo):
+    """A wheel of the repository's torch/ folder as it stands, consistent in name, METADATA and RECORD."""
+    files = {str(f.relative_to(repo.path)): f.read_bytes() for f in sorted((repo.path / "torch").rglob("*.py"))}
+    files["torch/version.py"] = (f"__version__ = '{version}'\ndebug = False\ncuda = None\n"
+                                 f"git_version = '{git_version}'\nhip = None\n").encode()
+    info = f"torch-{version}.dist-info"
+    files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n".encode()
+    files[f"{info}/WHEEL"] = b"Wheel-Version: 1.0\nTag: cp311-cp311-linux_x86_64\n"
+    record = "".join(
+        f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"
+        for name, data in files.items()) + f"{info}/RECORD,,\n"
+    files[f"{info}/RECORD"] = record.encode()
+    path = folder / f"torch-{version}-cp311-cp311-linux_x86_64.whl"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, (2026, 8, 20, 0, 0, 0)), data)
+    return path
+
+
+class Index:
+    """A PEP 503 index of a folder, as PyTorch's: absolute links for torch, no hashes."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        (folder / "torch").mkdir(parents=True)
+        handler = functools.partial(QuietHandler, directory=str(folder))
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.names = []
+        self.write()
+
+    def publish(self, wheel):
+        self.names.append(wheel.name)
+        self.write()
+
+    def write(self):
+        anchors = "".join(f'<a href="{self.url}/{name.replace("+", "%2B")}" data-core-metadata="sha256=00">{name}</a><br/>\n'
+                          for name in self.names)
+        page = f"<!DOCTYPE html><html><body><h1>Links for torch</h1>\n{anchors}</body></html>\n"
+        (self.folder / "torch" / "index.html").write_text(page)
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+class World:
+    """Repository, index, configuration and the running programs, in one temporary folder."""
+
+    def __init__(self, folder, **overrides):
+        self.folder = folder
+        self.repo = Repository(folder / "repository")
+        self.index = Index(folder / "index")
+        self.config = folder / "nightjar.toml"
+        self.port_file = folder / "port"
+        self.tokens = {role: f"{role}-token-for-tests" for role in ("read", "runner", "admin")}
+        self.processes = {}
+        self.overrides = overrides
+        for role, token in self.tokens.items():
+            (folder / f"{role}.token").write_text(token + "\n")
+        (folder / "webhook.secret").write_text("a webhook secret\n")
+        self.write_config()
+
+    def write_config(self):
+        tokens = "".join(f'[[token]]\nname = "{role}"\nrole = "{role}"\nsha256 = "{hashlib.sha256(t.encode()).hexdigest()}"\n'
+                         for role, t in self.tokens.items())
+        settings = {
+            "service": {"data": str(self.folder / "data"), "port": 0, "port_file": str(self.port_file)},
+            "source": {"index": self.index.url, "variant": "cpu", "python_tag": "cp311", "poll": 1,
+                       "keep_days": 3650},
+            "repository": {"url": str(self.repo.path)},
+            "night": {"workloads": ["python/**"], "run_seconds": 0.1},
+            "queue": {"lease": 3, "tick": 1},
+            "webhook": {"secret_file": str(self.folder / "webhook.secret"), "repository": "pytorch/pytorch"},
+            "report": {"directory": str(self.folder / "reports")},
+        }
+        for section, keys in self.overrides.items():
+            settings.setdefault(section, {}).update(keys)
+        text = ""
+        for section, keys in settings.items():
+            text += f"[{section}]\n" + "".join(f"{k} = {json.dumps(v)}\n" for k, v in keys.items())
+        self.config.write_text(text + tokens)
+
+    # ---- a day of builds
+    def publish_nightly(self, date):
+        nightly = self.repo.nightly(date)
+        version = f"2.14.0.dev{date.replace('-', '')}+cpu"
+        self.index.publish(make_wheel(self.index.folder, version, nightly, self.repo))
+        return version
+
+    # ---- programs
+    def start(self, name, *arguments):
+        log = open(self.folder / f"{name}.log", "ab")
+        self.processes[name] = subprocess.Popen([str(a) for a in arguments], stdout=log, stderr=log,
+                                                start_new_session=True)
+
+    def start_daemon(self):
+        self.port_file.unlink(missing_ok=True)
+        self.start("nightjard", BIN / "nightjard", "--config", self.config)
+        self.wait("the daemon to listen", self.port_file.exists, 30)
+        self.wait("the daemon to answer", lambda: self.get("/healthz", raw=True), 30)
+
+    def start_runner(self, script):
+        path = self.folder / "script.json"
+        path.write_text(json.dumps(script))
+        self.start("nightjar-runner", BIN / "nightjar-runner", "--service", self.url, "--token-file",
+                   self.folder / "runner.token", "--name", "scripted", "--cache", self.folder / "cache",
+                   "--scripted", path)
+
+    def kill(self, name, how=signal.SIGKILL):
+        process = self.processes.pop(name, None)
+        if process and process.poll() is None:
+            process.send_signal(how)
+            return process.wait(30)
+        return process.returncode if process else None
+
+    def stop(self):
+        for name in list(self.processes):
+            self.kill(name)
+        self.index.server.shutdown()
+
+    # ---- REST
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port_file.read_text().strip()}"
+
+    def request(self, method, path, body=None, token="admin", headers=None):
+        data = json.dumps(body).encode() if isinstance(body, (dict, list)) else body
+        request = urllib.request.Request(self.url + path, data, headers or {}, method=method)
+        if token:
+            request.add_header("Authorization", "Bearer " + self.tokens[token])
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+
+    def get(self, path, raw=False):
+        try:
+            status, body = self.request("GET", path)
+        except (OSError, ValueError):
+            return None
+        if status != 200:
+            return None
+        return body if raw else json.loads(body)
+
+    def items(self, collection):
+        answer = self.get(f"/api/v1/{collection}?limit=200")
+        return answer["items"] if answer else []
+
+    def wait(self, what, condition, seconds=60):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if result := condition():
+                return result
+            for name, process in self.processes.items():
+                if process.poll() is not None:
+                    raise AssertionError(f"{name} ended with {process.returncode} while waiting for {what}\n"
+                                         + self.tail(name))
+            time.sleep(.05)
+        raise AssertionError(f"waited {seconds} s for {what}\n" + self.tail("nightjard"))
+
+    def tail(self, name):
+        log = self.folder / f"{name}.log"
+        return log.read_text(errors="replace")[-4000:] if log.exists() else ""
+
+    def night_done(self, count):
+        nights = self.items("nights")
+        return len([n for n in nights if n["state"] == "done"]) >= count and nights
+
+    def issues(self):
+        return sorted((self.folder / "reports").glob("*.md"))

@@ -1,0 +1,187 @@
+// A whole small installation in memory for tests of the engine: a literal commit graph, two nightlies, one
+// runner whose measurements are drawn from levels by commit. Everything else is the real thing.
+#pragma once
+
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "bisect/git/literal_graph.hpp"
+#include "service/discovery/artifacts.hpp"
+#include "service/engine/desk.hpp"
+#include "service/engine/engine.hpp"
+#include "storage/builds.hpp"
+#include "storage/database.hpp"
+#include "storage/jobs.hpp"
+#include "storage/nights.hpp"
+#include "storage/regressions.hpp"
+#include "storage/runners.hpp"
+#include "storage/series.hpp"
+#include "web/secret.hpp"
+
+namespace nightjar::service::test {
+
+inline const std::string kAlpha = "python/alpha/eval/cpu/fp32/b1/eager";
+inline const std::string kBeta = "python/beta/train/cpu/fp32/b4/eager";
+
+class NightWorld {
+ public:
+  NightWorld()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("nightjar-engine-" + web::random_token().substr(0, 12))),
+        clock(*parse_rfc3339("2026-08-20T08:00:00Z")),
+        db(storage::Database::open_writer(":memory:")),
+        artifacts(folder_, 1ull << 30, clock) {
+    config.repository.url = "https://example.org/pytorch";
+    config.night.workloads = {"python/**"};
+    config.night.on_new_build = true;
+    commits.push_back(graph.commit("main", "Begin", {{"torch/__init__.py", "0"}}));
+    runner.name = "lab";
+    runner.machine = storage::intern_machine(db, {{}, web::sha256("lab"), {{"cpu_model", "test"}}}).id;
+    runner.workloads = {kAlpha + "@1", kBeta + "@1"};
+    runner.version = "test";
+    runner.seen_at = clock.now();
+    runner = storage::register_runner(db, runner);
+  }
+  ~NightWorld() { std::filesystem::remove_all(folder_); }
+
+  void grow(int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::string number = std::to_string(commits.size());
+      commits.push_back(graph.commit("main", "Change " + number + " (#" + number + ")",
+                                     {{"torch/m" + number + ".py", number}}));
+    }
+  }
+
+  // A proved nightly of main's head.
+  Build nightly(const std::string& date) {
+    const CommitSha release = graph.release("nightly", date, commits.back());
+    const auto wheel = artifacts.temporary();
+    std::FILE* file = std::fopen(wheel.c_str(), "w");
+    std::fputs(date.c_str(), file);
+    std::fclose(file);
+    Build build;
+    build.version = "2.14.0.dev" + date + "+cpu";
+    std::erase(build.version, '-');
+    build.variant = "cpu";
+    build.date = date;
+    build.url = "https://example.org/torch-" + build.version + "-cp311-cp311-linux_x86_64.whl";
+    build.commit = commits.back();
+    build.nightly_commit = release;
+    build.sha256 = artifacts.add(wheel);
+    build.state = BuildState::proved;
+    build.found_at = clock.now();
+    return storage::add_build(db, build);
+  }
+
+  // Ticks and measures until nothing moves any more; returns the number of sessions measured.
+  int settle() {
+    int sessions = 0;
+    for (int idle = 0; idle < 3;) {
+      tick_once();
+      clock.advance(std::chrono::seconds(5));
+      storage::touch_runner(db, runner.id, clock.now());
+      const auto job = storage::claim_job(db, runner, clock.now(), clock.now() + lease);
+      if (!job) {
+        ++idle;
+        continue;
+      }
+      idle = 0;
+      ++sessions;
+      if (on_claim && !on_claim(*job)) continue;  // the runner "died" with it
+      const SessionResult result = measure(*job);
+      storage::store_result(db, job->id, job->attempt, result, clock.now());
+    }
+    return sessions;
+  }
+
+  void tick_once() {
+    Desk desk = this->desk();
+    tick(desk, true);
+  }
+
+  Desk desk() {
+    return {db, graph, artifacts, config, clock, [this](std::string_view event, const std::string&) {
+              ++events[std::string(event)];
+            }};
+  }
+
+  SessionResult measure(const Job& job) {
+    SessionResult result;
+    for (std::size_t i = 0; i < job.spec.order.size(); ++i) {
+      const PlannedRun& planned = job.spec.order[i];
+      RunResult run;
+      run.order = static_cast<int>(i);
+      run.started_at = clock.now();
+      clock.advance(std::chrono::milliseconds(100));
+      if (planned.is_control()) {
+        run.samples["latency"] = {control_level * std::exp(.005 * normal_(random_))};
+      } else {
+        const auto& environment = job.spec.environments[static_cast<std::size_t>(planned.environment)];
+        const auto build = storage::find_build(db, environment.build);
+        const auto& name = job.spec.workloads[static_cast<std::size_t>(planned.workload)].name;
+        fill(run, *build, name.str());
+      }
+      result.runs.push_back(std::move(run));
+    }
+    return result;
+  }
+
+  git::LiteralGraph graph;
+
+ private:
+  std::filesystem::path folder_;
+
+ public:
+  ManualClock clock;
+  storage::Database db;
+  Artifacts artifacts;
+  Config config;
+  Runner runner;
+  std::vector<CommitSha> commits;
+  std::map<std::string, int> events;
+  std::chrono::seconds lease{120};
+  double control_level = .25;
+  double noise = .02;
+  // Level of a metric of a workload at main's commit `position`; seconds or bytes.
+  std::function<double(int position, const std::string& workload, const std::string& metric)> level =
+      [](int, const std::string&, const std::string& metric) {
+        return metric == "latency" ? .010 : 3e8;
+      };
+  std::function<bool(int position)> imports = [](int) { return true; };
+  std::function<bool(const Job&)> on_claim;  // false: the runner dies with the job
+
+  int position(const CommitSha& sha) const {
+    for (std::size_t i = 0; i < commits.size(); ++i)
+      if (commits[i] == sha) return static_cast<int>(i);
+    return -1;
+  }
+
+ private:
+  void fill(RunResult& run, const Build& build, const std::string& workload) {
+    const int at = position(*build.commit);
+    if (!imports(at)) {
+      run.status = RunStatus::broken_environment;
+      run.reason = "ImportError";
+      return;
+    }
+    const double factor = std::exp(noise * normal_(random_));
+    for (int i = 0; i < 10; ++i) {
+      const double jitter = std::exp(.002 * normal_(random_));
+      run.samples["latency"].push_back(level(at, workload, "latency") * factor * jitter);
+      run.cpu_seconds.push_back(.01);
+      run.wait_seconds.push_back(0);
+    }
+    run.samples["peak_cpu_memory"] = {level(at, workload, "peak_cpu_memory") *
+                                      std::exp(.002 * normal_(random_))};
+  }
+
+  std::mt19937_64 random_{20260820};
+  std::normal_distribution<double> normal_{0, 1};
+};
+
+}  // namespace nightjar::service::test
