@@ -1,0 +1,34 @@
+// Which workloads there are, known without starting PyTorch: workloads.json of the workloads folder.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "storage/model/enum.hpp"
+#include "storage/model/workload.hpp"
+
+namespace nightjar::runner {
+
+NIGHTJAR_ENUM(WorkloadKind, python, native);
+
+struct CatalogEntry {
+  WorkloadName name;
+  int version = 1;
+  WorkloadKind kind = WorkloadKind::python;
+};
+
+// Throws std::runtime_error that names the file and what is wrong with it.
+std::vector<CatalogEntry> read_catalog(const std::filesystem::path& workloads);
+
+// The asked one, else the installed one beside this program, else that of the source tree.
+std::filesystem::path default_workloads(const std::filesystem::path& asked);
+
+// Native workloads are those of suite "native".
+bool is_native(const WorkloadName& name);
+
+// Those that any of `globs` selects, in the catalog's order.
+std::vector<CatalogEntry> select(const std::vector<CatalogEntry>& catalog,
+                                 const std::vector<std::string>& globs);
+
+}  // namespace nightjar::runner

@@ -1,0 +1,160 @@
+#include "runner/commands.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+
+#include "runner/agent.hpp"
+#include "runner/doctor.hpp"
+#include "runner/failure.hpp"
+#include "runner/files.hpp"
+#include "runner/fingerprint.hpp"
+#include "runner/machine_state.hpp"
+#include "runner/measure_output.hpp"
+#include "runner/native_cache.hpp"
+#include "runner/process_executor.hpp"
+#include "runner/python.hpp"
+#include "runner/scripted_executor.hpp"
+#include "runner/stop_on_signal.hpp"
+#include "runner/wait.hpp"
+
+namespace nightjar::runner {
+namespace fs = std::filesystem;
+namespace {
+
+std::string host_name() {
+  char name[256] = "runner";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+std::string read_token(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) throw WrongUse("cannot read the token file " + path);
+  const auto begin = text->find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos) throw WrongUse("the token file " + path + " is empty");
+  const auto token = text->substr(begin, text->find_last_not_of(" \t\r\n") - begin + 1);
+  if (token.find_first_of(" \t\r\n") != std::string::npos)
+    throw WrongUse("the token file " + path + " holds more than one word");
+  return token;
+}
+
+std::map<std::string, std::string> labels_of(const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> labels;
+  for (const auto& text : texts) {
+    const auto equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      throw WrongUse("--label " + text + " is not of the form k=v");
+    labels[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return labels;
+}
+
+std::string service_address(std::string url) {
+  while (url.ends_with('/')) url.pop_back();
+  if (!url.starts_with("http://") && !url.starts_with("https://"))
+    throw WrongUse("--service " + url + " is no http:// or https:// address");
+  return url;
+}
+
+std::vector<std::string> control_command() {
+  std::error_code error;
+  return {fs::read_symlink("/proc/self/exe", error).string(), "control"};
+}
+
+std::unique_ptr<Executor> make_executor(const Options& options, const AgentConfig& agent) {
+  EnvironmentsConfig environments;
+  environments.cache = agent.cache;
+  environments.python = default_python(options.python);
+  environments.limit_bytes = options.cache_bytes;
+  environments.download.service = agent.service;
+  environments.download.token = agent.token;
+  if (!options.scripted.empty())
+    return std::make_unique<ScriptedExecutor>(read_script(options.scripted), environments);
+  return std::make_unique<ProcessExecutor>(ProcessExecutorConfig{
+      environments, default_workloads(options.workloads), control_command()});
+}
+
+}  // namespace
+
+fs::path cache_folder(const fs::path& asked) {
+  if (!asked.empty()) return fs::absolute(asked);
+  const fs::path ours = fs::path(NIGHTJAR_SOURCE_DIR) / ".cache";
+  if (fs::is_directory(ours)) return ours / "runner";
+  const char* home = std::getenv("HOME");
+  return fs::path(home ? home : "/var/cache") / ".cache/nightjar-runner";
+}
+
+int run_agent(const Options& options) {
+  if (options.service.empty() || options.token_file.empty())
+    throw WrongUse("--service and --token-file are needed; see --help for other commands");
+  AgentConfig config;
+  config.service = service_address(options.service);
+  config.token = read_token(options.token_file);
+  config.name = options.name.empty() ? host_name() : options.name;
+  config.labels = labels_of(options.labels);
+  config.cache = cache_folder(options.cache);
+  fs::create_directories(config.cache);
+  const FileLock lock(config.cache / "lock");
+  const StopOnSignal stop;
+  const SystemClock clock;
+  const auto executor = make_executor(options, config);
+  Agent(config, *executor, clock).run(stop.token());
+  return 0;
+}
+
+int run_list(const Options& options) {
+  for (const auto& entry : read_catalog(default_workloads(options.workloads)))
+    std::cout << entry.name.str() << "\n";
+  return 0;
+}
+
+int run_measure(const Options& options) {
+  const std::string format = options.json ? "json" : options.format;
+  std::vector<std::string> globs = options.globs;
+  if (!options.suite.empty()) globs.push_back(options.suite + "/**");
+  if (globs.empty()) throw WrongUse("measure what? Name a workload or a glob, or --suite NAME");
+  const StopOnSignal stop;
+  const fs::path workloads = default_workloads(options.workloads);
+  const auto selected = select(read_catalog(workloads), globs);
+  if (selected.empty())
+    throw WrongUse("no workload matches '" + globs.front() + "'; `nightjar-runner list` shows all");
+  MeasureConfig config{default_python(options.python), workloads, cache_folder(options.cache),
+                       options.runs, {}};
+  config.limits.threads = options.threads;
+  config.limits.seconds = options.seconds;
+  config.limits.timeout_seconds = options.timeout_seconds;
+  config.limits.seed = options.seed;
+  const auto progress = [](const std::string& line) { std::cerr << line << "\n"; };
+  const Measurement measurement = measure(config, selected, stop.token(), progress);
+  std::cout << (format == "json"  ? measurement_json(measurement)
+                : format == "csv" ? measurement_csv(measurement)
+                                  : measurement_table(measurement));
+  return 0;
+}
+
+int run_doctor() {
+  const MachineProbe probe;
+  wait_for(std::chrono::milliseconds(1000), {});  // steal is counted over this second
+  bool harmful = false;
+  std::cout << findings_text(examine(machine_facts(), probe.read()), harmful);
+  return harmful ? 1 : 0;
+}
+
+int run_prepare_native(const Options& options) {
+  const StopOnSignal stop;
+  const fs::path python = default_python(options.python);
+  const ImportCheck check = check_import(python, {}, {}, stop.token());
+  if (!check.broken.empty()) throw std::runtime_error(check.broken + " (with " + python.string() + ")");
+  const auto site_packages = fs::path(check.torch.path).parent_path().parent_path();
+  const NativeProgram program =
+      NativeCache(cache_folder(options.cache), default_workloads(options.workloads) / "native")
+          .make(site_packages, stop.token());
+  if (program.path.empty()) throw std::runtime_error(program.reason);
+  std::cout << program.path.string() << "\n";
+  return 0;
+}
+
+}  // namespace nightjar::runner

@@ -1,0 +1,40 @@
+// What the program nightjar-runner does, command by command; main.cpp only parses.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace nightjar::runner {
+
+// The caller asked for something that cannot be: exit code 2.
+struct WrongUse : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct Options {
+  std::string service, token_file, name;
+  std::vector<std::string> labels;  // "k=v"
+  std::filesystem::path cache, python, workloads, scripted;
+  std::int64_t cache_bytes = 40LL << 30;
+  std::vector<std::string> globs;  // of measure
+  std::string suite, format = "table";
+  bool json = false;
+  int runs = 5, threads = 1;
+  double seconds = 2.0, timeout_seconds = 300;
+  std::uint64_t seed = 0;
+};
+
+// Each returns the exit code; throws WrongUse, and std::exception when the environment failed.
+int run_agent(const Options& options);
+int run_list(const Options& options);
+int run_measure(const Options& options);
+int run_doctor();
+int run_prepare_native(const Options& options);
+
+// --cache, else .cache/runner of this checkout if it has a .cache, else ~/.cache/nightjar-runner.
+std::filesystem::path cache_folder(const std::filesystem::path& asked);
+
+}  // namespace nightjar::runner

@@ -1,0 +1,63 @@
+// The service as a runner sees it: register, claim, renew, answer, over HTTP.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/model/enum.hpp"
+#include "storage/model/id.hpp"
+#include "web/client.hpp"
+
+namespace nightjar::runner {
+
+struct Registration {
+  std::string name;
+  std::map<std::string, std::string> labels;
+  std::vector<std::string> workloads;  // "<name>@<version>"
+  std::map<std::string, std::string> facts;
+};
+
+struct Claim {
+  JobId job;
+  int attempt = 0;
+  double lease_seconds = 60;
+  std::string spec;  // JSON of a JobSpec, not looked into
+};
+
+// What an exchange came to. done: it was accepted. nothing: there is no job. refused: asking again will
+// not help (4xx). away: no answer, or one that will pass (5xx, 408, 429).
+NIGHTJAR_ENUM(Answer, done, nothing, refused, away);
+
+// Not thread-safe: each thread has its own.
+class Coordinator {
+ public:
+  Coordinator(std::string service, std::string token);
+
+  Answer enroll(const Registration& registration, RunnerId& runner);
+  // Waits up to `wait` for a job. The answer `refused` means that the service does not know us.
+  Answer claim(RunnerId runner, std::chrono::seconds wait, Claim& claim);
+  // refused: the lease is lost.
+  Answer renew(const Claim& claim, double& lease_seconds);
+  // `result_json`: {"attempt": n, "result": {...}}.
+  Answer send_result(JobId job, const std::string& result_json);
+  Answer fail(const Claim& claim, const std::string& reason);
+  Answer release(const Claim& claim);
+
+  // Of the last answer that was no success: what was attempted, on what, and what came back.
+  const std::string& error() const { return error_; }
+  unsigned status() const { return status_; }
+
+ private:
+  Answer post(const std::string& path, const std::string& body, std::string& answer,
+              std::chrono::milliseconds timeout = std::chrono::seconds(30));
+
+  const std::string service_, token_;
+  web::Client client_;
+  std::string error_;
+  unsigned status_ = 0;
+};
+
+}  // namespace nightjar::runner

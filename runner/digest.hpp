@@ -1,0 +1,33 @@
+// SHA-256 piece by piece: of archives while they are unpacked, of source trees, of machine facts.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "storage/model/hex.hpp"
+
+namespace nightjar::runner {
+
+class Digest {
+ public:
+  Digest();
+  ~Digest();
+  Digest(Digest&&) noexcept;
+  void add(std::string_view bytes);
+  // Of all that was added; may be called once.
+  Sha256 hex();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+Sha256 digest_of(std::string_view bytes);
+// Throws std::runtime_error that names `path` if it cannot be read.
+Sha256 digest_of_file(const std::filesystem::path& path);
+// As a wheel's RECORD writes a SHA-256: URL-safe base64 without padding. Empty if malformed.
+std::string hex_from_base64url(std::string_view text);
+
+}  // namespace nightjar::runner

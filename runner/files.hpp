@@ -1,0 +1,48 @@
+// Small file work that must be right: reading whole files, writing them so that a crash leaves the old
+// or the new one, and folders that vanish with their owner.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace nightjar::runner {
+
+// nullopt if it cannot be read. Reads to the end whatever the size says, so /proc and /sys work too.
+std::optional<std::string> read_file(const std::filesystem::path& path);
+// The first line of a /proc or /sys file without its end; empty if it cannot be read.
+std::string read_line(const std::filesystem::path& path);
+// Writes beside `path`, syncs, renames over it, syncs the folder. Throws std::system_error with path.
+void write_durably(const std::filesystem::path& path, std::string_view text);
+
+// Folders for unfinished work: `<root>/<process>-<number>`, where <process> tells a live owner from a
+// dead one. What a killed process left there is garbage that remove_leftovers() deletes.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const std::filesystem::path& root);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+  static void remove_leftovers(const std::filesystem::path& root);
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Held until destroyed or the process dies.
+class FileLock {
+ public:
+  // Throws std::runtime_error that names `path` if another process holds it.
+  explicit FileLock(const std::filesystem::path& path);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int fd_;
+};
+
+}  // namespace nightjar::runner

@@ -1,0 +1,26 @@
+// What kind of machine this is: the facts that make a machine class, which series never mix.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "storage/model/machine.hpp"
+
+namespace nightjar::runner {
+
+// Reads /proc and /sys: cpu_model, cpu_count, smt, numa_nodes, governor, turbo, kernel, memory_bytes
+// (rounded to 256 MiB, because a kernel's own share differs from boot to boot), thp, libc, arch,
+// hypervisor, gpu and driver where NVIDIA's are there, and how runs are threaded and pinned.
+std::map<std::string, std::string> machine_facts();
+
+// The SHA-256 of "name=value\n" over the sorted facts.
+MachineClass machine_class(std::map<std::string, std::string> facts);
+
+// CPUs that this process may use, in order.
+std::vector<int> allowed_cpus();
+// Where a run of `threads` threads is pinned: the last allowed CPUs, since the first ones tend to serve
+// interrupts. All of them if there are no more than that.
+std::vector<int> cpus_for(int threads);
+
+}  // namespace nightjar::runner

@@ -1,0 +1,93 @@
+// nightjar-runner: the agent that measures on one machine, and the same tools by hand.
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+#include "runner/commands.hpp"
+#include "runner/control.hpp"
+#include "runner/script.hpp"
+
+namespace {
+using nightjar::runner::Options;
+
+void add_places(CLI::App& app, Options& options) {
+  app.add_option("--python", options.python,
+                 "Python that has PyTorch's dependencies (default: .cache/python of the checkout)");
+  app.add_option("--workloads", options.workloads, "folder of workloads.json");
+  app.add_option("--cache", options.cache, "folder for environments, compiled workloads and results");
+}
+
+void add_agent(CLI::App& app, Options& options) {
+  app.add_option("--service", options.service, "address of nightjard, http://HOST:PORT");
+  app.add_option("--token-file", options.token_file, "file with this runner's token");
+  app.add_option("--name", options.name, "name of this runner (default: the host's)");
+  app.add_option("--label", options.labels, "k=v, may be repeated")->allow_extra_args(false);
+  app.add_option("--cache-bytes", options.cache_bytes, "size limit of environments")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--scripted", options.scripted,
+                 "measure nothing; results as FILE says (`nightjar-runner script-help`)");
+}
+
+void add_measure(CLI::App& measure, Options& options) {
+  measure.add_option("workload", options.globs, "names or globs, e.g. 'python/*/eval/cpu/**'");
+  measure.add_option("--suite", options.suite, "all workloads of a suite: native, python");
+  measure.add_option("--runs", options.runs, "processes a workload")->check(CLI::Range(1, 10000));
+  measure.add_option("--threads", options.threads)->check(CLI::Range(1, 4096));
+  measure.add_option("--seconds", options.seconds, "measuring time of a run after warm-up")
+      ->check(CLI::PositiveNumber);
+  measure.add_option("--timeout", options.timeout_seconds, "seconds until a run is ended")
+      ->check(CLI::PositiveNumber);
+  measure.add_option("--seed", options.seed);
+  measure.add_option("--format", options.format)
+      ->check(CLI::IsMember(std::vector<std::string>{"table", "csv", "json"}));
+  measure.add_flag("--json", options.json, "the same as --format json");
+}
+
+int parse_and_run(int argc, char** argv) {
+  Options options;
+  CLI::App app("Measures PyTorch workloads on this machine for a Nightjar service.");
+  app.set_version_flag("--version", "nightjar-runner " NIGHTJAR_VERSION);
+  app.require_subcommand(0, 1);
+  app.fallthrough();
+  add_agent(app, options);
+  add_places(app, options);
+  auto* list = app.add_subcommand("list", "names of all workloads, one a line");
+  auto* measure = app.add_subcommand("measure", "measure here and now, without a service");
+  add_measure(*measure, options);
+  auto* control = app.add_subcommand("control", "the control workload (request on stdin)");
+  auto* doctor = app.add_subcommand("doctor", "what makes measurements noisy here (exit 1: something)");
+  auto* native = app.add_subcommand("prepare-native", "compile the native workloads ahead of time");
+  auto* script = app.add_subcommand("script-help", "what a file for --scripted holds");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    std::cerr << "nightjar-runner: " << error.what() << "\n";
+    return 2;
+  }
+  if (list->parsed()) return nightjar::runner::run_list(options);
+  if (measure->parsed()) return nightjar::runner::run_measure(options);
+  if (control->parsed()) return nightjar::runner::run_control();
+  if (doctor->parsed()) return nightjar::runner::run_doctor();
+  if (native->parsed()) return nightjar::runner::run_prepare_native(options);
+  if (script->parsed()) return std::cout << nightjar::runner::scripted_help(), 0;
+  return nightjar::runner::run_agent(options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  spdlog::set_default_logger(spdlog::stderr_logger_mt("nightjar-runner"));
+  try {
+    return parse_and_run(argc, argv);
+  } catch (const nightjar::runner::WrongUse& error) {
+    std::cerr << "nightjar-runner: " << error.what() << "\n";
+    return 2;
+  } catch (const std::exception& error) {
+    std::cerr << "nightjar-runner: " << error.what() << "\n";
+    return 3;
+  }
+}

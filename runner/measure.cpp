@@ -1,0 +1,90 @@
+#include "runner/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "bisect/statistics.hpp"
+#include "runner/failure.hpp"
+#include "runner/fingerprint.hpp"
+#include "runner/native_cache.hpp"
+#include "runner/process_executor.hpp"
+#include "runner/python.hpp"
+
+namespace nightjar::runner {
+namespace {
+
+bool any_native(const std::vector<CatalogEntry>& workloads) {
+  return std::any_of(workloads.begin(), workloads.end(),
+                     [](const auto& entry) { return is_native(entry.name); });
+}
+
+void run_once(const MeasureConfig& config, const RunPlace& place, const NativeProgram& native,
+              const ExpectedTorch& expected, MeasuredWorkload& measured, std::stop_token stop) {
+  const Workload workload{{}, measured.workload.name, measured.workload.version};
+  if (is_native(workload.name) && native.path.empty()) {
+    measured.status = RunStatus::unavailable;
+    measured.reason = native.reason;
+    return;
+  }
+  const ProcessResult process = run_workload(place, {}, &workload, config.limits, stop);
+  if (stop.stop_requested()) throw Stopped();
+  ParsedRun run = parse_run(process, expected);
+  if (run.result.status == RunStatus::measured) {
+    measured.runs.push_back(std::move(run.result));
+    return;
+  }
+  measured.status = run.result.status;
+  measured.reason = run.result.reason;
+}
+
+}  // namespace
+
+Measurement measure(const MeasureConfig& config, const std::vector<CatalogEntry>& workloads,
+                    std::stop_token stop,
+                    const std::function<void(const std::string&)>& progress) {
+  progress("importing torch with " + config.python.string());
+  const ImportCheck check = check_import(config.python, {}, {}, stop);
+  if (stop.stop_requested()) throw Stopped();
+  if (!check.broken.empty())
+    throw std::runtime_error(check.broken + " (with " + config.python.string() +
+                             "; --python names another one)");
+  Measurement out{check.torch, machine_facts(), {}};
+  const auto site_packages = std::filesystem::path(check.torch.path).parent_path().parent_path();
+  NativeProgram native;
+  if (any_native(workloads)) {
+    progress("making the native workloads ready");
+    native = NativeCache(config.cache, config.workloads / "native").make(site_packages, stop);
+  }
+  const RunPlace place{config.cache, config.python, config.workloads, site_packages, native.path};
+  const ExpectedTorch expected{site_packages, "", ""};
+  for (const auto& workload : workloads) out.workloads.push_back({workload, {}, {}, {}});
+  for (int run = 0; run < config.runs; ++run)
+    for (auto& measured : out.workloads) {
+      if (measured.status != RunStatus::measured) continue;
+      progress("run " + std::to_string(run + 1) + " of " + std::to_string(config.runs) + ": " +
+               measured.workload.name.str());
+      run_once(config, place, native, expected, measured, stop);
+    }
+  return out;
+}
+
+Summary summarize(const std::vector<RunResult>& runs, const std::string& metric) {
+  std::vector<double> values;
+  for (const auto& run : runs)
+    if (const auto found = run.samples.find(metric); found != run.samples.end())
+      values.push_back(bisect::hodges_lehmann(found->second));
+  Summary summary;
+  summary.location = bisect::hodges_lehmann(values);
+  const auto interval = bisect::hodges_lehmann_interval(values, 0.95);
+  summary.low = interval.low;
+  summary.high = interval.high;
+  double mean = 0, squares = 0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  if (values.size() > 1 && mean != 0)
+    summary.cv = std::sqrt(squares / static_cast<double>(values.size() - 1)) / std::abs(mean);
+  return summary;
+}
+
+}  // namespace nightjar::runner

@@ -1,0 +1,48 @@
+// `nightjar-runner measure`: workloads here and now, without a service, in a Python that is at hand.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "runner/catalog.hpp"
+#include "runner/protocol.hpp"
+#include "storage/model/job.hpp"
+
+namespace nightjar::runner {
+
+struct MeasureConfig {
+  std::filesystem::path python, workloads, cache;
+  int runs = 5;
+  RunLimits limits;
+};
+
+struct MeasuredWorkload {
+  CatalogEntry workload;
+  std::vector<RunResult> runs;  // those that were measured
+  RunStatus status = RunStatus::measured;
+  std::string reason;  // of the first run that was not measured; its workload is not tried again
+};
+
+struct Measurement {
+  ReadyTorch torch;
+  std::map<std::string, std::string> machine;
+  std::vector<MeasuredWorkload> workloads;
+};
+
+// Every workload once, then all again, `runs` times: what disturbs the machine for a while disturbs all
+// alike. `progress` is told one line before each run. Throws std::runtime_error if torch cannot be
+// imported, Stopped.
+Measurement measure(const MeasureConfig& config, const std::vector<CatalogEntry>& workloads,
+                    std::stop_token stop, const std::function<void(const std::string&)>& progress);
+
+// A metric over runs: each run's Hodges-Lehmann location, the location of these with a 95 % interval, and the coefficient of variation from run to run (0 for one run).
+struct Summary {
+  double location = 0, low = 0, high = 0, cv = 0;
+};
+Summary summarize(const std::vector<RunResult>& runs, const std::string& metric);
+
+}  // namespace nightjar::runner

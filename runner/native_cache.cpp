@@ -1,0 +1,147 @@
+#include "runner/native_cache.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "runner/digest.hpp"
+#include "runner/failure.hpp"
+#include "runner/files.hpp"
+#include "runner/process.hpp"
+#include "runner/record.hpp"
+
+namespace nightjar::runner {
+namespace fs = std::filesystem;
+namespace {
+constexpr std::size_t kKeptPrograms = 32;  // some megabytes each
+
+bool belongs_to_libtorch(const std::string& path) {
+  return path.starts_with("torch/lib/") || path.starts_with("torch/include/") ||
+         path.starts_with("torch/share/cmake/");
+}
+
+// "path=hash" lines, sorted, of all regular files below `folder` that `wanted` takes.
+template <class Wanted>
+std::string hashes_below(const fs::path& folder, Wanted wanted) {
+  std::map<std::string, std::string> hashes;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string path = entry.path().lexically_relative(folder).generic_string();
+    if (entry.is_regular_file() && wanted(path)) hashes[path] = digest_of_file(entry.path()).str();
+  }
+  std::string text;
+  for (const auto& [path, hash] : hashes) text += path + "=" + hash + "\n";
+  return text;
+}
+
+std::string hashes_of_libtorch(const fs::path& site_packages) {
+  if (const fs::path record = find_torch_record(site_packages); !record.empty()) {
+    std::string text;
+    for (const auto& [path, entry] : parse_record(read_file(record).value_or("")))
+      if (belongs_to_libtorch(path)) text += path + "=" + entry.sha256 + "\n";
+    if (!text.empty()) return text;
+  }
+  return hashes_below(site_packages, belongs_to_libtorch);
+}
+
+ProcessSpec tool(std::vector<std::string> command, const fs::path& home) {
+  ProcessSpec spec;
+  spec.command = std::move(command);
+  spec.environment = clean_environment(home);
+  spec.timeout_seconds = 3600;
+  spec.output_bytes = 64 << 20;
+  spec.nice = 5;
+  return spec;
+}
+
+std::string compiler_version() {
+  ProcessSpec spec = tool({"c++", "--version"}, "/tmp");
+  spec.timeout_seconds = 30;
+  const ProcessResult result = run_process(spec);
+  return result.fine() ? result.output.substr(0, result.output.find('\n')) : "";
+}
+
+// The first line that says "error", which tells more than the last one.
+std::string error_line(const ProcessResult& result) {
+  const auto at = result.output.find("error");
+  if (at == std::string::npos || !result.start_error.empty()) return result.describe();
+  const auto begin = result.output.rfind('\n', at) + 1;
+  return result.output.substr(begin, std::min<std::size_t>(result.output.find('\n', at) - begin, 400));
+}
+
+}  // namespace
+
+std::string NativeCache::key(const fs::path& site_packages) {
+  Digest digest;
+  digest.add(hashes_of_libtorch(site_packages));
+  digest.add(hashes_below(sources_, [](const std::string&) { return true; }));
+  digest.add(compiler_version());
+  return digest.hex().str();
+}
+
+NativeProgram NativeCache::make(const fs::path& site_packages, std::stop_token stop) {
+  if (!fs::exists(sources_ / "CMakeLists.txt"))
+    return {{}, true, "there is no project in " + sources_.string()};
+  if (!fs::exists(site_packages / "torch/share/cmake"))
+    return {{}, true, "this build has no torch/share/cmake to compile against"};
+  const std::string name = key(site_packages);
+  const fs::path target = cache_ / "native" / name / "nightjar-native";
+  std::error_code ignored;
+  if (fs::exists(target)) {
+    fs::last_write_time(target.parent_path(), fs::file_time_type::clock::now(), ignored);
+    return {target, false, {}};
+  }
+  if (const auto found = failed_.find(name); found != failed_.end()) return found->second;
+  NativeProgram program = compile(site_packages, target, std::move(stop));
+  if (program.path.empty()) failed_[name] = program;
+  trim();
+  return program;
+}
+
+NativeProgram NativeCache::compile(const fs::path& site_packages, const fs::path& target,
+                                   std::stop_token stop) {
+  spdlog::info("compiling native workloads against={}", site_packages.string());
+  const TemporaryFolder work(cache_ / "tmp");
+  const fs::path build = work.path() / "build";
+  // Without run path: LD_LIBRARY_PATH says which environment's LibTorch a run loads, since environments
+  // with the same LibTorch share the program.
+  ProcessSpec configure =
+      tool({"cmake", "-S", sources_.string(), "-B", build.string(), "-G", "Ninja",
+            "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_SKIP_RPATH=ON",
+            "-DCMAKE_PREFIX_PATH=" + (site_packages / "torch/share/cmake").string()},
+           work.path());
+  const ProcessResult configured = run_process(configure, stop);
+  if (stop.stop_requested()) throw Stopped();
+  if (!configured.start_error.empty())
+    return {{}, true, "cannot compile native workloads: " + configured.start_error};
+  if (!configured.fine())
+    return {{}, false, "cmake for native workloads: " + error_line(configured)};
+  const auto jobs = std::to_string(std::max(1u, std::thread::hardware_concurrency()));
+  const ProcessResult built =
+      run_process(tool({"cmake", "--build", build.string(), "-j", jobs}, work.path()), stop);
+  if (stop.stop_requested()) throw Stopped();
+  if (!built.fine()) return {{}, false, "compiling native workloads: " + error_line(built)};
+  for (const auto& entry : fs::recursive_directory_iterator(build)) {
+    if (entry.path().filename() != "nightjar-native" || !entry.is_regular_file()) continue;
+    const fs::path made = work.path() / "made";
+    fs::create_directories(made);
+    fs::rename(entry.path(), made / "nightjar-native");
+    fs::create_directories(target.parent_path().parent_path());
+    fs::rename(made, target.parent_path());
+    return {target, false, {}};
+  }
+  return {{}, false, "the native project made no program nightjar-native"};
+}
+
+void NativeCache::trim() {
+  std::vector<std::pair<fs::file_time_type, fs::path>> programs;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(cache_ / "native", error))
+    programs.emplace_back(entry.last_write_time(error), entry.path());
+  std::sort(programs.begin(), programs.end());
+  for (std::size_t i = 0; i + kKeptPrograms < programs.size(); ++i)
+    fs::remove_all(programs[i].second, error);
+}
+
+}  // namespace nightjar::runner

@@ -1,0 +1,41 @@
+// The native workloads' program, compiled against a build's LibTorch. An unchanged LibTorch (headers
+// and libraries) gives the same key, so half of all commits compile nothing.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <stop_token>
+#include <string>
+
+namespace nightjar::runner {
+
+struct NativeProgram {
+  std::filesystem::path path;  // empty: there is none, because of `reason`
+  bool tool_missing = false;   // this machine cannot compile; else this build cannot be compiled against
+  std::string reason;
+};
+
+class NativeCache {
+ public:
+  // `sources` is the native CMake project; programs go to <cache>/native/<key>/nightjar-native.
+  NativeCache(std::filesystem::path cache, std::filesystem::path sources)
+      : cache_(std::move(cache)), sources_(std::move(sources)) {}
+
+  // What the program depends on: RECORD's hashes of torch/lib, torch/include and torch/share/cmake
+  // (without RECORD: of the files), the project's sources and the compiler.
+  std::string key(const std::filesystem::path& site_packages);
+
+  // Compiles unless it is there; minutes the first time, so never while something is measured. Throws
+  // Stopped.
+  NativeProgram make(const std::filesystem::path& site_packages, std::stop_token stop);
+
+ private:
+  NativeProgram compile(const std::filesystem::path& site_packages,
+                        const std::filesystem::path& target, std::stop_token stop);
+  void trim();
+
+  const std::filesystem::path cache_, sources_;
+  std::map<std::string, NativeProgram> failed_;  // by key, so as not to try again all night
+};
+
+}  // namespace nightjar::runner

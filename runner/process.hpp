@@ -1,0 +1,57 @@
+// One child process under guard: own session, time-out, memory and output limits, pinning, and a pipe
+// on file descriptor 3 for what it has to say. Whatever it forks ends with it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace nightjar::runner {
+
+struct ProcessSpec {
+  std::vector<std::string> command;                // [0] is looked up in this process's PATH
+  std::map<std::string, std::string> environment;  // all of it: nothing is inherited
+  std::filesystem::path folder;                    // working directory; empty: this one's
+  std::string input;                               // to stdin, then closed
+  double timeout_seconds = 300;
+  std::int64_t memory_bytes = 0;            // of the whole family, looked at every 50 ms; 0: no limit
+  std::int64_t output_bytes = 1 << 20;      // of stdout and stderr together
+  std::int64_t protocol_bytes = 256 << 20;  // on file descriptor 3
+  int processes = 512;                      // of the family; more ends it as `flooded`
+  std::vector<int> cpus;                    // empty: not pinned
+  int nice = 0;
+};
+
+struct ProcessResult {
+  std::string start_error;       // not empty: it never ran
+  std::optional<int> exit_code;  // nullopt: ended by `signal`
+  int signal = 0;
+  bool timed_out = false;
+  bool out_of_memory = false;  // over its limit, or taken by the kernel's out-of-memory killer
+  std::string flooded;         // what there was too much of: "output", "protocol", "processes"
+  bool stopped = false;        // by the stop token
+  std::string output;          // stdout and stderr as they came
+  std::string protocol;        // what came on file descriptor 3
+  double seconds = 0;
+
+  bool fine() const {
+    return start_error.empty() && exit_code == 0 && !timed_out && !out_of_memory &&
+           flooded.empty() && !stopped;
+  }
+  // One sentence on how it ended, with the last line of its output.
+  std::string describe() const;
+};
+
+// Blocks until the process and all its descendants have ended. To be called by one thread at a time:
+// orphans of the process are handed to this one and taken for its family.
+ProcessResult run_process(const ProcessSpec& spec, std::stop_token stop = {});
+
+// PATH, HOME, LANG, TMPDIR and what the CUDA driver needs; the rest of this process's environment,
+// tokens included, stays here.
+std::map<std::string, std::string> clean_environment(const std::filesystem::path& home);
+
+}  // namespace nightjar::runner

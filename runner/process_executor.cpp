@@ -1,0 +1,101 @@
+#include "runner/process_executor.hpp"
+
+#include <chrono>
+
+#include "runner/failure.hpp"
+#include "runner/files.hpp"
+#include "runner/fingerprint.hpp"
+
+namespace nightjar::runner {
+namespace fs = std::filesystem;
+namespace {
+
+ParsedRun refused(RunStatus status, std::string reason) {
+  ParsedRun run;
+  run.result.status = status;
+  run.result.reason = std::move(reason);
+  return run;
+}
+
+}  // namespace
+
+ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>& control,
+                           const Workload* workload, const RunLimits& limits,
+                           std::stop_token stop) {
+  const TemporaryFolder home(place.cache / "tmp");
+  ProcessSpec spec;
+  spec.environment = clean_environment(home.path());
+  const std::string threads = std::to_string(limits.threads);
+  for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
+    spec.environment[name] = threads;
+  spec.environment["OMP_WAIT_POLICY"] = "passive";
+  spec.environment["PYTHONHASHSEED"] = "0";
+  spec.environment["PYTHONDONTWRITEBYTECODE"] = "1";
+  if (!place.site_packages.empty()) spec.environment["PYTHONPATH"] = place.site_packages.string();
+  if (!workload) {
+    spec.command = control;
+  } else if (is_native(workload->name)) {
+    spec.command = {place.native.string()};
+    spec.environment["LD_LIBRARY_PATH"] = (place.site_packages / "torch/lib").string();
+  } else {
+    spec.command = {place.python.string(), (place.workloads / "python/run.py").string()};
+  }
+  spec.folder = home.path();
+  spec.input = request_json(workload, limits);
+  spec.timeout_seconds = limits.timeout_seconds;
+  spec.memory_bytes = limits.memory_bytes;
+  spec.output_bytes = limits.output_bytes;
+  spec.cpus = cpus_for(limits.threads);
+  return run_process(spec, std::move(stop));
+}
+
+ProcessExecutor::ProcessExecutor(ProcessExecutorConfig config)
+    : config_(std::move(config)),
+      catalog_(read_catalog(config_.workloads)),
+      environments_(config_.environments),
+      natives_(config_.environments.cache, config_.workloads / "native") {}
+
+std::vector<std::string> ProcessExecutor::workloads() const {
+  std::vector<std::string> names;
+  for (const auto& entry : catalog_)
+    names.push_back(entry.name.str() + "@" + std::to_string(entry.version));
+  return names;
+}
+
+void ProcessExecutor::begin_session(const JobSpec& spec) {
+  ready_.clear();
+  environments_.begin_session(spec.environments);
+}
+
+Prepared ProcessExecutor::prepare(const EnvironmentSpec& spec, bool native, std::stop_token stop) {
+  const auto start = std::chrono::steady_clock::now();
+  const Environment environment = environments_.make(spec, stop);
+  Ready ready{environment.site_packages, {}};
+  if (native && environment.broken.empty()) ready.native = natives_.make(ready.site_packages, stop);
+  ready_[spec.key()] = ready;
+  return {environment.broken,
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+}
+
+ParsedRun ProcessExecutor::run(const RunTask& task, std::stop_token stop) {
+  RunPlace place{config_.environments.cache, config_.environments.python, config_.workloads, {}, {}};
+  ExpectedTorch expected;
+  if (task.workload) {
+    const Ready& ready = ready_.at(task.environment->key());
+    if (is_native(task.workload->name) && ready.native.path.empty())
+      return refused(ready.native.tool_missing ? RunStatus::unavailable
+                                               : RunStatus::broken_environment,
+                     ready.native.reason);
+    place.site_packages = ready.site_packages;
+    place.native = ready.native.path;
+    expected = {ready.site_packages, task.environment->version, task.environment->git_version};
+    // The native program has no torch/version.py; where its libraries come from is checked.
+    if (is_native(task.workload->name)) expected.version = expected.git_version = "";
+  }
+  const ProcessResult process =
+      run_workload(place, config_.control, task.workload, *task.limits, stop);
+  if (stop.stop_requested()) throw Stopped();
+  return parse_run(process, expected);
+}
+
+}  // namespace nightjar::runner

@@ -1,0 +1,56 @@
+// Runs of a session as real processes in real environments.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runner/catalog.hpp"
+#include "runner/environments.hpp"
+#include "runner/executor.hpp"
+#include "runner/native_cache.hpp"
+#include "runner/process.hpp"
+
+namespace nightjar::runner {
+
+struct ProcessExecutorConfig {
+  EnvironmentsConfig environments;
+  std::filesystem::path workloads;   // folder with workloads.json, python/, native/
+  std::vector<std::string> control;  // the control workload's command
+};
+
+// How one run is started; also used by `measure`, whose environment is the Python's own.
+struct RunPlace {
+  std::filesystem::path cache;          // for the run's temporary home
+  std::filesystem::path python;
+  std::filesystem::path workloads;
+  std::filesystem::path site_packages;  // of the build
+  std::filesystem::path native;         // program; needed for native workloads only
+};
+// A process in a home of its own, pinned, with the environment variables that workloads rely on.
+// `workload` nullptr: `control` is started.
+ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>& control,
+                           const Workload* workload, const RunLimits& limits, std::stop_token stop);
+
+class ProcessExecutor final : public Executor {
+ public:
+  explicit ProcessExecutor(ProcessExecutorConfig config);
+  std::vector<std::string> workloads() const override;
+  void begin_session(const JobSpec& spec) override;
+  Prepared prepare(const EnvironmentSpec& environment, bool native, std::stop_token stop) override;
+  ParsedRun run(const RunTask& task, std::stop_token stop) override;
+
+ private:
+  const ProcessExecutorConfig config_;
+  const std::vector<CatalogEntry> catalog_;
+  Environments environments_;
+  NativeCache natives_;
+  struct Ready {
+    std::filesystem::path site_packages;
+    NativeProgram native;
+  };
+  std::map<std::string, Ready> ready_;  // by EnvironmentSpec::key()
+};
+
+}  // namespace nightjar::runner

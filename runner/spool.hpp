@@ -1,0 +1,35 @@
+// Results on disk until the service has them: written and synced before they are sent, removed after
+// they were accepted. A killed runner or a dead service loses nothing that was measured.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "storage/model/id.hpp"
+#include "storage/model/job.hpp"
+
+namespace nightjar::runner {
+
+class Spool {
+ public:
+  explicit Spool(std::filesystem::path folder);
+
+  struct Entry {
+    JobId job;
+    int attempt = 0;
+    std::filesystem::path path;
+  };
+  // <folder>/<job>-<attempt>.json: {"attempt": n, "result": {...}}
+  void put(JobId job, int attempt, const SessionResult& result);
+  // All that wait, by job and attempt. Files of other names are none of ours.
+  std::vector<Entry> pending() const;
+  void remove(const Entry& entry);
+  // The service will never take it: kept in <folder>/rejected for a person to look at.
+  void reject(const Entry& entry);
+
+ private:
+  const std::filesystem::path folder_;
+};
+
+}  // namespace nightjar::runner

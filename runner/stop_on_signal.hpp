@@ -1,0 +1,21 @@
+// SIGTERM and SIGINT as a stop token: the first asks for a graceful stop, the second ends at once.
+#pragma once
+
+#include <csignal>
+#include <stop_token>
+#include <thread>
+
+namespace nightjar::runner {
+
+// To be constructed before any other thread starts: threads inherit the blocked signals.
+class StopOnSignal {
+ public:
+  StopOnSignal();
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  std::stop_source source_;
+  std::jthread thread_;
+};
+
+}  // namespace nightjar::runner

@@ -1,0 +1,37 @@
+// Archives from outside, unpacked so that nothing lands beside the target: wheels (zip) and overlays
+// (tar). Only regular files and folders; no absolute path, no "..", no link, no member twice.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+namespace nightjar::runner {
+
+// The archive itself is at fault: asking for it again will not help.
+struct BrokenArchive : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct FileContent {
+  std::string sha256;  // hexadecimal
+  std::int64_t bytes = 0;
+};
+using Contents = std::map<std::string, FileContent>;  // by path below the target
+
+// Throws BrokenArchive for anything suspicious, std::system_error if the disk refuses. What was written
+// before stays: unpack into a temporary folder.
+Contents unpack_wheel(const std::filesystem::path& wheel, const std::filesystem::path& to);
+
+// Writes each member anew over `site_packages`, whose files may be hard links into another
+// environment: they are unlinked first, with the byte code compiled from them. Then unlinks `removed`.
+Contents lay_over(const std::filesystem::path& tar, const std::set<std::string>& removed,
+                  const std::filesystem::path& site_packages);
+
+// `path` if it stays below the folder it is relative to; throws BrokenArchive otherwise.
+std::string safe_path(const std::string& path);
+
+}  // namespace nightjar::runner
