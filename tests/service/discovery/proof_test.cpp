@@ -61,8 +61,12 @@ TEST_CASE("a wheel whose parts agree is proved, with the main commit that its ni
 
 TEST_CASE("a build that started before or after midnight is still of its release") {
   World world;
-  SECTION("built a day after the release") { world.date("2026-08-21", "20260821"); }
-  SECTION("built a day before") { world.date("2026-08-19", "20260819"); }
+  SECTION("built a day after the release") {
+    world.date("2026-08-21", "20260821");
+  }
+  SECTION("built a day before") {
+    world.date("2026-08-19", "20260819");
+  }
   CHECK(std::holds_alternative<Proved>(world.prove()));
 }
 
@@ -96,7 +100,8 @@ TEST_CASE("a wheel that disagrees with itself or with history is unproved, with 
       {"METADATA is of 'torchvision'", [](World& w) { w.facts.metadata_name = "torchvision"; }},
       {"METADATA says version 2.14.0", [](World& w) { w.facts.metadata_version = "2.14.0"; }},
       {"version.py says version 2.14.0", [](World& w) { w.facts.version_file.version = "2.14.0"; }},
-      {"is not version", [](World& w) { w.build.url = "https://h/torch-2.14.0-cp311-cp311-any.whl"; }},
+      {"is not version",
+       [](World& w) { w.build.url = "https://h/torch-2.14.0-cp311-cp311-any.whl"; }},
       {"of variant cpu, but was built for CUDA 13.0",
        [](World& w) { w.facts.version_file.cuda = "13.0"; }},
       {"of variant cu130, but was built for the CPU only",

@@ -39,10 +39,11 @@ TEST_CASE("a wheel that was cut off anywhere is refused") {
   const TemporaryFolder folder;
   test::WheelRecipe recipe;
   const std::string whole = test::read_file(recipe.write(folder.path()));
-  for (std::size_t kept : {std::size_t{0}, std::size_t{3}, whole.size() / 2, whole.size() - 30,
-                           whole.size() - 1}) {
+  for (std::size_t kept :
+       {std::size_t{0}, std::size_t{3}, whole.size() / 2, whole.size() - 30, whole.size() - 1}) {
     INFO(kept);
-    CHECK_THROWS_AS(read_wheel(test::write_file(folder / "cut.whl", whole.substr(0, kept))), BadWheel);
+    CHECK_THROWS_AS(read_wheel(test::write_file(folder / "cut.whl", whole.substr(0, kept))),
+                    BadWheel);
   }
   CHECK_THROWS_AS(read_wheel(test::write_file(folder / "page.whl", "<html>404</html>")), BadWheel);
 }
