@@ -1,0 +1,41 @@
+# System packages by apt, only those that are missing. Sourced by deploy/build.
+
+wanted_packages() {
+  echo ca-certificates curl git g++ cmake ninja-build ccache pkg-config python3 python3-venv
+  echo libgit2-dev libsqlite3-dev libcurl4-openssl-dev libarchive-dev libssl-dev
+  echo nlohmann-json3-dev libspdlog-dev libcli11-dev libtomlplusplus-dev catch2
+  if [[ $VERSION_CODENAME == bookworm ]]; then echo libboost1.81-dev; else echo libboost-dev; fi
+  # Whatever provides npm will do: NodeSource's nodejs brings it along.
+  if [[ $with_tests == yes ]] && ! command -v npm >/dev/null; then echo npm; fi
+}
+
+is_installed() { [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == "install ok installed" ]]; }
+
+ensure_packages() {
+  [[ -r /etc/os-release ]] || fail "this is no Debian or Ubuntu; install the packages of deploy/build.d/packages.sh by hand"
+  # shellcheck source=/dev/null
+  source /etc/os-release
+  local missing=() package
+  for package in $(wanted_packages); do
+    is_installed "$package" || missing+=("$package")
+  done
+  if ((${#missing[@]} == 0)); then
+    say "all there"
+    return
+  fi
+  install_packages "${missing[@]}"
+  say "${#missing[@]} installed"
+}
+
+install_packages() {
+  command -v apt-get >/dev/null || fail "no apt-get here; install by hand: $*"
+  local as_root=()
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || fail "run as root: apt-get install $*"
+    as_root=(sudo)
+  fi
+  # The lists of a fresh machine are empty or old.
+  "${as_root[@]}" apt-get -q update || echo "apt-get update failed; trying with the lists there are"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends "$@" ||
+    fail "apt-get cannot install: $*"
+}

@@ -1,0 +1,98 @@
+# PyTorch in .cache/python and its wheel in .cache/wheels; the tests' tools in .cache/tools. Sourced by
+# deploy/build.
+
+torch_version=2.13.0
+torch_index=https://download.pytorch.org/whl/cpu
+tools="pytest openapi-schema-validator openapi-spec-validator"
+
+base_python() { echo "${NIGHTJAR_PYTHON:-python3}"; }
+
+python_identity() { "$(base_python)" -c 'import sys; print(sys.version.split()[0], sys.base_prefix)'; }
+
+make_venv() {
+  rm -rf "$1"
+  "$2" -m venv "$1" || fail "$2 cannot make a virtual environment; is python3-venv installed?"
+}
+
+imports_torch() {
+  "$cache/python/bin/python" -c "
+import torch
+assert (torch.ones(2, 2) @ torch.ones(2, 2)).sum() == 8
+print('nightjar-said:', torch.__version__, 'for Python', '.'.join(map(str, __import__('sys').version_info[:2])))"
+}
+
+ensure_torch() {
+  local identity stamp=$cache/python/.nightjar
+  "$(base_python)" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
+    fail "$(base_python) is older than 3.10, which PyTorch $torch_version needs; set NIGHTJAR_PYTHON"
+  identity="torch $torch_version; $(python_identity); ${NIGHTJAR_TORCH:-own}"
+  if done_already "$stamp" "$identity"; then
+    say "$torch_version, there already"
+    return
+  fi
+  if [[ -n ${NIGHTJAR_TORCH:-} ]]; then
+    use_given_torch
+  elif ! install_torch; then
+    use_debian_libtorch
+    return
+  fi
+  echo "$identity" >"$stamp"
+}
+
+# The wheel is kept: the demo makes its nightlies of it.
+install_torch() {
+  local from=()
+  mkdir -p "$cache/wheels"
+  make_venv "$cache/python" "$(base_python)"
+  if ! compgen -G "$cache/wheels/torch-$torch_version*-cp$(python_digits)-*.whl" >/dev/null; then
+    if curl -fsS --max-time 5 -o /dev/null "$torch_index/torch/"; then from=(--index-url "$torch_index"); fi
+    "$cache/python/bin/pip" download -q --no-deps -d "$cache/wheels" "${from[@]}" "torch==$torch_version" || return 1
+  fi
+  # pip compiles to byte code with one process, compileall with one a core.
+  "$cache/python/bin/pip" install -q --no-compile numpy \
+    "$cache"/wheels/torch-"$torch_version"*-cp"$(python_digits)"-*.whl || return 1
+  "$cache/python/bin/python" -m compileall -q -j 0 "$cache/python/lib" >&2 || true
+  imports_torch
+}
+
+python_digits() { "$(base_python)" -c 'import sys; print("%d%d" % sys.version_info[:2])'; }
+
+# A virtual environment of the same Python that sees the given packages through a .pth file.
+use_given_torch() {
+  local packages=$NIGHTJAR_TORCH python
+  python=$(base_python)
+  if [[ -x $NIGHTJAR_TORCH/bin/python ]]; then
+    python=$NIGHTJAR_TORCH/bin/python
+    packages=$("$python" -c 'import sysconfig; print(sysconfig.get_paths()["platlib"])')
+  fi
+  [[ -f $packages/torch/version.py ]] || fail "NIGHTJAR_TORCH=$NIGHTJAR_TORCH has no torch in it"
+  make_venv "$cache/python" "$python"
+  echo "$packages" >"$("$cache/python/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')/given.pth"
+  imports_torch || fail "the torch in $packages does not import with $python"
+  if ! compgen -G "$cache/wheels/torch-*.whl" >/dev/null; then
+    mkdir -p "$cache/wheels"
+    "$cache/python/bin/python" deploy/build.d/repack_wheel.py "$packages" "$cache/wheels" ||
+      note "no wheel could be made of $packages; deploy/demo needs one in .cache/wheels"
+  fi
+}
+
+use_debian_libtorch() {
+  rm -rf "$cache/python"
+  install_packages libtorch-dev libopenblas0-openmp
+  say "Debian's LibTorch"
+  note "PyTorch $torch_version could not be fetched; Debian's libtorch-dev serves the native workloads only."
+  note "deploy/demo needs the wheel: run deploy/build again with a network, or set NIGHTJAR_TORCH."
+}
+
+ensure_tools() {
+  local identity stamp=$cache/tools/.nightjar
+  identity="$tools; $(python_identity)"
+  if done_already "$stamp" "$identity"; then
+    say "there already"
+    return
+  fi
+  make_venv "$cache/tools" "$(base_python)"
+  # shellcheck disable=SC2086
+  "$cache/tools/bin/pip" install -q $tools || fail "pip cannot install $tools"
+  echo "$identity" >"$stamp"
+}

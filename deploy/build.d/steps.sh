@@ -1,0 +1,60 @@
+# Steps with progress, logs and one clear line on failure. Sourced by deploy/build.
+
+refuse() {
+  echo "deploy/build: $1" >&2
+  exit 2
+}
+
+# fail TEXT: ends the step; the line is shown to the person instead of the log's last line.
+fail() {
+  echo "nightjar-failure: $1"
+  exit 3
+}
+
+# note TEXT: something that a person should know at the end.
+note() { echo "$1" >>"$cache/log/notes.new"; }
+
+# step TITLE LOG FUNCTION: runs FUNCTION with its output in .cache/log/LOG.log.
+step() {
+  local title=$1 log=$cache/log/$2.log start=$SECONDS status=0 watcher=
+  printf '%-28s' "$title"
+  if [[ -t 1 ]]; then
+    (while sleep 1; do printf '\r%-28s%4d s' "$title" $((SECONDS - start)); done) &
+    watcher=$!
+  fi
+  # A subshell of its own keeps errexit alive inside the function, which `||` would switch off.
+  set +e
+  (set -e; "$3") >"$log" 2>&1
+  status=$?
+  set -e
+  if [[ -n $watcher ]]; then
+    kill "$watcher"
+    wait "$watcher" 2>/dev/null || true
+    printf '\r%-28s' "$title"
+  fi
+  if ((status != 0)); then
+    echo "failed"
+    local line
+    line=$(sed -n 's/^nightjar-failure: //p' "$log" | tail -n 1)
+    [[ -n $line ]] || line="$(tail -n 1 "$log")"
+    echo "deploy/build: $title: $line (log: ${log#"$root"/})" >&2
+    exit 3
+  fi
+  local said
+  said=$(sed -n 's/^nightjar-said: //p' "$log" | tail -n 1)
+  printf '%4d s  %s\n' $((SECONDS - start)) "${said:-done}"
+}
+
+# say TEXT: the word behind a finished step.
+say() { echo "nightjar-said: $1"; }
+
+# done_already STAMP CONTENT: whether STAMP says that just this was done.
+done_already() { [[ -f $1 && $(<"$1") == "$2" ]]; }
+
+show_notes() {
+  if [[ -s $cache/log/notes.new ]]; then
+    sed 's/^/note: /' "$cache/log/notes.new"
+    rm -f "$cache/log/notes.new"
+  fi
+}
+rm -f "$cache/log/notes.new"

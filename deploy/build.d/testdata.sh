@@ -1,0 +1,32 @@
+# Third-party data that tests read, fetched by name into .cache/testdata. Sourced by deploy/build.
+
+payloads=@octokit/webhooks-examples@7.6.1
+description=@octokit/openapi@23.0.2
+description_file=generated/api.github.com.deref.json
+
+# unpack PACKAGE FOLDER [MEMBER]: a package's files, or one of them, into FOLDER.
+unpack() {
+  local work archive
+  work=$(mktemp -d)
+  archive=$(cd "$work" && npm pack --silent "$1") || fail "npm cannot fetch $1"
+  mkdir -p "$2"
+  tar -xzf "$work/$archive" -C "$2" --strip-components=1 ${3:+"package/$3"} || fail "$1 has no $3"
+  rm -rf "$work"
+}
+
+ensure_testdata() {
+  local data=$cache/testdata stamp=$cache/testdata/.nightjar identity="$payloads $description"
+  if done_already "$stamp" "$identity"; then
+    say "there already"
+    return
+  fi
+  rm -rf "$data.new"
+  unpack "$payloads" "$data.new/webhooks-examples"
+  # The whole package is several hundred megabytes.
+  unpack "$description" "$data.new" "$description_file"
+  mv "$data.new/$description_file" "$data.new/"
+  rmdir "$data.new/${description_file%/*}"
+  echo "$identity" >"$data.new/.nightjar"
+  rm -rf "$data"
+  mv "$data.new" "$data"
+}

@@ -1,0 +1,105 @@
+"""The star of docs/architecture.md: who may include whom, and where third-party headers may be."""
+
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOMS = ["storage/model", "storage", "bisect/git", "bisect", "web", "runner/workloads", "runner", "service"]
+# Besides itself and storage/model.
+MAY_INCLUDE = {
+    "storage/model": set(), "storage": set(), "bisect": set(), "bisect/git": set(), "web": set(),
+    "runner": {"web", "bisect"}, "runner/workloads": set(),
+    "service": {"storage", "bisect", "bisect/git", "web"},
+}
+# Header prefix to the rooms that may use it.
+THIRD_PARTY = {
+    "sqlite3": {"storage"}, "git2": {"bisect/git"}, "boost/math": {"bisect"}, "boost/beast": {"web"},
+    "boost/asio": {"web", "service"}, "curl/": {"web"}, "openssl/": {"web", "runner", "service"},
+    "archive": {"runner", "service"}, "toml++": {"service"}, "CLI/": {"runner", "service"},
+    "spdlog/": {"runner", "service", "web"}, "torch/": {"runner/workloads"}, "ATen/": {"runner/workloads"},
+    "c10/": {"runner/workloads"}, "catch2/": set(), "Python.h": set(),
+    "nlohmann/": {"storage/model", "storage", "web", "runner", "runner/workloads", "service"},
+}
+# Slow to compile, so never in a header; json_io.hpp is what JSON is read and written with.
+SOURCES_ONLY = ("nlohmann/json.hpp", "boost/beast", "sqlite3.h", "curl/")
+EXCEPTIONS = {"storage/model/json_io.hpp"}
+
+
+def room_of(path):
+    return next((room for room in ROOMS if path.startswith(room + "/")), None)
+
+
+def complaint(path, line):
+    """What is wrong with an include line of the file `path`; None if nothing is."""
+    match = re.match(r'\s*#\s*include\s*(["<])([^">]+)', line)
+    if not match:
+        return None
+    room, kind, header = room_of(path), *match.groups()
+    if kind == '"':
+        other = room_of(header)
+        allowed = {room, "storage/model"} | MAY_INCLUDE[room]
+        if room == "runner/workloads":
+            allowed = {room}  # stand-alone programs
+        if other is None and header.endswith(".hpp") and room != "runner/workloads":
+            return f"{header}: no path from the repository's root"
+        if other is not None and other not in allowed:
+            return f"{room} may not include {other}"
+        return None
+    for prefix, rooms in THIRD_PARTY.items():
+        if header.startswith(prefix) and room not in rooms:
+            return f"<{header}> is not for {room}"
+    if path.endswith(".hpp") and header.startswith(SOURCES_ONLY) and path not in EXCEPTIONS:
+        return f"<{header}> belongs into .cpp files"
+    return None
+
+
+def sources():
+    folders = sorted({room.split("/")[0] for room in ROOMS})
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.[ch]pp"))]
+
+
+def test_every_include_keeps_to_the_star():
+    complaints = []
+    for path in sources():
+        relative = path.relative_to(ROOT).as_posix()
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if (wrong := complaint(relative, line)) is not None:
+                complaints.append(f"{relative}:{number}: {wrong}")
+    assert not complaints, "\n".join(complaints)
+    assert len(sources()) > 50
+
+
+@pytest.mark.parametrize("path, line", [
+    ("storage/jobs.hpp", '#include "bisect/statistics.hpp"'),
+    ("storage/jobs.cpp", '#include "web/client.hpp"'),
+    ("storage/model/job.hpp", '#include "storage/jobs.hpp"'),
+    ("bisect/search.cpp", '#include "bisect/git/commit_graph.hpp"'),
+    ("bisect/git/repository.cpp", '#include "bisect/search.hpp"'),
+    ("runner/agent.cpp", '#include "storage/jobs.hpp"'),
+    ("runner/agent.cpp", '#include "bisect/git/nightly.hpp"'),
+    ("service/main.cpp", '#include "runner/agent.hpp"'),
+    ("service/main.cpp", '#include "agent.hpp"'),
+    ("web/server.cpp", "#include <sqlite3.h>"),
+    ("service/report/github.cpp", "#include <curl/curl.h>"),
+    ("runner/agent.cpp", "#  include <torch/torch.h>"),
+    ("storage/database.hpp", "#include <sqlite3.h>"),
+    ("web/server.hpp", "#include <boost/beast/http.hpp>"),
+    ("service/config.hpp", "#include <nlohmann/json.hpp>"),
+])
+def test_a_forbidden_include_is_named(path, line):
+    assert complaint(path, line)
+
+
+@pytest.mark.parametrize("path, line", [
+    ("storage/jobs.hpp", '#include "storage/model/job.hpp"'),
+    ("service/engine/nights.cpp", '#include "bisect/git/commit_graph.hpp"'),
+    ("runner/workloads/native/main.cpp", '#include "harness.hpp"'),
+    ("runner/workloads/native/main.cpp", "#include <torch/torch.h>"),
+    ("web/server.cpp", "#include <boost/beast/http.hpp>"),
+    ("service/config.hpp", "#include <nlohmann/json_fwd.hpp>"),
+    ("service/main.cpp", "#include <vector>"),
+])
+def test_an_allowed_include_is_let_through(path, line):
+    assert complaint(path, line) is None
