@@ -1,5 +1,6 @@
 """What Linux knows of this process: memory, CPU time, time spent waiting for a CPU."""
 
+import ctypes
 import os
 import re
 import time
@@ -35,3 +36,13 @@ def peak_bytes():
     """VmHWM. Not ru_maxrss: that one inherits the parent's through fork and exec."""
     with open("/proc/self/status", encoding="ascii") as status:
         return int(re.search(r"^VmHWM:\s+(\d+) kB", status.read(), re.MULTILINE)[1]) * 1024
+
+
+def steady_allocator():
+    """Fixes at what size memory comes from the kernel and when it goes back, at the values to which
+    glibc's adaptation climbs anyway: otherwise peak memory depends on the order of the first blocks'
+    life. To be called before torch allocates."""
+    mmap_threshold, trim_threshold = -3, -1  # malloc.h
+    libc = ctypes.CDLL(None)
+    libc.mallopt(mmap_threshold, 32 << 20)
+    libc.mallopt(trim_threshold, 1 << 30)

@@ -13,7 +13,7 @@ import sys
 
 import definition
 import protocol
-from process import Counters
+from process import Counters, steady_allocator
 
 PACKAGES = ("numpy", "sympy", "typing_extensions", "networkx", "jinja2", "fsspec", "filelock")
 
@@ -34,6 +34,7 @@ def main():
         print("run.py takes a request on standard input, or --list", file=sys.stderr)
         return 2
     channel = protocol.Channel()
+    steady_allocator()
     try:
         request = protocol.Request.parse(sys.stdin.buffer.read())
         answer(channel, request, definition.find(request.workload, request.version))

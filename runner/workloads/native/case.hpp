@@ -1,0 +1,118 @@
+// What a model's file is given: its sizes, its inputs and parameters, and the usual kinds of step.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "definition.hpp"
+#include "generator.hpp"
+
+namespace nightjar::workloads {
+
+// One iteration. Its tensor is what the checksum is taken of.
+using Step = std::function<torch::Tensor()>;
+
+class Case {
+ public:
+  Case(const Definition& definition, std::uint64_t seed)
+      : task(definition.task),
+        batch(definition.batch),
+        device(definition.device == "cuda" ? torch::kCUDA : torch::kCPU),
+        sizes_(definition.sizes),
+        seed_(seed) {}
+
+  const std::string task;
+  const std::int64_t batch;
+  const torch::Device device;
+
+  // Throws std::out_of_range if the table has no such size.
+  std::int64_t size(const std::string& name) const { return sizes_.at(name); }
+  std::int64_t parameters() const { return parameters_; }
+
+  torch::Tensor uniform(const std::string& label, torch::IntArrayRef shape) const {
+    auto tensor = torch::empty(shape);
+    fill_uniform(tensor, label, 1.0F);
+    return tensor.to(device);
+  }
+
+  torch::Tensor integers(const std::string& label, torch::IntArrayRef shape,
+                         std::int64_t high) const {
+    auto tensor = torch::empty(shape, torch::kInt64);
+    Generator generator(seed_, label);
+    auto* data = tensor.data_ptr<std::int64_t>();
+    for (std::int64_t i = 0; i < tensor.numel(); ++i) data[i] = generator.integer(high);
+    return tensor.to(device);
+  }
+
+  // Sets the parameters from the seed (as python/generator.py: initialise), moves the module to the
+  // device and into the task's mode.
+  void ready(torch::nn::Module& module) {
+    torch::NoGradGuard no_grad;
+    parameters_ = 0;
+    for (auto& item : module.named_parameters()) {
+      torch::Tensor& parameter = item.value();
+      parameters_ += parameter.numel();
+      if (parameter.dim() >= 2) {
+        const auto fan_in = static_cast<double>(parameter.numel() / parameter.size(0));
+        fill_uniform(parameter, item.key(), static_cast<float>(std::sqrt(3.0 / fan_in)));
+      } else if (parameter.dim() == 1) {
+        const std::string& name = item.key();
+        const bool is_bias = name.size() >= 4 && name.compare(name.size() - 4, 4, "bias") == 0;
+        parameter.fill_(is_bias ? 0.0 : 1.0);
+      }
+    }
+    module.to(device);
+    module.train(task != "eval" && task != "act");
+  }
+
+ private:
+  void fill_uniform(torch::Tensor& tensor, const std::string& label, float bound) const {
+    Generator generator(seed_, label);
+    auto* data = tensor.data_ptr<float>();
+    for (std::int64_t i = 0; i < tensor.numel(); ++i) data[i] = generator.uniform(bound);
+  }
+
+  std::map<std::string, std::int64_t> sizes_;
+  std::uint64_t seed_;
+  std::int64_t parameters_ = 0;
+};
+
+// A step that is one forward pass without gradients.
+template <class Forward>
+Step evaluation(Forward forward) {
+  return [forward = std::move(forward)]() mutable {
+    torch::NoGradGuard no_grad;
+    return forward();
+  };
+}
+
+// A step that is forward (`loss`), backward and optimizer.
+template <class Optimizer, class Loss>
+Step training(std::shared_ptr<Optimizer> optimizer, Loss loss) {
+  return [optimizer = std::move(optimizer), loss = std::move(loss)]() mutable -> torch::Tensor {
+    optimizer->zero_grad(true);
+    torch::Tensor value = loss();
+    value.backward();
+    optimizer->step();
+    return value;
+  };
+}
+
+// A model's file registers its maker under its name: `const Registration registered{"dlrm", make};`
+using Maker = Step (*)(Case&);
+
+inline std::map<std::string, Maker>& makers() {
+  static std::map<std::string, Maker> known;
+  return known;
+}
+
+struct Registration {
+  Registration(const std::string& model, Maker make) { makers()[model] = make; }
+};
+
+}  // namespace nightjar::workloads

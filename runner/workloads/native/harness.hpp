@@ -1,0 +1,25 @@
+// Measures one step again and again: warm-up, samples, peak memory, leak slope, checksum. The rules
+// are docs/workloads.md's; python/harness.py is the same in Python.
+#pragma once
+
+#include <functional>
+
+#include "protocol.hpp"
+
+namespace nightjar::workloads {
+
+// `iterate` is one iteration, devices synchronised. `iterate_and_keep` is one too; what it returns
+// computes the checksum of its result, later and outside the timed span.
+struct Steps {
+  std::function<void()> iterate;
+  std::function<std::function<double()>()> iterate_and_keep;
+};
+
+// All of Measurement but `parameters` and `peak_gpu_bytes`.
+Measurement measure(const Steps& steps, int min_iterations, double seconds);
+
+// Bytes an iteration: the Theil-Sen slope (median over all pairs), which one jump of the allocator
+// does not move. At most 200 evenly spaced points, so 20,000 pairs.
+double leak_slope(const std::vector<std::int64_t>& resident);
+
+}  // namespace nightjar::workloads

@@ -1,0 +1,56 @@
+// The request on standard input and the answers, JSON lines, on file descriptor 3.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace nightjar::workloads {
+
+struct BadRequest : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct Request {
+  std::string workload;
+  std::int64_t version = 1;
+  std::uint64_t seed = 0;
+  int threads = 1;
+  int min_iterations = 10;
+  double seconds = 2.0;
+};
+
+// Throws BadRequest that says which field is wrong.
+Request parse_request(const std::string& text);
+
+struct Ready {
+  std::string torch_version, torch_git_version, torch_path;
+  std::map<std::string, std::string> packages;
+  std::int64_t memory_after_import = 0;
+};
+
+struct Measurement {
+  int warmup_iterations = 0;
+  std::vector<double> latency, cpu, wait;  // seconds, one an iteration
+  std::int64_t peak_bytes = 0;
+  double leaked_bytes = 0;  // an iteration
+  double checksum = 0;
+  std::int64_t parameters = 0;
+  std::int64_t peak_gpu_bytes = -1;  // not measured
+};
+
+class Channel {
+ public:
+  // Descriptor 3 where the caller opened it, else standard output, for a person's terminal.
+  Channel();
+  void ready(const Ready& ready) const;
+  void result(const Measurement& measurement) const;
+  void error(const std::string& status, const std::string& reason) const;
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace nightjar::workloads

@@ -1,0 +1,99 @@
+#include "run.hpp"
+
+#include <ATen/Context.h>
+#include <dlfcn.h>
+#include <torch/cuda.h>
+#include <torch/version.h>
+
+#include <filesystem>
+#include <fstream>
+#include <new>
+
+#include "case.hpp"
+#include "harness.hpp"
+#include "process.hpp"
+
+namespace nightjar::workloads {
+namespace {
+
+double sum_of_magnitudes(const torch::Tensor& output) {
+  return output.detach().to(torch::kFloat64).abs().sum().item<double>();
+}
+
+// The value of `name = '...'` in torch/version.py; empty if that is not there.
+std::string version_field(const std::filesystem::path& torch_folder, const std::string& name) {
+  std::ifstream file(torch_folder / "version.py");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind(name, 0) != 0) continue;
+    const auto begin = line.find_first_of("'\"");
+    const auto end = line.find_last_of("'\"");
+    if (begin != std::string::npos && end > begin) return line.substr(begin + 1, end - begin - 1);
+  }
+  return "";
+}
+
+Step with_synchronize(const Step& step, bool is_cuda) {
+  if (!is_cuda) return step;
+  return [step] {
+    torch::Tensor output = step();
+    torch::cuda::synchronize();
+    return output;
+  };
+}
+
+Steps steps_of(const Step& step) {
+  return {[step] { step(); },
+          [step]() -> std::function<double()> {
+            return [output = step()] { return sum_of_magnitudes(output); };
+          }};
+}
+
+}  // namespace
+
+Ready identity() {
+  Ready ready;
+  Dl_info library{};
+  auto* const address = reinterpret_cast<void*>(&at::globalContext);
+  if (dladdr(address, &library) != 0 && library.dli_fname)
+    ready.torch_path = std::filesystem::canonical(library.dli_fname).parent_path().parent_path();
+  ready.torch_version = version_field(ready.torch_path, "__version__");
+  if (ready.torch_version.empty()) ready.torch_version = TORCH_VERSION;
+  ready.torch_git_version = version_field(ready.torch_path, "git_version");
+  ready.packages["compiler"] = "g++ " __VERSION__;
+  ready.memory_after_import = Counters().resident_bytes();
+  return ready;
+}
+
+Measurement run(const Request& request, const Definition& definition) {
+  const bool is_cuda = definition.device == "cuda";
+  if (is_cuda && !torch::cuda::is_available()) throw Unavailable("no CUDA device");
+  const auto maker = makers().find(definition.model);
+  if (maker == makers().end()) throw Unavailable("this program has no model " + definition.model);
+  at::set_num_threads(request.threads);
+  at::set_num_interop_threads(1);
+  at::globalContext().setFlushDenormal(true);  // a loss near zero must not slow down iterations
+  Case made_for(definition, request.seed);
+  const Step step = with_synchronize(maker->second(made_for), is_cuda);
+  // Whatever the constructors drew: both twins draw the same from here on.
+  torch::manual_seed(request.seed);
+  Measurement measurement = measure(steps_of(step), request.min_iterations, request.seconds);
+  if (!std::isfinite(measurement.checksum))
+    throw WrongResult("the output's checksum is " + std::to_string(measurement.checksum));
+  measurement.parameters = made_for.parameters();
+  return measurement;
+}
+
+std::pair<std::string, std::string> judge(const std::exception& error) {
+  std::string text = error.what();
+  if (const auto* torch_error = dynamic_cast<const c10::Error*>(&error))
+    text = torch_error->what_without_backtrace();
+  const bool no_memory = text.find("can't allocate memory") != std::string::npos ||
+                         text.find("out of memory") != std::string::npos ||
+                         dynamic_cast<const std::bad_alloc*>(&error);
+  text = text.substr(0, text.find('\n'));
+  if (dynamic_cast<const Unavailable*>(&error)) return {"unavailable", text};
+  if (dynamic_cast<const WrongResult*>(&error)) return {"wrong_result", text};
+  return {no_memory ? "out_of_memory" : "failed", text};
+}
+
+}  // namespace nightjar::workloads

@@ -1,0 +1,31 @@
+// The part of the program that knows torch.
+#pragma once
+
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "definition.hpp"
+#include "protocol.hpp"
+
+namespace nightjar::workloads {
+
+struct Unavailable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+struct WrongResult : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Which LibTorch this process runs in.
+Ready identity();
+
+// Throws Unavailable without the device, WrongResult if the checksum is not finite, and what torch
+// throws.
+Measurement run(const Request& request, const Definition& definition);
+
+// The status and the reason that an exception means.
+std::pair<std::string, std::string> judge(const std::exception& error);
+
+}  // namespace nightjar::workloads
