@@ -11,7 +11,7 @@ import people
 AREAS = [("torch/nn/", "nn", 5), ("torch/optim/", "optim", 3), ("torch/distributions/", "distributions", 3),
          ("torch/_inductor/", "inductor", 6), ("torch/_dynamo/", "dynamo", 6), ("torch/distributed/", "distributed", 6),
          ("torch/fx/", "fx", 3), ("torch/utils/", "utils", 3), ("torch/ao/", "ao", 2), ("torch/_functorch/", "aotautograd", 2),
-         ("torch/autograd/", "autograd", 2), ("torch/testing/", "testing", 2), ("torch/onnx/", "onnx", 2), ("torchgen/", "torchgen", 2)]
+         ("torch/autograd/", "autograd", 2), ("torch/testing/", "testing", 2), ("torch/onnx/", "onnx", 2)]
 KINDS = [("rename", 9), ("comment", 6), ("docstring", 5), ("annotation", 3), ("modernise", 4),
          ("docs", 6), ("test", 7), ("workflow", 2)]
 BROKEN_FILE = "torch/_tensor_str.py"

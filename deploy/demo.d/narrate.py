@@ -1,0 +1,113 @@
+"""What happened between two looks at the service, as sentences. Pure functions of two snapshots."""
+
+SETTLED = {"reported", "recovered", "dismissed", "inconclusive", "merged"}
+
+
+def brief(sha):
+    return sha[:12] if sha else "?"
+
+
+def percent(ratio):
+    return f"{(ratio - 1) * 100:+.1f} %"
+
+
+def short(workload):
+    return "/".join(workload.split("/")[:3])
+
+
+def _by_id(items):
+    return {item["id"]: item for item in items}
+
+
+def _builds(before, after):
+    known = _by_id(before["builds"])
+    for build in after["builds"]:
+        old = known.get(build["id"])
+        if old and old["state"] == build["state"]:
+            continue
+        if build["kind"] == "nightly" and build["state"] == "proved":
+            yield f"nightly {build['version']} appeared; it is main's commit {brief(build['commit'])}"
+        elif build["state"] in ("unproved", "unusable"):
+            yield f"build {build['version']} is {build['state']}: {build['reason']}"
+
+
+def _nights(before, after):
+    known = _by_id(before["nights"])
+    words = {"waiting": "waits for a build", "measuring": "is being measured",
+             "judging": "is measured; suspects are compared again, old and new build interleaved",
+             "done": "is done: every verdict is in"}
+    for night in sorted(after["nights"], key=lambda night: night["id"]):
+        old = known.get(night["id"])
+        if old is None or old["state"] != night["state"]:
+            of = f" of {night['build']['date']}" if night["build"] else ""
+            yield f"night {night['id']}{of} {words[night['state']]}"
+
+
+def _jobs(before, after):
+    known = _by_id(before["jobs"])
+    for job in sorted(after["jobs"], key=lambda job: job["id"]):
+        old = known.get(job["id"])
+        if job["state"] == "done" and (old is None or old["state"] != "done"):
+            yield f"  {job['kind']} session of {job['runs']} runs measured ({', '.join(map(short, job['workloads']))})"
+        if job["state"] == "failed" and (old is None or old["state"] != "failed"):
+            yield f"  {job['kind']} session failed: {job['reason']}"
+
+
+def _regression(item):
+    lead = item["series"][0] if item["series"] else None
+    name = f"regression {item['id']}" + (f" ({short(lead['workload'])}, {lead['metric']})" if lead else "")
+    size = f"{percent(lead['ratio'])} [{percent(lead['low'])}, {percent(lead['high'])}]" if lead else ""
+    culprit = item["culprit"]
+    return name, {
+        "suspected": f"is suspected: {size}",
+        "confirmed": f"is confirmed: {size}",
+        "bisecting": "is real; the search for its commit begins",
+        "blamed": culprit and f"is due to {', '.join(map(brief, culprit['commits']))} "
+                              f"with probability {culprit['probability']:.3f}",
+        "reported": f"is reported: {item['issue_url']}",
+        "recovered": "has recovered",
+        "dismissed": f"is dismissed, nobody is blamed: {size}",
+        "inconclusive": "is real, but the evidence names nobody",
+        "merged": f"has the same cause as regression {item['merged_into']}",
+    }[item["state"]]
+
+
+def _regressions(before, after):
+    known = _by_id(before["regressions"])
+    for item in sorted(after["regressions"], key=lambda item: item["id"]):
+        old = known.get(item["id"])
+        if old is None or old["state"] != item["state"]:
+            yield " ".join(_regression(item))
+
+
+def _bisections(before, after):
+    known = _by_id(before["bisections"])
+    for item in sorted(after["bisections"], key=lambda item: item["id"]):
+        old = known.get(item["id"])
+        if item["runs"] == (old["runs"] if old else 0):
+            continue
+        best = max(item["posterior"], key=lambda belief: belief["probability"], default=None)
+        leads = (f"; {', '.join(map(brief, best['commits']))} leads with {best['probability']:.2f}" if best else "")
+        untestable = f", {item['untestable_commits']} not testable" if item["untestable_commits"] else ""
+        yield (f"  search {item['id']} ({short(item['workload'])}, {item['metric']}): {item['runs']} runs on "
+               f"{item['tested_commits']} of {item['commit_count']} commits{untestable}{leads}")
+
+
+def sentences(before, after):
+    for part in (_builds, _nights, _jobs, _regressions, _bisections):
+        yield from part(before, after)
+
+
+def night_of(snapshot, date):
+    """The newest night that measures the nightly of `date`; None if there is none yet."""
+    nights = [n for n in snapshot["nights"] if n["build"] and n["build"]["date"] == date]
+    return max(nights, key=lambda night: night["id"], default=None)
+
+
+def is_settled(snapshot, date):
+    """Whether nothing is left to do about the nightly of `date`."""
+    night = night_of(snapshot, date)
+    return (night is not None and night["state"] == "done"
+            and all(item["state"] in SETTLED for item in snapshot["regressions"])
+            and all(item["state"] != "open" for item in snapshot["bisections"])
+            and all(item["state"] != "pending" for item in snapshot["reports"]))

@@ -1,0 +1,38 @@
+"""Reads Nightjar's REST interface, as any script could."""
+
+import json
+import urllib.error
+import urllib.parse
+import urllib.request
+
+
+class Unreachable(Exception):
+    """The service gave no answer, or not the one that was asked for."""
+
+
+class Service:
+    def __init__(self, address):
+        self.address = address
+
+    def get(self, path, **query):
+        url = self.address + path + ("?" + urllib.parse.urlencode(query) if query else "")
+        try:
+            with urllib.request.urlopen(url, timeout=30) as answer:
+                return json.load(answer)
+        except (urllib.error.URLError, OSError, ValueError) as error:
+            raise Unreachable(f"GET {url}: {error}") from error
+
+    def items(self, path, **query):
+        """All items of a list, page after page."""
+        found, cursor = [], None
+        while True:
+            page = self.get(path, limit=200, **query, **({"cursor": cursor} if cursor else {}))
+            found += page["items"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return found
+
+    def snapshot(self):
+        """What the watcher and the summary look at, read at one moment."""
+        return {name: self.items(f"/api/v1/{name}")
+                for name in ("builds", "nights", "jobs", "regressions", "bisections", "reports")}

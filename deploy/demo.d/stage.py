@@ -1,0 +1,134 @@
+"""The demo's stage: folder, configuration, tokens, and the two programs as they run in production."""
+
+import hashlib
+import os
+import pathlib
+import secrets
+import shutil
+import signal
+import subprocess
+import time
+
+from service_client import Service, Unreachable
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", ROOT / "build" / "bin"))
+PYTHON = ROOT / ".cache" / "python" / "bin" / "python"
+# Those that can see what a day may do, and a few that should not move.
+WORKLOADS = ["python/soft_actor_critic/**", "python/resnet18/train/**", "python/transformer_encoder/train/**",
+             "python/dlrm/**"]
+
+CONFIGURATION = """\
+# Written by deploy/demo.
+[service]
+data = "data"
+port = 0
+port_file = "port"
+
+[[token]]
+name = "demo-runner"
+role = "runner"
+sha256 = "{runner}"
+
+[[token]]
+name = "demo-admin"
+role = "admin"
+sha256 = "{admin}"
+
+[source]
+index = "{index}"
+python_tag = "{python_tag}"
+poll = 2
+
+[repository]
+url = "{repository}"
+
+[night]
+workloads = {workloads}
+metrics = ["latency", "peak_cpu_memory"]
+run_seconds = 1.0
+
+[queue]
+tick = 1
+
+[report]
+directory = "reports"
+"""
+
+
+class Broken(Exception):
+    """The environment failed; the message says what was attempted and what to do."""
+
+
+class Stage:
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.processes = {}
+        self.service = None
+
+    def write_configuration(self, index, repository, python_tag):
+        hashes = {}
+        for role in ("runner", "admin"):
+            token = secrets.token_hex(32)
+            path = self.folder / f"{role}.token"
+            path.touch(mode=0o600)
+            path.write_text(token)
+            hashes[role] = hashlib.sha256(token.encode()).hexdigest()
+        workloads = "[" + ", ".join(f'"{glob}"' for glob in WORKLOADS) + "]"
+        (self.folder / "nightjar.toml").write_text(CONFIGURATION.format(
+            index=index, repository=repository, python_tag=python_tag, workloads=workloads, **hashes))
+
+    def start(self, name, *arguments):
+        with open(self.folder / f"{name}.log", "ab") as log:
+            # A group of its own: Ctrl-C reaches the demo, which then ends them in order.
+            self.processes[name] = subprocess.Popen([BIN / name, *arguments], stdin=subprocess.DEVNULL, stdout=log,
+                                                    stderr=log, start_new_session=True)
+
+    def start_service(self):
+        self.start("nightjard", "--config", self.folder / "nightjar.toml")
+        port_file = self.folder / "port"
+        self.wait(lambda: port_file.exists() and port_file.read_text().strip(), 60, "nightjard to listen")
+        self.service = Service(f"http://127.0.0.1:{port_file.read_text().strip()}")
+        self.wait(self.answers, 60, "nightjard to answer")
+
+    def answers(self):
+        try:
+            return self.service.get("/healthz")
+        except Unreachable:
+            return None
+
+    def start_runner(self):
+        cache = self.folder / "runner"
+        prepared = ROOT / ".cache" / "runner" / "native"
+        if prepared.is_dir():  # what deploy/build compiled ahead of time
+            shutil.copytree(prepared, cache / "native")
+        self.start("nightjar-runner", "--service", self.service.address, "--token-file", self.folder / "runner.token",
+                   "--name", "demo", "--cache", cache, "--python", PYTHON)
+        self.wait(lambda: self.service.items("/api/v1/runners"), 120, "the runner to register")
+
+    def wait(self, condition, seconds, what):
+        end = time.monotonic() + seconds
+        while not (value := condition()):
+            self.check_alive()
+            if time.monotonic() > end:
+                raise Broken(f"waited {seconds} s for {what}; see the logs in {self.folder}")
+            time.sleep(0.1)
+        return value
+
+    def check_alive(self):
+        for name, process in self.processes.items():
+            if process.poll() is not None:
+                lines = (self.folder / f"{name}.log").read_text(errors="replace").strip().splitlines()
+                raise Broken(f"{name} ended with status {process.returncode}: {lines[-1] if lines else 'no message'}")
+
+    def stop(self):
+        for name in ("nightjar-runner", "nightjard"):
+            process = self.processes.pop(name, None)
+            if process is None or process.poll() is not None:
+                continue
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
