@@ -1,47 +1,80 @@
-// Confirmation of a named step from fresh sessions alone.
+// Confirmation of a named step: the evidence of fresh sessions alone, by the same model.
 #include <algorithm>
 
 #include "bisect/search/decide.hpp"
-#include "bisect/statistics.hpp"
 
 namespace nightjar::bisect::search {
 namespace {
 
-constexpr double wanted_z = 3.0;   // the expected shift over its error
-constexpr double stricter_z = 4.2;  // once the first runs speak against it
+constexpr double wanted_z = 2.6;     // the expected shift over its error, from the first fresh runs
+constexpr double odds_to_pass = 2;   // nats for the claimed step: 7 to 1, from fresh runs alone
 constexpr int fewest_runs = 3;
-constexpr double median_loss = 1.1;  // variance of a median of pairs against a mean's
-
-// The runs of `build` in `session`, as logs; empty: none.
-std::span<const double> runs_in(const Data& data, int build, int session) {
-  const auto at = static_cast<std::size_t>(build);
-  for (int b = data.build_blocks[at]; b < data.build_blocks[at + 1]; ++b) {
-    const Block& block = data.blocks[static_cast<std::size_t>(b)];
-    if (block.session == session) {
-      return std::span(data.y).subspan(static_cast<std::size_t>(block.first),
-                                       static_cast<std::size_t>(block.count));
-    }
-  }
-  return {};
-}
+constexpr double robust_loss = 1.1;  // variance of a robust location against a mean's
 
 int first_session(const Data& data, int build) {
   const int block = data.build_blocks[static_cast<std::size_t>(build)];
   return data.blocks[static_cast<std::size_t>(block)].session;
 }
 
-// Median of the differences of all pairs.
-double difference(std::span<const double> before, std::span<const double> after) {
-  std::vector<double> all;
-  for (double a : before) {
-    for (double b : after) all.push_back(b - a);
+// The runs of both builds beside a gap, in the sessions after `session` that have both.
+Data fresh_runs(const Data& data, int gap, int session) {
+  Data out;
+  out.first_sd = data.first_sd;
+  out.end_change = data.end_change;
+  out.mass = {1};
+  std::vector<int> seen(static_cast<std::size_t>(data.sessions));
+  auto each_block = [&](int build, auto&& act) {
+    const auto at = static_cast<std::size_t>(build);
+    for (int b = data.build_blocks[at]; b < data.build_blocks[at + 1]; ++b) {
+      const Block& block = data.blocks[static_cast<std::size_t>(b)];
+      if (block.session > session) act(block);
+    }
+  };
+  for (const int side : {0, 1}) {
+    each_block(gap + side, [&](const Block& block) {
+      seen[static_cast<std::size_t>(block.session)] += side + 1;
+    });
   }
-  return median(all);
+  std::vector<int> index(seen.size(), -1);
+  for (std::size_t t = 0; t < seen.size(); ++t) {
+    if (seen[t] == 3) index[t] = out.sessions++;
+  }
+  for (const int side : {0, 1}) {
+    out.commits.push_back(side);
+    out.build_blocks.push_back(static_cast<int>(out.blocks.size()));
+    each_block(gap + side, [&](const Block& block) {
+      const int to = index[static_cast<std::size_t>(block.session)];
+      if (to < 0) return;
+      out.blocks.push_back({to, side, out.runs(), block.count});
+      const auto from = data.y.begin() + block.first;
+      out.y.insert(out.y.end(), from, from + block.count);
+    });
+  }
+  out.build_blocks.push_back(static_cast<int>(out.blocks.size()));
+  if (out.sessions > 0) guess_outliers(out);
+  return out;
 }
 
-int runs_for(double z, double size, double run_variance) {
-  const double runs = 2 * median_loss * run_variance * z * z / (size * size);
-  return std::max(fewest_runs, static_cast<int>(std::ceil(std::min(runs, 1e4) - 1e-9)));
+// Runs a side of equal power: sum over sessions of 2 / (1/good + 1/bad).
+double runs_a_side(const Data& fresh) {
+  std::vector<std::array<double, 2>> counts(static_cast<std::size_t>(fresh.sessions));
+  for (const Block& block : fresh.blocks) {
+    counts[static_cast<std::size_t>(block.session)][static_cast<std::size_t>(block.build)] =
+        block.count;
+  }
+  double sum = 0;
+  for (const auto& [good, bad] : counts) sum += 2 / (1 / good + 1 / bad);
+  return sum;
+}
+
+// Log odds of a step in `fresh` against none, or one too small to matter.
+double log_odds(const Data& fresh, const Noise& noise) {
+  auto evidence = [&](Kind kind, int count) {
+    const Hypothesis hypothesis{kind, count, {0}};
+    return fit(hypothesis, fresh, noise, fresh.outlying).log_posterior -
+           log_prior(hypothesis, fresh);
+  };
+  return evidence(Kind::steps, 1) - std::max(evidence(Kind::nothing, 0), evidence(Kind::small, 1));
 }
 
 }  // namespace
@@ -50,31 +83,23 @@ Check check_step(int gap, double size, const Posterior& posterior) {
   const Data& data = posterior.data;
   Check out;
   out.fresh_after = std::max(first_session(data, gap), first_session(data, gap + 1));
-  double precision = 0, sum = 0;
-  int good_runs = 0, bad_runs = 0;
-  for (int session = out.fresh_after + 1; session < data.sessions; ++session) {
-    const auto good = runs_in(data, gap, session), bad = runs_in(data, gap + 1, session);
-    if (good.empty() || bad.empty()) continue;
-    const double weight = 1 / (1.0 / static_cast<double>(good.size()) +
-                               1.0 / static_cast<double>(bad.size()));
-    precision += weight;
-    sum += weight * difference(good, bad);
-    good_runs += static_cast<int>(good.size());
-    bad_runs += static_cast<int>(bad.size());
+  const double relevant = std::max(size, least_step);
+  const double ideal =
+      2 * robust_loss * posterior.noise.run * wanted_z * wanted_z / (relevant * relevant);
+  const int wanted = std::max(fewest_runs, static_cast<int>(std::ceil(ideal - 1e-9)));
+  Data fresh = fresh_runs(data, gap, out.fresh_after);
+  fresh.claimed = relevant;
+  const int have = static_cast<int>(runs_a_side(fresh) + 1e-9);
+  if (have < wanted) {
+    out.missing = wanted - have;
+    return out;
   }
-  const int fewer = std::min(good_runs, bad_runs);
-  // `precision` is half the runs a side when both sides are equal.
-  const int equal_runs = static_cast<int>(std::floor(2 * precision + 1e-9));
-  const int wanted = runs_for(wanted_z, size, posterior.noise.run);
-  const bool against = precision > 0 && sum / precision < size / 2;
-  const int needed = against && equal_runs >= wanted
-                         ? runs_for(stricter_z, size, posterior.noise.run)
-                         : wanted;
-  if (equal_runs >= needed && fewer >= fewest_runs) {
-    (against ? out.failed : out.passed) = true;
-  } else {
-    out.missing = std::max(1, needed - equal_runs);
-  }
+  const double odds = log_odds(fresh, cautious(posterior.noise, data));
+  out.passed = odds >= odds_to_pass;
+  if (out.passed) return out;
+  out.missing = std::max(2, have / 3);
+  // What speaks against the step is heard once more at another time.
+  if (odds < 0) out.again_in_new_session = true;
   return out;
 }
 
@@ -89,9 +114,9 @@ std::optional<Measure> confirmation(const Claim& claim, const Posterior& posteri
     const int gap = fit.hypothesis.gaps[static_cast<std::size_t>(k)];
     if (std::find(claim.gaps.begin(), claim.gaps.end(), gap) == claim.gaps.end()) continue;
     const Check check = check_step(gap, fit.step(k), posterior);
-    if (check.missing == 0) continue;
+    if (check.passed) continue;
     wanted.emplace_back(gap, check.missing);
-    if (check.fresh_after >= data.sessions - 1) out.new_session = true;
+    if (check.again_in_new_session || check.fresh_after >= data.sessions - 1) out.new_session = true;
   }
   if (wanted.empty()) return std::nullopt;
   const int limit = std::min(largest_batch(posterior), policy.session_runs);

@@ -25,8 +25,8 @@ bool all_cells(const Claim& claim, const Data& data, const SearchLog& log);
 // had been seen: the model's own certainty is not enough where the machine was disturbed.
 struct Check {
   bool passed = false;
-  bool failed = false;      // enough runs, and they speak against it
   int missing = 0;          // runs still needed on each side
+  bool again_in_new_session = false;  // the fresh runs speak against it
   int fresh_after = 0;      // dense index of the last session that is too old to count
 };
 Check check_step(int gap, double size, const Posterior& posterior);

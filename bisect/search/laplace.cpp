@@ -24,11 +24,11 @@ struct Mixture {
 
 class Fitter {
  public:
-  Fitter(const Hypothesis& hypothesis, const Data& data, const Noise& noise)
+  Fitter(const Hypothesis& hypothesis, const Data& data, const Noise& noise, const Labels& labels)
       : data_(data), noise_(noise), mixture_(noise), prior_(step_prior(hypothesis, data)),
         weight_(data.blocks.size()), moment_(data.blocks.size()), mean_(data.blocks.size()) {
     fit_.hypothesis = hypothesis;
-    fit_.outlying = data.outlying;
+    fit_.outlying = labels;
     fit_.layout.resize(data.commits.size());
   }
 
@@ -170,8 +170,8 @@ class Fitter {
 
 }  // namespace
 
-Fit fit(const Hypothesis& hypothesis, const Data& data, const Noise& noise) {
-  return Fitter(hypothesis, data, noise).run();
+Fit fit(const Hypothesis& hypothesis, const Data& data, const Noise& noise, const Labels& labels) {
+  return Fitter(hypothesis, data, noise, labels).run();
 }
 
 }  // namespace nightjar::bisect::search

@@ -15,7 +15,7 @@ struct Fit {
   std::vector<double> layout;
   std::vector<double> block_weight;  // precision that each block brings
   std::vector<double> build_weight;  // precision of each build's layout term, prior included
-  std::vector<double> outlying;      // of each run
+  Labels outlying;
   Lower factor;                      // of the posterior precision of theta
   std::array<double, most_steps> worse{};     // P(step k is a worsening that matters)
   std::array<double, most_steps> relevant{};  // P(it is not small beside the largest)
@@ -34,7 +34,8 @@ struct Fit {
   }
 };
 
-Fit fit(const Hypothesis& hypothesis, const Data& data, const Noise& noise);
+// `labels`: where to start from; a better start finds a better mode.
+Fit fit(const Hypothesis& hypothesis, const Data& data, const Noise& noise, const Labels& labels);
 
 // The linear system of fixed weights: `weight` and `moment` (weight times value) of each block.
 struct System {

@@ -12,6 +12,7 @@ constexpr double p_better = .02;        // of those: an improvement
 constexpr double p_further = .15;       // a further step, once there is one
 constexpr double flat_share = .3;       // of the prior of further steps: gaps alike
 constexpr double small_sd = .012;
+constexpr double claimed_share = .25;   // sd of a claimed step, relative
 constexpr double first_mean = .10, further_mean = .06, step_sd = .12;
 
 }  // namespace
@@ -25,6 +26,7 @@ StepPrior step_prior(const Hypothesis& hypothesis, const Data& data) {
     case Kind::small: return {0, small_sd, false, false};
     case Kind::better: return {-first_mean, sd, false, true};
     case Kind::steps:
+      if (data.claimed > 0) return {data.claimed, claimed_share * data.claimed, true, false};
       if (hypothesis.count == 1) return {first_mean, sd, true, false};
       return {further_mean, sd, true, true};
     case Kind::nothing: break;

@@ -22,6 +22,9 @@ struct Noise {
   double run = 0, outliers = .06, session = .015 * .015, layout = .003 * .003;
 };
 
+// The probability of each run to be an outlier.
+using Labels = std::vector<double>;
+
 // The runs of one build in one session: y[first .. first + count).
 struct Block {
   int session = 0, build = 0, first = 0, count = 0;
@@ -34,13 +37,14 @@ struct Data {
   std::vector<int> build_blocks;  // first block of each build; one more at the end
   std::vector<int> commits;       // measured commits, ascending: build -> commit
   std::vector<double> mass;       // prior mass of each gap
-  std::vector<double> outlying;   // first guess of each run's being an outlier
+  Labels outlying;                // first guess, by the block's own median
   int sessions = 0;               // without holes
   int last_session = -1;          // the log's number of the newest one
   int in_session = 0;             // its runs
   double first_sd = 0;            // prior guess of the runs' sd
   double end_change = 0;          // bad end over good end, as first seen
   double known_runs = 2;          // pseudo-runs behind first_sd
+  double claimed = 0;             // size of the step that is being confirmed; 0: any
 
   int builds() const { return static_cast<int>(commits.size()); }
   int gaps() const { return builds() - 1; }
@@ -48,6 +52,8 @@ struct Data {
 };
 // Both ends must have been measured.
 Data pack(const SearchLog& log, const SearchPolicy& policy);
+// Sets `outlying`: a run far above the median of its block is probably an outlier.
+void guess_outliers(Data& data);
 
 enum class Kind { nothing, small, better, steps };
 

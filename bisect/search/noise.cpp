@@ -99,7 +99,7 @@ Noise cautious(const Noise& noise, const Data& data) {
   return out;
 }
 
-Noise updated_noise(const Fit& fit, const Data& data, const Noise&) {
+Noise updated_noise(const Fit& fit, const Data& data) {
   const Lower v = covariance(fit.factor);
   Moments sum;
   add_sessions(sum, fit, data, v);

@@ -58,8 +58,8 @@ void set_masses(const SearchLog& log, Data& data) {
   }
 }
 
-// A run far above the median of its block is probably an outlier. Guesses of the leading hypothesis are
-// refused as a start: they lose second culprits.
+}  // namespace
+
 void guess_outliers(Data& data) {
   data.outlying.assign(data.y.size(), .02);
   for (const Block& block : data.blocks) {
@@ -74,8 +74,6 @@ void guess_outliers(Data& data) {
     }
   }
 }
-
-}  // namespace
 
 Data pack(const SearchLog& log, const SearchPolicy& policy) {
   Data data;

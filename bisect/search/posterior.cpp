@@ -11,6 +11,7 @@ constexpr int most_rounds = 12;
 constexpr double settled = .004;     // relative change of the runs' variance
 constexpr double margin = 9;         // nats below the best that are still fitted
 constexpr std::size_t most_fits = 48;
+constexpr std::size_t single_sets = 2;
 
 Noise first_noise(const Data& data) {
   Noise noise;
@@ -18,18 +19,42 @@ Noise first_noise(const Data& data) {
   return noise;
 }
 
-Noise settle_noise(const Data& data) {
-  Noise noise = first_noise(data);
+struct Settled {
+  Noise noise;
+  Labels labels;  // of the leading hypothesis
+};
+
+Settled settle_noise(const Data& data) {
+  Settled out{first_noise(data), data.outlying};
+  std::vector<Labels> labels{data.outlying};
   for (int round = 0; round < most_rounds; ++round) {
-    const Noise used = cautious(noise, data);
-    const auto screened = screen_hypotheses(data, used);
-    const Noise next = updated_noise(fit(screened.front().hypothesis, data, used), data, noise);
-    const bool done = std::abs(next.run - noise.run) < settled * noise.run &&
-                      std::abs(next.session - noise.session) < settled * noise.session;
-    noise = next;
+    const Noise used = cautious(out.noise, data);
+    const Screened leader = screen_hypotheses(data, used, labels).front();
+    const Fit led = fit(leader.hypothesis, data, used, labels[leader.labels]);
+    const Noise next = updated_noise(led, data);
+    const bool done = std::abs(next.run - out.noise.run) < settled * out.noise.run &&
+                      std::abs(next.session - out.noise.session) < settled * out.noise.session;
+    out = {next, led.outlying};
+    labels = {data.outlying, led.outlying};
     if (done) break;
   }
-  return noise;
+  return out;
+}
+
+// Labels under which hypotheses may look best: the first guess, and those of the leading hypotheses.
+std::vector<Labels> label_sets(const Data& data, const Noise& noise, Labels leading) {
+  std::vector<Labels> sets{data.outlying, std::move(leading)};
+  std::vector<Fit> singles{fit({}, data, noise, data.outlying)};
+  for (int gap = 0; gap < data.gaps(); ++gap) {
+    singles.push_back(fit({Kind::steps, 1, {gap}}, data, noise, data.outlying));
+  }
+  std::stable_sort(singles.begin(), singles.end(), [](const Fit& a, const Fit& b) {
+    return a.log_posterior > b.log_posterior;
+  });
+  for (std::size_t i = 0; i < std::min(singles.size(), single_sets); ++i) {
+    sets.push_back(std::move(singles[i].outlying));
+  }
+  return sets;
 }
 
 }  // namespace
@@ -44,13 +69,15 @@ int Posterior::best_steps() const {
 Posterior infer(const SearchLog& log, const SearchPolicy& policy) {
   Posterior out;
   out.data = pack(log, policy);
-  out.noise = settle_noise(out.data);
+  auto [noise, leading] = settle_noise(out.data);
+  out.noise = noise;
   const Noise used = cautious(out.noise, out.data);
-  const auto screened = screen_hypotheses(out.data, used);
+  const auto labels = label_sets(out.data, used, std::move(leading));
+  const auto screened = screen_hypotheses(out.data, used, labels);
   for (const Screened& one : screened) {
     if (one.log_posterior < screened.front().log_posterior - margin) break;
     if (out.fits.size() == most_fits) break;
-    out.fits.push_back(fit(one.hypothesis, out.data, used));
+    out.fits.push_back(fit(one.hypothesis, out.data, used, labels[one.labels]));
   }
   std::stable_sort(out.fits.begin(), out.fits.end(), [](const Fit& a, const Fit& b) {
     return a.log_posterior > b.log_posterior;

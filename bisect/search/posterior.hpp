@@ -1,6 +1,8 @@
 // All that the log says: noise, hypotheses and their probabilities. A pure function of the log.
 #pragma once
 
+#include <span>
+
 #include "bisect/search/laplace.hpp"
 
 namespace nightjar::bisect::search {
@@ -19,15 +21,17 @@ struct Posterior {
 Posterior infer(const SearchLog& log, const SearchPolicy& policy);
 
 // Quick log posteriors of all hypotheses (nothing, small, better, one step, pairs, extensions of the best
-// pair) from one factorisation with fixed outlier weights; best first. Good to a nat or two.
+// set of several): for each the best lower bound over the given sets of labels; best first.
 struct Screened {
   Hypothesis hypothesis;
   double log_posterior = 0;
+  std::size_t labels = 0;  // the set that gave the bound
 };
-std::vector<Screened> screen_hypotheses(const Data& data, const Noise& noise);
+std::vector<Screened> screen_hypotheses(const Data& data, const Noise& noise,
+                                        std::span<const Labels> labels);
 
-// One step of expectation maximisation under `fit`. `inflated`: the noise used for the fit.
-Noise updated_noise(const Fit& fit, const Data& data, const Noise& noise);
+// One step of expectation maximisation under `fit`.
+Noise updated_noise(const Fit& fit, const Data& data);
 // Allows for the uncertainty of the runs' sd: without it the search stops with half the true sd and blames
 // wrongly.
 Noise cautious(const Noise& noise, const Data& data);

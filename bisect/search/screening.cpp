@@ -1,5 +1,6 @@
-// With outlier weights fixed, the model is linear: one factorisation without steps gives the evidence of
-// every set of steps from a system no larger than the set.
+// With outlier labels fixed, the model is linear: one factorisation without steps gives the evidence of
+// every set of steps from a system no larger than the set. With the labels' entropy it is a lower bound of
+// the true evidence, whatever the labels: so several sets of labels may be tried and the best bound kept.
 #include <algorithm>
 
 #include "bisect/search/posterior.hpp"
@@ -9,28 +10,42 @@ namespace {
 
 class Screening {
  public:
-  Screening(const Data& data, const Noise& noise) : data_(data), gaps_(data.gaps()) {
+  Screening(const Data& data, const Noise& noise, const Labels& labels)
+      : data_(data), gaps_(data.gaps()) {
     std::vector<double> weight(data.blocks.size()), moment(data.blocks.size());
-    const double narrow = 1 / noise.run, wide = 1 / (noise.run + outlier_sd * outlier_sd);
+    const double wide_variance = noise.run + outlier_sd * outlier_sd;
+    const double narrow = 1 / noise.run, wide = 1 / wide_variance;
+    const double ordinary = std::log(1 - noise.outliers) - .5 * std::log(noise.run);
+    const double outlying = std::log(noise.outliers) - .5 * std::log(wide_variance);
     for (std::size_t b = 0; b < data.blocks.size(); ++b) {
       for (int i = data.blocks[b].first; i < data.blocks[b].first + data.blocks[b].count; ++i) {
-        const double y = data.y[static_cast<std::size_t>(i)];
-        const double r = data.outlying[static_cast<std::size_t>(i)];
+        const double y = data.y[static_cast<std::size_t>(i)], over = y - outlier_mean;
+        const double r = labels[static_cast<std::size_t>(i)];
         weight[b] += (1 - r) * narrow + r * wide;
-        moment[b] += (1 - r) * narrow * y + r * wide * (y - outlier_mean);
+        moment[b] += (1 - r) * narrow * y + r * wide * over;
+        base_ += (1 - r) * (ordinary - .5 * narrow * y * y) + r * (outlying - .5 * wide * over * over);
+        base_ += entropy_of(r);
       }
     }
     System system;
     assemble(system, Hypothesis{}, data, noise, weight, moment);
-    system.precision.factor();
+    const double determinant = system.precision.factor() + system.log_layout_determinant;
     auto right = system.right;
     system.precision.forward(right.data());
+    base_ += .5 * system.log_prior_determinant - .5 * determinant + .5 * dot(right, right);
+    for (std::size_t build = 0; build < data.commits.size(); ++build) {
+      double sum = 0;
+      for (int b = data.build_blocks[build]; b < data.build_blocks[build + 1]; ++b) {
+        sum += moment[static_cast<std::size_t>(b)];
+      }
+      base_ += .5 * sum * sum / system.build_weight[build];
+    }
     project(system, weight, moment, right);
   }
 
   double log_posterior(const Hypothesis& hypothesis) const {
     const double prior = log_prior(hypothesis, data_);
-    if (hypothesis.count == 0) return prior;
+    if (hypothesis.count == 0) return base_ + prior;
     const auto k = static_cast<std::size_t>(hypothesis.count);
     const StepPrior step = step_prior(hypothesis, data_);
     const double precision = 1 / (step.sd * step.sd);
@@ -65,10 +80,15 @@ class Screening {
     for (std::size_t i = 0; i < k; ++i) {
       log += log_allowed(step, b[i], deviation(a, k, i)) - log_allowed(step, step.mean, step.sd);
     }
-    return prior + log;
+    return base_ + prior + log;
   }
 
  private:
+  static double entropy_of(double r) {
+    if (r < 1e-9 || r > 1 - 1e-9) return 0;
+    return -r * std::log(r) - (1 - r) * std::log(1 - r);
+  }
+
   std::size_t columns() const { return static_cast<std::size_t>(gaps_); }
 
   static double deviation(const std::array<double, most_steps * most_steps>& a, std::size_t k,
@@ -128,11 +148,26 @@ class Screening {
 
   const Data& data_;
   int gaps_;
+  double base_ = 0;  // log evidence without steps
   std::vector<double> cross_, pull_;
 };
 
+// The best of several sets of labels for each hypothesis.
+struct Screenings {
+  std::vector<Screening> each;
+
+  Screened operator()(const Hypothesis& hypothesis) const {
+    Screened out{hypothesis, each[0].log_posterior(hypothesis), 0};
+    for (std::size_t i = 1; i < each.size(); ++i) {
+      const double bound = each[i].log_posterior(hypothesis);
+      if (bound > out.log_posterior) out = {hypothesis, bound, i};
+    }
+    return out;
+  }
+};
+
 // If the best hypothesis has `count` steps: it with each further gap.
-void extend_best(const Screening& screening, int count, int gaps, std::vector<Screened>& out) {
+void extend_best(const Screenings& screening, int count, int gaps, std::vector<Screened>& out) {
   const Screened* best = nullptr;
   for (const Screened& one : out) {
     if (one.hypothesis.kind != Kind::steps) continue;
@@ -146,18 +181,18 @@ void extend_best(const Screening& screening, int count, int gaps, std::vector<Sc
     std::size_t at = static_cast<std::size_t>(more.count++);
     for (; at > 0 && more.gaps[at - 1] > gap; --at) more.gaps[at] = more.gaps[at - 1];
     more.gaps[at] = gap;
-    out.push_back({more, screening.log_posterior(more)});
+    out.push_back(screening(more));
   }
 }
 
 }  // namespace
 
-std::vector<Screened> screen_hypotheses(const Data& data, const Noise& noise) {
-  const Screening screening(data, noise);
+std::vector<Screened> screen_hypotheses(const Data& data, const Noise& noise,
+                                        std::span<const Labels> labels) {
+  Screenings screening;
+  for (const Labels& one : labels) screening.each.emplace_back(data, noise, one);
   std::vector<Screened> out;
-  auto add = [&](const Hypothesis& hypothesis) {
-    out.push_back({hypothesis, screening.log_posterior(hypothesis)});
-  };
+  auto add = [&](const Hypothesis& hypothesis) { out.push_back(screening(hypothesis)); };
   add({});
   for (int g = 0; g < data.gaps(); ++g) {
     add({Kind::small, 1, {g}});
