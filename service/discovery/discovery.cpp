@@ -1,7 +1,6 @@
 #include "service/discovery/discovery.hpp"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <system_error>
 
@@ -91,11 +90,31 @@ void Discovery::take_listing(const Known& known, const std::vector<ListedWheel>&
   }
   for (const ListedWheel& wheel : listed) {
     const Build* row = find_wheel(known.nightlies, wheel.file_name);
-    if (!row && wheel.date >= from) survey.found.push_back(build_of(wheel, clock_.now()));
+    if (!row && wheel.date >= from) {
+      survey.found.push_back(build_of(wheel, clock_.now()));
+      if (survey.prove_from && wheel.date < *survey.prove_from)
+        survey.found.back().reason = "it is older than what the first start was to measure";
+    }
     if (row && row->state == BuildState::proved && wheel.sha256 && row->sha256 != wheel.sha256)
       survey.problems.push_back(wheel.url +
                                 ": its SHA-256 is no longer what it was when it was proved");
   }
+}
+
+std::vector<Build> Discovery::waiting_since(const std::string& date, const Known& known,
+                                            const Survey& survey) const {
+  std::vector<Build> waiting;
+  const auto take = [&](const Build& build) {
+    const auto backoff = backoff_.find(build.url);
+    const bool too_early = backoff != backoff_.end() && clock_.now() < backoff->second.not_before;
+    if (build.state == BuildState::found && build.date >= date && !too_early)
+      waiting.push_back(build);
+  };
+  std::for_each(known.nightlies.begin(), known.nightlies.end(), take);
+  std::for_each(survey.found.begin(), survey.found.end(), take);
+  std::stable_sort(waiting.begin(), waiting.end(),
+                   [](const Build& a, const Build& b) { return a.date < b.date; });
+  return waiting;
 }
 
 Survey Discovery::look(const Known& known) {
@@ -113,18 +132,10 @@ Survey Discovery::look(const Known& known) {
   const auto from = survey.prove_from ? survey.prove_from : known.prove_from;
   if (!from) return survey;
 
-  std::vector<Build> waiting;
-  for (const std::vector<Build>* builds :
-       std::array<const std::vector<Build>*, 2>{&known.nightlies, &survey.found})
-    for (const Build& build : *builds)
-      if (build.state == BuildState::found && build.date >= *from &&
-          !(backoff_.contains(build.url) && clock_.now() < backoff_[build.url].not_before))
-        waiting.push_back(build);
+  const std::vector<Build> waiting = waiting_since(*from, known, survey);
   if (waiting.empty()) return survey;
   survey.more = waiting.size() > 1;
-  const Build next =
-      *std::min_element(waiting.begin(), waiting.end(),
-                        [](const Build& a, const Build& b) { return a.date < b.date; });
+  const Build& next = waiting.front();
   const auto fresh = std::find_if(listed.begin(), listed.end(), [&](const ListedWheel& wheel) {
     return wheel.file_name == file_name_of(next.url);
   });

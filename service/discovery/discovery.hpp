@@ -74,6 +74,9 @@ class Discovery {
   };
   void take_listing(const Known& known, const std::vector<ListedWheel>& listed,
                     Survey& survey) const;
+  // Oldest first.
+  std::vector<Build> waiting_since(const std::string& date, const Known& known,
+                                   const Survey& survey) const;
   void settle(Build build, const ListedWheel& wheel, bool gone, Survey& survey);
   std::optional<Sha256> bring(const ListedWheel& wheel, bool gone, const std::filesystem::path& to,
                               Build& build);

@@ -98,7 +98,7 @@ std::optional<VersionFile> parse_version_file(std::string_view text) {
     }
     if (name == "git_version") file.git_version = value;
     if (name == "cuda") file.cuda = value;
-    if (name == "hip") file.hip = value;
+    if ((name == "hip" || name == "rocm") && value) file.hip = value;
     if (name == "xpu") file.xpu = value;
   }
   return has_version ? std::optional(file) : std::nullopt;

@@ -14,7 +14,7 @@ namespace nightjar::service {
 struct VersionFile {
   std::string version;  // __version__
   std::optional<std::string> git_version;
-  std::optional<std::string> cuda, hip, xpu;
+  std::optional<std::string> cuda, hip, xpu;  // hip: also as it is called lately, rocm
 };
 // Reads assignments of literals; other lines are skipped. nullopt without __version__.
 std::optional<VersionFile> parse_version_file(std::string_view text);

@@ -30,6 +30,9 @@ TEST_CASE("version.py is read in every spelling that PyTorch has used") {
   CHECK(old->version == "1.0");
   CHECK_FALSE(old->cuda);
   CHECK_FALSE(old->git_version);
+  const auto rocm = parse_version_file("__version__ = '2'\nhip = None\nrocm: str = '7.2'\n");
+  REQUIRE(rocm);
+  CHECK(rocm->hip == "7.2");
   CHECK_FALSE(parse_version_file("cuda = '13.0'\n"));
   CHECK_FALSE(parse_version_file("__version__ = 'a' 'b'\n"));
   CHECK_FALSE(parse_version_file("__version__ = version()\n"));
