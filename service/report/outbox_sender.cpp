@@ -16,7 +16,7 @@ Sent refused(const Permanent& failure) {
   return sent;
 }
 
-Sent done(Issue issue, std::string url, bool found_earlier) {
+Sent done(std::optional<Issue> issue, std::string url, bool found_earlier) {
   Sent sent;
   sent.state = OutboxState::sent;
   sent.issue = std::move(issue);
@@ -79,11 +79,11 @@ Sent OutboxSender::comment(const OutboxMessage& message, std::int64_t issue) {
   const auto there = tracker_.has_comment(issue, marker);
   if (const auto* failure = std::get_if<Transient>(&there)) return later(message, *failure);
   if (const auto* failure = std::get_if<Permanent>(&there)) return refused(*failure);
-  if (std::get<bool>(there)) return done({issue, {}, true}, {}, true);
+  if (std::get<bool>(there)) return done(std::nullopt, {}, true);
   const auto posted = tracker_.comment(issue, with_marker(message.body, marker));
   if (const auto* failure = std::get_if<Transient>(&posted)) return later(message, *failure);
   if (const auto* failure = std::get_if<Permanent>(&posted)) return refused(*failure);
-  return done({issue, {}, true}, std::get<std::string>(posted), false);
+  return done(std::nullopt, std::get<std::string>(posted), false);
 }
 
 Sent OutboxSender::close(const OutboxMessage& message, std::int64_t issue) {

@@ -15,12 +15,12 @@
 
 namespace nightjar::service {
 
-// What became of a message. sent: `issue` and `url` are known. pending: to be tried again at
-// `not_before`, `error` says why. failed: it will not go through by itself, a person must look.
+// What became of a message. pending: to be tried again at `not_before`, `error` says why. failed: it
+// will not go through by itself, a person must look.
 struct Sent {
   OutboxState state = OutboxState::pending;
-  std::optional<Issue> issue;  // of a sent message: the issue it opened, commented on or closed
-  std::string url;             // what was posted; the issue's for open_issue
+  std::optional<Issue> issue;  // as it is now, of a sent open_issue or close_issue
+  std::string url;             // what was posted; empty for a comment that was found there
   std::optional<Time> not_before;
   std::string error;
   bool found_earlier = false;  // an earlier attempt had got through, nothing was posted now

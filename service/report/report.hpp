@@ -16,7 +16,7 @@
 namespace nightjar::service {
 
 // One series that shows the cause. Values in the metric's own unit; ratio is after / before with its
-// 95 % interval.
+// 95 % interval; low == high: no interval was estimated.
 struct ReportSeries {
   std::string workload;  // "python/soft_actor_critic/eval/cpu/fp32/b1/eager"
   std::string metric;    // "latency"

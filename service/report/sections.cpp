@@ -24,8 +24,9 @@ std::string web_page(const std::string& repository) {
   return page;
 }
 
+// A single value in place of an interval means that none was estimated.
 std::string interval(const ReportSeries& series) {
-  if (has_no_ratio(series.metric)) return "–";
+  if (has_no_ratio(series.metric) || series.low == series.high) return "–";
   return change_interval(series.low, series.high);
 }
 
@@ -54,7 +55,7 @@ std::string change_in_brackets(const ReportSeries& series) {
   const double scale = std::max(series.before, series.after);
   std::string text = " (" + quantity(series.metric, series.before, scale) + " → " +
                      quantity(series.metric, series.after, scale);
-  if (!has_no_ratio(series.metric)) text += ", 95 % interval " + interval(series);
+  if (interval(series) != "–") text += ", 95 % interval " + interval(series);
   return text + ")";
 }
 

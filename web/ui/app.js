@@ -11,7 +11,7 @@ const routes = [
   [/^$/, overviewPage, ""],
   [/^series$/, searchPage, "series"],
   [/^series\/(\d+)$/, seriesPage, "series"],
-  [/^regressions\/(\d+)$/, regressionPage, ""],
+  [/^regressions?[/-](\d+)$/, regressionPage, ""],
   [/^bisections\/(\d+)$/, bisectionPage, ""],
   [/^commits\/([0-9a-f]{40})$/, commitPage, ""],
 ];

@@ -103,6 +103,9 @@ export const bisectionPage = {
   ],
 };
 
+const oldestFirst = (points) =>
+  ((points[0]?.date ?? "") > (points.at(-1)?.date ?? "") ? [...points].reverse() : points);
+
 export const seriesPage = {
   title: (id) => `Series ${id}`,
   async load(id) {
@@ -111,7 +114,7 @@ export const seriesPage = {
     const [points, regressions] = await Promise.all([list(`series/${id}/points`), list(`regressions?${query}`)]);
     const shown = regressions.filter((r) => r.state !== "dismissed" && r.state !== "merged"
       && r.series.some((s) => s.series === series.id));
-    return { series, points: points.reverse(), regressions: shown };
+    return { series, points: oldestFirst(points), regressions: shown };
   },
   view: ({ series, points, regressions }) => [el("section", {},
     el("h2", {}, el("code", {}, series.workload_name), `, ${metricName(series.metric)}`),

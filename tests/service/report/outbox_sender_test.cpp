@@ -86,6 +86,13 @@ TEST_CASE_METHOD(Fixture, "A comment is posted and an issue closed once under ev
   }
 }
 
+TEST_CASE_METHOD(Fixture, "A comment says where it is and nothing of its issue") {
+  tracker.issues.push_back({});
+  const Sent sent = sender.send(message(OutboxKind::comment, "night:1"), 1);
+  CHECK(sent.url == "https://tracker/1#1");
+  CHECK_FALSE(sent.issue);
+}
+
 TEST_CASE_METHOD(Fixture, "A crash between posting and writing the row posts nothing again") {
   OutboxMessage one = message(OutboxKind::open_issue, "regression:1");
   sender.send(one, std::nullopt);  // posted, and the row was never written

@@ -95,6 +95,15 @@ TEST_CASE("A leak's slope is shown as a difference, for its ratio has no meaning
                   "+1.200 MiB/iteration | – |") != std::string::npos);
 }
 
+TEST_CASE("Where no interval was estimated none is shown") {
+  ReportInput input = redundant_check();
+  input.series = {input.series[0]};
+  input.series[0].low = input.series[0].high = input.series[0].ratio;
+  const std::string body = render_issue(input).body;
+  CHECK(first_line(body).find("(410.3 µs → 504.7 µs) since") != std::string::npos);
+  CHECK(body.find("| +23 % | – |") != std::string::npos);
+}
+
 TEST_CASE("A body over the limit loses the rows farthest from the culprit and says so") {
   ReportInput input = redundant_check();
   const ReportTested culprit = input.tested[3];
