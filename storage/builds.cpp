@@ -68,7 +68,7 @@ std::vector<Build> builds_in_state(Database& db, BuildState state) {
 std::optional<Build> newest_proved(Database& db, std::string_view variant) {
   Statement find(db, "SELECT " BUILD_COLUMNS
                      " FROM build WHERE state = 'proved' AND kind = 'nightly' AND variant = ? "
-                     "ORDER BY date DESC, version COLLATE natural DESC LIMIT 1");
+                     "ORDER BY date DESC, version COLLATE by_number DESC LIMIT 1");
   return read_one(find.bind(variant), read_build);
 }
 

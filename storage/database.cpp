@@ -24,7 +24,7 @@ void sql_glob_match(sqlite3_context* context, int, sqlite3_value** arguments) {
   }
 }
 
-// SQL: ORDER BY version COLLATE natural; 2.10 comes after 2.9. Used in queries, never in an index.
+// SQL: ORDER BY version COLLATE by_number; 2.10 comes after 2.9. Used in queries, never in an index.
 int sql_natural(void*, int left_size, const void* left, int right_size, const void* right) {
   return natural_compare({static_cast<const char*>(left), static_cast<std::size_t>(left_size)},
                          {static_cast<const char*>(right), static_cast<std::size_t>(right_size)});
@@ -58,7 +58,7 @@ std::unique_ptr<Database::Impl> connect(const std::filesystem::path& path, int f
   sqlite3_busy_timeout(impl->connection, 10'000);
   sqlite3_create_function_v2(impl->connection, "glob_match", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
                              nullptr, sql_glob_match, nullptr, nullptr, nullptr);
-  sqlite3_create_collation_v2(impl->connection, "natural", SQLITE_UTF8, nullptr, sql_natural,
+  sqlite3_create_collation_v2(impl->connection, "by_number", SQLITE_UTF8, nullptr, sql_natural,
                               nullptr);
   sqlite3_commit_hook(impl->connection, count_commit, &impl->commits);
   return impl;

@@ -86,10 +86,10 @@ std::vector<SeriesPoint> points_of_series(Database& db, SeriesId series, int lim
   Statement find(db,
                  "WITH newest AS (SELECT id, version, date FROM build WHERE kind = 'nightly' "
                  "AND id IN (SELECT build FROM series_value WHERE series = ?1 AND screened = 1) "
-                 "ORDER BY date DESC, version COLLATE natural DESC, id DESC LIMIT ?2) "
+                 "ORDER BY date DESC, version COLLATE by_number DESC, id DESC LIMIT ?2) "
                  "SELECT newest.id, newest.version, newest.date, v.value FROM newest "
                  "CROSS JOIN series_value v ON v.series = ?1 AND v.build = newest.id "
-                 "AND v.screened = 1 ORDER BY newest.date, newest.version COLLATE natural, "
+                 "AND v.screened = 1 ORDER BY newest.date, newest.version COLLATE by_number, "
                  "newest.id, v.run");
   find.bind(series, limit);
   std::vector<SeriesPoint> points;

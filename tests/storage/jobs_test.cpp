@@ -1,0 +1,183 @@
+#include "storage/jobs.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/storage/story.hpp"
+
+using namespace nightjar;
+using namespace nightjar::storage;
+using namespace nightjar::storage::test;
+
+TEST_CASE("planning twice changes nothing") {
+  Story story;
+  const Job first = story.queue("night/1/screen");
+  const Job again = story.queue("night/1/screen", JobKind::confirm, 9);
+  CHECK(again.id == first.id);
+  CHECK(again.spec.kind == JobKind::screen);
+  CHECK(again.priority == 0);
+  CHECK(count_jobs(story.db) == std::map<JobState, int>{{JobState::queued, 1}});
+  CHECK(nlohmann::json(find_job(story.db, first.id)->spec) == nlohmann::json(story.spec()));
+}
+
+TEST_CASE("a claimed job is leased to its runner and claimed by nobody else") {
+  Story story;
+  story.queue("a");
+  const auto job = story.claim(5);
+  REQUIRE(job);
+  CHECK(job->state == JobState::leased);
+  CHECK(job->attempt == 1);
+  CHECK(job->runner == story.runner.id);
+  CHECK(job->lease_until == at(65));
+  CHECK_FALSE(story.claim(6));
+  CHECK(find_runner(story.db, story.runner.id)->seen_at == at(5));
+}
+
+TEST_CASE("the highest priority goes first, then the oldest") {
+  Story story;
+  story.queue("old");
+  story.queue("young");
+  story.queue("urgent", JobKind::bisect, 10);
+  CHECK(story.claim()->key == "urgent");
+  CHECK(story.claim()->key == "old");
+  CHECK(story.claim()->key == "young");
+  CHECK_FALSE(story.claim());
+}
+
+TEST_CASE("a job goes to a runner of its machine class only") {
+  Story story;
+  story.queue("a");
+  Runner other = story.runner;
+  other.name = "other";
+  other.machine = intern_machine(story.db, {{}, sha256('2'), {}}).id;
+  other = register_runner(story.db, other);
+  CHECK_FALSE(claim_job(story.db, other, at(0), at(60)));
+  CHECK(story.claim());
+}
+
+TEST_CASE("a job with affinity waits for its runner") {
+  Story story;
+  const Runner beta = story.enrol("beta");
+  Job job = story.queue("free");
+  job.key = "bound";
+  job.priority = 5;
+  job.affinity = beta.id;
+  add_job(story.db, job);
+  CHECK(story.claim()->key == "free");
+  CHECK_FALSE(story.claim());
+  CHECK(claim_job(story.db, beta, at(0), at(60))->key == "bound");
+}
+
+TEST_CASE("a job goes to a runner that can run all its workloads, of their versions") {
+  Story story;
+  JobSpec both = story.spec();
+  both.workloads.push_back(story.add_workload("python/resnet18/eval/cpu/fp32/b4/eager"));
+  story.queue("both", both);
+  CHECK_FALSE(story.claim());
+  story.runner.workloads.push_back("python/resnet18/eval/cpu/fp32/b4/eager@2");
+  CHECK_FALSE(story.claim());
+  story.runner.workloads.push_back("python/resnet18/eval/cpu/fp32/b4/eager@1");
+  CHECK(story.claim()->key == "both");
+  JobSpec controls = story.spec();
+  controls.workloads.clear();
+  controls.order = {{}};
+  story.queue("controls", controls);
+  story.runner.workloads.clear();
+  CHECK(story.claim()->key == "controls");
+}
+
+TEST_CASE("a lease is renewed by its attempt only, and only while it is held") {
+  Story story;
+  const JobId id = story.queue("a").id;
+  CHECK_FALSE(renew_lease(story.db, id, 0, at(100)));
+  story.claim();
+  CHECK(renew_lease(story.db, id, 1, at(100)));
+  CHECK(find_job(story.db, id)->lease_until == at(100));
+  CHECK_FALSE(renew_lease(story.db, id, 2, at(200)));
+  CHECK(expire_leases(story.db, at(99)).empty());
+  CHECK(expire_leases(story.db, at(101)) == std::vector{id});
+  CHECK_FALSE(renew_lease(story.db, id, 1, at(300)));
+}
+
+TEST_CASE("a third lost attempt fails the job") {
+  Story story;
+  const JobId id = story.queue("a").id;
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    const auto job = story.claim(attempt * 100);
+    REQUIRE(job);
+    CHECK(job->attempt == attempt);
+    CHECK(expire_leases(story.db, at(attempt * 100 + 61)) == std::vector{id});
+  }
+  const Job job = *find_job(story.db, id);
+  CHECK(job.state == JobState::failed);
+  CHECK(job.reason == "its runner was lost in each of 3 attempts");
+  CHECK_FALSE(job.lease_until);
+  CHECK_FALSE(story.claim(1000));
+  CHECK(expire_leases(story.db, at(2000)).empty());
+}
+
+TEST_CASE("a released job goes back at once and its attempt is not counted as lost") {
+  Story story;
+  const JobId id = story.queue("a").id;
+  for (int attempt = 1; attempt <= 5; ++attempt) {
+    REQUIRE(story.claim()->attempt == attempt);
+    CHECK_FALSE(release_job(story.db, id, attempt + 1));
+    CHECK(release_job(story.db, id, attempt));
+    CHECK(find_job(story.db, id)->state == JobState::queued);
+    CHECK_FALSE(release_job(story.db, id, attempt));
+  }
+}
+
+TEST_CASE("a runner can give up a job, its latest attempt only") {
+  Story story;
+  const JobId id = story.queue("a").id;
+  CHECK_FALSE(fail_job(story.db, id, 0, "never claimed"));
+  story.claim();
+  CHECK_FALSE(fail_job(story.db, id, 7, "not mine"));
+  CHECK(fail_job(story.db, id, 1, "no space"));
+  CHECK_FALSE(fail_job(story.db, id, 1, "again"));
+  const Job job = *find_job(story.db, id);
+  CHECK(job.state == JobState::failed);
+  CHECK(job.reason == "no space");
+  CHECK(store_result(story.db, id, 1, Story::result(), at(10)) == Accepted::stale);
+}
+
+TEST_CASE("a cancelled job is not run, and a done one is not cancelled") {
+  Story story;
+  const JobId queued = story.queue("a").id;
+  cancel_job(story.db, queued, "no longer needed");
+  CHECK(find_job(story.db, queued)->state == JobState::cancelled);
+  CHECK(find_job(story.db, queued)->reason == "no longer needed");
+  CHECK_FALSE(story.claim());
+  const JobId done = story.measure("b").id;
+  cancel_job(story.db, done, "too late");
+  CHECK(find_job(story.db, done)->state == JobState::done);
+}
+
+TEST_CASE("jobs are listed by night and kind, by state, and counted") {
+  Story story;
+  story.measure("done");
+  story.queue("screen");
+  story.queue("confirm", JobKind::confirm);
+  CHECK(jobs_of_night(story.db, story.night.id, JobKind::screen).size() == 2);
+  CHECK(jobs_of_night(story.db, story.night.id, JobKind::confirm).size() == 1);
+  CHECK(jobs_of_night(story.db, NightId{9}, JobKind::screen).empty());
+  CHECK(list_jobs(story.db, JobState::queued, {}).items.size() == 2);
+  CHECK(list_jobs(story.db, std::nullopt, {}).items[0].key == "confirm");
+  CHECK(list_jobs(story.db, std::nullopt, {2, std::nullopt}).next == 2);
+  CHECK(count_jobs(story.db) ==
+        std::map<JobState, int>{{JobState::queued, 2}, {JobState::done, 1}});
+  CHECK(find_job(story.db, "confirm")->spec.kind == JobKind::confirm);
+  CHECK_FALSE(find_job(story.db, "unknown"));
+  CHECK_FALSE(find_job(story.db, JobId{99}));
+}
+
+TEST_CASE("a job for a build or machine that does not exist is refused") {
+  Story story;
+  Job job;
+  job.key = "a";
+  job.night = NightId{99};
+  job.machine = story.machine.id;
+  CHECK_THROWS_WITH(add_job(story.db, job), Catch::Contains("FOREIGN KEY"));
+  CHECK_FALSE(find_job(story.db, "a"));
+}

@@ -1,0 +1,147 @@
+#include "storage/migrations.hpp"
+
+#include <catch2/catch.hpp>
+#include <regex>
+
+#include "storage/statement.hpp"
+#include "tests/storage/story.hpp"
+
+using namespace nightjar;
+using namespace nightjar::storage;
+using namespace nightjar::storage::test;
+
+namespace {
+
+std::vector<std::string> schema_of(Database& db) {
+  std::vector<std::string> schema;
+  Statement find(db, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY type, name");
+  while (find.step()) schema.push_back(find.next<std::string>());
+  return schema;
+}
+
+}  // namespace
+
+// tests/storage/data/version_1.db was written by the first schema with one measured night in it, and
+// is never written again: it stands for every file of that time.
+TEST_CASE("a file of the first version is migrated and keeps what it holds") {
+  Folder folder;
+  const auto path = folder.path / "old.db";
+  std::filesystem::copy_file(NIGHTJAR_SOURCE_DIR "/tests/storage/data/version_1.db", path);
+  CHECK_THROWS_WITH(Database::open_reader(path),
+                    Catch::Contains("has schema version 1, 2 is wanted; start nightjard"));
+
+  Database db = Database::open_writer(path);
+  CHECK(db.schema_version() == 2);
+  Database fresh = Database::open_writer(":memory:");
+  CHECK(schema_of(db) == schema_of(fresh));
+
+  const auto job = find_job(db, "night/1");
+  REQUIRE(job);
+  const auto session = session_of(db, job->id);
+  REQUIRE(session);
+  CHECK(session->runs.size() == 6);
+  CHECK(session->runs[2].samples.at("latency") == std::vector{2.5, 1.25, 1.25});
+  CHECK(list_regressions(db, {}, {}).items.size() == 1);
+  set_note(db, "migrated", "yes");
+  CHECK(get_note(db, "migrated") == "yes");
+}
+
+TEST_CASE("a file that is up to date is not touched") {
+  Folder folder;
+  { Database::open_writer(folder.path / "a.db"); }
+  const auto written = std::filesystem::last_write_time(folder.path / "a.db");
+  Database again = Database::open_writer(folder.path / "a.db");
+  CHECK(std::filesystem::last_write_time(folder.path / "a.db") == written);
+}
+
+TEST_CASE("a file of a newer program is refused, with its version and what to do") {
+  Folder folder;
+  const auto path = folder.path / "a.db";
+  {
+    Database db = Database::open_writer(path);
+    db.impl().execute("PRAGMA user_version = 99");
+  }
+  for (const auto open : {&Database::open_writer, &Database::open_reader})
+    CHECK_THROWS_WITH(open(path), Catch::Contains(path.string()) &&
+                                      Catch::Contains("has schema version 99") &&
+                                      Catch::Contains("knows versions up to 2") &&
+                                      Catch::Contains("start the newer nightjard"));
+}
+
+TEST_CASE("another program's database is refused and stays as it is") {
+  Folder folder;
+  const auto path = folder.path / "a.db";
+  {
+    Database db = Database::open_writer(path);
+    db.impl().execute("PRAGMA application_id = 7");
+  }
+  CHECK_THROWS_WITH(Database::open_writer(path), Catch::Contains("of another program"));
+}
+
+TEST_CASE("a migration that fails leaves the file as it was") {
+  Database db = Database::open_writer(":memory:");
+  db.impl().execute("DROP TABLE audit; PRAGMA user_version = 1");  // delivery is in the way
+  CHECK_THROWS_WITH(migrate(db.impl(), 2), Catch::Contains("already exists"));
+  CHECK(db.schema_version() == 1);
+  CHECK(db.impl().ask("SELECT count(*) FROM sqlite_master WHERE name = 'audit'") == 0);
+}
+
+TEST_CASE("every table is strict") {
+  Database db = Database::open_writer(":memory:");
+  CHECK(db.impl().ask("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 0 "
+                      "AND name NOT LIKE 'sqlite%'") == 0);
+}
+
+namespace {
+
+// The names in `CHECK (column IN ('a', 'b'))` of a table, joined as enum_names joins them.
+std::string checked(Database& db, const std::string& table, const std::string& column) {
+  Statement find(db, "SELECT sql FROM sqlite_master WHERE name = ?");
+  if (!find.bind(table).step()) return "no such table";
+  const auto sql = find.next<std::string>();
+  std::smatch found;
+  if (!std::regex_search(sql, found, std::regex("\\b" + column + " IN \\(([^)]*)\\)")))
+    return "no such check";
+  const auto names = std::regex_replace(found[1].str(), std::regex("'"), "");
+  return std::regex_replace(names, std::regex("\\s+"), " ");
+}
+
+}  // namespace
+
+TEST_CASE("the columns of enums take exactly the enumerators") {
+  Database db = Database::open_writer(":memory:");
+  const auto matches = [&](auto value, const char* table, const char* column) {
+    INFO(table << '.' << column);
+    CHECK(checked(db, table, column) == enum_names(value));
+  };
+  matches(BuildKind{}, "build", "kind");
+  matches(BuildState{}, "build", "state");
+  matches(NightTrigger{}, "night", "trigger");
+  matches(NightState{}, "night", "state");
+  matches(JobKind{}, "job", "kind");
+  matches(JobState{}, "job", "state");
+  matches(RunStatus{}, "run", "status");
+  matches(RegressionState{}, "regression", "state");
+  matches(RegressionState{}, "regression_change", "state");
+  matches(BisectionState{}, "bisection", "state");
+  matches(OutboxKind{}, "outbox", "kind");
+  matches(OutboxState{}, "outbox", "state");
+}
+
+TEST_CASE("garbage in an enum's column is refused") {
+  Story story;
+  story.suspect();
+  for (const char* sql : {"UPDATE build SET kind = 'weird'", "UPDATE build SET state = ''",
+                          "UPDATE night SET trigger = 'moon'", "UPDATE night SET state = 'Done'",
+                          "UPDATE job SET kind = 'x'", "UPDATE job SET state = 'x'",
+                          "UPDATE run SET status = 'x'", "UPDATE regression SET state = 'x'",
+                          "UPDATE regression_change SET state = NULL"}) {
+    INFO(sql);
+    CHECK_THROWS_AS(story.db.impl().execute(sql), Error);
+  }
+  CHECK_THROWS_WITH(story.db.impl().execute("UPDATE run SET seconds = 'long'"),
+                    Catch::Contains("cannot store TEXT"));
+  CHECK_THROWS_WITH(story.db.impl().execute("UPDATE job SET night = 77"),
+                    Catch::Contains("FOREIGN KEY"));
+  CHECK_THROWS_AS(story.db.impl().execute("UPDATE regression_change SET evidence = '{'"), Error);
+}

@@ -1,0 +1,71 @@
+#include "storage/nights.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/storage/story.hpp"
+
+using namespace nightjar;
+using namespace nightjar::storage;
+using namespace nightjar::storage::test;
+
+TEST_CASE("a night goes its way and stays found by its build") {
+  Story story;
+  Night waiting;
+  waiting.trigger = NightTrigger::webhook;
+  waiting.started_at = at(1);
+  waiting = add_night(story.db, waiting);
+  CHECK(open_nights(story.db).size() == 2);
+  CHECK_FALSE(find_night(story.db, waiting.id)->build);
+
+  Night done = story.night;
+  done.state = NightState::done;
+  done.reason = "all is well";
+  done.finished_at = at(100);
+  update_night(story.db, done);
+  const auto open = open_nights(story.db);
+  REQUIRE(open.size() == 1);
+  CHECK(open[0].id == waiting.id);
+  CHECK(open[0].trigger == NightTrigger::webhook);
+  const auto stored = find_night_of_build(story.db, story.bad.id);
+  REQUIRE(stored);
+  CHECK(stored->id == story.night.id);
+  CHECK(stored->state == NightState::done);
+  CHECK(stored->reason == "all is well");
+  CHECK(stored->finished_at == at(100));
+  CHECK_FALSE(find_night_of_build(story.db, story.good.id));
+  CHECK(list_nights(story.db, {1, std::nullopt}).items[0].id == waiting.id);
+}
+
+TEST_CASE("a webhook delivery is used once") {
+  Folder folder;
+  {
+    Story story(folder.path / "a.db");
+    CHECK(first_delivery(story.db, "d-1", at(0)));
+    CHECK_FALSE(first_delivery(story.db, "d-1", at(1)));
+    CHECK(first_delivery(story.db, "d-2", at(1)));
+  }
+  Database again = Database::open_writer(folder.path / "a.db");
+  CHECK_FALSE(first_delivery(again, "d-1", at(2)));
+}
+
+TEST_CASE("who started what is on record, newest first") {
+  Story story;
+  add_audit(story.db, {0, at(1), "schedule", "start-night", "night/1"});
+  add_audit(story.db, {0, at(2), "token:ann", "start-night", "night/2"});
+  const auto page = list_audit(story.db, {1, std::nullopt});
+  REQUIRE(page.items.size() == 1);
+  CHECK(page.items[0].actor == "token:ann");
+  CHECK(page.items[0].action == "start-night");
+  CHECK(page.items[0].subject == "night/2");
+  CHECK(page.items[0].at == at(2));
+  REQUIRE(page.next);
+  CHECK(list_audit(story.db, {1, page.next}).items[0].actor == "schedule");
+}
+
+TEST_CASE("a note is what was last set") {
+  Story story;
+  CHECK_FALSE(get_note(story.db, "last-scheduled-date"));
+  set_note(story.db, "last-scheduled-date", "2026-08-19");
+  set_note(story.db, "last-scheduled-date", "2026-08-20");
+  CHECK(get_note(story.db, "last-scheduled-date") == "2026-08-20");
+}

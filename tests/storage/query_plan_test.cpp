@@ -1,0 +1,83 @@
+#include <catch2/catch.hpp>
+
+#include "storage/statement.hpp"
+#include "tests/storage/story.hpp"
+
+using namespace nightjar;
+using namespace nightjar::storage;
+using namespace nightjar::storage::test;
+
+namespace {
+
+// Asks everything that this room answers, so that every statement is in the connection's cache.
+void ask_everything(Story& story) {
+  Database& db = story.db;
+  const Regression regression = story.suspect();
+  const SeriesId series = story.latency().id;
+  const JobId job = find_job(db, JobId{1})->id;
+  Bisection bisection;
+  bisection.regression = regression.id;
+  bisection.series = series;
+  bisection.good = story.good.id;
+  bisection.bad = story.bad.id;
+  bisection = add_bisection(db, bisection);
+  update_bisection(db, bisection);
+  change_regression(db, regression, {RegressionState::confirmed, at(30), "{}"});
+  update_regression(db, regression);
+  update_build(db, story.good);
+  update_night(db, story.night);
+
+  builds_in_state(db, BuildState::found), newest_proved(db, "cpu"), list_builds(db, {50, 9});
+  find_build_of_commit(db, commit('a'), "cpu", BuildKind::overlay);
+  find_machine(db, story.machine.id), find_runner(db, story.runner.id), all_runners(db);
+  touch_runner(db, story.runner.id, at(0)), find_workload(db, story.workload.id);
+  find_night(db, story.night.id), find_night_of_build(db, story.bad.id), open_nights(db);
+  list_nights(db, {50, 9}), list_audit(db, {50, 9}), get_note(db, "a"), set_note(db, "a", "b");
+  jobs_of_night(db, story.night.id, JobKind::screen), count_jobs(db);
+  list_jobs(db, std::nullopt, {50, 9}), list_jobs(db, JobState::queued, {50, 9});
+  renew_lease(db, job, 1, at(0)), release_job(db, job, 1), expire_leases(db, at(0));
+  cancel_job(db, job, "x"), fail_job(db, job, 1, "x"), session_of(db, job);
+  find_series(db, series), series_of_night(db, story.night.id), runs_of_job(db, series, job);
+  runs_of_series(db, series, story.night.id, JobKind::screen), points_of_series(db, series, 9);
+  list_series(db, {"latency", "**", story.machine.id}, {}), find_run(db, RunId{1});
+  list_runs(db, {}, {50, 9}), list_runs(db, {job, {}, {}}, {50, 9});
+  list_runs(db, {{}, story.good.id, {}}, {50, 9});
+  list_runs(db, {{}, {}, story.workload.id}, {50, 9});
+  set_level(db, {series, story.bad.id, story.night.id, 1, 1});
+  levels_before(db, series, NightId{9}, 9);
+  find_regression(db, "x"), find_regression(db, regression.id), changes_of(db, regression.id);
+  regressions_in_state(db, RegressionState::blamed), regressions_of_night(db, story.night.id);
+  list_regressions(db, {RegressionState::blamed, "latency", "**", at(0), commit('a')}, {50, 9});
+  find_bisection(db, bisection.id), open_bisections(db), list_bisections(db, {50, 9});
+  jobs_of_bisection(db, bisection.id), untestable_of(db, bisection.id);
+  pending_messages(db, at(0)), messages_of(db, regression.id), list_messages(db, {50, 9});
+}
+
+// Reads of a whole table that stay small, or that end with the page.
+bool is_cheap_scan(const std::string& sql, const std::string& detail) {
+  if (sql.find(" LIMIT ") != std::string::npos && sql.find("DESC") != std::string::npos) return true;
+  if (detail.find(" INDEX ") != std::string::npos) return true;
+  return detail == "SCAN runner" || detail.starts_with("SCAN json_each") ||
+         detail.starts_with("SCAN newest");
+}
+
+}  // namespace
+
+TEST_CASE("no statement reads a table from end to end") {
+  Story story;
+  ask_everything(story);
+  std::vector<std::string> asked;
+  for (const auto& [sql, statements] : story.db.impl().idle)
+    for (const char* verb : {"SELECT", "UPDATE", "DELETE", "WITH"})
+      if (sql.starts_with(verb)) asked.push_back(sql);
+  CHECK(asked.size() > 70);
+  for (const std::string& sql : asked) {
+    Statement plan(story.db, "EXPLAIN QUERY PLAN " + sql);
+    while (plan.step()) {
+      plan.skip(3);
+      const auto detail = plan.next<std::string>();
+      INFO(sql << ": " << detail);
+      CHECK((!detail.starts_with("SCAN") || is_cheap_scan(sql, detail)));
+    }
+  }
+}

@@ -1,0 +1,183 @@
+#include "storage/regressions.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "storage/statement.hpp"
+#include "tests/storage/story.hpp"
+
+using namespace nightjar;
+using namespace nightjar::storage;
+using namespace nightjar::storage::test;
+
+TEST_CASE("a regression is kept with the evidence of each change of its state") {
+  Story story;
+  Regression regression = story.suspect();
+  CHECK(regression.id);
+  CHECK(regression.state == RegressionState::suspected);
+  regression.updated_at = at(30);
+  change_regression(story.db, regression,
+                    {RegressionState::confirmed, at(30), R"({"rule":"confirm","ratio":1.25})"});
+  regression.culprit = Culprit{{commit('a'), commit('b')}, 0.995, 1.25, 1.2, 1.3};
+  regression.fingerprint = "nightjar:1";
+  change_regression(story.db, regression, {RegressionState::blamed, at(40), "{}"});
+
+  const Regression stored = *find_regression(story.db, regression.id);
+  CHECK(stored.state == RegressionState::blamed);
+  CHECK(stored.night == story.night.id);
+  CHECK(stored.machine == story.machine.id);
+  CHECK(stored.good == story.good.id);
+  CHECK(stored.bad == story.bad.id);
+  REQUIRE(stored.culprit);
+  CHECK(stored.culprit->commits == std::vector{commit('a'), commit('b')});
+  CHECK(stored.culprit->probability == 0.995);
+  CHECK(stored.culprit->ratio == 1.25);
+  CHECK(stored.culprit->low == 1.2);
+  CHECK(stored.culprit->high == 1.3);
+  CHECK(stored.fingerprint == "nightjar:1");
+  CHECK(stored.opened_at == at(20));
+  CHECK(stored.updated_at == at(30));
+  REQUIRE(stored.series.size() == 1);
+  CHECK(stored.series[0].ratio == 1.25);
+  CHECK(find_regression(story.db, "nightjar:1")->id == regression.id);
+  CHECK_FALSE(find_regression(story.db, ""));
+  CHECK_FALSE(find_regression(story.db, RegressionId{99}));
+
+  const auto changes = changes_of(story.db, regression.id);
+  REQUIRE(changes.size() == 3);
+  CHECK(changes[0].state == RegressionState::suspected);
+  CHECK(changes[1].state == RegressionState::confirmed);
+  CHECK(changes[1].at == at(30));
+  CHECK(changes[1].evidence == R"({"rule":"confirm","ratio":1.25})");
+  CHECK(changes[2].state == RegressionState::blamed);
+}
+
+TEST_CASE("a regression that is suspected again is the one that is there") {
+  Story story;
+  const Regression first = story.suspect();
+  change_regression(story.db, first, {RegressionState::dismissed, at(30), "{}"});
+  Regression again = first;
+  again.id = {};
+  const Regression stored =
+      add_regression(story.db, again, {RegressionState::suspected, at(40), "{}"});
+  CHECK(stored.id == first.id);
+  CHECK(stored.state == RegressionState::dismissed);
+  CHECK(changes_of(story.db, first.id).size() == 2);
+  again.bad = story.good.id;
+  CHECK(add_regression(story.db, again, {RegressionState::suspected, at(40), "{}"}).id != first.id);
+}
+
+TEST_CASE("a change and its evidence are written together or not at all") {
+  Story story;
+  Regression regression = story.suspect();
+  regression.issue_url = "somewhere";
+  CHECK_THROWS_AS(
+      change_regression(story.db, regression, {RegressionState::confirmed, at(30), "no JSON"}),
+      Error);
+  CHECK(find_regression(story.db, regression.id)->state == RegressionState::suspected);
+  CHECK(find_regression(story.db, regression.id)->issue_url.empty());
+  CHECK(changes_of(story.db, regression.id).size() == 1);
+}
+
+TEST_CASE("a regression is updated without a change of state") {
+  Story story;
+  Regression regression = story.suspect();
+  const auto memory = *find_series(story.db, story.workload.id, "peak_cpu_memory", story.machine.id,
+                                   "cpu");
+  regression.state = RegressionState::recovered;  // is not written
+  regression.issue_number = 17;
+  regression.issue_url = "https://example.org/issues/17";
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  regression.series.push_back({memory.id, 0, 5, infinity, nan, infinity});
+  update_regression(story.db, regression);
+  const Regression stored = *find_regression(story.db, regression.id);
+  CHECK(stored.state == RegressionState::suspected);
+  CHECK(stored.issue_number == 17);
+  CHECK(stored.issue_url == "https://example.org/issues/17");
+  REQUIRE(stored.series.size() == 2);
+  CHECK(stored.series[1].series == memory.id);
+  CHECK(stored.series[1].ratio == infinity);
+  CHECK(std::isnan(stored.series[1].low));
+  CHECK_FALSE(stored.culprit);
+  CHECK(changes_of(story.db, regression.id).size() == 1);
+  regression.id = RegressionId{99};
+  CHECK_THROWS_WITH(update_regression(story.db, regression), Catch::Contains("no regression 99"));
+}
+
+TEST_CASE("a regression without a series is refused") {
+  Story story;
+  CHECK_THROWS_AS(add_regression(story.db, {}, {RegressionState::suspected, at(0), "{}"}),
+                  std::invalid_argument);
+}
+
+TEST_CASE("a merged regression is not the one its fingerprint finds") {
+  Story story;
+  Regression first = story.suspect();
+  first.fingerprint = "same";
+  update_regression(story.db, first);
+  Regression second = first;
+  second.bad = story.good.id;
+  second = add_regression(story.db, second, {RegressionState::suspected, at(30), "{}"});
+  second.fingerprint = "same";
+  second.merged_into = first.id;
+  change_regression(story.db, second, {RegressionState::merged, at(40), "{}"});
+  CHECK(find_regression(story.db, "same")->id == first.id);
+  CHECK(find_regression(story.db, second.id)->merged_into == first.id);
+}
+
+TEST_CASE("regressions are listed by each filter and by all at once") {
+  Story story;
+  Regression first = story.suspect();
+  first.culprit = Culprit{{commit('a'), commit('b')}, 0.99, 1, 1, 1};
+  change_regression(story.db, first, {RegressionState::blamed, at(30), "{}"});
+  Regression second = first;
+  second.culprit.reset();
+  second.bad = story.good.id;
+  second.opened_at = at(500);
+  second.series[0].series =
+      find_series(story.db, story.workload.id, "peak_cpu_memory", story.machine.id, "cpu")->id;
+  second = add_regression(story.db, second, {RegressionState::suspected, at(500), "{}"});
+
+  const auto ids = [&](const RegressionFilter& filter) {
+    std::vector<RegressionId> found;
+    for (const Regression& one : list_regressions(story.db, filter, {}).items)
+      found.push_back(one.id);
+    return found;
+  };
+  using Ids = std::vector<RegressionId>;
+  CHECK(ids({}) == Ids{second.id, first.id});
+  CHECK(ids({.state = RegressionState::blamed, .metric = {}, .workload_glob = {}, .since = {},
+             .commit = {}}) == Ids{first.id});
+  RegressionFilter filter;
+  filter.metric = "latency";
+  CHECK(ids(filter) == Ids{first.id});
+  filter.metric = "peak_cpu_memory";
+  CHECK(ids(filter) == Ids{second.id});
+  filter = {};
+  filter.workload_glob = "python/dlrm/**";
+  CHECK(ids(filter) == Ids{second.id, first.id});
+  filter.workload_glob = "native/**";
+  CHECK(ids(filter).empty());
+  filter = {};
+  filter.since = at(500);
+  CHECK(ids(filter) == Ids{second.id});
+  filter = {};
+  filter.commit = commit('b');
+  CHECK(ids(filter) == Ids{first.id});
+  filter.commit = commit('c');
+  CHECK(ids(filter).empty());
+  filter = {RegressionState::blamed, "latency", "**/eager", at(0), commit('a')};
+  CHECK(ids(filter) == Ids{first.id});
+  filter.since = at(21);
+  CHECK(ids(filter).empty());
+
+  const auto page = list_regressions(story.db, {}, {1, std::nullopt});
+  CHECK(page.next == second.id.value);
+  CHECK(list_regressions(story.db, {}, {1, page.next}).items[0].id == first.id);
+  CHECK(regressions_in_state(story.db, RegressionState::suspected).size() == 1);
+  CHECK(regressions_of_night(story.db, story.night.id).size() == 2);
+  CHECK(regressions_of_night(story.db, NightId{9}).empty());
+}

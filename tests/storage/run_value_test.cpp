@@ -1,0 +1,59 @@
+#include "storage/run_value.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+using namespace nightjar;
+using namespace nightjar::storage;
+
+namespace {
+RunResult run_of(std::vector<double> latency, std::vector<double> waits) {
+  RunResult run;
+  run.samples["latency"] = std::move(latency);
+  run.wait_seconds = std::move(waits);
+  return run;
+}
+}  // namespace
+
+TEST_CASE("a run's value is the median of its iterations") {
+  CHECK(value_of(run_of({3, 1, 2}, {}), "latency") == 2);
+  CHECK(value_of(run_of({4, 1, 2, 3}, {}), "latency") == 2.5);
+  CHECK(value_of(run_of({7}, {}), "latency") == 7);
+}
+
+TEST_CASE("an iteration that waited for a CPU over 1 % of its time does not count") {
+  CHECK(value_of(run_of({1, 9, 1.5, 2}, {0, 0.5, 0.015, 0.01}), "latency") == 1.5);
+}
+
+TEST_CASE("where more than half were disturbed, all count") {
+  CHECK(value_of(run_of({1, 2, 3, 4}, {0, 0, 1, 1}), "latency") == 1.5);
+  CHECK(value_of(run_of({1, 2, 3, 4}, {0, 1, 1, 1}), "latency") == 2.5);
+}
+
+TEST_CASE("waiting times that do not go with the iterations are left alone") {
+  CHECK(value_of(run_of({1, 2, 3}, {1, 0}), "latency") == 2);
+  CHECK(wait_share_of(run_of({1, 2, 3}, {1, 0})) == 0);
+}
+
+TEST_CASE("other metrics take all their samples") {
+  RunResult run = run_of({1, 1, 1}, {1, 1, 0});
+  run.samples["leaked_memory"] = {5, 0, 7};
+  CHECK(value_of(run, "leaked_memory") == 5);
+  CHECK_FALSE(value_of(run, "peak_gpu_memory"));
+}
+
+TEST_CASE("what is not a number is no sample") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK(value_of(run_of({nan, 2, infinity}, {}), "latency") == 2);
+  CHECK_FALSE(value_of(run_of({nan}, {}), "latency"));
+  CHECK_FALSE(value_of(run_of({}, {}), "latency"));
+  CHECK(wait_share_of(run_of({nan}, {0})) == 0);
+}
+
+TEST_CASE("a run's wait share is waiting over measured time") {
+  CHECK(wait_share_of(run_of({1, 3}, {0.5, 0.5})) == 0.25);
+  CHECK(wait_share_of(run_of({0}, {0})) == 0);
+  CHECK(wait_share_of(RunResult{}) == 0);
+}

@@ -1,0 +1,65 @@
+#include "storage/runners.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/storage/story.hpp"
+
+using namespace nightjar;
+using namespace nightjar::storage;
+using namespace nightjar::storage::test;
+
+TEST_CASE("a machine class is one row, whoever brings it") {
+  Story story;
+  CHECK(intern_machine(story.db, {{}, sha256('1'), {}}).id == story.machine.id);
+  CHECK(intern_machine(story.db, {{}, sha256('2'), {}}).id != story.machine.id);
+  CHECK(find_machine(story.db, story.machine.id)->facts.at("cpu_model") == "Z80");
+  CHECK_FALSE(find_machine(story.db, MachineId{99}));
+}
+
+TEST_CASE("a runner that registers again keeps its id and brings what is new") {
+  Story story;
+  Runner again = story.runner;
+  again.id = {};
+  again.labels = {{"room", "attic"}};
+  again.workloads = {"a@1", "b@2"};
+  again.version = "0.2.0";
+  again.seen_at = at(50);
+  CHECK(register_runner(story.db, again).id == story.runner.id);
+  const Runner stored = *find_runner(story.db, story.runner.id);
+  CHECK(stored.labels == again.labels);
+  CHECK(stored.workloads == again.workloads);
+  CHECK(stored.version == "0.2.0");
+  CHECK(stored.seen_at == at(50));
+  touch_runner(story.db, story.runner.id, at(60));
+  CHECK(find_runner(story.db, story.runner.id)->seen_at == at(60));
+}
+
+TEST_CASE("runners are listed by name") {
+  Story story;
+  story.enrol("gamma");
+  story.enrol("beta");
+  const auto runners = all_runners(story.db);
+  REQUIRE(runners.size() == 3);
+  CHECK(runners[0].name == "alpha");
+  CHECK(runners[1].name == "beta");
+  CHECK(runners[2].name == "gamma");
+}
+
+TEST_CASE("words that are no UTF-8 are stored all the same") {
+  Story story;
+  Runner odd = story.runner;
+  odd.name = "odd";
+  odd.labels = {{"note", "caf\xe9"}};
+  CHECK(register_runner(story.db, odd).labels.at("note") == "caf\xef\xbf\xbd");
+}
+
+TEST_CASE("a workload of a new version is another workload") {
+  Story story;
+  const auto name = story.workload.name;
+  CHECK(intern_workload(story.db, name, 1).id == story.workload.id);
+  const Workload second = intern_workload(story.db, name, 2);
+  CHECK(second.id != story.workload.id);
+  CHECK(find_workload(story.db, second.id)->version == 2);
+  CHECK(all_workloads(story.db).size() == 2);
+  CHECK_FALSE(find_workload(story.db, WorkloadId{99}));
+}

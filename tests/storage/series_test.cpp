@@ -1,0 +1,137 @@
+#include "storage/series.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/storage/story.hpp"
+
+using namespace nightjar;
+using namespace nightjar::storage;
+using namespace nightjar::storage::test;
+
+TEST_CASE("a series' runs come in the order they were made") {
+  Story story;
+  const Job first = story.measure("a", JobKind::screen, 1.0, 1.5);
+  const Job second = story.measure("b", JobKind::screen, 2.0, 2.5);
+  story.measure("c", JobKind::confirm, 9, 9);
+  const auto runs = runs_of_series(story.db, story.latency().id, story.night.id, JobKind::screen);
+  REQUIRE(runs.size() == 8);
+  std::vector<double> values;
+  for (const SeriesRun& run : runs) values.push_back(run.value);
+  CHECK(values == std::vector{1.0, 1.5, 1.0, 1.5, 2.0, 2.5, 2.0, 2.5});
+  CHECK(runs[0].job == first.id);
+  CHECK(runs[0].order == 1);
+  CHECK(runs[0].build == story.good.id);
+  CHECK(runs[0].night == story.night.id);
+  CHECK(runs[1].build == story.bad.id);
+  CHECK(runs[4].job == second.id);
+  CHECK(runs[0].wait_share == Approx(0.25));
+  CHECK(find_run(story.db, runs[0].run)->result.samples.at("latency") == std::vector{2.0, 1.0, 1.0});
+  CHECK(runs_of_series(story.db, story.latency().id, NightId{9}, JobKind::screen).empty());
+  CHECK(runs_of_job(story.db, story.latency().id, second.id).size() == 4);
+}
+
+TEST_CASE("a night's series are those that its screen jobs measured") {
+  Story story;
+  story.measure("a", JobKind::confirm);
+  CHECK(series_of_night(story.db, story.night.id).empty());
+  story.measure("b");
+  const auto series = series_of_night(story.db, story.night.id);
+  REQUIRE(series.size() == 2);
+  CHECK(series[0].metric == "latency");
+  CHECK(series[1].metric == "peak_cpu_memory");
+  CHECK(series[0].workload_name == story.workload.name);
+  CHECK(series[0].workload_version == 1);
+  CHECK(series[0].machine == story.machine.id);
+  CHECK(series[0].variant == "cpu");
+  CHECK(series_of_night(story.db, story.start_night(story.good.id).id).empty());
+}
+
+TEST_CASE("a new version of a workload is another series") {
+  Story story;
+  story.measure("a");
+  story.workload = intern_workload(story.db, story.workload.name, 2);
+  story.runner.workloads.push_back(story.workload.name.str() + "@2");
+  story.measure("b");
+  CHECK(list_series(story.db, {"latency", {}, {}}, {}).items.size() == 2);
+}
+
+TEST_CASE("series are listed by metric, glob and machine") {
+  Story story;
+  story.measure("a");
+  CHECK(list_series(story.db, {}, {}).items.size() == 2);
+  CHECK(list_series(story.db, {"latency", {}, {}}, {}).items.size() == 1);
+  CHECK(list_series(story.db, {{}, "python/*/eval/cpu/**", {}}, {}).items.size() == 2);
+  CHECK(list_series(story.db, {{}, "native/**", {}}, {}).items.empty());
+  CHECK(list_series(story.db, {{}, "python/*", {}}, {}).items.empty());
+  CHECK(list_series(story.db, {{}, {}, story.machine.id}, {}).items.size() == 2);
+  CHECK(list_series(story.db, {{}, {}, MachineId{9}}, {}).items.empty());
+  CHECK(list_series(story.db, {"latency", "**", story.machine.id}, {}).items.size() == 1);
+  const auto page = list_series(story.db, {}, {1, std::nullopt});
+  REQUIRE(page.next);
+  CHECK(list_series(story.db, {}, {1, page.next}).items[0].id == story.latency().id);
+  CHECK(find_series(story.db, story.latency().id)->metric == "latency");
+  CHECK_FALSE(find_series(story.db, SeriesId{99}));
+}
+
+TEST_CASE("a series' points are one a nightly, by date and version, of screen runs") {
+  Story story;
+  story.measure("first");                                // 19th and 20th
+  story.measure("confirm", JobKind::confirm, 5.0, 5.0);  // no part of the points
+  story.good = add_build(story.db, nightly("2026-08-21", "2.10.0"));
+  story.bad = add_build(story.db, nightly("2026-08-21", "2.9.0"));
+  story.measure("second", JobKind::screen, 3.0, 4.0);
+  story.bad.kind = BuildKind::ci;
+  story.bad.date = "";
+  story.bad = add_build(story.db, story.bad);
+  story.measure("third", JobKind::screen, 3.5, 9.0);
+  const auto points = points_of_series(story.db, story.latency().id, 10);
+  REQUIRE(points.size() == 4);
+  CHECK(points[0].date == "2026-08-19");
+  CHECK(points[0].values == std::vector{1.0, 1.0});
+  CHECK(points[1].values == std::vector{1.25, 1.25});
+  CHECK(points[2].version == "2.9.0.dev20260821+cpu");
+  CHECK(points[2].values == std::vector{4.0, 4.0});
+  CHECK(points[3].version == "2.10.0.dev20260821+cpu");
+  CHECK(points[3].values == std::vector{3.0, 3.0, 3.5, 3.5});
+  const auto newest = points_of_series(story.db, story.latency().id, 2);
+  REQUIRE(newest.size() == 2);
+  CHECK(newest[0].version == points[2].version);
+  CHECK(points_of_series(story.db, SeriesId{99}, 2).empty());
+}
+
+TEST_CASE("runs are listed by job, build and workload") {
+  Story story;
+  const Job job = story.measure("a");
+  story.measure("b");
+  CHECK(list_runs(story.db, {}, {}).items.size() == 12);
+  CHECK(list_runs(story.db, {job.id, {}, {}}, {}).items.size() == 6);
+  CHECK(list_runs(story.db, {{}, story.good.id, {}}, {}).items.size() == 4);
+  CHECK(list_runs(story.db, {job.id, story.good.id, {}}, {}).items.size() == 2);
+  CHECK(list_runs(story.db, {{}, {}, story.workload.id}, {}).items.size() == 8);
+  const auto page = list_runs(story.db, {{}, {}, story.workload.id}, {5, std::nullopt});
+  CHECK(list_runs(story.db, {{}, {}, story.workload.id}, {5, page.next}).items.size() == 3);
+  CHECK_FALSE(find_run(story.db, RunId{99}));
+}
+
+TEST_CASE("a level is replaced for its build, and read newest night first") {
+  Story story;
+  story.measure("a");
+  const SeriesId series = story.latency().id;
+  const Night second = story.start_night(story.good.id), third = story.start_night(story.good.id);
+  set_level(story.db, {series, story.bad.id, story.night.id, 1.0, 5});
+  set_level(story.db, {series, story.good.id, second.id, 2.0, 5});
+  const Build next = add_build(story.db, nightly("2026-08-22"));
+  set_level(story.db, {series, next.id, third.id, 3.0, 5});
+  set_level(story.db, {series, next.id, third.id, 3.5, 10});
+  const auto all = levels_before(story.db, series, NightId{99}, 10);
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].value == 3.5);
+  CHECK(all[0].runs == 10);
+  CHECK(all[2].value == 1.0);
+  const auto before = levels_before(story.db, series, third.id, 1);
+  REQUIRE(before.size() == 1);
+  CHECK(before[0].value == 2.0);
+  CHECK(before[0].build == story.good.id);
+  CHECK(before[0].night == second.id);
+  CHECK(levels_before(story.db, series, story.night.id, 10).empty());
+}

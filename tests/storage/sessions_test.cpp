@@ -1,0 +1,150 @@
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "storage/statement.hpp"
+#include "tests/storage/story.hpp"
+
+using namespace nightjar;
+using namespace nightjar::storage;
+using namespace nightjar::storage::test;
+
+TEST_CASE("a result is stored with every raw sample and ends its job") {
+  Story story;
+  const Job job = story.measure("a");
+  CHECK(job.state == JobState::done);
+  CHECK_FALSE(job.lease_until);
+  const auto session = session_of(story.db, job.id);
+  REQUIRE(session);
+  CHECK(nlohmann::json(*session) == nlohmann::json(Story::result()));
+  CHECK_FALSE(session_of(story.db, story.queue("b").id));
+}
+
+TEST_CASE("a result that is sent again is stored once") {
+  Story story;
+  const Job job = story.measure("a");
+  CHECK(store_result(story.db, job.id, job.attempt, Story::result(9, 9), at(20)) ==
+        Accepted::already_stored);
+  CHECK(story.db.impl().ask("SELECT count(*) FROM run") == 6);
+  CHECK(session_of(story.db, job.id)->runs[1].samples["latency"][1] == 1.0);
+}
+
+TEST_CASE("a result of an attempt that lost its lease to another is stale") {
+  Story story;
+  const JobId id = story.queue("a").id;
+  story.claim(0);
+  expire_leases(story.db, at(100));
+  REQUIRE(story.claim(200)->attempt == 2);
+  CHECK(store_result(story.db, id, 1, Story::result(), at(210)) == Accepted::stale);
+  CHECK(story.db.impl().ask("SELECT count(*) FROM run") == 0);
+  CHECK(store_result(story.db, id, 2, Story::result(), at(220)) == Accepted::stored);
+  CHECK(store_result(story.db, id, 1, Story::result(), at(230)) == Accepted::already_stored);
+}
+
+TEST_CASE("a late result is welcome as long as nobody else has begun") {
+  Story story;
+  const JobId id = story.queue("a").id;
+  story.claim(0);
+  expire_leases(story.db, at(100));
+  CHECK(store_result(story.db, id, 1, Story::result(), at(110)) == Accepted::stored);
+  CHECK(find_job(story.db, id)->state == JobState::done);
+  CHECK_FALSE(story.claim(120));
+}
+
+TEST_CASE("a result of a job that was cancelled or never claimed is stale") {
+  Story story;
+  const JobId id = story.queue("a").id;
+  CHECK(store_result(story.db, id, 0, Story::result(), at(1)) == Accepted::stale);
+  story.claim();
+  cancel_job(story.db, id, "no longer needed");
+  CHECK(store_result(story.db, id, 1, Story::result(), at(1)) == Accepted::stale);
+}
+
+TEST_CASE("a result with a run that was not asked for is refused as a whole") {
+  Story story;
+  const JobId id = story.queue("a").id;
+  story.claim();
+  for (const int order : {-1, 6, 0}) {
+    SessionResult result = Story::result();
+    result.runs[5].order = order;  // 0 comes twice then
+    CHECK_THROWS_AS(store_result(story.db, id, 1, result, at(1)), std::invalid_argument);
+  }
+  CHECK_THROWS_WITH(store_result(story.db, JobId{99}, 1, Story::result(), at(1)),
+                    Catch::Contains("no job 99"));
+  CHECK(story.db.impl().ask("SELECT count(*) FROM run") == 0);
+  CHECK(find_job(story.db, id)->state == JobState::leased);
+}
+
+TEST_CASE("control runs are kept, but make no series") {
+  Story story;
+  const Job job = story.measure("a");
+  const auto runs = list_runs(story.db, {job.id, {}, {}}, {}).items;
+  REQUIRE(runs.size() == 6);
+  for (const StoredRun& run : runs) {
+    const bool control = run.result.order == 0 || run.result.order == 5;
+    CHECK(!run.build == control);
+    CHECK(!run.workload == control);
+    CHECK(run.job == job.id);
+    CHECK(run.night == story.night.id);
+    CHECK(run.result.samples.at("latency").size() == 3);
+  }
+  CHECK(runs_of_job(story.db, story.latency().id, job.id).size() == 4);
+  CHECK(list_series(story.db, {}, {}).items.size() == 2);
+}
+
+TEST_CASE("a run that measured nothing is kept with its reason, but has no value") {
+  Story story;
+  story.queue("a");
+  const Job job = *story.claim();
+  SessionResult result = Story::result();
+  result.runs[1].status = RunStatus::crashed;
+  result.runs[1].reason = "signal 11";
+  result.runs[2].samples.clear();
+  result.runs.erase(result.runs.begin() + 3);
+  REQUIRE(store_result(story.db, job.id, 1, result, at(10)) == Accepted::stored);
+  const auto values = runs_of_job(story.db, story.latency().id, job.id);
+  REQUIRE(values.size() == 1);
+  CHECK(values[0].order == 4);
+  const auto session = session_of(story.db, job.id);
+  CHECK(session->runs[1].status == RunStatus::crashed);
+  CHECK(session->runs[1].reason == "signal 11");
+  CHECK(session->runs.size() == 5);
+}
+
+TEST_CASE("samples of a metric that nobody knows are kept without a series") {
+  Story story;
+  story.queue("a");
+  const Job job = *story.claim();
+  SessionResult result = Story::result();
+  result.runs[1].samples["throughput"] = {4.0};
+  store_result(story.db, job.id, 1, result, at(10));
+  CHECK(session_of(story.db, job.id)->runs[1].samples.at("throughput") == std::vector{4.0});
+  CHECK_FALSE(find_series(story.db, story.workload.id, "throughput", story.machine.id, "cpu"));
+}
+
+TEST_CASE("an overlay's runs are in the series of its own variant") {
+  Story story;
+  Build overlay = nightly("2026-08-20", "2.15.0", "cu130");
+  overlay.kind = BuildKind::overlay;
+  overlay.base = story.good.id;
+  overlay.id = add_build(story.db, overlay).id;
+  JobSpec spec = story.spec(JobKind::bisect);
+  spec.environments[1].build = overlay.id;
+  story.queue("a", spec);
+  const Job job = *story.claim();
+  store_result(story.db, job.id, 1, Story::result(), at(10));
+  const auto cuda = find_series(story.db, story.workload.id, "latency", story.machine.id, "cu130");
+  REQUIRE(cuda);
+  CHECK(runs_of_job(story.db, cuda->id, job.id).size() == 2);
+  CHECK(runs_of_job(story.db, story.latency().id, job.id).size() == 2);
+}
+
+TEST_CASE("a job whose build is unknown cannot be stored, and says which") {
+  Story story;
+  JobSpec spec = story.spec();
+  spec.environments[1].build = BuildId{77};
+  story.queue("a", spec);
+  const Job job = *story.claim();
+  CHECK_THROWS_AS(store_result(story.db, job.id, 1, Story::result(), at(10)), Error);
+  CHECK(find_job(story.db, job.id)->state == JobState::leased);
+}
