@@ -1,8 +1,8 @@
 """The harness's own arithmetic, without torch."""
 
-import support
+import programs
 
-support.plant_on_path()
+programs.put_suite_on_path()
 import harness  # noqa: E402
 
 

@@ -4,15 +4,14 @@ import pathlib
 import textwrap
 
 import pytest
-import support
+import programs
 
 MEGABYTE = 1 << 20
 
 
-@pytest.mark.parametrize("name", support.names("python") + support.names("native"))
+@pytest.mark.parametrize("name", programs.names("python") + programs.names("native"))
 def test_peak_memory_repeats_within_0_6_percent(name):
-    peaks = [support.result(name, min_iterations=minimum)["metrics"]["peak_cpu_memory"][0]
-             for minimum in (3, 3, 40)]
+    peaks = [programs.result(run)["metrics"]["peak_cpu_memory"][0] for run in programs.trio(name)]
     assert max(peaks) - min(peaks) <= 0.006 * min(peaks)
 
 
@@ -21,7 +20,7 @@ def leaking(tmp_path: pathlib.Path, line):
     entry = tmp_path / "leaking.py"
     entry.write_text(textwrap.dedent(f"""
         import sys
-        sys.path.insert(0, {str(support.WORKLOADS / "python")!r})
+        sys.path.insert(0, {str(programs.WORKLOADS / "python")!r})
         import run
         import torch
         import models.dlrm as dlrm
@@ -32,8 +31,8 @@ def leaking(tmp_path: pathlib.Path, line):
         dlrm.Dlrm.forward = patched
         sys.exit(run.main())
         """), encoding="utf-8")
-    status, messages = support.answers([support.python(), str(entry)],
-                                       support.request("python/dlrm/eval/cpu/fp32/b128/eager"))
+    status, messages = programs.answers([programs.python(), str(entry)],
+                                       programs.request("python/dlrm/eval/cpu/fp32/b128/eager"))
     assert status == 0
     return messages[-1]
 

@@ -4,19 +4,19 @@ import json
 import subprocess
 
 import pytest
-import support
+import programs
 
-ALL = support.names("python") + support.names("native")
+ALL = programs.names("python") + programs.names("native")
 KINDS = ["python", "native"]
 
 
 def first(kind):
-    return support.names(kind)[0]
+    return programs.names(kind)[0]
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_workload_answers_ready_samples_and_a_result(name):
-    ready, *samples, result = support.run(name)
+    ready, *samples, result = programs.trio(name)[0]
     assert ready["event"] == "ready"
     assert ready["torch"]["version"] and ready["torch"]["path"].startswith("/")
     assert ready["memory_after_import"] > 1 << 20
@@ -33,10 +33,10 @@ def test_a_workload_answers_ready_samples_and_a_result(name):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_iterations_are_counted_by_time_and_by_minimum(kind):
-    name = next(n for n in support.names(kind) if "/dlrm/eval/" in n)
-    few = support.run(name, min_iterations=3, seconds=0)
-    many = support.run(name, min_iterations=200, seconds=0)
-    longer = support.run(name, min_iterations=3, seconds=0.4)
+    name = next(n for n in programs.names(kind) if "/dlrm/eval/" in n)
+    few = programs.run(name, min_iterations=3, seconds=0)
+    many = programs.run(name, min_iterations=200, seconds=0)
+    longer = programs.run(name, min_iterations=3, seconds=0.4)
     assert len(few) - 2 < 30
     assert len(many) - 2 == 200
     samples = [m["latency"] for m in longer if m["event"] == "sample"]
@@ -50,7 +50,7 @@ def test_iterations_are_counted_by_time_and_by_minimum(kind):
                                   '{"workload": "x", "version": 1, "seconds": -1}',
                                   '{"workload": "x", "version": 1, "min_iterations": 2.5}'])
 def test_a_garbled_request_is_answered_by_an_error_that_says_what_is_wrong(kind, text):
-    status, messages = support.answers(support.command(kind + "/"), text)
+    status, messages = programs.answers(programs.command(kind + "/"), text)
     assert status == 2
     assert [m["event"] for m in messages] == ["error"]
     assert messages[0]["status"] == "failed" and "request" in messages[0]["reason"]
@@ -62,7 +62,7 @@ def test_a_garbled_request_is_answered_by_an_error_that_says_what_is_wrong(kind,
                                   "{kind}/../x/cpu/fp32/b4/eager"])
 def test_an_unknown_workload_is_an_error_and_names_it(kind, part):
     name = part.format(kind=kind)
-    status, messages = support.answers(support.command(kind + "/"), support.request(name))
+    status, messages = programs.answers(programs.command(kind + "/"), programs.request(name))
     assert status == 0
     assert messages == [{"event": "error", "status": "failed",
                          "reason": f"no workload is called '{name}'"}]
@@ -70,14 +70,14 @@ def test_an_unknown_workload_is_an_error_and_names_it(kind, part):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_version_of_the_definition_is_refused(kind):
-    messages = support.run(first(kind), version=2)
+    messages = programs.run(first(kind), version=2)
     assert messages[-1]["status"] == "failed"
     assert "version 1 here, not 2" in messages[-1]["reason"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_a_cuda_device_a_cuda_workload_is_unavailable(kind):
-    messages = support.run(first(kind).replace("/cpu/", "/cuda/"))
+    messages = programs.run(first(kind).replace("/cpu/", "/cuda/"))
     if messages[-1]["event"] == "result":
         pytest.skip("this machine has a CUDA device")
     assert messages[0]["event"] == "ready"
@@ -86,21 +86,21 @@ def test_without_a_cuda_device_a_cuda_workload_is_unavailable(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_list_is_the_tables(kind):
-    listed = subprocess.run([*support.command(kind + "/"), "--list"], check=True, text=True,
+    listed = subprocess.run([*programs.command(kind + "/"), "--list"], check=True, text=True,
                             capture_output=True, timeout=60).stdout
-    assert listed.splitlines() == support.names(kind)
+    assert listed.splitlines() == programs.names(kind)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_argument_it_does_not_know_is_wrong_use(kind):
-    done = subprocess.run([*support.command(kind + "/"), "--lits"], text=True, capture_output=True,
+    done = subprocess.run([*programs.command(kind + "/"), "--lits"], text=True, capture_output=True,
                           timeout=60)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_descriptor_three_the_answers_go_to_standard_output(kind):
-    name = next(n for n in support.names(kind) if "/dlrm/eval/" in n)
-    done = subprocess.run(support.command(name), input=support.request(name), text=True, check=True,
-                          capture_output=True, timeout=60, env=support.environment())
+    name = next(n for n in programs.names(kind) if "/dlrm/eval/" in n)
+    done = subprocess.run(programs.command(name), input=programs.request(name), text=True, check=True,
+                          capture_output=True, timeout=60, env=programs.environment())
     assert json.loads(done.stdout.splitlines()[-1])["event"] == "result"

@@ -1,5 +1,5 @@
-// Numbers that are the same in C++ and in Python: parameters and inputs of the twins. Each tensor has
-// a stream of its own, named by its label; see python/generator.py, which says why and how.
+// Numbers that are the same in C++ and in Python: parameters and inputs of the twins. Each tensor
+// has a stream of its own, named by its label; see python/generator.py, which says why and how.
 #pragma once
 
 #include <cstdint>

@@ -73,8 +73,8 @@ class Loop {
       measurement.cpu.push_back(static_cast<double>(columns_[kCpu][at]) * 1e-9);
       measurement.wait.push_back(static_cast<double>(columns_[kWait][at]) * 1e-9);
     }
-    measurement.leaked_bytes = leak_slope(
-        {columns_[kResident].begin() + since, columns_[kResident].begin() + done_});
+    measurement.leaked_bytes =
+        leak_slope({columns_[kResident].begin() + since, columns_[kResident].begin() + done_});
   }
 
  private:
@@ -104,8 +104,7 @@ Measurement measure(const Steps& steps, int min_iterations, double seconds) {
     if (loop.done() == kPeakAt) measurement.peak_bytes = peak_bytes();
     const int measured = loop.done() - warmup;
     if (measured >= kCap) break;
-    const bool time_over =
-        std::chrono::duration<double>(Clock::now() - begin).count() >= seconds;
+    const bool time_over = std::chrono::duration<double>(Clock::now() - begin).count() >= seconds;
     if (measured >= min_iterations && time_over && loop.done() >= kPeakAt) break;
     loop.iterate(steps.iterate);
   }

@@ -39,7 +39,9 @@ std::int64_t Counters::cpu_ns() const {
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
 }
 
-std::int64_t Counters::wait_ns() const { return second_field(schedule_); }
+std::int64_t Counters::wait_ns() const {
+  return second_field(schedule_);
+}
 
 std::int64_t Counters::resident_bytes() const {
   return second_field(memory_) * sysconf(_SC_PAGESIZE);

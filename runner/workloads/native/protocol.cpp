@@ -22,8 +22,8 @@ Number take(const Json& fields, const std::string& name, Number fallback, Number
       std::is_floating_point_v<Number> ? found->is_number() : found->is_number_integer();
   if (!fits) throw wrong(name, "missing or of the wrong type");
   // A negative number read as unsigned would be a large one.
-  const bool negative = found->is_number_integer() && !found->is_number_unsigned() &&
-                        found->get<std::int64_t>() < 0;
+  const bool negative =
+      found->is_number_integer() && !found->is_number_unsigned() && found->get<std::int64_t>() < 0;
   const auto value = found->get<Number>();
   if (negative || value < low || value > high)
     throw wrong(name, "not between " + Json(low).dump() + " and " + Json(high).dump());

@@ -10,7 +10,6 @@
 #include <new>
 
 #include "case.hpp"
-#include "harness.hpp"
 #include "process.hpp"
 
 namespace nightjar::workloads {
@@ -64,7 +63,7 @@ Ready identity() {
   return ready;
 }
 
-Measurement run(const Request& request, const Definition& definition) {
+Prepared prepare(const Request& request, const Definition& definition) {
   const bool is_cuda = definition.device == "cuda";
   if (is_cuda && !torch::cuda::is_available()) throw Unavailable("no CUDA device");
   const auto maker = makers().find(definition.model);
@@ -76,10 +75,15 @@ Measurement run(const Request& request, const Definition& definition) {
   const Step step = with_synchronize(maker->second(made_for), is_cuda);
   // Whatever the constructors drew: both twins draw the same from here on.
   torch::manual_seed(request.seed);
-  Measurement measurement = measure(steps_of(step), request.min_iterations, request.seconds);
+  return {steps_of(step), made_for.parameters()};
+}
+
+Measurement run(const Request& request, const Definition& definition) {
+  const Prepared prepared = prepare(request, definition);
+  Measurement measurement = measure(prepared.steps, request.min_iterations, request.seconds);
   if (!std::isfinite(measurement.checksum))
     throw WrongResult("the output's checksum is " + std::to_string(measurement.checksum));
-  measurement.parameters = made_for.parameters();
+  measurement.parameters = prepared.parameters;
   return measurement;
 }
 

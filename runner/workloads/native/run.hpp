@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "definition.hpp"
+#include "harness.hpp"
 #include "protocol.hpp"
 
 namespace nightjar::workloads {
@@ -21,8 +22,16 @@ struct WrongResult : std::runtime_error {
 // Which LibTorch this process runs in.
 Ready identity();
 
-// Throws Unavailable without the device, WrongResult if the checksum is not finite, and what torch
-// throws.
+struct Prepared {
+  Steps steps;
+  std::int64_t parameters = 0;
+};
+
+// The model with its inputs, ready to iterate. Throws Unavailable without the device, and what
+// torch throws.
+Prepared prepare(const Request& request, const Definition& definition);
+
+// Prepares and measures. Throws WrongResult too, if the checksum is not finite.
 Measurement run(const Request& request, const Definition& definition);
 
 // The status and the reason that an exception means.

@@ -1,4 +1,4 @@
-"""What a model's file is given: its sizes, its inputs and parameters, and the usual kinds of step."""
+"""What a model's file is given: its sizes, inputs and parameters, and the usual kinds of step."""
 
 import torch
 

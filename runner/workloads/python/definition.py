@@ -31,8 +31,8 @@ def names(kind="python"):
 
 
 def find(name, version):
-    """The definition called `name`. The table lists devices as `cpu`; `cuda` in their place means the
-    same workload there. Throws UnknownWorkload, also if the table has another version."""
+    """The definition called `name`. The table lists devices as `cpu`; `cuda` in their place means
+    the same workload there. Throws UnknownWorkload, also if the table has another version."""
     parts = name.split("/")
     if len(parts) != 7 or parts[3] not in ("cpu", "cuda"):
         raise UnknownWorkload(f"no workload is called '{name}'")

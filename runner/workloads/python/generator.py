@@ -1,8 +1,8 @@
 """Numbers that are the same in Python and in C++: parameters and inputs of the twins.
 
 Each tensor has a stream of its own, named by its label, so that neither the order in which a model
-creates its parameters nor torch's own generator matters. SplitMix64 (Steele, Lea, Flood 2014), element
-i of stream s being mix(s + (i + 1) * golden); the C++ twin is native/generator.hpp.
+creates its parameters nor torch's own generator matters. SplitMix64 (Steele, Lea, Flood 2014),
+element i of stream s being mix(s + (i + 1) * golden); the C++ twin is native/generator.hpp.
 """
 
 import math
@@ -69,8 +69,8 @@ def integers(seed, label, shape, high):
 
 @torch.no_grad()
 def initialise(module, seed):
-    """Weights with two or more dimensions: uniform with variance 1 / fan-in, by parameter name. Of one
-    dimension: biases 0, scales 1. Scalars stay."""
+    """Weights with two or more dimensions: uniform with variance 1 / fan-in, by parameter name. Of
+    one dimension: biases 0, scales 1. Scalars stay."""
     for name, parameter in module.named_parameters():
         if parameter.dim() >= 2:
             fan_in = parameter.numel() // parameter.size(0)

@@ -32,8 +32,8 @@ class Measurement:
 
 
 def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counters=None):
-    """`step()` is one iteration; what it returns is dropped at once, but for the one iteration whose
-    result `checksum_of` turns into a number."""
+    """`step()` is one iteration; what it returns is dropped at once, but for the one iteration
+    whose result `checksum_of` turns into a number."""
     loop = _Loop(step, synchronize, counters or Counters())
     # What the imports left is kept out of later collections. The collector stays on as users have
     # it: a leak through a cycle is not a leak, and collecting is part of Python's price.
@@ -62,8 +62,8 @@ def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counte
 
 
 class _Loop:
-    """Counters are read outside the timed span, and their arrays exist before it: the harness itself
-    must not show in memory."""
+    """Counters are read outside the timed span, and their arrays exist before it: the harness
+    itself must not show in memory."""
 
     def __init__(self, step, synchronize, counters):
         room = bytes(8 * (WARMUP_CAP + CAP))
@@ -119,8 +119,8 @@ class _Loop:
 
 
 def leak_slope(resident):
-    """Bytes an iteration: the Theil-Sen slope (median over all pairs), which one jump of the allocator
-    does not move. At most 200 evenly spaced points, so 20,000 pairs."""
+    """Bytes an iteration: the Theil-Sen slope (median over all pairs), which one jump of the
+    allocator does not move. At most 200 evenly spaced points, so 20,000 pairs."""
     count = len(resident)
     if count < 2:
         return 0.0

@@ -9,13 +9,13 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Counters:
-    """Cheap readings around an iteration; the files stay open, one pread each (about a microsecond)."""
+    """Cheap readings around an iteration; the files stay open, one pread each."""
 
     def __init__(self):
         self._memory = os.open("/proc/self/statm", os.O_RDONLY)
         try:
             self._schedule = os.open("/proc/self/schedstat", os.O_RDONLY)
-        except OSError:  # a kernel without scheduler statistics: nothing is known, nothing is claimed
+        except OSError:  # a kernel without scheduler statistics: nothing is known
             self._schedule = None
 
     def cpu_ns(self):
@@ -40,8 +40,8 @@ def peak_bytes():
 
 def steady_allocator():
     """Fixes at what size memory comes from the kernel and when it goes back, at the values to which
-    glibc's adaptation climbs anyway: otherwise peak memory depends on the order of the first blocks'
-    life. To be called before torch allocates."""
+    glibc's adaptation climbs anyway: otherwise peak memory depends on how the first blocks lived.
+    To be called before torch allocates."""
     mmap_threshold, trim_threshold = -3, -1  # malloc.h
     libc = ctypes.CDLL(None)
     libc.mallopt(mmap_threshold, 32 << 20)

@@ -1,6 +1,6 @@
-"""Runs one workload inside the PyTorch that is first on the path: `run.py < request`, `run.py --list`.
+"""Runs one workload inside the PyTorch that is first on the path: `run.py < request`, or --list.
 
-Exit status 0: an answer was given, be it a result or an error; 2: the request was not understood.
+Exit status 0: an answer was given, be it a result or an error; 2: wrong use.
 """
 
 import importlib

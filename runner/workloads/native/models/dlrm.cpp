@@ -58,8 +58,7 @@ Step make(Case& made_for) {
   const auto sparse =
       made_for.integers("sparse", {made_for.size("tables"), lookups}, made_for.size("rows"));
   const auto offsets = torch::arange(0, lookups, made_for.size("lookups"), sparse.options());
-  return evaluation(
-      [=]() mutable { return model->forward(dense, sparse, offsets); });
+  return evaluation([=]() mutable { return model->forward(dense, sparse, offsets); });
 }
 
 const Registration registered{"dlrm", make};

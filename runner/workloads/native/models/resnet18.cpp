@@ -11,7 +11,9 @@ nn::Conv2d convolution(std::int64_t inputs, std::int64_t outputs, std::int64_t k
       nn::Conv2dOptions(inputs, outputs, kernel).stride(stride).padding(kernel / 2).bias(false));
 }
 
-torch::Tensor relu_in_place(torch::Tensor x) { return torch::relu_(x); }
+torch::Tensor relu_in_place(torch::Tensor x) {
+  return torch::relu_(x);
+}
 
 struct BlockImpl : nn::Module {
   BlockImpl(std::int64_t inputs, std::int64_t outputs, std::int64_t stride)

@@ -6,10 +6,10 @@ namespace nn = torch::nn;
 
 struct EncoderImpl : nn::Module {
   explicit EncoderImpl(const Case& made_for)
-      : tokens(register_module(
-            "tokens", nn::Embedding(made_for.size("vocabulary"), made_for.size("width")))),
-        positions(register_module(
-            "positions", nn::Embedding(made_for.size("length"), made_for.size("width")))),
+      : tokens(register_module("tokens",
+                               nn::Embedding(made_for.size("vocabulary"), made_for.size("width")))),
+        positions(register_module("positions",
+                                  nn::Embedding(made_for.size("length"), made_for.size("width")))),
         encoder(register_module("encoder", nn::TransformerEncoder(options(made_for)))),
         head(register_module("head",
                              nn::Linear(made_for.size("width"), made_for.size("vocabulary")))) {}
@@ -44,8 +44,8 @@ Step make(Case& made_for) {
   if (made_for.task == "eval")
     return evaluation([model, tokens]() mutable { return model->forward(tokens); });
   const auto labels = made_for.integers("labels", {made_for.batch * length}, vocabulary);
-  auto optimizer = std::make_shared<torch::optim::Adam>(model->parameters(),
-                                                        torch::optim::AdamOptions(1e-4));
+  auto optimizer =
+      std::make_shared<torch::optim::Adam>(model->parameters(), torch::optim::AdamOptions(1e-4));
   return training(optimizer, [model, tokens, labels]() mutable {
     return nn::functional::cross_entropy(model->forward(tokens).flatten(0, 1), labels);
   });

@@ -1,6 +1,6 @@
 """Soft actor critic (Haarnoja et al., 2018), through torch.distributions with its checks on, as its
-users write it. `act`: `steps` decisions of a policy for a batch of environments, one after the other;
-`update`: one step each of critic, actor and temperature, then of the target network."""
+users write it. `act`: `steps` decisions of a policy for a batch of environments, one after the
+other; `update`: one step each of critic, actor and temperature, then of the target network."""
 
 import torch
 from torch import distributions, nn

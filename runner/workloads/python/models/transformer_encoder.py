@@ -1,4 +1,4 @@
-"""A transformer encoder (Vaswani et al., 2017) over token ids: attention, layer norm, embeddings."""
+"""A transformer encoder (Vaswani et al., 2017) over token ids: attention, layer norm, embedding."""
 
 import torch
 from torch import nn
