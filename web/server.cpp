@@ -131,8 +131,14 @@ void Server::stop() {
     state->acceptor.close(ignored);
     state->retry.cancel();
     for (auto* connection : state->connections) connection->finish_soon();
+    for (const auto& callback : state->on_stop) callback();
+    state->on_stop.clear();  // they may refer to what goes before the connections do
     state->sweep.cancel();
   });
+}
+
+void Server::on_stop(std::function<void()> callback) {
+  impl_->state->on_stop.push_back(std::move(callback));
 }
 
 std::uint16_t Server::port() const { return impl_->port; }

@@ -67,6 +67,8 @@ class Server {
   void add_events(std::string path, Role role, EventStream& stream);
   void start();                // begins to accept
   void stop();                 // stops accepting, lets running requests end for a second
+  // Called on the I/O thread when the server stops: for long polls to be answered.
+  void on_stop(std::function<void()> callback);
   std::uint16_t port() const;
   struct Counters {
     std::uint64_t requests = 0, errors_4xx = 0, errors_5xx = 0, connections = 0;

@@ -8,8 +8,10 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
+#include <functional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "web/router.hpp"
 #include "web/server.hpp"
@@ -31,6 +33,7 @@ struct ServerState {
   boost::asio::thread_pool files{1};
   std::set<Connection*> connections;
   std::atomic<std::uint64_t> requests{0}, errors_4xx{0}, errors_5xx{0}, open{0};
+  std::vector<std::function<void()>> on_stop;
   bool stopping = false;
   std::chrono::steady_clock::time_point stopping_since{};
 

@@ -1,0 +1,172 @@
+// The protocol of the runner agent: register, claim, renew, result, fail, release.
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "service/api/query.hpp"
+#include "service/api/respond.hpp"
+#include "service/api/routes.hpp"
+#include "storage/jobs.hpp"
+#include "storage/model/json_io.hpp"
+#include "storage/nights.hpp"
+#include "storage/runners.hpp"
+#include "web/secret.hpp"
+
+namespace nightjar::service::api {
+using nlohmann::json;
+using storage::Database;
+using web::Request;
+namespace {
+
+constexpr double longest_wait_seconds = 60;
+constexpr std::size_t result_bytes = 128u << 20;
+
+// The fingerprint of a machine class: SHA-256 of "name=value\n" over the sorted facts.
+MachineClass machine_of(const std::map<std::string, std::string>& facts) {
+  std::string text;
+  for (const auto& [name, value] : facts) text += name + "=" + value + "\n";
+  return {{}, web::sha256(text), facts};
+}
+
+web::Response register_runner(Database& db, Context& context, const Request& request) {
+  const auto body = parse_body(request);
+  Runner runner;
+  runner.name = field<std::string>(body, "name");
+  runner.labels = field<std::map<std::string, std::string>>(body, "labels");
+  runner.version = field<std::string>(body, "version");
+  runner.workloads = field<std::vector<std::string>>(body, "workloads");
+  if (runner.name.empty()) throw Refused(400, "Bad body", "A runner needs a name.");
+  storage::Transaction transaction(db);
+  runner.machine =
+      storage::intern_machine(db, machine_of(field<std::map<std::string, std::string>>(body, "facts"))).id;
+  runner.seen_at = context.clock.now();
+  runner = storage::register_runner(db, runner);
+  storage::add_audit(db, {0, runner.seen_at, "token:" + request.principal.name, "register-runner",
+                          "runner/" + std::to_string(runner.id.value)});
+  transaction.commit();
+  spdlog::info("runner registered runner={} name={} workloads={}", runner.id.value, runner.name,
+               runner.workloads.size());
+  context.wake();
+  return json_answer(json{{"runner", runner.id}, {"machine", runner.machine}});
+}
+
+// Of the job's path and the attempt in the body.
+struct Attempt {
+  Job job;
+  int attempt = 0;
+  json body;
+};
+
+Attempt attempt_of(Database& db, const Request& request) {
+  const auto id = path_id<JobId>(request);
+  auto body = parse_body(request);
+  const int attempt = field<int>(body, "attempt");
+  auto job = storage::find_job(db, id);
+  if (!job) refuse_unknown("job", id.value);
+  return {*std::move(job), attempt, std::move(body)};
+}
+
+// Whoever speaks of a job it holds is alive, though it claims nothing meanwhile.
+void touch(Database& db, Context& context, const Attempt& made) {
+  if (made.job.runner && made.job.attempt == made.attempt)
+    storage::touch_runner(db, *made.job.runner, context.clock.now());
+}
+
+[[noreturn]] void refuse_lost(const Attempt& made) {
+  throw Refused(409, "Lease lost",
+                "Attempt " + std::to_string(made.attempt) + " does not hold job " +
+                    std::to_string(made.job.id.value) + " any more; stop working on it.");
+}
+
+web::Response renew(Database& db, Context& context, const Request& request) {
+  const auto made = attempt_of(db, request);
+  const auto lease = context.config.queue.lease;
+  if (!storage::renew_lease(db, made.job.id, made.attempt, context.clock.now() + lease))
+    refuse_lost(made);
+  touch(db, context, made);
+  return json_answer(json{{"lease_seconds", lease.count()}});
+}
+
+web::Response take_result(Database& db, Context& context, const Request& request) {
+  const auto made = attempt_of(db, request);
+  SessionResult result;
+  from_json(made.body.at("result"), result);
+  storage::Accepted accepted = storage::Accepted::stale;
+  try {
+    accepted = storage::store_result(db, made.job.id, made.attempt, result, context.clock.now());
+  } catch (const std::invalid_argument& error) {
+    throw Refused(400, "Bad result", error.what());
+  }
+  touch(db, context, made);
+  const char* names[] = {"stored", "already_stored", "stale"};
+  const char* name = names[static_cast<int>(accepted)];
+  spdlog::info("result job={} attempt={} accepted={} runs={}", made.job.id.value, made.attempt, name,
+               result.runs.size());
+  if (accepted == storage::Accepted::stored) {
+    context.events.publish("job", json{{"id", made.job.id}, {"state", JobState::done}}.dump());
+    context.wake();
+  }
+  return json_answer(json{{"accepted", name}});
+}
+
+web::Response fail(Database& db, Context& context, const Request& request) {
+  const auto made = attempt_of(db, request);
+  const auto reason = field<std::string>(made.body, "reason");
+  if (!storage::fail_job(db, made.job.id, made.attempt, reason)) refuse_lost(made);
+  touch(db, context, made);
+  spdlog::warn("job failed job={} attempt={} reason=\"{}\"", made.job.id.value, made.attempt, reason);
+  context.events.publish("job", json{{"id", made.job.id}, {"state", JobState::failed}}.dump());
+  context.wake();
+  return json_answer(json{{"done", true}});
+}
+
+web::Response release(Database& db, Context& context, const Request& request) {
+  const auto made = attempt_of(db, request);
+  if (!storage::release_job(db, made.job.id, made.attempt)) refuse_lost(made);
+  spdlog::info("job released job={} attempt={}", made.job.id.value, made.attempt);
+  context.claims.notify();
+  context.wake();
+  return json_answer(json{{"done", true}});
+}
+
+void claim(Context& context, const Request& request, web::Respond respond) {
+  try {
+    const auto body = parse_body(request);
+    const auto runner = field<RunnerId>(body, "runner");
+    const double wait = std::clamp(field<double>(body, "wait_seconds"), 0.0, longest_wait_seconds);
+    context.claims.claim(request, runner, std::chrono::milliseconds(static_cast<long>(wait * 1000)),
+                         std::move(respond));
+  } catch (const Refused& refused) {
+    respond(refused.response());
+  } catch (const json::exception& error) {
+    respond(web::problem(400, "Bad body", error.what()));
+  }
+}
+
+}  // namespace
+
+void add_agent_routes(web::Server& server, Context& context) {
+  const auto add = [&](const char* path, auto* work, std::size_t body_limit) {
+    add_write(
+        server, context, std::string("/api/v1/agent/") + path, web::Role::runner,
+        [&context, work](Database& db, const Request& request) { return work(db, context, request); },
+        body_limit);
+  };
+  add("register", register_runner, 1 << 20);
+  add("jobs/{id}/renew", renew, 1 << 16);
+  add("jobs/{id}/result", take_result, result_bytes);
+  add("jobs/{id}/fail", fail, 1 << 20);
+  add("jobs/{id}/release", release, 1 << 16);
+  web::Route claims;
+  claims.method = web::Method::post;
+  claims.pattern = "/api/v1/agent/claim";
+  claims.role = web::Role::runner;
+  claims.executor = context.write;
+  claims.handler = [&context](const Request& request, web::Respond respond) {
+    claim(context, request, std::move(respond));
+  };
+  server.add(std::move(claims));
+  server.on_stop([&context] { context.claims.stop(); });
+}
+
+}  // namespace nightjar::service::api

@@ -1,0 +1,62 @@
+#include "service/api/api.hpp"
+
+#include "service/api/routes.hpp"
+#include "web/secret.hpp"
+
+namespace nightjar::service::api {
+namespace asio = boost::asio;
+
+double Heartbeat::age_seconds(Time now) const {
+  const std::int64_t last = last_us_;
+  return last == 0 ? -1 : static_cast<double>(to_us(now) - last) / 1e6;
+}
+
+Context::Context(const Config& with, const Clock& time, storage::Database& writer_database,
+                 const std::filesystem::path& database_file, Artifacts& with_artifacts,
+                 web::EventStream& with_events, asio::any_io_executor io_executor,
+                 asio::any_io_executor write_executor, asio::any_io_executor read_executor,
+                 std::function<void()> wake_engine)
+    : config(with),
+      clock(time),
+      writer(writer_database),
+      artifacts(with_artifacts),
+      events(with_events),
+      io(io_executor),
+      write(write_executor),
+      read(std::move(read_executor)),
+      wake(std::move(wake_engine)),
+      webhook_secret(service::webhook_secret(with)),
+      readers(database_file),
+      cache(database_file),
+      claims(writer_database, time, with.queue.lease, std::move(io_executor),
+             std::move(write_executor)) {}
+
+web::ServerConfig server_config(const Config& config) {
+  web::ServerConfig server;
+  server.address = config.service.address;
+  server.port = config.service.port;
+  server.open_reads = config.service.open_reads;
+  server.authenticate =
+      [tokens = config.tokens](std::string_view token) -> std::optional<web::Principal> {
+    const auto hash = web::sha256(token);
+    std::optional<web::Principal> found;
+    for (const TokenConfig& known : tokens)  // all of them, so that time tells nothing
+      if (web::equal_in_constant_time(hash.str(), known.sha256)) found = {known.name, known.role};
+    return found;
+  };
+  return server;
+}
+
+void add_routes(web::Server& server, Context& context) {
+  add_list_routes(server, context);
+  add_comparison_routes(server, context);
+  add_night_routes(server, context);
+  add_webhook_routes(server, context);
+  add_agent_routes(server, context);
+  add_artifact_routes(server, context);
+  add_operation_routes(server, context);
+  add_page_routes(server);
+  server.add_events("/api/v1/events", web::Role::read, context.events);
+}
+
+}  // namespace nightjar::service::api

@@ -1,0 +1,97 @@
+#include "service/api/claims.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <boost/asio/post.hpp>
+
+#include "service/api/respond.hpp"
+#include "storage/jobs.hpp"
+#include "storage/model/json_io.hpp"
+#include "storage/runners.hpp"
+
+namespace nightjar::service::api {
+namespace asio = boost::asio;
+namespace {
+
+web::Response nothing() {
+  web::Response response;
+  response.status = 204;
+  return response;
+}
+
+}  // namespace
+
+Claims::Claims(storage::Database& writer, const Clock& clock, std::chrono::seconds lease,
+               asio::any_io_executor io, asio::any_io_executor write)
+    : writer_(writer), clock_(clock), lease_(lease), io_(std::move(io)), write_(std::move(write)) {}
+
+void Claims::claim(const web::Request& request, RunnerId runner,
+                   std::chrono::milliseconds patience, web::Respond respond) {
+  storage::touch_runner(writer_, runner, clock_.now());
+  if (serve(runner, respond)) return;
+  if (stopped_ || patience.count() <= 0) return respond(nothing());
+  auto& waiting = waiting_.emplace_back();
+  waiting.number = next_number_++;
+  waiting.runner = runner;
+  waiting.gone = request.gone;
+  waiting.respond = std::move(respond);
+  waiting.timer = std::make_unique<asio::steady_timer>(io_, patience);
+  waiting.timer->async_wait([this, number = waiting.number](boost::system::error_code error) {
+    if (!error) asio::post(write_, [this, number] { give_up(number); });
+  });
+}
+
+bool Claims::serve(RunnerId id, const web::Respond& respond) {
+  const auto runner = storage::find_runner(writer_, id);
+  if (!runner) {
+    respond(web::problem(404, "Unknown runner", "There is no runner " + std::to_string(id.value) +
+                                                    "; register again."));
+    return true;
+  }
+  const Time now = clock_.now();
+  const auto job = storage::claim_job(writer_, *runner, now, now + lease_);
+  if (!job) return false;
+  spdlog::info("job claimed job={} attempt={} runner={}", job->id.value, job->attempt,
+               runner->name);
+  respond(json_answer(nlohmann::json{{"id", job->id},
+                                     {"attempt", job->attempt},
+                                     {"lease_seconds", lease_.count()},
+                                     {"spec", job->spec}}));
+  return true;
+}
+
+void Claims::notify() {
+  asio::post(write_, [this] { serve_waiting(); });
+}
+
+void Claims::serve_waiting() {
+  for (auto waiting = waiting_.begin(); waiting != waiting_.end();) {
+    bool over = waiting->gone && *waiting->gone;  // a job for it would be lost until its lease ends
+    try {
+      over = over || serve(waiting->runner, waiting->respond);
+    } catch (const std::exception& error) {
+      spdlog::error("claim failed runner={} error=\"{}\"", waiting->runner.value, error.what());
+      waiting->respond(web::problem(500, "Internal error", "The claim failed; try again."));
+      over = true;
+    }
+    waiting = over ? waiting_.erase(waiting) : std::next(waiting);
+  }
+}
+
+void Claims::give_up(std::uint64_t number) {
+  std::erase_if(waiting_, [&](Waiting& waiting) {
+    if (waiting.number != number) return false;
+    waiting.respond(nothing());
+    return true;
+  });
+}
+
+void Claims::stop() {
+  asio::post(write_, [this] {
+    stopped_ = true;
+    for (auto& waiting : waiting_) waiting.respond(nothing());
+    waiting_.clear();
+  });
+}
+
+}  // namespace nightjar::service::api

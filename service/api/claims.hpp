@@ -1,0 +1,54 @@
+// Runners that wait for a job. A claim is answered when there is a job for its runner, when it has waited
+// long enough, or when the server stops.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <memory>
+
+#include "storage/database.hpp"
+#include "storage/model/job.hpp"
+#include "storage/model/machine.hpp"
+#include "web/message.hpp"
+
+namespace nightjar::service::api {
+
+class Claims {
+ public:
+  // `write` is the writer's executor, to which everything here belongs; timers run on `io`.
+  Claims(storage::Database& writer, const Clock& clock, std::chrono::seconds lease,
+         boost::asio::any_io_executor io, boost::asio::any_io_executor write);
+
+  // On the writer's executor: answers with a job (200), or after `patience` with none (204).
+  void claim(const web::Request& request, RunnerId runner, std::chrono::milliseconds patience,
+             web::Respond respond);
+  // From any thread: jobs were queued. Those who wait longest come first.
+  void notify();
+  // From any thread: nobody waits any more, now or later.
+  void stop();
+
+ private:
+  struct Waiting {
+    std::uint64_t number = 0;
+    RunnerId runner;
+    std::shared_ptr<std::atomic<bool>> gone;
+    web::Respond respond;
+    std::unique_ptr<boost::asio::steady_timer> timer;
+  };
+  bool serve(RunnerId runner, const web::Respond& respond);
+  void serve_waiting();
+  void give_up(std::uint64_t number);
+
+  storage::Database& writer_;
+  const Clock& clock_;
+  std::chrono::seconds lease_;
+  boost::asio::any_io_executor io_, write_;
+  std::list<Waiting> waiting_;
+  std::uint64_t next_number_ = 1;
+  bool stopped_ = false;
+};
+
+}  // namespace nightjar::service::api

@@ -1,0 +1,185 @@
+// What operators ask: is it alive, can it work, how much is there to do. And the artifacts.
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "service/api/query.hpp"
+#include "service/api/respond.hpp"
+#include "service/api/routes.hpp"
+#include "service/discovery/artifacts.hpp"
+#include "storage/jobs.hpp"
+#include "storage/nights.hpp"
+#include "storage/regressions.hpp"
+#include "storage/runners.hpp"
+
+namespace nightjar::service::api {
+using nlohmann::json;
+namespace {
+
+std::string disk_check(const Context& context) {
+  std::error_code error;
+  const auto space = std::filesystem::space(context.config.service.data, error);
+  if (error) return "cannot tell: " + error.message();
+  if (space.available >= context.min_free_bytes) return "ok";
+  return std::to_string(space.available >> 20) + " MiB left, " +
+         std::to_string(context.min_free_bytes >> 20) + " MiB are needed";
+}
+
+std::string engine_check(const Context& context) {
+  const double age = context.heartbeat.age_seconds(context.clock.now());
+  const double allowed = 60 + 10 * static_cast<double>(context.config.queue.tick.count());
+  if (age < 0) return "has not ticked yet";
+  return age <= allowed ? "ok" : "has not ticked for " + std::to_string(static_cast<long>(age)) + " s";
+}
+
+// On the writer's executor: that it gets there at all says that the writer is not stuck.
+web::Response readiness(storage::Database& db, const Context& context) {
+  json checks = json::object();
+  try {
+    checks["migrations"] = db.schema_version() > 0 ? "ok" : "the database has no schema";
+    const storage::Transaction locks_and_rolls_back(db);
+    checks["writer"] = "ok";
+  } catch (const std::exception& error) {
+    checks["writer"] = error.what();
+  }
+  checks["disk"] = disk_check(context);
+  checks["engine"] = engine_check(context);
+  bool ready = true;
+  for (const auto& check : checks) ready = ready && check == "ok";
+  return json_answer(json{{"status", ready ? "ready" : "not_ready"}, {"checks", std::move(checks)}},
+                     ready ? 200 : 503);
+}
+
+// Prometheus' text format.
+class Metrics {
+ public:
+  void describe(const char* name, const char* type, const char* help) {
+    text_ << "# HELP " << name << ' ' << help << "\n# TYPE " << name << ' ' << type << '\n';
+  }
+  template <class T>
+  void value(const char* name, T value, std::string_view label = {}, std::string_view is = {}) {
+    text_ << name;
+    if (!label.empty()) text_ << '{' << label << "=\"" << is << "\"}";
+    text_ << ' ' << value << '\n';
+  }
+  template <class T>
+  void one(const char* name, const char* type, const char* help, T number) {
+    describe(name, type, help);
+    value(name, number);
+  }
+  std::string text() const { return text_.str(); }
+
+ private:
+  std::ostringstream text_;
+};
+
+template <class E>
+std::vector<E> all_of_enum() {
+  std::vector<E> all;
+  std::string_view names = enum_names(E{});
+  for (int i = 0; !names.empty(); ++i) {
+    all.push_back(static_cast<E>(i));
+    const auto comma = names.find(',');
+    names.remove_prefix(comma == std::string_view::npos ? names.size() : comma + 1);
+  }
+  return all;
+}
+
+void work_metrics(Metrics& metrics, storage::Database& db, const Context& context) {
+  const auto jobs = storage::count_jobs(db);
+  metrics.describe("nightjar_jobs", "gauge", "Jobs by state.");
+  for (const JobState state : all_of_enum<JobState>()) {
+    const auto found = jobs.find(state);
+    metrics.value("nightjar_jobs", found == jobs.end() ? 0 : found->second, "state", name_of(state));
+  }
+  metrics.describe("nightjar_regressions", "gauge", "Regressions by state.");
+  for (const RegressionState state : all_of_enum<RegressionState>())
+    metrics.value("nightjar_regressions", storage::regressions_in_state(db, state).size(), "state",
+                  name_of(state));
+  storage::PageRequest newest;
+  newest.limit = 1;
+  const auto nights = storage::list_nights(db, newest).items;
+  metrics.one("nightjar_nights_total", "counter", "Nights that were ever started.",
+              nights.empty() ? 0 : nights.front().id.value);
+  metrics.one("nightjar_nights_open", "gauge", "Nights whose verdicts are not all in.",
+              storage::open_nights(db).size());
+  metrics.describe("nightjar_runner_last_seen_seconds", "gauge", "Seconds since a runner was seen.");
+  for (const Runner& runner : storage::all_runners(db))
+    metrics.value("nightjar_runner_last_seen_seconds",
+                  std::chrono::duration<double>(context.clock.now() - runner.seen_at).count(),
+                  "runner", std::to_string(runner.id.value));
+  metrics.one("nightjar_outbox_pending", "gauge", "Messages to the issue tracker not yet sent.",
+              storage::pending_messages(db, Time::max()).size());
+}
+
+web::Response metrics_text(storage::Database& db, const Context& context,
+                           const web::Server::Counters& counters) {
+  Metrics metrics;
+  work_metrics(metrics, db, context);
+  metrics.one("nightjar_http_requests_total", "counter", "HTTP requests.", counters.requests);
+  metrics.describe("nightjar_http_errors_total", "counter", "HTTP answers that were errors.");
+  metrics.value("nightjar_http_errors_total", counters.errors_4xx, "class", "4xx");
+  metrics.value("nightjar_http_errors_total", counters.errors_5xx, "class", "5xx");
+  metrics.one("nightjar_http_connections", "gauge", "Open connections.", counters.connections);
+  metrics.one("nightjar_artifact_bytes", "gauge", "Size of wheels and overlays kept.",
+              context.artifacts.size_bytes());
+  metrics.one("nightjar_engine_tick_age_seconds", "gauge",
+              "Seconds since the engine ticked; below 0 before it did.",
+              context.heartbeat.age_seconds(context.clock.now()));
+  web::Response response;
+  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  response.body = metrics.text();
+  return response;
+}
+
+web::Response artifact(Context& context, const web::Request& request) {
+  const auto& name = request.parameters.at("sha256");
+  const auto sha256 = Sha256::parse(name);
+  const auto path = sha256 ? context.artifacts.path(*sha256) : std::nullopt;
+  if (!path) return web::problem(404, "Not found", "There is no artifact '" + name + "' here.");
+  web::Response response;
+  response.content_type = "application/octet-stream";
+  response.file = *path;
+  response.headers.emplace_back("ETag", "\"" + sha256->str() + "\"");
+  response.headers.emplace_back("Cache-Control", "private, immutable, max-age=31536000");
+  return response;
+}
+
+}  // namespace
+
+void add_artifact_routes(web::Server& server, Context& context) {
+  web::Route route;
+  route.pattern = "/api/v1/artifacts/{sha256}";
+  route.role = web::Role::runner;
+  route.executor = context.read;
+  route.handler = [&context](const web::Request& request, web::Respond respond) {
+    respond(artifact(context, request));
+  };
+  server.add(std::move(route));
+}
+
+void add_operation_routes(web::Server& server, Context& context) {
+  web::Route health;
+  health.pattern = "/healthz";
+  health.role = web::Role::none;
+  const std::string alive = json{{"status", "ok"}, {"version", NIGHTJAR_VERSION}}.dump();
+  health.handler = [alive](const web::Request&, web::Respond respond) {
+    respond(web::json_response(alive));
+  };
+  server.add(std::move(health));
+  web::Route ready;
+  ready.pattern = "/readyz";
+  ready.role = web::Role::none;
+  ready.executor = context.write;
+  ready.handler = [&context](const web::Request&, web::Respond respond) {
+    respond(readiness(context.writer, context));
+  };
+  server.add(std::move(ready));
+  add_read(
+      server, context, "/metrics", {},
+      [&context, &server](storage::Database& db, const web::Request&) {
+        return metrics_text(db, context, server.counters());
+      },
+      Kept::never);
+}
+
+}  // namespace nightjar::service::api

@@ -1,0 +1,64 @@
+// Rows as JSON, as openapi.json describes them. Internal to the API. What a row refers to is looked up
+// once a Rows.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "storage/builds.hpp"
+#include "storage/jobs.hpp"
+#include "storage/model/metric.hpp"
+#include "storage/nights.hpp"
+#include "storage/regressions.hpp"
+#include "storage/runners.hpp"
+#include "storage/series.hpp"
+
+namespace nightjar::service::api {
+
+class Rows {
+ public:
+  explicit Rows(storage::Database& db) : db_(db) {}
+
+  nlohmann::json build_ref(BuildId id);  // null for no build
+  nlohmann::json build(const Build& build);
+  nlohmann::json workload(const Workload& workload);
+  nlohmann::json series(const Series& series);
+  nlohmann::json point(const storage::SeriesPoint& point);
+  nlohmann::json run(const storage::StoredRun& run);
+  nlohmann::json run_detail(const storage::StoredRun& run);
+  nlohmann::json regression(const Regression& regression);
+  nlohmann::json regression_detail(const Regression& regression);
+  nlohmann::json bisection(const Bisection& bisection);
+  nlohmann::json bisection_detail(const Bisection& bisection);
+  nlohmann::json report(const OutboxMessage& message);
+  nlohmann::json runner(const Runner& runner, Time now, std::chrono::seconds silent);
+  nlohmann::json job(const Job& job);
+  nlohmann::json job_detail(const Job& job);
+  nlohmann::json night(const Night& night);
+  nlohmann::json night_detail(const Night& night);
+  nlohmann::json audit(const storage::AuditEntry& entry);
+
+  const Series& series_of(SeriesId id);  // throws std::runtime_error if it is not stored
+  const Build* build_of(BuildId id);     // nullptr for 0
+
+ private:
+  nlohmann::json workload_name(WorkloadId id);
+  std::optional<JobId> job_held_by(RunnerId id);
+
+  storage::Database& db_;
+  std::map<BuildId, Build> builds_;
+  std::map<SeriesId, Series> series_;
+  std::map<WorkloadId, Workload> workloads_;
+  std::optional<std::map<RunnerId, JobId>> held_;
+};
+
+// A list's page: {"items", "next_cursor"}.
+nlohmann::json page_of(nlohmann::json items, std::optional<std::int64_t> next);
+// null for an id of 0, and for an empty text.
+nlohmann::json id_or_null(std::int64_t id);
+nlohmann::json text_or_null(const std::string& text);
+std::string unit_of(const std::string& metric);
+
+}  // namespace nightjar::service::api

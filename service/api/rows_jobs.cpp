@@ -1,0 +1,106 @@
+#include <algorithm>
+
+#include "service/api/rows.hpp"
+#include "storage/model/json_io.hpp"
+
+namespace nightjar::service::api {
+using nlohmann::json;
+
+std::optional<JobId> Rows::job_held_by(RunnerId id) {
+  if (!held_) {
+    held_.emplace();
+    storage::PageRequest page;
+    page.limit = 500;
+    for (const Job& job : storage::list_jobs(db_, JobState::leased, page).items)
+      if (job.runner) held_->emplace(*job.runner, job.id);
+  }
+  const auto found = held_->find(id);
+  return found == held_->end() ? std::nullopt : std::optional(found->second);
+}
+
+json Rows::runner(const Runner& runner, Time now, std::chrono::seconds silent) {
+  json machine_row = nullptr;
+  if (const auto machine = storage::find_machine(db_, runner.machine))
+    machine_row = json{{"id", machine->id},
+                       {"fingerprint", machine->fingerprint},
+                       {"facts", machine->facts}};
+  return json{{"id", runner.id},
+              {"name", runner.name},
+              {"machine", std::move(machine_row)},
+              {"labels", runner.labels},
+              {"workloads", runner.workloads},
+              {"version", runner.version},
+              {"seen_at", runner.seen_at},
+              {"live", now - runner.seen_at <= silent},
+              {"job", job_held_by(runner.id)}};
+}
+
+json Rows::job(const Job& job) {
+  json environments = json::array(), workloads = json::array();
+  for (const EnvironmentSpec& environment : job.spec.environments)
+    environments.push_back(json{{"build", environment.build}, {"version", environment.version}});
+  for (const Workload& workload : job.spec.workloads) workloads.push_back(workload.name);
+  return json{{"id", job.id},
+              {"key", job.key},
+              {"night", id_or_null(job.night.value)},
+              {"machine", job.machine},
+              {"kind", job.spec.kind},
+              {"state", job.state},
+              {"priority", job.priority},
+              {"attempt", job.attempt},
+              {"runner", job.runner},
+              {"affinity", job.affinity},
+              {"lease_until", job.lease_until},
+              {"reason", text_or_null(job.reason)},
+              {"created_at", job.created_at},
+              {"environments", std::move(environments)},
+              {"workloads", std::move(workloads)},
+              {"runs", job.spec.order.size()}};
+}
+
+json Rows::job_detail(const Job& stored) {
+  json row = job(stored);
+  row["spec"] = stored.spec;
+  row["session"] = nullptr;
+  if (const auto session = storage::session_of(db_, stored.id)) {
+    row["session"] = *session;
+    row["session"].erase("runs");
+  }
+  return row;
+}
+
+json Rows::night(const Night& night) {
+  return json{{"id", night.id},
+              {"trigger", night.trigger},
+              {"state", night.state},
+              {"build", build_ref(night.build.value_or(BuildId{}))},
+              {"reason", text_or_null(night.reason)},
+              {"started_at", night.started_at},
+              {"finished_at", night.finished_at}};
+}
+
+json Rows::night_detail(const Night& stored) {
+  json row = night(stored);
+  json counts{{"queued", 0}, {"leased", 0}, {"done", 0}, {"failed", 0}, {"cancelled", 0}};
+  for (const JobKind kind : {JobKind::screen, JobKind::confirm, JobKind::bisect})
+    for (const Job& job : storage::jobs_of_night(db_, stored.id, kind)) {
+      auto& count = counts[std::string(name_of(job.state))];
+      count = count.get<int>() + 1;
+    }
+  json regressions = json::array();
+  for (const Regression& regression : storage::regressions_of_night(db_, stored.id))
+    regressions.push_back(regression.id);
+  row["jobs"] = std::move(counts);
+  row["regressions"] = std::move(regressions);
+  return row;
+}
+
+json Rows::audit(const storage::AuditEntry& entry) {
+  return json{{"id", entry.id},
+              {"at", entry.at},
+              {"actor", entry.actor},
+              {"action", entry.action},
+              {"subject", entry.subject}};
+}
+
+}  // namespace nightjar::service::api

@@ -1,0 +1,88 @@
+// POST /webhooks/github: a push to the nightly branch, or a finished workflow on it, starts a night.
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "service/api/respond.hpp"
+#include "service/api/routes.hpp"
+#include "storage/nights.hpp"
+#include "web/secret.hpp"
+
+namespace nightjar::service::api {
+using nlohmann::json;
+namespace {
+
+web::Response said(unsigned status, const char* action, const std::string& reason,
+                   json night = nullptr) {
+  return json_answer(json{{"action", action}, {"reason", reason}, {"night", std::move(night)}}, status);
+}
+web::Response ignored(const std::string& reason) { return said(202, "ignored", reason); }
+
+std::string text_at(const json& payload, const json::json_pointer& where) {
+  return payload.contains(where) && payload[where].is_string() ? payload[where].get<std::string>() : "";
+}
+
+bool same_name(std::string_view a, std::string_view b) {  // GitHub's names ignore case
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
+  });
+}
+
+// Why the event starts no night; empty if it does.
+std::string why_not(const std::string& event, const json& payload, const Config::Webhook& config) {
+  using Pointer = json::json_pointer;
+  const auto repository = text_at(payload, Pointer("/repository/full_name"));
+  if (config.repository.empty() || !same_name(repository, config.repository))
+    return "repository '" + repository + "' is not the watched one";
+  if (event == "push") {
+    const auto ref = text_at(payload, Pointer("/ref"));
+    if (ref != "refs/heads/" + config.branch) return "'" + ref + "' is not the nightly branch";
+    return payload.value("/deleted"_json_pointer, false) ? "the branch was deleted" : "";
+  }
+  if (text_at(payload, Pointer("/action")) != "completed") return "the workflow run goes on";
+  const auto branch = text_at(payload, Pointer("/workflow_run/head_branch"));
+  return branch == config.branch ? "" : "'" + branch + "' is not the nightly branch";
+}
+
+json parse_payload(const web::Request& request) {
+  auto payload = json::parse(request.body, nullptr, false);
+  if (payload.is_discarded() || !payload.is_object())
+    throw Refused(400, "Bad payload",
+                  "The payload is no JSON object; set the webhook's content type to application/json.");
+  return payload;
+}
+
+web::Response receive(storage::Database& db, Context& context, const web::Request& request) {
+  const auto signature = request.header("x-hub-signature-256").value_or("");
+  if (context.webhook_secret.empty() ||
+      !web::signature_matches(context.webhook_secret, request.body, signature))
+    throw Refused(401, "Unauthorized",
+                  "X-Hub-Signature-256 is missing or does not fit the body and the webhook's secret.");
+  const auto event = request.header("x-github-event").value_or("");
+  if (event == "ping") return said(200, "pong", "");
+  if (event != "push" && event != "workflow_run")
+    return ignored("event '" + event + "' starts nothing");
+  const auto payload = parse_payload(request);
+  if (const auto reason = why_not(event, payload, context.config.webhook); !reason.empty())
+    return ignored(reason);
+  const auto delivery = request.header("x-github-delivery").value_or("");
+  if (delivery.empty())
+    throw Refused(400, "No delivery id", "X-GitHub-Delivery is missing; without it nothing is started.");
+  const auto night =
+      start_night(db, context, NightTrigger::webhook, "webhook:" + delivery, event, delivery);
+  if (!night) return ignored("delivery " + delivery + " was received before");
+  return said(202, "night_started", event, night->id.value);
+}
+
+}  // namespace
+
+void add_webhook_routes(web::Server& server, Context& context) {
+  add_write(
+      server, context, "/webhooks/github", web::Role::none,
+      [&context](storage::Database& db, const web::Request& request) {
+        return receive(db, context, request);
+      },
+      24'999'999);  // 25 MB is more than GitHub sends
+}
+
+}  // namespace nightjar::service::api
