@@ -14,6 +14,20 @@ AREAS = [("torch/nn/", "nn", 5), ("torch/optim/", "optim", 3), ("torch/distribut
          ("torch/autograd/", "autograd", 2), ("torch/testing/", "testing", 2), ("torch/onnx/", "onnx", 2)]
 KINDS = [("rename", 9), ("comment", 6), ("docstring", 5), ("annotation", 3), ("modernise", 4),
          ("docs", 6), ("test", 7), ("workflow", 2)]
+TEXTS = {  # folder, and (subject, appended text): {} is the file's name there, a number here
+    "docs": ("docs/source/", [
+        ("[docs] Point to reproducibility in {}", "\n.. note:: See also :ref:`reproducibility`.\n"),
+        ("[docs] Fix a link in {}", "\n.. _overview {0}: overview.html\n"),
+        ("[docs] Show a short example in {}", "\nExample {0}::\n\n    >>> torch.ones(2)\n"),
+        ("[docs] Say since when this is stable in {}", "\n.. versionadded:: 2.0\n")]),
+    "test": ("test/", [
+        ("[test] Cover one more shape in {}", "\n\nclass TestShape{0}(unittest.TestCase):\n    def test_one(self):\n"
+         "        self.assertEqual((1, 2)[0], 1)\n"),
+        ("[test] Check empty input in {}", "\n\nclass TestEmpty{0}(unittest.TestCase):\n    def test_empty(self):\n"
+         "        self.assertFalse([])\n")]),
+    "workflow": (".github/", [("[ci] Say in {} who retries", "# {0}: retried once by the bot\n"),
+                              ("[ci] Name the owner of {}", "# {0}: owned by the release team\n")]),
+}
 BROKEN_FILE = "torch/_tensor_str.py"
 REMOVED_FILE = "torch/contrib/_tensorboard_vis.py"
 ADDED_FILE = "torch/utils/_plural.py"
@@ -76,14 +90,12 @@ class Day:
         return False
 
     def text_edit(self, kind):
-        folder, line, what = {
-            "docs": ("docs/source/", "\n.. note:: See also :ref:`reproducibility`.\n", "[docs] Point to reproducibility in {}"),
-            "test": ("test/", "\n\nclass Test{0}(unittest.TestCase):\n    def test_shape_{0}(self):\n"
-                     "        self.assertEqual((1, 2)[0], 1)\n", "[test] Cover one more shape in {}"),
-            "workflow": (".github/", "# retried once by the bot\n", "[ci] Say in {} who retries")}[kind]
+        """A line more in a file that is in no wheel."""
+        folder, choices = TEXTS[kind]
         path = self.random.choice([p for p in sorted(self.files) if p.startswith(folder)])
+        subject, line = self.random.choice(choices)
         data = self.files[path] + line.format(self.number).encode()
-        self.add(what.format(path.rsplit("/", 1)[1]), "Follow-up of a question in the forum.", {path: data})
+        self.add(subject.format(path.rsplit("/", 1)[1]), "Came up in review.", {path: data})
 
     def ordinary(self):
         kind = self.random.choices([k for k, _ in KINDS], [weight for _, weight in KINDS])[0]

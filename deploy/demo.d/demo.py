@@ -37,10 +37,12 @@ class Progress:
 
 
 def find_wheel():
-    wheels = sorted((ROOT / ".cache" / "wheels").glob("torch-*.whl"))
-    if not wheels:
-        raise Broken("there is no wheel of PyTorch in .cache/wheels; run deploy/build with a network")
-    return str(wheels[-1])
+    """The wheel for the Python in .cache/python."""
+    for library in (ROOT / ".cache" / "python" / "lib").glob("python3.*"):
+        tag = "cp" + library.name.removeprefix("python").replace(".", "")
+        for path in sorted((ROOT / ".cache" / "wheels").glob(f"torch-*-{tag}-*.whl"), reverse=True):
+            return str(path)
+    raise Broken("there is no wheel of PyTorch for .cache/python in .cache/wheels; run deploy/build with a network")
 
 
 def follow(stage, progress, seen, done):
