@@ -1,0 +1,155 @@
+// The search beside its rivals, in the world of tests/support/search_world.hpp: exact answers, build
+// attempts, runs and wrong blames, with the bar that each row has to meet. Fixed seeds, one core.
+// verdicts_bench [--scale S] [--only TEXT] [--rivals no]: S times the number of jobs, rows that hold TEXT.
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <functional>
+#include <string>
+
+#include "tests/support/rivals.hpp"
+
+using namespace nightjar;
+using namespace nightjar::test;
+
+namespace {
+
+struct Row {
+  std::string name;
+  double cv = .03;
+  std::vector<double> effects;
+  int jobs = 300;
+  double exact = 0, attempts = 0, runs = 0, wrong = 0;  // the bars
+  int commits = 100;
+  double session_sd = .01, layout_sd = .003, outliers = .05, largest_outlier = .30;
+  double known_noise = 0;  // the series' history tells the sd; 0: unknown
+};
+
+const std::vector<Row> rows = {
+    {"+7 %, CV 3 %", .03, {.07}, 600, .99, 7.4, 68, .005},
+    {"nobody, CV 1 %", .01, {}, 1000, 1, .15, 12, 0},
+    {"nobody, CV 3 %", .03, {}, 1000, 1, .15, 35, 0},
+    {"nobody, CV 5 %", .05, {}, 1000, 1, .15, 85, 0},
+    {"nobody, CV 10 %", .10, {}, 1000, 1, .15, 290, .003},
+    {"+7 %, CV 1 %", .01, {.07}, 300, .99, 7.4, 32, .005},
+    {"+7 %, CV 5 %", .05, {.07}, 300, .99, 7.5, 135, .005},
+    {"+7 %, CV 10 %", .10, {.07}, 150, .98, 7.7, 430, .01},
+    {"+7 %, CV 10 %, noise known", .10, {.07}, 150, .98, 7.7, 430, .01, 100, .01, .003, .05, .3, .10},
+    {"+50 %, CV 3 %", .03, {.50}, 300, .99, 7.4, 32, 0},
+    {"+50 %, CV 10 %", .10, {.50}, 300, .99, 7.4, 90, 0},
+    {"+10 and +10 %, CV 3 %", .03, {.10, .10}, 300, .99, 12, 75, .01},
+    {"+7 and +7 %, CV 3 %", .03, {.07, .07}, 300, .985, 12, 110, .01},
+    {"+7 and +20 %, CV 3 %", .03, {.07, .20}, 300, .985, 12, 95, .01},
+    {"+25 and -12 %, CV 3 %", .03, {.25, -.12}, 300, .985, 12, 95, .01},
+    {"drift 3 %: +7 %, CV 3 %", .03, {.07}, 300, .98, 7.6, 80, .02, 100, .03},
+    {"outliers 15 % to +50 %: +7 %, CV 3 %", .03, {.07}, 300, .985, 7.6, 85, .01, 100, .01, .003, .15, .5},
+    {"layout 1 %: +7 %, CV 3 %", .03, {.07}, 300, .92, 7.6, 170, .06, 100, .01, .01},
+    {"N = 256: +7 %, CV 3 %", .03, {.07}, 300, .99, 8.7, 85, .005, 256},
+};
+
+struct Score {
+  double exact = 0, attempts = 0, runs = 0, wrong = 0, steps = 0, milliseconds = 0;
+};
+
+Score play(const Row& row, int jobs, const std::function<JobResult(World&)>& method) {
+  Score out;
+  const std::clock_t start = std::clock();
+  for (int job = 0; job < jobs; ++job) {
+    std::mt19937_64 random(0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(job));
+    WorldOptions options;
+    options.commits = row.commits;
+    options.cv = row.cv;
+    options.session_sd = row.session_sd;
+    options.layout_sd = row.layout_sd;
+    options.outliers = row.outliers;
+    options.largest_outlier = row.largest_outlier;
+    std::set<int> places;
+    while (places.size() < row.effects.size()) {
+      places.insert(1 + static_cast<int>(random() % static_cast<std::uint64_t>(row.commits)));
+    }
+    auto effect = row.effects.begin();
+    for (int place : places) options.planted.push_back({place, *effect++});
+    World world(options, random());
+    std::set<std::pair<int, int>> truth;
+    for (const Planted& planted : options.planted) {
+      if (planted.effect > 0) truth.insert(world.cell(planted.commit));
+    }
+    const JobResult result = method(world);
+    const std::set<std::pair<int, int>> blamed(result.blamed.begin(), result.blamed.end());
+    out.exact += blamed == truth && !result.inconclusive;
+    for (const auto& cell : blamed) out.wrong += !truth.contains(cell);
+    out.attempts += result.attempts;
+    out.runs += result.runs;
+    out.steps += result.steps;
+  }
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  out.milliseconds = out.steps > 0 ? 1000 * seconds / out.steps : 0;
+  for (double* sum : {&out.exact, &out.attempts, &out.runs, &out.wrong, &out.steps}) *sum /= jobs;
+  return out;
+}
+
+void print(const char* who, const Score& score) {
+  std::printf("  %-22s %6.3f %9.2f %7.1f %7.4f\n", who, score.exact, score.attempts, score.runs,
+              score.wrong);
+}
+
+void print_ours(const Row& row, const Score& score) {
+  std::printf("  %-22s %6.3f %9.2f %7.1f %7.4f   %.0f steps of %.2f ms\n", "nightjar", score.exact,
+              score.attempts, score.runs, score.wrong, score.steps, score.milliseconds);
+  std::string below;
+  if (score.exact < row.exact) below += " exact";
+  if (score.attempts > row.attempts) below += " attempts";
+  if (score.runs > row.runs) below += " runs";
+  if (score.wrong > row.wrong) below += " wrong";
+  std::printf("  %-22s %6.3f %9.2f %7.1f %7.4f   %s%s\n", "bar", row.exact, row.attempts, row.runs,
+              row.wrong, below.empty() ? "met" : "NOT MET:", below.c_str());
+}
+
+double sum_of(const std::vector<double>& effects) {
+  double sum = 0;
+  for (double effect : effects) sum += effect;
+  return effects.empty() ? .07 : sum;
+}
+
+void play_row(const Row& row, double scale, bool rivals) {
+  const int jobs = std::max(10, static_cast<int>(row.jobs * scale));
+  std::printf("%s (%d jobs)\n", row.name.c_str(), jobs);
+  bisect::SearchPolicy policy;
+  policy.max_runs = 3000;
+  policy.expected_noise = row.known_noise;
+  print_ours(row, play(row, jobs, [&](World& world) { return search(world, row.commits, policy); }));
+  if (rivals) {
+    for (const int runs : {1, 3, 10}) {
+      const std::string name = "git bisect run x" + std::to_string(runs);
+      print(name.c_str(), play(row, jobs, [&](World& world) {
+              return plain_bisection(world, row.commits, runs);
+            }));
+    }
+    const int fewer = std::max(10, jobs / 4);  // slow, and no bar hangs on it
+    const double sought = std::log1p(std::abs(sum_of(row.effects)));
+    print("Pinpoint-like", play(row, fewer, [&](World& world) {
+            return pinpoint_like(world, row.commits, sought);
+          }));
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  double scale = 1;
+  std::string only;
+  bool rivals = true;
+  for (int i = 1; i + 1 < count; i += 2) {
+    const std::string name = arguments[i];
+    if (name == "--scale") scale = std::atof(arguments[i + 1]);
+    if (name == "--only") only = arguments[i + 1];
+    if (name == "--rivals") rivals = std::string(arguments[i + 1]) != "no";
+  }
+  std::printf("%-24s %6s %9s %7s %7s   (a tenth of commits unbuildable)\n", "", "exact", "attempts",
+              "runs", "wrong");
+  for (const Row& row : rows) {
+    if (row.name.find(only) != std::string::npos) play_row(row, scale, rivals);
+  }
+  return 0;
+}
