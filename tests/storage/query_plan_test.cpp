@@ -57,7 +57,7 @@ void ask_everything(Story& story) {
 bool is_cheap_scan(const std::string& sql, const std::string& detail) {
   if (sql.find(" LIMIT ") != std::string::npos && sql.find("DESC") != std::string::npos) return true;
   if (detail.find(" INDEX ") != std::string::npos) return true;
-  return detail == "SCAN runner" || detail.starts_with("SCAN json_each") ||
+  return detail == "SCAN runner" || detail == "SCAN sqlite_master" || detail.starts_with("SCAN json_each") ||
          detail.starts_with("SCAN newest");
 }
 
