@@ -1,0 +1,99 @@
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "runner/doctor.hpp"
+#include "runner/fingerprint.hpp"
+#include "runner/machine_state.hpp"
+#include "runner/measure_output.hpp"
+#include "runner/native_cache.hpp"
+#include "runner/record.hpp"
+#include "tests/runner/wheel.hpp"
+
+using namespace nightjar;
+using namespace nightjar::runner;
+
+TEST_CASE("The machine class is the hash of its sorted facts and the same twice") {
+  const auto facts = machine_facts();
+  for (const char* name : {"cpu_model", "cpu_count", "kernel", "memory_bytes", "thp", "governor",
+                           "smt", "libc", "gpu", "driver", "pinning"})
+    CHECK_FALSE(facts.at(name).empty());
+  CHECK(machine_class(facts).fingerprint == machine_class(machine_facts()).fingerprint);
+  CHECK(machine_class({{"a", "1"}, {"b", "2"}}).fingerprint == digest_of("a=1\nb=2\n"));
+}
+
+TEST_CASE("The machine's state is within what is possible") {
+  const MachineState state = MachineProbe().read();
+  CHECK(state.load1 >= 0);
+  CHECK((state.steal_share >= 0 && state.steal_share <= 1));
+}
+
+TEST_CASE("The doctor names what harms and how to mend it") {
+  MachineState calm;
+  CHECK(examine({{"governor", "performance"}, {"cpu_count", "8"}}, calm)[0].harmful == false);
+  bool harmful = false;
+  calm.load1 = 7;
+  const auto text = findings_text(
+      examine({{"governor", "powersave"}, {"smt", "on"}, {"cpu_count", "8"}}, calm), harmful);
+  CHECK(harmful);
+  CHECK(text.find("harms  CPU governor is 'powersave'\n       mend: cpupower") != std::string::npos);
+  CHECK(text.find("harms  SMT is on") != std::string::npos);
+  CHECK(text.find("harms  load is 7.0") != std::string::npos);
+}
+
+TEST_CASE("RECORD is read with quotes, without hash, and a malformed line is refused") {
+  const Record record = parse_record(
+      "\"torch/a,b.py\",sha256=AAAA,3\r\ntorch-2.dist-info/RECORD,,\n");
+  CHECK(record.at("torch/a,b.py").bytes == 3);
+  CHECK(record.at("torch/a,b.py").sha256 == "000000");
+  CHECK(record.at("torch-2.dist-info/RECORD").bytes == -1);
+  CHECK_THROWS_AS(parse_record("torch/x.py\n"), BrokenArchive);
+}
+
+TEST_CASE("The native key follows LibTorch and the sources, and nothing else of a build") {
+  const Scratch scratch;
+  spit(scratch / "native/main.cpp", "int main() {}");
+  const auto key_with = [&](const std::string& python, const std::string& library) {
+    auto members = torch_members("2.15.0", "abc");
+    members[2].text = python;
+    members.push_back({"torch/lib/libtorch.so", library, ""});
+    const auto record = record_of(members, "2.15.0");
+    spit(scratch / "site" / record.name, record.text);
+    return NativeCache(scratch / "cache", scratch / "native").key(scratch / "site");
+  };
+  const std::string key = key_with("a", "1");
+  CHECK(key == key_with("b", "1"));
+  CHECK(key != key_with("a", "2"));
+  spit(scratch / "native/main.cpp", "int main() { return 1; }");
+  CHECK(key != key_with("a", "1"));
+}
+
+TEST_CASE("A measurement is written as JSON, CSV and table") {
+  const auto entry = [](const char* name) { return CatalogEntry{*WorkloadName::parse(name)}; };
+  RunResult run;
+  run.samples = {{"latency", {0.1, 0.1}}, {"peak_cpu_memory", {2e9}}};
+  run.checksum = 4.5;
+  RunResult slower = run;
+  slower.samples["latency"] = {0.3};
+  Measurement measurement{{"2.15.0", "abc", "/x"}, {{"cpu_model", "m"}}, {}};
+  measurement.workloads = {
+      {entry("python/m/eval/cpu/fp32/b4/eager"), {run, slower}, RunStatus::measured, ""},
+      {entry("python/m/eval/cpu/fp32/b8/eager"), {}, RunStatus::crashed, "ended by signal 11"},
+      {entry("python/n/eval/cuda/fp32/b4/eager"), {}, RunStatus::unavailable, "no CUDA device"}};
+  const auto items = nlohmann::json::parse(measurement_json(measurement)).at("items");
+  CHECK(items[0].at("status") == "measured");
+  CHECK(items[0].at("reason").is_null());
+  CHECK(items[0].at("build").at("version") == "2.15.0");
+  CHECK(items[0].at("build").at("commit") == "abc");
+  CHECK(items[0].at("metrics").at("latency").at("location").get<double>() == Approx(0.2));
+  CHECK(items[0].at("metrics").at("latency").at("unit") == "s");
+  CHECK(items[0].at("metrics").at("latency").at("runs")[0].size() == 2);
+  CHECK(items[0].at("output").at("checksum") == 4.5);
+  CHECK(items[1].at("status") == "failed");
+  CHECK(items[1].at("reason") == "crashed: ended by signal 11");
+  CHECK(items[2].at("status") == "unavailable");
+  CHECK(items[2].at("metrics").empty());
+  CHECK(measurement_csv(measurement).find("\ncpu,m,4,1.000000,200.000000,") != std::string::npos);
+  const std::string table = measurement_table(measurement);
+  CHECK(table.find("b4 eager") != std::string::npos);
+  CHECK(table.find("python/n/eval/cuda/fp32/b4/eager: no CUDA device") != std::string::npos);
+}

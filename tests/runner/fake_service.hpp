@@ -1,0 +1,124 @@
+// A coordinator as small as it can be, on a real port: hands out jobs, keeps what it is told, and can
+// be told to answer badly.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "web/server.hpp"
+
+namespace nightjar::runner {
+
+class FakeService {
+ public:
+  using Json = nlohmann::json;
+  explicit FakeService(std::uint16_t port = 0) : server_(io_, config(port)) {
+    post("/api/v1/agent/register", [](FakeService&, const web::Request&) {
+      return web::json_response(R"({"runner": 5, "machine": 6})");
+    });
+    post("/api/v1/agent/claim", [](FakeService& self, const web::Request&) {
+      if (self.jobs.empty()) return web::Response{204, "application/json", "", {}, {}};
+      const std::string job = self.jobs.front();
+      self.jobs.pop_front();
+      return web::json_response(job);
+    });
+    for (const char* action : {"renew", "result", "fail", "release"})
+      post(std::string("/api/v1/agent/jobs/{id}/") + action,
+           [action](FakeService& self, const web::Request&) {
+             const auto status = self.statuses.find(action);
+             if (status != self.statuses.end()) return web::problem(status->second, "no", "no");
+             return web::json_response(R"({"accepted": "stored", "lease_seconds": 0.3})");
+           });
+    server_.start();
+    thread_ = std::jthread([this] { io_.run(); });
+  }
+  ~FakeService() {
+    server_.stop();
+    guard_.reset();
+    io_.stop();
+  }
+
+  std::uint16_t port() const { return server_.port(); }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port()); }
+
+  // Waits until `path_end` was posted to `times`; its last body, or null after 20 s.
+  Json wait_for(const std::string& path_end, int times = 1) {
+    std::unique_lock lock(mutex);
+    const auto count = [&] {
+      return std::count_if(posts.begin(), posts.end(),
+                           [&](const auto& post) { return post.first.ends_with(path_end); });
+    };
+    if (!changed.wait_for(lock, std::chrono::seconds(20), [&] { return count() >= times; }))
+      return nullptr;
+    for (auto post = posts.rbegin(); post != posts.rend(); ++post)
+      if (post->first.ends_with(path_end)) return Json::parse(post->second);
+    return nullptr;
+  }
+  int count(const std::string& path_end) {
+    const std::lock_guard lock(mutex);
+    return static_cast<int>(std::count_if(posts.begin(), posts.end(), [&](const auto& post) {
+      return post.first.ends_with(path_end);
+    }));
+  }
+  void set(const std::string& action, unsigned status) {
+    const std::lock_guard lock(mutex);
+    if (status == 200)
+      statuses.erase(action);
+    else
+      statuses[action] = status;
+  }
+  void add_job(const std::string& spec, int attempt = 1) {
+    const std::lock_guard lock(mutex);
+    jobs.push_back(R"({"id": 9, "attempt": )" + std::to_string(attempt) +
+                   R"(, "lease_seconds": 0.3, "spec": )" + spec + "}");
+  }
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<std::pair<std::string, std::string>> posts;
+  std::deque<std::string> jobs;
+  std::map<std::string, unsigned> statuses;
+
+ private:
+  static web::ServerConfig config(std::uint16_t port) {
+    web::ServerConfig config;
+    config.port = port;
+    config.authenticate = [](std::string_view token) -> std::optional<web::Principal> {
+      if (token != "secret") return std::nullopt;
+      return web::Principal{"runner", web::Role::runner};
+    };
+    return config;
+  }
+  void post(const std::string& pattern,
+            std::function<web::Response(FakeService&, const web::Request&)> answer) {
+    web::Route route;
+    route.method = web::Method::post;
+    route.pattern = pattern;
+    route.role = web::Role::runner;
+    route.handler = [this, answer](const web::Request& request, web::Respond respond) {
+      const std::lock_guard lock(mutex);
+      posts.emplace_back(request.path, request.body);
+      changed.notify_all();
+      respond(answer(*this, request));
+    };
+    server_.add(std::move(route));
+  }
+
+  boost::asio::io_context io_;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{
+      io_.get_executor()};
+  web::Server server_;
+  std::jthread thread_;
+};
+
+}  // namespace nightjar::runner
