@@ -15,6 +15,7 @@
 #include "bisect/git/repository.hpp"
 #include "service/api/api.hpp"
 #include "service/discovery/artifacts.hpp"
+#include "service/discovery/directory_source.hpp"
 #include "service/discovery/discovery.hpp"
 #include "service/discovery/index_source.hpp"
 #include "service/engine/engine.hpp"

@@ -33,6 +33,20 @@ def git(repo, *words, date=None):
     return out.stdout.strip()
 
 
+def script(*rules, run_seconds=0.0, **more):
+    """A scripted runner's file: two workloads at 10 ms and 300 MB, 1 % noise, and the given rules."""
+    plain = {"when": {}, "metrics": {"latency": {"level": 0.010, "noise": 0.01},
+                                     "peak_cpu_memory": {"level": 3e8, "noise": 0.002}}}
+    return {"seed": 7, "unpack": True, "download": True, "run_seconds": run_seconds,
+            "workloads": [{"name": name, "version": 1} for name in WORKLOADS],
+            "rules": [plain, *rules], **more}
+
+
+def step(workload, commit, **factors):
+    """From main's commit number `commit` on, these metrics are multiplied."""
+    return {"when": {"workload": workload, "file": f"torch/module{commit}.py", "contains": "#"}, "factors": factors}
+
+
 class Repository:
     """main with one commit a file change, nightly with commits of the same trees."""
 
@@ -176,6 +190,12 @@ class World:
         log = open(self.folder / f"{name}.log", "ab")
         self.processes[name] = subprocess.Popen([str(a) for a in arguments], stdout=log, stderr=log,
                                                 start_new_session=True)
+
+    def start_daemon_again(self):
+        """After a kill, on the port that the runner knows."""
+        self.overrides.setdefault("service", {})["port"] = int(self.port_file.read_text())
+        self.write_config()
+        self.start_daemon()
 
     def start_daemon(self):
         self.port_file.unlink(missing_ok=True)
