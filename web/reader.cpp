@@ -8,6 +8,8 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 
+#include <limits>
+
 #include "web/text.hpp"
 
 namespace nightjar::web {
@@ -55,7 +57,8 @@ Reader::~Reader() = default;
 asio::awaitable<ReadOutcome> Reader::read_head() {
   impl_->parser.emplace();
   impl_->parser->header_limit(static_cast<std::uint32_t>(impl_->header_bytes));
-  impl_->parser->body_limit(boost::none);  // known only once the route is
+  // Known only once the route is. Not boost::none: g++ 12 warns about it under sanitizers.
+  impl_->parser->body_limit(std::numeric_limits<std::uint64_t>::max());
   impl_->error.clear();
   co_await impl_->read_header();
   const auto outcome = impl_->outcome();

@@ -1,0 +1,217 @@
+// The protocol between runner and service, over real sockets.
+#include <thread>
+
+#include "tests/service/api/day.hpp"
+
+using namespace nightjar;
+using namespace nightjar::service::api;
+using nlohmann::json;
+
+namespace {
+
+json registration(const std::string& name = "bench-2") {
+  return {{"name", name},
+          {"labels", {{"zone", "a"}}},
+          {"version", "1"},
+          {"workloads", {workload_text + "@1"}},
+          {"facts", {{"cpu", "x"}}}};
+}
+
+// One machine, one queued job for it.
+struct Shop {
+  World world;
+  Day day;
+  std::int64_t runner = 0;
+  Shop() {
+    world.on_writer([&] {
+      day.good = add_nightly(world, 1, "2026-08-19");
+      day.bad = add_nightly(world, 2, "2026-08-20");
+      day.workload = storage::intern_workload(world.db, day.workload.name, 1);
+      day.night = add_night(world, day.bad, NightState::measuring);
+    });
+    const auto reply = world.post("/api/v1/agent/register", registration());
+    REQUIRE(reply.status == 200);
+    runner = reply.json["runner"];
+    day.runner.id = {runner};
+    day.runner.machine = {reply.json["machine"].get<std::int64_t>()};
+  }
+  void add_job(const std::string& key = "one") {
+    world.on_writer([&] {
+      queue(world, day, day.night, job_spec(day, JobKind::screen, {day.bad}), key);
+    });
+  }
+  Reply claim(double wait = 0) {
+    return world.post("/api/v1/agent/claim", {{"runner", runner}, {"wait_seconds", wait}});
+  }
+  Reply speak(std::int64_t job, const std::string& what, json body) {
+    return world.post("/api/v1/agent/jobs/" + std::to_string(job) + "/" + what, body);
+  }
+};
+
+json session(int runs) {
+  SessionResult result;
+  for (int i = 0; i < runs; ++i) result.runs.push_back(run_result(i, 1));
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("A runner registers once a name, and its facts make its machine class") {
+  World world;
+  const auto first = world.post("/api/v1/agent/register", registration());
+  REQUIRE(first.status == 200);
+  auto again = registration();
+  again["version"] = "2";
+  CHECK(world.post("/api/v1/agent/register", again).json == first.json);
+  const auto other = world.post("/api/v1/agent/register", registration("bench-3"));
+  CHECK(other.json["machine"] == first.json["machine"]);
+  CHECK(other.json["runner"] != first.json["runner"]);
+  const auto stored = world.get("/api/v1/runners/" + first.json["runner"].dump()).json;
+  CHECK(stored["version"] == "2");
+  CHECK(stored["machine"]["fingerprint"] == web::sha256("cpu=x\n").str());
+  CHECK(stored["live"] == true);
+  auto lacking = registration();
+  lacking.erase("facts");
+  const auto refused = world.post("/api/v1/agent/register", lacking);
+  CHECK(refused.status == 400);
+  CHECK(refused.text.find("facts") != std::string::npos);
+  CHECK(world.send("POST", "/api/v1/agent/register", "runner", "no json").status == 400);
+}
+
+TEST_CASE("A job goes from the queue to its result, and a repeated result changes nothing") {
+  Shop shop;
+  shop.add_job();
+  const auto claimed = shop.claim();
+  REQUIRE(claimed.status == 200);
+  const std::int64_t job = claimed.json["id"];
+  CHECK(claimed.json["attempt"] == 1);
+  CHECK(claimed.json["lease_seconds"] == 120);
+  CHECK(claimed.json["spec"]["environments"][0]["build"] == shop.day.bad.id.value);
+  CHECK(shop.claim().status == 204);
+  CHECK(shop.world.get("/api/v1/runners/" + std::to_string(shop.runner)).json["job"] == job);
+  CHECK(shop.speak(job, "renew", {{"attempt", 1}}).json["lease_seconds"] == 120);
+  CHECK(shop.speak(job, "renew", {{"attempt", 2}}).status == 409);
+  CHECK(shop.speak(job + 1, "renew", {{"attempt", 1}}).status == 404);
+  const int wakes = shop.world.wakes;
+  const json result{{"attempt", 1}, {"result", session(4)}};
+  CHECK(shop.speak(job, "result", result).json["accepted"] == "stored");
+  CHECK(shop.world.wakes == wakes + 1);
+  CHECK(shop.speak(job, "result", result).json["accepted"] == "already_stored");
+  const auto runs = shop.world.get("/api/v1/runs?job=" + std::to_string(job)).json["items"];
+  REQUIRE(runs.size() == 4);
+  CHECK(runs[3]["build"].is_null());  // the control
+  CHECK(runs[0]["values"]["latency"] == 1.0);
+}
+
+TEST_CASE("A result that was not asked for or is no session is refused") {
+  Shop shop;
+  shop.add_job();
+  const std::int64_t job = shop.claim().json["id"];
+  CHECK(shop.speak(job, "result", {{"attempt", 1}, {"result", session(9)}}).status == 400);
+  CHECK(shop.speak(job, "result", {{"attempt", 1}, {"result", {{"runs", 1}}}}).status == 400);
+  CHECK(shop.speak(job, "result", {{"attempt", 1}}).status == 400);
+  CHECK(shop.speak(job, "result", {{"attempt", 7}, {"result", session(4)}}).json["accepted"] == "stale");
+}
+
+TEST_CASE("A released job is claimed again, a failed one is not") {
+  Shop shop;
+  shop.add_job();
+  const std::int64_t job = shop.claim().json["id"];
+  CHECK(shop.speak(job, "release", {{"attempt", 1}}).status == 200);
+  CHECK(shop.speak(job, "release", {{"attempt", 1}}).status == 409);
+  const auto again = shop.claim();
+  REQUIRE(again.status == 200);
+  CHECK(again.json["id"] == job);
+  const json failure{{"attempt", again.json["attempt"]}, {"reason", "the disk is full"}};
+  CHECK(shop.speak(job, "fail", failure).status == 200);
+  CHECK(shop.speak(job, "fail", failure).status == 409);
+  CHECK(shop.claim().status == 204);
+  const auto stored = shop.world.get("/api/v1/jobs/" + std::to_string(job)).json;
+  CHECK(stored["state"] == "failed");
+  CHECK(stored["reason"] == "the disk is full");
+}
+
+TEST_CASE("A waiting claim gets the job as soon as one is queued") {
+  Shop shop;
+  auto waiting = std::async(std::launch::async, [&] { return shop.claim(50); });
+  // The claim touches the runner when it starts to wait.
+  shop.world.on_writer([&] { shop.world.clock.advance(std::chrono::seconds(1)); });
+  shop.add_job();
+  shop.world.context.claims.notify();
+  const auto claimed = waiting.get();
+  CHECK(claimed.status == 200);
+  CHECK(claimed.json["attempt"] == 1);
+}
+
+TEST_CASE("A claim ends with nothing after its time, and when the server stops") {
+  Shop shop;
+  CHECK(shop.claim(.05).status == 204);
+  auto waiting = std::async(std::launch::async, [&] {
+    web::RawClient client(shop.world.server.port());
+    const auto body = json{{"runner", shop.runner}, {"wait_seconds", 50}}.dump();
+    client.write("POST /api/v1/agent/claim HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer runner\r\n"
+                 "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    return client.read().status;
+  });
+  const auto requests = shop.world.server.counters().requests;
+  while (shop.world.server.counters().requests == requests) std::this_thread::yield();
+  shop.world.stop();
+  CHECK(waiting.get() == 204);
+}
+
+TEST_CASE("A job is not given to a runner that has hung up") {
+  Shop shop;
+  const auto body = json{{"runner", shop.runner}, {"wait_seconds", 50}}.dump();
+  {
+    web::RawClient client(shop.world.server.port());
+    const auto requests = shop.world.server.counters().requests;
+    client.write("POST /api/v1/agent/claim HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer runner\r\n"
+                 "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    while (shop.world.server.counters().requests == requests) std::this_thread::yield();
+    shop.world.on_writer([] {});  // the claim waits now
+  }
+  // Once the server answers somebody who connected later, it has seen the end of the first.
+  CHECK(shop.world.get("/healthz").status == 200);
+  shop.add_job();
+  shop.world.context.claims.notify();
+  const auto job = shop.world.on_writer([&] { return storage::find_job(shop.world.db, "one"); });
+  CHECK(job->state == JobState::queued);
+  CHECK(shop.claim().status == 200);
+}
+
+TEST_CASE("A claim of a runner that nobody knows asks it to register") {
+  Shop shop;
+  const auto reply = shop.world.post("/api/v1/agent/claim", {{"runner", 99}, {"wait_seconds", 0}});
+  CHECK(reply.status == 404);
+  CHECK(reply.text.find("register again") != std::string::npos);
+}
+
+TEST_CASE("A runner at work stays live by renewing") {
+  Shop shop;
+  shop.add_job();
+  const std::int64_t job = shop.claim().json["id"];
+  const auto live = [&] {
+    return shop.world.get("/api/v1/runners/" + std::to_string(shop.runner)).json["live"] == true;
+  };
+  shop.world.on_writer([&] { shop.world.clock.advance(std::chrono::seconds(100)); });
+  CHECK(shop.speak(job, "renew", {{"attempt", 1}}).status == 200);
+  shop.world.on_writer([&] { shop.world.clock.advance(std::chrono::seconds(250)); });
+  CHECK(live());
+  shop.world.on_writer([&] { shop.world.clock.advance(std::chrono::seconds(100)); });
+  CHECK_FALSE(live());
+}
+
+TEST_CASE("An artifact is handed out by its hash, in parts if asked") {
+  World world;
+  const auto file = world.artifacts.temporary();
+  std::ofstream(file) << "wheel bytes";
+  const auto sha = world.artifacts.add(file);
+  const auto path = "/api/v1/artifacts/" + sha.str();
+  CHECK(world.send("GET", path, "runner").text == "wheel bytes");
+  const auto part = world.send("GET", path, "runner", "", {{"Range", "bytes=6-"}});
+  CHECK(part.status == 206);
+  CHECK(part.text == "bytes");
+  CHECK(world.send("GET", path).status == 401);
+  CHECK(world.send("GET", "/api/v1/artifacts/" + web::sha256("x").str(), "runner").status == 404);
+  CHECK(world.send("GET", "/api/v1/artifacts/..%2Fsecret", "runner").status == 404);
+}

@@ -1,0 +1,165 @@
+// The rows of a day: two nightlies measured, a regression bisected and reported, jobs in every state.
+#pragma once
+
+#include "tests/service/api/world.hpp"
+
+namespace nightjar::service::api {
+
+struct Day {
+  Build good, bad;
+  Runner runner;
+  Workload workload{{}, *WorkloadName::parse(workload_text), 1};
+  Night first_night, night;
+  SeriesId series;
+  Regression regression;
+  Bisection bisection;
+  std::vector<Job> leased;  // by `runner`, attempt 1
+  Sha256 artifact = web::sha256("");
+};
+
+inline CommitSha commit(int number) {
+  return *CommitSha::parse(web::sha256(std::to_string(number)).str().substr(0, 40));
+}
+
+inline RunResult run_result(int order, double seconds) {
+  RunResult run;
+  run.order = order;
+  run.samples["latency"] = {seconds, seconds * 1.01, seconds * .99};
+  run.cpu_seconds = run.wait_seconds = {0, 0, 0};
+  run.started_at = evening;
+  return run;
+}
+
+inline JobSpec job_spec(const Day& day, JobKind kind, const std::vector<Build>& builds) {
+  JobSpec spec;
+  spec.kind = kind;
+  spec.workloads = {day.workload};
+  spec.order = {PlannedRun{}};
+  for (std::size_t i = 0; i < builds.size(); ++i) {
+    EnvironmentSpec environment{builds[i].id, "/api/v1/artifacts/x", "torch.whl",
+                                *builds[i].sha256, std::nullopt, builds[i].version, ""};
+    spec.environments.push_back(environment);
+    for (int run = 0; run < 3; ++run) spec.order.push_back({static_cast<int>(i), 0});
+  }
+  return spec;
+}
+
+inline Job queue(World& world, const Day& day, const Night& night, JobSpec spec,
+                 const std::string& key) {
+  Job job;
+  job.key = key;
+  job.night = night.id;
+  job.machine = day.runner.machine;
+  job.spec = std::move(spec);
+  job.created_at = evening;
+  return storage::add_job(world.db, job);
+}
+
+// Queued, claimed and measured: the builds took so many seconds.
+inline Job measure(World& world, const Day& day, const Night& night, JobKind kind,
+                   const std::vector<Build>& builds, const std::vector<double>& seconds) {
+  const auto key = std::string(name_of(kind)) + std::to_string(night.id.value);
+  const Job queued = queue(world, day, night, job_spec(day, kind, builds), key);
+  const auto job = storage::claim_job(world.db, day.runner, evening, evening + std::chrono::hours(1));
+  REQUIRE(job);
+  REQUIRE(job->id == queued.id);
+  SessionResult session;
+  session.runs.push_back(run_result(0, .1));
+  for (std::size_t i = 0; i < builds.size(); ++i)
+    for (int run = 0; run < 3; ++run)
+      session.runs.push_back(
+          run_result(static_cast<int>(1 + i * 3) + run, seconds[i] * (1 + .001 * run)));
+  session.packages["python"] = "3.11.7";
+  REQUIRE(storage::store_result(world.db, job->id, 1, session, evening) == storage::Accepted::stored);
+  return *storage::find_job(world.db, job->id);
+}
+
+inline Build add_nightly(World& world, int number, const std::string& date) {
+  Build build;
+  build.version = "2.15.0.dev" + std::to_string(number) + "+cpu";
+  build.variant = "cpu";
+  build.date = date;
+  build.url = "http://index/" + std::to_string(number);
+  build.commit = commit(number);
+  build.sha256 = web::sha256(build.version);
+  build.state = BuildState::proved;
+  build.found_at = evening;
+  return storage::add_build(world.db, build);
+}
+
+inline Night add_night(World& world, const Build& build, NightState state) {
+  Night night;
+  night.build = build.id;
+  night.state = state;
+  night.started_at = evening;
+  return storage::add_night(world.db, night);
+}
+
+inline void add_search(World& world, Day& day) {
+  Regression made;
+  made.night = day.night.id;
+  made.machine = day.runner.machine;
+  made.good = day.good.id;
+  made.bad = day.bad.id;
+  made.series = {{day.series, 1.0, 1.2, 1.2, 1.15, 1.25}};
+  made.opened_at = made.updated_at = evening;
+  day.regression = storage::add_regression(
+      world.db, made, {RegressionState::suspected, evening, R"({"rule": "screened"})"});
+  day.regression.culprit = Culprit{{commit(2)}, .995, 1.2, 1.15, 1.25};
+  day.regression.fingerprint = "f1";
+  storage::change_regression(world.db, day.regression,
+                             {RegressionState::blamed, evening, R"({"rule": "searched"})"});
+  Bisection search;
+  search.regression = day.regression.id;
+  search.series = day.series;
+  search.commits = {commit(1), commit(5), commit(2)};
+  search.good = day.good.id;
+  search.bad = day.bad.id;
+  search.posterior = R"([{"commits": [")" + commit(2).str() + R"("], "probability": 0.9}])";
+  search.started_at = evening;
+  day.bisection = storage::add_bisection(world.db, search);
+  const Job job = measure(world, day, day.night, JobKind::bisect, {day.good, day.bad}, {1, 1.2});
+  storage::add_bisection_job(world.db, day.bisection.id, {job.id, 0});
+  storage::add_untestable(world.db, day.bisection.id, {1, "does not import"});
+  OutboxMessage message;
+  message.key = "open:f1";
+  message.regression = day.regression.id;
+  message.title = "resnet18 is 20 % slower";
+  message.body = "It is.";
+  message.created_at = evening;
+  storage::add_message(world.db, message);
+}
+
+// Call before anything asks the API.
+inline Day fill(World& world) {
+  Day day;
+  day.good = add_nightly(world, 1, "2026-08-19");
+  day.bad = add_nightly(world, 2, "2026-08-20");
+  day.workload = storage::intern_workload(world.db, day.workload.name, 1);
+  Runner runner;
+  runner.name = "bench-1";
+  runner.machine = storage::intern_machine(world.db, {{}, web::sha256("cpu=x\n"), {{"cpu", "x"}}}).id;
+  runner.workloads = {workload_text + "@1"};
+  runner.version = "1";
+  runner.seen_at = evening;
+  day.runner = storage::register_runner(world.db, runner);
+  day.first_night = add_night(world, day.good, NightState::done);
+  day.night = add_night(world, day.bad, NightState::judging);
+  measure(world, day, day.first_night, JobKind::screen, {day.good}, {1});
+  measure(world, day, day.night, JobKind::screen, {day.bad}, {1.2});
+  day.series = storage::series_of_night(world.db, day.night.id).at(0).id;
+  storage::set_level(world.db, {day.series, day.good.id, day.first_night.id, 1, 3});
+  add_search(world, day);
+  for (int i = 0; i < 4; ++i)
+    queue(world, day, day.night, job_spec(day, JobKind::confirm, {day.good, day.bad}),
+          "leased" + std::to_string(i));
+  while (auto job = storage::claim_job(world.db, day.runner, evening, evening + std::chrono::hours(1)))
+    day.leased.push_back(*job);
+  queue(world, day, day.night, job_spec(day, JobKind::confirm, {day.good, day.bad}), "queued");
+  const auto file = world.artifacts.temporary();
+  std::ofstream(file) << "wheel bytes";
+  day.artifact = world.artifacts.add(file);
+  return day;
+}
+
+}  // namespace nightjar::service::api

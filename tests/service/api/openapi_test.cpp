@@ -1,0 +1,168 @@
+// Every operation of openapi.json is asked once, and its answer must be what the document promises.
+#include <set>
+
+#include "tests/service/api/day.hpp"
+
+using namespace nightjar;
+using namespace nightjar::service::api;
+using nlohmann::json;
+
+namespace {
+
+// The JSON Schema that openapi.json uses; every complaint names its place.
+class Judge {
+ public:
+  explicit Judge(const json& document) : document_(document) {}
+  std::vector<std::string> complaints;
+
+  void judge(const json& schema, const json& value, const std::string& at) {
+    if (schema.contains("$ref"))
+      return judge(document_.at(json::json_pointer(schema["$ref"].get<std::string>().substr(1))),
+                   value, at);
+    if (schema.contains("oneOf")) return judge_one_of(schema["oneOf"], value, at);
+    if (schema.contains("allOf"))
+      for (const auto& part : schema["allOf"]) judge(part, value, at);
+    if (schema.contains("type") && !has_type(schema["type"], value))
+      return complain(at, "is " + value.dump() + ", not " + schema["type"].dump());
+    if (schema.contains("enum") &&
+        std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
+      complain(at, value.dump() + " is not one of " + schema["enum"].dump());
+    for (const auto& name : schema.value("required", json::array()))
+      if (!value.contains(name.get<std::string>())) complain(at, "lacks " + name.dump());
+    const auto properties = schema.value("properties", json::object());
+    for (const auto& [name, property] : properties.items())
+      if (value.is_object() && value.contains(name)) judge(property, value[name], at + "/" + name);
+    if (schema.contains("items"))
+      for (const auto& item : value) judge(schema["items"], item, at + "/*");
+  }
+
+ private:
+  void complain(const std::string& at, const std::string& what) {
+    complaints.push_back(at + ": " + what);
+  }
+  void judge_one_of(const json& choices, const json& value, const std::string& at) {
+    std::string why;
+    for (const auto& choice : choices) {
+      Judge other(document_);
+      other.judge(choice, value, at);
+      if (other.complaints.empty()) return;
+      why += " | " + other.complaints.front();
+    }
+    complain(at, "fits no choice" + why);
+  }
+  static bool has_type(const json& type, const json& value) {
+    if (type.is_array())
+      return std::any_of(type.begin(), type.end(), [&](const json& t) { return has_type(t, value); });
+    if (type == "null") return value.is_null();
+    if (type == "string") return value.is_string();
+    if (type == "integer") return value.is_number_integer();
+    if (type == "number") return value.is_number();
+    if (type == "boolean") return value.is_boolean();
+    return type == "array" ? value.is_array() : value.is_object();
+  }
+  const json& document_;
+};
+
+struct Call {
+  std::string target, body;
+  std::vector<std::pair<std::string, std::string>> headers;
+};
+
+std::string attempt_body(json more = json::object()) {
+  more["attempt"] = 1;
+  return more.dump();
+}
+
+SessionResult whole_session() {
+  SessionResult session;
+  for (int i = 0; i < 7; ++i) session.runs.push_back(run_result(i, 1));
+  return session;
+}
+
+// How each operation is asked on this day.
+Call call_for(const std::string& path, const std::string& operation, const Day& day) {
+  const std::map<std::string, std::int64_t> ids{
+      {"list", 0}, {"get_builds", day.good.id.value}, {"get_workloads", day.workload.id.value},
+      {"get_series", day.series.value}, {"get_series_points", day.series.value},
+      {"get_runs", 2}, {"get_regressions", day.regression.id.value},
+      {"get_bisections", day.bisection.id.value}, {"get_runners", day.runner.id.value},
+      {"get_jobs", 1}, {"get_nights", day.night.id.value},
+      {"fail_job", day.leased[0].id.value}, {"release_job", day.leased[1].id.value},
+      {"renew_lease", day.leased[2].id.value}, {"send_result", day.leased[3].id.value}};
+  Call call{path, "", {}};
+  if (const auto at = path.find("{id}"); at != std::string::npos)
+    call.target.replace(at, 4, std::to_string(ids.at(operation)));
+  if (const auto at = path.find("{sha256}"); at != std::string::npos)
+    call.target.replace(at, 8, day.artifact.str());
+  if (operation == "compare")
+    call.target += "?good=" + std::to_string(day.good.id.value) +
+                   "&bad=" + std::to_string(day.bad.id.value);
+  if (operation == "register_runner")
+    call.body = R"({"name": "n", "labels": {}, "version": "1", "workloads": [], "facts": {"a": "b"}})";
+  if (operation == "claim_job")
+    call.body = json{{"runner", day.runner.id.value}, {"wait_seconds", 0}}.dump();
+  if (operation == "fail_job") call.body = attempt_body({{"reason", "no disk"}});
+  if (operation == "release_job" || operation == "renew_lease") call.body = attempt_body();
+  if (operation == "send_result") call.body = attempt_body({{"result", whole_session()}});
+  if (operation == "github_webhook") {
+    call.body = R"({"zen": "x"})";
+    // HMAC-SHA-256 of that body with the secret "hush".
+    call.headers = {{"X-GitHub-Event", "watch"}, {"X-GitHub-Delivery", "d"},
+                    {"X-Hub-Signature-256",
+                     "sha256=e230eff4de7f9976d429a39f36537a29bfff68331684f84618aa27171a2517b8"}};
+  }
+  return call;
+}
+
+}  // namespace
+
+TEST_CASE("Every operation of openapi.json answers what the document promises") {
+  World world;
+  const Day day = fill(world);
+  const auto document = world.get("/openapi.json").json;
+  REQUIRE(document.at("openapi") == "3.1.0");
+  std::set<std::string> asked;
+  for (const auto& [path, methods] : document.at("paths").items())
+    for (const auto& [method, operation] : methods.items()) {
+      const auto id = operation.at("operationId").get<std::string>();
+      if (id == "events") continue;  // never ends; below
+      INFO(method << " " << path);
+      const auto call = call_for(path, id, day);
+      const auto reply = world.send(method == "get" ? "GET" : "POST", call.target, "admin", call.body,
+                                    call.headers);
+      const std::string status = operation.at("responses").contains("200") && id != "github_webhook"
+                                     ? "200"
+                                     : "202";
+      INFO(reply.text.substr(0, 500));
+      REQUIRE(std::to_string(reply.status) == status);
+      const auto& content = operation["responses"][status]["content"];
+      const auto type = reply.headers.at("content-type");
+      REQUIRE(content.contains(type.substr(0, type.find(';'))));
+      const auto& schema = content.begin().value().at("schema");
+      Judge judge(document);
+      judge.judge(schema, content.contains("application/json") ? reply.json : json(reply.text), id);
+      CHECK(judge.complaints == std::vector<std::string>{});
+      if (reply.json.is_object() && reply.json.contains("items")) CHECK_FALSE(reply.json["items"].empty());
+      asked.insert(id);
+    }
+  CHECK(asked.size() == 35);
+  web::RawClient client(world.server.port());
+  client.write("GET /api/v1/events HTTP/1.1\r\nHost: x\r\n\r\n");
+  CHECK(client.read_past("\r\n\r\n").find("text/event-stream") != std::string::npos);
+}
+
+TEST_CASE("Every operation asks for the role that the document names") {
+  World world;
+  const auto document = world.get("/openapi.json").json;
+  for (const auto& [path, methods] : document.at("paths").items())
+    for (const auto& [method, operation] : methods.items()) {
+      const auto role = operation.at("x-role").get<std::string>();
+      if (role == "none" || role == "read") continue;
+      INFO(method << " " << path);
+      const auto verb = method == "get" ? "GET" : "POST";
+      CHECK(world.send(verb, path).status == 401);
+      CHECK(world.send(verb, path, "nonsense").status == 401);
+      CHECK(world.send(verb, path, "read").status == 403);
+      if (role == "admin") CHECK(world.send(verb, path, "runner").status == 403);
+    }
+}

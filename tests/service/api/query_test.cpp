@@ -1,0 +1,168 @@
+// Filters, pages, what is refused, what is kept, and what operators see.
+#include "tests/service/api/day.hpp"
+
+using namespace nightjar;
+using namespace nightjar::service::api;
+using nlohmann::json;
+
+TEST_CASE("Regressions are found by every filter") {
+  World world;
+  const Day day = fill(world);
+  const auto count = [&](const std::string& query) {
+    const auto reply = world.get("/api/v1/regressions?" + query);
+    REQUIRE(reply.status == 200);
+    return reply.json["items"].size();
+  };
+  CHECK(count("state=blamed") == 1);
+  CHECK(count("state=suspected") == 0);
+  CHECK(count("metric=latency") == 1);
+  CHECK(count("metric=compile_time") == 0);
+  CHECK(count("workload=python/*/eval/**") == 1);
+  CHECK(count("workload=native/**") == 0);
+  CHECK(count("since=2026-08-20T20:00:00Z") == 1);
+  CHECK(count("since=2026-08-20T20:00:01Z") == 0);
+  CHECK(count("commit=" + commit(2).str()) == 1);
+  CHECK(count("commit=" + commit(1).str()) == 0);
+  CHECK(count("state=blamed&metric=latency&limit=1") == 1);
+  const auto item = world.get("/api/v1/regressions").json["items"][0];
+  CHECK(item["series"][0]["workload"] == workload_text);
+  CHECK(item["series"][0]["ratio"] == 1.2);
+  CHECK(item["culprit"]["commits"][0] == commit(2).str());
+  CHECK(item["bad"]["version"] == day.bad.version);
+}
+
+TEST_CASE("A bisection shows each commit's runs and level") {
+  World world;
+  const Day day = fill(world);
+  const auto search = world.get("/api/v1/bisections/" + std::to_string(day.bisection.id.value)).json;
+  REQUIRE(search["commits"].size() == 3);
+  CHECK(search["commits"][0]["runs"] == 3);
+  CHECK(search["commits"][0]["level"].get<double>() == Approx(1.001));
+  CHECK(search["commits"][1]["untestable"] == "does not import");
+  CHECK(search["commits"][1]["level"].is_null());
+  CHECK(search["commits"][2]["level"].get<double>() == Approx(1.2).epsilon(.01));
+  CHECK(search["runs"] == 6);
+  CHECK(search["sessions"][0]["jobs"][0]["state"] == "done");
+  CHECK(search["posterior"][0]["probability"] == .9);
+}
+
+TEST_CASE("Two builds are compared over the series that both have") {
+  World world;
+  const Day day = fill(world);
+  const auto target = "/api/v1/compare?good=" + std::to_string(day.good.id.value) + "&bad=";
+  const auto compared = world.get(target + std::to_string(day.bad.id.value)).json;
+  REQUIRE(compared["items"].size() == 1);
+  CHECK(compared["items"][0]["ratio"].get<double>() == Approx(1.2).epsilon(.01));
+  CHECK(compared["items"][0]["source"] == "screen");
+  CHECK(compared["bad"]["id"] == day.bad.id.value);
+  CHECK(world.get(target + "77").status == 404);
+  CHECK(world.get("/api/v1/compare?good=1").status == 400);
+}
+
+TEST_CASE("Pages go on where the last one ended") {
+  World world;
+  world.on_writer([&] {
+    for (int i = 1; i <= 5; ++i) add_nightly(world, i, "2026-08-2" + std::to_string(i));
+    for (int i = 1; i <= 5; ++i)
+      storage::intern_workload(world.db, *WorkloadName::parse("python/m" + std::to_string(i) +
+                                                              "/eval/cpu/fp32/b1/eager"), 1);
+  });
+  for (const std::string list : {"builds", "workloads"}) {
+    std::vector<std::int64_t> seen;
+    std::string cursor;
+    do {
+      const auto page = world.get("/api/v1/" + list + "?limit=2" + cursor).json;
+      for (const auto& item : page["items"]) seen.push_back(item["id"]);
+      cursor = page["next_cursor"].is_null() ? "" : "&cursor=" + page["next_cursor"].get<std::string>();
+    } while (!cursor.empty());
+    CHECK(seen == std::vector<std::int64_t>{5, 4, 3, 2, 1});
+  }
+}
+
+TEST_CASE("A query that cannot be understood is refused by name") {
+  World world;
+  const auto refused = [&](const std::string& target, const std::string& name) {
+    const auto reply = world.get("/api/v1/" + target);
+    return reply.status == 400 && reply.headers.at("content-type") == "application/problem+json" &&
+           reply.json["detail"].get<std::string>().find("'" + name + "'") != std::string::npos;
+  };
+  CHECK(refused("builds?colour=red", "colour"));
+  CHECK(refused("builds?limit=0", "limit"));
+  CHECK(refused("builds?limit=501", "limit"));
+  CHECK(refused("builds?cursor=x", "cursor"));
+  CHECK(refused("regressions?state=odd", "state"));
+  CHECK(refused("regressions?metric=beauty", "metric"));
+  CHECK(refused("regressions?since=yesterday", "since"));
+  CHECK(refused("regressions?commit=abc", "commit"));
+  CHECK(refused("jobs?state=idle", "state"));
+  CHECK(refused("runs?build=-1", "build"));
+  CHECK(world.get("/api/v1/builds/1").status == 404);
+  CHECK(world.get("/api/v1/builds/x").status == 404);
+  CHECK(world.get("/api/v1/nothing").status == 404);
+}
+
+TEST_CASE("What was read stays fresh, and is not sent twice") {
+  World world;
+  const auto before = world.get("/api/v1/builds");
+  CHECK(before.json["items"].empty());
+  const auto tag = before.headers.at("etag");
+  const auto unchanged = world.send("GET", "/api/v1/builds", "", "", {{"If-None-Match", tag}});
+  CHECK(unchanged.status == 304);
+  CHECK(unchanged.text.empty());
+  world.on_writer([&] { add_nightly(world, 1, "2026-08-20"); });
+  const auto after = world.send("GET", "/api/v1/builds", "", "", {{"If-None-Match", tag}});
+  CHECK(after.status == 200);
+  CHECK(after.json["items"].size() == 1);
+}
+
+TEST_CASE("Only an admin starts a night, and says why if he likes") {
+  World world;
+  CHECK(world.send("POST", "/api/v1/nights", "runner").status == 403);
+  const auto started = world.send("POST", "/api/v1/nights", "admin", R"({"reason": "curious"})");
+  CHECK(started.status == 202);
+  CHECK(world.wakes == 1);
+  const auto night = world.get(started.headers.at("location")).json;
+  CHECK(night["trigger"] == "api");
+  CHECK(night["reason"] == "curious");
+  CHECK(world.send("POST", "/api/v1/nights", "admin").status == 202);
+  CHECK(world.send("POST", "/api/v1/nights", "admin", R"({"build": 1})").status == 400);
+  CHECK(world.send("POST", "/api/v1/nights", "admin", "[]").status == 400);
+  CHECK(world.send("GET", "/api/v1/audit", "admin").json["items"].size() == 2);
+}
+
+TEST_CASE("Readiness names what stands in the way") {
+  World world;
+  CHECK(world.get("/readyz").json["status"] == "ready");
+  world.on_writer([&] {
+    world.clock.advance(std::chrono::hours(1));
+    world.context.min_free_bytes = ~0ull;
+  });
+  const auto reply = world.get("/readyz");
+  CHECK(reply.status == 503);
+  CHECK(reply.json["checks"]["writer"] == "ok");
+  CHECK(reply.json["checks"]["engine"] == "has not ticked for 3600 s");
+  CHECK(reply.json["checks"]["disk"] != "ok");
+}
+
+TEST_CASE("Metrics count jobs, regressions and requests") {
+  World world;
+  fill(world);
+  const auto text = world.get("/metrics").text;
+  for (const auto* line :
+       {"nightjar_jobs{state=\"queued\"} 1\n", "nightjar_jobs{state=\"leased\"} 4\n",
+        "nightjar_jobs{state=\"done\"} 3\n", "nightjar_regressions{state=\"blamed\"} 1\n",
+        "nightjar_outbox_pending 1\n", "nightjar_nights_total 2\n", "nightjar_nights_open 1\n",
+        "nightjar_http_requests_total 1\n", "nightjar_engine_tick_age_seconds 0\n"}) {
+    INFO(text);
+    CHECK(text.find(line) != std::string::npos);
+  }
+}
+
+TEST_CASE("The page is served with what it loads") {
+  World world;
+  const auto page = world.get("/");
+  CHECK(page.status == 200);
+  CHECK(page.headers.at("content-type") == "text/html; charset=utf-8");
+  CHECK(page.headers.count("content-security-policy") == 1);
+  CHECK(world.get("/index.html").text == page.text);
+}
