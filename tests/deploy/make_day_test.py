@@ -95,7 +95,7 @@ def test_a_day_has_forty_commits_and_two_planted_ones(base, tmp_path, seed):
     assert {plant["commit"] for plant in truth["planted"]} < set(shas)
     for plant in truth["planted"]:
         diff = git(content, "show", plant["commit"])
-        assert ("_check_parameters" if plant["metric"] == "latency" else "_released_grads") in diff
+        assert ("_check_parameters" if plant["metric"] == "latency" else "_first_grads") in diff
 
 
 def test_the_broken_import_is_reverted_by_the_next_commit(base, tmp_path):
@@ -119,7 +119,7 @@ def test_a_quiet_day_plants_nothing_but_touches_the_same_files(base, tmp_path):
     content, truth = day_of(base, tmp_path / "day", quiet=True)
     assert truth["planted"] == []
     log = git(content, "log", "-p", f"{content['nightlies'][0]['main']}..main")
-    assert "_check_parameters" not in log and "_released_grads" not in log
+    assert "_check_parameters" not in log and "_first_grads" not in log
     assert f"+++ b/{culprits.CHECKS_FILE}" in log and f"+++ b/{culprits.MEMORY_FILE}" in log
 
 
