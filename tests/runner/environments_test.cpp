@@ -185,7 +185,7 @@ TEST_CASE("An environment that imports as something else than promised is broken
 TEST_CASE("The longest unused environment goes first, one in use never") {
   const Scratch scratch;
   EnvironmentsConfig config = config_in(scratch);
-  config.limit_bytes = 500;  // each holds about 300
+  config.limit_bytes = 1200;  // each holds about 500
   Environments environments(config);
   const auto first = good_wheel(scratch, "2.1", "a"), second = good_wheel(scratch, "2.2", "b"),
              third = good_wheel(scratch, "2.3", "c");
@@ -196,15 +196,16 @@ TEST_CASE("The longest unused environment goes first, one in use never") {
     fs::last_write_time(scratch / "cache/env" / spec.key() / "complete",
                         fs::file_time_type::clock::now() - std::chrono::hours(hours_ago));
   };
-  environments.begin_session({first, second});
-  environments.make(first, {});
-  environments.make(second, {});
-  CHECK((is_there(first) && is_there(second)));  // over the limit, but both in use
+  make(environments, first);
+  make(environments, second);
   used(first, 1);
   used(second, 2);
   make(environments, third);
-  CHECK(is_there(third));
+  CHECK((is_there(third) && is_there(first)));
   CHECK_FALSE(is_there(second));
+  environments.begin_session({first, second, third});
+  environments.make(second, {});  // over the limit, but all in use
+  CHECK((is_there(first) && is_there(second) && is_there(third)));
 }
 
 TEST_CASE("What a killed runner left is removed, what a live one works on is not") {

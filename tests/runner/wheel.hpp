@@ -8,6 +8,7 @@
 
 #include "runner/digest.hpp"
 #include "storage/model/job.hpp"
+#include "tests/runner/file_server.hpp"
 #include "tests/runner/scratch.hpp"
 
 namespace nightjar::runner {
@@ -42,12 +43,12 @@ inline Member record_of(const std::vector<Member>& members, const std::string& v
   return {path, text + path + ",,\n", ""};
 }
 
-// Writes the wheel and gives the environment that asks for it, by a file:// address.
+// Writes the wheel and gives the environment that asks for it at the file server's address.
 inline EnvironmentSpec wheel_environment(const std::filesystem::path& path,
                                          const std::vector<Member>& members,
                                          const std::string& version, const std::string& commit) {
   write_archive(path, true, members);
-  return {BuildId{1}, "file://" + path.string(), path.filename().string(),
+  return {BuildId{1}, FileServer::shared().url_of(path), path.filename().string(),
           digest_of_file(path), {}, version, commit};
 }
 
@@ -63,7 +64,7 @@ inline EnvironmentSpec with_overlay(EnvironmentSpec spec, const std::filesystem:
                                     const std::vector<Member>& members,
                                     std::vector<std::string> removed = {}) {
   write_archive(path, false, members);
-  spec.overlay = OverlaySpec{"file://" + path.string(), digest_of_file(path), std::move(removed)};
+  spec.overlay = OverlaySpec{FileServer::shared().url_of(path), digest_of_file(path), std::move(removed)};
   return spec;
 }
 
