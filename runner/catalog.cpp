@@ -15,7 +15,8 @@ std::vector<CatalogEntry> read_catalog(const fs::path& workloads) {
   if (!text) throw std::runtime_error("cannot read " + path.string() + "; --workloads names its folder");
   std::vector<CatalogEntry> catalog;
   try {
-    for (const auto& item : nlohmann::json::parse(*text).at("items")) {
+    const auto root = nlohmann::json::parse(*text);
+    for (const auto& item : root.at("items")) {
       const auto text_name = item.at("name").get<std::string>();
       const auto name = WorkloadName::parse(text_name);
       if (!name) throw std::runtime_error("'" + text_name + "' is no workload name");
