@@ -1,0 +1,92 @@
+#include "service/engine/engine.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <exception>
+#include <set>
+
+#include "service/discovery/artifacts.hpp"
+#include "service/engine/bisections.hpp"
+#include "service/engine/confirmations.hpp"
+#include "service/engine/nights.hpp"
+#include "service/engine/reporting.hpp"
+#include "storage/builds.hpp"
+#include "storage/jobs.hpp"
+#include "storage/nights.hpp"
+#include "storage/regressions.hpp"
+
+namespace nightjar::service {
+namespace {
+
+constexpr int kMostRounds = 50;  // of one tick; the next one goes on
+
+template <class Step>
+bool attempt(const char* name, Step step) {
+  try {
+    return step();
+  } catch (const std::exception& error) {
+    spdlog::error("tick failed step={} error={}", name, error.what());
+    return false;
+  }
+}
+
+bool round(Desk& desk, bool surveyed) {
+  bool changed = false;
+  changed |= attempt("schedule", [&] { return start_scheduled_night(desk); });
+  changed |= attempt("assign", [&] { return assign_builds(desk, surveyed); });
+  changed |= attempt("nights", [&] { return advance_nights(desk); });
+  changed |= attempt("confirm", [&] { return advance_confirmations(desk); });
+  changed |= attempt("search", [&] { return start_bisections(desk); });
+  changed |= attempt("bisect", [&] { return advance_bisections(desk); });
+  changed |= attempt("report", [&] { return report_blamed(desk); });
+  changed |= attempt("recover", [&] { return watch_recovery(desk); });
+  return changed;
+}
+
+std::set<BuildId> builds_in_use(Desk& desk) {
+  std::set<BuildId> used;
+  for (const Night& night : storage::open_nights(desk.db))
+    if (night.build) used.insert(*night.build);
+  for (const RegressionState state : {RegressionState::suspected, RegressionState::confirmed,
+                                      RegressionState::bisecting}) {
+    for (const Regression& regression : storage::regressions_in_state(desk.db, state)) {
+      used.insert(regression.good);
+      used.insert(regression.bad);
+    }
+  }
+  // The next night's regressions will be confirmed against the newest build.
+  if (const auto newest = storage::newest_proved(desk.db, desk.config.source.variant))
+    used.insert(newest->id);
+  return used;
+}
+
+}  // namespace
+
+bool tick(Desk& desk, bool surveyed) {
+  bool changed = attempt("leases", [&] {
+    const auto expired = storage::expire_leases(desk.db, desk.clock.now());
+    for (const JobId id : expired) spdlog::warn("lease expired job={}", id.value);
+    return !expired.empty();
+  });
+  for (int rounds = 0; rounds < kMostRounds && round(desk, surveyed); ++rounds) changed = true;
+  return changed;
+}
+
+void pin_artifacts(Desk& desk) {
+  std::set<Sha256> pinned;
+  for (const BuildId id : builds_in_use(desk))
+    if (const auto build = storage::find_build(desk.db, id); build && build->sha256)
+      pinned.insert(*build->sha256);
+  desk.artifacts.pin(std::move(pinned));
+}
+
+std::vector<Build> missing_wheels(Desk& desk) {
+  std::vector<Build> missing;
+  for (const BuildId id : builds_in_use(desk)) {
+    const auto build = storage::find_build(desk.db, id);
+    if (build && build->sha256 && !desk.artifacts.holds(*build->sha256)) missing.push_back(*build);
+  }
+  return missing;
+}
+
+}  // namespace nightjar::service

@@ -1,0 +1,22 @@
+// One tick over all rows: expired leases, nights, confirmations, searches, reports. Used by the daemon.
+#pragma once
+
+#include <vector>
+
+#include "service/engine/desk.hpp"
+#include "storage/model/build.hpp"
+
+namespace nightjar::service {
+
+// Takes everything as far as it goes without waiting. A step that fails is logged and does not hold up
+// the others. `surveyed`: the builds' source was read since the daemon started. Returns true if
+// anything changed.
+bool tick(Desk& desk, bool surveyed);
+
+// Wheels and archives that open nights, searches and the newest levels still need.
+void pin_artifacts(Desk& desk);
+
+// Proved builds in use whose wheel is not among the artifacts any more.
+std::vector<Build> missing_wheels(Desk& desk);
+
+}  // namespace nightjar::service

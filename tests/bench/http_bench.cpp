@@ -1,0 +1,273 @@
+// Requests per second at 32 connections over 1 M stored runs: /healthz and /api/v1/regressions, each
+// against a bare Beast handler that answers the same bytes. Both in turn, several times; the median of
+// the ratios counts. `http_bench [RUNS]`.
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "service/api/api.hpp"
+#include "service/discovery/artifacts.hpp"
+#include "storage/builds.hpp"
+#include "storage/jobs.hpp"
+#include "storage/nights.hpp"
+#include "storage/regressions.hpp"
+#include "storage/runners.hpp"
+#include "storage/series.hpp"
+#include "web/client.hpp"
+
+using namespace nightjar;
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using asio::ip::tcp;
+
+namespace {
+
+constexpr int kRounds = 9;
+constexpr int kConnections = 32;
+constexpr int kSessionRuns = 1000;
+constexpr int kRegressions = 100;
+constexpr double kBound = .5;
+constexpr std::chrono::milliseconds kRound{700};
+
+// ---- what both answer from
+
+JobSpec session_spec(storage::Database& db) {
+  JobSpec spec;
+  for (int i = 0; i < 2; ++i) {
+    Build build;
+    build.version = "2.15.0.dev2026082" + std::to_string(i) + "+cpu";
+    build.variant = "cpu";
+    build.date = "2026-08-2" + std::to_string(i);
+    build.commit = CommitSha::parse(std::string(40, static_cast<char>('a' + i)));
+    const auto id = storage::add_build(db, build).id;
+    spec.environments.push_back({id, "", "", *Sha256::parse(std::string(64, '2')), {}, "", ""});
+  }
+  for (int i = 0; i < 20; ++i) {
+    const auto name = "python/m" + std::to_string(i) + "/eval/cpu/fp32/b4/eager";
+    spec.workloads.push_back(storage::intern_workload(db, *WorkloadName::parse(name), 1));
+  }
+  for (int i = 0; i < kSessionRuns; ++i) spec.order.push_back({i % 2, i / 2 % 20});
+  return spec;
+}
+
+void store_runs(storage::Database& db, int runs) {
+  Job job;
+  job.spec = session_spec(db);
+  Runner runner;
+  runner.name = "bench";
+  runner.machine = job.machine =
+      storage::intern_machine(db, {{}, *Sha256::parse(std::string(64, '1')), {}}).id;
+  for (const auto& workload : job.spec.workloads) runner.workloads.push_back(workload.name.str() + "@1");
+  runner = storage::register_runner(db, runner);
+  job.night = storage::add_night(db, {}).id;
+  SessionResult session;
+  for (int order = 0; order < kSessionRuns; ++order) {
+    RunResult run;
+    run.order = order;
+    run.samples["latency"] = {.01, .0101, .0102, .0103, .0104, .0105, .0106, .0107, .0108, .0109};
+    session.runs.push_back(std::move(run));
+  }
+  for (int stored = 0; stored < runs; stored += kSessionRuns) {
+    job.key = std::to_string(stored);
+    storage::add_job(db, job);
+    const auto claimed = storage::claim_job(db, runner, Time{}, Time{} + std::chrono::hours(1));
+    storage::store_result(db, claimed->id, 1, session, Time{});
+  }
+  for (int i = 0; i < kRegressions; ++i) {
+    Regression made;
+    made.night = job.night;
+    made.machine = job.machine;
+    made.good = job.spec.environments[0].build;
+    made.bad = job.spec.environments[1].build;
+    made.part = i;
+    for (const Series& series : storage::list_series(db, {}, {5, {}}).items)
+      made.series.push_back({series.id, 1, 1.1, 1.1, 1.05, 1.15});
+    made = storage::add_regression(db, made, {RegressionState::suspected, Time{}, "{}"});
+    made.culprit = Culprit{{*CommitSha::parse(std::string(40, 'c'))}, .995, 1.1, 1.05, 1.15};
+    storage::change_regression(db, made, {RegressionState::blamed, Time{}, "{}"});
+  }
+}
+
+// ---- the comparator: Beast's own parser and serializer, nothing else
+
+class BareSession : public std::enable_shared_from_this<BareSession> {
+ public:
+  BareSession(tcp::socket socket, const std::string& body) : stream_(std::move(socket)), body_(body) {}
+  void read() {
+    request_ = {};
+    stream_.expires_after(std::chrono::seconds(30));
+    http::async_read(stream_, buffer_, request_, [self = shared_from_this()](auto error, auto) {
+      if (!error) self->write();
+    });
+  }
+
+ private:
+  void write() {
+    response_ = {http::status::ok, 11};
+    response_.set(http::field::server, "bare");
+    response_.set(http::field::content_type, "application/json");
+    response_.keep_alive(request_.keep_alive());
+    response_.body() = body_;
+    response_.prepare_payload();
+    http::async_write(stream_, response_, [self = shared_from_this()](auto error, auto) {
+      if (!error) self->read();
+    });
+  }
+  beast::tcp_stream stream_;
+  const std::string& body_;
+  beast::flat_buffer buffer_;
+  http::request<http::string_body> request_;
+  http::response<http::string_body> response_;
+};
+
+class BareServer {
+ public:
+  explicit BareServer(std::string body)
+      : body_(std::move(body)), acceptor_(io_, {asio::ip::make_address("127.0.0.1"), 0}) {
+    accept();
+    thread_ = std::thread([this] { io_.run(); });
+  }
+  ~BareServer() {
+    io_.stop();
+    thread_.join();
+  }
+  std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+
+ private:
+  void accept() {
+    acceptor_.async_accept([this](auto error, tcp::socket socket) {
+      if (error) return;
+      socket.set_option(tcp::no_delay(true));
+      std::make_shared<BareSession>(std::move(socket), body_)->read();
+      accept();
+    });
+  }
+  std::string body_;
+  asio::io_context io_{1};
+  tcp::acceptor acceptor_;
+  std::thread thread_;
+};
+
+// ---- the load: each connection asks, reads the whole answer, asks again
+
+class Asker : public std::enable_shared_from_this<Asker> {
+ public:
+  Asker(asio::io_context& io, std::uint16_t port, const std::string& target, long& count)
+      : socket_(io), request_("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n"), count_(count) {
+    socket_.connect({asio::ip::make_address("127.0.0.1"), port});
+    socket_.set_option(tcp::no_delay(true));
+    asio::write(socket_, asio::buffer(request_));
+    std::string head;
+    const auto size = asio::read_until(socket_, asio::dynamic_buffer(head), "\r\n\r\n");
+    const auto at = head.find("Content-Length: ");
+    const auto length = std::stoul(head.substr(at + 16));
+    answer_.resize(size + length);  // the same each time
+    asio::read(socket_, asio::buffer(answer_.data(), answer_.size() - head.size()));
+  }
+  void ask() {
+    asio::async_write(socket_, asio::buffer(request_), [self = shared_from_this()](auto error, auto) {
+      if (error) return;
+      asio::async_read(self->socket_, asio::buffer(self->answer_), [self](auto failed, auto) {
+        if (failed) return;
+        ++self->count_;
+        self->ask();
+      });
+    });
+  }
+
+ private:
+  tcp::socket socket_;
+  std::string request_, answer_;
+  long& count_;
+};
+
+double rate(std::uint16_t port, const std::string& target) {
+  asio::io_context io{1};
+  long count = 0;
+  for (int i = 0; i < kConnections; ++i) std::make_shared<Asker>(io, port, target, count)->ask();
+  const auto start = std::chrono::steady_clock::now();
+  io.run_for(kRound);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  return static_cast<double>(count) / seconds.count();
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// True if ours is at least the bound of the bare one.
+bool compare(std::uint16_t port, const std::string& target) {
+  web::Client client;
+  web::ClientRequest request;
+  request.url = "http://127.0.0.1:" + std::to_string(port) + target;
+  const auto start = std::chrono::steady_clock::now();
+  const auto first = client.send(request);
+  const std::chrono::duration<double, std::milli> alone = std::chrono::steady_clock::now() - start;
+  if (!first || first.response->status != 200) {
+    std::printf("%-22s gave no answer\n", target.c_str());
+    return false;
+  }
+  BareServer bare(first.response->body);
+  std::vector<double> ours, theirs, ratios;
+  for (int round = 0; round < kRounds; ++round) {
+    ours.push_back(rate(port, target));
+    theirs.push_back(rate(bare.port(), target));
+    ratios.push_back(ours.back() / theirs.back());
+  }
+  const double ratio = median(ratios);
+  std::printf("%-22s %7zu bytes  nightjar %8.0f/s  bare Beast %8.0f/s  ratio %.2f (at least %.2f)  "
+              "first answer %.1f ms\n",
+              target.c_str(), first.response->body.size(), median(ours), median(theirs), ratio, kBound,
+              alone.count());
+  return ratio >= kBound;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int runs = argc > 1 ? std::atoi(argv[1]) : 1'000'000;
+  const auto folder = std::filesystem::temp_directory_path() /
+                      ("nightjar-http-bench-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  bool enough = false;
+  {
+    auto db = storage::Database::open_writer(folder / "bench.sqlite");
+    store_runs(db, runs);
+    std::printf("%d runs stored\n", runs);
+    service::Config config;
+    config.service.data = folder;
+    config.service.port = 0;
+    SystemClock clock;
+    service::Artifacts artifacts(folder / "artifacts", 1 << 20, clock);
+    web::EventStream events;
+    asio::thread_pool writer{1}, readers{2};
+    asio::io_context io{1};
+    service::api::Context context(config, clock, db, folder / "bench.sqlite", artifacts, events,
+                                  io.get_executor(), writer.get_executor(), readers.get_executor(),
+                                  [] {});
+    web::Server server(io, service::api::server_config(config));
+    service::api::add_routes(server, context);
+    server.start();
+    std::thread thread([&] { io.run(); });
+    enough = compare(server.port(), "/healthz");
+    enough = compare(server.port(), "/api/v1/regressions") && enough;
+    server.stop();
+    thread.join();
+    writer.join();
+    readers.join();
+  }
+  std::filesystem::remove_all(folder);
+  return enough ? 0 : 1;
+}
