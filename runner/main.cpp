@@ -1,4 +1,5 @@
 // nightjar-runner: the agent that measures on one machine, and the same tools by hand.
+#include <malloc.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -80,6 +81,7 @@ int parse_and_run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ::mallopt(M_ARENA_MAX, 1);  // the agent shares its machine with what it measures
   spdlog::set_default_logger(spdlog::stderr_logger_mt("nightjar-runner"));
   try {
     return parse_and_run(argc, argv);

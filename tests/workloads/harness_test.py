@@ -48,6 +48,42 @@ def test_an_iteration_is_never_measured_more_than_a_thousand_times():
     assert len(measured.latency) == 1000
 
 
+class Clock:
+    """Stands in for the module `time`: each reading is a millisecond later."""
+
+    def __init__(self):
+        self._now = 0
+
+    def perf_counter_ns(self):
+        self._now += 1_000_000
+        return self._now
+
+    def perf_counter(self):
+        return self.perf_counter_ns() * 1e-9
+
+
+def test_measuring_goes_on_until_the_time_is_over(monkeypatch):
+    monkeypatch.setattr(harness, "time", Clock())
+    measured = harness.measure(lambda: None, lambda _: 0.0, 3, 0.3, counters=Scripted())
+    # Three readings an iteration: begin, end, and whether the time is over.
+    assert 98 <= len(measured.latency) <= 101
+    assert measured.latency == [0.001] * len(measured.latency)
+    assert measured.warmup_iterations == 6
+
+
+def test_warm_up_ends_at_25_iterations_if_they_never_agree(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(harness, "time", clock)
+    calls = []
+
+    def unsteady():
+        calls.append(0)
+        for _ in range(len(calls) % 3):
+            clock.perf_counter_ns()
+
+    assert harness.measure(unsteady, lambda _: 0.0, 3, 0, counters=Scripted()).warmup_iterations == 25
+
+
 def test_the_leak_slope_leaves_the_warm_up_out():
     warmup_then_flat = [i << 20 for i in range(25)] + [25 << 20] * 2000
     measured = harness.measure(lambda: None, lambda _: 0.0, 500, 0,

@@ -10,9 +10,9 @@ MEGABYTE = 1 << 20
 
 
 @pytest.mark.parametrize("name", programs.names("python") + programs.names("native"))
-def test_peak_memory_repeats_within_0_6_percent(name):
+def test_peak_memory_repeats_within_2_percent(name):
     peaks = [programs.result(run)["metrics"]["peak_cpu_memory"][0] for run in programs.trio(name)]
-    assert max(peaks) - min(peaks) <= 0.006 * min(peaks)
+    assert max(peaks) - min(peaks) <= 0.02 * min(peaks)
 
 
 def leaking(tmp_path: pathlib.Path, line):

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import time
 
 import pytest
 import programs
@@ -32,15 +33,15 @@ def test_a_workload_answers_ready_samples_and_a_result(name):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_iterations_are_counted_by_time_and_by_minimum(kind):
-    name = next(n for n in programs.names(kind) if "/dlrm/eval/" in n)
+def test_iterations_are_counted_by_minimum_and_by_time(kind):
+    name = next(n for n in programs.names(kind) if "/resnet18/eval/" in n)
     few = programs.run(name, min_iterations=3, seconds=0)
-    many = programs.run(name, min_iterations=200, seconds=0)
-    longer = programs.run(name, min_iterations=3, seconds=0.4)
     assert len(few) - 2 < 30
-    assert len(many) - 2 == 200
-    samples = [m["latency"] for m in longer if m["event"] == "sample"]
-    assert sum(samples) > 0.3 or len(samples) == 1000
+    many = programs.run(name, min_iterations=50, seconds=0)
+    assert len(many) - 2 == 50
+    begin = time.monotonic()
+    programs.run(name, min_iterations=3, seconds=3)
+    assert time.monotonic() - begin >= 3  # without, a second or two
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -23,8 +23,9 @@ std::vector<std::string> split(const std::string& name) {
 }  // namespace
 
 std::vector<std::string> native_names() {
+  const nlohmann::json known = table();
   std::vector<std::string> names;
-  for (const auto& item : table().at("items"))
+  for (const auto& item : known.at("items"))
     if (item.at("kind") == "native") names.push_back(item.at("name"));
   return names;
 }
