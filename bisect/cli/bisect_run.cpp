@@ -1,0 +1,155 @@
+#include "bisect/cli/bisect_run.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "bisect/cli/checkout.hpp"
+#include "bisect/cli/failure.hpp"
+#include "bisect/cli/progress_file.hpp"
+#include "bisect/cli/work_trees.hpp"
+#include "bisect/search.hpp"
+#include "runner/failure.hpp"
+
+namespace nightjar::cli {
+namespace {
+using bisect::Answer;
+using nlohmann::json;
+
+class Search {
+ public:
+  Search(const BisectOptions& options, std::stop_token stop)
+      : options_(options),
+        stop_(stop),
+        repository_(options.repository, stop),
+        name_{repository_.commit_of(options.good, "good end"), repository_.commit_of(options.bad, "bad end"),
+              options.measure, options.build, options.threshold},
+        trees_(repository_, options, stop) {
+    commits_ = repository_.range(name_.good, name_.bad);
+    commits_.insert(commits_.begin(), name_.good);
+    log_.commits = static_cast<int>(commits_.size()) - 1;
+    if (!options.state.empty()) load_progress(options.state, name_, log_);
+    policy_.threshold = options.threshold;
+    policy_.max_runs = options.max_runs;
+    policy_.build_ends_session = !options.build.empty();
+    if (options.build.empty()) policy_.build_cost = 1;
+    if (!log_.runs.empty()) session_ = log_.runs.back().session + 1;
+  }
+
+  int run() {
+    std::fprintf(stderr, "searching %d commits\n", log_.commits);
+    while (true) {
+      const bisect::NextStep next = bisect::next_step(log_, policy_);
+      if (const auto* answer = std::get_if<Answer>(&next.step)) return print(*answer, next.belief);
+      show(next.belief);
+      take(std::get<bisect::Measure>(next.step));
+    }
+  }
+
+ private:
+  void take(const bisect::Measure& step) {
+    if (step.new_session && !log_.runs.empty()) ++session_;
+    for (const int commit : step.order) {
+      const std::string& sha = commits_[static_cast<std::size_t>(commit)];
+      if (stop_.stop_requested()) throw runner::Stopped();
+      const Measured measured = trees_.measure(sha);
+      if (!measured.value) return mark_untestable(commit, measured.untestable);
+      log_.runs.push_back({session_, commit, *measured.value});
+      note_built(commit);
+      save();
+    }
+  }
+
+  void mark_untestable(int commit, const std::string& why) {
+    const std::string& sha = commits_[static_cast<std::size_t>(commit)];
+    if (commit == 0 || commit == log_.commits)
+      throw Broken(std::string("the ") + (commit == 0 ? "good" : "bad") + " end " + sha.substr(0, 12) +
+                   " cannot be tested: " + why);
+    std::fprintf(stderr, "%s is untestable: %s\n", sha.substr(0, 12).c_str(), why.c_str());
+    log_.untestable.push_back(commit);
+    save();
+  }
+
+  void note_built(int commit) {
+    const bool inner = commit != 0 && commit != log_.commits;
+    if (inner && std::find(log_.built.begin(), log_.built.end(), commit) == log_.built.end())
+      log_.built.push_back(commit);
+  }
+
+  void save() const {
+    if (!options_.state.empty()) save_progress(options_.state, name_, log_);
+  }
+
+  std::vector<std::string> cell(int first, int last) const {
+    return {commits_.begin() + first, commits_.begin() + last + 1};
+  }
+
+  void show(const bisect::Belief& belief) const {
+    std::fprintf(stderr, "%zu runs", log_.runs.size());
+    if (!belief.cells.empty()) {
+      const auto& best = belief.cells.front();
+      std::fprintf(stderr, "; %s", commits_[static_cast<std::size_t>(best.first)].substr(0, 12).c_str());
+      if (best.last > best.first) std::fprintf(stderr, " and %d after it", best.last - best.first);
+      std::fprintf(stderr, ": %.0f %%", 100 * best.probability);
+    }
+    if (belief.expected_runs > 0) std::fprintf(stderr, "; some %.0f runs to go", belief.expected_runs);
+    std::fprintf(stderr, "\n");
+  }
+
+  int print(const Answer& answer, const bisect::Belief& belief) const {
+    if (options_.json)
+      print_json(answer, belief);
+    else
+      print_text(answer);
+    return answer.outcome == Answer::Outcome::culprit ? 0 : 1;
+  }
+
+  void print_json(const Answer& answer, const bisect::Belief& belief) const {
+    static constexpr const char* kOutcomes[] = {"culprit", "not_reproduced", "inconclusive"};
+    json culprits = json::array(), posterior = json::array();
+    for (const auto& step : answer.culprits)
+      culprits.push_back({{"commits", cell(step.first, step.last)},
+                          {"probability", step.probability},
+                          {"change", {{"ratio", step.ratio}, {"low", step.low}, {"high", step.high}}}});
+    for (const auto& mass : belief.cells)
+      posterior.push_back({{"commits", cell(mass.first, mass.last)}, {"probability", mass.probability}});
+    const json out{{"outcome", kOutcomes[static_cast<int>(answer.outcome)]},
+                   {"culprits", culprits},
+                   {"builds", trees_.builds()},
+                   {"runs", log_.runs.size()},
+                   {"posterior", posterior},
+                   {"rule", answer.rule}};
+    std::printf("%s\n", out.dump(2).c_str());
+  }
+
+  void print_text(const Answer& answer) const {
+    for (const auto& step : answer.culprits) {
+      for (const std::string& sha : cell(step.first, step.last))
+        std::printf("%s %s\n", sha.c_str(), repository_.subject(sha).c_str());
+      std::printf("  changed the level to %.3f of what it was (%.3f to %.3f), with probability %.3f\n",
+                  step.ratio, step.low, step.high, step.probability);
+    }
+    if (answer.outcome == Answer::Outcome::not_reproduced)
+      std::printf("not reproduced: nobody is blamed\n");
+    if (answer.outcome == Answer::Outcome::inconclusive) std::printf("inconclusive: nobody is blamed\n");
+    std::printf("%zu runs, %d builds: %s\n", log_.runs.size(), trees_.builds(), answer.rule.c_str());
+  }
+
+  const BisectOptions& options_;
+  std::stop_token stop_;
+  SourceRepository repository_;
+  SearchName name_;
+  WorkTrees trees_;
+  std::vector<std::string> commits_;  // the good end first
+  bisect::SearchLog log_;
+  bisect::SearchPolicy policy_;
+  int session_ = 0;
+};
+
+}  // namespace
+
+int bisect_run(const BisectOptions& options, std::stop_token stop) {
+  return Search(options, std::move(stop)).run();
+}
+
+}  // namespace nightjar::cli

@@ -1,0 +1,26 @@
+// `nightjar bisect run`: a noise-aware `git bisect run` for any repository.
+#pragma once
+
+#include <filesystem>
+#include <stop_token>
+#include <string>
+
+namespace nightjar::cli {
+
+struct BisectOptions {
+  std::filesystem::path repository = ".";
+  std::string good, bad;     // revisions
+  std::string measure;       // prints one number, lower is better, as its last line; 125: untestable
+  std::string build;         // once a commit; failure: untestable. Empty: nothing to build
+  double threshold = .07;
+  int max_runs = 480;
+  double timeout_seconds = 3600;  // of one command
+  std::filesystem::path state;    // empty: not kept
+  bool json = false;
+};
+
+// Searches and prints the answer; returns 0 for a culprit, 1 for none. Throws BadInput, Broken, and
+// runner::Stopped after `stop`. Progress goes to standard error.
+int bisect_run(const BisectOptions& options, std::stop_token stop);
+
+}  // namespace nightjar::cli

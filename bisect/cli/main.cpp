@@ -1,0 +1,128 @@
+// nightjar: the statistics and the search of the service, for a person's terminal and for CI scripts.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+
+#include "bisect/cli/bisect_run.hpp"
+#include "bisect/cli/compare.hpp"
+#include "bisect/cli/detect.hpp"
+#include "bisect/cli/failure.hpp"
+#include "runner/failure.hpp"
+#include "runner/stop_on_signal.hpp"
+
+namespace {
+using namespace nightjar;
+using namespace nightjar::cli;
+
+// "7%" or ".07" as a share.
+double share(const std::string& text) {
+  std::size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+  }
+  const bool percent = text.substr(used) == "%";
+  if (percent) value /= 100;
+  if (used == 0 || (!percent && used != text.size()) || !(value > 0 && value < 10))
+    throw BadInput("--threshold '" + text + "' is no share; write 7% or 0.07");
+  return value;
+}
+
+struct Commands {
+  CLI::App app{"Noise-aware change detection, comparison and bisection.", "nightjar"};
+  DetectOptions detect;
+  CompareOptions compare;
+  BisectOptions bisect;
+  std::string threshold = "7%", direction = "lower", fail_on;
+  CLI::App *detect_command, *compare_command, *bisect_command, *run_command;
+
+  Commands() {
+    app.set_version_flag("--version", "nightjar " NIGHTJAR_VERSION);
+    app.require_subcommand(1);
+    add_detect();
+    add_compare();
+    add_bisect();
+  }
+
+  void add_detect() {
+    detect_command = app.add_subcommand("detect", "Change points of a series");
+    detect_command->add_option("file", detect.file, "CSV: position,value; rows of one position are its runs")
+        ->required();
+    detect_command->add_option("--threshold", threshold, "smallest change to report")->capture_default_str();
+    detect_command->add_option("--direction", direction, "which way is better")
+        ->check(CLI::IsMember({"lower", "higher"}))->capture_default_str();
+    detect_command->add_flag("--json", detect.json);
+  }
+
+  void add_compare() {
+    compare_command = app.add_subcommand("compare", "TorchBench metrics files, control against treatment");
+    compare_command->add_option("--control", compare.control, "files; several are runs")->required();
+    compare_command->add_option("--treatment", compare.treatment, "files; several are runs")->required();
+    compare_command->add_option("--threshold", threshold, "smallest change to flag")->capture_default_str();
+    compare_command->add_option("--fail-on", fail_on, "exit with 1 if something is worse")
+        ->check(CLI::IsMember({"worse"}));
+    compare_command->add_option("--format", compare.format)
+        ->check(CLI::IsMember({"table", "markdown", "json"}))->capture_default_str();
+  }
+
+  void add_bisect() {
+    bisect_command = app.add_subcommand("bisect", "Find the commit that made something slower");
+    bisect_command->require_subcommand(1);
+    run_command = bisect_command->add_subcommand("run", "git bisect run for noisy numbers");
+    run_command->footer(
+        "Example: which commit made the parser slower?\n"
+        "  nightjar bisect run --repo . --good v1.2 --bad main --build 'make -s' \\\n"
+        "    --measure './bench parse | tail -1' --state search.json\n"
+        "The last line that --measure prints is one number, lower is better. Exit code 125 of --measure,\n"
+        "or a failing --build, says that a commit is untestable. The repository is never modified.\n"
+        "Exit codes: 0 culprit found, 1 none, 2 wrong use, 3 something broke.");
+    run_command->add_option("--repo", bisect.repository, "git repository")->capture_default_str();
+    run_command->add_option("--good", bisect.good, "revision that is still good")->required();
+    run_command->add_option("--bad", bisect.bad, "revision that is bad")->required();
+    run_command->add_option("--measure", bisect.measure, "command; prints a number as its last line")->required();
+    run_command->add_option("--build", bisect.build, "command; runs once a commit");
+    run_command->add_option("--threshold", threshold, "smallest change to blame for")->capture_default_str();
+    run_command->add_option("--max-runs", bisect.max_runs, "budget")
+        ->check(CLI::Range(10, 1'000'000))->capture_default_str();
+    run_command->add_option("--timeout", bisect.timeout_seconds, "seconds that one command may take")
+        ->check(CLI::PositiveNumber)->capture_default_str();
+    run_command->add_option("--state", bisect.state, "file to keep the search in, and to go on from");
+    run_command->add_flag("--json", bisect.json);
+  }
+
+  int run() {
+    detect.policy.threshold = compare.threshold = bisect.threshold = share(threshold);
+    if (direction == "higher") detect.policy.direction = Direction::higher_is_better;
+    compare.fail_on_worse = fail_on == "worse";
+    if (*detect_command) return cli::detect(detect);
+    if (*compare_command) return cli::compare(compare);
+    const runner::StopOnSignal stop;
+    return bisect_run(bisect, stop.token());
+  }
+};
+
+int report(const char* kind, int code) {
+  std::fprintf(stderr, "nightjar: %s\n", kind);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Commands commands;
+  try {
+    commands.app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return commands.app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    return commands.run();
+  } catch (const BadInput& error) {
+    return report(error.what(), 2);
+  } catch (const runner::Stopped&) {
+    return report("stopped; with --state the search goes on from here", 3);
+  } catch (const std::exception& error) {
+    return report(error.what(), 3);
+  }
+}

@@ -1,0 +1,26 @@
+// What a search knows so far, as a file that outlives it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "bisect/search.hpp"
+
+namespace nightjar::cli {
+
+// What makes two searches the same one.
+struct SearchName {
+  std::string good, bad, measure, build;
+  double threshold = .07;
+  bool operator==(const SearchName&) const = default;
+};
+
+// Fills `log`'s runs and untestable commits from `file`, if it exists. Throws BadInput if the file is
+// broken or belongs to another search.
+void load_progress(const std::filesystem::path& file, const SearchName& name, bisect::SearchLog& log);
+// Atomically. Throws Broken.
+void save_progress(const std::filesystem::path& file, const SearchName& name,
+                   const bisect::SearchLog& log);
+
+}  // namespace nightjar::cli
