@@ -276,10 +276,6 @@ std::string read_secret(const char* variable, const std::filesystem::path& file)
   return secret;
 }
 
-std::string github_token(const Config& config) {
-  return read_secret("NIGHTJAR_GITHUB_TOKEN", config.report.token_file);
-}
-
 std::string webhook_secret(const Config& config) {
   return read_secret("NIGHTJAR_WEBHOOK_SECRET", config.webhook.secret_file);
 }

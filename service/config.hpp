@@ -68,7 +68,8 @@ struct Config {
   } night;
   bisect::DetectionPolicy detection;        // [detection]
   std::vector<ThresholdConfig> thresholds;  // [[threshold]], the last match wins
-  bisect::SearchPolicy search;              // [search]
+  // [search]; a commit's build is an overlay over a wheel: made in seconds, several in one session.
+  bisect::SearchPolicy search{.build_cost = 1, .build_ends_session = false};
   struct Queue {                            // [queue]
     std::chrono::seconds lease{120};
     std::chrono::seconds tick{5};
@@ -99,7 +100,6 @@ Config load_config(const std::filesystem::path& file);
 // empty if there is neither. Nothing else in the configuration can be overridden by the
 // environment. Throws std::runtime_error with the path if the file cannot be read or is empty.
 std::string read_secret(const char* variable, const std::filesystem::path& file);
-std::string github_token(const Config& config);    // NIGHTJAR_GITHUB_TOKEN or report.token_file
 std::string webhook_secret(const Config& config);  // NIGHTJAR_WEBHOOK_SECRET or webhook.secret_file
 
 }  // namespace nightjar::service

@@ -173,6 +173,9 @@ Client::Result Client::send(const ClientRequest& request) {
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, &response.headers);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &sink);
+  // On a kept connection that dies before an answer libcurl sends the request once more by itself, and
+  // what was done is done twice.
+  if (!safe) curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
   if (!request.body.empty() || !safe) {
     curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request.body.c_str());

@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t file_chunk = 256u << 10;
 constexpr std::chrono::seconds heartbeat{15};
 constexpr std::string_view page_headers =
-    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self' "
-    "'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
+    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'\r\n"
     "X-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n";
 

@@ -1,11 +1,11 @@
 #include "service/report/github_tracker.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
+#include "service/config.hpp"
 #include "service/report/github_rest.hpp"
 #include "web/client.hpp"
 
@@ -65,7 +65,7 @@ bool is_value(const Outcome<T>& outcome) {
 struct GithubTracker::Impl {
   GithubConfig config;
   const Clock& clock;
-  web::Client reader;
+  web::Client client;
 
   std::string issues() const { return config.api + "/repos/" + config.repository + "/issues"; }
   std::string issue(std::int64_t number) const { return issues() + "/" + std::to_string(number); }
@@ -81,9 +81,10 @@ Outcome<Answer> GithubTracker::Impl::call(const std::string& method, const std::
   const std::string what = method + " " + url.substr(0, url.find('?'));
   const bool writes = method != "GET";
   std::string token;
-  if (!(std::ifstream(config.token_file) >> token)) {
-    return Transient{"cannot read GitHub's token from " + config.token_file.string() + " for " + what,
-                     std::nullopt, false};
+  try {
+    token = read_secret("NIGHTJAR_GITHUB_TOKEN", config.token_file);
+  } catch (const std::exception& error) {
+    return Transient{error.what() + (" for " + what), std::nullopt, false};
   }
   web::ClientRequest request;
   request.method = method;
@@ -97,9 +98,7 @@ Outcome<Answer> GithubTracker::Impl::call(const std::string& method, const std::
     request.headers.emplace_back("Content-Type", "application/json");
     request.body = body.dump(-1, ' ', false, json::error_handler_t::replace);
   }
-  // A write goes over a connection of its own: on a kept one that dies before an answer, libcurl
-  // sends the request once more by itself, and an issue that was filed is filed twice.
-  const auto result = writes ? web::Client().send(request) : reader.send(request);
+  const auto result = client.send(request);
   if (!result) return Transient{result.failure.what, std::nullopt, writes && result.failure.sent};
   const web::ClientResponse& response = *result.response;
   if (response.status < 200 || response.status > 299) {

@@ -13,7 +13,8 @@ namespace nightjar::service {
 struct GithubConfig {
   std::string api = "https://api.github.com";  // base URL, without trailing slash
   std::string repository;                      // "owner/name"
-  std::filesystem::path token_file;            // read before each request: it may be rotated
+  // Read before each request: it may be rotated. NIGHTJAR_GITHUB_TOKEN goes before it.
+  std::filesystem::path token_file;
   std::string label;  // what our issues carry; find_issue lists by it. Empty: not listed by label
   std::chrono::milliseconds timeout{30000};
 };

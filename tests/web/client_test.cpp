@@ -71,8 +71,18 @@ TEST_CASE("A request goes out as it is and its answer comes back") {
   CHECK(result.response->status == 201);
   CHECK(result.response->body == "m:" + request.body);
   CHECK(result.response->headers.at("x-answer") == "42");
-  for (int i = 0; i < 5; ++i) CHECK(client.send(request));
+}
+
+TEST_CASE("Reads share a connection, a write has one of its own: it must not be sent twice") {
+  Site site;
+  Client client;
+  ClientRequest request;
+  request.url = site.url("/echo");
+  for (int i = 0; i < 5; ++i) client.send(request);
   CHECK(site.served.server->counters().connections == 1);
+  request.method = "POST";
+  for (int i = 0; i < 3; ++i) CHECK(client.send(request));
+  CHECK(site.served.server->counters().connections == 4);
 }
 
 TEST_CASE("A redirect is followed within HTTP only") {
