@@ -124,17 +124,25 @@ struct Daemon::Impl {
   void take(const Survey& survey) {
     looking = false;
     try {
-      for (const std::string& problem : survey.problems) spdlog::warn("source problem={}", problem);
+      report_problems(survey.problems);
       const Changes changes = discovery.apply(db, survey);
       for (const Build& build : changes.found) announce(build);
       if (changes.settled) announce(*changes.settled);
       // Proving may take several looks: nights are given builds when nothing waits any more.
-      if (!survey.more && survey.problems.empty()) surveyed = true;
+      if (!survey.more) surveyed = true;
       if (survey.more) look();
     } catch (const std::exception& error) {
       spdlog::error("discovery failed error={}", error.what());
     }
     wake();
+  }
+
+  // Once, not at each poll; and once when all is well again.
+  void report_problems(const std::vector<std::string>& problems) {
+    if (problems == problems_before) return;
+    for (const std::string& problem : problems) spdlog::warn("source problem={}", problem);
+    if (problems.empty()) spdlog::info("source problem=none any more");
+    problems_before = problems;
   }
 
   void announce(const Build& build) {
@@ -269,6 +277,7 @@ struct Daemon::Impl {
   web::EventStream events;
   Desk desk;
   // Owned by the writer's thread.
+  std::vector<std::string> problems_before;
   bool surveyed = false, looking = false, sending = false, asked_before = false;
   std::atomic<bool> waking = false;
   asio::io_context io{1};
