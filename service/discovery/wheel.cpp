@@ -72,12 +72,20 @@ std::string read_text(archive* zip, archive_entry* entry, const std::string& nam
   return text;
 }
 
+void read_requirement(std::string_view text, WheelFacts& facts) {
+  const auto end = std::min(text.find_first_of(" ;<>=!~(["), text.size());
+  std::string& requirement = facts.requirements[std::string(text.substr(0, end))];
+  if (!requirement.empty()) requirement += ", ";  // the same package under another marker
+  requirement += trim(text.substr(end));
+}
+
 void read_metadata(std::string_view text, WheelFacts& facts) {
   while (!text.empty()) {
     const std::string_view line = trim(take_line(text));
     if (line.empty()) return;  // the description follows
     if (line.starts_with("Name:")) facts.metadata_name = trim(line.substr(5));
     if (line.starts_with("Version:")) facts.metadata_version = trim(line.substr(8));
+    if (line.starts_with("Requires-Dist:")) read_requirement(trim(line.substr(14)), facts);
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -22,6 +23,8 @@ std::optional<VersionFile> parse_version_file(std::string_view text);
 struct WheelFacts {
   std::string metadata_name;  // METADATA's Name and Version
   std::string metadata_version;
+  // METADATA's Requires-Dist by package: "sympy" -> ">=1.13.3", with marker and extras.
+  std::map<std::string, std::string> requirements;
   VersionFile version_file;
 };
 // Something is wrong with the wheel itself, and trying again will not help: truncated, no zip, a

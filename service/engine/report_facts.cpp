@@ -5,6 +5,8 @@
 #include <set>
 
 #include "bisect/statistics.hpp"
+#include "service/discovery/artifacts.hpp"
+#include "service/discovery/wheel.hpp"
 #include "service/engine/policy.hpp"
 #include "service/engine/search_log.hpp"
 #include "storage/builds.hpp"
@@ -88,13 +90,38 @@ std::vector<ReportAlternative> alternatives(const Bisection& bisection,
   return list;
 }
 
-// What the two ends were measured with; they share the session, so one list of packages speaks for both
-// unless a run's own record says otherwise.
-std::optional<std::vector<ReportDifference>> differences(Desk& desk, const GatheredLog& gathered) {
-  if (!gathered.last) return std::nullopt;
-  const auto session = storage::session_of(desk.db, gathered.last->id);
-  if (!session || session->packages.empty()) return std::nullopt;
-  return std::vector<ReportDifference>{};
+// nullopt if the build's wheel is not here any more.
+std::optional<std::map<std::string, std::string>> requirements_of(Desk& desk, BuildId id) {
+  const auto build = storage::find_build(desk.db, id);
+  if (!build || !build->sha256) return std::nullopt;
+  const auto wheel = desk.artifacts.path(*build->sha256);
+  if (!wheel) return std::nullopt;
+  try {
+    return read_wheel(*wheel).requirements;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+// Both ends are measured in one session with one Python and its packages: what can differ is what the
+// wheels themselves ask for.
+std::optional<std::vector<ReportDifference>> differences(Desk& desk, const Regression& regression) {
+  const auto good = requirements_of(desk, regression.good);
+  const auto bad = requirements_of(desk, regression.bad);
+  if (!good || !bad) return std::nullopt;
+  std::set<std::string> names;
+  for (const auto* side : {&*good, &*bad})
+    for (const auto& [name, requirement] : *side) names.insert(name);
+  std::vector<ReportDifference> list;
+  for (const std::string& name : names) {
+    const auto text = [&](const auto& side) {
+      const auto found = side.find(name);
+      if (found == side.end()) return std::string();
+      return found->second.empty() ? std::string("any version") : found->second;
+    };
+    if (text(*good) != text(*bad)) list.push_back({name, text(*good), text(*bad)});
+  }
+  return list;
 }
 
 void add_search(Desk& desk, const Regression& regression, ReportInput& input) {
@@ -120,7 +147,7 @@ void add_search(Desk& desk, const Regression& regression, ReportInput& input) {
   if (regression.culprit)
     blamed.insert(regression.culprit->commits.begin(), regression.culprit->commits.end());
   input.alternatives = alternatives(*bisection, blamed);
-  input.differences = differences(desk, gathered);
+  input.differences = differences(desk, regression);
   if (gathered.last && gathered.last->runner)
     if (const auto runner = storage::find_runner(desk.db, *gathered.last->runner))
       input.runner = runner->name;
