@@ -80,6 +80,13 @@ def _regressions(before, after):
             yield " ".join(_regression(item))
 
 
+def _some(commits):
+    """The commits by name, or where there are many, how many and the ends."""
+    if len(commits) > 2:
+        return f"one of {len(commits)} commits, {brief(commits[0])} to {brief(commits[-1])},"
+    return " or ".join(map(brief, commits))
+
+
 def _bisections(before, after):
     known = _by_id(before["bisections"])
     for item in sorted(after["bisections"], key=lambda item: item["id"]):
@@ -87,7 +94,7 @@ def _bisections(before, after):
         if item["runs"] == (old["runs"] if old else 0):
             continue
         best = max(item["posterior"], key=lambda belief: belief["probability"], default=None)
-        leads = (f"; {', '.join(map(brief, best['commits']))} leads with {best['probability']:.2f}" if best else "")
+        leads = f"; {_some(best['commits'])} with probability {best['probability']:.2f}" if best else ""
         untestable = f", {item['untestable_commits']} not testable" if item["untestable_commits"] else ""
         yield (f"  search {item['id']} ({short(item['workload'])}, {item['metric']}): {item['runs']} runs on "
                f"{item['tested_commits']} of {item['commit_count']} commits{untestable}{leads}")

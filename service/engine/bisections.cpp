@@ -13,6 +13,7 @@
 #include "service/engine/search_log.hpp"
 #include "service/engine/session_plan.hpp"
 #include "service/engine/sessions.hpp"
+#include "storage/model/metric.hpp"
 #include "storage/builds.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
@@ -116,6 +117,9 @@ void queue_step(Desk& desk, const Bisection& bisection, const Regression& regres
   job.spec.workloads = {{series.workload, series.workload_name, series.workload_version}};
   job.spec.order = given_order(order);
   job.spec.limits = run_limits(desk.config.night);
+  // Peak memory is read after a fixed number of iterations: more of them cost time and say nothing.
+  const Metric* metric = find_metric(series.metric);
+  if (metric && metric->repeatability == Repeatability::steady) job.spec.limits.seconds = 0;
   storage::Transaction transaction(desk.db);
   const Job queued = queue_job(desk, std::move(job));
   const int session = goes_on ? gathered.next_session - 1 : gathered.next_session;

@@ -59,9 +59,9 @@ std::vector<PlannedRun> pair_order(int pairs) {
 }
 
 std::vector<PlannedRun> given_order(std::span<const int> environments) {
-  std::vector<PlannedRun> order;
+  std::vector<PlannedRun> order{kControl};
   for (const int environment : environments) order.push_back({environment, 0});
-  return with_controls(std::move(order));
+  return order;
 }
 
 std::optional<Workload> announced_workload(std::string_view text) {

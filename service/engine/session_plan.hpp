@@ -19,7 +19,7 @@ namespace nightjar::service {
 std::vector<PlannedRun> screen_order(int workloads, int rounds);
 // `pairs` runs of environments 0 and 1 of workload 0, alternately 0 1 and 1 0.
 std::vector<PlannedRun> pair_order(int pairs);
-// The given environments in this order, workload 0.
+// A control, then the given environments in this order, workload 0.
 std::vector<PlannedRun> given_order(std::span<const int> environments);
 
 // Splits "name@version" as runners announce it; nullopt for anything else.

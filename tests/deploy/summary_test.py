@@ -92,5 +92,5 @@ def test_sentences_tell_what_changed_and_nothing_twice():
     assert list(narrate.sentences(before, after)) == [
         "night 1 of 2026-08-20 is being measured",
         f"regression 1 (python/x/act, latency) is due to {A[:12]} with probability 0.995",
-        f"  search 4 (python/x/act, latency): 20 runs on 3 of 51 commits, 1 not testable; {A[:12]} leads with 0.60"]
+        f"  search 4 (python/x/act, latency): 20 runs on 3 of 51 commits, 1 not testable; {A[:12]} with probability 0.60"]
     assert list(narrate.sentences(after, after)) == []
