@@ -10,6 +10,7 @@
 #include "runner/native_cache.hpp"
 #include "runner/process_executor.hpp"
 #include "runner/python.hpp"
+#include "storage/model/run_value.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -20,16 +21,18 @@ bool any_native(const std::vector<CatalogEntry>& workloads) {
 }
 
 void run_once(const MeasureConfig& config, const RunPlace& place, const NativeProgram& native,
-              const ExpectedTorch& expected, MeasuredWorkload& measured, std::stop_token stop) {
+              const ExpectedTorch& expected, FastestProbes& probes, MeasuredWorkload& measured,
+              std::stop_token stop) {
   const Workload workload{{}, measured.workload.name, measured.workload.version};
   if (is_native(workload.name) && native.path.empty()) {
     measured.status = RunStatus::unavailable;
     measured.reason = native.reason;
     return;
   }
-  const ProcessResult process = run_workload(place, {}, &workload, config.limits, stop);
+  const ProcessResult process = run_workload(place, {}, &workload, config.limits, probes, stop);
   if (stop.stop_requested()) throw Stopped();
   ParsedRun run = parse_run(process, expected);
+  probes.note(&workload, run.fastest_probe);
   if (run.result.status == RunStatus::measured) {
     measured.runs.push_back(std::move(run.result));
     return;
@@ -57,6 +60,7 @@ Measurement measure(const MeasureConfig& config, const std::vector<CatalogEntry>
     native = NativeCache(config.cache, config.workloads / "native").make(site_packages, stop);
   }
   const RunPlace place{config.cache, config.python, config.workloads, site_packages, native.path};
+  FastestProbes probes;
   const ExpectedTorch expected{site_packages, "", ""};
   for (const auto& workload : workloads) out.workloads.push_back({workload, {}, {}, {}});
   for (int run = 0; run < config.runs; ++run)
@@ -64,7 +68,7 @@ Measurement measure(const MeasureConfig& config, const std::vector<CatalogEntry>
       if (measured.status != RunStatus::measured) continue;
       progress("run " + std::to_string(run + 1) + " of " + std::to_string(config.runs) + ": " +
                measured.workload.name.str());
-      run_once(config, place, native, expected, measured, stop);
+      run_once(config, place, native, expected, probes, measured, stop);
     }
   return out;
 }
@@ -72,8 +76,7 @@ Measurement measure(const MeasureConfig& config, const std::vector<CatalogEntry>
 Summary summarize(const std::vector<RunResult>& runs, const std::string& metric) {
   std::vector<double> values;
   for (const auto& run : runs)
-    if (const auto found = run.samples.find(metric); found != run.samples.end())
-      values.push_back(bisect::hodges_lehmann(found->second));
+    if (const auto value = value_of(run, metric)) values.push_back(*value);
   Summary summary;
   summary.location = bisect::hodges_lehmann(values);
   const auto interval = bisect::hodges_lehmann_interval(values, 0.95);

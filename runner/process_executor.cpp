@@ -1,5 +1,6 @@
 #include "runner/process_executor.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 #include "runner/failure.hpp"
@@ -19,9 +20,20 @@ ParsedRun refused(RunStatus status, std::string reason) {
 
 }  // namespace
 
+double FastestProbes::of(const Workload* workload) const {
+  if (!workload) return 0;
+  return is_native(workload->name) ? native_ : python_;
+}
+
+void FastestProbes::note(const Workload* workload, double seconds) {
+  if (!workload || seconds <= 0) return;
+  double& fastest = is_native(workload->name) ? native_ : python_;
+  fastest = fastest > 0 ? std::min(fastest, seconds) : seconds;
+}
+
 ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>& control,
                            const Workload* workload, const RunLimits& limits,
-                           std::stop_token stop) {
+                           const FastestProbes& probes, std::stop_token stop) {
   const TemporaryFolder home(place.cache / "tmp");
   ProcessSpec spec;
   spec.environment = clean_environment(home.path());
@@ -41,7 +53,7 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
     spec.command = {place.python.string(), (place.workloads / "python/run.py").string()};
   }
   spec.folder = home.path();
-  spec.input = request_json(workload, limits);
+  spec.input = request_json(workload, limits, probes.of(workload));
   spec.timeout_seconds = limits.timeout_seconds;
   spec.memory_bytes = limits.memory_bytes;
   spec.output_bytes = limits.output_bytes;
@@ -93,9 +105,11 @@ ParsedRun ProcessExecutor::run(const RunTask& task, std::stop_token stop) {
     if (is_native(task.workload->name)) expected.version = expected.git_version = "";
   }
   const ProcessResult process =
-      run_workload(place, config_.control, task.workload, *task.limits, stop);
+      run_workload(place, config_.control, task.workload, *task.limits, probes_, stop);
   if (stop.stop_requested()) throw Stopped();
-  return parse_run(process, expected);
+  ParsedRun run = parse_run(process, expected);
+  probes_.note(task.workload, run.fastest_probe);
+  return run;
 }
 
 }  // namespace nightjar::runner

@@ -28,10 +28,23 @@ struct RunPlace {
   std::filesystem::path site_packages;  // of the build
   std::filesystem::path native;         // program; needed for native workloads only
 };
+
+// The fastest probes of this machine so far, in seconds: native and Python programs probe with code of
+// their own. Tells a run that was slowed from begin to end from one that was not.
+class FastestProbes {
+ public:
+  double of(const Workload* workload) const;  // 0: none yet
+  void note(const Workload* workload, double seconds);
+
+ private:
+  double native_ = 0, python_ = 0;
+};
+
 // A process in a home of its own, pinned, with the environment variables that workloads rely on.
 // `workload` nullptr: `control` is started.
 ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>& control,
-                           const Workload* workload, const RunLimits& limits, std::stop_token stop);
+                           const Workload* workload, const RunLimits& limits,
+                           const FastestProbes& probes, std::stop_token stop);
 
 class ProcessExecutor final : public Executor {
  public:
@@ -50,6 +63,7 @@ class ProcessExecutor final : public Executor {
     std::filesystem::path site_packages;
     NativeProgram native;
   };
+  FastestProbes probes_;
   std::map<std::string, Ready> ready_;  // by EnvironmentSpec::key()
 };
 

@@ -70,6 +70,8 @@ class Reader {
     run_.result.samples["latency"].push_back(latency);
     run_.result.cpu_seconds.push_back(not_negative(event, "cpu"));
     run_.result.wait_seconds.push_back(not_negative(event, "wait"));
+    const bool probed = event.contains("slowdown");
+    run_.result.slowdown.push_back(probed ? not_negative(event, "slowdown") : 1);
   }
 
   void result(const Json& event) {
@@ -77,6 +79,7 @@ class Reader {
     run_.result.warmup_iterations = static_cast<int>(not_negative(event, "warmup_iterations"));
     if (const auto sum = event.find("checksum"); sum != event.end() && !sum->is_null())
       run_.result.checksum = number_in(event, "checksum");
+    if (event.contains("fastest_probe")) run_.fastest_probe = not_negative(event, "fastest_probe");
     const auto metrics = event.find("metrics");
     if (metrics == event.end()) return;
     if (!metrics->is_object()) throw Garbage("metrics is no object");
@@ -138,13 +141,14 @@ bool is_below(const fs::path& path, const fs::path& folder) {
 
 }  // namespace
 
-std::string request_json(const Workload* workload, const RunLimits& limits) {
+std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe) {
   const Json request{{"workload", workload ? workload->name.str() : "control"},
                      {"version", workload ? workload->version : 1},
                      {"seed", limits.seed},
                      {"threads", limits.threads},
                      {"min_iterations", limits.min_iterations},
-                     {"seconds", limits.seconds}};
+                     {"seconds", limits.seconds},
+                     {"fastest_probe", fastest_probe}};
   return request.dump() + "\n";
 }
 

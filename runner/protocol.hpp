@@ -12,8 +12,9 @@
 
 namespace nightjar::runner {
 
-// The request for standard input. `workload` nullptr: the control workload.
-std::string request_json(const Workload* workload, const RunLimits& limits);
+// The request for standard input. `workload` nullptr: the control workload. `fastest_probe`: what such
+// a program has said so far on this machine, seconds; 0: nothing yet.
+std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe);
 
 // What a run must have run in; empty fields are not checked.
 struct ExpectedTorch {
@@ -31,6 +32,7 @@ struct ParsedRun {
   RunResult result;  // `order` and `started_at` are the caller's to set
   ReadyTorch torch;
   std::map<std::string, std::string> packages;
+  double fastest_probe = 0;  // seconds; 0: it said nothing of it
 };
 
 // Reasons name what was wrong with which line. A crash, time-out or kill outweighs whatever was said

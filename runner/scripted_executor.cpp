@@ -54,6 +54,7 @@ void draw(const std::map<std::string, Level>& levels, int iterations, Random& ra
       result.samples[name].push_back(location * (1 + 0.001 * random.normal()));
       result.cpu_seconds.push_back(result.samples[name].back());
       result.wait_seconds.push_back(0);
+      result.slowdown.push_back(1);
     }
   }
   result.warmup_iterations = 1;

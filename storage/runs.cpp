@@ -26,6 +26,7 @@ StoredRun read_run(Database& db, Statement& row) {
                 samples_of(db, run.id),
                 row.next<std::vector<double>>(),
                 row.next<std::vector<double>>(),
+                row.next<std::vector<double>>(),
                 row.next<std::optional<double>>(),
                 row.next<int>(),
                 row.next<Time>(),

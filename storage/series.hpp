@@ -1,6 +1,6 @@
 // Series, their runs and accepted levels. A run's value in a series is the median of its iterations;
-// of latency only those count that waited for a CPU at most 1 % of their time, unless fewer than half
-// remain: then all. All raw samples stay readable by find_run, so a value can be judged again.
+// see model/run_value.hpp for those of latency that count. All raw samples stay readable by find_run,
+// so a value can be judged again.
 #pragma once
 
 #include <optional>

@@ -9,7 +9,7 @@
 #include "storage/model/metric.hpp"
 #include "storage/paging.hpp"
 #include "storage/run_rows.hpp"
-#include "storage/run_value.hpp"
+#include "storage/model/run_value.hpp"
 
 namespace nightjar::storage {
 namespace {
@@ -64,8 +64,8 @@ class SessionWriter {
         job_(job),
         interner_(db, job.machine),
         run_(db, "INSERT INTO run (job, position, build, workload, status, reason, checksum, "
-                 "warmup_iterations, started_at_us, seconds, cpu_seconds, wait_seconds) "
-                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+                 "warmup_iterations, started_at_us, seconds, cpu_seconds, wait_seconds, slowdown) "
+                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         sample_(db, "INSERT INTO sample (run, metric, samples) VALUES (?, ?, ?)"),
         value_(db, "INSERT INTO series_value (series, build, run, screened, value, wait_share) "
                    "VALUES (?, ?, ?, ?, ?, ?)") {}
@@ -80,7 +80,7 @@ class SessionWriter {
     }
     run_.bind(job_.id, run.order, build, workload, run.status, run.reason, run.checksum,
               run.warmup_iterations, run.started_at, run.seconds, run.cpu_seconds,
-              run.wait_seconds)
+              run.wait_seconds, run.slowdown)
         .run();
     const RunId id{run_.inserted_id()};
     for (const auto& [metric, samples] : run.samples) sample_.bind(id, metric, samples).run();

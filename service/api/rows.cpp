@@ -4,21 +4,18 @@
 #include <stdexcept>
 
 #include "bisect/statistics.hpp"
+#include "storage/model/run_value.hpp"
 #include "storage/model/json_io.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
 namespace {
 
-// What a person reads of a run: the median of each metric's samples.
+// What a person reads of a run: its value in each metric's series.
 json run_values(const RunResult& result) {
   json values = json::object();
-  for (const auto& [metric, samples] : result.samples) {
-    std::vector<double> finite;
-    for (const double sample : samples)
-      if (std::isfinite(sample)) finite.push_back(sample);
-    if (!finite.empty()) values[metric] = bisect::median(finite);
-  }
+  for (const auto& [metric, samples] : result.samples)
+    if (const auto value = value_of(result, metric)) values[metric] = *value;
   return values;
 }
 
@@ -156,6 +153,7 @@ json Rows::run_detail(const storage::StoredRun& stored) {
   row["samples"] = stored.result.samples;
   row["cpu_seconds"] = stored.result.cpu_seconds;
   row["wait_seconds"] = stored.result.wait_seconds;
+  row["slowdown"] = stored.result.slowdown;
   return row;
 }
 

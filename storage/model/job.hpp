@@ -73,8 +73,9 @@ struct JobSpec {
 NIGHTJAR_ENUM(RunStatus, measured, failed, crashed, timed_out, out_of_memory, wrong_result, unavailable,
               broken_environment);
 
-// `samples` are iterations in order, by metric name (one value a run: a list of one). `cpu_seconds`
-// and `wait_seconds` go with the iterations of latency: CPU time, and time spent waiting for a CPU.
+// `samples` are iterations in order, by metric name (one value a run: a list of one). `cpu_seconds`,
+// `wait_seconds` and `slowdown` go with the iterations of latency: CPU time, time spent waiting for a
+// CPU, and how much slower than its best a fixed piece of work ran beside the iteration.
 struct RunResult {
   int order = 0;  // index into JobSpec::order
   RunStatus status = RunStatus::measured;
@@ -82,6 +83,7 @@ struct RunResult {
   std::map<std::string, std::vector<double>> samples;
   std::vector<double> cpu_seconds;
   std::vector<double> wait_seconds;
+  std::vector<double> slowdown;
   std::optional<double> checksum;
   int warmup_iterations = 0;
   Time started_at{};

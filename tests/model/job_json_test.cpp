@@ -41,6 +41,7 @@ SessionResult sample_session() {
   run.samples = {{"latency", {0.001, 0.00125}}, {"peak_cpu_memory", {237e6}}};
   run.cpu_seconds = {0.001, 0.0012};
   run.wait_seconds = {0, 0.00005};
+  run.slowdown = {1, 1.5};
   run.checksum = -1.5;
   run.warmup_iterations = 3;
   run.started_at = *parse_rfc3339("2026-08-20T07:30:00.25Z");

@@ -39,6 +39,7 @@ TEST_CASE("A good answer becomes a measured run with all samples") {
   CHECK(run.result.samples.at("memory_after_import") == std::vector<double>{1000});
   CHECK(run.result.cpu_seconds == std::vector<double>{0.4, 0.4});
   CHECK(run.result.wait_seconds == std::vector<double>{0.1, 0.1});
+  CHECK(run.result.slowdown == std::vector<double>{1, 1});  // a program need not probe
   CHECK(run.result.warmup_iterations == 6);
   CHECK(run.result.checksum == 1.5);
   CHECK(run.packages.at("python") == "3.11.7");
@@ -137,12 +138,12 @@ TEST_CASE("The request holds what the workload needs, and the control's says so"
   RunLimits limits;
   limits.threads = 2;
   const Workload workload{{}, *WorkloadName::parse("python/resnet18/eval/cpu/fp32/b4/eager"), 3};
-  const auto request = nlohmann::json::parse(request_json(&workload, limits));
+  const auto request = nlohmann::json::parse(request_json(&workload, limits, 2e-5));
   CHECK(request.at("workload") == "python/resnet18/eval/cpu/fp32/b4/eager");
   CHECK(request.at("version") == 3);
   CHECK(request.at("threads") == 2);
   CHECK(request.at("seed") == 0);
   CHECK(request.at("min_iterations") == 10);
   CHECK(request.at("seconds") == 2.0);
-  CHECK(nlohmann::json::parse(request_json(nullptr, limits)).at("workload") == "control");
+  CHECK(nlohmann::json::parse(request_json(nullptr, limits, 0)).at("workload") == "control");
 }

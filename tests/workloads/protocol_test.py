@@ -25,7 +25,7 @@ def test_a_workload_answers_ready_samples_and_a_result(name):
     assert len(samples) + result["warmup_iterations"] >= 30
     for sample in samples:
         assert 0 < sample["latency"] < 30
-        assert sample["cpu"] > 0 and sample["wait"] >= 0
+        assert sample["cpu"] > 0 and sample["wait"] >= 0 and sample["slowdown"] >= 1
     assert 6 <= result["warmup_iterations"] <= 25
     assert result["metrics"]["peak_cpu_memory"][0] >= ready["memory_after_import"]
     assert len(result["metrics"]["leaked_memory"]) == 1

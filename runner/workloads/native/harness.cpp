@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 
+#include "probe.hpp"
 #include "process.hpp"
 
 namespace nightjar::workloads {
@@ -16,6 +17,8 @@ constexpr int kWarmupCap = 25;
 constexpr int kAgree = 5;         // so many iterations within ...
 constexpr double kWithin = 0.01;  // ... this share of each other end the warm-up
 constexpr int kCap = 1000;
+constexpr int kClean = 15;       // undisturbed iterations that measuring goes on for ...
+constexpr double kPatience = 8;  // ... up to this multiple of the time asked for
 constexpr std::size_t kLeakPoints = 200;
 
 std::int64_t nanoseconds(Clock::duration duration) {
@@ -33,8 +36,9 @@ double median(std::vector<double> values) {
 // must not show in memory.
 class Loop {
  public:
-  Loop() {
-    for (auto& column : columns_) column.assign(kWarmupCap + kCap, 0);
+  explicit Loop(std::int64_t known_probe_ns) : probe_(known_probe_ns) {
+    for (auto& column : columns_) column.assign(kWarmupCap + kCap + 1, 0);
+    columns_[kProbe][0] = probe_.read_ns();
   }
 
   template <class Step>
@@ -49,6 +53,7 @@ class Loop {
     columns_[kWait][at] = counters_.wait_ns() - wait;
     columns_[kLatency][at] = nanoseconds(end - begin);
     columns_[kResident][at] = counters_.resident_bytes();
+    columns_[kProbe][at + 1] = probe_.read_ns();
   }
 
   int done() const { return done_; }
@@ -66,7 +71,20 @@ class Loop {
     return *high - *low <= kWithin * median(own);
   }
 
+  void await_quiet(double seconds) {
+    columns_[kProbe][static_cast<std::size_t>(done_)] = probe_.await_quiet(seconds);
+  }
+
+  // How many iterations were not disturbed, from `since` on.
+  int clean(int since) const {
+    const auto slowdown = this->slowdown(since);
+    return static_cast<int>(std::count_if(slowdown.begin(), slowdown.end(),
+                                          [](double value) { return value <= kSlowed; }));
+  }
+
   void read(Measurement& measurement, int since) const {
+    measurement.slowdown = slowdown(since);
+    measurement.fastest_probe = static_cast<double>(probe_.fastest_ns()) * 1e-9;
     for (int i = since; i < done_; ++i) {
       const auto at = static_cast<std::size_t>(i);
       measurement.latency.push_back(static_cast<double>(columns_[kLatency][at]) * 1e-9);
@@ -78,17 +96,28 @@ class Loop {
   }
 
  private:
-  enum Column { kLatency, kCpu, kWait, kResident };
+  enum Column { kLatency, kCpu, kWait, kResident, kProbe };
+
+  std::vector<double> slowdown(int since) const {
+    const auto& probes = columns_[kProbe];
+    std::vector<double> values;
+    for (auto at = static_cast<std::size_t>(since); at < static_cast<std::size_t>(done_); ++at)
+      values.push_back(probe_.slowdown(std::max(probes[at], probes[at + 1])));
+    return values;
+  }
+
   Counters counters_;
-  std::array<std::vector<std::int64_t>, 4> columns_;
+  Probe probe_;
+  std::array<std::vector<std::int64_t>, 5> columns_;
   int done_ = 0;
 };
 
 }  // namespace
 
-Measurement measure(const Steps& steps, int min_iterations, double seconds) {
+Measurement measure(const Steps& steps, int min_iterations, double seconds,
+                    double fastest_probe) {
   Measurement measurement;
-  Loop loop;
+  Loop loop(static_cast<std::int64_t>(fastest_probe * 1e9));
   while (!loop.warm()) {
     if (loop.done() != kChecksumAt - 1) {
       loop.iterate(steps.iterate);
@@ -104,8 +133,12 @@ Measurement measure(const Steps& steps, int min_iterations, double seconds) {
     if (loop.done() == kPeakAt) measurement.peak_bytes = peak_bytes();
     const int measured = loop.done() - warmup;
     if (measured >= kCap) break;
-    const bool time_over = std::chrono::duration<double>(Clock::now() - begin).count() >= seconds;
-    if (measured >= min_iterations && time_over && loop.done() >= kPeakAt) break;
+    const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (measured >= min_iterations && spent >= seconds && loop.done() >= kPeakAt) {
+      const double left = kPatience * seconds - spent;
+      if (left <= 0 || loop.clean(warmup) >= std::max(min_iterations, kClean)) break;
+      loop.await_quiet(left);
+    }
     loop.iterate(steps.iterate);
   }
   loop.read(measurement, warmup);

@@ -15,8 +15,9 @@ struct Steps {
   std::function<std::function<double()>()> iterate_and_keep;
 };
 
-// All of Measurement but `parameters` and `peak_gpu_bytes`.
-Measurement measure(const Steps& steps, int min_iterations, double seconds);
+// All of Measurement but `parameters` and `peak_gpu_bytes`. `fastest_probe`: seconds, of earlier
+// processes on this machine; 0: not known.
+Measurement measure(const Steps& steps, int min_iterations, double seconds, double fastest_probe);
 
 // Bytes an iteration: the Theil-Sen slope (median over all pairs), which one jump of the allocator
 // does not move. At most 200 evenly spaced points, so 20,000 pairs.

@@ -61,6 +61,7 @@ Request parse_request(const std::string& text) {
   request.threads = take<int>(fields, "threads", 1, 1, 1024);
   request.min_iterations = take<int>(fields, "min_iterations", 10, 1, 1000);
   request.seconds = take<double>(fields, "seconds", 2.0, 0, 3600);
+  request.fastest_probe = take<double>(fields, "fastest_probe", 0, 0, 1);
   return request;
 }
 
@@ -82,13 +83,15 @@ void Channel::result(const Measurement& measurement) const {
     text += line({{"event", "sample"},
                   {"latency", measurement.latency[i]},
                   {"cpu", measurement.cpu[i]},
-                  {"wait", measurement.wait[i]}});
+                  {"wait", measurement.wait[i]},
+                  {"slowdown", measurement.slowdown[i]}});
   Json metrics = {{"peak_cpu_memory", {measurement.peak_bytes}},
                   {"leaked_memory", {measurement.leaked_bytes}}};
   if (measurement.peak_gpu_bytes >= 0) metrics["peak_gpu_memory"] = {measurement.peak_gpu_bytes};
   text += line({{"event", "result"},
                 {"warmup_iterations", measurement.warmup_iterations},
                 {"metrics", metrics},
+                {"fastest_probe", measurement.fastest_probe},
                 {"checksum", measurement.checksum},
                 {"parameters", measurement.parameters}});
   write_all(descriptor_, text);

@@ -20,6 +20,7 @@ struct Request {
   int threads = 1;
   int min_iterations = 10;
   double seconds = 2.0;
+  double fastest_probe = 0;  // seconds, of earlier processes; 0: not known
 };
 
 // Throws BadRequest that says which field is wrong.
@@ -34,6 +35,8 @@ struct Ready {
 struct Measurement {
   int warmup_iterations = 0;
   std::vector<double> latency, cpu, wait;  // seconds, one an iteration
+  std::vector<double> slowdown;            // of fixed work beside it; 1 is its fastest
+  double fastest_probe = 0;                // seconds
   std::int64_t peak_bytes = 0;
   double leaked_bytes = 0;  // an iteration
   double checksum = 0;

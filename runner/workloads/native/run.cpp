@@ -80,7 +80,8 @@ Prepared prepare(const Request& request, const Definition& definition) {
 
 Measurement run(const Request& request, const Definition& definition) {
   const Prepared prepared = prepare(request, definition);
-  Measurement measurement = measure(prepared.steps, request.min_iterations, request.seconds);
+  Measurement measurement = measure(prepared.steps, request.min_iterations, request.seconds,
+                                    request.fastest_probe);
   if (!std::isfinite(measurement.checksum))
     throw WrongResult("the output's checksum is " + std::to_string(measurement.checksum));
   measurement.parameters = prepared.parameters;

@@ -9,6 +9,7 @@ import time
 from array import array
 from dataclasses import dataclass
 
+from probe import SLOWED, Probe
 from process import Counters, peak_bytes
 
 CHECKSUM_AT = 5  # iterations, warm-up included: at a fixed count, so that time cannot change it
@@ -17,6 +18,8 @@ WARMUP_CAP = 25
 AGREE = 5  # so many iterations within ...
 WITHIN = 0.01  # ... this share of each other end the warm-up
 CAP = 1000
+CLEAN = 15  # undisturbed iterations that measuring goes on for ...
+PATIENCE = 8  # ... up to this multiple of the time asked for
 LEAK_POINTS = 200
 
 
@@ -26,15 +29,18 @@ class Measurement:
     latency: list  # seconds, one an iteration, as are the next two
     cpu: list
     wait: list
+    slowdown: list  # of fixed work beside each iteration; 1 is its fastest
+    fastest_probe: float  # seconds
     peak_bytes: int
     leaked_bytes: float  # an iteration
     checksum: float
 
 
-def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counters=None):
+def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counters=None,
+            probe=None):
     """`step()` is one iteration; what it returns is dropped at once, but for the one iteration
     whose result `checksum_of` turns into a number."""
-    loop = _Loop(step, synchronize, counters or Counters())
+    loop = _Loop(step, synchronize, counters or Counters(), probe or Probe())
     # What the imports left is kept out of later collections. The collector stays on as users have
     # it: a leak through a cycle is not a leak, and collecting is part of Python's price.
     gc.collect()
@@ -53,11 +59,14 @@ def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counte
         measured = loop.done - warmup
         if measured >= CAP:
             break
-        enough = measured >= min_iterations and time.perf_counter() - begin >= seconds
-        if enough and peak is not None:
-            break
+        spent = time.perf_counter() - begin
+        if measured >= min_iterations and spent >= seconds and peak is not None:
+            left = PATIENCE * seconds - spent
+            if left <= 0 or loop.clean(warmup) >= max(min_iterations, CLEAN):
+                break
+            loop.await_quiet(left)
         loop.iterate()
-    return Measurement(warmup, *loop.samples(warmup), peak, leak_slope(loop.resident_since(warmup)),
+    return Measurement(warmup, *loop.samples(warmup), loop.fastest_probe(), peak, leak_slope(loop.resident_since(warmup)),
                        checksum)
 
 
@@ -65,13 +74,16 @@ class _Loop:
     """Counters are read outside the timed span, and their arrays exist before it: the harness
     itself must not show in memory."""
 
-    def __init__(self, step, synchronize, counters):
-        room = bytes(8 * (WARMUP_CAP + CAP))
+    def __init__(self, step, synchronize, counters, probe):
+        room = bytes(8 * (WARMUP_CAP + CAP + 1))
         self._step = step
         self._synchronize = synchronize
         self._counters = counters
-        self._latency, self._cpu, self._wait, self._resident = (array("q", room) for _ in range(4))
+        self._beside = probe
+        columns = (array("q", room) for _ in range(5))
+        self._latency, self._cpu, self._wait, self._resident, self._probe = columns
         self.done = 0
+        self._probe[0] = probe.read_ns()
 
     def iterate(self):
         wait, cpu = self._counters.wait_ns(), self._counters.cpu_ns()
@@ -98,6 +110,7 @@ class _Loop:
         self._latency[self.done] = end - begin
         self._resident[self.done] = self._counters.resident_bytes()
         self.done += 1
+        self._probe[self.done] = self._beside.read_ns()
 
     def warm(self):
         """The first iteration never counts; then the last five, less their waiting, must agree."""
@@ -110,9 +123,23 @@ class _Loop:
         return max(own) - min(own) <= WITHIN * statistics.median(own)
 
     def samples(self, since):
-        """Latency, CPU and waiting time in seconds, from iteration `since` on."""
-        return [[ns * 1e-9 for ns in times[since:self.done]]
-                for times in (self._latency, self._cpu, self._wait)]
+        """Latency, CPU and waiting time in seconds, and the slowdown, from iteration `since` on."""
+        return [*([ns * 1e-9 for ns in times[since:self.done]]
+                  for times in (self._latency, self._cpu, self._wait)), self._slowdown(since)]
+
+    def clean(self, since):
+        """How many iterations were not disturbed, from `since` on."""
+        return sum(slowdown <= SLOWED for slowdown in self._slowdown(since))
+
+    def _slowdown(self, since):
+        return [self._beside.slowdown(max(self._probe[i], self._probe[i + 1]))
+                for i in range(since, self.done)]
+
+    def fastest_probe(self):
+        return self._beside.fastest_ns * 1e-9
+
+    def await_quiet(self, seconds):
+        self._probe[self.done] = self._beside.await_quiet(seconds)
 
     def resident_since(self, since):
         return list(self._resident[since:self.done])

@@ -19,6 +19,7 @@ class Request:
     threads: int
     min_iterations: int
     seconds: float
+    fastest_probe: float  # seconds, of earlier processes; 0: not known
 
     @staticmethod
     def parse(text):
@@ -43,7 +44,8 @@ class Request:
         return Request(fields["workload"], take("version", int, None, 1, 2**31 - 1),
                        take("seed", int, 0, 0, 2**64 - 1), take("threads", int, 1, 1, 1024),
                        take("min_iterations", int, 10, 1, MAX_ITERATIONS),
-                       float(take("seconds", (int, float), 2.0, 0, 3600)))
+                       float(take("seconds", (int, float), 2.0, 0, 3600)),
+                       float(take("fastest_probe", (int, float), 0.0, 0, 1)))
 
 
 class Channel:

@@ -61,6 +61,7 @@ def answer(channel, request, found):
 def run(torch, model, request, found):
     from case import Case, checksum_of
     from harness import measure
+    from probe import Probe
     torch.set_num_threads(request.threads)
     torch.set_num_interop_threads(1)
     torch.set_flush_denormal(True)  # a loss near zero must not slow down a thousandth iteration
@@ -70,7 +71,8 @@ def run(torch, model, request, found):
     torch.manual_seed(request.seed)
     random.seed(request.seed)
     synchronize = torch.cuda.synchronize if found.device == "cuda" else None
-    result = measure(step, checksum_of, request.min_iterations, request.seconds, synchronize)
+    result = measure(step, checksum_of, request.min_iterations, request.seconds, synchronize,
+                     probe=Probe(int(request.fastest_probe * 1e9)))
     if not math.isfinite(result.checksum):
         raise WrongResult(f"the output's checksum is {result.checksum}")
     metrics = {"peak_cpu_memory": [result.peak_bytes], "leaked_memory": [result.leaked_bytes]}
@@ -80,10 +82,11 @@ def run(torch, model, request, found):
 
 
 def send_result(channel, result, metrics, parameters):
-    rows = zip(result.latency, result.cpu, result.wait)
-    channel.send_all([{"event": "sample", "latency": latency, "cpu": cpu, "wait": wait}
-                      for latency, cpu, wait in rows])
+    rows = zip(result.latency, result.cpu, result.wait, result.slowdown)
+    channel.send_all([{"event": "sample", "latency": latency, "cpu": cpu, "wait": wait,
+                       "slowdown": slowdown} for latency, cpu, wait, slowdown in rows])
     channel.send("result", warmup_iterations=result.warmup_iterations, metrics=metrics,
+                 fastest_probe=result.fastest_probe,
                  checksum=result.checksum, parameters=parameters)
 
 

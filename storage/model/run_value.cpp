@@ -1,14 +1,16 @@
-#include "storage/run_value.hpp"
+#include "storage/model/run_value.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
-namespace nightjar::storage {
+namespace nightjar {
 namespace {
 
-constexpr double kUndisturbed = 0.01;
+constexpr double kWaited = 0.01;  // share of its time that an undisturbed iteration waits at most
+constexpr double kSlowed = 1.25;  // slowdown of fixed work beside it at most
+constexpr std::size_t kEnough = 5;
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -32,15 +34,18 @@ std::optional<double> value_of(const RunResult& run, std::string_view metric) {
   if (found == run.samples.end()) return std::nullopt;
   const std::vector<double>& samples = found->second;
   const bool waits = latency_with_waits(run) == &samples;
+  const bool probed = metric == "latency" && run.slowdown.size() == samples.size();
   std::vector<double> finite, undisturbed;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (!std::isfinite(samples[i])) continue;
     finite.push_back(samples[i]);
-    if (waits && run.wait_seconds[i] <= kUndisturbed * samples[i])
-      undisturbed.push_back(samples[i]);
+    const bool waited = waits && run.wait_seconds[i] > kWaited * samples[i];
+    const bool slowed = probed && run.slowdown[i] > kSlowed;
+    if (!waited && !slowed) undisturbed.push_back(samples[i]);
   }
   if (finite.empty()) return std::nullopt;
-  return median(waits && undisturbed.size() * 2 >= finite.size() ? undisturbed : finite);
+  const bool enough = undisturbed.size() >= kEnough || undisturbed.size() * 2 >= finite.size();
+  return median(enough ? std::move(undisturbed) : std::move(finite));
 }
 
 double wait_share_of(const RunResult& run) {
@@ -52,4 +57,4 @@ double wait_share_of(const RunResult& run) {
   return std::isfinite(share) ? share : 0;
 }
 
-}  // namespace nightjar::storage
+}  // namespace nightjar

@@ -1,11 +1,10 @@
-#include "storage/run_value.hpp"
+#include "storage/model/run_value.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
 using namespace nightjar;
-using namespace nightjar::storage;
 
 namespace {
 RunResult run_of(std::vector<double> latency, std::vector<double> waits) {
@@ -24,6 +23,20 @@ TEST_CASE("a run's value is the median of its iterations") {
 
 TEST_CASE("an iteration that waited for a CPU over 1 % of its time does not count") {
   CHECK(value_of(run_of({1, 9, 1.5, 2}, {0, 0.5, 0.015, 0.01}), "latency") == 1.5);
+}
+
+TEST_CASE("an iteration beside which fixed work was slow does not count") {
+  RunResult run = run_of({1, 9, 1.5, 2}, {0, 0, 0, 0});
+  run.slowdown = {1, 1.6, 1.05, 1.2};
+  CHECK(value_of(run, "latency") == 1.5);
+  run.slowdown = {1, 1.6, 1.05};  // does not go with the iterations
+  CHECK(value_of(run, "latency") == 1.75);
+}
+
+TEST_CASE("five undisturbed iterations are enough, however many were disturbed") {
+  const std::vector<double> latency = {1, 2, 3, 4, 5, 50, 60, 70, 80, 90, 99};
+  CHECK(value_of(run_of(latency, {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}), "latency") == 3);
+  CHECK(value_of(run_of(latency, {0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1}), "latency") == 50);
 }
 
 TEST_CASE("where more than half were disturbed, all count") {
