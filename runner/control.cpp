@@ -12,16 +12,18 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runner/files.hpp"
 
 namespace nightjar::runner {
 namespace {
-constexpr int kIterations = 20;
+constexpr int kIterations = 40;
 constexpr int kWarmup = 3;
-constexpr std::size_t kWords = 1 << 20;  // 8 MiB: beyond most second-level caches
-constexpr int kSteps = 4'000'000;        // of the arithmetic: some 8 ms
+constexpr std::size_t kWords = 1 << 19;  // 4 MiB: beyond most second-level caches
+constexpr int kSteps = 2'000'000;        // of the arithmetic: some 4 ms
+constexpr std::chrono::milliseconds kPause{4};  // what disturbs lasts for 50 to 200 ms: look past it
 
 double now(clockid_t clock) {
   timespec time{};
@@ -72,6 +74,7 @@ int run_control() {
     sum += work(memory, sum);
     const double latency = now(CLOCK_MONOTONIC) - begin;
     const double used = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    std::this_thread::sleep_for(kPause);
     if (i >= kWarmup) samples.push_back({latency, used, std::max(0.0, wait_seconds() - wait)});
   }
   bool heard = say({{"event", "ready"}});

@@ -39,8 +39,8 @@ struct Measurement {
 Measurement measure(const MeasureConfig& config, const std::vector<CatalogEntry>& workloads,
                     std::stop_token stop, const std::function<void(const std::string&)>& progress);
 
-// A metric over runs: the Hodges-Lehmann location of the runs' values (storage/model/run_value.hpp)
-// with a 95 % interval, and the coefficient of variation from run to run (0 for one run).
+// A metric over runs: each run's Hodges-Lehmann location (of latency: of its undisturbed iterations, see
+// storage/model/run_value.hpp), the location of these with a 95 % interval, and the coefficient of variation from run to run (0 for one run).
 struct Summary {
   double location = 0, low = 0, high = 0, cv = 0;
 };

@@ -61,8 +61,8 @@ Measured WorkTrees::measure(const std::string& commit) {
   const auto& process = ran.process;
   if (process.stopped) throw runner::Stopped();
   if (process.exit_code == kUntestable) return {std::nullopt, "its measure says so (exit code 125)"};
-  if (process.timed_out || !process.flooded.empty())
-    return {std::nullopt, "its measure " + process.describe()};
+  if (!process.flooded.empty()) return {std::nullopt, "its measure prints too much output"};
+  if (process.timed_out) return {std::nullopt, "its measure " + process.describe()};
   const std::string what = "the measure of " + commit.substr(0, 12);
   if (!process.fine())
     throw Broken(what + " " + process.describe() + "; exit code 125 says that a commit is untestable");

@@ -24,6 +24,7 @@ using namespace std::chrono_literals;
 
 constexpr int kPriority = 10;
 constexpr int kBarrenSessions = 3;          // so many in a row without a run end the search
+constexpr int kDisturbedSessions = 25;      // or so many on a machine that was never undisturbed
 constexpr auto kSessionGap = 10min;         // a later job is a new session, whatever was planned
 constexpr double kKnownCulpritMass = .5;    // prior share of commits that this night blamed already
 
@@ -171,6 +172,12 @@ bool advance(Desk& desk, Bisection bisection) {
   if (gathered.barren >= kBarrenSessions) {
     give_up(desk, bisection, *regression,
             "three sessions in a row gave no measurement; the last: " + gathered.last_failure);
+    return true;
+  }
+  if (gathered.disturbed >= kDisturbedSessions) {
+    give_up(desk, bisection, *regression,
+            std::to_string(gathered.disturbed) +
+                " sessions in a row never saw the machine undisturbed: something else runs on its cores");
     return true;
   }
   gathered.log.prior = prior_of(desk, bisection, *regression);

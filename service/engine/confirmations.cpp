@@ -18,6 +18,7 @@ namespace nightjar::service {
 namespace {
 
 constexpr int kPriority = 20;
+constexpr std::size_t kMostSessions = 12;  // runs that never saw the machine undisturbed have no value
 
 // One key for all series of a workload: they are confirmed by the same sessions.
 std::string key_prefix(const Regression& regression, const Series& lead) {
@@ -28,11 +29,13 @@ std::string key_prefix(const Regression& regression, const Series& lead) {
 }
 
 void ask_for(Desk& desk, const Regression& regression, const Series& lead, int have, int want) {
+  const std::size_t asked = confirmation_jobs(desk, regression, lead).size();
+  if (asked >= kMostSessions) return;
   const auto good = storage::find_build(desk.db, regression.good);
   const auto bad = storage::find_build(desk.db, regression.bad);
   if (!good || !bad) return;
   Job job;
-  job.key = key_prefix(regression, lead) + std::to_string(want);
+  job.key = key_prefix(regression, lead) + std::to_string(want) + "/" + std::to_string(asked);
   job.night = regression.night;
   job.machine = regression.machine;
   job.priority = kPriority;
@@ -120,7 +123,7 @@ bool advance(Desk& desk, const Regression& regression) {
   const bool stuck = now->state == RegressionState::suspected &&
                      confirmation_jobs(desk, regression, *lead).size() == jobs_before;
   if (stuck)
-    dismiss(desk, regression, plain_evidence("could not be confirmed: too few runs succeeded"));
+    dismiss(desk, regression, plain_evidence("could not be confirmed: too few runs succeeded undisturbed"));
   return true;
 }
 

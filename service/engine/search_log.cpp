@@ -54,7 +54,17 @@ std::map<BuildId, std::string> all_failed(Desk& desk, const Job& job) {
   return failed;
 }
 
-void add_runs(Desk& desk, GatheredLog& gathered, Positions& positions, const Series& series,
+bool measured_any(Desk& desk, const Job& job) {
+  const auto session = storage::session_of(desk.db, job.id);
+  return session && std::any_of(session->runs.begin(), session->runs.end(), [&](const RunResult& run) {
+    const auto index = static_cast<std::size_t>(run.order);
+    return run.status == RunStatus::measured && index < job.spec.order.size() &&
+           !job.spec.order[index].is_control();
+  });
+}
+
+// True if there was a run with a value.
+bool add_runs(Desk& desk, GatheredLog& gathered, Positions& positions, const Series& series,
               const Job& job, int session, bool invert) {
   bool any = false;
   for (const SeriesRun& run : storage::runs_of_job(desk.db, series.id, job.id)) {
@@ -63,7 +73,7 @@ void add_runs(Desk& desk, GatheredLog& gathered, Positions& positions, const Ser
     gathered.log.runs.push_back({session, commit, invert ? 1 / run.value : run.value});
     any = true;
   }
-  gathered.barren = any ? 0 : gathered.barren + 1;
+  return any;
 }
 
 }  // namespace
@@ -80,7 +90,6 @@ GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression&
     if (settled.state == Settled::State::usable)
       add_runs(desk, gathered, positions, series, settled.job, offset++, invert);
   }
-  gathered.barren = 0;
   std::map<int, std::string> untestable;
   for (const Untestable& known : storage::untestable_of(desk.db, bisection.id))
     untestable[known.commit] = known.reason;
@@ -104,10 +113,13 @@ GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression&
       untestable[commit] = reason;
       gathered.newly_untestable.push_back({commit, reason});
     }
-    const int barren = gathered.barren;
-    add_runs(desk, gathered, positions, series, settled.job, session, invert);
-    // A session that only found a commit untestable was not in vain.
-    if (gathered.barren > barren && !gathered.newly_untestable.empty()) gathered.barren = barren;
+    const bool found_untestable = !gathered.newly_untestable.empty();  // then it was not in vain
+    if (add_runs(desk, gathered, positions, series, settled.job, session, invert))
+      gathered.barren = gathered.disturbed = 0;
+    else if (measured_any(desk, settled.job))
+      ++gathered.disturbed;
+    else if (!found_untestable)
+      ++gathered.barren;
   }
   for (const auto& [commit, reason] : untestable) gathered.log.untestable.push_back(commit);
   return gathered;

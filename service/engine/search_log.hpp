@@ -17,6 +17,7 @@ struct GatheredLog {
   bisect::SearchLog log;
   bool pending = false;       // a session is under way: there is nothing to decide yet
   int barren = 0;             // sessions at the end of the log that gave no run at all
+  int disturbed = 0;          // and such whose runs never saw the machine undisturbed
   std::string last_failure;   // of these
   int next_session = 0;       // number of the next new session, counted as the bisection counts
   std::optional<Job> last;    // the bisection's last usable session, to go on with

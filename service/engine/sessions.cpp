@@ -7,6 +7,7 @@
 
 #include "bisect/statistics.hpp"
 #include "storage/jobs.hpp"
+#include "storage/model/run_value.hpp"
 #include "storage/nights.hpp"
 #include "storage/runners.hpp"
 
@@ -26,10 +27,8 @@ double control_location(const JobSpec& spec, const SessionResult& result) {
   for (const RunResult& run : result.runs) {
     const auto index = static_cast<std::size_t>(run.order);
     if (index >= spec.order.size() || !spec.order[index].is_control()) continue;
-    const auto latency = run.samples.find("latency");
-    if (run.status == RunStatus::measured && latency != run.samples.end() &&
-        !latency->second.empty())
-      locations.push_back(bisect::median(latency->second));
+    const auto latency = value_of(run, "latency");
+    if (run.status == RunStatus::measured && latency) locations.push_back(*latency);
   }
   return locations.empty() ? 0 : bisect::median(locations);
 }

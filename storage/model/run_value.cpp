@@ -12,11 +12,22 @@ constexpr double kWaited = 0.01;  // share of its time that an undisturbed itera
 constexpr double kSlowed = 1.25;  // slowdown of fixed work beside it at most
 constexpr std::size_t kEnough = 5;
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+constexpr double kDecile = 0.1;
+
+// Between the two order statistics next to it, as numpy has it.
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  const double at = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const auto above = std::min(below + 1, values.size() - 1);
+  return values[below] + (at - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+std::vector<double> finite_of(const std::vector<double>& samples) {
+  std::vector<double> finite;
+  for (const double sample : samples)
+    if (std::isfinite(sample)) finite.push_back(sample);
+  return finite;
 }
 
 // The recorded latencies, if the waiting times go with them one by one.
@@ -29,23 +40,30 @@ const std::vector<double>* latency_with_waits(const RunResult& run) {
 
 }  // namespace
 
+std::vector<double> undisturbed_latency(const RunResult& run) {
+  const auto found = run.samples.find("latency");
+  if (found == run.samples.end()) return {};
+  const std::vector<double>& samples = found->second;
+  const bool waits = latency_with_waits(run) != nullptr;
+  const bool probed = run.slowdown.size() == samples.size();
+  std::vector<double> undisturbed;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const bool waited = waits && run.wait_seconds[i] > kWaited * samples[i];
+    const bool slowed = probed && run.slowdown[i] > kSlowed;
+    if (std::isfinite(samples[i]) && !waited && !slowed) undisturbed.push_back(samples[i]);
+  }
+  std::vector<double> finite = finite_of(samples);
+  if (undisturbed.size() >= kEnough || undisturbed.size() * 2 >= finite.size()) return undisturbed;
+  return probed ? std::vector<double>{} : finite;
+}
+
 std::optional<double> value_of(const RunResult& run, std::string_view metric) {
   const auto found = run.samples.find(std::string(metric));
   if (found == run.samples.end()) return std::nullopt;
-  const std::vector<double>& samples = found->second;
-  const bool waits = latency_with_waits(run) == &samples;
-  const bool probed = metric == "latency" && run.slowdown.size() == samples.size();
-  std::vector<double> finite, undisturbed;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (!std::isfinite(samples[i])) continue;
-    finite.push_back(samples[i]);
-    const bool waited = waits && run.wait_seconds[i] > kWaited * samples[i];
-    const bool slowed = probed && run.slowdown[i] > kSlowed;
-    if (!waited && !slowed) undisturbed.push_back(samples[i]);
-  }
-  if (finite.empty()) return std::nullopt;
-  const bool enough = undisturbed.size() >= kEnough || undisturbed.size() * 2 >= finite.size();
-  return median(enough ? std::move(undisturbed) : std::move(finite));
+  const bool latency = metric == "latency";
+  std::vector<double> values = latency ? undisturbed_latency(run) : finite_of(found->second);
+  if (values.empty()) return std::nullopt;
+  return quantile(std::move(values), latency ? kDecile : 0.5);
 }
 
 double wait_share_of(const RunResult& run) {

@@ -15,37 +15,42 @@ RunResult run_of(std::vector<double> latency, std::vector<double> waits) {
 }
 }  // namespace
 
-TEST_CASE("a run's value is the median of its iterations") {
-  CHECK(value_of(run_of({3, 1, 2}, {}), "latency") == 2);
-  CHECK(value_of(run_of({4, 1, 2, 3}, {}), "latency") == 2.5);
+TEST_CASE("a run's latency is the first decile of its iterations") {
+  CHECK(value_of(run_of({3, 1, 2}, {}), "latency") == Approx(1.2));
+  CHECK(value_of(run_of({11, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {}), "latency") == Approx(2));
   CHECK(value_of(run_of({7}, {}), "latency") == 7);
 }
 
 TEST_CASE("an iteration that waited for a CPU over 1 % of its time does not count") {
-  CHECK(value_of(run_of({1, 9, 1.5, 2}, {0, 0.5, 0.015, 0.01}), "latency") == 1.5);
+  CHECK(undisturbed_latency(run_of({1, 9, 1.5, 2}, {0, 0.5, 0.015, 0.01})) ==
+        std::vector<double>{1, 1.5, 2});
 }
 
 TEST_CASE("an iteration beside which fixed work was slow does not count") {
   RunResult run = run_of({1, 9, 1.5, 2}, {0, 0, 0, 0});
-  run.slowdown = {1, 1.6, 1.05, 1.2};
-  CHECK(value_of(run, "latency") == 1.5);
+  run.slowdown = {1, 1.6, 1.05, 1.25};
+  CHECK(undisturbed_latency(run) == std::vector<double>{1, 1.5, 2});
   run.slowdown = {1, 1.6, 1.05};  // does not go with the iterations
-  CHECK(value_of(run, "latency") == 1.75);
+  CHECK(undisturbed_latency(run).size() == 4);
 }
 
-TEST_CASE("five undisturbed iterations are enough, however many were disturbed") {
-  const std::vector<double> latency = {1, 2, 3, 4, 5, 50, 60, 70, 80, 90, 99};
-  CHECK(value_of(run_of(latency, {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}), "latency") == 3);
-  CHECK(value_of(run_of(latency, {0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1}), "latency") == 50);
+TEST_CASE("a run that never saw the machine undisturbed has no latency, but its memory") {
+  RunResult run = run_of({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, std::vector<double>(10, 0));
+  run.samples["peak_cpu_memory"] = {5e8};
+  run.slowdown = {1, 1, 1, 1, 1, 2, 2, 2, 2, 2};
+  CHECK(value_of(run, "latency") == Approx(1.4));
+  run.slowdown = {1, 1, 1, 1, 2, 2, 2, 2, 2, 2};
+  CHECK_FALSE(value_of(run, "latency"));
+  CHECK(value_of(run, "peak_cpu_memory") == 5e8);
 }
 
-TEST_CASE("where more than half were disturbed, all count") {
-  CHECK(value_of(run_of({1, 2, 3, 4}, {0, 0, 1, 1}), "latency") == 1.5);
-  CHECK(value_of(run_of({1, 2, 3, 4}, {0, 1, 1, 1}), "latency") == 2.5);
+TEST_CASE("where nothing was probed and most iterations waited, all count") {
+  CHECK(undisturbed_latency(run_of({1, 2, 3, 4}, {0, 0, 1, 1})).size() == 2);
+  CHECK(undisturbed_latency(run_of({1, 2, 3, 4}, {0, 1, 1, 1})).size() == 4);
 }
 
 TEST_CASE("waiting times that do not go with the iterations are left alone") {
-  CHECK(value_of(run_of({1, 2, 3}, {1, 0}), "latency") == 2);
+  CHECK(undisturbed_latency(run_of({1, 2, 3}, {1, 0})).size() == 3);
   CHECK(wait_share_of(run_of({1, 2, 3}, {1, 0})) == 0);
 }
 

@@ -17,8 +17,8 @@ constexpr int kWarmupCap = 25;
 constexpr int kAgree = 5;         // so many iterations within ...
 constexpr double kWithin = 0.01;  // ... this share of each other end the warm-up
 constexpr int kCap = 1000;
-constexpr int kClean = 15;       // undisturbed iterations that measuring goes on for ...
-constexpr double kPatience = 8;  // ... up to this multiple of the time asked for
+constexpr int kClean = 10;        // undisturbed iterations that measuring goes on for ...
+constexpr double kPatience = 12;  // ... up to this multiple of the time asked for
 constexpr std::size_t kLeakPoints = 200;
 
 std::int64_t nanoseconds(Clock::duration duration) {

@@ -18,8 +18,8 @@ WARMUP_CAP = 25
 AGREE = 5  # so many iterations within ...
 WITHIN = 0.01  # ... this share of each other end the warm-up
 CAP = 1000
-CLEAN = 15  # undisturbed iterations that measuring goes on for ...
-PATIENCE = 8  # ... up to this multiple of the time asked for
+CLEAN = 10  # undisturbed iterations that measuring goes on for ...
+PATIENCE = 12  # ... up to this multiple of the time asked for
 LEAK_POINTS = 200
 
 
