@@ -1,11 +1,12 @@
 // Distributions of the rank statistics under the null hypothesis, and the Mann-Whitney test.
+#include "bisect/rank_tests.hpp"
+
 #include <algorithm>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <stdexcept>
 #include <vector>
 
-#include "bisect/rank_tests.hpp"
 #include "bisect/statistics.hpp"
 
 namespace nightjar::bisect {

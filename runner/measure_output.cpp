@@ -8,7 +8,7 @@
 #include "storage/model/metric.hpp"
 
 namespace nightjar::runner {
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 namespace {
 
 std::set<std::string> metrics_of(const MeasuredWorkload& workload) {
@@ -26,21 +26,21 @@ std::string status_of(const MeasuredWorkload& workload) {
   return "failed";
 }
 
-Json reason_of(const MeasuredWorkload& workload) {
+OrderedJson reason_of(const MeasuredWorkload& workload) {
   if (workload.status == RunStatus::measured) return nullptr;
   if (workload.status == RunStatus::failed || workload.status == RunStatus::unavailable)
     return workload.reason;
   return std::string(name_of(workload.status)) + ": " + workload.reason;
 }
 
-Json metric_json(const MeasuredWorkload& workload, const std::string& name) {
+OrderedJson metric_json(const MeasuredWorkload& workload, const std::string& name) {
   const Summary summary = summarize(workload.runs, name);
-  Json runs = Json::array();
+  OrderedJson runs = OrderedJson::array();
   for (const auto& run : workload.runs)
     if (const auto found = run.samples.find(name); found != run.samples.end())
       runs.push_back(found->second);
   const Metric* known = find_metric(name);
-  return {{"unit", known ? Json(known->unit) : Json(nullptr)},
+  return {{"unit", known ? OrderedJson(known->unit) : OrderedJson(nullptr)},
           {"location", summary.location},
           {"low", summary.low},
           {"high", summary.high},
@@ -48,10 +48,10 @@ Json metric_json(const MeasuredWorkload& workload, const std::string& name) {
           {"runs", runs}};
 }
 
-Json item_json(const MeasuredWorkload& workload, const Measurement& measurement) {
-  Json metrics = Json::object();
+OrderedJson item_json(const MeasuredWorkload& workload, const Measurement& measurement) {
+  OrderedJson metrics = OrderedJson::object();
   for (const auto& name : metrics_of(workload)) metrics[name] = metric_json(workload, name);
-  Json checksum = nullptr;
+  OrderedJson checksum = nullptr;
   if (!workload.runs.empty() && workload.runs.front().checksum)
     checksum = *workload.runs.front().checksum;
   return {{"workload", workload.workload.name.str()},
@@ -100,11 +100,11 @@ void add_once(std::vector<T>& list, const T& value) {
 }  // namespace
 
 std::string measurement_json(const Measurement& measurement) {
-  Json items = Json::array();
+  OrderedJson items = OrderedJson::array();
   for (const auto& workload : measurement.workloads)
     items.push_back(item_json(workload, measurement));
-  const Json root{{"items", items}};
-  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const OrderedJson root{{"items", items}};
+  return root.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 std::string measurement_csv(const Measurement& measurement) {

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "storage/model/json_io.hpp"
+
 namespace nightjar::runner {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
@@ -28,11 +30,6 @@ double not_negative(const Json& event, const char* name) {
   const double value = number_in(event, name);
   if (value < 0) throw Garbage(std::string(name) + " is negative");
   return value;
-}
-
-std::string text_in(const Json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 class Reader {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "runner/process.hpp"
+#include "storage/model/json_io.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -15,11 +16,6 @@ import torch, torch.version
 os.write(3, json.dumps({"version": torch.__version__, "path": torch.__file__,
     "git_version": str(torch.version.git_version), "python": platform.python_version()}).encode())
 )";
-
-std::string text_in(const nlohmann::json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
 
 }  // namespace
 

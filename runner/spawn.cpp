@@ -44,7 +44,7 @@ std::string find_program(const std::string& name) {
 }
 
 // Everything exec needs, made before fork: afterwards only async-signal-safe calls are allowed.
-struct Prepared {
+struct ExecPlan {
   std::string program;
   std::vector<char*> arguments, environment;
   std::vector<std::string> pairs;
@@ -52,7 +52,7 @@ struct Prepared {
   bool pinned = false;
 };
 
-void prepare(const ProcessSpec& spec, Prepared& out) {
+void prepare(const ProcessSpec& spec, ExecPlan& out) {
   out.program = find_program(spec.command.at(0));
   for (const auto& argument : spec.command)
     out.arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -73,7 +73,7 @@ void write_text(const char* path, const char* text) {
   ::close(fd);
 }
 
-[[noreturn]] void become(const ProcessSpec& spec, Prepared& ready, const int (&fds)[4], int status,
+[[noreturn]] void become(const ProcessSpec& spec, ExecPlan& ready, const int (&fds)[4], int status,
                          pid_t parent) {
   ::setsid();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed runner must not leave its workload running
@@ -129,7 +129,7 @@ Spawned spawn(const ProcessSpec& spec) {
   };
   if (!open_pipe(input) || !open_pipe(output) || !open_pipe(protocol) || !open_pipe(status))
     return refuse(errno);
-  Prepared ready;
+  ExecPlan ready;
   prepare(spec, ready);
   const int fds[4] = {input.read.get(), output.write.get(), output.write.get(),
                       protocol.write.get()};

@@ -11,7 +11,7 @@ namespace {
   "SELECT id, regression, series, state, good, bad, posterior, started_at_us, finished_at_us " \
   "FROM bisection"
 
-auto reader(Database& db) {
+auto bisection_reader(Database& db) {
   return [&db](Statement& row) {
     Bisection bisection;
     bisection.id = row.next<BisectionId>();
@@ -61,21 +61,21 @@ void update_bisection(Database& db, const Bisection& bisection) {
 
 std::optional<Bisection> find_bisection(Database& db, BisectionId id) {
   Statement find(db, BISECTION_SELECT " WHERE id = ?");
-  return read_one(find.bind(id), reader(db));
+  return read_one(find.bind(id), bisection_reader(db));
 }
 
 std::optional<Bisection> bisection_of(Database& db, RegressionId regression) {
   Statement find(db, BISECTION_SELECT " WHERE regression = ?");
-  return read_one(find.bind(regression), reader(db));
+  return read_one(find.bind(regression), bisection_reader(db));
 }
 
 std::vector<Bisection> open_bisections(Database& db) {
   Statement find(db, BISECTION_SELECT " WHERE state = 'open' ORDER BY id");
-  return read_all(find, reader(db));
+  return read_all(find, bisection_reader(db));
 }
 
 Page<Bisection> list_bisections(Database& db, const PageRequest& page) {
-  return Query(BISECTION_SELECT).page<Bisection>(db, page, reader(db));
+  return Query(BISECTION_SELECT).page<Bisection>(db, page, bisection_reader(db));
 }
 
 void add_bisection_job(Database& db, BisectionId id, const BisectionJob& job) {

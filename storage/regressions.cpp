@@ -58,7 +58,7 @@ Regression read_regression(Database& db, Statement& row) {
   return regression;
 }
 
-auto reader(Database& db) {
+auto regression_reader(Database& db) {
   return [&db](Statement& row) { return read_regression(db, row); };
 }
 
@@ -118,7 +118,7 @@ Regression add_regression(Database& db, const Regression& regression,
   Statement find(db, REGRESSION_SELECT " WHERE night = ? AND lead = ? AND bad = ? AND part = ?");
   auto stored = read_one(find.bind(regression.night, lead_of(regression), regression.bad,
                                    regression.part),
-                         reader(db));
+                         regression_reader(db));
   transaction.commit();
   return *std::move(stored);
 }
@@ -141,13 +141,13 @@ void update_regression(Database& db, const Regression& regression) {
 
 std::optional<Regression> find_regression(Database& db, RegressionId id) {
   Statement find(db, REGRESSION_SELECT " WHERE id = ?");
-  return read_one(find.bind(id), reader(db));
+  return read_one(find.bind(id), regression_reader(db));
 }
 
 std::optional<Regression> find_regression(Database& db, std::string_view fingerprint) {
   Statement find(db, REGRESSION_SELECT " WHERE fingerprint = ? AND fingerprint <> '' "
                                        "ORDER BY state = 'merged', id DESC LIMIT 1");
-  return read_one(find.bind(fingerprint), reader(db));
+  return read_one(find.bind(fingerprint), regression_reader(db));
 }
 
 std::vector<RegressionChange> changes_of(Database& db, RegressionId id) {
@@ -160,12 +160,12 @@ std::vector<RegressionChange> changes_of(Database& db, RegressionId id) {
 
 std::vector<Regression> regressions_in_state(Database& db, RegressionState state) {
   Statement find(db, REGRESSION_SELECT " WHERE state = ? ORDER BY id");
-  return read_all(find.bind(state), reader(db));
+  return read_all(find.bind(state), regression_reader(db));
 }
 
 std::vector<Regression> regressions_of_night(Database& db, NightId night) {
   Statement find(db, REGRESSION_SELECT " WHERE night = ? ORDER BY id");
-  return read_all(find.bind(night), reader(db));
+  return read_all(find.bind(night), regression_reader(db));
 }
 
 Page<Regression> list_regressions(Database& db, const RegressionFilter& filter,
@@ -181,7 +181,7 @@ Page<Regression> list_regressions(Database& db, const RegressionFilter& filter,
              filter.workload_glob)
       .where("opened_at_us >= ?", filter.since)
       .where("id IN (SELECT regression FROM regression_commit WHERE commit_sha = ?)", filter.commit)
-      .page<Regression>(db, page, reader(db));
+      .page<Regression>(db, page, regression_reader(db));
 }
 
 }  // namespace nightjar::storage

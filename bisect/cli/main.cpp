@@ -7,6 +7,7 @@
 #include "bisect/cli/compare.hpp"
 #include "bisect/cli/detect.hpp"
 #include "bisect/cli/failure.hpp"
+#include "bisect/cli/verify.hpp"
 #include "runner/failure.hpp"
 #include "runner/stop_on_signal.hpp"
 
@@ -34,8 +35,9 @@ struct Commands {
   DetectOptions detect;
   CompareOptions compare;
   BisectOptions bisect;
+  VerifyOptions verify;
   std::string threshold = "7%", direction = "lower", fail_on;
-  CLI::App *detect_command, *compare_command, *bisect_command, *run_command;
+  CLI::App *detect_command, *compare_command, *bisect_command, *run_command, *verify_command;
 
   Commands() {
     app.set_version_flag("--version", "nightjar " NIGHTJAR_VERSION);
@@ -43,6 +45,7 @@ struct Commands {
     add_detect();
     add_compare();
     add_bisect();
+    add_verify();
   }
 
   void add_detect() {
@@ -91,12 +94,23 @@ struct Commands {
     run_command->add_flag("--json", bisect.json);
   }
 
+  void add_verify() {
+    verify_command = app.add_subcommand("verify", "Judge a verdict again from its evidence bundle");
+    verify_command->footer(
+        "Example: is regression 3 what the service says it is?\n"
+        "  curl -s $SERVICE/api/v1/regressions/3/evidence | nightjar verify -\n"
+        "Exit codes: 0 every verdict agrees, 1 one differs, 2 no bundle.");
+    verify_command->add_option("bundle", verify.bundle, "file; - for standard input")->required();
+    verify_command->add_flag("--json", verify.json);
+  }
+
   int run() {
     detect.policy.threshold = compare.threshold = bisect.threshold = share(threshold);
     if (direction == "higher") detect.policy.direction = Direction::higher_is_better;
     compare.fail_on_worse = fail_on == "worse";
     if (*detect_command) return cli::detect(detect);
     if (*compare_command) return cli::compare(compare);
+    if (*verify_command) return cli::verify(verify);
     const runner::StopOnSignal stop;
     return bisect_run(bisect, stop.token());
   }

@@ -76,17 +76,17 @@ void refuse_unknown(std::string_view what, std::int64_t id) {
                 "There is no " + std::string(what) + " " + std::to_string(id) + ".");
 }
 
-web::Response json_answer(const nlohmann::json& json, unsigned status) {
+web::Response json_answer(const nlohmann::json& body, unsigned status) {
   // What runners and trackers wrote need not be UTF-8.
-  return web::json_response(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
+  return web::json_response(body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
                             status);
 }
 
 nlohmann::json parse_body(const web::Request& request) {
-  auto json = nlohmann::json::parse(request.body, nullptr, false);
-  if (json.is_discarded() || !json.is_object())
+  auto body = nlohmann::json::parse(request.body, nullptr, false);
+  if (body.is_discarded() || !body.is_object())
     throw Refused(400, "Bad body", request.path + " needs a JSON object as its body.");
-  return json;
+  return body;
 }
 
 void add_read(web::Server& server, Context& context, std::string pattern,

@@ -25,7 +25,7 @@ class Refused : public std::runtime_error {
 };
 [[noreturn]] void refuse_unknown(std::string_view what, std::int64_t id);  // 404
 
-web::Response json_answer(const nlohmann::json& json, unsigned status = 200);
+web::Response json_answer(const nlohmann::json& body, unsigned status = 200);
 // The body as a JSON object; Refused (400) if it is none.
 nlohmann::json parse_body(const web::Request& request);
 

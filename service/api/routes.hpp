@@ -10,6 +10,7 @@
 namespace nightjar::service::api {
 
 void add_list_routes(web::Server& server, Context& context);       // builds to audit
+void add_evidence_routes(web::Server& server, Context& context);   // of a verdict, to judge again
 void add_comparison_routes(web::Server& server, Context& context); // /compare, /series/{id}/points
 void add_night_routes(web::Server& server, Context& context);      // POST /nights
 void add_webhook_routes(web::Server& server, Context& context);

@@ -9,7 +9,7 @@
 #include "service/discovery/overlay.hpp"
 #include "service/engine/blame.hpp"
 #include "service/engine/commit_builds.hpp"
-#include "service/engine/evidence.hpp"
+#include "bisect/evidence/evidence.hpp"
 #include "service/engine/search_log.hpp"
 #include "service/engine/session_plan.hpp"
 #include "service/engine/sessions.hpp"
@@ -158,7 +158,7 @@ void give_up(Desk& desk, const Bisection& bisection, const Regression& regressio
   bisect::Answer answer;
   answer.outcome = bisect::Answer::Outcome::inconclusive;
   answer.rule = reason;
-  conclude(desk, bisection, regression, answer, plain_evidence(reason));
+  conclude(desk, bisection, regression, answer, evidence::of_reason(reason));
 }
 
 bool advance(Desk& desk, Bisection bisection) {
@@ -183,11 +183,12 @@ bool advance(Desk& desk, Bisection bisection) {
   gathered.log.prior = prior_of(desk, bisection, *regression);
   gathered.log.built = built_commits(desk, bisection);
   const bisect::NextStep next = bisect::next_step(gathered.log, desk.config.search);
-  bisection.posterior = posterior_json(next.belief, bisection.commits);
+  bisection.posterior = evidence::posterior_json(next.belief, bisection.commits);
   storage::update_bisection(desk.db, bisection);
   if (const auto* answer = std::get_if<bisect::Answer>(&next.step)) {
     conclude(desk, bisection, *regression, *answer,
-             search_evidence(*answer, next.belief, bisection.commits, gathered.log));
+             evidence::of_search(*answer, next.belief,
+                                 {gathered.log, desk.config.search, gathered.runs, bisection.commits}));
     return true;
   }
   queue_step(desk, bisection, *regression, *series, gathered, std::get<bisect::Measure>(next.step));
@@ -204,7 +205,7 @@ void open_search(Desk& desk, const Regression& regression) {
     storage::change_regression(
         desk.db, regression,
         {RegressionState::inconclusive, desk.clock.now(),
-         plain_evidence("the builds' commits do not follow one another on the main branch: the cause "
+         evidence::of_reason("the builds' commits do not follow one another on the main branch: the cause "
                         "may lie in what they were built with")});
     return;
   }
@@ -222,7 +223,7 @@ void open_search(Desk& desk, const Regression& regression) {
   storage::change_regression(
       desk.db, regression,
       {RegressionState::bisecting, desk.clock.now(),
-       plain_evidence("searching " + std::to_string(range->size()) + " commits")});
+       evidence::of_reason("searching " + std::to_string(range->size()) + " commits")});
   transaction.commit();
   announce(desk, bisection, "opened");
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "service/engine/evidence.hpp"
+#include "bisect/evidence/evidence.hpp"
 #include "service/report/report.hpp"
 #include "storage/builds.hpp"
 #include "storage/nights.hpp"
@@ -15,7 +15,7 @@ namespace nightjar::service {
 namespace {
 
 Culprit culprit_of(const bisect::NamedStep& step, const Bisection& bisection) {
-  return {cell_commits(step.first, step.last, bisection.commits), step.probability, step.ratio,
+  return {evidence::cell_commits(step.first, step.last, bisection.commits), step.probability, step.ratio,
           step.low, step.high};
 }
 
@@ -98,7 +98,7 @@ void blame(Desk& desk, const Regression& regression, const Bisection& bisection,
       further = storage::add_regression(
           desk.db, further,
           {RegressionState::bisecting, desk.clock.now(),
-           plain_evidence("a further culprit of the search for regression " +
+           evidence::of_reason("a further culprit of the search for regression " +
                           std::to_string(regression.id.value))});
       name(desk, further, step, bisection, evidence);
     }

@@ -5,7 +5,7 @@
 
 #include "bisect/detection.hpp"
 #include "service/discovery/overlay.hpp"
-#include "service/engine/evidence.hpp"
+#include "bisect/evidence/evidence.hpp"
 #include "service/engine/policy.hpp"
 #include "service/engine/session_plan.hpp"
 #include "service/engine/sessions.hpp"
@@ -51,10 +51,10 @@ void announce(Desk& desk, const Regression& regression, RegressionState state) {
   desk.publish("regression", nlohmann::json{{"id", regression.id.value}, {"state", name_of(state)}}.dump());
 }
 
-void dismiss(Desk& desk, const Regression& regression, const std::string& evidence) {
+void dismiss(Desk& desk, const Regression& regression, const std::string& why) {
   storage::Transaction transaction(desk.db);
   storage::change_regression(desk.db, regression,
-                             {RegressionState::dismissed, desk.clock.now(), evidence});
+                             {RegressionState::dismissed, desk.clock.now(), why});
   // The series goes on from tonight: what was not reproduced is noise around the same level.
   const AffectedSeries& lead = regression.series.front();
   storage::set_level(desk.db, {lead.series, regression.bad, regression.night, lead.before, 0});
@@ -63,58 +63,60 @@ void dismiss(Desk& desk, const Regression& regression, const std::string& eviden
 }
 
 void accept(Desk& desk, Regression regression, const bisect::Confirmation& confirmation,
-            const std::vector<double>& good, const std::vector<double>& bad,
-            const std::string& evidence) {
+            const evidence::Values& good, const evidence::Values& bad, const std::string& why) {
   AffectedSeries& lead = regression.series.front();
-  lead.before = bisect::hodges_lehmann(good);
-  lead.after = bisect::hodges_lehmann(bad);
+  lead.before = bisect::hodges_lehmann(good.values);
+  lead.after = bisect::hodges_lehmann(bad.values);
   lead.ratio = confirmation.change.ratio;
   lead.low = confirmation.change.low;
   lead.high = confirmation.change.high;
   storage::Transaction transaction(desk.db);
   storage::change_regression(desk.db, regression,
-                             {RegressionState::confirmed, desk.clock.now(), evidence});
+                             {RegressionState::confirmed, desk.clock.now(), why});
   storage::set_level(desk.db, {lead.series, regression.bad, regression.night, lead.after,
-                               static_cast<int>(bad.size())});
+                               static_cast<int>(bad.values.size())});
   transaction.commit();
   announce(desk, regression, RegressionState::confirmed);
 }
 
 void judge(Desk& desk, const Regression& regression, const Series& lead,
-           const std::vector<double>& good, const std::vector<double>& bad) {
+           const evidence::Values& good, const evidence::Values& bad) {
   using Verdict = bisect::Confirmation::Verdict;
   const auto policy = policy_of(lead, desk.config);
-  const bisect::Confirmation confirmation = bisect::confirm(good, bad, policy);
-  const int have = static_cast<int>(std::min(good.size(), bad.size()));
+  const bisect::Confirmation confirmation = bisect::confirm(good.values, bad.values, policy);
+  const int have = static_cast<int>(std::min(good.values.size(), bad.values.size()));
   if (confirmation.verdict == Verdict::more) {
     ask_for(desk, regression, lead, have, confirmation.runs_a_side);
     return;
   }
-  const std::string evidence = confirmation_evidence(confirmation, good, bad, policy);
+  const std::string why = evidence::of_confirmation(confirmation, good, bad, policy);
   if (confirmation.verdict == Verdict::worse)
-    accept(desk, regression, confirmation, good, bad, evidence);
+    accept(desk, regression, confirmation, good, bad, why);
   else
-    dismiss(desk, regression, evidence);
+    dismiss(desk, regression, why);
 }
 
 // True if the regression moved on or a session was asked for.
 bool advance(Desk& desk, const Regression& regression) {
   const auto lead = storage::find_series(desk.db, regression.series.front().series);
   if (!lead) return false;
-  std::vector<double> good, bad;
+  evidence::Values good, bad;
   const std::vector<Job> asked = confirmation_jobs(desk, regression, *lead);
   for (const Job& job : asked) {
     const Settled settled = settle(desk, job);
     if (settled.state == Settled::State::pending) return false;
     if (settled.state == Settled::State::failed) {
-      dismiss(desk, regression, plain_evidence("could not be confirmed: " + settled.reason));
+      dismiss(desk, regression, evidence::of_reason("could not be confirmed: " + settled.reason));
       return true;
     }
-    for (const SeriesRun& run : storage::runs_of_job(desk.db, lead->id, settled.job.id))
-      (run.build == regression.good ? good : bad).push_back(run.value);
+    for (const SeriesRun& run : storage::runs_of_job(desk.db, lead->id, settled.job.id)) {
+      evidence::Values& side = run.build == regression.good ? good : bad;
+      side.values.push_back(run.value);
+      side.runs.push_back(run.run);
+    }
   }
-  if (!asked.empty() && (good.empty() || bad.empty())) {
-    dismiss(desk, regression, plain_evidence("could not be confirmed: one of the builds gave no runs"));
+  if (!asked.empty() && (good.values.empty() || bad.values.empty())) {
+    dismiss(desk, regression, evidence::of_reason("could not be confirmed: one of the builds gave no runs"));
     return true;
   }
   const std::size_t jobs_before = asked.size();
@@ -123,7 +125,7 @@ bool advance(Desk& desk, const Regression& regression) {
   const bool stuck = now->state == RegressionState::suspected &&
                      confirmation_jobs(desk, regression, *lead).size() == jobs_before;
   if (stuck)
-    dismiss(desk, regression, plain_evidence("could not be confirmed: too few runs succeeded undisturbed"));
+    dismiss(desk, regression, evidence::of_reason("could not be confirmed: too few runs succeeded undisturbed"));
   return true;
 }
 

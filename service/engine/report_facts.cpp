@@ -164,9 +164,11 @@ ReportInput report_facts(Desk& desk, const Regression& regression) {
   input.regression = regression.id.value;
   input.fingerprint = regression.fingerprint;
   input.repository = desk.config.repository.url;
-  if (!desk.config.service.public_url.empty())
-    input.details_url =
-        desk.config.service.public_url + "/#regression-" + std::to_string(regression.id.value);
+  if (const std::string& url = desk.config.service.public_url; !url.empty()) {
+    const std::string id = std::to_string(regression.id.value);
+    input.details_url = url + "/#regression-" + id;
+    input.evidence_url = url + "/api/v1/regressions/" + id + "/evidence";
+  }
   if (const auto night = storage::find_night(desk.db, regression.night))
     input.found_on = to_date(night->started_at);
   if (const auto lead = storage::find_series(desk.db, regression.series.front().series))

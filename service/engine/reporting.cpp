@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "service/engine/evidence.hpp"
+#include "bisect/evidence/evidence.hpp"
 #include "service/engine/policy.hpp"
 #include "service/engine/report_facts.hpp"
 #include "service/report/report.hpp"
@@ -103,7 +103,7 @@ void close(Desk& desk, const Regression& regression) {
   storage::change_regression(
       desk.db, regression,
       {RegressionState::recovered, desk.clock.now(),
-       plain_evidence("every affected series has been back at its level for " +
+       evidence::of_reason("every affected series has been back at its level for " +
                       std::to_string(desk.config.report.recovered_nights) + " nights")});
   transaction.commit();
   announce(desk, regression, RegressionState::recovered);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "bisect/detection.hpp"
-#include "service/engine/evidence.hpp"
+#include "bisect/evidence/evidence.hpp"
 #include "service/engine/policy.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
@@ -13,16 +13,18 @@ namespace {
 
 constexpr int kLevels = 14;  // nights that a level is held against
 
-std::vector<double> values_tonight(Desk& desk, const Series& series, const std::vector<Job>& usable) {
-  std::vector<double> values;
+evidence::Values values_tonight(Desk& desk, const Series& series, const std::vector<Job>& usable) {
+  evidence::Values tonight;
   for (const Job& job : usable)
-    for (const SeriesRun& run : storage::runs_of_job(desk.db, series.id, job.id))
-      values.push_back(run.value);
-  return values;
+    for (const SeriesRun& run : storage::runs_of_job(desk.db, series.id, job.id)) {
+      tonight.values.push_back(run.value);
+      tonight.runs.push_back(run.run);
+    }
+  return tonight;
 }
 
 void suspect(Desk& desk, const Night& night, const Series& series, const Level& good,
-             const bisect::Screen& screen, const std::string& evidence) {
+             const bisect::Screen& screen, const std::string& why) {
   Regression regression;
   regression.night = night.id;
   regression.machine = series.machine;
@@ -32,23 +34,23 @@ void suspect(Desk& desk, const Night& night, const Series& series, const Level& 
   regression.series = {{series.id, screen.reference, screen.level, ratio, ratio, ratio}};
   regression.opened_at = regression.updated_at = desk.clock.now();
   storage::add_regression(desk.db, regression,
-                          {RegressionState::suspected, desk.clock.now(), evidence});
+                          {RegressionState::suspected, desk.clock.now(), why});
 }
 
 void screen_series(Desk& desk, const Night& night, const Series& series,
-                   const std::vector<double>& tonight) {
+                   const evidence::Values& tonight) {
   const std::vector<Level> levels = valid_levels(desk, series, night.id);
   std::vector<double> values;
   for (const Level& level : levels) values.push_back(level.value);
   const auto policy = policy_of(series, desk.config);
-  const bisect::Screen screen = bisect::screen(values, tonight, policy);
+  const bisect::Screen screen = bisect::screen(values, tonight.values, policy);
   if (screen.verdict == bisect::Screen::Verdict::suspect_worse && levels.front().build != *night.build) {
     suspect(desk, night, series, levels.front(), screen,
-            screening_evidence(screen, tonight, values, policy));
+            evidence::of_screening(screen, tonight, values, policy));
     return;
   }
   storage::set_level(desk.db, {series.id, *night.build, night.id, screen.level,
-                               static_cast<int>(tonight.size())});
+                               static_cast<int>(tonight.values.size())});
 }
 
 }  // namespace
@@ -72,8 +74,8 @@ std::vector<Level> valid_levels(Desk& desk, const Series& series, NightId night)
 void screen_night(Desk& desk, const Night& night, const std::vector<Job>& usable) {
   for (const Series& series : storage::series_of_night(desk.db, night.id)) {
     if (!is_judged(series, desk.config)) continue;
-    const std::vector<double> tonight = values_tonight(desk, series, usable);
-    if (!tonight.empty()) screen_series(desk, night, series, tonight);
+    const evidence::Values tonight = values_tonight(desk, series, usable);
+    if (!tonight.values.empty()) screen_series(desk, night, series, tonight);
   }
 }
 

@@ -71,6 +71,7 @@ bool add_runs(Desk& desk, GatheredLog& gathered, Positions& positions, const Ser
     const int commit = positions.of(run.build);
     if (commit < 0 || run.value <= 0) continue;
     gathered.log.runs.push_back({session, commit, invert ? 1 / run.value : run.value});
+    gathered.runs.push_back(run.run);
     any = true;
   }
   return any;

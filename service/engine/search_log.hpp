@@ -15,6 +15,7 @@ namespace nightjar::service {
 
 struct GatheredLog {
   bisect::SearchLog log;
+  std::vector<RunId> runs;    // of the log, one by one
   bool pending = false;       // a session is under way: there is nothing to decide yet
   int barren = 0;             // sessions at the end of the log that gave no run at all
   int disturbed = 0;          // and such whose runs never saw the machine undisturbed

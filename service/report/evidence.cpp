@@ -166,6 +166,9 @@ std::string source_line(const ReportInput& input) {
   std::string text = "Found by Nightjar in the night of " + plain(input.found_on) + ", regression " +
                      std::to_string(input.regression);
   if (!input.details_url.empty()) text += ": <" + one_line(input.details_url) + ">";
+  if (!input.evidence_url.empty())
+    text += ". Judge it again from its raw samples: `curl -s " + one_line(input.evidence_url) +
+            " | nightjar verify -`";
   return text + ". Later nights are added here; it is closed when the level is back.";
 }
 

@@ -73,6 +73,7 @@ struct ReportInput {
   std::string fingerprint;      // fingerprint_of(...)
   std::string repository;       // URL of the repository that was searched
   std::string details_url;      // this regression on Nightjar's own pages; empty: none
+  std::string evidence_url;     // its evidence bundle; empty: not reachable
   std::string found_on;         // date of the night, "2026-08-20"
   double threshold = .07;
   std::vector<ReportSeries> series;      // the lead first

@@ -144,6 +144,12 @@ T field(const nlohmann::json& object, const char* name) {
 void to_json(nlohmann::json& json, const Workload& workload);
 Workload parse_json(const nlohmann::json& json, Parsed<Workload>);
 
+// Leniently: the text of a field; empty if it is missing or no text.
+inline std::string text_in(const nlohmann::json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 }  // namespace nightjar
 
 namespace nlohmann {

@@ -104,7 +104,7 @@ inline void add_search(World& world, Day& day) {
   made.series = {{day.series, 1.0, 1.2, 1.2, 1.15, 1.25}};
   made.opened_at = made.updated_at = evening;
   day.regression = storage::add_regression(
-      world.db, made, {RegressionState::suspected, evening, R"({"rule": "screened"})"});
+      world.db, made, {RegressionState::suspected, evening, R"({"rule": "screened", "tonight_runs": [2]})"});
   day.regression.culprit = Culprit{{commit(2)}, .995, 1.2, 1.15, 1.25};
   day.regression.fingerprint = "f1";
   storage::change_regression(world.db, day.regression,

@@ -85,6 +85,7 @@ Call call_for(const std::string& path, const std::string& operation, const Day& 
       {"list", 0}, {"get_builds", day.good.id.value}, {"get_workloads", day.workload.id.value},
       {"get_series", day.series.value}, {"get_series_points", day.series.value},
       {"get_runs", 2}, {"get_regressions", day.regression.id.value},
+      {"get_regressions_evidence", day.regression.id.value},
       {"get_bisections", day.bisection.id.value}, {"get_runners", day.runner.id.value},
       {"get_jobs", 1}, {"get_nights", day.night.id.value},
       {"fail_job", day.leased[0].id.value}, {"release_job", day.leased[1].id.value},
@@ -145,7 +146,7 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
       if (reply.json.is_object() && reply.json.contains("items")) CHECK_FALSE(reply.json["items"].empty());
       asked.insert(id);
     }
-  CHECK(asked.size() == 35);
+  CHECK(asked.size() == 36);
   web::RawClient client(world.server.port());
   client.write("GET /api/v1/events HTTP/1.1\r\nHost: x\r\n\r\n");
   CHECK(client.read_past("\r\n\r\n").find("text/event-stream") != std::string::npos);

@@ -13,7 +13,7 @@ using Catch::Contains;
 namespace {
 
 // Two days of main, a nightly of each, and a pull request. What a test changes makes it a lie.
-struct World {
+struct ProofWorld {
   git::LiteralGraph graph;
   Config::Repository branches{"repo", "main", "nightly"};
   CommitSha early = graph.commit("main", "Begin", {{"a", "1"}});
@@ -26,7 +26,7 @@ struct World {
   Build build;
   WheelFacts facts;
 
-  World() {
+  ProofWorld() {
     graph.fetch();
     build.version = "2.15.0.dev20260820+cpu";
     build.variant = "cpu";
@@ -51,7 +51,7 @@ struct World {
 }  // namespace
 
 TEST_CASE("a wheel whose parts agree is proved, with the main commit that its nightly names") {
-  World world;
+  ProofWorld world;
   world.build.sha256 = world.file_hash;
   const auto verdict = world.prove();
   REQUIRE(std::holds_alternative<Proved>(verdict));
@@ -60,7 +60,7 @@ TEST_CASE("a wheel whose parts agree is proved, with the main commit that its ni
 }
 
 TEST_CASE("a build that started before or after midnight is still of its release") {
-  World world;
+  ProofWorld world;
   SECTION("built a day after the release") {
     world.date("2026-08-21", "20260821");
   }
@@ -71,7 +71,7 @@ TEST_CASE("a build that started before or after midnight is still of its release
 }
 
 TEST_CASE("a git_version that is a main commit itself is proved") {
-  World world;
+  ProofWorld world;
   world.facts.version_file.git_version = world.early.str();
   const auto verdict = world.prove();
   REQUIRE(std::holds_alternative<Proved>(verdict));
@@ -80,7 +80,7 @@ TEST_CASE("a git_version that is a main commit itself is proved") {
 }
 
 TEST_CASE("a wheel of a GPU variant is proved by what it was built for") {
-  World world;
+  ProofWorld world;
   world.build.variant = "cu130";
   world.facts.version_file.cuda = "13.0";
   CHECK(std::holds_alternative<Proved>(world.prove()));
@@ -93,50 +93,50 @@ TEST_CASE("a wheel of a GPU variant is proved by what it was built for") {
 TEST_CASE("a wheel that disagrees with itself or with history is unproved, with the reason") {
   struct Row {
     const char* reason;
-    std::function<void(World&)> lie;
+    std::function<void(ProofWorld&)> lie;
   };
   const auto row = GENERATE(values<Row>({
-      {"the index says SHA-256", [](World& w) { w.build.sha256 = web::sha256("other"); }},
-      {"METADATA is of 'torchvision'", [](World& w) { w.facts.metadata_name = "torchvision"; }},
-      {"METADATA says version 2.14.0", [](World& w) { w.facts.metadata_version = "2.14.0"; }},
-      {"version.py says version 2.14.0", [](World& w) { w.facts.version_file.version = "2.14.0"; }},
+      {"the index says SHA-256", [](ProofWorld& w) { w.build.sha256 = web::sha256("other"); }},
+      {"METADATA is of 'torchvision'", [](ProofWorld& w) { w.facts.metadata_name = "torchvision"; }},
+      {"METADATA says version 2.14.0", [](ProofWorld& w) { w.facts.metadata_version = "2.14.0"; }},
+      {"version.py says version 2.14.0", [](ProofWorld& w) { w.facts.version_file.version = "2.14.0"; }},
       {"is not version",
-       [](World& w) { w.build.url = "https://h/torch-2.14.0-cp311-cp311-any.whl"; }},
+       [](ProofWorld& w) { w.build.url = "https://h/torch-2.14.0-cp311-cp311-any.whl"; }},
       {"of variant cpu, but was built for CUDA 13.0",
-       [](World& w) { w.facts.version_file.cuda = "13.0"; }},
+       [](ProofWorld& w) { w.facts.version_file.cuda = "13.0"; }},
       {"of variant cu130, but was built for the CPU only",
-       [](World& w) { w.build.variant = "cu130"; }},
+       [](ProofWorld& w) { w.build.variant = "cu130"; }},
       {"of variant cu126, but was built for CUDA 13.0",
-       [](World& w) { w.build.variant = "cu126", w.facts.version_file.cuda = "13.0"; }},
-      {"of variant rocm7.2, but", [](World& w) { w.build.variant = "rocm7.2"; }},
-      {"no commit", [](World& w) { w.facts.version_file.git_version.reset(); }},
-      {"'Unknown', no commit", [](World& w) { w.facts.version_file.git_version = "Unknown"; }},
+       [](ProofWorld& w) { w.build.variant = "cu126", w.facts.version_file.cuda = "13.0"; }},
+      {"of variant rocm7.2, but", [](ProofWorld& w) { w.build.variant = "rocm7.2"; }},
+      {"no commit", [](ProofWorld& w) { w.facts.version_file.git_version.reset(); }},
+      {"'Unknown', no commit", [](ProofWorld& w) { w.facts.version_file.git_version = "Unknown"; }},
       {"on neither main nor nightly",
-       [](World& w) { w.facts.version_file.git_version = std::string(40, 'f'); }},
+       [](ProofWorld& w) { w.facts.version_file.git_version = std::string(40, 'f'); }},
       {"(Try something) is neither a nightly release nor on main",
-       [](World& w) { w.facts.version_file.git_version = w.pull_request.str(); }},
+       [](ProofWorld& w) { w.facts.version_file.git_version = w.pull_request.str(); }},
       {"calls itself a nightly release but is not on nightly",
-       [](World& w) {
+       [](ProofWorld& w) {
          w.facts.version_file.git_version = w.graph.release("fork", "2026-08-20", w.late).str();
          w.graph.fetch();
        }},
       {"names",
-       [](World& w) {
+       [](ProofWorld& w) {
          w.facts.version_file.git_version =
              w.graph.release("nightly", "2026-08-20", w.pull_request).str();
          w.graph.fetch();
        }},
       {"has another tree than",
-       [](World& w) {
+       [](ProofWorld& w) {
          w.facts.version_file.git_version =
              w.graph.commit("nightly", "2026-08-20 nightly release (" + w.early.str() + ")").str();
          w.graph.fetch();
        }},
       {"is of 2026-08-20, its version of 2026-08-22",
-       [](World& w) { w.date("2026-08-22", "20260822"); }},
+       [](ProofWorld& w) { w.date("2026-08-22", "20260822"); }},
   }));
   INFO(row.reason);
-  World world;
+  ProofWorld world;
   row.lie(world);
   const auto verdict = world.prove();
   REQUIRE(std::holds_alternative<Unproved>(verdict));

@@ -6,9 +6,9 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using test::kAlpha;
-using test::kBeta;
-using test::NightWorld;
+using service::test::kAlpha;
+using service::test::kBeta;
+using service::test::NightWorld;
 
 namespace {
 

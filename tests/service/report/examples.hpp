@@ -23,6 +23,7 @@ inline ReportInput redundant_check() {
   input.regression = 7;
   input.repository = "https://github.com/pytorch/pytorch.git";
   input.details_url = "http://127.0.0.1:8187/#/regressions/7";
+  input.evidence_url = "http://127.0.0.1:8187/api/v1/regressions/7/evidence";
   input.found_on = "2026-08-20";
   input.series = {
       {"python/soft_actor_critic/act/cpu/fp32/b1/eager", "latency", 4.103e-4, 5.047e-4, 1.23, 1.21,
@@ -62,6 +63,7 @@ inline ReportInput leak() {
   input.regression = 8;
   input.repository = "/srv/mirror/pytorch";
   input.details_url.clear();
+  input.evidence_url.clear();
   input.series = {{"native/resnet18/train/cpu/fp32/b4/eager", "peak_cpu_memory", 241172480., 293601280.,
                    1.2174, 1.2150, 1.2201},
                   {"native/resnet18/train/cpu/fp32/b4/eager", "leaked_memory", 0., 1258291.2, 1, 1, 1}};

@@ -12,7 +12,7 @@ using Fault = ScriptedTracker::Fault;
 
 namespace {
 
-struct Fixture {
+struct SenderFixture {
   ScriptedTracker tracker;
   ManualClock clock{*parse_rfc3339("2026-08-20T10:00:00Z")};
   OutboxSender sender{tracker, {"nightjar"}, clock};
@@ -40,7 +40,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "An issue is opened with its labels and its number comes back") {
+TEST_CASE_METHOD(SenderFixture, "An issue is opened with its labels and its number comes back") {
   OutboxMessage one = message(OutboxKind::open_issue, "regression:1");
   const Sent sent = deliver(one);
   REQUIRE(sent.issue);
@@ -52,7 +52,7 @@ TEST_CASE_METHOD(Fixture, "An issue is opened with its labels and its number com
   CHECK(tracker.issues.at(0).labels == std::vector<std::string>{"nightjar"});
 }
 
-TEST_CASE_METHOD(Fixture, "An issue is filed once under every failure of every call") {
+TEST_CASE_METHOD(SenderFixture, "An issue is filed once under every failure of every call") {
   const Fault all[] = {Fault::none, Fault::transient_before, Fault::cut_after, Fault::throws};
   for (const Fault first : all) {
     for (const Fault second : all) {
@@ -68,7 +68,7 @@ TEST_CASE_METHOD(Fixture, "An issue is filed once under every failure of every c
   }
 }
 
-TEST_CASE_METHOD(Fixture, "A comment is posted and an issue closed once under every failure") {
+TEST_CASE_METHOD(SenderFixture, "A comment is posted and an issue closed once under every failure") {
   const Fault all[] = {Fault::none, Fault::transient_before, Fault::cut_after, Fault::throws};
   const OutboxKind kind = GENERATE(OutboxKind::comment, OutboxKind::close_issue);
   for (const Fault first : all) {
@@ -86,14 +86,14 @@ TEST_CASE_METHOD(Fixture, "A comment is posted and an issue closed once under ev
   }
 }
 
-TEST_CASE_METHOD(Fixture, "A comment says where it is and nothing of its issue") {
+TEST_CASE_METHOD(SenderFixture, "A comment says where it is and nothing of its issue") {
   tracker.issues.push_back({});
   const Sent sent = sender.send(message(OutboxKind::comment, "night:1"), 1);
   CHECK(sent.url == "https://tracker/1#1");
   CHECK_FALSE(sent.issue);
 }
 
-TEST_CASE_METHOD(Fixture, "A crash between posting and writing the row posts nothing again") {
+TEST_CASE_METHOD(SenderFixture, "A crash between posting and writing the row posts nothing again") {
   OutboxMessage one = message(OutboxKind::open_issue, "regression:1");
   sender.send(one, std::nullopt);  // posted, and the row was never written
   const Sent again = sender.send(one, std::nullopt);
@@ -103,14 +103,14 @@ TEST_CASE_METHOD(Fixture, "A crash between posting and writing the row posts not
   CHECK(tracker.issues.size() == 1);
 }
 
-TEST_CASE_METHOD(Fixture, "A body without its marker gets it, else it could be posted twice") {
+TEST_CASE_METHOD(SenderFixture, "A body without its marker gets it, else it could be posted twice") {
   OutboxMessage one = message(OutboxKind::open_issue, "regression:1");
   one.body = "no marker";
   deliver(one);
   CHECK(tracker.issues[0].body.find(marker_of("regression:1")) != std::string::npos);
 }
 
-TEST_CASE_METHOD(Fixture, "What will not go through by itself is given up at once") {
+TEST_CASE_METHOD(SenderFixture, "What will not go through by itself is given up at once") {
   OutboxMessage one = message(OutboxKind::open_issue, "regression:1");
   tracker.faults = {Fault::none, Fault::permanent};
   const Sent sent = deliver(one);
@@ -120,7 +120,7 @@ TEST_CASE_METHOD(Fixture, "What will not go through by itself is given up at onc
   CHECK_FALSE(one.not_before);
 }
 
-TEST_CASE_METHOD(Fixture, "The tracker's own time is kept, else the wait doubles up to an hour") {
+TEST_CASE_METHOD(SenderFixture, "The tracker's own time is kept, else the wait doubles up to an hour") {
   OutboxMessage one = message(OutboxKind::comment, "night:1");
   tracker.issues.push_back({});
   tracker.retry_after = 90s;
@@ -135,14 +135,14 @@ TEST_CASE_METHOD(Fixture, "The tracker's own time is kept, else the wait doubles
   CHECK(backoff(40) == 3600s);
 }
 
-TEST_CASE_METHOD(Fixture, "A comment waits for its issue without asking the tracker") {
+TEST_CASE_METHOD(SenderFixture, "A comment waits for its issue without asking the tracker") {
   const Sent sent = sender.send(message(OutboxKind::comment, "night:1"), std::nullopt);
   CHECK(sent.state == OutboxState::pending);
   CHECK(sent.error.find("not filed yet") != std::string::npos);
   CHECK(tracker.calls.empty());
 }
 
-TEST_CASE_METHOD(Fixture, "An issue may be closed without a word") {
+TEST_CASE_METHOD(SenderFixture, "An issue may be closed without a word") {
   tracker.issues.push_back({});
   OutboxMessage one = message(OutboxKind::close_issue, "recovered:1");
   one.body.clear();

@@ -1,0 +1,136 @@
+#include "bisect/evidence/evidence.hpp"
+
+#include "bisect/evidence/policy_json.hpp"
+#include "storage/model/json_io.hpp"
+
+namespace nightjar::evidence {
+namespace {
+using nlohmann::json;
+
+std::string_view word(bisect::Screen::Verdict verdict) {
+  using enum bisect::Screen::Verdict;
+  switch (verdict) {
+    case first_night: return "first_night";
+    case same: return "same";
+    case suspect_worse: return "suspect_worse";
+    case suspect_better: return "suspect_better";
+  }
+  return "same";
+}
+
+std::string_view word(bisect::Confirmation::Verdict verdict) {
+  using enum bisect::Confirmation::Verdict;
+  switch (verdict) {
+    case worse: return "worse";
+    case better: return "better";
+    case same: return "same";
+    case inconclusive: return "inconclusive";
+    case more: return "more";
+  }
+  return "inconclusive";
+}
+
+std::string_view word(bisect::Answer::Outcome outcome) {
+  using enum bisect::Answer::Outcome;
+  switch (outcome) {
+    case culprit: return "culprit";
+    case not_reproduced: return "not_reproduced";
+    case inconclusive: return "inconclusive";
+  }
+  return "inconclusive";
+}
+
+json cells(const bisect::Belief& belief, const std::vector<CommitSha>& commits) {
+  json list = json::array();
+  for (const bisect::CellMass& cell : belief.cells)
+    list.push_back({{"commits", cell_commits(cell.first, cell.last, commits)},
+                    {"probability", cell.probability}});
+  return list;
+}
+
+json steps(const bisect::Answer& answer, const std::vector<CommitSha>& commits) {
+  json list = json::array();
+  for (const bisect::NamedStep& step : answer.culprits)
+    list.push_back({{"commits", cell_commits(step.first, step.last, commits)},
+                    {"probability", step.probability},
+                    {"ratio", step.ratio},
+                    {"low", step.low},
+                    {"high", step.high}});
+  return list;
+}
+
+}  // namespace
+
+std::string of_screening(const bisect::Screen& screen, const Values& tonight,
+                         std::span<const double> levels, const bisect::DetectionPolicy& policy) {
+  return json{{"rules", rules},
+              {"stage", "screening"},
+              {"verdict", word(screen.verdict)},
+              {"level", screen.level},
+              {"reference", screen.reference},
+              {"change", screen.change},
+              {"z", screen.z},
+              {"tonight", tonight.values},
+              {"tonight_runs", tonight.runs},
+              {"levels", levels},
+              {"policy", policy_json(policy)}}
+      .dump();
+}
+
+std::string of_confirmation(const bisect::Confirmation& confirmation, const Values& good,
+                            const Values& bad, const bisect::DetectionPolicy& policy) {
+  return json{{"rules", rules},
+              {"stage", "confirmation"},
+              {"verdict", word(confirmation.verdict)},
+              {"ratio", confirmation.change.ratio},
+              {"low", confirmation.change.low},
+              {"high", confirmation.change.high},
+              {"rule", confirmation.rule},
+              {"good", good.values},
+              {"good_runs", good.runs},
+              {"bad", bad.values},
+              {"bad_runs", bad.runs},
+              {"policy", policy_json(policy)}}
+      .dump();
+}
+
+std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief,
+                      const SearchInput& input) {
+  json runs = json::array();
+  for (std::size_t i = 0; i < input.log.runs.size(); ++i) {
+    const bisect::SearchRun& run = input.log.runs[i];
+    runs.push_back({{"session", run.session},
+                    {"commit", run.commit},
+                    {"value", run.value},
+                    {"run", input.runs.at(i)}});
+  }
+  return json{{"rules", rules},
+              {"stage", "bisection"},
+              {"outcome", word(answer.outcome)},
+              {"rule", answer.rule},
+              {"culprits", steps(answer, input.commits)},
+              {"nothing", belief.nothing},
+              {"too_small", belief.too_small},
+              {"posterior", cells(belief, input.commits)},
+              {"commits", input.commits},
+              {"untestable", input.log.untestable},
+              {"built", input.log.built},
+              {"prior", input.log.prior},
+              {"runs", std::move(runs)},
+              {"policy", policy_json(input.policy)}}
+      .dump();
+}
+
+std::string of_reason(std::string_view reason) {
+  return json{{"rules", rules}, {"reason", reason}}.dump();
+}
+
+std::string posterior_json(const bisect::Belief& belief, const std::vector<CommitSha>& commits) {
+  return cells(belief, commits).dump();
+}
+
+std::vector<CommitSha> cell_commits(int first, int last, const std::vector<CommitSha>& commits) {
+  return {commits.begin() + first, commits.begin() + last + 1};
+}
+
+}  // namespace nightjar::evidence

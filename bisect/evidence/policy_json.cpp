@@ -1,0 +1,60 @@
+#include "bisect/evidence/policy_json.hpp"
+
+#include "storage/model/json_io.hpp"
+
+namespace nightjar::evidence {
+using nlohmann::json;
+
+json policy_json(const bisect::DetectionPolicy& policy) {
+  return {{"threshold", policy.threshold},
+          {"screen_change", policy.screen_change},
+          {"screen_z", policy.screen_z},
+          {"interval_points", policy.interval_points},
+          {"confidence", policy.confidence},
+          {"direction", policy.direction},
+          {"repeatability", policy.repeatability}};
+}
+
+bisect::DetectionPolicy detection_policy(const json& in) {
+  bisect::DetectionPolicy policy;
+  policy.threshold = field<double>(in, "threshold");
+  policy.screen_change = field<double>(in, "screen_change");
+  policy.screen_z = field<double>(in, "screen_z");
+  policy.interval_points = field<double>(in, "interval_points");
+  policy.confidence = field<double>(in, "confidence");
+  policy.direction = field<Direction>(in, "direction");
+  policy.repeatability = field<Repeatability>(in, "repeatability");
+  return policy;
+}
+
+json policy_json(const bisect::SearchPolicy& policy) {
+  return {{"threshold", policy.threshold},
+          {"certainty", policy.certainty},
+          {"max_runs", policy.max_runs},
+          {"first_runs", policy.first_runs},
+          {"session_runs", policy.session_runs},
+          {"build_cost", policy.build_cost},
+          {"session_cost", policy.session_cost},
+          {"build_ends_session", policy.build_ends_session},
+          {"reproduce_runs", policy.reproduce_runs},
+          {"expected_noise", policy.expected_noise},
+          {"expected_noise_runs", policy.expected_noise_runs}};
+}
+
+bisect::SearchPolicy search_policy(const json& in) {
+  bisect::SearchPolicy policy;
+  policy.threshold = field<double>(in, "threshold");
+  policy.certainty = field<double>(in, "certainty");
+  policy.max_runs = field<int>(in, "max_runs");
+  policy.first_runs = field<int>(in, "first_runs");
+  policy.session_runs = field<int>(in, "session_runs");
+  policy.build_cost = field<double>(in, "build_cost");
+  policy.session_cost = field<double>(in, "session_cost");
+  policy.build_ends_session = field<bool>(in, "build_ends_session");
+  policy.reproduce_runs = field<int>(in, "reproduce_runs");
+  policy.expected_noise = field<double>(in, "expected_noise");
+  policy.expected_noise_runs = field<double>(in, "expected_noise_runs");
+  return policy;
+}
+
+}  // namespace nightjar::evidence
