@@ -53,6 +53,18 @@ struct Confirmation {
 Confirmation confirm(std::span<const double> good, std::span<const double> bad,
                      const DetectionPolicy& policy);
 
+// The slow path: a creep that no single night shows. `levels`: newest first, tonight's included. The
+// newest 8 against the 8 oldest of the last 40: Hodges-Lehmann shift of at least the threshold,
+// Mann-Whitney z over 3, and so already without tonight's. `reference`: index of the newest of the old
+// levels, whose build stage two is to compare with tonight's. nullopt: no creep, or fewer than 17 levels.
+struct Creep {
+  std::size_t reference = 0;
+  double before = 0, after = 0;
+  double change = 0;  // after / before - 1
+  double z = 0;
+};
+std::optional<Creep> creep(std::span<const double> levels, const DetectionPolicy& policy);
+
 // Change points of a whole series (`nightjar detect`): values a position, in order of position.
 // Works on position medians, never on raw runs, which are not independent: windows of 8, 16 and 32
 // positions a side, Mann-Whitney z > 3, Hodges-Lehmann shift over the threshold and over the scatter of

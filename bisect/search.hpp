@@ -38,6 +38,8 @@ struct SearchPolicy {
   bool build_ends_session = true;
   // Nothing built and so many runs spent: not reproduced.
   int reproduce_runs = 480;
+  // Builders at hand: a round builds so many commits at once, at the quantiles of the posterior.
+  int builds_at_once = 1;
   // Run-to-run sd of log values that the series' history knows (0: unknown), and the number of runs that
   // this knowledge is worth.
   double expected_noise = 0;
@@ -49,7 +51,8 @@ struct SearchPolicy {
 struct Measure {
   bool new_session = false;
   bool confirms = false;
-  std::vector<int> order;  // commit of each run
+  std::vector<int> order;      // commit of each run
+  std::vector<int> build_too;  // not measured yet, but worth building meanwhile
 };
 
 struct NamedStep {

@@ -19,6 +19,7 @@ struct RunTask {
   const EnvironmentSpec* environment = nullptr;
   const Workload* workload = nullptr;
   const RunLimits* limits = nullptr;
+  double slow = 0;  // to be planted, see PlannedRun
 };
 
 struct Prepared {

@@ -33,7 +33,7 @@ void FastestProbes::note(const Workload* workload, double seconds) {
 
 ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>& control,
                            const Workload* workload, const RunLimits& limits,
-                           const FastestProbes& probes, std::stop_token stop) {
+                           const FastestProbes& probes, std::stop_token stop, double slow) {
   const TemporaryFolder home(place.cache / "tmp");
   ProcessSpec spec;
   spec.environment = clean_environment(home.path());
@@ -53,7 +53,7 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
     spec.command = {place.python.string(), (place.workloads / "python/run.py").string()};
   }
   spec.folder = home.path();
-  spec.input = request_json(workload, limits, probes.of(workload));
+  spec.input = request_json(workload, limits, probes.of(workload), slow);
   spec.timeout_seconds = limits.timeout_seconds;
   spec.memory_bytes = limits.memory_bytes;
   spec.output_bytes = limits.output_bytes;
@@ -105,7 +105,7 @@ ParsedRun ProcessExecutor::run(const RunTask& task, std::stop_token stop) {
     if (is_native(task.workload->name)) expected.version = expected.git_version = "";
   }
   const ProcessResult process =
-      run_workload(place, config_.control, task.workload, *task.limits, probes_, stop);
+      run_workload(place, config_.control, task.workload, *task.limits, probes_, stop, task.slow);
   if (stop.stop_requested()) throw Stopped();
   ParsedRun run = parse_run(process, expected);
   probes_.note(task.workload, run.fastest_probe);

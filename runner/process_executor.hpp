@@ -41,10 +41,10 @@ class FastestProbes {
 };
 
 // A process in a home of its own, pinned, with the environment variables that workloads rely on.
-// `workload` nullptr: `control` is started.
+// `workload` nullptr: `control` is started. `slow`: see PlannedRun.
 ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>& control,
                            const Workload* workload, const RunLimits& limits,
-                           const FastestProbes& probes, std::stop_token stop);
+                           const FastestProbes& probes, std::stop_token stop, double slow = 0);
 
 class ProcessExecutor final : public Executor {
  public:

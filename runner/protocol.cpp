@@ -138,14 +138,16 @@ bool is_below(const fs::path& path, const fs::path& folder) {
 
 }  // namespace
 
-std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe) {
-  const Json request{{"workload", workload ? workload->name.str() : "control"},
+std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe,
+                         double slow) {
+  Json request{{"workload", workload ? workload->name.str() : "control"},
                      {"version", workload ? workload->version : 1},
                      {"seed", limits.seed},
                      {"threads", limits.threads},
                      {"min_iterations", limits.min_iterations},
                      {"seconds", limits.seconds},
                      {"fastest_probe", fastest_probe}};
+  if (slow != 0) request["slow"] = slow;
   return request.dump() + "\n";
 }
 

@@ -14,7 +14,9 @@ namespace nightjar::runner {
 
 // The request for standard input. `workload` nullptr: the control workload. `fastest_probe`: what such
 // a program has said so far on this machine, seconds; 0: nothing yet.
-std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe);
+// `slow`: see PlannedRun.
+std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe,
+                         double slow = 0);
 
 // What a run must have run in; empty fields are not checked.
 struct ExpectedTorch {

@@ -139,6 +139,8 @@ ParsedRun ScriptedExecutor::run(const RunTask& task, std::stop_token stop) {
     run.result.reason = "the script has no latency for " + task.workload->name.str();
   }
   if (run.result.status != RunStatus::measured) return run;
+  if (const auto latency = levels.find("latency"); latency != levels.end())
+    latency->second.value *= 1 + task.slow;
   draw(levels, script_.iterations, random, run.result);
   run.result.checksum = 1;
   return run;

@@ -202,6 +202,12 @@ void read_search(ConfigSection section, bisect::SearchPolicy& search) {
   section.done();
 }
 
+void read_calibration(ConfigSection section, Config::Calibration& calibration) {
+  calibration.share = section.share("share", calibration.share, 0, .5);
+  calibration.planted = section.share("planted", calibration.planted, .001, 10);
+  section.done();
+}
+
 void read_queue(ConfigSection section, Config::Queue& queue) {
   const auto seconds = [&](const char* key, std::chrono::seconds& value, std::int64_t low) {
     value = std::chrono::seconds(section.integer(key, value.count(), low, day_seconds));
@@ -255,6 +261,7 @@ Config load_config(const std::filesystem::path& file) {
   read_detection(reader.table("detection"), config.detection);
   read_thresholds(reader, config.thresholds);
   read_search(reader.table("search"), config.search);
+  read_calibration(reader.table("calibration"), config.calibration);
   read_queue(reader.table("queue"), config.queue);
   read_webhook(reader.table("webhook"), config.repository.url, config.webhook);
   read_report(reader.table("report"), config.report);

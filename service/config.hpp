@@ -70,6 +70,10 @@ struct Config {
   std::vector<ThresholdConfig> thresholds;  // [[threshold]], the last match wins
   // [search]; a commit's build is an overlay over a wheel: made in seconds, several in one session.
   bisect::SearchPolicy search{.build_cost = 1, .build_ends_session = false};
+  struct Calibration {  // [calibration]
+    double share = .02;     // of a night's measuring time, for cases whose truth is known; 0: none
+    double planted = .15;   // the slow-down of the planted ones
+  } calibration;
   struct Queue {                            // [queue]
     std::chrono::seconds lease{120};
     std::chrono::seconds tick{5};

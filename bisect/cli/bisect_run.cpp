@@ -1,9 +1,13 @@
 #include "bisect/cli/bisect_run.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "bisect/cli/chart.hpp"
 #include "bisect/cli/checkout.hpp"
 #include "bisect/cli/failure.hpp"
 #include "bisect/cli/progress_file.hpp"
@@ -31,6 +35,7 @@ class Search {
     if (!options.state.empty()) load_progress(options.state, name_, log_);
     policy_.threshold = options.threshold;
     policy_.max_runs = options.max_runs;
+    policy_.builds_at_once = options.build.empty() ? 1 : options.jobs;
     policy_.build_ends_session = !options.build.empty();
     if (options.build.empty()) policy_.build_cost = 1;
     if (!log_.runs.empty()) session_ = log_.runs.back().session + 1;
@@ -41,7 +46,7 @@ class Search {
     while (true) {
       const bisect::NextStep next = bisect::next_step(log_, policy_);
       if (const auto* answer = std::get_if<Answer>(&next.step)) return print(*answer, next.belief);
-      show(next.belief);
+      chart_.show(next.belief, log_.runs.size(), commits_);
       take(std::get<bisect::Measure>(next.step));
     }
   }
@@ -49,6 +54,7 @@ class Search {
  private:
   void take(const bisect::Measure& step) {
     if (step.new_session && !log_.runs.empty()) ++session_;
+    if (options_.jobs > 1) build(step);
     for (const int commit : step.order) {
       const std::string& sha = commits_[static_cast<std::size_t>(commit)];
       if (stop_.stop_requested()) throw runner::Stopped();
@@ -60,11 +66,25 @@ class Search {
     }
   }
 
+  // A round of builds: what is measured now, and what probably comes next.
+  void build(const bisect::Measure& step) {
+    std::set<int> round(step.order.begin(), step.order.end());
+    round.insert(step.build_too.begin(), step.build_too.end());
+    std::vector<std::string> wanted;
+    for (const int commit : round) wanted.push_back(commits_[static_cast<std::size_t>(commit)]);
+    trees_.prepare(wanted);
+    for (const int commit : step.build_too) {
+      const std::string& problem = trees_.problem(commits_[static_cast<std::size_t>(commit)]);
+      problem.empty() ? note_built(commit) : mark_untestable(commit, problem);
+    }
+  }
+
   void mark_untestable(int commit, const std::string& why) {
     const std::string& sha = commits_[static_cast<std::size_t>(commit)];
     if (commit == 0 || commit == log_.commits)
       throw Broken(std::string("the ") + (commit == 0 ? "good" : "bad") + " end " + sha.substr(0, 12) +
                    " cannot be tested: " + why);
+    chart_.leave();
     std::fprintf(stderr, "%s is untestable: %s\n", sha.substr(0, 12).c_str(), why.c_str());
     log_.untestable.push_back(commit);
     save();
@@ -82,18 +102,6 @@ class Search {
 
   std::vector<std::string> cell(int first, int last) const {
     return {commits_.begin() + first, commits_.begin() + last + 1};
-  }
-
-  void show(const bisect::Belief& belief) const {
-    std::fprintf(stderr, "%zu runs", log_.runs.size());
-    if (!belief.cells.empty()) {
-      const auto& best = belief.cells.front();
-      std::fprintf(stderr, "; %s", commits_[static_cast<std::size_t>(best.first)].substr(0, 12).c_str());
-      if (best.last > best.first) std::fprintf(stderr, " and %d after it", best.last - best.first);
-      std::fprintf(stderr, ": %.0f %%", 100 * best.probability);
-    }
-    if (belief.expected_runs > 0) std::fprintf(stderr, "; some %.0f runs to go", belief.expected_runs);
-    std::fprintf(stderr, "\n");
   }
 
   int print(const Answer& answer, const bisect::Belief& belief) const {
@@ -143,6 +151,7 @@ class Search {
   std::vector<std::string> commits_;  // the good end first
   bisect::SearchLog log_;
   bisect::SearchPolicy policy_;
+  Chart chart_{::isatty(STDERR_FILENO) != 0};
   int session_ = 0;
 };
 

@@ -14,6 +14,7 @@ struct BisectOptions {
   std::string build;         // once a commit; failure: untestable. Empty: nothing to build
   double threshold = .07;
   int max_runs = 480;
+  int jobs = 1;              // builds at once; measuring stays one at a time
   double timeout_seconds = 3600;  // of one command
   std::filesystem::path state;    // empty: not kept
   bool json = false;

@@ -88,6 +88,8 @@ struct Commands {
     run_command->add_option("--threshold", threshold, "smallest change to blame for")->capture_default_str();
     run_command->add_option("--max-runs", bisect.max_runs, "budget")
         ->check(CLI::Range(10, 1'000'000))->capture_default_str();
+    run_command->add_option("--jobs", bisect.jobs, "builds at once; measuring stays one at a time")
+        ->check(CLI::Range(1, 64))->capture_default_str();
     run_command->add_option("--timeout", bisect.timeout_seconds, "seconds that one command may take")
         ->check(CLI::PositiveNumber)->capture_default_str();
     run_command->add_option("--state", bisect.state, "file to keep the search in, and to go on from");

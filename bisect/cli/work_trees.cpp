@@ -1,12 +1,15 @@
 #include "bisect/cli/work_trees.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <system_error>
 
 #include "bisect/cli/failure.hpp"
 #include "bisect/cli/shell.hpp"
+#include "runner/files.hpp"
 #include "runner/failure.hpp"
 
 namespace nightjar::cli {
@@ -14,6 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kUntestable = 125;  // as git bisect run has it
+const std::string kBroken = "it does not build: ";
 
 double number_of(const std::string& line, const std::string& what) {
   double value = 0;
@@ -44,19 +48,64 @@ WorkTrees::~WorkTrees() {
   fs::remove_all(folder_, ignored);
 }
 
-std::string WorkTrees::make(const std::string& commit) {
-  repository_.check_out(commit, folder_ / commit);
-  if (stop_.stop_requested()) throw runner::Stopped();
-  if (options_.build.empty()) return "";
+std::string WorkTrees::build(const std::string& commit) {
   const Ran ran = run_command(options_.build, folder_ / commit, commit, options_.timeout_seconds, stop_);
   if (ran.process.stopped) throw runner::Stopped();
-  return ran.process.fine() ? "" : "it does not build: " + ran.process.describe();
+  return ran.process.fine() ? "" : kBroken + ran.process.describe();
+}
+
+// One guarded family of processes for the whole round, whose members leave a status and the end of what
+// they said.
+void WorkTrees::build_at_once(const std::vector<std::string>& commits) {
+  std::ofstream(folder_ / "build.sh") << options_.build;
+  std::string script = "root=$PWD; build=$(cat build.sh); for commit in";
+  for (const std::string& commit : commits) script += " " + commit;
+  script += R"(; do
+  (cd "$root/$commit" && NIGHTJAR_COMMIT=$commit sh -c "$build"; echo $? > "$root/$commit.status") \
+    < /dev/null 2>&1 | tail -c 4000 > "$root/$commit.log" &
+done; wait)";
+  const Ran ran = run_command(script, folder_, commits.front(), options_.timeout_seconds, stop_);
+  if (ran.process.stopped) throw runner::Stopped();
+  for (const std::string& commit : commits) {
+    std::ifstream status(folder_ / (commit + ".status"));
+    runner::ProcessResult one;
+    one.timed_out = ran.process.timed_out;
+    one.seconds = ran.process.seconds;
+    if (int code = 0; status >> code) {
+      one.timed_out = false;
+      one.exit_code = code;
+    }
+    one.output = runner::read_file(folder_ / (commit + ".log")).value_or("");
+    built_[commit] = one.fine() ? "" : kBroken + one.describe();
+  }
+}
+
+void WorkTrees::prepare(const std::vector<std::string>& commits) {
+  std::vector<std::string> waiting;
+  for (const std::string& commit : commits) {
+    if (built_.contains(commit)) continue;
+    repository_.check_out(commit, folder_ / commit);
+    if (stop_.stop_requested()) throw runner::Stopped();
+    waiting.push_back(commit);
+  }
+  if (options_.build.empty()) {
+    for (const std::string& commit : waiting) built_[commit] = "";
+    return;
+  }
+  const auto jobs = static_cast<std::size_t>(options_.jobs);
+  for (std::size_t first = 0; first < waiting.size(); first += jobs) {
+    const auto begin = waiting.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::size_t count = std::min(jobs, waiting.size() - first);
+    if (count == 1)
+      built_[*begin] = build(*begin);
+    else
+      build_at_once({begin, begin + static_cast<std::ptrdiff_t>(count)});
+  }
 }
 
 Measured WorkTrees::measure(const std::string& commit) {
-  auto built = built_.find(commit);
-  if (built == built_.end()) built = built_.emplace(commit, make(commit)).first;
-  if (!built->second.empty()) return {std::nullopt, built->second};
+  prepare({commit});
+  if (!problem(commit).empty()) return {std::nullopt, problem(commit)};
   const Ran ran = run_command(options_.measure, folder_ / commit, commit, options_.timeout_seconds, stop_);
   const auto& process = ran.process;
   if (process.stopped) throw runner::Stopped();

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "bisect/cli/bisect_run.hpp"
 #include "bisect/cli/checkout.hpp"
@@ -25,6 +26,10 @@ class WorkTrees {
   WorkTrees(const WorkTrees&) = delete;
   WorkTrees& operator=(const WorkTrees&) = delete;
 
+  // Checks out and builds those commits that are not yet, `jobs` at once. Throws as measure() does.
+  void prepare(const std::vector<std::string>& commits);
+  // Empty if the commit is built, or why it cannot be tested; only after prepare().
+  const std::string& problem(const std::string& commit) const { return built_.at(commit); }
   // Checks out and builds the commit if that was not done yet, then measures once. Throws Broken if the
   // command fails in a way that says nothing about the commit, runner::Stopped after a stop.
   Measured measure(const std::string& commit);
@@ -32,7 +37,8 @@ class WorkTrees {
 
  private:
   // Empty, or why the commit cannot be tested.
-  std::string make(const std::string& commit);
+  std::string build(const std::string& commit);
+  void build_at_once(const std::vector<std::string>& commits);
 
   const SourceRepository& repository_;
   const BisectOptions& options_;

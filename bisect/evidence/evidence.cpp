@@ -77,6 +77,23 @@ std::string of_screening(const bisect::Screen& screen, const Values& tonight,
       .dump();
 }
 
+std::string of_creep(const bisect::Creep& creep, const Values& tonight,
+                     std::span<const double> levels, const bisect::DetectionPolicy& policy) {
+  return json{{"rules", rules},
+              {"stage", "creep"},
+              {"verdict", "suspect_worse"},
+              {"reference", creep.reference},
+              {"before", creep.before},
+              {"after", creep.after},
+              {"change", creep.change},
+              {"z", creep.z},
+              {"tonight", tonight.values},
+              {"tonight_runs", tonight.runs},
+              {"levels", levels},
+              {"policy", policy_json(policy)}}
+      .dump();
+}
+
 std::string of_confirmation(const bisect::Confirmation& confirmation, const Values& good,
                             const Values& bad, const bisect::DetectionPolicy& policy) {
   return json{{"rules", rules},

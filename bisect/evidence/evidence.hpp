@@ -26,6 +26,9 @@ struct Values {
 
 std::string of_screening(const bisect::Screen& screen, const Values& tonight,
                          std::span<const double> levels, const bisect::DetectionPolicy& policy);
+// `levels`: newest first, tonight's included.
+std::string of_creep(const bisect::Creep& creep, const Values& tonight,
+                     std::span<const double> levels, const bisect::DetectionPolicy& policy);
 std::string of_confirmation(const bisect::Confirmation& confirmation, const Values& good,
                             const Values& bad, const bisect::DetectionPolicy& policy);
 

@@ -37,6 +37,7 @@ json policy_json(const bisect::SearchPolicy& policy) {
           {"session_cost", policy.session_cost},
           {"build_ends_session", policy.build_ends_session},
           {"reproduce_runs", policy.reproduce_runs},
+          {"builds_at_once", policy.builds_at_once},
           {"expected_noise", policy.expected_noise},
           {"expected_noise_runs", policy.expected_noise_runs}};
 }
@@ -52,6 +53,7 @@ bisect::SearchPolicy search_policy(const json& in) {
   policy.session_cost = field<double>(in, "session_cost");
   policy.build_ends_session = field<bool>(in, "build_ends_session");
   policy.reproduce_runs = field<int>(in, "reproduce_runs");
+  policy.builds_at_once = field<int>(in, "builds_at_once");
   policy.expected_noise = field<double>(in, "expected_noise");
   policy.expected_noise_runs = field<double>(in, "expected_noise_runs");
   return policy;

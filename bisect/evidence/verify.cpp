@@ -90,6 +90,17 @@ std::string screen_again(const json& said, const RawRuns& raw) {
   return of_screening(bisect::screen(levels, tonight.values, policy), tonight, levels, policy);
 }
 
+std::string creep_again(const json& said, const RawRuns& raw) {
+  const Values tonight = values_in(said, "tonight", "tonight_runs", raw, raw.bad());
+  const auto levels = field<std::vector<double>>(said, "levels");
+  const auto policy = detection_policy(said.at("policy"));
+  if (levels.empty() || !same(levels.front(), bisect::hodges_lehmann(tonight.values)))
+    throw Differs("tonight's level is not that of its runs");
+  const auto creep = bisect::creep(levels, policy);
+  if (!creep) throw Differs("these levels do not creep");
+  return of_creep(*creep, tonight, levels, policy);
+}
+
 std::string confirm_again(const json& said, const RawRuns& raw) {
   const Values good = values_in(said, "good", "good_runs", raw, raw.good());
   const Values bad = values_in(said, "bad", "bad_runs", raw, raw.bad());
@@ -121,6 +132,16 @@ std::string search_again(const json& said, const RawRuns& raw) {
   return of_search(*answer, next.belief, {log, policy, runs, commits});
 }
 
+// By stage: the evidence as it is when judged again.
+using Judge = std::string (*)(const json& said, const RawRuns& raw);
+const std::map<std::string, Judge>& judges() {
+  static const std::map<std::string, Judge> all{{"screening", screen_again},
+                                                {"creep", creep_again},
+                                                {"confirmation", confirm_again},
+                                                {"bisection", search_again}};
+  return all;
+}
+
 // Empty, or where the two differ first.
 std::string first_difference(const json& said, const json& again, const std::string& where) {
   if (said.is_number() && again.is_number()) {
@@ -148,11 +169,9 @@ Finding judge(const json& said, const RawRuns& raw) {
     if (const int made_by = field<int>(said, "rules"); made_by != rules)
       throw Differs("made by rules " + std::to_string(made_by) + "; this program judges by rules " +
                     std::to_string(rules));
-    const std::string again = search                       ? search_again(said, raw)
-                              : out.stage == "confirmation" ? confirm_again(said, raw)
-                              : out.stage == "screening"
-                                  ? screen_again(said, raw)
-                                  : throw Differs("there is no stage '" + out.stage + "'");
+    const auto judge_again = judges().find(out.stage);
+    if (judge_again == judges().end()) throw Differs("there is no stage '" + out.stage + "'");
+    const std::string again = judge_again->second(said, raw);
     const std::string difference = first_difference(said, json::parse(again), "");
     if (!difference.empty()) throw Differs(difference);
     out.agrees = true;

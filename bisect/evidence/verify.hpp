@@ -9,7 +9,7 @@
 namespace nightjar::evidence {
 
 struct Finding {
-  std::string stage;     // "screening", "confirmation", "bisection"
+  std::string stage;     // "screening", "creep", "confirmation", "bisection"
   std::string verdict;   // what the bundle says
   bool agrees = false;
   std::string why;       // one sentence: on what it was judged again, or what differs

@@ -58,7 +58,7 @@ class Chooser {
     const double idle = posterior_.nothing + posterior_.too_small;
     look_at_gaps(idle < build_below);
     if (best_commit_ < 0) {  // nothing tells anything: the ends, again
-      return {{!room, false, {0, data_.commits.back(), data_.commits.back(), 0}}, 0};
+      return {{!room, false, {0, data_.commits.back(), data_.commits.back(), 0}, {}}, 0};
     }
     Choice out;
     out.measure.new_session = best_fresh_;

@@ -42,6 +42,11 @@ struct Choice {
 Choice choose(const Posterior& posterior, const Claim& claim, const SearchLog& log,
               const SearchPolicy& policy);
 
+// If the choice is a commit not built yet and there are several builders: asks for a round of builds at the
+// quantiles j / (R + 1) of the posterior, and measures the one nearest to the choice.
+void build_in_rounds(Measure& measure, const Posterior& posterior, const SearchLog& log,
+                     const SearchPolicy& policy);
+
 // At most so many runs in one step.
 int largest_batch(const Posterior& posterior);
 

@@ -131,7 +131,8 @@ std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog
     belief.expected_runs = static_cast<double>(confirming->order.size());
     return *confirming;
   }
-  const Choice choice = choose(posterior, said, log, policy);
+  Choice choice = choose(posterior, said, log, policy);
+  build_in_rounds(choice.measure, posterior, log, policy);
   if (choice.bits_per_run > 0) {
     belief.expected_runs = std::min<double>(policy.max_runs - data.runs(),
                                             6 + entropy(posterior) / choice.bits_per_run);

@@ -50,8 +50,10 @@ web::ServerConfig server_config(const Config& config) {
 void add_routes(web::Server& server, Context& context) {
   add_list_routes(server, context);
   add_evidence_routes(server, context);
+  add_calibration_routes(server, context);
   add_comparison_routes(server, context);
   add_night_routes(server, context);
+  add_mark_routes(server, context);
   add_webhook_routes(server, context);
   add_agent_routes(server, context);
   add_artifact_routes(server, context);

@@ -164,6 +164,8 @@ void add_list_routes(web::Server& server, Context& context) {
   list("jobs", {"state"}, list_jobs);
   single("jobs", one<JobId>("job", finder<JobId, Job>(storage::find_job), &Rows::job_detail));
   list("nights", {}, simple(storage::list_nights, &Rows::night));
+  list("marks", {}, simple(storage::list_marks, &Rows::mark));
+  list("improvements", {}, simple(storage::list_improvements, &Rows::improvement));
   single("nights",
          one<NightId>("night", finder<NightId, Night>(storage::find_night), &Rows::night_detail));
   add_runner_routes(server, context);

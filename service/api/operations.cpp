@@ -6,6 +6,7 @@
 #include "service/api/respond.hpp"
 #include "service/api/routes.hpp"
 #include "service/discovery/artifacts.hpp"
+#include "storage/calibration.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
@@ -84,6 +85,22 @@ std::vector<E> all_of_enum() {
   return all;
 }
 
+// Over all series; /api/v1/calibration has them one by one.
+void calibration_metrics(Metrics& metrics, storage::Database& db) {
+  int same = 0, alarms = 0, planted = 0, seen = 0;
+  for (const auto& count : storage::count_calibrations(db)) {
+    (count.planted == 0 ? same : planted) += count.cases;
+    (count.planted == 0 ? alarms : seen) += count.worse;
+  }
+  metrics.describe("nightjar_calibration_cases_total", "counter", "Cases of known truth that were judged.");
+  metrics.value("nightjar_calibration_cases_total", same, "case", "same_build");
+  metrics.value("nightjar_calibration_cases_total", planted, "case", "planted");
+  metrics.describe("nightjar_calibration_worse_total", "counter",
+                   "Those that were judged worse: false alarms, and planted slow-downs that were seen.");
+  metrics.value("nightjar_calibration_worse_total", alarms, "case", "same_build");
+  metrics.value("nightjar_calibration_worse_total", seen, "case", "planted");
+}
+
 void work_metrics(Metrics& metrics, storage::Database& db, const Context& context) {
   const auto jobs = storage::count_jobs(db);
   metrics.describe("nightjar_jobs", "gauge", "Jobs by state.");
@@ -107,6 +124,7 @@ void work_metrics(Metrics& metrics, storage::Database& db, const Context& contex
     metrics.value("nightjar_runner_last_seen_seconds",
                   std::chrono::duration<double>(context.clock.now() - runner.seen_at).count(),
                   "runner", std::to_string(runner.id.value));
+  calibration_metrics(metrics, db);
   metrics.one("nightjar_outbox_pending", "gauge", "Messages to the issue tracker not yet sent.",
               storage::pending_messages(db, Time::max()).size());
 }

@@ -12,7 +12,9 @@ namespace nightjar::service::api {
 void add_list_routes(web::Server& server, Context& context);       // builds to audit
 void add_evidence_routes(web::Server& server, Context& context);   // of a verdict, to judge again
 void add_comparison_routes(web::Server& server, Context& context); // /compare, /series/{id}/points
+void add_calibration_routes(web::Server& server, Context& context);
 void add_night_routes(web::Server& server, Context& context);      // POST /nights
+void add_mark_routes(web::Server& server, Context& context);       // POST /marks
 void add_webhook_routes(web::Server& server, Context& context);
 void add_agent_routes(web::Server& server, Context& context);
 void add_artifact_routes(web::Server& server, Context& context);

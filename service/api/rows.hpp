@@ -9,6 +9,7 @@
 
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
+#include "storage/marks.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
@@ -39,6 +40,8 @@ class Rows {
   nlohmann::json night(const Night& night);
   nlohmann::json night_detail(const Night& night);
   nlohmann::json audit(const storage::AuditEntry& entry);
+  nlohmann::json mark(const storage::Mark& mark);
+  nlohmann::json improvement(const storage::Improvement& improvement);
 
   const Series& series_of(SeriesId id);  // throws std::runtime_error if it is not stored
   const Build* build_of(BuildId id);     // nullptr for 0

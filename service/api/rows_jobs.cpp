@@ -103,4 +103,30 @@ json Rows::audit(const storage::AuditEntry& entry) {
               {"subject", entry.subject}};
 }
 
+json Rows::mark(const storage::Mark& mark) {
+  return json{{"id", mark.id},
+              {"at", mark.at},
+              {"actor", mark.actor},
+              {"after_night", id_or_null(mark.after_night.value)},
+              {"machine", mark.machine},
+              {"workload", mark.workload},
+              {"metric", mark.metric},
+              {"reason", mark.reason}};
+}
+
+json Rows::improvement(const storage::Improvement& improvement) {
+  const Series& series = series_of(improvement.series);
+  return json{{"id", improvement.id},
+              {"night", improvement.night},
+              {"series", improvement.series},
+              {"workload", series.workload_name},
+              {"metric", series.metric},
+              {"unit", unit_of(series.metric)},
+              {"build", build_ref(improvement.build)},
+              {"before", improvement.before},
+              {"after", improvement.after},
+              {"ratio", improvement.after / improvement.before},
+              {"at", improvement.at}};
+}
+
 }  // namespace nightjar::service::api

@@ -6,11 +6,12 @@
 #include "bisect/detection.hpp"
 #include "service/discovery/overlay.hpp"
 #include "bisect/evidence/evidence.hpp"
-#include "service/engine/policy.hpp"
+#include "service/engine/levels.hpp"
 #include "service/engine/session_plan.hpp"
 #include "service/engine/sessions.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
+#include "storage/marks.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
 
@@ -51,13 +52,39 @@ void announce(Desk& desk, const Regression& regression, RegressionState state) {
   desk.publish("regression", nlohmann::json{{"id", regression.id.value}, {"state", name_of(state)}}.dump());
 }
 
-void dismiss(Desk& desk, const Regression& regression, const std::string& why) {
+bool is_creep(Desk& desk, const Regression& regression) {
+  const auto changes = storage::changes_of(desk.db, regression.id);
+  return !changes.empty() &&
+         nlohmann::json::parse(changes.front().evidence).value("stage", "") == "creep";
+}
+
+// Builds weeks apart do not differ side by side: the machine crept. The series begins anew.
+void mark_creep(Desk& desk, const Regression& regression) {
+  const auto series = storage::find_series(desk.db, regression.series.front().series);
+  if (!series) return;
+  storage::Mark mark;
+  mark.at = desk.clock.now();
+  mark.actor = "nightjar";
+  mark.after_night = NightId{regression.night.value - 1};
+  mark.machine = series->machine;
+  mark.workload = series->workload_name.str();
+  mark.metric = series->metric;
+  mark.reason = "it crept over weeks, and the builds do not differ side by side: the machine did";
+  storage::add_mark(desk.db, mark);
+}
+
+// `now`: the level that was measured side by side, if that said that the builds do not differ.
+void dismiss(Desk& desk, const Regression& regression, const std::string& why,
+             std::optional<double> now = {}) {
+  const bool creep = is_creep(desk, regression);
   storage::Transaction transaction(desk.db);
   storage::change_regression(desk.db, regression,
                              {RegressionState::dismissed, desk.clock.now(), why});
-  // The series goes on from tonight: what was not reproduced is noise around the same level.
+  if (creep) mark_creep(desk, regression);
+  // The series goes on from tonight, at the level that the machine has now.
   const AffectedSeries& lead = regression.series.front();
-  storage::set_level(desk.db, {lead.series, regression.bad, regression.night, lead.before, 0});
+  storage::set_level(desk.db, {lead.series, regression.bad, regression.night,
+                               now.value_or(creep ? lead.after : lead.before), 0});
   transaction.commit();
   announce(desk, regression, RegressionState::dismissed);
 }
@@ -79,10 +106,16 @@ void accept(Desk& desk, Regression regression, const bisect::Confirmation& confi
   announce(desk, regression, RegressionState::confirmed);
 }
 
+std::optional<double> level_of(const bisect::Confirmation& confirmation, const evidence::Values& bad) {
+  using enum bisect::Confirmation::Verdict;
+  const bool known = confirmation.verdict == same || confirmation.verdict == better;
+  return known ? std::optional(bisect::hodges_lehmann(bad.values)) : std::nullopt;
+}
+
 void judge(Desk& desk, const Regression& regression, const Series& lead,
            const evidence::Values& good, const evidence::Values& bad) {
   using Verdict = bisect::Confirmation::Verdict;
-  const auto policy = policy_of(lead, desk.config);
+  const auto policy = learned_policy(desk, lead);
   const bisect::Confirmation confirmation = bisect::confirm(good.values, bad.values, policy);
   const int have = static_cast<int>(std::min(good.values.size(), bad.values.size()));
   if (confirmation.verdict == Verdict::more) {
@@ -93,7 +126,7 @@ void judge(Desk& desk, const Regression& regression, const Series& lead,
   if (confirmation.verdict == Verdict::worse)
     accept(desk, regression, confirmation, good, bad, why);
   else
-    dismiss(desk, regression, why);
+    dismiss(desk, regression, why, level_of(confirmation, bad));
 }
 
 // True if the regression moved on or a session was asked for.

@@ -7,6 +7,7 @@
 
 #include "service/discovery/artifacts.hpp"
 #include "service/engine/bisections.hpp"
+#include "service/engine/calibration.hpp"
 #include "service/engine/confirmations.hpp"
 #include "service/engine/nights.hpp"
 #include "service/engine/reporting.hpp"
@@ -38,6 +39,7 @@ bool round(Desk& desk, bool surveyed) {
   changed |= attempt("confirm", [&] { return advance_confirmations(desk); });
   changed |= attempt("search", [&] { return start_bisections(desk); });
   changed |= attempt("bisect", [&] { return advance_bisections(desk); });
+  changed |= attempt("calibrate", [&] { return judge_calibrations(desk); });
   changed |= attempt("report", [&] { return report_blamed(desk); });
   changed |= attempt("recover", [&] { return watch_recovery(desk); });
   return changed;

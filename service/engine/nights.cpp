@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "service/discovery/overlay.hpp"
+#include "service/engine/calibration.hpp"
+#include "service/engine/levels.hpp"
 #include "service/engine/screening.hpp"
 #include "service/engine/session_plan.hpp"
 #include "service/engine/sessions.hpp"
@@ -12,6 +14,7 @@
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
+#include "storage/series.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -48,13 +51,25 @@ std::vector<Job> jobs_asked(Desk& desk, const Night& night) {
   return jobs;
 }
 
+// By the noise of the workload's latency in the nights before.
+int runs_of(Desk& desk, MachineId machine, const std::string& name, int version) {
+  const int usual = desk.config.night.runs;
+  const Workload workload = storage::intern_workload(desk.db, *WorkloadName::parse(name), version);
+  const auto series =
+      storage::find_series(desk.db, workload.id, "latency", machine, desk.config.source.variant);
+  return series ? bisect::runs_a_night(noise_of(desk, *series).kind, usual) : usual;
+}
+
 // Sessions of machine classes that have none yet.
 bool plan_missing(Desk& desk, const Night& night, const std::vector<Job>& asked) {
   const auto build = storage::find_build(desk.db, *night.build);
   if (!build) return false;
   bool planned = false;
+  const auto runs = [&](MachineId machine, const std::string& workload, int version) {
+    return runs_of(desk, machine, workload, version);
+  };
   for (const Job& job : plan_screen(night, environment_of(*build), live_runners(desk),
-                                    desk.config.night)) {
+                                    desk.config.night, runs)) {
     const bool has_sessions = std::any_of(asked.begin(), asked.end(), [&](const Job& known) {
       return known.machine == job.machine;
     });
@@ -65,6 +80,22 @@ bool plan_missing(Desk& desk, const Night& night, const std::vector<Job>& asked)
   return planned;
 }
 
+// What the night's sessions came to; nullopt while one is under way.
+struct Sessions {
+  std::vector<Job> usable;
+  std::string failure;  // of the last one that failed
+};
+std::optional<Sessions> settled_sessions(Desk& desk, const std::vector<Job>& asked) {
+  Sessions out;
+  for (const Job& job : asked) {
+    const Settled settled = settle(desk, job);
+    if (settled.state == Settled::State::pending) return std::nullopt;
+    if (settled.state == Settled::State::usable) out.usable.push_back(settled.job);
+    if (settled.state == Settled::State::failed) out.failure = settled.reason;
+  }
+  return out;
+}
+
 bool advance_measuring(Desk& desk, Night& night) {
   const std::vector<Job> asked = jobs_asked(desk, night);
   if (plan_missing(desk, night, asked)) return true;
@@ -73,17 +104,12 @@ bool advance_measuring(Desk& desk, Night& night) {
     move(desk, night, NightState::done, "no runner that can run the workloads appeared");
     return true;
   }
-  std::vector<Job> usable;
-  std::string failures;
-  for (const Job& job : asked) {
-    const Settled settled = settle(desk, job);
-    if (settled.state == Settled::State::pending) return false;
-    if (settled.state == Settled::State::usable) usable.push_back(settled.job);
-    if (settled.state == Settled::State::failed) failures = settled.reason;
-  }
+  const auto sessions = settled_sessions(desk, asked);
+  if (!sessions) return false;
   storage::Transaction transaction(desk.db);
-  screen_night(desk, night, usable);
-  move(desk, night, NightState::judging, std::move(failures));
+  const std::string held = screen_night(desk, night, sessions->usable);
+  plan_calibration(desk, night, sessions->usable);
+  move(desk, night, NightState::judging, held.empty() ? sessions->failure : held);
   transaction.commit();
   return true;
 }
@@ -91,7 +117,11 @@ bool advance_measuring(Desk& desk, Night& night) {
 bool advance_judging(Desk& desk, Night& night) {
   for (const Regression& regression : storage::regressions_of_night(desk.db, night.id))
     if (regression.state == RegressionState::suspected) return false;
+  const auto sessions = settled_sessions(desk, jobs_asked(desk, night));
+  storage::Transaction transaction(desk.db);
+  if (sessions) release_held(desk, night, sessions->usable);
   move(desk, night, NightState::done);
+  transaction.commit();
   return true;
 }
 

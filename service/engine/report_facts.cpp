@@ -7,9 +7,10 @@
 #include "bisect/statistics.hpp"
 #include "service/discovery/artifacts.hpp"
 #include "service/discovery/wheel.hpp"
-#include "service/engine/policy.hpp"
+#include "service/engine/levels.hpp"
 #include "service/engine/search_log.hpp"
 #include "storage/builds.hpp"
+#include "storage/calibration.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
@@ -124,6 +125,23 @@ std::optional<std::vector<ReportDifference>> differences(Desk& desk, const Regre
   return list;
 }
 
+ReportInput::Calibration calibration_facts(Desk& desk, MachineId machine) {
+  ReportInput::Calibration facts;
+  for (const auto& count : storage::count_calibrations(desk.db)) {
+    const auto series = storage::find_series(desk.db, count.series);
+    if (!series || series->machine != machine) continue;
+    if (count.planted == 0) {
+      facts.same_build += count.cases;
+      facts.false_alarms += count.worse;
+    } else {
+      facts.planted += count.cases;
+      facts.seen += count.worse;
+      facts.planted_change = count.planted;
+    }
+  }
+  return facts;
+}
+
 void add_search(Desk& desk, const Regression& regression, ReportInput& input) {
   // A merged-in or further part has no search of its own; its night's does.
   auto bisection = storage::bisection_of(desk.db, regression.id);
@@ -172,7 +190,7 @@ ReportInput report_facts(Desk& desk, const Regression& regression) {
   if (const auto night = storage::find_night(desk.db, regression.night))
     input.found_on = to_date(night->started_at);
   if (const auto lead = storage::find_series(desk.db, regression.series.front().series))
-    input.threshold = policy_of(*lead, desk.config).threshold;
+    input.threshold = learned_policy(desk, *lead).threshold;
   input.series = series_facts(desk, regression);
   if (regression.culprit) {
     ReportCulprit culprit{{},
@@ -188,6 +206,7 @@ ReportInput report_facts(Desk& desk, const Regression& regression) {
   input.bad = build_facts(desk, regression.bad);
   if (const auto machine = storage::find_machine(desk.db, regression.machine))
     input.machine = machine->facts;
+  input.calibration = calibration_facts(desk, regression.machine);
   add_search(desk, regression, input);
   return input;
 }

@@ -42,10 +42,15 @@ std::map<MachineId, std::set<std::pair<std::string, int>>> runnable(
 
 }  // namespace
 
-std::vector<PlannedRun> screen_order(int workloads, int rounds) {
+std::vector<PlannedRun> screen_order(std::span<const int> runs) {
+  const int workloads = static_cast<int>(runs.size());
+  const int rounds = runs.empty() ? 0 : *std::max_element(runs.begin(), runs.end());
   std::vector<PlannedRun> order;
   for (int round = 0; round < rounds; ++round)
-    for (int i = 0; i < workloads; ++i) order.push_back({0, (i + round) % workloads});
+    for (int i = 0; i < workloads; ++i) {
+      const int workload = (i + round) % workloads;
+      if (round < runs[static_cast<std::size_t>(workload)]) order.push_back({0, workload});
+    }
   return with_controls(std::move(order));
 }
 
@@ -86,7 +91,8 @@ RunLimits run_limits(const Config::NightConfig& config) {
 }
 
 std::vector<Job> plan_screen(const Night& night, const EnvironmentSpec& environment,
-                             std::span<const Runner> live, const Config::NightConfig& config) {
+                             std::span<const Runner> live, const Config::NightConfig& config,
+                             const RunsOf& runs) {
   std::vector<Job> jobs;
   for (const auto& [machine, workloads] : runnable(live, config.workloads)) {
     std::vector<Workload> group;
@@ -101,7 +107,10 @@ std::vector<Job> plan_screen(const Night& night, const EnvironmentSpec& environm
       job.spec.kind = JobKind::screen;
       job.spec.environments = {environment};
       job.spec.workloads = std::move(group);
-      job.spec.order = screen_order(static_cast<int>(job.spec.workloads.size()), config.runs);
+      std::vector<int> counts;
+      for (const Workload& one : job.spec.workloads)
+        counts.push_back(runs(machine, one.name.str(), one.version));
+      job.spec.order = screen_order(counts);
       job.spec.limits = run_limits(config);
       group.clear();
       jobs.push_back(std::move(job));

@@ -2,6 +2,7 @@
 // of the machine meets both sides alike; control runs stand at both ends and in the middle.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,8 +16,9 @@
 
 namespace nightjar::service {
 
-// `rounds` rounds over all workloads on environment 0; each round starts one workload further on.
-std::vector<PlannedRun> screen_order(int workloads, int rounds);
+// Rounds over all workloads on environment 0, each round one workload further on; workload i takes part
+// in the first runs[i] rounds.
+std::vector<PlannedRun> screen_order(std::span<const int> runs);
 // `pairs` runs of environments 0 and 1 of workload 0, alternately 0 1 and 1 0.
 std::vector<PlannedRun> pair_order(int pairs);
 // A control, then the given environments in this order, workload 0.
@@ -27,8 +29,11 @@ std::optional<Workload> announced_workload(std::string_view text);
 
 // One session for each machine class and group of workloads that a live runner can run and the
 // configuration selects. Keys depend on night and content only: planning twice changes nothing.
+// `runs`: how many of a workload on a machine class.
+using RunsOf = std::function<int(MachineId machine, const std::string& workload, int version)>;
 std::vector<Job> plan_screen(const Night& night, const EnvironmentSpec& environment,
-                             std::span<const Runner> live, const Config::NightConfig& config);
+                             std::span<const Runner> live, const Config::NightConfig& config,
+                             const RunsOf& runs);
 
 RunLimits run_limits(const Config::NightConfig& config);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "bisect/statistics.hpp"
 #include "storage/jobs.hpp"
@@ -21,6 +22,8 @@ constexpr std::size_t kEnoughHistory = 8;  // before that there is no sd to hold
 constexpr double kLeastDeviation = .10;
 constexpr double kMostSteal = .05;  // share of all CPU time
 constexpr int kRepeats = 2;
+constexpr std::size_t kAnotherLevel = 3;  // void sessions in a row ...
+constexpr double kAgree = .05;            // ... whose controls differ by no more than this
 
 double control_location(const JobSpec& spec, const SessionResult& result) {
   std::vector<double> locations;
@@ -41,15 +44,35 @@ std::string percent(double share) {
 
 std::string note_name(const Job& job) { return "control/" + std::to_string(job.machine.value); }
 
+// The controls of usable sessions. Void sessions in a row that agree are no accident: the machine has
+// another level now, and its history begins with them.
+class History {
+ public:
+  void add(double control, bool usable) {
+    if (usable) {
+      usable_.push_back(control);
+      void_.clear();
+      return;
+    }
+    if (!void_.empty() && std::abs(control / void_.front() - 1) > kAgree) void_.clear();
+    void_.push_back(control);
+    if (void_.size() == kAnotherLevel) usable_ = std::exchange(void_, {});
+  }
+  const std::vector<double>& controls() const { return usable_; }
+
+ private:
+  std::vector<double> usable_, void_;
+};
+
 // The history before this job, and whether this job is in it already.
 std::pair<std::vector<double>, bool> history_before(Desk& desk, const Job& job) {
   const json list = json::parse(storage::get_note(desk.db, note_name(job)).value_or("[]"));
-  std::vector<double> history;
+  History history;
   for (const json& entry : list) {
-    if (entry.at("job") == job.id.value) return {history, true};
-    if (entry.at("usable")) history.push_back(entry.at("control"));
+    if (entry.at("job") == job.id.value) return {history.controls(), true};
+    history.add(entry.at("control"), entry.at("usable"));
   }
-  return {history, false};
+  return {history.controls(), false};
 }
 
 void remember(Desk& desk, const Job& job, const SessionCheck& check) {

@@ -45,6 +45,20 @@ std::pair<std::size_t, std::size_t> shown_range(const ReportInput& input, std::s
 
 }  // namespace
 
+// Whether such verdicts were right where the truth was known.
+static std::string calibration_line(const ReportInput::Calibration& known) {
+  if (known.same_build + known.planted == 0) return {};
+  std::string text = "- Calibration of this machine class: ";
+  if (known.same_build > 0)
+    text += std::to_string(known.false_alarms) + " false alarms in " +
+            count_of(known.same_build, "comparison") + " of a build with itself";
+  if (known.same_build > 0 && known.planted > 0) text += "; ";
+  if (known.planted > 0)
+    text += "a planted " + change(1 + known.planted_change) + " was seen in " +
+            std::to_string(known.seen) + " of " + count_of(known.planted, "case");
+  return text + "\n";
+}
+
 std::string measured_section(const ReportInput& input, std::size_t limit) {
   std::string text = "\n## What was measured\n\n";
   text += end_line("Last good build", input, input.good);
@@ -54,6 +68,7 @@ std::string measured_section(const ReportInput& input, std::size_t limit) {
           count_of(input.sessions, "session") + " on runner " + code(input.runner) + "\n";
   text += "- Threshold: " + change(1 + input.threshold) + "\n";
   if (!input.rule.empty()) text += "- Why the search ended: " + plain(input.rule) + "\n";
+  text += calibration_line(input.calibration);
   if (input.machine.empty()) return text;
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, value] : input.machine) {

@@ -16,7 +16,7 @@
 
 namespace nightjar {
 
-NIGHTJAR_ENUM(JobKind, screen, confirm, bisect);
+NIGHTJAR_ENUM(JobKind, screen, confirm, bisect, calibrate);
 NIGHTJAR_ENUM(JobState, queued, leased, done, failed, cancelled);
 
 // Files laid over a copy of the wheel's environment: a tar archive whose members are paths below
@@ -43,9 +43,11 @@ struct EnvironmentSpec {
 
 // One process of one workload on one build. `environment` and `workload` index the spec's lists;
 // a control run has environment -1 and workload -1: it depends on the machine only.
+// `slow`: a slow-down to plant, as a share of an iteration's own time; 0 but for calibration.
 struct PlannedRun {
   int environment = -1;
   int workload = -1;
+  double slow = 0;
   bool is_control() const { return workload < 0; }
 };
 

@@ -47,10 +47,13 @@ static EnvironmentSpec parse_json(const json& in, Parsed<EnvironmentSpec>) {
 
 static void to_json(json& out, const PlannedRun& run) {
   out = {{"environment", run.environment}, {"workload", run.workload}};
+  if (run.slow != 0) out["slow"] = run.slow;
 }
 
 static PlannedRun parse_json(const json& in, Parsed<PlannedRun>) {
-  return {field<int>(in, "environment"), field<int>(in, "workload")};
+  const double slow = in.contains("slow") ? field<double>(in, "slow") : 0;
+  if (!(slow >= 0 && slow <= 10)) reject_json("in 'slow': it is a share from 0 to 10");
+  return {field<int>(in, "environment"), field<int>(in, "workload"), slow};
 }
 
 static void to_json(json& out, const RunLimits& limits) {

@@ -64,6 +64,23 @@ def test_a_noisy_culprit_is_found_and_the_repository_untouched(repository, tmp_p
     assert list(tmp_path.iterdir()) == []  # work trees are gone
 
 
+def test_several_builds_run_at_once_and_measures_one_at_a_time(repository, tmp_path):
+    log = tmp_path / "log"
+    noted = "echo $(date +%s.%N) {} >> " + str(log) + "; "
+    build = noted.format("+b") + "sleep 0.5; " + noted.format("-b") + "test $(cat n) != 20"
+    measure = noted.format("+m") + noted.format("-m") + MEASURE
+    done = bisect(repository, "--jobs", 3, "--build", build, "--measure", measure, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["culprits"][0]["commits"] == [git(repository, "rev-parse", "HEAD~5")]
+    running, most = {"b": 0, "m": 0}, {"b": 0, "m": 0}
+    for line in sorted(log.read_text().splitlines()):
+        sign, kind = line.split()[1]
+        running[kind] += 1 if sign == "+" else -1
+        most[kind] = max(most[kind], running[kind])
+        assert sign == "-" or kind == "b" or running["b"] == 0  # nothing compiles while something measures
+    assert most == {"b": 3, "m": 1}
+
+
 def test_nobody_is_blamed_where_nothing_changed(repository):
     done = bisect(repository, "--measure", MEASURE, "--json", good="HEAD~30", bad="HEAD~10")
     assert done.returncode == 1, done.stderr

@@ -77,6 +77,9 @@ first_runs = 4
 session_runs = 32
 build_cost = 10
 session_cost = 1.5
+[calibration]
+share = 0.1
+planted = "20%"
 [queue]
 lease = 9
 tick = 1

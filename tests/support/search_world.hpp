@@ -81,7 +81,7 @@ class World {
 struct JobResult {
   std::vector<std::pair<int, int>> blamed;  // (last good build, first bad build]
   bool inconclusive = false;
-  int attempts = 0, runs = 0, sessions = 0, steps = 0;
+  int attempts = 0, rounds = 0, runs = 0, sessions = 0, steps = 0;  // rounds: of builds
 };
 
 // Drives next_step to its answer, as the service does.
@@ -101,21 +101,20 @@ inline JobResult search(World& world, int commits, const bisect::SearchPolicy& p
       return out;
     }
     const auto& measure = std::get<bisect::Measure>(next.step);
-    bool all_built = true;
-    for (int commit : measure.order) {
-      const bool known = commit == 0 || commit == commits ||
-                         std::find(log.built.begin(), log.built.end(), commit) != log.built.end();
-      if (known) continue;
+    std::vector<int> wanted = measure.order;
+    wanted.insert(wanted.end(), measure.build_too.begin(), measure.build_too.end());
+    const int attempts_before = out.attempts;
+    auto has = [](const std::vector<int>& list, int commit) {
+      return std::find(list.begin(), list.end(), commit) != list.end();
+    };
+    for (int commit : wanted) {
+      if (commit == 0 || commit == commits || has(log.built, commit)) continue;
+      if (has(log.untestable, commit)) continue;
       ++out.attempts;
-      if (world.buildable(commit)) {
-        log.built.push_back(commit);
-      } else {
-        log.untestable.push_back(commit);
-        all_built = false;
-        break;
-      }
+      (world.buildable(commit) ? log.built : log.untestable).push_back(commit);
     }
-    if (!all_built) continue;
+    out.rounds += out.attempts > attempts_before;
+    if (has(log.untestable, measure.order.front())) continue;
     if (measure.new_session) {
       world.new_session();
       ++session;

@@ -47,6 +47,7 @@ class Loop {
     const auto cpu = counters_.cpu_ns();
     const auto begin = Clock::now();
     step();
+    if (pause_.count() > 0) waste(pause_);
     const auto end = Clock::now();
     const auto at = static_cast<std::size_t>(done_++);
     columns_[kCpu][at] = counters_.cpu_ns() - cpu;
@@ -69,6 +70,14 @@ class Loop {
     }
     const auto [low, high] = std::minmax_element(own.begin(), own.end());
     return *high - *low <= kWithin * median(own);
+  }
+
+  // From here on an iteration takes this share of its warm time longer: a planted slow-down.
+  void slow_down(double share) {
+    std::vector<double> last;
+    for (int i = std::max(0, done_ - kAgree); i < done_; ++i)
+      last.push_back(static_cast<double>(columns_[kLatency][static_cast<std::size_t>(i)]));
+    pause_ = std::chrono::nanoseconds(static_cast<std::int64_t>(share * median(std::move(last))));
   }
 
   void await_quiet(double seconds) {
@@ -96,6 +105,11 @@ class Loop {
   }
 
  private:
+  static void waste(Clock::duration time) {
+    for (const auto end = Clock::now() + time; Clock::now() < end;) {
+    }
+  }
+
   enum Column { kLatency, kCpu, kWait, kResident, kProbe };
 
   std::vector<double> slowdown(int since) const {
@@ -106,6 +120,7 @@ class Loop {
     return values;
   }
 
+  Clock::duration pause_{0};
   Counters counters_;
   Probe probe_;
   std::array<std::vector<std::int64_t>, 5> columns_;
@@ -115,7 +130,7 @@ class Loop {
 }  // namespace
 
 Measurement measure(const Steps& steps, int min_iterations, double seconds,
-                    double fastest_probe) {
+                    double fastest_probe, double slow) {
   Measurement measurement;
   Loop loop(static_cast<std::int64_t>(fastest_probe * 1e9));
   while (!loop.warm()) {
@@ -128,6 +143,7 @@ Measurement measure(const Steps& steps, int min_iterations, double seconds,
     measurement.checksum = sum();
   }
   const int warmup = measurement.warmup_iterations = loop.done();
+  if (slow > 0) loop.slow_down(slow);
   const auto begin = Clock::now();
   for (;;) {
     if (loop.done() == kPeakAt) measurement.peak_bytes = peak_bytes();

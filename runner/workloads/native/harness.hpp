@@ -16,8 +16,9 @@ struct Steps {
 };
 
 // All of Measurement but `parameters` and `peak_gpu_bytes`. `fastest_probe`: seconds, of earlier
-// processes on this machine; 0: not known.
-Measurement measure(const Steps& steps, int min_iterations, double seconds, double fastest_probe);
+// processes on this machine; 0: not known. `slow`: a slow-down to plant, see the protocol.
+Measurement measure(const Steps& steps, int min_iterations, double seconds, double fastest_probe,
+                    double slow = 0);
 
 // Bytes an iteration: the Theil-Sen slope (median over all pairs), which one jump of the allocator
 // does not move. At most 200 evenly spaced points, so 20,000 pairs.

@@ -62,6 +62,7 @@ Request parse_request(const std::string& text) {
   request.min_iterations = take<int>(fields, "min_iterations", 10, 1, 1000);
   request.seconds = take<double>(fields, "seconds", 2.0, 0, 3600);
   request.fastest_probe = take<double>(fields, "fastest_probe", 0, 0, 1);
+  request.slow = take<double>(fields, "slow", 0, 0, 10);
   return request;
 }
 

@@ -21,6 +21,7 @@ struct Request {
   int min_iterations = 10;
   double seconds = 2.0;
   double fastest_probe = 0;  // seconds, of earlier processes; 0: not known
+  double slow = 0;           // a slow-down to plant: share of an iteration's own time
 };
 
 // Throws BadRequest that says which field is wrong.

@@ -81,7 +81,7 @@ Prepared prepare(const Request& request, const Definition& definition) {
 Measurement run(const Request& request, const Definition& definition) {
   const Prepared prepared = prepare(request, definition);
   Measurement measurement = measure(prepared.steps, request.min_iterations, request.seconds,
-                                    request.fastest_probe);
+                                    request.fastest_probe, request.slow);
   if (!std::isfinite(measurement.checksum))
     throw WrongResult("the output's checksum is " + std::to_string(measurement.checksum));
   measurement.parameters = prepared.parameters;

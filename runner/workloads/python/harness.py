@@ -37,9 +37,10 @@ class Measurement:
 
 
 def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counters=None,
-            probe=None):
+            probe=None, slow=0.0):
     """`step()` is one iteration; what it returns is dropped at once, but for the one iteration
-    whose result `checksum_of` turns into a number."""
+    whose result `checksum_of` turns into a number. `slow`: a slow-down to plant, as a share of a warm
+    iteration's time."""
     loop = _Loop(step, synchronize, counters or Counters(), probe or Probe())
     # What the imports left is kept out of later collections. The collector stays on as users have
     # it: a leak through a cycle is not a leak, and collecting is part of Python's price.
@@ -51,6 +52,8 @@ def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counte
         if loop.done == CHECKSUM_AT - 1:
             checksum = checksum_of(loop.iterate_and_keep())
     warmup = loop.done
+    if slow > 0:
+        loop.slow_down(slow)
     peak = None
     begin = time.perf_counter()
     while True:
@@ -82,6 +85,7 @@ class _Loop:
         self._beside = probe
         columns = (array("q", room) for _ in range(5))
         self._latency, self._cpu, self._wait, self._resident, self._probe = columns
+        self._waste_ns = 0
         self.done = 0
         self._probe[0] = probe.read_ns()
 
@@ -91,8 +95,20 @@ class _Loop:
         self._step()
         if self._synchronize:
             self._synchronize()
+        if self._waste_ns:
+            self._waste()
         end = time.perf_counter_ns()
         self._note(begin, end, cpu, wait)
+
+    def slow_down(self, share):
+        """From here on an iteration takes this share of its warm time longer."""
+        last = self._latency[max(0, self.done - AGREE):self.done]
+        self._waste_ns = int(share * statistics.median(last))
+
+    def _waste(self):
+        end = time.perf_counter_ns() + self._waste_ns
+        while time.perf_counter_ns() < end:
+            pass
 
     def iterate_and_keep(self):
         wait, cpu = self._counters.wait_ns(), self._counters.cpu_ns()

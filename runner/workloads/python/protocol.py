@@ -20,6 +20,7 @@ class Request:
     min_iterations: int
     seconds: float
     fastest_probe: float  # seconds, of earlier processes; 0: not known
+    slow: float = 0.0  # a slow-down to plant: share of an iteration's own time
 
     @staticmethod
     def parse(text):
@@ -45,7 +46,8 @@ class Request:
                        take("seed", int, 0, 0, 2**64 - 1), take("threads", int, 1, 1, 1024),
                        take("min_iterations", int, 10, 1, MAX_ITERATIONS),
                        float(take("seconds", (int, float), 2.0, 0, 3600)),
-                       float(take("fastest_probe", (int, float), 0.0, 0, 1)))
+                       float(take("fastest_probe", (int, float), 0.0, 0, 1)),
+                       float(take("slow", (int, float), 0.0, 0, 10)))
 
 
 class Channel:

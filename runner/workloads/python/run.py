@@ -72,7 +72,7 @@ def run(torch, model, request, found):
     random.seed(request.seed)
     synchronize = torch.cuda.synchronize if found.device == "cuda" else None
     result = measure(step, checksum_of, request.min_iterations, request.seconds, synchronize,
-                     probe=Probe(int(request.fastest_probe * 1e9)))
+                     probe=Probe(int(request.fastest_probe * 1e9)), slow=request.slow)
     if not math.isfinite(result.checksum):
         raise WrongResult(f"the output's checksum is {result.checksum}")
     metrics = {"peak_cpu_memory": [result.peak_bytes], "leaked_memory": [result.leaked_bytes]}

@@ -180,6 +180,34 @@ TEST_CASE("memory without any spread, and an effect of +400 %, are no trouble") 
   }
 }
 
+TEST_CASE("several builders need fewer rounds of builds") {
+  struct Bar {
+    int builders;
+    double rounds, attempts;
+  };
+  for (const Bar bar : {Bar{1, 8, 8}, {2, 5.8, 11.6}, {3, 4.8, 14}, {7, 3.8, 23}}) {
+    SearchPolicy policy;
+    policy.builds_at_once = bar.builders;
+    int exact = 0;
+    double rounds = 0, attempts = 0;
+    for (int job = 0; job < 40; ++job) {
+      std::mt19937_64 random(static_cast<std::uint64_t>(500 + job));
+      WorldOptions options;
+      const int place = 1 + static_cast<int>(random() % 100);
+      options.planted = {{place, .2}};
+      World world(options, random());
+      const auto result = test::search(world, 100, policy);
+      exact += result.blamed == std::vector{world.cell(place)};
+      rounds += result.rounds / 40.0;
+      attempts += result.attempts / 40.0;
+    }
+    INFO(bar.builders << " builders: " << rounds << " rounds, " << attempts << " attempts");
+    CHECK(exact >= 38);
+    CHECK(rounds <= bar.rounds);
+    CHECK(attempts <= bar.attempts);
+  }
+}
+
 TEST_CASE("an improvement blames nobody") {
   WorldOptions options;
   options.planted = {{20, -.2}};

@@ -1,6 +1,8 @@
 // The rows of a day: two nightlies measured, a regression bisected and reported, jobs in every state.
 #pragma once
 
+#include "storage/calibration.hpp"
+#include "storage/marks.hpp"
 #include "tests/service/api/world.hpp"
 
 namespace nightjar::service::api {
@@ -150,6 +152,15 @@ inline Day fill(World& world) {
   day.series = storage::series_of_night(world.db, day.night.id).at(0).id;
   storage::set_level(world.db, {day.series, day.good.id, day.first_night.id, 1, 3});
   add_search(world, day);
+  storage::add_improvement(world.db, {0, day.night.id, day.series, day.bad.id, 1, .8, evening});
+  using enum CalibrationVerdict;
+  storage::add_calibration(world.db, {0, JobId{1}, day.series, 0, same, 1, .98, 1.02, 10, evening});
+  storage::add_calibration(world.db, {0, JobId{2}, day.series, .15, worse, 1.15, 1.1, 1.2, 10, evening});
+  storage::Mark mark;
+  mark.at = evening;
+  mark.actor = "nightjar";
+  mark.reason = "another machine";
+  storage::add_mark(world.db, mark);
   for (int i = 0; i < 4; ++i)
     queue(world, day, day.night, job_spec(day, JobKind::confirm, {day.good, day.bad}),
           "leased" + std::to_string(i));

@@ -117,6 +117,7 @@ class NightWorld {
       RunResult run;
       run.order = static_cast<int>(i);
       run.started_at = clock.now();
+      run.seconds = run_seconds;
       clock.advance(std::chrono::milliseconds(100));
       if (planned.is_control()) {
         run.samples["latency"] = {control_level * std::exp(.005 * normal_(random_))};
@@ -125,6 +126,7 @@ class NightWorld {
         const auto build = storage::find_build(db, environment.build);
         const auto& name = job.spec.workloads[static_cast<std::size_t>(planned.workload)].name;
         fill(run, *build, name.str());
+        for (double& latency : run.samples["latency"]) latency *= 1 + planned.slow;
       }
       result.runs.push_back(std::move(run));
     }
@@ -147,6 +149,7 @@ class NightWorld {
   std::chrono::seconds lease{120};
   double control_level = .25;
   double noise = .02;
+  double run_seconds = 0;  // what a run says that it took
   // Level of a metric of a workload at main's commit `position`; seconds or bytes.
   std::function<double(int position, const std::string& workload, const std::string& metric)> level =
       [](int, const std::string&, const std::string& metric) {

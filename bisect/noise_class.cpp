@@ -1,0 +1,51 @@
+#include "bisect/noise_class.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nightjar::bisect {
+namespace {
+
+constexpr int kEnough = 12;
+constexpr double kQuiet = .015, kOrdinary = .04, kNoisy = .075;
+
+NoiseClass class_of(double sd) {
+  if (sd <= kQuiet) return NoiseClass::quiet;
+  if (sd <= kOrdinary) return NoiseClass::ordinary;
+  return sd <= kNoisy ? NoiseClass::noisy : NoiseClass::wild;
+}
+
+}  // namespace
+
+SeriesNoise series_noise(std::span<const std::vector<double>> builds) {
+  std::vector<double> differences;  // of pairs of one build: no location has to be fitted
+  int free = 0;
+  for (const std::vector<double>& runs : builds) {
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j) differences.push_back(std::abs(std::log(runs[i] / runs[j])));
+    free += std::max(0, static_cast<int>(runs.size()) - 1);
+  }
+  if (free < kEnough) return {};
+  const double sd = 1.4826 / std::sqrt(2) * median(differences);
+  return {class_of(sd), sd};
+}
+
+int runs_a_night(NoiseClass kind, int usual) {
+  switch (kind) {
+    case NoiseClass::quiet: return std::max(std::min(3, usual), usual * 3 / 5);
+    case NoiseClass::noisy: return 2 * usual;
+    case NoiseClass::wild: return 4 * usual;
+    case NoiseClass::unknown:
+    case NoiseClass::ordinary: break;
+  }
+  return usual;
+}
+
+DetectionPolicy adapted(DetectionPolicy policy, const SeriesNoise& noise) {
+  if (noise.kind != NoiseClass::wild) return policy;
+  policy.threshold = std::max(policy.threshold, noise.sd);
+  policy.screen_change = std::max(policy.screen_change, noise.sd / 2);
+  return policy;
+}
+
+}  // namespace nightjar::bisect

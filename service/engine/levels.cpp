@@ -1,0 +1,56 @@
+#include "service/engine/levels.hpp"
+
+#include <algorithm>
+
+#include "service/engine/policy.hpp"
+#include "storage/marks.hpp"
+#include "storage/regressions.hpp"
+#include "storage/series.hpp"
+
+namespace nightjar::service {
+namespace {
+
+constexpr int kBuilds = 14;  // that noise is learned from
+
+bool is_real(const Regression& known) {
+  return known.state != RegressionState::dismissed && known.state != RegressionState::suspected;
+}
+
+// The newest night before `night` in which this series got worse for good; 0: none.
+NightId last_regression(Desk& desk, const Series& series, NightId night) {
+  storage::RegressionFilter filter;
+  filter.metric = series.metric;
+  filter.workload_glob = series.workload_name.str();
+  NightId last;
+  for (const Regression& known : storage::list_regressions(desk.db, filter, {20, {}}).items) {
+    const bool ours = std::any_of(known.series.begin(), known.series.end(),
+                                  [&](const AffectedSeries& s) { return s.series == series.id; });
+    if (is_real(known) && ours && known.night < night) last = std::max(last, known.night);
+  }
+  return last;
+}
+
+}  // namespace
+
+std::vector<Level> valid_levels(Desk& desk, const Series& series, NightId night, int limit) {
+  std::vector<Level> levels = storage::levels_before(desk.db, series.id, night, limit);
+  const NightId regressed = last_regression(desk, series, night);
+  const NightId marked = storage::marked_until(desk.db, series);
+  std::erase_if(levels, [&](const Level& level) {
+    return level.night < regressed || level.night <= marked;
+  });
+  return levels;
+}
+
+bisect::SeriesNoise noise_of(Desk& desk, const Series& series) {
+  std::vector<std::vector<double>> builds;
+  for (auto& point : storage::points_of_series(desk.db, series.id, kBuilds))
+    builds.push_back(std::move(point.values));
+  return bisect::series_noise(builds);
+}
+
+bisect::DetectionPolicy learned_policy(Desk& desk, const Series& series) {
+  return bisect::adapted(policy_of(series, desk.config), noise_of(desk, series));
+}
+
+}  // namespace nightjar::service

@@ -1,0 +1,21 @@
+// What a series' new runs are held against, and by which policy: all that its own history says.
+#pragma once
+
+#include <vector>
+
+#include "bisect/noise_class.hpp"
+#include "service/engine/desk.hpp"
+#include "storage/model/series.hpp"
+
+namespace nightjar::service {
+
+// Accepted levels of `series` before `night`, newest first, since its last confirmed regression and since
+// the last shift that somebody marked; at most `limit`.
+std::vector<Level> valid_levels(Desk& desk, const Series& series, NightId night, int limit);
+
+// Learned from the series' newest builds.
+bisect::SeriesNoise noise_of(Desk& desk, const Series& series);
+// The configured policy, adapted to the noise.
+bisect::DetectionPolicy learned_policy(Desk& desk, const Series& series);
+
+}  // namespace nightjar::service

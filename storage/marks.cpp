@@ -1,0 +1,81 @@
+#include "storage/marks.hpp"
+
+#include <algorithm>
+
+#include "storage/model/workload.hpp"
+#include "storage/paging.hpp"
+
+namespace nightjar::storage {
+namespace {
+
+#define MARK_SELECT \
+  "SELECT id, at_us, actor, after_night, machine, workload, metric, reason FROM mark"
+
+Mark read_mark(Statement& row) {
+  return {row.next<std::int64_t>(),
+          row.next<Time>(),
+          row.next<std::string>(),
+          row.next<NightId>(),
+          row.next<std::optional<MachineId>>(),
+          row.next<std::string>(),
+          row.next<std::string>(),
+          row.next<std::string>()};
+}
+
+bool concerns(const Mark& mark, const Series& series) {
+  return (!mark.machine || *mark.machine == series.machine) &&
+         (mark.metric == "*" || mark.metric == series.metric) &&
+         glob_match(mark.workload, series.workload_name.str());
+}
+
+}  // namespace
+
+Mark add_mark(Database& db, const Mark& mark) {
+  Statement insert(db,
+                   "INSERT INTO mark (at_us, actor, after_night, machine, workload, metric, reason) "
+                   "VALUES (?, ?, ?, ?, ?, ?, ?)");
+  insert
+      .bind(mark.at, mark.actor, mark.after_night.value, mark.machine, mark.workload, mark.metric,
+            mark.reason)
+      .run();
+  Mark stored = mark;
+  stored.id = insert.inserted_id();
+  return stored;
+}
+
+NightId newest_night(Database& db) {
+  Statement find(db, "SELECT max(id) FROM night");
+  return read_one(find, [](Statement& row) { return row.next<NightId>(); }).value_or(NightId{});
+}
+
+Page<Mark> list_marks(Database& db, const PageRequest& page) {
+  return Query(MARK_SELECT).page<Mark>(db, page, read_mark);
+}
+
+NightId marked_until(Database& db, const Series& series) {
+  Statement find(db, MARK_SELECT " ORDER BY id");
+  NightId until;
+  for (const Mark& mark : read_all(find, read_mark))
+    if (concerns(mark, series)) until = std::max(until, mark.after_night);
+  return until;
+}
+
+void add_improvement(Database& db, const Improvement& improvement) {
+  Statement(db,
+            "INSERT INTO improvement (night, series, build, before, after, at_us) "
+            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (night, series) DO NOTHING")
+      .bind(improvement.night, improvement.series, improvement.build, improvement.before,
+            improvement.after, improvement.at)
+      .run();
+}
+
+Page<Improvement> list_improvements(Database& db, const PageRequest& page) {
+  return Query("SELECT id, night, series, build, before, after, at_us FROM improvement")
+      .page<Improvement>(db, page, [](Statement& row) -> Improvement {
+        return {row.next<std::int64_t>(), row.next<NightId>(), row.next<SeriesId>(),
+                row.next<BuildId>(),      row.next<double>(),  row.next<double>(),
+                row.next<Time>()};
+      });
+}
+
+}  // namespace nightjar::storage

@@ -1,0 +1,44 @@
+// Shifts of level that a person explains, and improvements.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/database.hpp"
+#include "storage/model/series.hpp"
+#include "storage/model/time.hpp"
+#include "storage/page.hpp"
+
+namespace nightjar::storage {
+
+// "From here on the level is another one, and not PyTorch's doing": a new machine, a changed pin.
+struct Mark {
+  std::int64_t id = 0;
+  Time at{};
+  std::string actor;         // "token:<name>"
+  NightId after_night;       // levels of this night and of earlier ones no longer count
+  std::optional<MachineId> machine;  // nullopt: all
+  std::string workload = "**";       // glob
+  std::string metric = "*";          // or a metric's name
+  std::string reason;
+};
+Mark add_mark(Database& db, const Mark& mark);  // returns it with its id
+NightId newest_night(Database& db);             // 0: none
+Page<Mark> list_marks(Database& db, const PageRequest& page);
+// The newest night whose level of this series no longer counts; 0 if all count.
+NightId marked_until(Database& db, const Series& series);
+
+// A series that got better in a night.
+struct Improvement {
+  std::int64_t id = 0;
+  NightId night;
+  SeriesId series;
+  BuildId build;
+  double before = 0, after = 0;
+  Time at{};
+};
+void add_improvement(Database& db, const Improvement& improvement);  // once a night and series
+Page<Improvement> list_improvements(Database& db, const PageRequest& page);
+
+}  // namespace nightjar::storage
