@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -18,6 +19,8 @@
 #include "runner/python.hpp"
 #include "runner/scripted_executor.hpp"
 #include "runner/stop_on_signal.hpp"
+#include "runner/suite.hpp"
+#include "runner/torchbench.hpp"
 #include "runner/wait.hpp"
 
 namespace nightjar::runner {
@@ -74,7 +77,29 @@ std::unique_ptr<Executor> make_executor(const Options& options, const AgentConfi
   if (!options.scripted.empty())
     return std::make_unique<ScriptedExecutor>(read_script(options.scripted), environments);
   return std::make_unique<ProcessExecutor>(ProcessExecutorConfig{
-      environments, default_workloads(options.workloads), control_command()});
+      environments, default_workloads(options.workloads), control_command(), options.torchbench});
+}
+
+std::vector<CatalogEntry> catalog_of(const Options& options) {
+  const fs::path& checkout = options.torchbench;
+  if (!checkout.empty() && !fs::is_directory(checkout / "torchbenchmark/models"))
+    throw WrongUse("--torchbench " + checkout.string() +
+                   " is no checkout of TorchBench: it has no folder torchbenchmark/models");
+  return whole_catalog(default_workloads(options.workloads), checkout, options.globs);
+}
+
+// A file of the suites folder, else all workloads whose name begins so.
+Suite suite_of(const Options& options, const fs::path& workloads) {
+  if (options.suite.empty()) return {};
+  if (const auto suite = find_suite(workloads, options.suite)) return *suite;
+  const auto catalog = catalog_of(options);
+  const bool known = std::any_of(catalog.begin(), catalog.end(), [&](const CatalogEntry& entry) {
+    return entry.name.suite() == options.suite;
+  });
+  if (known) return {options.suite, "", {options.suite + "/**"}, {}, {}};
+  std::string names;
+  for (const auto& name : suite_names(workloads)) names += name + ", ";
+  throw WrongUse("there is no suite '" + options.suite + "'; there are " + names + "native and python");
 }
 
 }  // namespace
@@ -106,25 +131,26 @@ int run_agent(const Options& options) {
 }
 
 int run_list(const Options& options) {
-  for (const auto& entry : read_catalog(default_workloads(options.workloads)))
+  for (const auto& entry : catalog_of(options))
     std::cout << entry.name.str() << "\n";
   return 0;
 }
 
 int run_measure(const Options& options) {
   const std::string format = options.json ? "json" : options.format;
+  const fs::path workloads = default_workloads(options.workloads);
+  const Suite suite = suite_of(options, workloads);
   std::vector<std::string> globs = options.globs;
-  if (!options.suite.empty()) globs.push_back(options.suite + "/**");
+  globs.insert(globs.end(), suite.workloads.begin(), suite.workloads.end());
   if (globs.empty()) throw WrongUse("measure what? Name a workload or a glob, or --suite NAME");
   const StopOnSignal stop;
-  const fs::path workloads = default_workloads(options.workloads);
-  const auto selected = select(read_catalog(workloads), globs);
+  const auto selected = select(catalog_of(options), globs);
   if (selected.empty())
     throw WrongUse("no workload matches '" + globs.front() + "'; `nightjar-runner list` shows all");
   MeasureConfig config{default_python(options.python), workloads, cache_folder(options.cache),
-                       options.runs, {}};
+                       options.torchbench, options.runs.value_or(suite.runs.value_or(5)), {}};
   config.limits.threads = options.threads;
-  config.limits.seconds = options.seconds;
+  config.limits.seconds = options.seconds.value_or(suite.seconds.value_or(2));
   config.limits.timeout_seconds = options.timeout_seconds;
   config.limits.seed = options.seed;
   const auto progress = [](const std::string& line) { std::cerr << line << "\n"; };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -17,13 +18,15 @@ struct WrongUse : std::runtime_error {
 struct Options {
   std::string service, token_file, name;
   std::vector<std::string> labels;  // "k=v"
-  std::filesystem::path cache, python, workloads, scripted;
+  std::filesystem::path cache, python, workloads, scripted, torchbench;
   std::int64_t cache_bytes = 40LL << 30;
   std::vector<std::string> globs;  // of measure
   std::string suite, format = "table";
   bool json = false;
-  int runs = 5, threads = 1;
-  double seconds = 2.0, timeout_seconds = 300;
+  std::optional<int> runs;        // 5, or the suite's
+  std::optional<double> seconds;  // 2, or the suite's
+  int threads = 1;
+  double timeout_seconds = 300;
   std::uint64_t seed = 0;
 };
 

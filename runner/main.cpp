@@ -16,6 +16,7 @@ using nightjar::runner::Options;
 void add_places(CLI::App& app, Options& options) {
   app.add_option("--python", options.python,
                  "Python that has PyTorch's dependencies (default: .cache/python of the checkout)");
+  app.add_option("--torchbench", options.torchbench, "checkout of TorchBench, whose models become workloads");
   app.add_option("--workloads", options.workloads, "folder of workloads.json");
   app.add_option("--cache", options.cache, "folder for environments, compiled workloads and results");
 }
@@ -33,7 +34,7 @@ void add_agent(CLI::App& app, Options& options) {
 
 void add_measure(CLI::App& measure, Options& options) {
   measure.add_option("workload", options.globs, "names or globs, e.g. 'python/*/eval/cpu/**'");
-  measure.add_option("--suite", options.suite, "all workloads of a suite: native, python");
+  measure.add_option("--suite", options.suite, "a file of the suites folder (quick, nightly), or native, python, torchbench");
   measure.add_option("--runs", options.runs, "processes a workload")->check(CLI::Range(1, 10000));
   measure.add_option("--threads", options.threads)->check(CLI::Range(1, 4096));
   measure.add_option("--seconds", options.seconds, "measuring time of a run after warm-up")

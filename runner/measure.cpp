@@ -59,7 +59,8 @@ Measurement measure(const MeasureConfig& config, const std::vector<CatalogEntry>
     progress("making the native workloads ready");
     native = NativeCache(config.cache, config.workloads / "native").make(site_packages, stop);
   }
-  const RunPlace place{config.cache, config.python, config.workloads, site_packages, native.path};
+  const RunPlace place{config.cache, config.python, config.workloads, site_packages, native.path,
+                       config.torchbench};
   FastestProbes probes;
   const ExpectedTorch expected{site_packages, "", ""};
   for (const auto& workload : workloads) out.workloads.push_back({workload, {}, {}, {}});

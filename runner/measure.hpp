@@ -15,7 +15,7 @@
 namespace nightjar::runner {
 
 struct MeasureConfig {
-  std::filesystem::path python, workloads, cache;
+  std::filesystem::path python, workloads, cache, torchbench;
   int runs = 5;
   RunLimits limits;
 };

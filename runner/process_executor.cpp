@@ -6,6 +6,7 @@
 #include "runner/failure.hpp"
 #include "runner/files.hpp"
 #include "runner/fingerprint.hpp"
+#include "runner/torchbench.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -44,6 +45,8 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
   spec.environment["PYTHONHASHSEED"] = "0";
   spec.environment["PYTHONDONTWRITEBYTECODE"] = "1";
   if (!place.site_packages.empty()) spec.environment["PYTHONPATH"] = place.site_packages.string();
+  if (!place.torchbench.empty())
+    spec.environment["NIGHTJAR_TORCHBENCH"] = std::filesystem::absolute(place.torchbench).string();
   if (!workload) {
     spec.command = control;
   } else if (is_native(workload->name)) {
@@ -63,7 +66,7 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
 
 ProcessExecutor::ProcessExecutor(ProcessExecutorConfig config)
     : config_(std::move(config)),
-      catalog_(read_catalog(config_.workloads)),
+      catalog_(whole_catalog(config_.workloads, config_.torchbench, {})),
       environments_(config_.environments),
       natives_(config_.environments.cache, config_.workloads / "native") {}
 
@@ -90,7 +93,8 @@ Prepared ProcessExecutor::prepare(const EnvironmentSpec& spec, bool native, std:
 }
 
 ParsedRun ProcessExecutor::run(const RunTask& task, std::stop_token stop) {
-  RunPlace place{config_.environments.cache, config_.environments.python, config_.workloads, {}, {}};
+  RunPlace place{config_.environments.cache, config_.environments.python, config_.workloads, {}, {},
+                 config_.torchbench};
   ExpectedTorch expected;
   if (task.workload) {
     const Ready& ready = ready_.at(task.environment->key());

@@ -18,6 +18,7 @@ struct ProcessExecutorConfig {
   EnvironmentsConfig environments;
   std::filesystem::path workloads;   // folder with workloads.json, python/, native/
   std::vector<std::string> control;  // the control workload's command
+  std::filesystem::path torchbench;  // a checkout; empty: none
 };
 
 // How one run is started; also used by `measure`, whose environment is the Python's own.
@@ -27,6 +28,7 @@ struct RunPlace {
   std::filesystem::path workloads;
   std::filesystem::path site_packages;  // of the build
   std::filesystem::path native;         // program; needed for native workloads only
+  std::filesystem::path torchbench;     // checkout; needed for its models only
 };
 
 // The fastest probes of this machine so far, in seconds: native and Python programs probe with code of

@@ -58,7 +58,8 @@ struct Config {
     std::string at;     // "09:30" UTC; empty: no schedule
     bool on_new_build = true;
     std::vector<std::string> workloads = {"python/**", "native/**"};  // globs
-    std::vector<std::string> metrics = {"latency", "peak_cpu_memory", "peak_gpu_memory"};
+    std::vector<std::string> metrics = {"latency", "peak_cpu_memory", "peak_gpu_memory",
+                                        "failures"};
     int runs = 5;
     int session_workloads = 8;  // a screen session interleaves so many workloads
     double run_seconds = 2.0;

@@ -42,7 +42,7 @@ std::string dotted(std::string_view table, std::string_view key) {
   return table.empty() ? std::string(key) : std::string(table) + "." + std::string(key);
 }
 
-std::string plain(double value) {
+std::string number_text(double value) {
   char text[32];
   const auto end = std::to_chars(text, text + sizeof text, value).ptr;
   return {text, end};
@@ -125,7 +125,7 @@ double ConfigSection::number(std::string_view key, double value, double low, dou
   if (!number)
     if (const auto whole = node->value_exact<std::int64_t>()) number = static_cast<double>(*whole);
   if (!number || !std::isfinite(*number) || *number < low || *number > high)
-    fail(key, "must be a number from " + plain(low) + " to " + plain(high));
+    fail(key, "must be a number from " + number_text(low) + " to " + number_text(high));
   return *number;
 }
 
@@ -139,7 +139,7 @@ double ConfigSection::share(std::string_view key, double value, double low, doub
   const auto parsed = std::from_chars(text.data(), end, percent);
   if (parsed.ec != std::errc() || end - parsed.ptr != 1 || *parsed.ptr != '%' ||
       !(percent / 100 >= low && percent / 100 <= high))
-    fail(key, "must be a share from " + plain(low) + " to " + plain(high) + ", as 0.07 or \"7%\"");
+    fail(key, "must be a share from " + number_text(low) + " to " + number_text(high) + ", as 0.07 or \"7%\"");
   return percent / 100;
 }
 

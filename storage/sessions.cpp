@@ -84,7 +84,7 @@ class SessionWriter {
         .run();
     const RunId id{run_.inserted_id()};
     for (const auto& [metric, samples] : run.samples) sample_.bind(id, metric, samples).run();
-    if (!planned.is_control() && run.status == RunStatus::measured) write_values(id, run, workload, build);
+    if (!planned.is_control()) write_values(id, run, workload, build);
   }
 
  private:

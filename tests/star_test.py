@@ -18,7 +18,7 @@ MAY_INCLUDE = {
 THIRD_PARTY = {
     "sqlite3": {"storage"}, "git2": {"bisect/git"}, "boost/math": {"bisect"}, "boost/beast": {"web"},
     "boost/asio": {"web", "service"}, "curl/": {"web"}, "openssl/": {"web", "runner", "service"},
-    "archive": {"runner", "service"}, "toml++": {"service"}, "CLI/": {"runner", "service", "bisect/cli"},
+    "archive": {"runner", "service"}, "toml++": {"runner", "service"}, "CLI/": {"runner", "service", "bisect/cli"},
     "spdlog/": {"runner", "service", "web"}, "torch/": {"runner/workloads"}, "ATen/": {"runner/workloads"},
     "c10/": {"runner/workloads"}, "catch2/": set(), "Python.h": set(),
     "nlohmann/": {"bisect/cli", "bisect/evidence", "storage/model", "storage", "web", "runner", "runner/workloads", "service"},

@@ -23,6 +23,7 @@ from stage import BIN, ROOT, Broken, Stage
 
 EMPTY = {"builds": [], "nights": [], "jobs": [], "regressions": [], "bisections": [], "reports": []}
 LONGEST_SECONDS = 3600
+RESTART_SECONDS = 30
 
 
 class Progress:
@@ -50,7 +51,7 @@ def follow(stage, progress, seen, done):
     end = time.monotonic() + LONGEST_SECONDS
     while True:
         stage.check_alive()
-        now = stage.service.snapshot()
+        now = look(stage)
         for sentence in narrate.sentences(seen, now):
             progress.say(sentence)
         if done(now):
@@ -59,6 +60,19 @@ def follow(stage, progress, seen, done):
         if time.monotonic() > end:
             raise Broken(f"no end after {LONGEST_SECONDS} s; see the logs in {stage.folder}")
         time.sleep(1)
+
+
+def look(stage):
+    """The service's state; a service that is being started again is waited for."""
+    end = time.monotonic() + RESTART_SECONDS
+    while True:
+        try:
+            return stage.service.snapshot()
+        except Unreachable:
+            stage.check_alive()
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.5)
 
 
 class Stopwatch:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr la_int64_t text_limit_bytes = 4 << 20;
 
-std::string_view trim(std::string_view text) {
+std::string_view trim_field(std::string_view text) {
   constexpr std::string_view space = " \t\r";
   const auto first = text.find_first_not_of(space);
   if (first == std::string_view::npos) return {};
@@ -76,16 +76,16 @@ void read_requirement(std::string_view text, WheelFacts& facts) {
   const auto end = std::min(text.find_first_of(" ;<>=!~(["), text.size());
   std::string& requirement = facts.requirements[std::string(text.substr(0, end))];
   if (!requirement.empty()) requirement += ", ";  // the same package under another marker
-  requirement += trim(text.substr(end));
+  requirement += trim_field(text.substr(end));
 }
 
 void read_metadata(std::string_view text, WheelFacts& facts) {
   while (!text.empty()) {
-    const std::string_view line = trim(take_line(text));
+    const std::string_view line = trim_field(take_line(text));
     if (line.empty()) return;  // the description follows
-    if (line.starts_with("Name:")) facts.metadata_name = trim(line.substr(5));
-    if (line.starts_with("Version:")) facts.metadata_version = trim(line.substr(8));
-    if (line.starts_with("Requires-Dist:")) read_requirement(trim(line.substr(14)), facts);
+    if (line.starts_with("Name:")) facts.metadata_name = trim_field(line.substr(5));
+    if (line.starts_with("Version:")) facts.metadata_version = trim_field(line.substr(8));
+    if (line.starts_with("Requires-Dist:")) read_requirement(trim_field(line.substr(14)), facts);
   }
 }
 
@@ -98,8 +98,8 @@ std::optional<VersionFile> parse_version_file(std::string_view text) {
     const std::string_view line = take_line(text);
     const auto equals = line.find('=');
     if (equals == std::string_view::npos) continue;
-    const std::string_view name = trim(line.substr(0, line.find_first_of(":=")));
-    const auto value = string_literal(trim(line.substr(equals + 1)));
+    const std::string_view name = trim_field(line.substr(0, line.find_first_of(":=")));
+    const auto value = string_literal(trim_field(line.substr(equals + 1)));
     if (name == "__version__" && value) {
       file.version = *value;
       has_version = true;

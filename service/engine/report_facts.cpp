@@ -12,6 +12,8 @@
 #include "storage/builds.hpp"
 #include "storage/calibration.hpp"
 #include "storage/jobs.hpp"
+#include "storage/model/metric.hpp"
+#include "storage/model/run_value.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
@@ -125,6 +127,16 @@ std::optional<std::vector<ReportDifference>> differences(Desk& desk, const Regre
   return list;
 }
 
+std::string failure_said(Desk& desk, const Regression& regression) {
+  const auto lead = storage::find_series(desk.db, regression.series.front().series);
+  if (!lead || lead->metric != kFailures) return {};
+  const storage::RunFilter filter{{}, regression.bad, lead->workload};
+  for (const auto& run : storage::list_runs(desk.db, filter, {100, {}}).items)
+    if (is_failure(run.result.status))
+      return std::string(name_of(run.result.status)) + ": " + run.result.reason;
+  return {};
+}
+
 ReportInput::Calibration calibration_facts(Desk& desk, MachineId machine) {
   ReportInput::Calibration facts;
   for (const auto& count : storage::count_calibrations(desk.db)) {
@@ -184,7 +196,7 @@ ReportInput report_facts(Desk& desk, const Regression& regression) {
   input.repository = desk.config.repository.url;
   if (const std::string& url = desk.config.service.public_url; !url.empty()) {
     const std::string id = std::to_string(regression.id.value);
-    input.details_url = url + "/#regression-" + id;
+    input.details_url = url + "/#/regressions/" + id;
     input.evidence_url = url + "/api/v1/regressions/" + id + "/evidence";
   }
   if (const auto night = storage::find_night(desk.db, regression.night))
@@ -202,6 +214,7 @@ ReportInput report_facts(Desk& desk, const Regression& regression) {
       culprit.commits.push_back(commit_facts(desk, sha));
     input.culprit = std::move(culprit);
   }
+  input.failure = failure_said(desk, regression);
   input.good = build_facts(desk, regression.good);
   input.bad = build_facts(desk, regression.bad);
   if (const auto machine = storage::find_machine(desk.db, regression.machine))

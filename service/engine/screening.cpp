@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
 
 #include "bisect/detection.hpp"
 #include "bisect/evidence/evidence.hpp"
-#include "service/engine/levels.hpp"
-#include "service/engine/policy.hpp"
+#include "service/engine/seen.hpp"
 #include "storage/marks.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
@@ -16,61 +13,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr int kLevels = 14;         // nights that a level is held against
-constexpr int kCreepLevels = 40;    // and those in which a creep is looked for
-constexpr std::size_t kTogether = 8;  // series of one machine class, of ...
-constexpr std::size_t kModels = 4;    // ... unrelated models, that moved ...
-constexpr double kMost = .5;          // ... as this share of all: the machine, or a cause of them all
-constexpr std::size_t kSample = 3;    // of these are looked into, the clearest
-
-// One series' night.
-struct Seen {
-  Series series;
-  bisect::DetectionPolicy policy;
-  evidence::Values tonight;
-  std::vector<Level> levels;  // newest first
-  std::vector<double> level_values;
-  bisect::Screen screen;
-
-  bool worse() const { return screen.verdict == bisect::Screen::Verdict::suspect_worse; }
-  bool better() const { return screen.verdict == bisect::Screen::Verdict::suspect_better; }
-};
-
-evidence::Values values_tonight(Desk& desk, const Series& series, const std::vector<Job>& usable) {
-  evidence::Values tonight;
-  for (const Job& job : usable)
-    for (const SeriesRun& run : storage::runs_of_job(desk.db, series.id, job.id)) {
-      tonight.values.push_back(run.value);
-      tonight.runs.push_back(run.run);
-    }
-  return tonight;
-}
-
-// What can move together: one metric on one machine class.
-using Group = std::pair<MachineId, std::string>;
-
-std::map<Group, std::vector<Seen>> look(Desk& desk, const Night& night,
-                                            const std::vector<Job>& usable) {
-  std::map<Group, std::vector<Seen>> all;
-  for (const Series& series : storage::series_of_night(desk.db, night.id)) {
-    if (!is_judged(series, desk.config)) continue;
-    Seen seen{series, learned_policy(desk, series), values_tonight(desk, series, usable), {}, {}, {}};
-    if (seen.tonight.values.empty()) continue;
-    seen.levels = valid_levels(desk, series, night.id, kCreepLevels);
-    for (const Level& level : seen.levels) seen.level_values.push_back(level.value);
-    if (seen.level_values.size() > kLevels) seen.level_values.resize(kLevels);
-    seen.screen = bisect::screen(seen.level_values, seen.tonight.values, seen.policy);
-    if (!seen.levels.empty() && seen.levels.front().build == *night.build && seen.worse())
-      seen.screen.verdict = bisect::Screen::Verdict::same;  // the same build again cannot be worse
-    all[{series.machine, series.metric}].push_back(std::move(seen));
-  }
-  return all;
-}
-
-void accept(Desk& desk, const Night& night, const Seen& seen) {
-  storage::set_level(desk.db, {seen.series.id, *night.build, night.id, seen.screen.level,
-                               static_cast<int>(seen.tonight.values.size())});
-}
+constexpr std::size_t kSample = 3;  // of series that moved together, so many are looked into
 
 void suspect(Desk& desk, const Night& night, const Seen& seen, BuildId good, double before,
              double after, const std::string& why) {
@@ -113,24 +56,7 @@ void judge(Desk& desk, const Night& night, const Seen& seen) {
   }
   if (seen.better()) record_improvement(desk, night, seen);
   if (!seen.better() && open_creep(desk, night, seen)) return;
-  accept(desk, night, seen);
-}
-
-// Those that moved, if most of a group did.
-std::vector<const Seen*> moved_together(const std::vector<Seen>& all) {
-  std::vector<const Seen*> moved;
-  std::set<std::string> models;
-  for (const Seen& seen : all) {
-    if (!seen.worse() && !seen.better()) continue;
-    moved.push_back(&seen);
-    models.emplace(seen.series.workload_name.model());
-  }
-  const bool most = static_cast<double>(moved.size()) >= kMost * static_cast<double>(all.size());
-  if (moved.size() < kTogether || models.size() < kModels || !most) return {};
-  std::stable_sort(moved.begin(), moved.end(), [](const Seen* a, const Seen* b) {
-    return std::abs(a->screen.z) > std::abs(b->screen.z);
-  });
-  return moved;
+  accept_level(desk, night, seen);
 }
 
 // Whether this night left the series without a verdict.
@@ -186,7 +112,7 @@ void release_held(Desk& desk, const Night& night, const std::vector<Job>& usable
     mark.metric = group.second;
     mark.reason = "most series moved together, and the builds do not differ side by side: the machine did";
     storage::add_mark(desk.db, mark);
-    for (const Seen& seen : all) accept(desk, night, seen);
+    for (const Seen& seen : all) accept_level(desk, night, seen);
   }
 }
 

@@ -7,6 +7,8 @@
 #include "service/engine/sessions.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
+#include "storage/model/metric.hpp"
+#include "storage/model/run_value.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
 
@@ -36,8 +38,8 @@ class Positions {
   std::map<BuildId, int> by_build_;
 };
 
-// Builds of the session whose every run failed, with the first reason.
-std::map<BuildId, std::string> all_failed(Desk& desk, const Job& job) {
+// Builds of the session whose every run says nothing about `metric`, with the first reason.
+std::map<BuildId, std::string> all_failed(Desk& desk, const Job& job, const std::string& metric) {
   std::map<BuildId, std::string> failed;
   std::map<BuildId, bool> measured;
   const auto session = storage::session_of(desk.db, job.id);
@@ -47,7 +49,8 @@ std::map<BuildId, std::string> all_failed(Desk& desk, const Job& job) {
     if (index >= job.spec.order.size() || job.spec.order[index].is_control()) continue;
     const auto environment = static_cast<std::size_t>(job.spec.order[index].environment);
     const BuildId build = job.spec.environments.at(environment).build;
-    if (run.status == RunStatus::measured) measured[build] = true;
+    const bool tells = run.status == RunStatus::measured || (metric == kFailures && is_failure(run.status));
+    if (tells) measured[build] = true;
     else failed.emplace(build, run.reason);
   }
   std::erase_if(failed, [&](const auto& entry) { return measured.count(entry.first) != 0; });
@@ -108,7 +111,7 @@ GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression&
     }
     gathered.last = settled.job;
     const int session = offset + entry.session;
-    for (const auto& [build, reason] : all_failed(desk, settled.job)) {
+    for (const auto& [build, reason] : all_failed(desk, settled.job, series.metric)) {
       const int commit = positions.of(build);
       if (commit <= 0 || commit >= gathered.log.commits || untestable.count(commit)) continue;
       untestable[commit] = reason;

@@ -6,6 +6,7 @@
 #include "service/report/markdown.hpp"
 #include "service/report/quantity.hpp"
 #include "service/report/sections.hpp"
+#include "storage/model/metric.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -130,9 +131,12 @@ std::string tested_section(const ReportInput& input, std::size_t limit) {
   if (input.tested.empty()) return {};
   const auto [first, last] = shown_range(input, limit);
   std::vector<std::vector<std::string>> rows;
+  // A slope's levels are shown as a ratio all the same: there is nothing else to show of them.
+  const std::string& lead = input.series.front().metric;
+  const std::string metric = lead == kFailures ? lead : "latency";
   for (std::size_t i = first; i < last; ++i) {
     const ReportTested& one = input.tested[i];
-    std::string level = one.ratio               ? change(*one.ratio)
+    std::string level = one.ratio               ? change_of(metric, 1, *one.ratio, *one.ratio)
                         : one.untestable.empty() ? "does not build"
                                                  : plain(shortened(one.untestable, 120));
     if (one.sha == input.good.commit) level += " (good end)";

@@ -58,6 +58,10 @@ std::string metric_title(std::string_view metric) {
 }
 
 std::string quantity(std::string_view metric, double value, double scale) {
+  if (metric == kFailures) {
+    const double share = (value - 1) / (kFailed - 1);
+    return share < .01 ? "passes" : share > .99 ? "fails" : "fails in " + fixed(100 * share, 0) + " %";
+  }
   const Metric* known = find_metric(metric);
   if (!known) return significant(value, scale);
   const bool bytes = known->unit.starts_with("bytes");
@@ -82,10 +86,11 @@ std::string change_interval(double low, double high) {
 
 bool has_no_ratio(std::string_view metric) {
   const Metric* known = find_metric(metric);
-  return known && known->repeatability == Repeatability::slope;
+  return known && (known->repeatability == Repeatability::slope || metric == kFailures);
 }
 
 std::string change_of(std::string_view metric, double before, double after, double ratio) {
+  if (metric == kFailures) return quantity(metric, after);
   if (!has_no_ratio(metric)) return change(ratio);
   const std::string text = quantity(metric, after - before);
   return (text.starts_with('-') ? "" : "+") + text;

@@ -103,9 +103,13 @@ struct Rows {
   }
 };
 
+std::string failure_line(const std::string& said) {
+  return said.empty() ? "" : "\nThe first run that failed said: " + code(shortened(said, 400)) + "\n";
+}
+
 std::string body_of(const ReportInput& input, const Rows& rows) {
   return verdict(input) + "\n\n## Affected series\n\n" + series_table(input.series, rows.series) +
-         culprit_section(input, rows.culprit) + measured_section(input, rows.facts) +
+         failure_line(input.failure) + culprit_section(input, rows.culprit) + measured_section(input, rows.facts) +
          environment_section(input, rows.facts) + reproduction_section(input) +
          tested_section(input, rows.tested) + alternatives_section(input, rows.facts) +
          "\n---\n" + source_line(input) + "\n\n" + marker_of(issue_key(input.fingerprint)) + "\n";

@@ -79,6 +79,7 @@ struct ReportInput {
   std::vector<ReportSeries> series;      // the lead first
   std::optional<ReportCulprit> culprit;  // nullopt: confirmed, but nobody could be named
   std::string rule;                      // why the search ended so, one sentence
+  std::string failure;                   // what the first failing run said; empty: it is no failure
   ReportBuild good, bad;
   int range_commits = 0;  // commits between the ends, the bad one included
   int runs = 0, sessions = 0, builds_made = 0;

@@ -5,6 +5,7 @@
 
 #include "service/report/markdown.hpp"
 #include "service/report/quantity.hpp"
+#include "storage/model/metric.hpp"
 #include "storage/model/workload.hpp"
 
 namespace nightjar::service {
@@ -39,6 +40,7 @@ std::string brief_workload(const std::string& workload) {
 }
 
 std::string brief_change(const ReportSeries& series) {
+  if (series.metric == kFailures) return quantity(series.metric, series.after);
   return metric_title(series.metric) + " " +
          change_of(series.metric, series.before, series.after, series.ratio);
 }

@@ -10,6 +10,7 @@ constexpr Metric kMetrics[] = {
     {"memory_after_import", "bytes", kLower, Repeatability::steady},
     {"peak_gpu_memory", "bytes", kLower, Repeatability::steady},
     {"leaked_memory", "bytes/iteration", kLower, Repeatability::slope},
+    {kFailures, "outcome", kLower, Repeatability::steady},
 };
 }  // namespace
 

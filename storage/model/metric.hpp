@@ -16,14 +16,20 @@ NIGHTJAR_ENUM(Direction, lower_is_better, higher_is_better);
 // and has no meaningful ratio.
 NIGHTJAR_ENUM(Repeatability, noisy, steady, slope);
 
+// Whether a run fails, as a metric that screening, confirmation and search treat like any other: 1 for a
+// run that was measured, kFailed for one that crashed, timed out, ran out of memory or gave a wrong result.
+// That is as far from 1 as an outlier of a latency is, so that a flaky failure counts as one.
+inline constexpr std::string_view kFailures = "failures";
+inline constexpr double kFailed = 1.25;
+
 struct Metric {
   std::string_view name;
-  std::string_view unit;  // "s", "bytes", "bytes/iteration"
+  std::string_view unit;  // "s", "bytes", "bytes/iteration", "outcome"
   Direction direction;
   Repeatability repeatability;
 };
 
-// latency, peak_cpu_memory, memory_after_import, leaked_memory, peak_gpu_memory, compile_time.
+// latency, peak_cpu_memory, memory_after_import, leaked_memory, peak_gpu_memory, compile_time, failures.
 std::span<const Metric> all_metrics();
 // nullptr if there is no such metric.
 const Metric* find_metric(std::string_view name);

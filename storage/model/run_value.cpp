@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "storage/model/metric.hpp"
+
 namespace nightjar {
 namespace {
 
@@ -57,7 +59,24 @@ std::vector<double> undisturbed_latency(const RunResult& run) {
   return probed ? std::vector<double>{} : finite;
 }
 
+bool is_failure(RunStatus status) {
+  switch (status) {
+    case RunStatus::failed:
+    case RunStatus::crashed:
+    case RunStatus::timed_out:
+    case RunStatus::out_of_memory:
+    case RunStatus::wrong_result: return true;
+    case RunStatus::measured:
+    case RunStatus::unavailable:
+    case RunStatus::broken_environment: break;
+  }
+  return false;
+}
+
 std::optional<double> value_of(const RunResult& run, std::string_view metric) {
+  if (metric == kFailures && is_failure(run.status)) return kFailed;
+  if (run.status != RunStatus::measured) return std::nullopt;
+  if (metric == kFailures) return 1;
   const auto found = run.samples.find(std::string(metric));
   if (found == run.samples.end()) return std::nullopt;
   const bool latency = metric == "latency";

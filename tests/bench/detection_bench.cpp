@@ -1,7 +1,8 @@
 // Detection beside its rivals on simulated nights: false alarms per 1000 series-nights of nothing, and how
 // often a step is seen on its first night. The world is that of the search: log-normal runs with one-sided
 // outliers, sessions that drift from night to night, builds with a layout of their own.
-// detection_bench [--scale S]. Fixed seeds, one core.
+// detection_bench [--scale S] [--write FILE]. Fixed seeds, one core. FILE: the document whose figures are
+// to be these.
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <cstdio>
@@ -12,8 +13,10 @@
 #include <vector>
 
 #include "bisect/noise_class.hpp"
+#include "tests/support/figures.hpp"
 
 using namespace nightjar::bisect;
+using nightjar::test::formatted;
 
 namespace {
 
@@ -180,31 +183,50 @@ Score play(double cv, double effect, int jobs) {
   return out;
 }
 
+constexpr double kNoises[] = {.01, .03, .05, .10};
+
+// Returns the row of the document's table.
 template <class D>
-void print(const char* name, int jobs) {
-  std::printf("%-34s", name);
-  for (const double cv : {.01, .03, .05, .10}) std::printf(" %7.2f", play<D>(cv, 0, jobs).alarms);
+std::string print(const char* name, int jobs) {
+  std::string line = formatted("| %s |", name), plain = formatted("%-34s", name);
+  auto add = [&](const char* format, double value) {
+    line += formatted(format, value);
+    plain += formatted(format, value);
+  };
+  for (const double cv : kNoises) add(" %.2f", play<D>(cv, 0, jobs).alarms);
   for (const double effect : {.085, .10, .03}) {
-    std::printf("  |");
-    for (const double cv : {.01, .03, .05, .10}) std::printf(" %5.3f", play<D>(cv, effect, jobs / 2).first);
+    line += " |";
+    plain += "  |";
+    for (const double cv : kNoises) add(" %.3f", play<D>(cv, effect, jobs / 2).first);
   }
-  std::printf("  |");
-  for (const double cv : {.01, .03, .05, .10}) std::printf(" %5.2f", play<D>(cv, 0, jobs / 4).extra);
-  std::printf("\n");
+  line += " |";
+  plain += "  |";
+  for (const double cv : kNoises) add(" %.2f", play<D>(cv, 0, jobs / 4).extra);
+  std::printf("%s\n", plain.c_str());
   std::fflush(stdout);
+  return line + " |\n";
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  const double scale = count == 3 && std::strcmp(arguments[1], "--scale") == 0 ? std::atof(arguments[2]) : 1;
+  double scale = 1;
+  std::string file;
+  for (int i = 1; i + 1 < count; i += 2) {
+    if (std::strcmp(arguments[i], "--scale") == 0) scale = std::atof(arguments[i + 1]);
+    if (std::strcmp(arguments[i], "--write") == 0) file = arguments[i + 1];
+  }
   const int jobs = std::max(20, static_cast<int>(800 * scale));
-  std::printf("%-34s %31s  | %-24s | %-24s | %-24s | %s\n", "CV 1, 3, 5, 10 %",
-              "false alarms / 1000 series-nights", "+8.5 % seen at once", "+10 %", "+3 % (too small)",
-              "extra runs a night");
-  print<OneRun>("one run against one, > 7 %", jobs);
-  print<TrailingMedian>("median of 5, trailing 14, > 7 %", jobs);
-  print<OtavaLike>("Otava-like on nightly medians", jobs);
-  print<TwoStages>("two stages", jobs);
+  std::printf("At CV 1, 3, 5, 10 %%: false alarms per 1000 series-nights of nothing | seen on the first night: "
+              "+8.5 %% | +10 %% | +3 %% (too small to flag) | extra runs a night\n");
+  std::string table = formatted(
+      "Detection, %d simulated series of 20 quiet nights and one with a step, at CV 1, 3, 5 and 10 %%:\n\n"
+      "| detector | false alarms per 1000 series-nights | +8.5 %% seen on its first night | +10 %% | +3 %%, too "
+      "small | extra runs a night |\n|---|---|---|---|---|---|\n", jobs);
+  table += print<OneRun>("one run against one, > 7 %", jobs);
+  table += print<TrailingMedian>("median of 5, trailing 14, > 7 %", jobs);
+  table += print<OtavaLike>("Otava-like on nightly medians", jobs);
+  table += print<TwoStages>("**two stages**", jobs);
+  if (!file.empty()) nightjar::test::write_figures(file, "detection", table);
   return 0;
 }

@@ -1,12 +1,14 @@
 // The search beside its rivals, in the world of tests/support/search_world.hpp: exact answers, build
 // attempts, runs and wrong blames, with the bar that each row has to meet. Fixed seeds, one core.
-// verdicts_bench [--scale S] [--only TEXT] [--rivals no]: S times the number of jobs, rows that hold TEXT.
+// verdicts_bench [--scale S] [--only TEXT] [--rivals no] [--write FILE]: S times the number of jobs, rows that
+// hold TEXT; FILE: the document whose figures are to be these.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <functional>
 #include <string>
 
+#include "tests/support/figures.hpp"
 #include "tests/support/rivals.hpp"
 
 using namespace nightjar;
@@ -88,6 +90,11 @@ Score play(const Row& row, int jobs, const std::function<JobResult(World&)>& met
   return out;
 }
 
+// P(exact) / attempts / runs / wrong blames per job, as a cell of the document's table.
+std::string cell(const Score& score) {
+  return formatted(" %.3f / %.1f / %.0f / %.3f |", score.exact, score.attempts, score.runs, score.wrong);
+}
+
 void print(const char* who, const Score& score) {
   std::printf("  %-22s %6.3f %9.2f %7.1f %7.4f\n", who, score.exact, score.attempts, score.runs,
               score.wrong);
@@ -111,45 +118,59 @@ double sum_of(const std::vector<double>& effects) {
   return effects.empty() ? .07 : sum;
 }
 
-void play_row(const Row& row, double scale, bool rivals) {
+// Returns the row of the document's table.
+std::string play_row(const Row& row, double scale, bool rivals) {
   const int jobs = std::max(10, static_cast<int>(row.jobs * scale));
   std::printf("%s (%d jobs)\n", row.name.c_str(), jobs);
   bisect::SearchPolicy policy;
   policy.max_runs = 3000;
   policy.expected_noise = row.known_noise;
-  print_ours(row, play(row, jobs, [&](World& world) { return search(world, row.commits, policy); }));
+  const Score ours = play(row, jobs, [&](World& world) { return search(world, row.commits, policy); });
+  print_ours(row, ours);
+  std::string line = "| " + row.name + formatted(" | %d |", jobs) + cell(ours);
   if (rivals) {
     for (const int runs : {1, 3, 10}) {
       const std::string name = "git bisect run x" + std::to_string(runs);
-      print(name.c_str(), play(row, jobs, [&](World& world) {
-              return plain_bisection(world, row.commits, runs);
-            }));
+      const Score score = play(row, jobs, [&](World& world) {
+        return plain_bisection(world, row.commits, runs);
+      });
+      print(name.c_str(), score);
+      line += cell(score);
     }
     const int fewer = std::max(10, jobs / 4);  // slow, and no bar hangs on it
     const double sought = std::log1p(std::abs(sum_of(row.effects)));
-    print("Pinpoint-like", play(row, fewer, [&](World& world) {
-            return pinpoint_like(world, row.commits, sought);
-          }));
+    const Score score = play(row, fewer, [&](World& world) {
+      return pinpoint_like(world, row.commits, sought);
+    });
+    print("Pinpoint-like", score);
+    line += cell(score);
   }
   std::fflush(stdout);
+  return line + "\n";
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
   double scale = 1;
-  std::string only;
+  std::string only, file;
   bool rivals = true;
   for (int i = 1; i + 1 < count; i += 2) {
     const std::string name = arguments[i];
     if (name == "--scale") scale = std::atof(arguments[i + 1]);
     if (name == "--only") only = arguments[i + 1];
+    if (name == "--write") file = arguments[i + 1];
     if (name == "--rivals") rivals = std::string(arguments[i + 1]) != "no";
   }
   std::printf("%-24s %6s %9s %7s %7s   (a tenth of commits unbuildable)\n", "", "exact", "attempts",
               "runs", "wrong");
+  std::string table =
+      "Searches over 100 commits, a tenth of them unbuildable; P(exact) / build attempts / runs (ends, "
+      "references and\nconfirmations included) / wrong blames a job, on fixed seeds:\n\n"
+      "| world | jobs | nightjar | `git bisect run` ×1 | ×3 | ×10 | Pinpoint-like |\n|---|---:|---|---|---|---|---|\n";
   for (const Row& row : rows) {
-    if (row.name.find(only) != std::string::npos) play_row(row, scale, rivals);
+    if (row.name.find(only) != std::string::npos) table += play_row(row, scale, rivals);
   }
+  if (!file.empty()) write_figures(file, "search", table);
   return 0;
 }

@@ -15,7 +15,7 @@ TEST_CASE("every metric is found by its name, which is unique") {
   }
   CHECK(names == std::set<std::string_view>{"latency", "compile_time", "peak_cpu_memory",
                                             "memory_after_import", "peak_gpu_memory",
-                                            "leaked_memory"});
+                                            "leaked_memory", "failures"});
   CHECK(find_metric("speed") == nullptr);
 }
 

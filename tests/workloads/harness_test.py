@@ -139,3 +139,17 @@ def test_the_leak_slope_leaves_the_warm_up_out():
     measured = harness.measure(lambda: None, lambda _: 0.0, 500, 0,
                                counters=Scripted(warmup_then_flat))
     assert measured.leaked_bytes == 0
+
+
+def test_a_planted_slow_down_takes_its_share_of_an_iteration():
+    def step():
+        end = time.perf_counter() + 0.002
+        while time.perf_counter() < end:
+            pass
+
+    def median_latency(**more):
+        latency = sorted(harness.measure(step, lambda result: 0.0, 30, 0, counters=Scripted(), probe=Quiet(),
+                                         **more).latency)
+        return latency[len(latency) // 2]
+
+    assert 1.4 < median_latency(slow=0.5) / median_latency() < 1.6

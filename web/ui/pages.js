@@ -14,6 +14,7 @@ export function changeOf(s) {
     const text = quantity(s.after - s.before, s.unit);
     return el("span", { class: s.after > s.before ? "worse" : "better" }, s.after > s.before ? "+" : "", text);
   }
+  if (s.unit === "outcome") return el("span", { class: s.after > s.before ? "worse" : "better" }, quantity(s.after, s.unit));
   const tone = s.low > 1 ? "worse" : s.high < 1 ? "better" : null;
   return el("span", { class: tone }, change(s.ratio));
 }
@@ -64,6 +65,8 @@ export const regressionPage = {
         el("dt", {}, "Last good"), el("dd", {}, el("code", {}, r.good.version), " ", commit(r.good.commit)),
         el("dt", {}, "First bad"), el("dd", {}, el("code", {}, r.bad.version), " ", commit(r.bad.commit)),
         el("dt", {}, "Issue"), el("dd", {}, issue(r)),
+        el("dt", {}, "Evidence"), el("dd", {}, link(`/api/v1/regressions/${r.id}/evidence`, "all samples"),
+          el("span", { class: "soft" }, " for nightjar verify")),
         r.merged_into && [el("dt", {}, "Same cause as"), el("dd", {}, link(`#/regressions/${r.merged_into}`, `regression ${r.merged_into}`))],
         el("dt", {}, "Seen"), el("dd", {}, when(r.opened_at), ", last change ", when(r.updated_at))),
       table("What it changed", seriesColumns, r.series)),

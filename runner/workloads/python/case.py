@@ -9,6 +9,7 @@ class Case:
     """`sizes` are attributes: case.image. Inputs are made before and lie on the device."""
 
     def __init__(self, definition, seed):
+        self.name = definition.name
         self.task = definition.task
         self.batch = definition.batch
         self.device = torch.device(definition.device)

@@ -24,6 +24,11 @@ class Definition:
     batch: int
     sizes: dict  # by name, whole numbers
 
+    @property
+    def module(self):
+        """Where the code is."""
+        return "torchbench" if self.name.startswith("torchbench/") else f"models.{self.model}"
+
 
 def names(kind="python"):
     """The names of one kind, in the table's order."""
@@ -36,6 +41,8 @@ def find(name, version):
     parts = name.split("/")
     if len(parts) != 7 or parts[3] not in ("cpu", "cuda"):
         raise UnknownWorkload(f"no workload is called '{name}'")
+    if parts[0] == "torchbench" and parts[2] in ("train", "eval") and parts[5][1:].isdigit():
+        return Definition(name, version, parts[1], parts[2], parts[3], int(parts[5][1:]), {})
     listed = "/".join(parts[:3] + ["cpu"] + parts[4:])
     table = _table()
     for item in table["items"]:

@@ -13,17 +13,10 @@ import sys
 
 import definition
 import protocol
+from failure import Unavailable, WrongResult
 from process import Counters, steady_allocator
 
 PACKAGES = ("numpy", "sympy", "typing_extensions", "networkx", "jinja2", "fsspec", "filelock")
-
-
-class Unavailable(Exception):
-    pass
-
-
-class WrongResult(Exception):
-    pass
 
 
 def main():
@@ -50,7 +43,7 @@ def main():
 
 def answer(channel, request, found):
     import torch
-    model = importlib.import_module(f"models.{found.model}")
+    model = importlib.import_module(found.module)
     channel.send("ready", torch=identity(torch), packages=packages(),
                  memory_after_import=Counters().resident_bytes())
     if found.device == "cuda" and not torch.cuda.is_available():
@@ -71,7 +64,7 @@ def run(torch, model, request, found):
     torch.manual_seed(request.seed)
     random.seed(request.seed)
     synchronize = torch.cuda.synchronize if found.device == "cuda" else None
-    result = measure(step, checksum_of, request.min_iterations, request.seconds, synchronize,
+    result = measure(step, getattr(step, "checksum", checksum_of), request.min_iterations, request.seconds, synchronize,
                      probe=Probe(int(request.fastest_probe * 1e9)), slow=request.slow)
     if not math.isfinite(result.checksum):
         raise WrongResult(f"the output's checksum is {result.checksum}")

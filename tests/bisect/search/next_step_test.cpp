@@ -123,6 +123,25 @@ TEST_CASE("the next step is reproducible to the bit and the order of equal evide
   }
 }
 
+TEST_CASE("history told backwards, upside down, gives the mirrored answer") {
+  WorldOptions options;
+  options.planted = {{37, .1}};
+  options.outliers = 0;  // they are one-sided: nothing to be mirrored
+  World world(options, 21);
+  SearchLog log;
+  test::search(world, 100, SearchPolicy{}, &log);
+  SearchLog mirrored = log;
+  for (SearchRun& run : mirrored.runs) run = {run.session, 100 - run.commit, 1 / run.value};
+  for (auto* list : {&mirrored.untestable, &mirrored.built})
+    for (int& commit : *list) commit = 100 - commit;
+  const Belief belief = next_step(log, {}).belief, turned = next_step(mirrored, {}).belief;
+  REQUIRE_FALSE(turned.cells.empty());
+  CHECK(turned.cells[0].first == 101 - belief.cells[0].last);
+  CHECK(turned.cells[0].last == 101 - belief.cells[0].first);
+  CHECK(turned.cells[0].probability == Approx(belief.cells[0].probability).margin(.02));
+  CHECK(turned.nothing == Approx(belief.nothing).margin(.01));
+}
+
 TEST_CASE("the unit of the metric does not matter") {
   auto log = some_log(12, 8);
   const auto first = next_step(log, {});

@@ -51,7 +51,7 @@ TEST_CASE("Two builds are compared over the series that both have") {
   const Day day = fill(world);
   const auto target = "/api/v1/compare?good=" + std::to_string(day.good.id.value) + "&bad=";
   const auto compared = world.get(target + std::to_string(day.bad.id.value)).json;
-  REQUIRE(compared["items"].size() == 1);
+  REQUIRE(compared["items"].size() == 2);  // latency and failures
   CHECK(compared["items"][0]["ratio"].get<double>() == Approx(1.2).epsilon(.01));
   CHECK(compared["items"][0]["source"] == "screen");
   CHECK(compared["bad"]["id"] == day.bad.id.value);

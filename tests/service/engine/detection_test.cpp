@@ -212,3 +212,46 @@ TEST_CASE("a share of each night goes to cases whose truth is known") {
   CHECK(seen == planted);
   CHECK(world.issues() == 0);
 }
+
+TEST_CASE("a workload that crashes since a commit is a regression with that culprit") {
+  WideWorld world;
+  world.night();
+  world.crashes = [](int position, const std::string& workload) {
+    return position >= 17 && workload.find("/bert/train/") != std::string::npos;
+  };
+  world.night();
+  const auto reported = storage::regressions_in_state(world.db, RegressionState::reported);
+  REQUIRE(reported.size() == 1);
+  CHECK(reported[0].culprit->commits == std::vector{world.commits[17]});
+  CHECK(storage::find_series(world.db, reported[0].series[0].series)->metric == "failures");
+  const auto messages = storage::list_messages(world.db, {}).items;
+  REQUIRE(messages.size() == 1);
+  CHECK(messages[0].title.find("bert train: fails since") != std::string::npos);
+  CHECK(messages[0].body.find("Segmentation fault") != std::string::npos);
+  CHECK(messages[0].body.find("passes") != std::string::npos);
+}
+
+TEST_CASE("a workload that fails now and then, whatever the build, blames nobody") {
+  WideWorld world;
+  std::mt19937_64 random(5);
+  world.crashes = [&](int, const std::string& workload) {
+    return workload.find("/bert/train/") != std::string::npos && random() % 4 == 0;
+  };
+  for (int night = 0; night < 8; ++night) world.night(4);
+  CHECK(world.issues() == 0);
+  CHECK(world.count(RegressionState::reported) == 0);
+}
+
+TEST_CASE("a workload that fails more often since a commit is found all the same") {
+  WideWorld world;
+  std::mt19937_64 random(6);
+  world.crashes = [&](int position, const std::string& workload) {
+    const bool bert = workload.find("/bert/train/") != std::string::npos;
+    return bert && random() % 100 < (position >= 17 ? 95 : 5);
+  };
+  world.night();
+  world.night();
+  const auto reported = storage::regressions_in_state(world.db, RegressionState::reported);
+  REQUIRE(reported.size() == 1);
+  CHECK(reported[0].culprit->commits == std::vector{world.commits[17]});
+}

@@ -156,6 +156,9 @@ class NightWorld {
         return metric == "latency" ? .010 : 3e8;
       };
   std::function<bool(int position)> imports = [](int) { return true; };
+  std::function<bool(int position, const std::string& workload)> crashes = [](int, const std::string&) {
+    return false;
+  };
   std::function<bool(const Job&)> on_claim;  // false: the runner dies with the job
 
   int position(const CommitSha& sha) const {
@@ -170,6 +173,11 @@ class NightWorld {
     if (!imports(at)) {
       run.status = RunStatus::broken_environment;
       run.reason = "ImportError";
+      return;
+    }
+    if (crashes(at, workload)) {
+      run.status = RunStatus::crashed;
+      run.reason = "ended by signal 11 (Segmentation fault)";
       return;
     }
     const double factor = std::exp(noise * normal_(random_));

@@ -1,0 +1,43 @@
+// One night of a series as screening sees it. Used by screening and by what comes after it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bisect/detection.hpp"
+#include "bisect/evidence/evidence.hpp"
+#include "service/engine/desk.hpp"
+#include "storage/model/job.hpp"
+#include "storage/model/night.hpp"
+#include "storage/model/series.hpp"
+
+namespace nightjar::service {
+
+struct Seen {
+  Series series;
+  bisect::DetectionPolicy policy;
+  evidence::Values tonight;
+  std::vector<Level> levels;  // newest first, of up to 40 nights
+  std::vector<double> level_values;  // of the last 14
+  bisect::Screen screen;
+
+  bool worse() const { return screen.verdict == bisect::Screen::Verdict::suspect_worse; }
+  bool better() const { return screen.verdict == bisect::Screen::Verdict::suspect_better; }
+};
+
+// What can move together: one metric on one machine class.
+using Group = std::pair<MachineId, std::string>;
+
+// All judged series that have runs in the night's usable sessions.
+std::map<Group, std::vector<Seen>> look(Desk& desk, const Night& night, const std::vector<Job>& usable);
+
+// Takes tonight's location for normal.
+void accept_level(Desk& desk, const Night& night, const Seen& seen);
+
+// Those that moved, the clearest first, if most of a group did: eight or more series of four or more
+// unrelated models. Then the machine moved, or one cause moved them all.
+std::vector<const Seen*> moved_together(const std::vector<Seen>& group);
+
+}  // namespace nightjar::service

@@ -1,0 +1,102 @@
+"""TorchBench's models through the runner: a checkout with TorchBench's interface, some of it broken."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", pathlib.Path(__file__).resolve().parents[2] / "build" / "bin"))
+
+LINEAR = """
+import torch
+class Model:
+    DEFAULT_TRAIN_BSIZE = 8
+    DEFAULT_EVAL_BSIZE = 16
+    def __init__(self, test, device, batch_size=None, extra_args=[]):
+        assert not extra_args
+        self.batch_size = batch_size or (8 if test == "train" else 16)
+        print("chatter on standard output is no answer")
+        self.test, self.module = test, torch.nn.Linear(64, 64)
+        self.inputs = (torch.rand(self.batch_size, 64),)
+        self.optimizer = torch.optim.SGD(self.module.parameters(), lr=1e-3)
+    def get_module(self):
+        return self.module, self.inputs
+    def invoke(self):
+        if self.test == "eval":
+            with torch.no_grad():
+                return (self.module(*self.inputs),)
+        self.optimizer.zero_grad()
+        self.module(*self.inputs).square().mean().backward()
+        self.optimizer.step()
+"""
+BROKEN = {
+    "needs_module": "import no_such_module",
+    "fails_at_import": "raise RuntimeError('two of a kind')",
+    "only_eval": LINEAR.replace("        assert not extra_args\n",
+                                "        if test == 'train':\n            raise NotImplementedError('no training')\n"),
+    "crashes": LINEAR.replace("return (self.module(*self.inputs),)", "raise ValueError('shapes')"),
+}
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("torchbench")
+    for name, source in {"linear": LINEAR, **BROKEN}.items():
+        model = folder / "torchbenchmark" / "models" / name
+        model.mkdir(parents=True)
+        (model / "__init__.py").write_text(source)
+    return folder
+
+
+def runner(*arguments):
+    return subprocess.run([BIN / "nightjar-runner", *map(str, arguments)], capture_output=True, text=True, timeout=600)
+
+
+def measured(checkout, *names):
+    done = runner("measure", *names, "--torchbench", checkout, "--runs", 1, "--seconds", 0.05, "--json")
+    assert done.returncode == 0, done.stderr
+    return {item["workload"]: item for item in json.loads(done.stdout)["items"]}
+
+
+def test_its_models_are_listed_at_their_own_batch_sizes(checkout):
+    names = runner("list", "--torchbench", checkout).stdout.split()
+    assert "torchbench/linear/train/cpu/fp32/b8/eager" in names
+    assert "torchbench/linear/eval/cpu/fp32/b16/eager" in names
+    assert len([name for name in names if name.startswith("torchbench/")]) == 10
+
+
+def test_what_is_broken_says_why_and_the_others_go_on(checkout):
+    items = measured(checkout, "torchbench/**")
+    def of(model, task):
+        return next(item for name, item in items.items() if name.startswith(f"torchbench/{model}/{task}/"))
+    for task in ("train", "eval"):
+        item = of("linear", task)
+        assert item["status"] == "measured", item
+        assert item["metrics"]["latency"]["location"] > 0
+        assert item["output"]["checksum"] > 0
+        assert (of("needs_module", task)["status"], "no_such_module" in of("needs_module", task)["reason"]) == (
+            "unavailable", True)
+        assert (of("fails_at_import", task)["status"], "two of a kind" in of("fails_at_import", task)["reason"]) == (
+            "unavailable", True)
+    assert of("only_eval", "eval")["status"] == "measured"
+    assert (of("only_eval", "train")["status"], "no training" in of("only_eval", "train")["reason"]) == (
+        "unavailable", True)
+    assert (of("crashes", "eval")["status"], "shapes" in of("crashes", "eval")["reason"]) == ("failed", True)
+
+
+def test_another_batch_size_is_asked_for_by_name(checkout):
+    name = "torchbench/linear/eval/cpu/fp32/b32/eager"
+    assert list(measured(checkout, name)) == [name]
+
+
+def test_a_folder_that_is_no_checkout_is_refused_in_one_line(tmp_path):
+    done = runner("measure", "torchbench/**", "--torchbench", tmp_path)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1 and str(tmp_path) in done.stderr
+
+
+def test_suites_are_files_and_an_unknown_one_names_those_there_are():
+    done = runner("measure", "--suite", "weekly")
+    assert done.returncode == 2 and "quick" in done.stderr and "nightly" in done.stderr
