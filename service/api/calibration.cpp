@@ -7,6 +7,7 @@
 #include "service/api/query.hpp"
 #include "service/api/routes.hpp"
 #include "service/api/rows.hpp"
+#include "service/engine/levels.hpp"
 #include "service/engine/policy.hpp"
 #include "storage/calibration.hpp"
 #include "storage/model/json_io.hpp"
@@ -14,8 +15,6 @@
 namespace nightjar::service::api {
 using nlohmann::json;
 namespace {
-
-constexpr int kBuilds = 14;  // that noise is learned from
 
 json share_of(int hits, int cases) {
   const auto interval = bisect::binomial_interval(hits, cases, .95);
@@ -30,9 +29,7 @@ json smallest(const bisect::SeriesNoise& noise, const Series& series, const Conf
 
 json series_row(storage::Database& db, Rows& rows, const Config& config, SeriesId id) {
   const Series& series = rows.series_of(id);
-  std::vector<std::vector<double>> builds;
-  for (auto& point : storage::points_of_series(db, id, kBuilds)) builds.push_back(std::move(point.values));
-  const auto noise = bisect::series_noise(builds);
+  const auto noise = noise_of(db, series);
   return {{"series", id},
           {"machine", series.machine},
           {"workload", series.workload_name},

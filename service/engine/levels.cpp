@@ -42,15 +42,15 @@ std::vector<Level> valid_levels(Desk& desk, const Series& series, NightId night,
   return levels;
 }
 
-bisect::SeriesNoise noise_of(Desk& desk, const Series& series) {
+bisect::SeriesNoise noise_of(storage::Database& db, const Series& series) {
   std::vector<std::vector<double>> builds;
-  for (auto& point : storage::points_of_series(desk.db, series.id, kBuilds))
+  for (auto& point : storage::points_of_series(db, series.id, kBuilds))
     builds.push_back(std::move(point.values));
   return bisect::series_noise(builds);
 }
 
 bisect::DetectionPolicy learned_policy(Desk& desk, const Series& series) {
-  return bisect::adapted(policy_of(series, desk.config), noise_of(desk, series));
+  return bisect::adapted(policy_of(series, desk.config), noise_of(desk.db, series));
 }
 
 }  // namespace nightjar::service

@@ -14,7 +14,7 @@ namespace nightjar::service {
 std::vector<Level> valid_levels(Desk& desk, const Series& series, NightId night, int limit);
 
 // Learned from the series' newest builds.
-bisect::SeriesNoise noise_of(Desk& desk, const Series& series);
+bisect::SeriesNoise noise_of(storage::Database& db, const Series& series);
 // The configured policy, adapted to the noise.
 bisect::DetectionPolicy learned_policy(Desk& desk, const Series& series);
 

@@ -57,27 +57,24 @@ int runs_of(Desk& desk, MachineId machine, const std::string& name, int version)
   const Workload workload = storage::intern_workload(desk.db, *WorkloadName::parse(name), version);
   const auto series =
       storage::find_series(desk.db, workload.id, "latency", machine, desk.config.source.variant);
-  return series ? bisect::runs_a_night(noise_of(desk, *series).kind, usual) : usual;
+  return series ? bisect::runs_a_night(noise_of(desk.db, *series).kind, usual) : usual;
 }
 
 // Sessions of machine classes that have none yet.
 bool plan_missing(Desk& desk, const Night& night, const std::vector<Job>& asked) {
   const auto build = storage::find_build(desk.db, *night.build);
   if (!build) return false;
-  bool planned = false;
+  std::vector<Runner> without = live_runners(desk);
+  std::erase_if(without, [&](const Runner& runner) {
+    return std::any_of(asked.begin(), asked.end(),
+                       [&](const Job& known) { return known.machine == runner.machine; });
+  });
   const auto runs = [&](MachineId machine, const std::string& workload, int version) {
     return runs_of(desk, machine, workload, version);
   };
-  for (const Job& job : plan_screen(night, environment_of(*build), live_runners(desk),
-                                    desk.config.night, runs)) {
-    const bool has_sessions = std::any_of(asked.begin(), asked.end(), [&](const Job& known) {
-      return known.machine == job.machine;
-    });
-    if (has_sessions) continue;
-    queue_job(desk, job);
-    planned = true;
-  }
-  return planned;
+  const auto jobs = plan_screen(night, environment_of(*build), without, desk.config.night, runs);
+  for (const Job& job : jobs) queue_job(desk, job);
+  return !jobs.empty();
 }
 
 // What the night's sessions came to; nullopt while one is under way.
