@@ -162,7 +162,7 @@ int run_measure(const Options& options) {
 }
 
 int run_doctor() {
-  const MachineProbe probe;
+  MachineProbe probe;
   wait_for(std::chrono::milliseconds(1000), {});  // steal is counted over this second
   bool harmful = false;
   std::cout << findings_text(examine(machine_facts(), probe.read()), harmful);

@@ -39,6 +39,8 @@ class Executor {
   virtual Prepared prepare(const EnvironmentSpec& environment, bool native, std::stop_token stop) = 0;
   // Throws Stopped; everything else that can go wrong is a status of the result.
   virtual ParsedRun run(const RunTask& task, std::stop_token stop) = 0;
+  // The machine that the runs are on; its steal_share is counted from the call before.
+  virtual MachineState machine() = 0;
 };
 
 }  // namespace nightjar::runner

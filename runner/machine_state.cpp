@@ -62,7 +62,7 @@ void add_gpu(std::map<std::string, std::string>& extra) {
 
 }  // namespace
 
-MachineProbe::MachineProbe() : begin_(cpu_time()) {}
+MachineProbe::MachineProbe() : before_(cpu_time()) {}
 
 MachineProbe::CpuTime MachineProbe::cpu_time() {
   // "cpu user nice system idle iowait irq softirq steal ..."
@@ -78,13 +78,14 @@ MachineProbe::CpuTime MachineProbe::cpu_time() {
   return time;
 }
 
-MachineState MachineProbe::read() const {
+MachineState MachineProbe::read() {
   MachineState state;
   state.load1 = std::strtod(read_line("/proc/loadavg").c_str(), nullptr);
   const CpuTime now = cpu_time();
-  if (now.total > begin_.total)
+  if (now.total > before_.total)
     state.steal_share =
-        static_cast<double>(now.steal - begin_.steal) / static_cast<double>(now.total - begin_.total);
+        static_cast<double>(now.steal - before_.steal) / static_cast<double>(now.total - before_.total);
+  before_ = now;
   state.frequency_mhz = mean_frequency_mhz();
   add_throttling(state.extra);
   add_gpu(state.extra);

@@ -8,20 +8,21 @@
 
 namespace nightjar::runner {
 
-// Samples the machine; steal is counted from construction on.
+// Samples the machine.
 class MachineProbe {
  public:
   MachineProbe();
-  // Load of the last minute, share of CPU time stolen since construction, mean frequency of the CPUs,
-  // and in `extra` what is there to read: throttle counts, temperatures, GPU clocks and reasons.
-  MachineState read() const;
+  // Load of the last minute, share of CPU time stolen since the call before (or construction), mean
+  // frequency of the CPUs, and in `extra` what is there to read: throttle counts, temperatures, GPU
+  // clocks and reasons.
+  MachineState read();
 
  private:
   struct CpuTime {
     std::int64_t total = 0, steal = 0;
   };
   static CpuTime cpu_time();
-  CpuTime begin_;
+  CpuTime before_;
 };
 
 }  // namespace nightjar::runner

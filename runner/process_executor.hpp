@@ -9,6 +9,7 @@
 #include "runner/catalog.hpp"
 #include "runner/environments.hpp"
 #include "runner/executor.hpp"
+#include "runner/machine_state.hpp"
 #include "runner/native_cache.hpp"
 #include "runner/process.hpp"
 
@@ -55,6 +56,7 @@ class ProcessExecutor final : public Executor {
   void begin_session(const JobSpec& spec) override;
   Prepared prepare(const EnvironmentSpec& environment, bool native, std::stop_token stop) override;
   ParsedRun run(const RunTask& task, std::stop_token stop) override;
+  MachineState machine() override { return probe_.read(); }
 
  private:
   const ProcessExecutorConfig config_;
@@ -66,6 +68,7 @@ class ProcessExecutor final : public Executor {
     NativeProgram native;
   };
   FastestProbes probes_;
+  MachineProbe probe_;
   std::map<std::string, Ready> ready_;  // by EnvironmentSpec::key()
 };
 

@@ -61,7 +61,7 @@ Script read_script(const std::filesystem::path& path) {
   try {
     const Json json = Json::parse(*text);
     only(json, {"seed", "download", "unpack", "prepare_seconds", "run_seconds", "iterations",
-                "control", "workloads", "rules"}, "the script");
+                "control", "steal_share", "workloads", "rules"}, "the script");
     Script script;
     script.seed = json.value("seed", std::uint64_t{0});
     script.unpack = json.value("unpack", false);
@@ -71,6 +71,7 @@ Script read_script(const std::filesystem::path& path) {
     script.iterations = json.value("iterations", 10);
     if (script.iterations < 1) throw std::runtime_error("iterations is less than 1");
     if (json.contains("control")) script.control = level_of(json["control"], "control");
+    script.machine.steal_share = json.value("steal_share", 0.0);
     for (const auto& item : json.at("workloads")) script.workloads.push_back(workload_of(item));
     for (const auto& item : json.at("rules")) script.rules.push_back(rule_of(item));
     return script;
@@ -92,6 +93,7 @@ seed, job and place in the session. FILE is a JSON object:
       "wheel_sha256", "overlay_sha256" (begin; "none": no overlay), "build_from", "build_to" (build
       ids), "file" and "contains" (a file below site-packages holds a text; needs "unpack").
   "seed": 0, "iterations": 10, "control": {"level": 0.01, "noise": 0.01},
+  "steal_share": 0    share of CPU time that the host takes away during a session
   "download": false   fetch wheels and overlays and check their hashes
   "unpack": false     make the environments for real, but import nothing
   "prepare_seconds": 0, "run_seconds": 0   how long it pretends to be busy

@@ -43,6 +43,7 @@ struct Script {
   double prepare_seconds = 0, run_seconds = 0;
   int iterations = 10;
   Level control{0.01, 0.01};
+  MachineState machine;                // a quiet one, but for steal_share
   std::vector<std::string> workloads;  // "<name>@<version>"
   std::vector<Rule> rules;             // all that match, in order
 };

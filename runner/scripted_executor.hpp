@@ -21,6 +21,7 @@ class ScriptedExecutor final : public Executor {
   void begin_session(const JobSpec& spec) override;
   Prepared prepare(const EnvironmentSpec& environment, bool native, std::stop_token stop) override;
   ParsedRun run(const RunTask& task, std::stop_token stop) override;
+  MachineState machine() override { return script_.machine; }
 
  private:
   bool matches(const Pattern& when, const EnvironmentSpec& environment,

@@ -2,7 +2,6 @@
 
 #include "runner/catalog.hpp"
 #include "runner/failure.hpp"
-#include "runner/machine_state.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -44,10 +43,9 @@ std::string problem_of(const JobSpec& spec) {
 SessionResult run_session(JobId job, const JobSpec& spec, Executor& executor, const Clock& clock,
                           std::stop_token stop, const std::function<void(const RunResult&)>& done) {
   SessionResult session;
-  const MachineProbe probe;
   executor.begin_session(spec);
   const std::vector<Prepared> prepared = prepare_all(spec, executor, session, stop);
-  session.before = probe.read();
+  session.before = executor.machine();
   for (std::size_t i = 0; i < spec.order.size(); ++i) {
     if (stop.stop_requested()) throw Stopped();
     const PlannedRun& planned = spec.order[i];
@@ -72,7 +70,7 @@ SessionResult run_session(JobId job, const JobSpec& spec, Executor& executor, co
     session.runs.push_back(std::move(run.result));
     if (done) done(session.runs.back());
   }
-  session.after = probe.read();
+  session.after = executor.machine();
   return session;
 }
 
