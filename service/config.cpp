@@ -190,10 +190,12 @@ void read_thresholds(ConfigReader& reader, std::vector<ThresholdConfig>& thresho
   }
 }
 
-void read_search(ConfigSection section, bisect::SearchPolicy& search) {
+void read_search(ConfigSection section, bisect::SearchPolicy& search, std::chrono::minutes& minutes) {
   search.threshold = section.share("threshold", search.threshold, .001, 10);
   search.certainty = section.share("certainty", search.certainty, .5, .99999);
   search.max_runs = static_cast<int>(section.integer("max_runs", search.max_runs, 10, 1'000'000));
+  minutes = std::chrono::minutes(section.integer("max_minutes", minutes.count(), 1, 1'000'000));
+  search.builds_at_once = static_cast<int>(section.integer("runners_at_once", search.builds_at_once, 1, 8));
   search.first_runs = static_cast<int>(section.integer("first_runs", search.first_runs, 1, 1000));
   search.session_runs =
       static_cast<int>(section.integer("session_runs", search.session_runs, 2, 100'000));
@@ -260,7 +262,7 @@ Config load_config(const std::filesystem::path& file) {
   read_night(reader.table("night"), config.night);
   read_detection(reader.table("detection"), config.detection);
   read_thresholds(reader, config.thresholds);
-  read_search(reader.table("search"), config.search);
+  read_search(reader.table("search"), config.search, config.search_minutes);
   read_calibration(reader.table("calibration"), config.calibration);
   read_queue(reader.table("queue"), config.queue);
   read_webhook(reader.table("webhook"), config.repository.url, config.webhook);

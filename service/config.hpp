@@ -70,7 +70,9 @@ struct Config {
   bisect::DetectionPolicy detection;        // [detection]
   std::vector<ThresholdConfig> thresholds;  // [[threshold]], the last match wins
   // [search]; a commit's build is an overlay over a wheel: made in seconds, several in one session.
-  bisect::SearchPolicy search{.build_cost = 1, .build_ends_session = false};
+  bisect::SearchPolicy search{.build_cost = 1, .build_ends_session = false,
+                              .builds_at_once = 8};
+  std::chrono::minutes search_minutes{12 * 60};  // [search] max_minutes, of measuring
   struct Calibration {  // [calibration]
     double share = .02;     // of a night's measuring time, for cases whose truth is known; 0: none
     double planted = .15;   // the slow-down of the planted ones

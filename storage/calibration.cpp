@@ -14,6 +14,53 @@ void add_calibration(Database& db, const CalibrationCase& found) {
       .run();
 }
 
+void add_replay(Database& db, const ReplayedSearch& found) {
+  Statement(db,
+            "INSERT INTO replay (night, series, planted, outcome, runs, at_us) VALUES (?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (night, series) DO NOTHING")
+      .bind(found.night, found.series, found.planted, found.outcome, found.runs, found.at)
+      .run();
+}
+
+CalibrationTotals calibration_totals(Database& db, std::optional<MachineId> machine) {
+  CalibrationTotals totals;
+  Statement cases(db,
+                  "SELECT planted, count(*), sum(verdict = 'worse') FROM calibration "
+                  "JOIN series ON series.id = calibration.series "
+                  "WHERE series.machine = coalesce(?, series.machine) GROUP BY planted ORDER BY max(calibration.id)");
+  cases.bind(machine);
+  while (cases.step()) {
+    const auto planted = cases.next<double>();
+    const int count = cases.next<int>(), worse = cases.next<int>();
+    (planted == 0 ? totals.same_build : totals.planted) += count;
+    (planted == 0 ? totals.false_alarms : totals.seen) += worse;
+    if (planted > 0) totals.planted_change = planted;
+  }
+  Statement searches(db,
+                     "SELECT count(*), coalesce(sum(outcome = 'exact'), 0), coalesce(sum(outcome = 'innocent'), 0) "
+                     "FROM replay JOIN series ON series.id = replay.series "
+                     "WHERE series.machine = coalesce(?, series.machine)");
+  searches.bind(machine);
+  if (searches.step()) {
+    totals.searches = searches.next<int>();
+    totals.exact = searches.next<int>();
+    totals.innocent = searches.next<int>();
+  }
+  return totals;
+}
+
+std::map<SeriesId, ReplayCount> count_replays(Database& db) {
+  std::map<SeriesId, ReplayCount> counts;
+  Statement find(db,
+                 "SELECT series, count(*), sum(outcome = 'exact'), sum(outcome = 'innocent') "
+                 "FROM replay GROUP BY series");
+  while (find.step()) {
+    const auto series = find.next<SeriesId>();
+    counts[series] = {find.next<int>(), find.next<int>(), find.next<int>()};
+  }
+  return counts;
+}
+
 std::vector<Job> unjudged_calibrations(Database& db) {
   Statement find(db,
                  "SELECT id FROM job WHERE kind = 'calibrate' AND instr(key, '/again:') = 0 "

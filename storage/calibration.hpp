@@ -1,6 +1,8 @@
 // What was found where the truth is known: a build against itself, and planted slow-downs.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +27,35 @@ struct CalibrationCase {
   Time at{};
 };
 
+NIGHTJAR_ENUM(ReplayOutcome, exact, innocent, nobody);
+
+// One search over recorded runs of a series, with a step planted at one commit.
+struct ReplayedSearch {
+  NightId night;
+  SeriesId series;
+  double planted = 0;
+  ReplayOutcome outcome = ReplayOutcome::nobody;
+  int runs = 0;
+  Time at{};
+};
+
+// All of a machine class, or of all.
+struct CalibrationTotals {
+  int same_build = 0, false_alarms = 0;
+  int planted = 0, seen = 0;
+  double planted_change = 0;  // the newest
+  int searches = 0, exact = 0, innocent = 0;
+};
+
 namespace storage {
+
+CalibrationTotals calibration_totals(Database& db, std::optional<MachineId> machine);
+void add_replay(Database& db, const ReplayedSearch& found);  // once a night and series
+
+struct ReplayCount {
+  int cases = 0, exact = 0, innocent = 0;
+};
+std::map<SeriesId, ReplayCount> count_replays(Database& db);
 
 void add_calibration(Database& db, const CalibrationCase& found);  // once a job
 // Jobs that calibrate and were not judged yet, whatever their state, without repeats of void sessions.

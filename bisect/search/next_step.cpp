@@ -13,9 +13,15 @@ namespace {
 using namespace search;
 
 constexpr double nobody_certainty = .9985;
-constexpr double most_further = .015, most_nothing = .002, most_small = .05;
+constexpr double most_nothing = .002, most_small = .05;
 // A claim this likely is worth confirming: the runs count for the posterior all the same.
 constexpr double claim_from = .80, further_from = .15, nothing_from = .10;
+
+// The chance of a further step that is left open. Missing one costs the same everywhere; excluding it costs
+// runs as the variance of one, so that a noisy series leaves twice as much open.
+double most_further(const Posterior& posterior) {
+  return std::clamp(.5 * std::sqrt(posterior.noise.run), .015, .03);
+}
 
 void require(bool holds, const std::string& what) {
   if (!holds) throw std::invalid_argument("search log: " + what);
@@ -117,7 +123,7 @@ std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog
   if (complete && said.all_real >= claim_from && said.further <= further_from &&
       idle <= nothing_from + posterior.too_small) {
     confirming = confirmation(said, posterior, policy);
-    if (!confirming && said.all_real >= policy.certainty && said.further <= most_further &&
+    if (!confirming && said.all_real >= policy.certainty && said.further <= most_further(posterior) &&
         posterior.nothing < most_nothing && posterior.too_small < most_small) {
       return named(said, posterior);
     }

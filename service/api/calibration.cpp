@@ -1,6 +1,7 @@
 // GET /calibration: how far the verdicts on each series can be trusted, from cases of known truth.
 #include "bisect/calibration.hpp"
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "bisect/noise_class.hpp"
@@ -21,6 +22,12 @@ json share_of(int hits, int cases) {
   return {{"cases", cases}, {"worse", hits}, {"low", interval.low}, {"high", interval.high}};
 }
 
+json searches_of(const storage::ReplayCount& count) {
+  const auto interval = bisect::binomial_interval(count.exact, count.cases, .95);
+  return {{"cases", count.cases}, {"exact", count.exact}, {"innocent", count.innocent},
+          {"low", interval.low}, {"high", interval.high}};
+}
+
 json smallest(const bisect::SeriesNoise& noise, const Series& series, const Config& config) {
   if (noise.sd <= 0) return nullptr;
   const auto policy = bisect::adapted(policy_of(series, config), noise);
@@ -38,24 +45,31 @@ json series_row(storage::Database& db, Rows& rows, const Config& config, SeriesI
           {"noise", noise.sd > 0 ? json(noise.sd) : json(nullptr)},
           {"smallest_seen", smallest(noise, series, config)},
           {"same_build", share_of(0, 0)},
-          {"planted", json::array()}};
+          {"planted", json::array()},
+          {"searches", searches_of({})}};
 }
 
 web::Response calibration(storage::Database& db, const Config& config) {
   Rows rows(db);
-  json items = json::array();
+  std::map<SeriesId, json> by_series;
+  const auto row_of = [&](SeriesId id) -> json& {
+    json& row = by_series[id];
+    if (row.is_null()) row = series_row(db, rows, config, id);
+    return row;
+  };
   for (const auto& count : storage::count_calibrations(db)) {
-    if (items.empty() || items.back().at("series") != json(count.series))
-      items.push_back(series_row(db, rows, config, count.series));
     json found = share_of(count.worse, count.cases);
     found["inconclusive"] = count.inconclusive;
     if (count.planted == 0) {
-      items.back()["same_build"] = std::move(found);
+      row_of(count.series)["same_build"] = std::move(found);
     } else {
       found["change"] = count.planted;
-      items.back()["planted"].push_back(std::move(found));
+      row_of(count.series)["planted"].push_back(std::move(found));
     }
   }
+  for (const auto& [id, count] : storage::count_replays(db)) row_of(id)["searches"] = searches_of(count);
+  json items = json::array();
+  for (auto& [id, row] : by_series) items.push_back(std::move(row));
   return json_answer(page_of(std::move(items), std::nullopt));
 }
 

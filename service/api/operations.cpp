@@ -87,18 +87,20 @@ std::vector<E> all_of_enum() {
 
 // Over all series; /api/v1/calibration has them one by one.
 void calibration_metrics(Metrics& metrics, storage::Database& db) {
-  int same = 0, alarms = 0, planted = 0, seen = 0;
-  for (const auto& count : storage::count_calibrations(db)) {
-    (count.planted == 0 ? same : planted) += count.cases;
-    (count.planted == 0 ? alarms : seen) += count.worse;
-  }
+  const CalibrationTotals totals = storage::calibration_totals(db, std::nullopt);
   metrics.describe("nightjar_calibration_cases_total", "counter", "Cases of known truth that were judged.");
-  metrics.value("nightjar_calibration_cases_total", same, "case", "same_build");
-  metrics.value("nightjar_calibration_cases_total", planted, "case", "planted");
+  metrics.value("nightjar_calibration_cases_total", totals.same_build, "case", "same_build");
+  metrics.value("nightjar_calibration_cases_total", totals.planted, "case", "planted");
   metrics.describe("nightjar_calibration_worse_total", "counter",
                    "Those that were judged worse: false alarms, and planted slow-downs that were seen.");
-  metrics.value("nightjar_calibration_worse_total", alarms, "case", "same_build");
-  metrics.value("nightjar_calibration_worse_total", seen, "case", "planted");
+  metrics.value("nightjar_calibration_worse_total", totals.false_alarms, "case", "same_build");
+  metrics.value("nightjar_calibration_worse_total", totals.seen, "case", "planted");
+  metrics.describe("nightjar_replayed_searches_total", "counter",
+                   "Searches over recorded runs with a planted step, by what they named.");
+  metrics.value("nightjar_replayed_searches_total", totals.exact, "named", "culprit");
+  metrics.value("nightjar_replayed_searches_total", totals.innocent, "named", "innocent");
+  metrics.value("nightjar_replayed_searches_total", totals.searches - totals.exact - totals.innocent, "named",
+                "nobody");
 }
 
 void work_metrics(Metrics& metrics, storage::Database& db, const Context& context) {

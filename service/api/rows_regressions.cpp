@@ -137,6 +137,8 @@ json Rows::bisection_detail(const Bisection& bisection) {
               {"session_count", log.sessions.size()},
               {"runs", log.runs},
               {"posterior", parsed(bisection.posterior, json::array())},
+              {"spent_seconds", bisection.spent_seconds},
+              {"expected_runs", bisection.expected_runs},
               {"started_at", bisection.started_at},
               {"finished_at", bisection.finished_at},
               {"commits", std::move(commits)},

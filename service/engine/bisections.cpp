@@ -10,22 +10,17 @@
 #include "service/engine/blame.hpp"
 #include "service/engine/commit_builds.hpp"
 #include "bisect/evidence/evidence.hpp"
+#include "service/engine/search_jobs.hpp"
 #include "service/engine/search_log.hpp"
-#include "service/engine/session_plan.hpp"
-#include "service/engine/sessions.hpp"
-#include "storage/model/metric.hpp"
 #include "storage/builds.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
 
 namespace nightjar::service {
 namespace {
-using namespace std::chrono_literals;
 
-constexpr int kPriority = 10;
 constexpr int kBarrenSessions = 3;          // so many in a row without a run end the search
 constexpr int kDisturbedSessions = 25;      // or so many on a machine that was never undisturbed
-constexpr auto kSessionGap = 10min;         // a later job is a new session, whatever was planned
 constexpr double kKnownCulpritMass = .5;    // prior share of commits that this night blamed already
 
 void announce(Desk& desk, const Bisection& bisection, std::string_view what) {
@@ -75,57 +70,6 @@ std::vector<int> built_commits(Desk& desk, const Bisection& bisection) {
   for (int i = 1; i + 1 < static_cast<int>(bisection.commits.size()); ++i)
     if (is_built(desk, bisection, i)) built.push_back(i);
   return built;
-}
-
-// Environments for the step's commits; marks the first commit that has no build untestable instead.
-std::optional<std::vector<EnvironmentSpec>> environments_for(Desk& desk, const Bisection& bisection,
-                                                             const std::vector<int>& distinct) {
-  std::vector<EnvironmentSpec> environments;
-  for (const int commit : distinct) {
-    const auto made = build_of_commit(desk, bisection, commit);
-    if (const auto* none = std::get_if<NoBuild>(&made)) {
-      storage::add_untestable(desk.db, bisection.id, {commit, none->reason});
-      return std::nullopt;
-    }
-    environments.push_back(std::get<CommitBuild>(made).environment);
-  }
-  return environments;
-}
-
-void queue_step(Desk& desk, const Bisection& bisection, const Regression& regression,
-                const Series& series, const GatheredLog& gathered, const bisect::Measure& step) {
-  std::vector<int> distinct = step.order;
-  std::sort(distinct.begin(), distinct.end());
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  auto environments = environments_for(desk, bisection, distinct);
-  if (!environments) return;
-  std::vector<int> order;
-  for (const int commit : step.order)
-    order.push_back(static_cast<int>(
-        std::lower_bound(distinct.begin(), distinct.end(), commit) - distinct.begin()));
-
-  const bool goes_on = !step.new_session && gathered.last && gathered.last->runner &&
-                       desk.clock.now() - gathered.last->created_at < kSessionGap;
-  const std::size_t number = storage::jobs_of_bisection(desk.db, bisection.id).size();
-  Job job;
-  job.key = "bisection:" + std::to_string(bisection.id.value) + "/step:" + std::to_string(number);
-  job.night = regression.night;
-  job.machine = regression.machine;
-  job.priority = kPriority;
-  if (goes_on) job.affinity = gathered.last->runner;
-  job.spec.kind = JobKind::bisect;
-  job.spec.environments = std::move(*environments);
-  job.spec.workloads = {{series.workload, series.workload_name, series.workload_version}};
-  job.spec.order = given_order(order);
-  job.spec.limits = run_limits(desk.config.night);
-  // Peak memory is read after a fixed number of iterations: more of them cost time and say nothing.
-  const Metric* metric = find_metric(series.metric);
-  if (metric && metric->repeatability == Repeatability::steady) job.spec.limits.seconds = 0;
-  storage::Transaction transaction(desk.db);
-  const Job queued = queue_job(desk, std::move(job));
-  const int session = goes_on ? gathered.next_session - 1 : gathered.next_session;
-  storage::add_bisection_job(desk.db, bisection.id, {queued.id, session});
-  transaction.commit();
 }
 
 void end(Desk& desk, Bisection bisection, BisectionState state) {
@@ -182,13 +126,22 @@ bool advance(Desk& desk, Bisection bisection) {
   }
   gathered.log.prior = prior_of(desk, bisection, *regression);
   gathered.log.built = built_commits(desk, bisection);
-  const bisect::NextStep next = bisect::next_step(gathered.log, desk.config.search);
+  const std::chrono::minutes budget = desk.config.search_minutes;
+  bisection.spent_seconds = gathered.seconds;
+  if (gathered.seconds > 60.0 * static_cast<double>(budget.count())) {
+    give_up(desk, bisection, *regression,
+            "the budget of minutes is spent: " + std::to_string(budget.count()) + " minutes of measuring");
+    return true;
+  }
+  const bisect::SearchPolicy policy = policy_for(desk, regression->machine);
+  const bisect::NextStep next = bisect::next_step(gathered.log, policy);
   bisection.posterior = evidence::posterior_json(next.belief, bisection.commits);
+  bisection.expected_runs = next.belief.expected_runs;
   storage::update_bisection(desk.db, bisection);
   if (const auto* answer = std::get_if<bisect::Answer>(&next.step)) {
     conclude(desk, bisection, *regression, *answer,
              evidence::of_search(*answer, next.belief,
-                                 {gathered.log, desk.config.search, gathered.runs, bisection.commits}));
+                                 {gathered.log, policy, gathered.runs, bisection.commits}));
     return true;
   }
   queue_step(desk, bisection, *regression, *series, gathered, std::get<bisect::Measure>(next.step));

@@ -10,6 +10,7 @@
 #include "service/engine/calibration.hpp"
 #include "service/engine/confirmations.hpp"
 #include "service/engine/nights.hpp"
+#include "service/engine/replays.hpp"
 #include "service/engine/reporting.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
@@ -71,6 +72,7 @@ bool tick(Desk& desk, bool surveyed) {
     return !expired.empty();
   });
   for (int rounds = 0; rounds < kMostRounds && round(desk, surveyed); ++rounds) changed = true;
+  attempt("replay", [&] { return replay_one(desk), false; });
   return changed;
 }
 

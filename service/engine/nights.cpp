@@ -6,6 +6,7 @@
 #include "service/discovery/overlay.hpp"
 #include "service/engine/calibration.hpp"
 #include "service/engine/levels.hpp"
+#include "service/engine/live_runners.hpp"
 #include "service/engine/screening.hpp"
 #include "service/engine/session_plan.hpp"
 #include "service/engine/sessions.hpp"
@@ -36,13 +37,6 @@ void move(Desk& desk, Night& night, NightState state, std::string reason = {}) {
   if (state == NightState::done) night.finished_at = desk.clock.now();
   storage::update_night(desk.db, night);
   announce(desk, night);
-}
-
-std::vector<Runner> live_runners(Desk& desk) {
-  std::vector<Runner> live = storage::all_runners(desk.db);
-  const Time oldest = desk.clock.now() - desk.config.queue.runner_silent;
-  std::erase_if(live, [&](const Runner& runner) { return runner.seen_at < oldest; });
-  return live;
 }
 
 std::vector<Job> jobs_asked(Desk& desk, const Night& night) {

@@ -137,23 +137,6 @@ std::string failure_said(Desk& desk, const Regression& regression) {
   return {};
 }
 
-ReportInput::Calibration calibration_facts(Desk& desk, MachineId machine) {
-  ReportInput::Calibration facts;
-  for (const auto& count : storage::count_calibrations(desk.db)) {
-    const auto series = storage::find_series(desk.db, count.series);
-    if (!series || series->machine != machine) continue;
-    if (count.planted == 0) {
-      facts.same_build += count.cases;
-      facts.false_alarms += count.worse;
-    } else {
-      facts.planted += count.cases;
-      facts.seen += count.worse;
-      facts.planted_change = count.planted;
-    }
-  }
-  return facts;
-}
-
 void add_search(Desk& desk, const Regression& regression, ReportInput& input) {
   // A merged-in or further part has no search of its own; its night's does.
   auto bisection = storage::bisection_of(desk.db, regression.id);
@@ -219,7 +202,7 @@ ReportInput report_facts(Desk& desk, const Regression& regression) {
   input.bad = build_facts(desk, regression.bad);
   if (const auto machine = storage::find_machine(desk.db, regression.machine))
     input.machine = machine->facts;
-  input.calibration = calibration_facts(desk, regression.machine);
+  input.calibration = storage::calibration_totals(desk.db, regression.machine);
   add_search(desk, regression, input);
   return input;
 }

@@ -80,6 +80,33 @@ bool add_runs(Desk& desk, GatheredLog& gathered, Positions& positions, const Ser
   return any;
 }
 
+// Runs of a search for another metric of this workload, which ended before this search began. A search
+// for peak memory has no time measured.
+std::vector<Bisection> searches_with_runs_for(Desk& desk, const Bisection& bisection,
+                                              const Regression& regression, const Series& series) {
+  std::vector<Bisection> searches;
+  for (const Regression& other : storage::regressions_of_night(desk.db, regression.night)) {
+    const auto search = storage::bisection_of(desk.db, other.id);
+    if (other.machine != regression.machine || !search || search->id.value >= bisection.id.value) continue;
+    const auto measured = storage::find_series(desk.db, search->series);
+    if (measured && measured->workload == series.workload &&
+        (is_steady(series.metric) || !is_steady(measured->metric)))
+      searches.push_back(*search);
+  }
+  std::sort(searches.begin(), searches.end(),
+            [](const Bisection& a, const Bisection& b) { return a.id.value < b.id.value; });
+  return searches;
+}
+
+double seconds_of(Desk& desk, const Job& job) {
+  double seconds = 0;
+  const auto session = storage::session_of(desk.db, job.id);
+  if (!session) return 0;
+  for (const auto& [environment, setup] : session->setup_seconds) seconds += setup;
+  for (const RunResult& run : session->runs) seconds += run.seconds;
+  return seconds;
+}
+
 }  // namespace
 
 GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression& regression,
@@ -93,6 +120,16 @@ GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression&
     const Settled settled = settle(desk, asked);
     if (settled.state == Settled::State::usable)
       add_runs(desk, gathered, positions, series, settled.job, offset++, invert);
+  }
+  for (const Bisection& other : searches_with_runs_for(desk, bisection, regression, series)) {
+    std::map<int, int> numbers;
+    for (const BisectionJob& entry : storage::jobs_of_bisection(desk.db, other.id)) {
+      const Settled settled = settle(desk, *storage::find_job(desk.db, entry.job));
+      if (settled.state != Settled::State::usable) continue;
+      const auto [number, is_new] = numbers.emplace(entry.session, offset);
+      if (is_new) ++offset;
+      add_runs(desk, gathered, positions, series, settled.job, number->second, invert);
+    }
   }
   std::map<int, std::string> untestable;
   for (const Untestable& known : storage::untestable_of(desk.db, bisection.id))
@@ -110,6 +147,8 @@ GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression&
       continue;
     }
     gathered.last = settled.job;
+    gathered.last_session = entry.session;
+    gathered.seconds += seconds_of(desk, settled.job);
     const int session = offset + entry.session;
     for (const auto& [build, reason] : all_failed(desk, settled.job, series.metric)) {
       const int commit = positions.of(build);

@@ -20,12 +20,15 @@ struct GatheredLog {
   int barren = 0;             // sessions at the end of the log that gave no run at all
   int disturbed = 0;          // and such whose runs never saw the machine undisturbed
   std::string last_failure;   // of these
+  double seconds = 0;         // of measuring, setting environments up included
   int next_session = 0;       // number of the next new session, counted as the bisection counts
   std::optional<Job> last;    // the bisection's last usable session, to go on with
+  int last_session = 0;       // and its number
   std::vector<Untestable> newly_untestable;
 };
 
-// The confirmation's sessions come first: they are runs of both ends like any other.
+// The confirmation's sessions come first: they are runs of both ends like any other. Then those of the
+// night's earlier searches that ran the same workload, for another of its metrics.
 GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression& regression,
                        const Series& series);
 

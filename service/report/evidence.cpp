@@ -47,8 +47,8 @@ std::pair<std::size_t, std::size_t> shown_range(const ReportInput& input, std::s
 }  // namespace
 
 // Whether such verdicts were right where the truth was known.
-static std::string calibration_line(const ReportInput::Calibration& known) {
-  if (known.same_build + known.planted == 0) return {};
+static std::string calibration_line(const CalibrationTotals& known) {
+  if (known.same_build + known.planted + known.searches == 0) return {};
   std::string text = "- Calibration of this machine class: ";
   if (known.same_build > 0)
     text += std::to_string(known.false_alarms) + " false alarms in " +
@@ -57,6 +57,12 @@ static std::string calibration_line(const ReportInput::Calibration& known) {
   if (known.planted > 0)
     text += "a planted " + change(1 + known.planted_change) + " was seen in " +
             std::to_string(known.seen) + " of " + count_of(known.planted, "case");
+  if (known.searches > 0) {
+    if (known.same_build + known.planted > 0) text += "; ";
+    text += "of " + count_of(known.searches, "planted culprit") + " in recorded runs the search named " +
+            std::to_string(known.exact) + " exactly and an innocent commit " + std::to_string(known.innocent) +
+            " times";
+  }
   return text + "\n";
 }
 

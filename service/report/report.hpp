@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/calibration.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/time.hpp"
 
@@ -85,10 +86,7 @@ struct ReportInput {
   int runs = 0, sessions = 0, builds_made = 0;
   std::string runner;                        // its name
   std::map<std::string, std::string> machine;  // facts of the machine class
-  struct Calibration {  // cases of known truth on that machine class
-    int same_build = 0, false_alarms = 0, planted = 0, seen = 0;
-    double planted_change = 0;
-  } calibration;
+  CalibrationTotals calibration;  // cases of known truth on that machine class
   std::optional<std::vector<ReportDifference>> differences;  // nullopt: not known; empty: none
   std::vector<ReportTested> tested;
   std::vector<ReportAlternative> alternatives;  // the rest of the posterior, likeliest first

@@ -22,4 +22,9 @@ const Metric* find_metric(std::string_view name) {
   return nullptr;
 }
 
+bool is_steady(std::string_view name) {
+  const Metric* metric = find_metric(name);
+  return metric && metric->repeatability == Repeatability::steady;
+}
+
 }  // namespace nightjar

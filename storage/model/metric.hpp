@@ -33,5 +33,6 @@ struct Metric {
 std::span<const Metric> all_metrics();
 // nullptr if there is no such metric.
 const Metric* find_metric(std::string_view name);
+bool is_steady(std::string_view name);
 
 }  // namespace nightjar

@@ -65,6 +65,8 @@ struct Bisection {
   std::vector<CommitSha> commits;  // [0] is the good end's commit, the last one the bad end's
   BuildId good, bad;
   std::string posterior;           // JSON array of {"commits": [...], "probability": p}; the latest
+  double spent_seconds = 0;        // of measuring
+  double expected_runs = 0;        // rough rest until an answer
   Time started_at{};
   std::optional<Time> finished_at;
 };

@@ -1,8 +1,9 @@
-"""What measuring costs: each workload through its harness against a bare loop over the same step.
+"""What measuring costs: each workload's step through its harness against a bare loop over the same step.
 
-Processes of both kinds alternate, so that a drift of the machine meets both; the ratio is the median over
-the pairs. A row is `name | ours | comparator | ratio | bound`, latencies in milliseconds. Exit status 1 if a
-ratio is over its bound and the pairs are quiet enough to say so.
+Both take turns in one process, so that they meet the same machine, memory and code; several processes, so that
+no one layout decides. A row is `name | ours | comparator | ratio | bound`, latencies (first deciles) in
+milliseconds; the ratio is the median over the rounds, with twice its standard error. Exit status 1 if a ratio
+is over its bound by more than that.
 """
 
 import os
@@ -16,40 +17,25 @@ sys.path.insert(0, str(HERE.parent / "workloads"))
 import programs  # noqa: E402
 
 BOUND = 1.01
-PAIRS = int(os.environ.get("NIGHTJAR_BENCH_PAIRS", "9"))
+PROCESSES, ROUNDS = 3, 10
 MODELS = ["dlrm/eval/cpu/fp32/b128/eager", "soft_actor_critic/act/cpu/fp32/b1/eager",
           "resnet18/eval/cpu/fp32/b4/eager"]
 
 
-def pinned(command):
-    return ["taskset", "-c", str(max(os.sched_getaffinity(0))), *command]
-
-
-def ours(name):
-    status, messages = programs.answers(pinned(programs.command(name)),
-                                        programs.request(name, min_iterations=60))
-    assert status == 0 and messages[-1]["event"] == "result", messages[-1]
-    return statistics.median(m["latency"] for m in messages if m["event"] == "sample")
-
-
-def bare(name):
+def rounds(name):
     if name.startswith("native/"):
-        program = [str(pathlib.Path(programs.native()).parent / "nightjar-native-bare"), name]
+        program = [str(pathlib.Path(programs.native()).parent / "nightjar-native-bare")]
     else:
-        program = [programs.python(), str(HERE / "bare" / "loop.py"), name]
-    done = subprocess.run(pinned(program), check=True, capture_output=True, text=True,
-                          env=programs.environment())
-    return float(done.stdout)
+        program = [programs.python(), str(HERE / "bare" / "loop.py")]
+    core = str(max(os.sched_getaffinity(0)))
+    done = subprocess.run(["taskset", "-c", core, *program, name, str(ROUNDS)], check=True, capture_output=True,
+                          text=True, env=programs.environment())
+    return [tuple(map(float, line.split())) for line in done.stdout.splitlines()]
 
 
 def compare(name):
     """Ours, theirs, their ratio and its standard error by the median absolute deviation."""
-    pairs = []
-    for i in range(PAIRS):
-        first, second = (ours, bare) if i % 2 == 0 else (bare, ours)
-        both = {first: first(name)}
-        both[second] = second(name)
-        pairs.append((both[ours], both[bare]))
+    pairs = [pair for _ in range(PROCESSES) for pair in rounds(name)]
     ratios = [mine / theirs for mine, theirs in pairs]
     ratio = statistics.median(ratios)
     spread = 1.4826 * statistics.median(abs(r - ratio) for r in ratios)

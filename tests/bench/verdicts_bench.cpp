@@ -25,6 +25,7 @@ struct Row {
   int commits = 100;
   double session_sd = .01, layout_sd = .003, outliers = .05, largest_outlier = .30;
   double known_noise = 0;  // the series' history tells the sd; 0: unknown
+  double unbuildable = .1;
 };
 
 const std::vector<Row> rows = {
@@ -42,6 +43,9 @@ const std::vector<Row> rows = {
     {"+10 and +10 %, CV 3 %", .03, {.10, .10}, 300, .99, 12, 75, .01},
     {"+7 and +7 %, CV 3 %", .03, {.07, .07}, 300, .985, 12, 110, .01},
     {"+7 and +20 %, CV 3 %", .03, {.07, .20}, 300, .985, 12, 95, .01},
+    {"+10 and +10 %, CV 3 %, all buildable", .03, {.10, .10}, 300, .99, 12, 75, .01, 100, .01, .003, .05, .3, 0, 0},
+    {"+7 and +7 %, CV 3 %, all buildable", .03, {.07, .07}, 300, .985, 12, 110, .01, 100, .01, .003, .05, .3, 0, 0},
+    {"+7 and +20 %, CV 3 %, all buildable", .03, {.07, .20}, 300, .985, 12, 95, .01, 100, .01, .003, .05, .3, 0, 0},
     {"+25 and -12 %, CV 3 %", .03, {.25, -.12}, 300, .985, 12, 95, .01},
     {"drift 3 %: +7 %, CV 3 %", .03, {.07}, 300, .98, 7.6, 80, .02, 100, .03},
     {"outliers 15 % to +50 %: +7 %, CV 3 %", .03, {.07}, 300, .985, 7.6, 85, .01, 100, .01, .003, .15, .5},
@@ -61,6 +65,7 @@ Score play(const Row& row, int jobs, const std::function<JobResult(World&)>& met
     WorldOptions options;
     options.commits = row.commits;
     options.cv = row.cv;
+    options.unbuildable = row.unbuildable;
     options.session_sd = row.session_sd;
     options.layout_sd = row.layout_sd;
     options.outliers = row.outliers;
@@ -128,6 +133,10 @@ std::string play_row(const Row& row, double scale, bool rivals) {
   const Score ours = play(row, jobs, [&](World& world) { return search(world, row.commits, policy); });
   print_ours(row, ours);
   std::string line = "| " + row.name + formatted(" | %d |", jobs) + cell(ours);
+  if (row.effects.size() > 1) {
+    print("levels known, midpoints",
+          play(row, 10 * jobs, [&](World& world) { return midpoints_of_known_levels(world, row.commits); }));
+  }
   if (rivals) {
     for (const int runs : {1, 3, 10}) {
       const std::string name = "git bisect run x" + std::to_string(runs);

@@ -73,6 +73,8 @@ threshold = "2.5%"
 threshold = 0.05
 certainty = 0.95
 max_runs = 100
+max_minutes = 90
+runners_at_once = 3
 first_runs = 4
 session_runs = 32
 build_cost = 10
@@ -183,6 +185,8 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.search.threshold == .05);
   CHECK(config.search.certainty == .95);
   CHECK(config.search.max_runs == 100);
+  CHECK(config.search_minutes == std::chrono::minutes(90));
+  CHECK(config.search.builds_at_once == 3);
   CHECK(config.search.first_runs == 4);
   CHECK(config.search.session_runs == 32);
   CHECK(config.search.build_cost == 10);

@@ -43,6 +43,8 @@ TEST_CASE("a bisection ends with its posterior") {
   CHECK(open_bisections(story.db).size() == 1);
   bisection.state = BisectionState::culprit;
   bisection.posterior = R"([{"commits":["b"],"probability":0.99}])";
+  bisection.spent_seconds = 81.5;
+  bisection.expected_runs = 12;
   bisection.finished_at = at(90);
   bisection.commits.push_back(commit('d'));
   update_bisection(story.db, bisection);
@@ -50,6 +52,8 @@ TEST_CASE("a bisection ends with its posterior") {
   const Bisection stored = *find_bisection(story.db, bisection.id);
   CHECK(stored.state == BisectionState::culprit);
   CHECK(stored.posterior == bisection.posterior);
+  CHECK(stored.spent_seconds == 81.5);
+  CHECK(stored.expected_runs == 12);
   CHECK(stored.finished_at == at(90));
   CHECK(stored.commits.size() == 4);
   CHECK(list_bisections(story.db, {}).items.size() == 1);

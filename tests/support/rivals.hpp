@@ -48,6 +48,36 @@ inline JobResult plain_bisection(World& world, int commits, int runs) {
   return out;
 }
 
+// The middle of the widest gap whose ends differ, with levels known without any noise: about as few build
+// attempts as any search can do with.
+inline JobResult midpoints_of_known_levels(World& world, int commits) {
+  constexpr double step = .03;
+  JobResult out;
+  std::set<int> bad;
+  std::map<int, double> levels{{0, world.level(0)}, {commits, world.level(commits)}};
+  for (;;) {
+    int widest = 0, middle = -1;
+    for (auto high = std::next(levels.begin()); high != levels.end(); ++high) {
+      const auto low = std::prev(high);
+      if (std::abs(high->second - low->second) < step || high->first - low->first <= widest) continue;
+      const int candidate = nearest_middle(low->first, high->first, bad);
+      if (candidate < 0) continue;
+      widest = high->first - low->first;
+      middle = candidate;
+    }
+    if (middle < 0) break;
+    ++out.attempts;
+    if (world.buildable(middle))
+      levels[middle] = world.level(middle);
+    else
+      bad.insert(middle);
+  }
+  for (auto high = std::next(levels.begin()); high != levels.end(); ++high)
+    if (high->second - std::prev(high)->second >= step)
+      out.blamed.emplace_back(std::prev(high)->first, high->first);
+  return out;
+}
+
 // Two-sided p of Kolmogorov and Smirnov, asymptotic.
 inline double kolmogorov_p(std::vector<double> a, std::vector<double> b) {
   std::sort(a.begin(), a.end());

@@ -44,6 +44,8 @@ class World {
     drift_ = options.session_sd * normal();
   }
 
+  // What no measurement tells: the log level of a commit, layout included.
+  double level(int commit) const { return levels_[static_cast<std::size_t>(commit)]; }
   bool buildable(int commit) const { return buildable_[static_cast<std::size_t>(commit)]; }
   void new_session() {
     constexpr double rho = .8;

@@ -81,9 +81,16 @@ export const regressionPage = {
   ].filter(Boolean),
 };
 
+// What the search probably still needs.
+function toGo(b) {
+  if (b.state !== "open" || b.expected_runs < 1) return "";
+  const minutes = b.runs > 0 ? Math.ceil(b.expected_runs * b.spent_seconds / b.runs / 60) : 0;
+  return `, some ${Math.round(b.expected_runs)} to go${minutes > 0 ? ` (${minutes} min)` : ""}`;
+}
+
 export const progress = (b) => el("p", {}, link(`#/series/${b.series}`, workloadName(b.workload)), `, ${metricName(b.metric)}: `,
   `${b.commit_count - 1} commits, ${b.tested_commits} measured, ${b.untestable_commits} do not build, `,
-  `${b.runs} runs in ${b.session_count} sessions, begun `, when(b.started_at));
+  `${b.runs} runs in ${b.session_count} sessions`, toGo(b), ", begun ", when(b.started_at));
 
 export const bisectionPage = {
   title: (id) => `Bisection ${id}`,

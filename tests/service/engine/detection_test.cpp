@@ -211,6 +211,13 @@ TEST_CASE("a share of each night goes to cases whose truth is known") {
   CHECK(planted >= 1);
   CHECK(seen == planted);
   CHECK(world.issues() == 0);
+  // From the sixth night on there are recorded runs enough to try the search on, a series a tick.
+  const CalibrationTotals totals = storage::calibration_totals(world.db, world.runner.machine);
+  CHECK(totals.planted == planted);
+  CHECK(totals.seen == seen);
+  CHECK(totals.searches >= 6);
+  CHECK(totals.exact == totals.searches);
+  CHECK(storage::calibration_totals(world.db, MachineId{99}).searches == 0);
 }
 
 TEST_CASE("a workload that crashes since a commit is a regression with that culprit") {

@@ -1,0 +1,93 @@
+#include "bisect/replay.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <stdexcept>
+
+#include "bisect/statistics.hpp"
+
+namespace nightjar::bisect {
+namespace {
+
+constexpr std::size_t kBuilds = 6, kRuns = 3;
+
+// Deviations of runs and of sessions, in logs.
+struct Recorded {
+  std::vector<double> runs, sessions;
+};
+
+Recorded recorded(std::span<const std::vector<double>> builds) {
+  Recorded out;
+  double before = 0;
+  for (const std::vector<double>& values : builds) {
+    if (values.size() < kRuns) continue;
+    const auto n = static_cast<double>(values.size());
+    const double level = median(values), widened = std::sqrt(n / (n - 1));
+    for (const double value : values) out.runs.push_back(widened * std::log(value / level));
+    if (before > 0) out.sessions.push_back(std::log(level / before) / std::sqrt(2));
+    before = level;
+  }
+  return out;
+}
+
+// Commits whose levels are known, measured by drawing from what was recorded.
+class Replayed {
+ public:
+  Replayed(Recorded recorded, const ReplayOptions& options)
+      : recorded_(std::move(recorded)), random_(options.seed), step_(std::log1p(options.planted)),
+        culprit_(1 + static_cast<int>(random_() % static_cast<std::uint64_t>(options.commits))) {}
+
+  int culprit() const { return culprit_; }
+  void new_session() { session_ = draw(recorded_.sessions); }
+  double measure(int commit) {
+    return std::exp((commit >= culprit_ ? step_ : 0) + session_ + draw(recorded_.runs));
+  }
+
+ private:
+  double draw(const std::vector<double>& from) { return from[random_() % from.size()]; }
+
+  Recorded recorded_;
+  std::mt19937_64 random_;
+  double step_, session_ = 0;
+  int culprit_;
+};
+
+}  // namespace
+
+bool can_replay(std::span<const std::vector<double>> builds) {
+  std::size_t usable = 0;
+  for (const std::vector<double>& values : builds) usable += values.size() >= kRuns;
+  return usable >= kBuilds;
+}
+
+Replay replay(std::span<const std::vector<double>> builds, const ReplayOptions& options,
+              const SearchPolicy& policy) {
+  if (!can_replay(builds)) throw std::invalid_argument("too few recorded runs to be drawn from");
+  Replayed world(recorded(builds), options);
+  SearchLog log;
+  log.commits = options.commits;
+  int session = -1;
+  for (;;) {
+    const NextStep next = next_step(log, policy);
+    if (const auto* answer = std::get_if<Answer>(&next.step)) {
+      Replay out{Replay::Outcome::nobody, static_cast<int>(log.runs.size())};
+      for (const NamedStep& step : answer->culprits) {
+        const bool right = options.planted > 0 && step.first == world.culprit() && step.last == step.first;
+        const bool only = answer->culprits.size() == 1;
+        out.outcome = right && only ? Replay::Outcome::exact : Replay::Outcome::innocent;
+      }
+      return out;
+    }
+    const auto& step = std::get<Measure>(next.step);
+    if (step.new_session) {
+      ++session;
+      world.new_session();
+    }
+    for (const int commit : step.order) log.runs.push_back({session, commit, world.measure(commit)});
+    for (const int commit : step.order)
+      if (std::find(log.built.begin(), log.built.end(), commit) == log.built.end()) log.built.push_back(commit);
+  }
+}
+
+}  // namespace nightjar::bisect

@@ -1,0 +1,14 @@
+// Runners that can be planned for.
+#pragma once
+
+#include <vector>
+
+#include "service/engine/desk.hpp"
+#include "storage/model/machine.hpp"
+
+namespace nightjar::service {
+
+// Those seen within [queue] runner_silent.
+std::vector<Runner> live_runners(Desk& desk);
+
+}  // namespace nightjar::service
