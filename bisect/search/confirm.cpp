@@ -1,13 +1,16 @@
 // Confirmation of a named step: the evidence of fresh sessions alone, by the same model.
 #include <algorithm>
+#include <span>
 
 #include "bisect/search/decide.hpp"
+#include "bisect/statistics.hpp"
 
 namespace nightjar::bisect::search {
 namespace {
 
-constexpr double wanted_z = 2.6;     // the expected shift over its error, from the first fresh runs
+constexpr double wanted_z = 2.3;     // the expected shift over its error, from the first fresh runs
 constexpr double odds_to_pass = 2;   // nats for the claimed step: 7 to 1, from fresh runs alone
+constexpr double least_shift = .33;  // of the claimed step, in the median difference of fresh runs
 constexpr int fewest_runs = 3;
 constexpr double robust_loss = 1.1;  // variance of a robust location against a mean's
 
@@ -51,7 +54,13 @@ Data fresh_runs(const Data& data, int gap, int session) {
     });
   }
   out.build_blocks.push_back(static_cast<int>(out.blocks.size()));
-  if (out.sessions > 0) guess_outliers(out);
+  if (out.sessions == 0) return out;
+  // The level's prior is about 0. Further up, behind another large step, it would rather call the good
+  // side's runs outliers of a lower level than see that there is no step.
+  const auto first_bad = static_cast<std::size_t>(out.blocks[static_cast<std::size_t>(out.build_blocks[1])].first);
+  const double level = median(std::span(out.y).first(first_bad));
+  for (double& y : out.y) y -= level;
+  guess_outliers(out);
   return out;
 }
 
@@ -65,6 +74,22 @@ double runs_a_side(const Data& fresh) {
   double sum = 0;
   for (const auto& [good, bad] : counts) sum += 2 / (1 / good + 1 / bad);
   return sum;
+}
+
+// Median of the differences between runs of both sides within a session: no model of what an outlier is.
+double median_shift(const Data& fresh) {
+  std::vector<double> shifts;
+  for (const Block& good : fresh.blocks) {
+    for (const Block& bad : fresh.blocks) {
+      if (good.build != 0 || bad.build != 1 || good.session != bad.session) continue;
+      for (int i = good.first; i < good.first + good.count; ++i) {
+        for (int j = bad.first; j < bad.first + bad.count; ++j) {
+          shifts.push_back(fresh.y[static_cast<std::size_t>(j)] - fresh.y[static_cast<std::size_t>(i)]);
+        }
+      }
+    }
+  }
+  return median(shifts);
 }
 
 // Log odds of a step in `fresh` against none, or one too small to matter.
@@ -95,7 +120,7 @@ Check check_step(int gap, double size, const Posterior& posterior) {
     return out;
   }
   const double odds = log_odds(fresh, cautious(posterior.noise, data));
-  out.passed = odds >= odds_to_pass;
+  out.passed = odds >= odds_to_pass && median_shift(fresh) >= least_shift * relevant;
   if (out.passed) return out;
   out.missing = std::max(2, have / 3);
   // What speaks against the step is heard once more at another time.

@@ -20,7 +20,7 @@ constexpr double claim_from = .80, further_from = .15, nothing_from = .10;
 // The chance of a further step that is left open. Missing one costs the same everywhere; excluding it costs
 // runs as the variance of one, so that a noisy series leaves twice as much open.
 double most_further(const Posterior& posterior) {
-  return std::clamp(.5 * std::sqrt(posterior.noise.run), .015, .03);
+  return std::clamp(12 * posterior.noise.run, .015, .03);
 }
 
 void require(bool holds, const std::string& what) {
