@@ -53,6 +53,14 @@ class Replayed {
   int culprit_;
 };
 
+// `culprit`: the commit with the step; -1: none has one.
+ReplayOutcome outcome_of(const Answer& answer, int culprit) {
+  if (answer.culprits.empty()) return ReplayOutcome::nobody;
+  const NamedStep& named = answer.culprits.front();
+  const bool right = answer.culprits.size() == 1 && named.first == culprit && named.last == culprit;
+  return right ? ReplayOutcome::exact : ReplayOutcome::innocent;
+}
+
 }  // namespace
 
 bool can_replay(std::span<const std::vector<double>> builds) {
@@ -71,13 +79,8 @@ Replay replay(std::span<const std::vector<double>> builds, const ReplayOptions& 
   for (;;) {
     const NextStep next = next_step(log, policy);
     if (const auto* answer = std::get_if<Answer>(&next.step)) {
-      Replay out{Replay::Outcome::nobody, static_cast<int>(log.runs.size())};
-      for (const NamedStep& step : answer->culprits) {
-        const bool right = options.planted > 0 && step.first == world.culprit() && step.last == step.first;
-        const bool only = answer->culprits.size() == 1;
-        out.outcome = right && only ? Replay::Outcome::exact : Replay::Outcome::innocent;
-      }
-      return out;
+      const int planted_at = options.planted > 0 ? world.culprit() : -1;
+      return {outcome_of(*answer, planted_at), static_cast<int>(log.runs.size())};
     }
     const auto& step = std::get<Measure>(next.step);
     if (step.new_session) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bisect/search.hpp"
+#include "storage/model/replay.hpp"
 
 namespace nightjar::bisect {
 
@@ -17,8 +18,7 @@ struct ReplayOptions {
 };
 
 struct Replay {
-  enum class Outcome { exact, innocent, nobody };
-  Outcome outcome = Outcome::nobody;
+  ReplayOutcome outcome = ReplayOutcome::nobody;
   int runs = 0;
 };
 

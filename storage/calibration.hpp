@@ -9,6 +9,7 @@
 #include "storage/database.hpp"
 #include "storage/model/enum.hpp"
 #include "storage/model/job.hpp"
+#include "storage/model/replay.hpp"
 #include "storage/model/series.hpp"
 
 namespace nightjar {
@@ -26,8 +27,6 @@ struct CalibrationCase {
   int runs = 0;  // a side
   Time at{};
 };
-
-NIGHTJAR_ENUM(ReplayOutcome, exact, innocent, nobody);
 
 // One search over recorded runs of a series, with a step planted at one commit.
 struct ReplayedSearch {

@@ -42,11 +42,14 @@ std::vector<Level> valid_levels(Desk& desk, const Series& series, NightId night,
   return levels;
 }
 
-bisect::SeriesNoise noise_of(storage::Database& db, const Series& series) {
+std::vector<std::vector<double>> runs_by_build(storage::Database& db, SeriesId series, int limit) {
   std::vector<std::vector<double>> builds;
-  for (auto& point : storage::points_of_series(db, series.id, kBuilds))
-    builds.push_back(std::move(point.values));
-  return bisect::series_noise(builds);
+  for (auto& point : storage::points_of_series(db, series, limit)) builds.push_back(std::move(point.values));
+  return builds;
+}
+
+bisect::SeriesNoise noise_of(storage::Database& db, const Series& series) {
+  return bisect::series_noise(runs_by_build(db, series.id, kBuilds));
 }
 
 bisect::DetectionPolicy learned_policy(Desk& desk, const Series& series) {

@@ -13,6 +13,9 @@ namespace nightjar::service {
 // the last shift that somebody marked; at most `limit`.
 std::vector<Level> valid_levels(Desk& desk, const Series& series, NightId night, int limit);
 
+// Values of the screen runs of the series' newest builds, oldest build first; at most `limit` builds.
+std::vector<std::vector<double>> runs_by_build(storage::Database& db, SeriesId series, int limit);
+
 // Learned from the series' newest builds.
 bisect::SeriesNoise noise_of(storage::Database& db, const Series& series);
 // The configured policy, adapted to the noise.

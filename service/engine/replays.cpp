@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bisect/replay.hpp"
+#include "service/engine/levels.hpp"
 #include "storage/calibration.hpp"
 #include "storage/nights.hpp"
 #include "storage/series.hpp"
@@ -29,19 +30,8 @@ json candidates(Desk& desk, const Night& night) {
   return ids;
 }
 
-ReplayOutcome outcome_of(bisect::Replay::Outcome outcome) {
-  using enum bisect::Replay::Outcome;
-  switch (outcome) {
-    case exact: return ReplayOutcome::exact;
-    case innocent: return ReplayOutcome::innocent;
-    case nobody: break;
-  }
-  return ReplayOutcome::nobody;
-}
-
 void replay_series(Desk& desk, const Night& night, SeriesId id) {
-  std::vector<std::vector<double>> builds;
-  for (auto& point : storage::points_of_series(desk.db, id, kBuilds)) builds.push_back(std::move(point.values));
+  const auto builds = runs_by_build(desk.db, id, kBuilds);
   if (!bisect::can_replay(builds)) return;
   bisect::ReplayOptions options;
   options.planted = desk.config.calibration.planted;
@@ -49,7 +39,7 @@ void replay_series(Desk& desk, const Night& night, SeriesId id) {
   bisect::SearchPolicy policy = desk.config.search;
   policy.builds_at_once = 1;
   const bisect::Replay found = bisect::replay(builds, options, policy);
-  storage::add_replay(desk.db, {night.id, id, options.planted, outcome_of(found.outcome), found.runs,
+  storage::add_replay(desk.db, {night.id, id, options.planted, found.outcome, found.runs,
                                 desk.clock.now()});
 }
 

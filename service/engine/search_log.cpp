@@ -39,12 +39,11 @@ class Positions {
 };
 
 // Builds of the session whose every run says nothing about `metric`, with the first reason.
-std::map<BuildId, std::string> all_failed(Desk& desk, const Job& job, const std::string& metric) {
+std::map<BuildId, std::string> all_failed(const Job& job, const SessionResult& session,
+                                          const std::string& metric) {
   std::map<BuildId, std::string> failed;
   std::map<BuildId, bool> measured;
-  const auto session = storage::session_of(desk.db, job.id);
-  if (!session) return failed;
-  for (const RunResult& run : session->runs) {
+  for (const RunResult& run : session.runs) {
     const auto index = static_cast<std::size_t>(run.order);
     if (index >= job.spec.order.size() || job.spec.order[index].is_control()) continue;
     const auto environment = static_cast<std::size_t>(job.spec.order[index].environment);
@@ -57,9 +56,8 @@ std::map<BuildId, std::string> all_failed(Desk& desk, const Job& job, const std:
   return failed;
 }
 
-bool measured_any(Desk& desk, const Job& job) {
-  const auto session = storage::session_of(desk.db, job.id);
-  return session && std::any_of(session->runs.begin(), session->runs.end(), [&](const RunResult& run) {
+bool measured_any(const Job& job, const SessionResult& session) {
+  return std::any_of(session.runs.begin(), session.runs.end(), [&](const RunResult& run) {
     const auto index = static_cast<std::size_t>(run.order);
     return run.status == RunStatus::measured && index < job.spec.order.size() &&
            !job.spec.order[index].is_control();
@@ -98,12 +96,10 @@ std::vector<Bisection> searches_with_runs_for(Desk& desk, const Bisection& bisec
   return searches;
 }
 
-double seconds_of(Desk& desk, const Job& job) {
+double seconds_of(const SessionResult& session) {
   double seconds = 0;
-  const auto session = storage::session_of(desk.db, job.id);
-  if (!session) return 0;
-  for (const auto& [environment, setup] : session->setup_seconds) seconds += setup;
-  for (const RunResult& run : session->runs) seconds += run.seconds;
+  for (const auto& [environment, setup] : session.setup_seconds) seconds += setup;
+  for (const RunResult& run : session.runs) seconds += run.seconds;
   return seconds;
 }
 
@@ -148,9 +144,10 @@ GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression&
     }
     gathered.last = settled.job;
     gathered.last_session = entry.session;
-    gathered.seconds += seconds_of(desk, settled.job);
+    const SessionResult result = storage::session_of(desk.db, settled.job.id).value_or(SessionResult{});
+    gathered.seconds += seconds_of(result);
     const int session = offset + entry.session;
-    for (const auto& [build, reason] : all_failed(desk, settled.job, series.metric)) {
+    for (const auto& [build, reason] : all_failed(settled.job, result, series.metric)) {
       const int commit = positions.of(build);
       if (commit <= 0 || commit >= gathered.log.commits || untestable.count(commit)) continue;
       untestable[commit] = reason;
@@ -159,7 +156,7 @@ GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression&
     const bool found_untestable = !gathered.newly_untestable.empty();  // then it was not in vain
     if (add_runs(desk, gathered, positions, series, settled.job, session, invert))
       gathered.barren = gathered.disturbed = 0;
-    else if (measured_any(desk, settled.job))
+    else if (measured_any(settled.job, result))
       ++gathered.disturbed;
     else if (!found_untestable)
       ++gathered.barren;

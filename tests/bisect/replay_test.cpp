@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+using namespace nightjar;
 using namespace nightjar::bisect;
 
 namespace {
@@ -32,9 +33,9 @@ Count count(const std::vector<std::vector<double>>& builds, double planted, int 
     options.planted = planted;
     options.seed = static_cast<std::uint64_t>(seed);
     switch (replay(builds, options, {}).outcome) {
-      case Replay::Outcome::exact: ++out.exact; break;
-      case Replay::Outcome::innocent: ++out.innocent; break;
-      case Replay::Outcome::nobody: ++out.nobody; break;
+      case ReplayOutcome::exact: ++out.exact; break;
+      case ReplayOutcome::innocent: ++out.innocent; break;
+      case ReplayOutcome::nobody: ++out.nobody; break;
     }
   }
   return out;
