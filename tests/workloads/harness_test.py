@@ -6,6 +6,7 @@ import programs
 
 programs.put_suite_on_path()
 import harness  # noqa: E402
+import loop  # noqa: E402
 import probe  # noqa: E402
 
 
@@ -92,8 +93,13 @@ class Clock:
         return self.perf_counter_ns() * 1e-9
 
 
+def use_clock(monkeypatch, clock):
+    for module in (harness, loop):
+        monkeypatch.setattr(module, "time", clock)
+
+
 def test_measuring_goes_on_until_the_time_is_over(monkeypatch):
-    monkeypatch.setattr(harness, "time", Clock())
+    use_clock(monkeypatch, Clock())
     measured = harness.measure(lambda: None, lambda _: 0.0, 3, 0.3, counters=Scripted(), probe=Quiet())
     # Three readings an iteration: begin, end, and whether the time is over.
     assert 98 <= len(measured.latency) <= 101
@@ -102,7 +108,7 @@ def test_measuring_goes_on_until_the_time_is_over(monkeypatch):
 
 
 def test_what_a_busy_neighbour_slowed_is_marked_and_made_up_for(monkeypatch):
-    monkeypatch.setattr(harness, "time", Clock())
+    use_clock(monkeypatch, Clock())
     shared = Shared()
     measured = harness.measure(lambda: None, lambda _: 0.0, 3, 0.15, counters=Scripted(), probe=shared)
     assert shared.waited >= 1
@@ -123,7 +129,7 @@ def test_a_process_that_was_slowed_throughout_knows_it_from_earlier_ones():
 
 def test_warm_up_ends_at_25_iterations_if_they_never_agree(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(harness, "time", clock)
+    use_clock(monkeypatch, clock)
     calls = []
 
     def unsteady():

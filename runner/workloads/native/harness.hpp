@@ -20,8 +20,4 @@ struct Steps {
 Measurement measure(const Steps& steps, int min_iterations, double seconds, double fastest_probe,
                     double slow = 0);
 
-// Bytes an iteration: the Theil-Sen slope (median over all pairs), which one jump of the allocator
-// does not move. At most 200 evenly spaced points, so 20,000 pairs.
-double leak_slope(const std::vector<std::int64_t>& resident);
-
 }  // namespace nightjar::workloads

@@ -1,0 +1,50 @@
+"""The loop that a person would write beside the Python harness, in one process and in turns of two iterations
+each: prints "ours bare" in seconds, of each turn's second iteration, whose caches hold what its own kind left.
+Used by harness_bench.py: turns.py WORKLOAD SECONDS. turns.cpp is the same in C++."""
+
+import importlib
+import pathlib
+import sys
+import time
+
+
+def ours(loop):
+    loop.iterate()
+    loop.iterate()
+    return loop.samples(loop.done - 1)[0][0]
+
+
+def bare(step):
+    step()
+    begin = time.perf_counter()
+    step()
+    return time.perf_counter() - begin
+
+
+def main():
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "runner" / "workloads" / "python"))
+    import torch
+    import definition
+    from case import Case
+    from loop import CAP, Loop
+    from probe import Probe
+    from process import Counters
+    found = definition.find(sys.argv[1], 1)
+    torch.set_num_threads(1)
+    step = importlib.import_module(f"models.{found.model}").make(Case(found, 0))
+    probe, counters = Probe(), Counters()
+    loop = Loop(step, None, counters, probe)
+    while not loop.warm():
+        loop.iterate()
+    first, end = True, time.monotonic() + float(sys.argv[2])
+    while time.monotonic() < end:
+        if loop.done + 2 > CAP:
+            loop = Loop(step, None, counters, probe)
+        mine = ours(loop) if first else None
+        theirs = bare(step)
+        print(mine if first else ours(loop), theirs)
+        first = not first
+
+
+if __name__ == "__main__":
+    main()
