@@ -61,8 +61,7 @@ class Case {
         const auto fan_in = static_cast<double>(parameter.numel() / parameter.size(0));
         fill_uniform(parameter, item.key(), static_cast<float>(std::sqrt(3.0 / fan_in)));
       } else if (parameter.dim() == 1) {
-        const std::string& name = item.key();
-        const bool is_bias = name.size() >= 4 && name.compare(name.size() - 4, 4, "bias") == 0;
+        const bool is_bias = item.key().find("bias") != std::string::npos;
         parameter.fill_(is_bias ? 0.0 : 1.0);
       }
     }

@@ -76,5 +76,5 @@ def initialise(module, seed):
             fan_in = parameter.numel() // parameter.size(0)
             fill_uniform(parameter, seed, name, math.sqrt(3.0 / fan_in))
         elif parameter.dim() == 1:
-            parameter.fill_(0.0 if name.endswith("bias") else 1.0)
+            parameter.fill_(0.0 if "bias" in name else 1.0)
     return module

@@ -1,0 +1,39 @@
+// A deep autoencoder of ratings (Kuchaiev and Ginsburg, 2017; TorchBench's nvidia_deeprecommender): large
+// matrix products on sparse rows, SELU, a loss over the rated items only; recommendation.
+#include "case.hpp"
+
+namespace nightjar::workloads::autoencoder {
+namespace nn = torch::nn;
+
+// Encoder and decoder; the last layer has no activation, so that ratings keep their scale.
+nn::Sequential network(std::int64_t items, std::int64_t hidden, std::int64_t code) {
+  const std::vector<std::int64_t> widths{items, hidden, hidden, code, hidden, hidden, items};
+  nn::Sequential parts;
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
+    if (i > 0) parts->push_back(nn::SELU());
+    parts->push_back(nn::Linear(widths[i], widths[i + 1]));
+  }
+  return parts;
+}
+
+Step make(Case& made_for) {
+  const auto items = made_for.size("items");
+  auto model = network(items, made_for.size("hidden"), made_for.size("code"));
+  made_for.ready(*model);
+  const auto rated =
+      made_for.integers("rated", {made_for.batch, items}, made_for.size("one_rated_of")).eq(0).to(torch::kFloat32);
+  const auto ratings =
+      rated * (1 + made_for.integers("ratings", {made_for.batch, items}, 5).to(torch::kFloat32));
+  if (made_for.task == "eval")
+    return evaluation([model, ratings]() mutable { return model->forward(ratings); });
+  auto optimizer = std::make_shared<torch::optim::SGD>(
+      model->parameters(), torch::optim::SGDOptions(1e-3).momentum(0.9));
+  return training(optimizer, [model, ratings, rated]() mutable {
+    const torch::Tensor error = (model->forward(ratings) - ratings) * rated;
+    return (error * error).sum() / rated.sum();
+  });
+}
+
+const Registration registered{"autoencoder", make};
+
+}  // namespace nightjar::workloads::autoencoder

@@ -1,0 +1,43 @@
+"""A small network learns the Lennard-Jones potential of a pair of atoms, and its force as the gradient (after
+TorchBench's model of that name): training differentiates twice. Many small operators, autograd on autograd."""
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+
+def network(hidden, layers):
+    widths = [1] + [hidden] * layers
+    parts = []
+    for inputs, outputs in zip(widths, widths[1:]):
+        parts += [nn.Linear(inputs, outputs), nn.Tanh()]
+    return nn.Sequential(*parts, nn.Linear(hidden, 1))
+
+
+def energy_and_force(model, distance, differentiable):
+    """Of each pair: the energy, and the force, which is its slope downwards."""
+    distance = distance.detach().requires_grad_()
+    energy = model(distance)
+    slope, = torch.autograd.grad(energy.sum(), distance, create_graph=differentiable)
+    return energy, -slope
+
+
+def lennard_jones(distance):
+    """The truth, in units of the potential's depth and zero."""
+    attraction = distance**-6
+    energy = 4 * (attraction * attraction - attraction)
+    return energy, 24 * (2 * attraction * attraction - attraction) / distance
+
+
+def make(case):
+    model = case.ready(network(case.hidden, case.layers))
+    distance = 1.5 + 0.5 * case.uniform("distance", case.batch, 1)
+    if case.task == "eval":
+        return lambda: torch.cat(energy_and_force(model, distance, False)).detach()
+    energy, force = lennard_jones(distance)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+
+    def loss():
+        our_energy, our_force = energy_and_force(model, distance, True)
+        return functional.mse_loss(our_energy, energy) + functional.mse_loss(our_force, force)
+    return case.training(model, optimizer, loss)
