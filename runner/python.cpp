@@ -20,7 +20,8 @@ os.write(3, json.dumps({"version": torch.__version__, "path": torch.__file__,
 }  // namespace
 
 fs::path default_python(const fs::path& asked) {
-  if (!asked.empty()) return asked;
+  // A path is the caller's: children start in folders of their own. A bare name is looked for in PATH.
+  if (!asked.empty()) return asked.has_parent_path() ? fs::absolute(asked) : asked;
   const fs::path ours = fs::path(NIGHTJAR_SOURCE_DIR) / ".cache/python/bin/python";
   return fs::exists(ours) ? ours : fs::path("python3");
 }

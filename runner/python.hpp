@@ -11,7 +11,7 @@
 
 namespace nightjar::runner {
 
-// The `--python` that was asked for; else .cache/python of this checkout; else python3.
+// The `--python` that was asked for, a relative path from here; else .cache/python of this checkout; else python3.
 std::filesystem::path default_python(const std::filesystem::path& asked);
 
 struct ImportCheck {

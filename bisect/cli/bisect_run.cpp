@@ -140,7 +140,8 @@ class Search {
     if (answer.outcome == Answer::Outcome::not_reproduced)
       std::printf("not reproduced: nobody is blamed\n");
     if (answer.outcome == Answer::Outcome::inconclusive) std::printf("inconclusive: nobody is blamed\n");
-    std::printf("%zu runs, %d builds: %s\n", log_.runs.size(), trees_.builds(), answer.rule.c_str());
+    const std::string builds = options_.build.empty() ? "" : ", " + std::to_string(trees_.builds()) + " builds";
+    std::printf("%zu runs%s: %s\n", log_.runs.size(), builds.c_str(), answer.rule.c_str());
   }
 
   const BisectOptions& options_;

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kCells = 6;
 constexpr int kBar = 30;
+constexpr double kWorthNaming = .2;  // in a line of text; the likeliest always is
 
 std::string headline(const bisect::Belief& belief, std::size_t runs) {
   char text[120];
@@ -46,17 +47,24 @@ std::vector<std::string> chart_lines(const bisect::Belief& belief, std::size_t r
   return lines;
 }
 
+std::string chart_text(const bisect::Belief& belief, std::size_t runs,
+                       const std::vector<std::string>& commits) {
+  std::string text = headline(belief, runs);
+  for (std::size_t i = 0; i < belief.cells.size(); ++i) {
+    const bisect::CellMass& cell = belief.cells[i];
+    if (i > 0 && cell.probability < kWorthNaming) break;
+    char share[40];
+    std::snprintf(share, sizeof share, ": %.0f %%", 100 * cell.probability);
+    text += "; " + name_of(cell, commits) + share;
+  }
+  return text;
+}
+
 void Chart::show(const bisect::Belief& belief, std::size_t runs,
                  const std::vector<std::string>& commits) {
   const auto lines = chart_lines(belief, runs, commits, kBar);
   if (!terminal_) {
-    std::string line = lines.front();
-    if (!belief.cells.empty()) {
-      char share[40];
-      std::snprintf(share, sizeof share, ": %.0f %%", 100 * belief.cells.front().probability);
-      line += "; " + name_of(belief.cells.front(), commits) + share;
-    }
-    std::fprintf(stderr, "%s\n", line.c_str());
+    std::fprintf(stderr, "%s\n", chart_text(belief, runs, commits).c_str());
     return;
   }
   if (drawn_ > 0) std::fprintf(stderr, "\x1b[%dA\x1b[J", drawn_);

@@ -24,5 +24,8 @@ class Chart {
 // The chart's lines: the likeliest cells, then nobody; bars of at most `width` columns.
 std::vector<std::string> chart_lines(const bisect::Belief& belief, std::size_t runs,
                                      const std::vector<std::string>& commits, int width);
+// The same in one line: the likeliest cell, and what else holds a step with at least 20 %.
+std::string chart_text(const bisect::Belief& belief, std::size_t runs,
+                       const std::vector<std::string>& commits);
 
 }  // namespace nightjar::cli

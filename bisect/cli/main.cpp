@@ -78,7 +78,8 @@ struct Commands {
         "  nightjar bisect run --repo . --good v1.2 --bad main --build 'make -s' \\\n"
         "    --measure './bench parse | tail -1' --state search.json\n"
         "The last line that --measure prints is one number, lower is better. Exit code 125 of --measure,\n"
-        "or a failing --build, says that a commit is untestable. The repository is never modified.\n"
+        "or a failing --build, says that a commit is untestable. Both find the commit's id in $NIGHTJAR_COMMIT.\n"
+        "Searched is the first-parent history from good to bad. The repository is never modified.\n"
         "Exit codes: 0 culprit found, 1 none, 2 wrong use, 3 something broke.");
     run_command->add_option("--repo", bisect.repository, "git repository")->capture_default_str();
     run_command->add_option("--good", bisect.good, "revision that is still good")->required();
@@ -86,7 +87,7 @@ struct Commands {
     run_command->add_option("--measure", bisect.measure, "command; prints a number as its last line")->required();
     run_command->add_option("--build", bisect.build, "command; runs once a commit");
     run_command->add_option("--threshold", threshold, "smallest change to blame for")->capture_default_str();
-    run_command->add_option("--max-runs", bisect.max_runs, "budget")
+    run_command->add_option("--max-runs", bisect.max_runs, "budget; the search ends undecided when it is spent")
         ->check(CLI::Range(10, 1'000'000))->capture_default_str();
     run_command->add_option("--jobs", bisect.jobs, "builds at once; measuring stays one at a time")
         ->check(CLI::Range(1, 64))->capture_default_str();

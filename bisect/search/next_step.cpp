@@ -166,6 +166,10 @@ NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
   const Posterior posterior = infer(usable, policy);
   NextStep out{Answer{}, belief_of(posterior)};
   out.step = decide(posterior, usable, policy, out.belief);
+  if (auto* measure = std::get_if<Measure>(&out.step)) {
+    const auto left = static_cast<std::size_t>(policy.max_runs - posterior.data.runs());
+    if (measure->order.size() > left) measure->order.resize(left);
+  }
   return out;
 }
 
