@@ -79,6 +79,7 @@ def run(name, **fields):
 def trio(name):
     """Three runs, each done once for all tests: seed 0, seed 3, and seed 3 with more iterations. Side by side:
     no test asks how long they took."""
+    command(name)  # before there are threads: it may have to be built
     wanted = [{}, {"seed": 3}, {"seed": 3, "min_iterations": 60}]
     with concurrent.futures.ThreadPoolExecutor(len(wanted)) as pool:
         return tuple(pool.map(lambda fields: run(name, **fields), wanted))
