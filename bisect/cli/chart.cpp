@@ -62,11 +62,11 @@ std::string chart_text(const bisect::Belief& belief, std::size_t runs,
 
 void Chart::show(const bisect::Belief& belief, std::size_t runs,
                  const std::vector<std::string>& commits) {
-  const auto lines = chart_lines(belief, runs, commits, kBar);
   if (!terminal_) {
     std::fprintf(stderr, "%s\n", chart_text(belief, runs, commits).c_str());
     return;
   }
+  const auto lines = chart_lines(belief, runs, commits, kBar);
   if (drawn_ > 0) std::fprintf(stderr, "\x1b[%dA\x1b[J", drawn_);
   for (const std::string& line : lines) std::fprintf(stderr, "%s\n", line.c_str());
   drawn_ = static_cast<int>(lines.size());
