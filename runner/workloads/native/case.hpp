@@ -102,6 +102,13 @@ Step training(std::shared_ptr<Optimizer> optimizer, Loss loss) {
   };
 }
 
+// One step down a loss that has been computed, where a model has several optimizers.
+inline void descend(torch::optim::Optimizer& optimizer, const torch::Tensor& loss) {
+  optimizer.zero_grad(true);
+  loss.backward();
+  optimizer.step();
+}
+
 // A model's file registers its maker under its name: `const Registration registered{"dlrm", make};`
 using Maker = Step (*)(Case&);
 

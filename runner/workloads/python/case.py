@@ -48,6 +48,13 @@ class Case:
         return step
 
 
+def descend(optimizer, loss):
+    """One step down a loss that has been computed, where a model has several optimizers."""
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    optimizer.step()
+
+
 def checksum_of(output):
     """The sum of the magnitudes: it neither cancels nor depends on the layout in memory."""
     return float(output.detach().double().abs().sum())

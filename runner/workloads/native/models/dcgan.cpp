@@ -83,12 +83,6 @@ class Duel {
     return functional::binary_cross_entropy_with_logits(verdict, torch::full_like(verdict, wanted));
   }
 
-  static void descend(torch::optim::Adam& optimizer, const Tensor& loss) {
-    optimizer.zero_grad(true);
-    loss.backward();
-    optimizer.step();
-  }
-
   Dcgan model_;
   Tensor noise_, images_;
   torch::optim::Adam judge_, forge_;

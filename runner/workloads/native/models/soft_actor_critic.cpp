@@ -136,12 +136,6 @@ class Update {
     return {loss, log_probability};
   }
 
-  static void descend(torch::optim::Adam& optimizer, const Tensor& loss) {
-    optimizer.zero_grad(true);
-    loss.backward();
-    optimizer.step();
-  }
-
   SoftActorCritic model_;
   Tensor observation_, next_observation_, action_, reward_;
   double target_entropy_;

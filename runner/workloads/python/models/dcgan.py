@@ -5,6 +5,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from case import descend
+
 
 def up(inputs, outputs, stride=2):
     """Twice the size; with stride 1 from 1 to 4."""
@@ -46,17 +48,11 @@ class Duel:
     def __call__(self):
         forged = self.model.generator(self.noise)
         judged = self.loss(self.images, 1.0) + self.loss(forged.detach(), 0.0)
-        self.descend(self.judge, judged)
+        descend(self.judge, judged)
         believed = self.loss(forged, 1.0)
-        self.descend(self.forge, believed)
+        descend(self.forge, believed)
         return torch.stack([judged.detach(), believed.detach()])
 
     def loss(self, images, wanted):
         verdict = self.model.discriminator(images)
         return functional.binary_cross_entropy_with_logits(verdict, torch.full_like(verdict, wanted))
-
-    @staticmethod
-    def descend(optimizer, loss):
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        optimizer.step()

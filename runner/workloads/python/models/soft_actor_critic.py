@@ -6,6 +6,8 @@ import torch
 from torch import distributions, nn
 from torch.nn import functional
 
+from case import descend
+
 
 def mlp(inputs, hidden, outputs):
     return nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(),
@@ -96,7 +98,7 @@ class Update:
         actor_loss, log_probability = self.update_actor(alpha)
         alpha_loss = (self.model.log_alpha.exp()
                       * (-log_probability - self.target_entropy).detach()).mean()
-        self.descend(self.alpha_optimizer, alpha_loss)
+        descend(self.alpha_optimizer, alpha_loss)
         with torch.no_grad():
             for ours, theirs in zip(self.model.target.parameters(), self.model.critic.parameters()):
                 ours.lerp_(theirs, self.tau)
@@ -110,18 +112,12 @@ class Update:
             wanted = self.reward + self.discount * value
         first, second = self.model.critic(self.observation, self.action)
         loss = functional.mse_loss(first, wanted) + functional.mse_loss(second, wanted)
-        self.descend(self.critic_optimizer, loss)
+        descend(self.critic_optimizer, loss)
         return loss
 
     def update_actor(self, alpha):
         action, log_probability = sample(self.model.actor(self.observation))
         first, second = self.model.critic(self.observation, action)
         loss = (alpha * log_probability - torch.min(first, second)).mean()
-        self.descend(self.actor_optimizer, loss)
+        descend(self.actor_optimizer, loss)
         return loss, log_probability
-
-    @staticmethod
-    def descend(optimizer, loss):
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        optimizer.step()
