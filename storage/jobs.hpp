@@ -50,4 +50,10 @@ bool fail_job(Database& db, JobId id, int attempt, std::string_view reason);
 // What store_result stored, as it came; nullopt before.
 std::optional<SessionResult> session_of(Database& db, JobId id);
 
+// What was said of a job's session; nullopt before.
+std::optional<SessionCheck> find_check(Database& db, JobId id);
+void add_check(Database& db, const Job& job, const SessionCheck& check);
+// The machine class's last checks, at most `count`, oldest first.
+std::vector<SessionCheck> last_checks(Database& db, MachineId machine, std::size_t count);
+
 }  // namespace nightjar::storage

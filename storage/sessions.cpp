@@ -1,4 +1,6 @@
-// Results: a session's runs with all raw samples, their values in series, and the job's state.
+// Results: a session's runs with all raw samples, their values in series, the job's state, and whether
+// the session counts.
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -119,6 +121,10 @@ std::string frame_of(const SessionResult& result) {
   return json(frame).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+SessionCheck read_check(Statement& row) {
+  return {row.next<bool>(), row.next<std::string>(), row.next<double>()};
+}
+
 }  // namespace
 
 Accepted store_result(Database& db, JobId id, int attempt, const SessionResult& result, Time now) {
@@ -150,6 +156,26 @@ std::optional<SessionResult> session_of(Database& db, JobId id) {
   runs.bind(id);
   while (runs.step()) session.runs.push_back(read_run(db, runs).result);
   return session;
+}
+
+std::optional<SessionCheck> find_check(Database& db, JobId id) {
+  Statement find(db, "SELECT usable, reason, control FROM session_check WHERE job = ?");
+  return read_one(find.bind(id), read_check);
+}
+
+void add_check(Database& db, const Job& job, const SessionCheck& check) {
+  Statement(db, "INSERT INTO session_check (job, machine, usable, reason, control) "
+                "VALUES (?, ?, ?, ?, ?)")
+      .bind(job.id, job.machine, check.usable, check.reason, check.control)
+      .run();
+}
+
+std::vector<SessionCheck> last_checks(Database& db, MachineId machine, std::size_t count) {
+  Statement find(db, "SELECT usable, reason, control FROM session_check WHERE machine = ? "
+                     "ORDER BY id DESC LIMIT ?");
+  auto checks = read_all(find.bind(machine, static_cast<std::int64_t>(count)), read_check);
+  std::reverse(checks.begin(), checks.end());
+  return checks;
 }
 
 }  // namespace nightjar::storage

@@ -96,6 +96,18 @@ std::vector<Bisection> searches_with_runs_for(Desk& desk, const Bisection& bisec
   return searches;
 }
 
+// The bisection's own sessions; nullopt while one is under way.
+std::optional<std::vector<std::pair<BisectionJob, Settled>>> sessions_of(Desk& desk,
+                                                                         const Bisection& bisection) {
+  std::vector<std::pair<BisectionJob, Settled>> sessions;
+  for (const BisectionJob& entry : storage::jobs_of_bisection(desk.db, bisection.id)) {
+    Settled settled = settle(desk, *storage::find_job(desk.db, entry.job));
+    if (settled.state == Settled::State::pending) return std::nullopt;
+    sessions.emplace_back(entry, std::move(settled));
+  }
+  return sessions;
+}
+
 double seconds_of(const SessionResult& session) {
   double seconds = 0;
   for (const auto& [environment, setup] : session.setup_seconds) seconds += setup;
@@ -108,6 +120,9 @@ double seconds_of(const SessionResult& session) {
 GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression& regression,
                        const Series& series) {
   GatheredLog gathered;
+  const auto own = sessions_of(desk, bisection);
+  gathered.pending = !own;
+  if (!own) return gathered;
   gathered.log.commits = static_cast<int>(bisection.commits.size()) - 1;
   const bool invert = policy_of(series, desk.config).direction == Direction::higher_is_better;
   Positions positions(desk, bisection);
@@ -130,13 +145,8 @@ GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression&
   std::map<int, std::string> untestable;
   for (const Untestable& known : storage::untestable_of(desk.db, bisection.id))
     untestable[known.commit] = known.reason;
-  for (const BisectionJob& entry : storage::jobs_of_bisection(desk.db, bisection.id)) {
+  for (const auto& [entry, settled] : *own) {
     gathered.next_session = std::max(gathered.next_session, entry.session + 1);
-    const Settled settled = settle(desk, *storage::find_job(desk.db, entry.job));
-    if (settled.state == Settled::State::pending) {
-      gathered.pending = true;
-      return gathered;
-    }
     if (settled.state == Settled::State::failed) {
       ++gathered.barren;
       gathered.last_failure = settled.reason;

@@ -3,18 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "bisect/statistics.hpp"
 #include "storage/jobs.hpp"
 #include "storage/model/run_value.hpp"
-#include "storage/nights.hpp"
 #include "storage/runners.hpp"
 
 namespace nightjar::service {
 namespace {
-using nlohmann::json;
 
 constexpr std::size_t kHistory = 30;       // sessions remembered for each machine class
 constexpr std::size_t kEnoughHistory = 8;  // before that there is no sd to hold a session to
@@ -44,8 +41,6 @@ std::string percent(double share) {
   return text;
 }
 
-std::string note_name(const Job& job) { return "control/" + std::to_string(job.machine.value); }
-
 // The controls of usable sessions. Void sessions in a row that agree are no accident: the machine has
 // another level now, and its history begins with them.
 class History {
@@ -66,30 +61,16 @@ class History {
   std::vector<double> usable_, void_;
 };
 
-// The history before this job, and whether this job is in it already.
-std::pair<std::vector<double>, bool> history_before(Desk& desk, const Job& job) {
-  const json list = json::parse(storage::get_note(desk.db, note_name(job)).value_or("[]"));
-  History history;
-  for (const json& entry : list) {
-    if (entry.at("job") == job.id.value) return {history.controls(), true};
-    history.add(entry.at("control"), entry.at("usable"));
-  }
-  return {history.controls(), false};
-}
-
-void remember(Desk& desk, const Job& job, const SessionCheck& check) {
-  json list = json::parse(storage::get_note(desk.db, note_name(job)).value_or("[]"));
-  list.push_back({{"job", job.id.value}, {"control", check.control}, {"usable", check.usable}});
-  while (list.size() > 2 * kHistory) list.erase(list.begin());
-  storage::set_note(desk.db, note_name(job), list.dump());
-}
-
+// Said once: what comes later must not change what an earlier session counted for.
 SessionCheck judge(Desk& desk, const Job& job) {
+  if (auto known = storage::find_check(desk.db, job.id)) return *std::move(known);
   const auto session = storage::session_of(desk.db, job.id);
   if (!session) return {false, "its session is not stored", 0};
-  const auto [history, known] = history_before(desk, job);
-  const SessionCheck check = check_session(job.spec, *session, history);
-  if (!known && check.control > 0) remember(desk, job, check);
+  History history;
+  for (const SessionCheck& check : storage::last_checks(desk.db, job.machine, 2 * kHistory))
+    if (check.control > 0) history.add(check.control, check.usable);
+  SessionCheck check = check_session(job.spec, *session, history.controls());
+  storage::add_check(desk.db, job, check);
   return check;
 }
 
@@ -132,7 +113,8 @@ Job queue_job(Desk& desk, Job job) {
 
 Settled settle(Desk& desk, const Job& asked) {
   for (int repeat = 0;; ++repeat) {
-    const auto job = storage::find_job(desk.db, key_of_repeat(asked.key, repeat));
+    const auto job = repeat == 0 ? std::optional(asked)
+                                 : storage::find_job(desk.db, key_of_repeat(asked.key, repeat));
     if (!job) return {Settled::State::pending, {}, ""};
     if (job->state == JobState::queued || job->state == JobState::leased)
       return {Settled::State::pending, *job, ""};

@@ -10,11 +10,6 @@
 
 namespace nightjar::service {
 
-struct SessionCheck {
-  bool usable = true;
-  std::string reason;  // why not
-  double control = 0;  // the control's location, s; 0: none was measured
-};
 // `history`: control locations of earlier sessions on the same machine class. Pure.
 SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
                            const std::vector<double>& history);

@@ -107,6 +107,13 @@ struct SessionResult {
   std::vector<std::pair<std::string, double>> setup_seconds;  // environment key, seconds
 };
 
+// Was the machine itself while a session measured? One that was not is void.
+struct SessionCheck {
+  bool usable = true;
+  std::string reason;  // why not
+  double control = 0;  // the control workload's location, s; 0: none was measured
+};
+
 // A job as stored and as claimed. A lease belongs to one attempt: a result for an older attempt is
 // refused.
 struct Job {

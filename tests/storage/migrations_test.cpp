@@ -28,10 +28,10 @@ TEST_CASE("a file of the first version is migrated and keeps what it holds") {
   const auto path = folder.path / "old.db";
   std::filesystem::copy_file(NIGHTJAR_SOURCE_DIR "/tests/storage/data/version_1.db", path);
   CHECK_THROWS_WITH(Database::open_reader(path),
-                    Catch::Contains("has schema version 1, 6 is wanted; start nightjard"));
+                    Catch::Contains("has schema version 1, 7 is wanted; start nightjard"));
 
   Database db = Database::open_writer(path);
-  CHECK(db.schema_version() == 6);
+  CHECK(db.schema_version() == 7);
   Database fresh = Database::open_writer(":memory:");
   CHECK(schema_of(db) == schema_of(fresh));
 
@@ -64,7 +64,7 @@ TEST_CASE("a file of a newer program is refused, with its version and what to do
   for (const auto open : {&Database::open_writer, &Database::open_reader})
     CHECK_THROWS_WITH(open(path), Catch::Contains(path.string()) &&
                                       Catch::Contains("has schema version 99") &&
-                                      Catch::Contains("knows versions up to 6") &&
+                                      Catch::Contains("knows versions up to 7") &&
                                       Catch::Contains("start the newer nightjard"));
 }
 
@@ -84,6 +84,22 @@ TEST_CASE("a migration that fails leaves the file as it was") {
   CHECK_THROWS_WITH(migrate(db.impl(), 2), Catch::Contains("already exists"));
   CHECK(db.schema_version() == 1);
   CHECK(db.impl().ask("SELECT count(*) FROM sqlite_master WHERE name = 'audit'") == 0);
+}
+
+TEST_CASE("what was said of sessions in a note is kept") {
+  Story story;
+  const Job job = story.measure("a");
+  story.db.impl().execute("DROP TABLE session_check; PRAGMA user_version = 6");
+  const std::string id = std::to_string(job.id.value);
+  set_note(story.db, "control/" + std::to_string(job.machine.value),
+           R"([{"job": )" + id + R"(, "control": 0.25, "usable": false}, {"job": 77, "control": 1, "usable": true}])");
+  migrate(story.db.impl(), 7);
+  const auto check = find_check(story.db, job.id);
+  REQUIRE(check);
+  CHECK_FALSE(check->usable);
+  CHECK(check->control == .25);
+  CHECK(last_checks(story.db, job.machine, 9).size() == 1);
+  CHECK(story.db.impl().ask("SELECT count(*) FROM note WHERE name LIKE 'control/%'") == 0);
 }
 
 TEST_CASE("every table is strict") {

@@ -148,3 +148,18 @@ TEST_CASE("a job whose build is unknown cannot be stored, and says which") {
   CHECK_THROWS_AS(store_result(story.db, job.id, 1, Story::result(), at(10)), Error);
   CHECK(find_job(story.db, job.id)->state == JobState::leased);
 }
+
+TEST_CASE("the last checks of a machine class come oldest first") {
+  Story story;
+  for (const double control : {1.0, 2.0, 3.0}) {
+    const Job job = story.measure("job" + std::to_string(control));
+    CHECK_FALSE(find_check(story.db, job.id));
+    add_check(story.db, job, {control < 3, control < 3 ? "" : "off", control});
+    CHECK_THROWS_AS(add_check(story.db, job, {}), Error);
+  }
+  const auto checks = last_checks(story.db, story.machine.id, 2);
+  REQUIRE(checks.size() == 2);
+  CHECK(checks[0].control == 2);
+  CHECK(checks[1].reason == "off");
+  CHECK(last_checks(story.db, MachineId{99}, 2).empty());
+}

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/service/engine/night_world.hpp"
+
 using namespace nightjar;
 using namespace nightjar::service;
 
@@ -36,4 +38,27 @@ TEST_CASE("A session is void when the host took the CPU away or the control was 
 
 TEST_CASE("A control is not held to a history that is too short to have a deviation") {
   CHECK(check(1.2, 0, {kUsual.begin(), kUsual.begin() + 7}).usable);
+}
+
+TEST_CASE("What was said of a session stands, whatever the machine's controls do afterwards") {
+  nightjar::service::test::NightWorld world;
+  world.grow(1);
+  world.nightly("2026-08-20");
+  REQUIRE(world.settle() > 0);
+  const Job first = storage::jobs_of_night(world.db, NightId{1}, JobKind::screen).front();
+  const auto session = storage::session_of(world.db, first.id);
+  world.control_level *= 2;
+  for (int i = 0; i < 70; ++i) {
+    Job later = first;
+    later.key = "later:" + std::to_string(i);
+    later = storage::add_job(world.db, later);
+    const auto claimed = storage::claim_job(world.db, world.runner, world.clock.now(), world.clock.now());
+    REQUIRE(claimed->id == later.id);
+    storage::store_result(world.db, later.id, claimed->attempt, world.measure(later), world.clock.now());
+    Desk desk = world.desk();
+    settle(desk, *storage::find_job(world.db, later.id));
+  }
+  CHECK(storage::find_check(world.db, first.id)->control == Approx(.25).epsilon(.05));
+  Desk desk = world.desk();
+  CHECK(settle(desk, first).state == Settled::State::usable);
 }
