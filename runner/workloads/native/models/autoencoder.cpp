@@ -1,24 +1,15 @@
 // A deep autoencoder of ratings (Kuchaiev and Ginsburg, 2017; TorchBench's nvidia_deeprecommender): large
 // matrix products on sparse rows, SELU, a loss over the rated items only; recommendation.
+#include "blocks/perceptron.hpp"
 #include "case.hpp"
 
 namespace nightjar::workloads::autoencoder {
-namespace nn = torch::nn;
-
-// Encoder and decoder; the last layer has no activation, so that ratings keep their scale.
-nn::Sequential network(std::int64_t items, std::int64_t hidden, std::int64_t code) {
-  const std::vector<std::int64_t> widths{items, hidden, hidden, code, hidden, hidden, items};
-  nn::Sequential parts;
-  for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
-    if (i > 0) parts->push_back(nn::SELU());
-    parts->push_back(nn::Linear(widths[i], widths[i + 1]));
-  }
-  return parts;
-}
 
 Step make(Case& made_for) {
   const auto items = made_for.size("items");
-  auto model = network(items, made_for.size("hidden"), made_for.size("code"));
+  const auto hidden = made_for.size("hidden"), code = made_for.size("code");
+  // The last layer has no activation, so that ratings keep their scale.
+  auto model = perceptron({items, hidden, hidden, code, hidden, hidden, items}, torch::nn::SELU());
   made_for.ready(*model);
   const auto rated =
       made_for.integers("rated", {made_for.batch, items}, made_for.size("one_rated_of")).eq(0).to(torch::kFloat32);

@@ -1,28 +1,22 @@
 // DLRM (Naumov et al., 2019): embedding bags, pairwise interaction, two small MLPs; recommendation.
+#include "blocks/perceptron.hpp"
 #include "case.hpp"
 
 namespace nightjar::workloads::dlrm {
 namespace nn = torch::nn;
 
-void append_mlp(nn::Sequential& layers, const std::vector<std::int64_t>& widths) {
-  for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
-    layers->push_back(nn::Linear(widths[i], widths[i + 1]));
-    layers->push_back(nn::ReLU());
-  }
-}
-
 struct DlrmImpl : nn::Module {
   explicit DlrmImpl(const Case& made_for) {
     const auto width = made_for.size("width");
-    append_mlp(bottom, {made_for.size("dense"), 256, 128, width});
+    bottom = perceptron({made_for.size("dense"), 256, 128, width});
+    bottom->push_back(nn::ReLU());
     register_module("bottom", bottom);
     for (std::int64_t i = 0; i < made_for.size("tables"); ++i)
       tables->push_back(nn::EmbeddingBag(
           nn::EmbeddingBagOptions(made_for.size("rows"), width).mode(torch::kSum)));
     register_module("tables", tables);
     const auto features = made_for.size("tables") + 1;
-    append_mlp(top, {width + features * (features - 1) / 2, 256, 128});
-    top->push_back(nn::Linear(128, 1));
+    top = perceptron({width + features * (features - 1) / 2, 256, 128, 1});
     top->push_back(nn::Sigmoid());
     register_module("top", top);
     const auto pairs = torch::tril_indices(features, features, -1);
@@ -44,7 +38,7 @@ struct DlrmImpl : nn::Module {
     return top->forward(torch::cat({from_dense, pairs}, 1));
   }
 
-  nn::Sequential bottom, top;
+  nn::Sequential bottom{nullptr}, top{nullptr};
   nn::ModuleList tables;
   torch::Tensor row, column;
 };

@@ -1,20 +1,11 @@
 // A small network learns the Lennard-Jones potential of a pair of atoms, and its force as the gradient (after
 // TorchBench's model of that name): training differentiates twice. Many small operators, autograd on autograd.
+#include "blocks/perceptron.hpp"
 #include "case.hpp"
 
 namespace nightjar::workloads::lennard_jones {
 namespace nn = torch::nn;
 using torch::Tensor;
-
-nn::Sequential network(std::int64_t hidden, std::int64_t layers) {
-  nn::Sequential parts;
-  for (std::int64_t i = 0; i < layers; ++i) {
-    parts->push_back(nn::Linear(i == 0 ? 1 : hidden, hidden));
-    parts->push_back(nn::Tanh());
-  }
-  parts->push_back(nn::Linear(hidden, 1));
-  return parts;
-}
 
 // Of each pair: the energy, and the force, which is its slope downwards.
 std::pair<Tensor, Tensor> energy_and_force(nn::Sequential& model, const Tensor& distances,
@@ -33,7 +24,9 @@ std::pair<Tensor, Tensor> truth(const Tensor& distance) {
 }
 
 Step make(Case& made_for) {
-  auto model = network(made_for.size("hidden"), made_for.size("layers"));
+  std::vector<std::int64_t> widths(made_for.size("layers") + 2, made_for.size("hidden"));
+  widths.front() = widths.back() = 1;
+  auto model = perceptron(widths, nn::Tanh());
   made_for.ready(*model);
   const Tensor distance = 1.5 + 0.5 * made_for.uniform("distance", {made_for.batch, 1});
   if (made_for.task == "eval")

@@ -1,21 +1,17 @@
 // Soft actor critic (Haarnoja et al., 2018). `act`: `steps` decisions of a policy for a batch of
 // environments, one after the other; `update`: one step each of critic, actor and temperature, then
 // of the target network. C++ has no torch::distributions, so the squashed normal is written out.
+#include "blocks/perceptron.hpp"
 #include "case.hpp"
 
 namespace nightjar::workloads::soft_actor_critic {
 namespace nn = torch::nn;
 using torch::Tensor;
 
-nn::Sequential mlp(std::int64_t inputs, std::int64_t hidden, std::int64_t outputs) {
-  return nn::Sequential(nn::Linear(inputs, hidden), nn::ReLU(), nn::Linear(hidden, hidden),
-                        nn::ReLU(), nn::Linear(hidden, outputs));
-}
-
 struct ActorImpl : nn::Module {
   explicit ActorImpl(const Case& made_for)
-      : trunk(register_module("trunk", mlp(made_for.size("observation"), made_for.size("hidden"),
-                                           2 * made_for.size("action")))) {}
+      : trunk(register_module("trunk", perceptron({made_for.size("observation"), made_for.size("hidden"),
+                                                   made_for.size("hidden"), 2 * made_for.size("action")}))) {}
 
   // A fresh action and its log-probability.
   std::pair<Tensor, Tensor> sample(const Tensor& observation) {
@@ -41,7 +37,8 @@ struct CriticImpl : nn::Module {
         second(register_module("second", network(made_for))) {}
 
   static nn::Sequential network(const Case& made_for) {
-    return mlp(made_for.size("observation") + made_for.size("action"), made_for.size("hidden"), 1);
+    const auto hidden = made_for.size("hidden");
+    return perceptron({made_for.size("observation") + made_for.size("action"), hidden, hidden, 1});
   }
 
   std::pair<Tensor, Tensor> forward(const Tensor& observation, const Tensor& action) {

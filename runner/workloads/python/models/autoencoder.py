@@ -4,22 +4,13 @@ matrix products on sparse rows, SELU, a loss over the rated items only; recommen
 import torch
 from torch import nn
 
-
-def mlp(widths):
-    parts = []
-    for inputs, outputs in zip(widths, widths[1:]):
-        parts += [nn.Linear(inputs, outputs), nn.SELU()]
-    return parts
-
-
-def network(items, hidden, code):
-    """Encoder and decoder; the last layer has no activation, so that ratings keep their scale."""
-    widths = [items, hidden, hidden, code]
-    return nn.Sequential(*mlp(widths), *mlp(widths[::-1])[:-1])
+from blocks.perceptron import perceptron
 
 
 def make(case):
-    model = case.ready(network(case.items, case.hidden, case.code))
+    # The last layer has no activation, so that ratings keep their scale.
+    model = case.ready(perceptron(case.items, case.hidden, case.hidden, case.code, case.hidden, case.hidden,
+                                  case.items, activation=nn.SELU))
     rated = (case.integers("rated", case.batch, case.items, high=case.one_rated_of) == 0).float()
     ratings = rated * (1 + case.integers("ratings", case.batch, case.items, high=5).float())
     if case.task == "eval":

@@ -3,23 +3,17 @@
 import torch
 from torch import nn
 
-
-def mlp(*widths):
-    layers = []
-    for inputs, outputs in zip(widths, widths[1:]):
-        layers += [nn.Linear(inputs, outputs), nn.ReLU()]
-    return layers
+from blocks.perceptron import perceptron
 
 
 class Dlrm(nn.Module):
     def __init__(self, case):
         super().__init__()
-        self.bottom = nn.Sequential(*mlp(case.dense, 256, 128, case.width))
+        self.bottom = perceptron(case.dense, 256, 128, case.width).append(nn.ReLU())
         self.tables = nn.ModuleList(
             nn.EmbeddingBag(case.rows, case.width, mode="sum") for _ in range(case.tables))
         features = case.tables + 1
-        self.top = nn.Sequential(*mlp(case.width + features * (features - 1) // 2, 256, 128),
-                                 nn.Linear(128, 1), nn.Sigmoid())
+        self.top = perceptron(case.width + features * (features - 1) // 2, 256, 128, 1).append(nn.Sigmoid())
         row, column = torch.tril_indices(features, features, offset=-1)
         self.register_buffer("row", row, persistent=False)
         self.register_buffer("column", column, persistent=False)

@@ -5,13 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-
-def network(hidden, layers):
-    widths = [1] + [hidden] * layers
-    parts = []
-    for inputs, outputs in zip(widths, widths[1:]):
-        parts += [nn.Linear(inputs, outputs), nn.Tanh()]
-    return nn.Sequential(*parts, nn.Linear(hidden, 1))
+from blocks.perceptron import perceptron
 
 
 def energy_and_force(model, distance, differentiable):
@@ -30,7 +24,7 @@ def lennard_jones(distance):
 
 
 def make(case):
-    model = case.ready(network(case.hidden, case.layers))
+    model = case.ready(perceptron(1, *[case.hidden] * case.layers, 1, activation=nn.Tanh))
     distance = 1.5 + 0.5 * case.uniform("distance", case.batch, 1)
     if case.task == "eval":
         return lambda: torch.cat(energy_and_force(model, distance, False)).detach()

@@ -6,12 +6,8 @@ import torch
 from torch import distributions, nn
 from torch.nn import functional
 
+from blocks.perceptron import perceptron
 from case import descend
-
-
-def mlp(inputs, hidden, outputs):
-    return nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(),
-                         nn.Linear(hidden, outputs))
 
 
 class SquashedNormal(distributions.TransformedDistribution):
@@ -25,7 +21,7 @@ class SquashedNormal(distributions.TransformedDistribution):
 class Actor(nn.Module):
     def __init__(self, case):
         super().__init__()
-        self.trunk = mlp(case.observation, case.hidden, 2 * case.action)
+        self.trunk = perceptron(case.observation, case.hidden, case.hidden, 2 * case.action)
 
     def forward(self, observation):
         mean, log_deviation = self.trunk(observation).chunk(2, dim=-1)
@@ -36,8 +32,9 @@ class Actor(nn.Module):
 class Critic(nn.Module):
     def __init__(self, case):
         super().__init__()
-        self.first = mlp(case.observation + case.action, case.hidden, 1)
-        self.second = mlp(case.observation + case.action, case.hidden, 1)
+        widths = [case.observation + case.action, case.hidden, case.hidden, 1]
+        self.first = perceptron(*widths)
+        self.second = perceptron(*widths)
 
     def forward(self, observation, action):
         both = torch.cat([observation, action], dim=-1)
