@@ -75,14 +75,57 @@ def run(name, **fields):
     return messages
 
 
+AHEAD = 3  # runs that are started before their test asks for them
+TRIO = [{}, {"seed": 3}, {"seed": 3, "min_iterations": 60}]
+
+
+@functools.cache
+def pool():
+    """Two runs side by side: no test asks how long they took."""
+    native()  # before there are threads: it may have to be built
+    return concurrent.futures.ThreadPoolExecutor(2)
+
+
+@functools.cache
+def started(name):
+    return pool().submit(run, name)
+
+
+def default(name):
+    """A run with seed 0 at the sizes that nights measure, done once for all tests."""
+    every = names("python") + names("native")
+    for soon in every[every.index(name):][:1 + AHEAD]:
+        started(soon)
+    return started(name).result()
+
+
 @functools.cache
 def trio(name):
-    """Three runs, each done once for all tests: seed 0, seed 3, and seed 3 with more iterations. Side by side:
-    no test asks how long they took."""
-    command(name)  # before there are threads: it may have to be built
-    wanted = [{}, {"seed": 3}, {"seed": 3, "min_iterations": 60}]
-    with concurrent.futures.ThreadPoolExecutor(len(wanted)) as pool:
-        return tuple(pool.map(lambda fields: run(name, **fields), wanted))
+    """That run, one with seed 3, and one with seed 3 and more iterations."""
+    more = [pool().submit(run, name, **fields) for fields in TRIO[1:]]
+    return default(name), *(future.result() for future in more)
+
+
+@functools.cache
+def tiny(name):
+    """The same three at sizes that take no time."""
+    wanted = [json.loads(request(name, sizes="tiny", **fields)) for fields in TRIO]
+    if name.startswith("python/"):
+        return forked(wanted)
+    return tuple(pool().map(lambda fields: run(name, sizes="tiny", **fields), TRIO))
+
+
+@functools.cache
+def forks():
+    """See forks.py; it ends when its standard input does."""
+    return subprocess.Popen([python(), str(ROOT / "tests" / "workloads" / "forks.py")], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, text=True, env=environment())
+
+
+def forked(requests):
+    forks().stdin.write(json.dumps(requests) + "\n")
+    forks().stdin.flush()
+    return json.loads(forks().stdout.readline())
 
 
 def result(messages):

@@ -17,7 +17,7 @@ def first(kind):
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_workload_answers_ready_samples_and_a_result(name):
-    ready, *samples, result = programs.trio(name)[0]
+    ready, *samples, result = programs.default(name)
     assert ready["event"] == "ready"
     assert ready["torch"]["version"] and ready["torch"]["path"].startswith("/")
     assert ready["memory_after_import"] > 1 << 20
@@ -49,7 +49,8 @@ def test_iterations_are_counted_by_minimum_and_by_time(kind):
                                   '{"workload": "x", "version": "1"}',
                                   '{"workload": "x", "version": 1, "threads": 0}',
                                   '{"workload": "x", "version": 1, "seconds": -1}',
-                                  '{"workload": "x", "version": 1, "min_iterations": 2.5}'])
+                                  '{"workload": "x", "version": 1, "min_iterations": 2.5}',
+                                  '{"workload": "x", "version": 1, "sizes": "small"}'])
 def test_a_garbled_request_is_answered_by_an_error_that_says_what_is_wrong(kind, text):
     status, messages = programs.answers(programs.command(kind + "/"), text)
     assert status == 2

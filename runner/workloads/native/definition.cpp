@@ -30,7 +30,7 @@ std::vector<std::string> native_names() {
   return names;
 }
 
-Definition find_definition(const std::string& name, std::int64_t version) {
+Definition find_definition(const std::string& name, std::int64_t version, bool tiny) {
   const UnknownWorkload unknown("no workload is called '" + name + "'");
   const auto parts = split(name);
   if (parts.size() != 7 || (parts[3] != "cpu" && parts[3] != "cuda")) throw unknown;
@@ -42,8 +42,9 @@ Definition find_definition(const std::string& name, std::int64_t version) {
     if (item.at("version") != version)
       throw UnknownWorkload(name + " is at version " + item.at("version").dump() + " here, not " +
                             std::to_string(version));
-    return {parts[1], parts[2], parts[3], std::stoll(parts[5].substr(1)),
-            known.at("sizes").at(parts[1] + "/" + parts[2])};
+    nlohmann::json sizes = known.at("sizes").at(parts[1] + "/" + parts[2]);
+    if (tiny) sizes.update(known.at("tiny").at(parts[1]));
+    return {parts[1], parts[2], parts[3], std::stoll(parts[5].substr(1)), sizes};
   }
   throw unknown;
 }

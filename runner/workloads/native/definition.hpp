@@ -23,7 +23,7 @@ struct UnknownWorkload : std::runtime_error {
 std::vector<std::string> native_names();
 
 // The table lists devices as `cpu`; `cuda` in their place means the same workload there. Throws
-// UnknownWorkload, also if the table has another version.
-Definition find_definition(const std::string& name, std::int64_t version);
+// UnknownWorkload, also if the table has another version. `tiny`: at the table's small sizes.
+Definition find_definition(const std::string& name, std::int64_t version, bool tiny = false);
 
 }  // namespace nightjar::workloads

@@ -14,7 +14,7 @@ namespace {
 int answer(const Channel& channel) {
   const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
   const Request request = parse_request(text);
-  const Definition definition = find_definition(request.workload, request.version);
+  const Definition definition = find_definition(request.workload, request.version, request.tiny);
   channel.ready(identity());
   channel.result(run(request, definition));
   return 0;

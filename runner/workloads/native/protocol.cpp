@@ -63,6 +63,10 @@ Request parse_request(const std::string& text) {
   request.seconds = take<double>(fields, "seconds", 2.0, 0, 3600);
   request.fastest_probe = take<double>(fields, "fastest_probe", 0, 0, 1);
   request.slow = take<double>(fields, "slow", 0, 0, 10);
+  const Json sizes = fields.value("sizes", Json("default"));
+  if (sizes != "default" && sizes != "tiny")
+    throw wrong("sizes", "neither \"default\" nor \"tiny\"");
+  request.tiny = sizes == "tiny";
   return request;
 }
 

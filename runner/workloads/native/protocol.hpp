@@ -22,6 +22,7 @@ struct Request {
   double seconds = 2.0;
   double fastest_probe = 0;  // seconds, of earlier processes; 0: not known
   double slow = 0;           // a slow-down to plant: share of an iteration's own time
+  bool tiny = false;         // sizes: "tiny" instead of "default"
 };
 
 // Throws BadRequest that says which field is wrong.

@@ -35,9 +35,10 @@ def names(kind="python"):
     return [item["name"] for item in _table()["items"] if item["kind"] == kind]
 
 
-def find(name, version):
-    """The definition called `name`. The table lists devices as `cpu`; `cuda` in their place means
-    the same workload there. Throws UnknownWorkload, also if the table has another version."""
+def find(name, version, sizes="default"):
+    """The definition called `name`, at the sizes called "default" or "tiny". The table lists devices as
+    `cpu`; `cuda` in their place means the same workload there. Throws UnknownWorkload, also if the
+    table has another version."""
     parts = name.split("/")
     if len(parts) != 7 or parts[3] not in ("cpu", "cuda"):
         raise UnknownWorkload(f"no workload is called '{name}'")
@@ -49,8 +50,10 @@ def find(name, version):
         if item["name"] == listed and item["kind"] == "python":
             if item["version"] != version:
                 raise UnknownWorkload(f"{name} is at version {item['version']} here, not {version}")
-            sizes = table["sizes"][f"{parts[1]}/{parts[2]}"]
-            return Definition(name, version, parts[1], parts[2], parts[3], int(parts[5][1:]), sizes)
+            chosen = dict(table["sizes"][f"{parts[1]}/{parts[2]}"])
+            if sizes == "tiny":
+                chosen.update(table["tiny"][parts[1]])
+            return Definition(name, version, parts[1], parts[2], parts[3], int(parts[5][1:]), chosen)
     raise UnknownWorkload(f"no workload is called '{name}'")
 
 

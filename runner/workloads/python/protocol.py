@@ -21,6 +21,7 @@ class Request:
     seconds: float
     fastest_probe: float  # seconds, of earlier processes; 0: not known
     slow: float = 0.0  # a slow-down to plant: share of an iteration's own time
+    sizes: str = "default"  # or "tiny"
 
     @staticmethod
     def parse(text):
@@ -42,12 +43,15 @@ class Request:
 
         if not isinstance(fields.get("workload"), str):
             raise BadRequest("the request's 'workload' is missing or of the wrong type")
+        sizes = fields.get("sizes", "default")
+        if sizes not in ("default", "tiny"):
+            raise BadRequest("the request's 'sizes' is neither \"default\" nor \"tiny\"")
         return Request(fields["workload"], take("version", int, None, 1, 2**31 - 1),
                        take("seed", int, 0, 0, 2**64 - 1), take("threads", int, 1, 1, 1024),
                        take("min_iterations", int, 10, 1, MAX_ITERATIONS),
                        float(take("seconds", (int, float), 2.0, 0, 3600)),
                        float(take("fastest_probe", (int, float), 0.0, 0, 1)),
-                       float(take("slow", (int, float), 0.0, 0, 10)))
+                       float(take("slow", (int, float), 0.0, 0, 10)), sizes)
 
 
 class Channel:

@@ -30,7 +30,8 @@ def main():
     steady_allocator()
     try:
         request = protocol.Request.parse(sys.stdin.buffer.read())
-        answer(channel, request, definition.find(request.workload, request.version))
+        answer(channel, request, definition.find(request.workload, request.version,
+                                                  request.sizes))
     except protocol.BadRequest as error:
         channel.error("failed", str(error))
         return 2
