@@ -13,8 +13,13 @@ WORKLOADS = ROOT / "runner" / "workloads"
 TABLE = json.loads((WORKLOADS / "workloads.json").read_text(encoding="utf-8"))
 
 
-def names(kind):
+def listed(kind):
     return [item["name"] for item in TABLE["items"] if item["kind"] == kind]
+
+
+def names(kind):
+    """Without the variants of others: compiled, or in another precision (see variants_test.py)."""
+    return [name for name in listed(kind) if name.endswith("/eager") and "/fp32/" in name]
 
 
 def python():

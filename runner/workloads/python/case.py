@@ -1,8 +1,17 @@
 """What a model's file is given: its sizes, inputs and parameters, and the usual kinds of step."""
 
+import random
+
 import torch
 
 import generator
+from failure import Unavailable
+
+DTYPES = {"fp32": torch.float32, "amp": torch.float32, "bf16": torch.bfloat16, "fp64": torch.float64}
+# What torch.compile is told; eager is not compiled. The modes are its own names.
+COMPILED = {"inductor": {}, "inductor-dynamic": {"dynamic": True},
+            "inductor-reduce-overhead": {"mode": "reduce-overhead"},
+            "inductor-max-autotune": {"mode": "max-autotune"}}
 
 
 class Case:
@@ -11,41 +20,100 @@ class Case:
     def __init__(self, definition, seed):
         self.name = definition.name
         self.task = definition.task
-        self.batch = definition.batch
         self.device = torch.device(definition.device)
+        self.dtype = DTYPES[definition.precision]
         self.parameters = 0
+        self.modules = []  # whose gradients belong to the result
+        self._definition = definition
         self._seed = seed
+        self.networks = 0  # made by network()
+        self._knows_batch = False
         for name, value in definition.sizes.items():
             setattr(self, name, value)
 
+    @property
+    def batch(self):
+        self._knows_batch = True
+        return self._definition.batch
+
+    @property
+    def precision(self):
+        return self._definition.precision
+
+    @property
+    def backend(self):
+        return self._definition.backend
+
     def uniform(self, label, *shape, bound=1.0):
-        return generator.uniform(self._seed, label, shape, bound).to(self.device)
+        return generator.uniform(self._seed, label, shape, bound).to(self.device, self.dtype)
 
     def integers(self, label, *shape, high):
         return generator.integers(self._seed, label, shape, high).to(self.device)
 
     def ready(self, module):
-        """The module with its parameters set from the seed, on the device, in the task's mode."""
+        """The module with its parameters set from the seed, on the device, in the precision and in the
+        task's mode."""
         generator.initialise(module, self._seed)
         self.parameters = sum(parameter.numel() for parameter in module.parameters())
-        return module.to(self.device).train(self.task not in ("eval", "act"))
+        self.modules.append(module)
+        return module.to(self.device, self.dtype).train(self.task not in ("eval", "act"))
+
+    def network(self, function):
+        """`function`, a module or what calls one, as the workload's precision and backend want it. As users
+        of torch.compile do, it is given models and losses, and no optimizer."""
+        self.networks += 1
+        if self.precision == "amp":
+            function = self._autocast(function)
+        if self.backend != "eager":
+            function = torch.compile(function, **COMPILED[self.backend])
+        return function
+
+    def _autocast(self, function):
+        def mixed(*inputs):
+            with torch.autocast(self.device.type):
+                return function(*inputs)
+        return mixed
 
     def evaluation(self, module, *inputs):
         """A step that is one forward pass without gradients."""
+        forward = self.network(module)
+
         def step():
             with torch.no_grad():
-                return module(*inputs)
+                return forward(*inputs)
         return step
 
     def training(self, module, optimizer, loss):
         """A step that is forward (`loss()`), backward and optimizer; it returns the loss."""
+        forward = self.network(loss)
+
         def step():
             optimizer.zero_grad(set_to_none=True)
-            value = loss()
+            value = forward()
             value.backward()
             optimizer.step()
             return value
         return step
+
+    def require_all_of_its_name(self):
+        """Throws Unavailable if the model took no notice of a part of the name: it would be measured under
+        a name that is not its own."""
+        what = f"{self._definition.model}/{self.task}"
+        if not self._definition.own_batch and not self._knows_batch:
+            raise Unavailable(f"{what} does the same work at every batch size")
+        if (self.backend != "eager" or self.precision == "amp") and not self.networks:
+            raise Unavailable(f"{what} names no network that could be compiled or autocast")
+
+
+def build(model, definition, seed):
+    """The case and its step. Whatever the constructors drew: both twins draw the same from here on."""
+    torch.manual_seed(seed)
+    case = Case(definition, seed)
+    step = model.make(case)
+    case.require_all_of_its_name()
+    torch.manual_seed(seed)
+    random.seed(seed)
+    return case, step
 
 
 def descend(optimizer, loss):

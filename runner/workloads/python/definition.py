@@ -5,9 +5,13 @@ Imports no torch, so that names can be listed at once.
 
 import json
 import pathlib
+import re
 from dataclasses import dataclass
 
 TABLE = pathlib.Path(__file__).parent.parent / "workloads.json"
+DEVICES = ("cpu", "cuda")
+PRECISIONS = ("fp32", "bf16", "amp")
+BACKENDS = ("eager", "inductor", "inductor-reduce-overhead", "inductor-max-autotune", "inductor-dynamic")
 
 
 class UnknownWorkload(Exception):
@@ -21,8 +25,11 @@ class Definition:
     model: str
     task: str
     device: str
+    precision: str
     batch: int
+    backend: str
     sizes: dict  # by name, whole numbers
+    own_batch: bool = True  # the table's; another one must mean other work
 
     @property
     def module(self):
@@ -36,25 +43,33 @@ def names(kind="python"):
 
 
 def find(name, version, sizes="default"):
-    """The definition called `name`, at the sizes called "default" or "tiny". The table lists devices as
-    `cpu`; `cuda` in their place means the same workload there. Throws UnknownWorkload, also if the
-    table has another version."""
+    """The definition called `name`, at the sizes called "default" or "tiny": one that the table lists, or
+    a listed one on another device, in another precision, at another batch size or with another backend.
+    Throws UnknownWorkload, also if the table has another version."""
+    unknown = UnknownWorkload(f"no workload is called '{name}'")
     parts = name.split("/")
-    if len(parts) != 7 or parts[3] not in ("cpu", "cuda"):
-        raise UnknownWorkload(f"no workload is called '{name}'")
-    if parts[0] == "torchbench" and parts[2] in ("train", "eval") and parts[5][1:].isdigit():
-        return Definition(name, version, parts[1], parts[2], parts[3], int(parts[5][1:]), {})
-    listed = "/".join(parts[:3] + ["cpu"] + parts[4:])
+    if len(parts) != 7 or not re.fullmatch("b[1-9][0-9]{0,7}", parts[5]):
+        raise unknown
+    suite, model, task, device, precision, batch, backend = parts
+    if device not in DEVICES or precision not in PRECISIONS or backend not in BACKENDS:
+        raise unknown
+    number = int(batch[1:])
+    if suite == "torchbench" and task in ("train", "eval"):
+        return Definition(name, version, model, task, device, precision, number, backend, {})
     table = _table()
-    for item in table["items"]:
-        if item["name"] == listed and item["kind"] == "python":
-            if item["version"] != version:
-                raise UnknownWorkload(f"{name} is at version {item['version']} here, not {version}")
-            chosen = dict(table["sizes"][f"{parts[1]}/{parts[2]}"])
-            if sizes == "tiny":
-                chosen.update(table["tiny"][parts[1]])
-            return Definition(name, version, parts[1], parts[2], parts[3], int(parts[5][1:]), chosen)
-    raise UnknownWorkload(f"no workload is called '{name}'")
+    same = [item for item in table["items"]
+            if item["kind"] == "python" and item["name"].split("/")[:3] == parts[:3]]
+    if not same:
+        raise unknown
+    listed = "/".join(parts[:3] + ["cpu"] + parts[4:])
+    item = next((item for item in same if item["name"] == listed), same[0])
+    if item["version"] != version:
+        raise UnknownWorkload(f"{name} is at version {item['version']} here, not {version}")
+    own_batch = batch in [item["name"].split("/")[5] for item in same]
+    chosen = dict(table["sizes"][f"{model}/{task}"])
+    if sizes == "tiny":
+        chosen.update(table["tiny"][model])
+    return Definition(name, version, model, task, device, precision, number, backend, chosen, own_batch)
 
 
 def _table():

@@ -17,6 +17,7 @@ PEAK_AT = 30
 CLEAN = 10  # undisturbed iterations that measuring goes on for ...
 PATIENCE = 12  # ... up to this multiple of the time asked for
 LEAK_POINTS = 200
+FIRST = 10  # iterations that carry what a compiler does, as PyTorch's dynamo runners count them
 
 
 @dataclass
@@ -30,6 +31,7 @@ class Measurement:
     peak_bytes: int
     leaked_bytes: float  # an iteration
     checksum: float
+    first: list  # seconds of the first ten iterations, warm-up included
 
 
 def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counters=None,
@@ -66,7 +68,7 @@ def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counte
             loop.await_quiet(left)
         loop.iterate()
     return Measurement(warmup, *loop.samples(warmup), loop.fastest_probe(), peak,
-                       leak_slope(loop.resident_since(warmup)), checksum)
+                       leak_slope(loop.resident_since(warmup)), checksum, loop.first(FIRST))
 
 
 def leak_slope(resident):

@@ -82,6 +82,10 @@ class Loop:
         return [*([ns * 1e-9 for ns in times[since:self.done]]
                   for times in (self._latency, self._cpu, self._wait)), self._slowdown(since)]
 
+    def first(self, count):
+        """Seconds of the first iterations."""
+        return [ns * 1e-9 for ns in self._latency[:min(count, self.done)]]
+
     def clean(self, since):
         """How many iterations were not disturbed, from `since` on."""
         return sum(slowdown <= SLOWED for slowdown in self._slowdown(since))

@@ -72,5 +72,5 @@ class Channel:
         while data:
             data = data[os.write(self._descriptor, data):]
 
-    def error(self, status, reason):
-        self.send("error", status=status, reason=reason)
+    def error(self, status, reason, accuracy=None):
+        self.send("error", status=status, reason=reason, **({"accuracy": accuracy} if accuracy else {}))

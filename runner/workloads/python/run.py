@@ -3,16 +3,18 @@
 Exit status 0: an answer was given, be it a result or an error; 2: wrong use.
 """
 
+import contextlib
 import importlib
 import importlib.metadata
 import math
 import os
 import platform
-import random
 import sys
 
+import compiled
 import definition
 import protocol
+from device_clock import DeviceClock
 from failure import Unavailable, WrongResult
 from process import Counters, steady_allocator
 
@@ -30,15 +32,16 @@ def main():
     steady_allocator()
     try:
         request = protocol.Request.parse(sys.stdin.buffer.read())
-        answer(channel, request, definition.find(request.workload, request.version,
-                                                  request.sizes))
+        found = definition.find(request.workload, request.version, request.sizes)
+        with contextlib.nullcontext() if found.backend == "eager" else compiled.fresh_cache():
+            answer(channel, request, found)
     except protocol.BadRequest as error:
         channel.error("failed", str(error))
         return 2
     except definition.UnknownWorkload as error:
         channel.error("failed", str(error))
     except BaseException as error:  # whatever ends a run is the run's answer
-        channel.error(*judge(error))
+        channel.error(*judge(error), getattr(error, "accuracy", None))
     return 0
 
 
@@ -53,35 +56,44 @@ def answer(channel, request, found):
 
 
 def run(torch, model, request, found):
-    from case import Case, checksum_of
-    from harness import measure
+    """The Measurement and the result's fields."""
+    import case
+    import harness
     from probe import Probe
     torch.set_num_threads(request.threads)
     torch.set_num_interop_threads(1)
     torch.set_flush_denormal(True)  # a loss near zero must not slow down a thousandth iteration
-    case = Case(found, request.seed)
-    step = model.make(case)
-    # Whatever the constructors drew: both twins draw the same from here on.
-    torch.manual_seed(request.seed)
-    random.seed(request.seed)
-    synchronize = torch.cuda.synchronize if found.device == "cuda" else None
-    result = measure(step, getattr(step, "checksum", checksum_of), request.min_iterations, request.seconds, synchronize,
-                     probe=Probe(int(request.fastest_probe * 1e9)), slow=request.slow)
+    clock = DeviceClock(torch) if found.device == "cuda" else None
+
+    def build(definition):
+        return case.build(model, definition, request.seed)
+
+    def measure(step):
+        return harness.measure(clock.around(step) if clock else step,
+                               getattr(step, "checksum", case.checksum_of), request.min_iterations,
+                               request.seconds, clock and clock.synchronize,
+                               probe=Probe(int(request.fastest_probe * 1e9)), slow=request.slow)
+    fields, metrics = {}, {}
+    if found.backend == "eager":
+        made, step = build(found)
+        result = measure(step)
+    else:
+        made, result, metrics = compiled.measure(torch, build, found, clock and torch.cuda.synchronize, measure)
+        fields["accuracy"] = "pass"
     if not math.isfinite(result.checksum):
         raise WrongResult(f"the output's checksum is {result.checksum}")
-    metrics = {"peak_cpu_memory": [result.peak_bytes], "leaked_memory": [result.leaked_bytes]}
-    if found.device == "cuda":
-        metrics["peak_gpu_memory"] = [torch.cuda.max_memory_allocated()]
-    return result, metrics, case.parameters
+    metrics |= {"peak_cpu_memory": [result.peak_bytes], "leaked_memory": [result.leaked_bytes]}
+    if clock:
+        metrics |= clock.metrics(result.warmup_iterations)
+    return result, {"metrics": metrics, "parameters": made.parameters, **fields}
 
 
-def send_result(channel, result, metrics, parameters):
+def send_result(channel, result, fields):
     rows = zip(result.latency, result.cpu, result.wait, result.slowdown)
     channel.send_all([{"event": "sample", "latency": latency, "cpu": cpu, "wait": wait,
                        "slowdown": slowdown} for latency, cpu, wait, slowdown in rows])
-    channel.send("result", warmup_iterations=result.warmup_iterations, metrics=metrics,
-                 fastest_probe=result.fastest_probe,
-                 checksum=result.checksum, parameters=parameters)
+    channel.send("result", warmup_iterations=result.warmup_iterations, fastest_probe=result.fastest_probe,
+                 checksum=result.checksum, **fields)
 
 
 def identity(torch):

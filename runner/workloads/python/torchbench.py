@@ -10,6 +10,7 @@ import sys
 
 import torch
 
+from accuracy import tensors_in
 from failure import Unavailable
 
 BACKENDS = {"eager": [], "inductor": ["--torchdynamo", "inductor"]}
@@ -34,20 +35,22 @@ class Step:
 
 
 def make(case):
-    _, name, task, device, precision, batch, backend = case.name.split("/")
-    if backend not in BACKENDS:
-        raise Unavailable(f"TorchBench has no backend {backend} here")
+    _, name, task, device, *_ = case.name.split("/")
+    precision = case.precision
+    if case.backend not in BACKENDS or precision == "fp64":
+        raise Unavailable(f"TorchBench has no backend {case.backend} in {precision} here")
     kind = model_class(name)
     default = getattr(kind, f"DEFAULT_{task.upper()}_BSIZE", None) or 1
-    number = int(batch[1:])
     arguments = [] if (device, precision) == ("cpu", "fp32") else ["--precision", precision]
     try:
-        model = kind(test=task, device=device, batch_size=None if number == default else number,
-                     extra_args=arguments + BACKENDS[backend])
+        model = kind(test=task, device=device, batch_size=None if case.batch == default else case.batch,
+                     extra_args=arguments + BACKENDS[case.backend])
     except (NotImplementedError, ImportError, OSError) as error:  # OSError: weights that are not here
         raise Unavailable(one_line(error)) from error
     step = Step(model)
+    case.networks += 1  # TorchBench compiles and casts them itself
     try:
+        case.modules = [step.module()]
         case.parameters = sum(parameter.numel() for parameter in step.module().parameters())
     except (NotImplementedError, AttributeError):
         case.parameters = 0  # not every model shows its module
@@ -63,16 +66,6 @@ def model_class(name):
         return importlib.import_module(f"torchbenchmark.models.{name}").Model
     except Exception as error:  # whatever a model's dependencies throw is that model's affair
         raise Unavailable(one_line(error)) from error
-
-
-def tensors_in(output):
-    if isinstance(output, torch.Tensor):
-        yield output
-    elif isinstance(output, dict):
-        yield from tensors_in(list(output.values()))
-    elif isinstance(output, (list, tuple)):
-        for item in output:
-            yield from tensors_in(item)
 
 
 def one_line(error):

@@ -36,17 +36,19 @@ def make(case):
     noise = case.uniform("noise", case.batch, case.latent, 1, 1)
     if case.task == "eval":
         return case.evaluation(model.generator, noise)
-    return Duel(model, noise, case.uniform("images", case.batch, 3, 32, 32))
+    return Duel(case, model, noise, case.uniform("images", case.batch, 3, 32, 32))
 
 
 class Duel:
-    def __init__(self, model, noise, images):
-        self.model, self.noise, self.images = model, noise, images
+    def __init__(self, case, model, noise, images):
+        self.noise, self.images = noise, images
+        self.generator = case.network(model.generator)
+        self.discriminator = case.network(model.discriminator)
         self.judge = torch.optim.Adam(model.discriminator.parameters(), lr=2e-4, betas=(0.5, 0.999))
         self.forge = torch.optim.Adam(model.generator.parameters(), lr=2e-4, betas=(0.5, 0.999))
 
     def __call__(self):
-        forged = self.model.generator(self.noise)
+        forged = self.generator(self.noise)
         judged = self.loss(self.images, 1.0) + self.loss(forged.detach(), 0.0)
         descend(self.judge, judged)
         believed = self.loss(forged, 1.0)
@@ -54,5 +56,5 @@ class Duel:
         return torch.stack([judged.detach(), believed.detach()])
 
     def loss(self, images, wanted):
-        verdict = self.model.discriminator(images)
+        verdict = self.discriminator(images)
         return functional.binary_cross_entropy_with_logits(verdict, torch.full_like(verdict, wanted))

@@ -27,7 +27,8 @@ def make(case):
     model = case.ready(perceptron(1, *[case.hidden] * case.layers, 1, activation=nn.Tanh))
     distance = 1.5 + 0.5 * case.uniform("distance", case.batch, 1)
     if case.task == "eval":
-        return lambda: torch.cat(energy_and_force(model, distance, False)).detach()
+        energy_of = case.network(model)
+        return lambda: torch.cat(energy_and_force(energy_of, distance, False)).detach()
     energy, force = lennard_jones(distance)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
 

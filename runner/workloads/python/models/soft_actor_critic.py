@@ -60,16 +60,16 @@ def make(case):
     model = case.ready(SoftActorCritic(case))
     model.target.load_state_dict(model.critic.state_dict())
     if case.task == "act":
-        return acting(model, case.uniform("observations", case.steps, case.batch, case.observation))
+        return acting(case.network(model.actor), case.uniform("observations", case.steps, case.batch, case.observation))
     return Update(case, model)
 
 
-def acting(model, observations):
+def acting(actor, observations):
     def step():
         total = 0
         with torch.no_grad():
             for observation in observations:
-                action, log_probability = sample(model.actor(observation))
+                action, log_probability = sample(actor(observation))
                 total = total + action.sum() + log_probability.sum()
         return total
     return step
@@ -80,6 +80,7 @@ class Update:
 
     def __init__(self, case, model):
         self.model = model
+        self.actor, self.critic, self.target = map(case.network, (model.actor, model.critic, model.target))
         self.observation = case.uniform("observation", case.batch, case.observation)
         self.next_observation = case.uniform("next_observation", case.batch, case.observation)
         self.action = case.uniform("action", case.batch, case.action)
@@ -103,18 +104,18 @@ class Update:
 
     def update_critic(self, alpha):
         with torch.no_grad():
-            action, log_probability = sample(self.model.actor(self.next_observation))
-            first, second = self.model.target(self.next_observation, action)
+            action, log_probability = sample(self.actor(self.next_observation))
+            first, second = self.target(self.next_observation, action)
             value = torch.min(first, second) - alpha * log_probability
             wanted = self.reward + self.discount * value
-        first, second = self.model.critic(self.observation, self.action)
+        first, second = self.critic(self.observation, self.action)
         loss = functional.mse_loss(first, wanted) + functional.mse_loss(second, wanted)
         descend(self.critic_optimizer, loss)
         return loss
 
     def update_actor(self, alpha):
-        action, log_probability = sample(self.model.actor(self.observation))
-        first, second = self.model.critic(self.observation, action)
+        action, log_probability = sample(self.actor(self.observation))
+        first, second = self.critic(self.observation, action)
         loss = (alpha * log_probability - torch.min(first, second)).mean()
         descend(self.actor_optimizer, loss)
         return loss, log_probability
