@@ -1,15 +1,19 @@
 #include "runner/measure.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
 #include "bisect/statistics.hpp"
+#include "runner/batch_sweep.hpp"
 #include "runner/failure.hpp"
 #include "runner/fingerprint.hpp"
 #include "runner/native_cache.hpp"
 #include "runner/process_executor.hpp"
 #include "runner/python.hpp"
+#include "runner/variants.hpp"
 #include "storage/model/run_value.hpp"
 
 namespace nightjar::runner {
@@ -33,12 +37,44 @@ void run_once(const MeasureConfig& config, const RunPlace& place, const NativePr
   if (stop.stop_requested()) throw Stopped();
   ParsedRun run = parse_run(process, expected);
   probes.note(&workload, run.fastest_probe);
+  if (!run.accuracy.empty()) measured.accuracy = run.accuracy;
   if (run.result.status == RunStatus::measured) {
     measured.runs.push_back(std::move(run.result));
     return;
   }
   measured.status = run.result.status;
   measured.reason = run.result.reason;
+}
+
+// One run at a batch size, kept from taking all of the machine's memory.
+BatchPoint try_batch(MeasureConfig config, const RunPlace& place, const NativeProgram& native,
+                     const ExpectedTorch& expected, FastestProbes& probes, const CatalogEntry& entry,
+                     int batch, std::stop_token stop) {
+  constexpr double kShare = 0.8;
+  const auto memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  if (config.limits.memory_bytes == 0)
+    config.limits.memory_bytes = static_cast<std::int64_t>(kShare * memory);
+  config.limits.seconds = std::min(config.limits.seconds, 0.3);
+  MeasuredWorkload measured{at_batch(entry, "b" + std::to_string(batch)), {}, {}, {}, {}};
+  run_once(config, place, native, expected, probes, measured, std::move(stop));
+  return {batch, measured.status, summarize(measured.runs, "latency").location, measured.reason};
+}
+
+// What a name's `bmax` is on this machine: pinned earlier, or found now and pinned.
+void settle_batch(const MeasureConfig& config, const std::string& machine, MeasuredWorkload& measured,
+                  const std::function<BatchPoint(const CatalogEntry&, int)>& try_one) {
+  const PinnedBatches pinned(config.cache / "batches.json");
+  std::optional<int> batch = pinned.find(machine, measured.workload);
+  if (!batch) {
+    const SweepResult found = sweep_batches(measured.workload, try_one);
+    batch = found.batch;
+    if (batch) pinned.pin(machine, measured.workload, *batch);
+    measured.reason = found.reason;
+  }
+  if (batch)
+    measured.workload = at_batch(measured.workload, "b" + std::to_string(*batch));
+  else
+    measured.status = RunStatus::unavailable;
 }
 
 }  // namespace
@@ -63,7 +99,15 @@ Measurement measure(const MeasureConfig& config, const std::vector<CatalogEntry>
                        config.torchbench};
   FastestProbes probes;
   const ExpectedTorch expected{site_packages, "", ""};
-  for (const auto& workload : workloads) out.workloads.push_back({workload, {}, {}, {}});
+  const std::string machine = machine_class(out.machine).fingerprint.str();
+  for (const auto& workload : workloads) {
+    out.workloads.push_back({workload, {}, {}, {}, {}});
+    if (workload.name.batch() == "bmax")
+      settle_batch(config, machine, out.workloads.back(), [&](const CatalogEntry& entry, int batch) {
+        progress("trying batch size " + std::to_string(batch) + ": " + entry.name.str());
+        return try_batch(config, place, native, expected, probes, entry, batch, stop);
+      });
+  }
   for (int run = 0; run < config.runs; ++run)
     for (auto& measured : out.workloads) {
       if (measured.status != RunStatus::measured) continue;

@@ -25,6 +25,7 @@ struct MeasuredWorkload {
   std::vector<RunResult> runs;  // those that were measured
   RunStatus status = RunStatus::measured;
   std::string reason;  // of the first run that was not measured; its workload is not tried again
+  std::string accuracy;  // see ParsedRun
 };
 
 struct Measurement {
@@ -33,6 +34,8 @@ struct Measurement {
   std::vector<MeasuredWorkload> workloads;
 };
 
+// A workload at `bmax` is measured at the batch size pinned for it on this class of machine, and named so;
+// one without is given one first (runner/batch_sweep.hpp).
 // Every workload once, then all again, `runs` times: what disturbs the machine for a while disturbs all
 // alike. `progress` is told one line before each run. Throws std::runtime_error if torch cannot be
 // imported, Stopped.

@@ -62,7 +62,9 @@ OrderedJson item_json(const MeasuredWorkload& workload, const Measurement& measu
            {{"version", measurement.torch.version}, {"commit", measurement.torch.git_version}}},
           {"machine", measurement.machine},
           {"metrics", metrics},
-          {"output", {{"checksum", checksum}}}};
+          {"output",
+           {{"checksum", checksum},
+            {"accuracy", workload.accuracy.empty() ? OrderedJson(nullptr) : OrderedJson(workload.accuracy)}}}};
 }
 
 double location_of(const MeasuredWorkload& workload, const char* metric) {

@@ -76,6 +76,7 @@ class Reader {
     run_.result.warmup_iterations = static_cast<int>(not_negative(event, "warmup_iterations"));
     if (const auto sum = event.find("checksum"); sum != event.end() && !sum->is_null())
       run_.result.checksum = number_in(event, "checksum");
+    accuracy(event);
     if (event.contains("fastest_probe")) run_.fastest_probe = not_negative(event, "fastest_probe");
     const auto metrics = event.find("metrics");
     if (metrics == event.end()) return;
@@ -90,8 +91,13 @@ class Reader {
     }
   }
 
+  void accuracy(const Json& event) {
+    if (event.contains("accuracy")) run_.accuracy = text_in(event, "accuracy").substr(0, 40);
+  }
+
   void error(const Json& event) {
     ended_ = true;
+    accuracy(event);
     const std::string status = text_in(event, "status");
     const auto known = enum_from<RunStatus>(status);
     if (!known || *known == RunStatus::measured) throw Garbage("error with status '" + status + "'");

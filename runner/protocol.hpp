@@ -35,6 +35,7 @@ struct ParsedRun {
   ReadyTorch torch;
   std::map<std::string, std::string> packages;
   double fastest_probe = 0;  // seconds; 0: it said nothing of it
+  std::string accuracy;  // of a compiled workload, in dynamo's words: "pass", "fail_accuracy", ...; or empty
 };
 
 // Reasons name what was wrong with which line. A crash, time-out or kill outweighs whatever was said

@@ -1,11 +1,11 @@
 #include "runner/torchbench.hpp"
 
-#include <algorithm>
 #include <regex>
 #include <set>
 #include <stdexcept>
 
 #include "runner/files.hpp"
+#include "runner/variants.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -24,8 +24,7 @@ void add(std::vector<CatalogEntry>& catalog, const std::string& text) {
 
 }  // namespace
 
-std::vector<CatalogEntry> torchbench_catalog(const fs::path& checkout,
-                                             const std::vector<std::string>& names) {
+std::vector<CatalogEntry> torchbench_catalog(const fs::path& checkout) {
   const fs::path models = checkout / "torchbenchmark/models";
   std::error_code error;
   std::set<std::string> found;
@@ -40,23 +39,17 @@ std::vector<CatalogEntry> torchbench_catalog(const fs::path& checkout,
     add(catalog, "torchbench/" + model + "/train/cpu/fp32/b" + batch_of(source, "TRAIN") + "/eager");
     add(catalog, "torchbench/" + model + "/eval/cpu/fp32/b" + batch_of(source, "EVAL") + "/eager");
   }
-  for (const std::string& text : names) {
-    const auto name = WorkloadName::parse(text);
-    const bool listed = std::any_of(catalog.begin(), catalog.end(),
-                                    [&](const auto& entry) { return entry.name.str() == text; });
-    if (name && name->suite() == "torchbench" && found.contains(std::string(name->model())) && !listed)
-      add(catalog, text);
-  }
   return catalog;
 }
 
 std::vector<CatalogEntry> whole_catalog(const fs::path& workloads, const fs::path& checkout,
                                         const std::vector<std::string>& names) {
   std::vector<CatalogEntry> catalog = read_catalog(workloads);
-  if (checkout.empty()) return catalog;
-  const auto theirs = torchbench_catalog(checkout, names);
-  catalog.insert(catalog.end(), theirs.begin(), theirs.end());
-  return catalog;
+  if (!checkout.empty()) {
+    const auto theirs = torchbench_catalog(checkout);
+    catalog.insert(catalog.end(), theirs.begin(), theirs.end());
+  }
+  return with_variants(std::move(catalog), names);
 }
 
 }  // namespace nightjar::runner

@@ -10,12 +10,11 @@
 
 namespace nightjar::runner {
 
-// Every model, train and eval, at its default batch size on the CPU, and those that `names` spells out
-// otherwise. Throws std::runtime_error if `checkout` is no TorchBench.
-std::vector<CatalogEntry> torchbench_catalog(const std::filesystem::path& checkout,
-                                             const std::vector<std::string>& names);
+// Every model, train and eval, at its default batch size on the CPU. Throws std::runtime_error if `checkout`
+// is no TorchBench.
+std::vector<CatalogEntry> torchbench_catalog(const std::filesystem::path& checkout);
 
-// Ours, and those of a checkout if there is one.
+// Ours, those of a checkout if there is one, and of both the variants that `names` spells out.
 std::vector<CatalogEntry> whole_catalog(const std::filesystem::path& workloads,
                                         const std::filesystem::path& checkout,
                                         const std::vector<std::string>& names);

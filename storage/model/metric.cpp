@@ -5,10 +5,17 @@ namespace {
 constexpr Direction kLower = Direction::lower_is_better;
 constexpr Metric kMetrics[] = {
     {"latency", "s", kLower, Repeatability::noisy},
+    {"cuda_latency", "s", kLower, Repeatability::noisy},
     {"compile_time", "s", kLower, Repeatability::noisy},
+    {"warm_compile_time", "s", kLower, Repeatability::noisy},
+    {"speedup", "times eager", Direction::higher_is_better, Repeatability::noisy},
+    {"unique_graphs", "graphs", kLower, Repeatability::steady},
+    {"graph_breaks", "breaks", kLower, Repeatability::slope},
+    {"recompiles", "recompilations", kLower, Repeatability::slope},
     {"peak_cpu_memory", "bytes", kLower, Repeatability::steady},
     {"memory_after_import", "bytes", kLower, Repeatability::steady},
     {"peak_gpu_memory", "bytes", kLower, Repeatability::steady},
+    {"peak_gpu_memory_reserved", "bytes", kLower, Repeatability::steady},
     {"leaked_memory", "bytes/iteration", kLower, Repeatability::slope},
     {kFailures, "outcome", kLower, Repeatability::steady},
 };

@@ -12,8 +12,8 @@ namespace nightjar {
 NIGHTJAR_ENUM(Direction, lower_is_better, higher_is_better);
 
 // How a metric repeats: `noisy` needs interleaved runs by the noise of its series; `steady` (peak
-// memory) repeats within about 0.6 % and is decided on few runs; `slope` is near zero when healthy
-// and has no meaningful ratio.
+// memory) repeats within about 0.6 % and is decided on few runs; `slope`, as also a count that should be
+// zero, is near zero when healthy and has no meaningful ratio.
 NIGHTJAR_ENUM(Repeatability, noisy, steady, slope);
 
 // Whether a run fails, as a metric that screening, confirmation and search treat like any other: 1 for a
@@ -24,12 +24,12 @@ inline constexpr double kFailed = 1.25;
 
 struct Metric {
   std::string_view name;
-  std::string_view unit;  // "s", "bytes", "bytes/iteration", "outcome"
+  std::string_view unit;  // "s", "bytes", "bytes/iteration", "times eager", ...
   Direction direction;
   Repeatability repeatability;
 };
 
-// latency, peak_cpu_memory, memory_after_import, leaked_memory, peak_gpu_memory, compile_time, failures.
+// All that docs/glossary.md explains under "metric".
 std::span<const Metric> all_metrics();
 // nullptr if there is no such metric.
 const Metric* find_metric(std::string_view name);

@@ -15,7 +15,10 @@ TEST_CASE("every metric is found by its name, which is unique") {
   }
   CHECK(names == std::set<std::string_view>{"latency", "compile_time", "peak_cpu_memory",
                                             "memory_after_import", "peak_gpu_memory",
-                                            "leaked_memory", "failures"});
+                                            "leaked_memory", "failures", "cuda_latency",
+                                            "warm_compile_time", "speedup", "unique_graphs",
+                                            "graph_breaks", "recompiles",
+                                            "peak_gpu_memory_reserved"});
   CHECK(find_metric("speed") == nullptr);
 }
 
@@ -24,4 +27,6 @@ TEST_CASE("metrics repeat as it was measured") {
   CHECK(find_metric("peak_cpu_memory")->repeatability == Repeatability::steady);
   CHECK(find_metric("leaked_memory")->repeatability == Repeatability::slope);
   CHECK(find_metric("latency")->direction == Direction::lower_is_better);
+  CHECK(find_metric("speedup")->direction == Direction::higher_is_better);
+  CHECK(find_metric("graph_breaks")->repeatability == Repeatability::slope);
 }

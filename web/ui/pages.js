@@ -6,7 +6,7 @@ import { change, commit, el, interval, link, metricName, note, probability, quan
 import { posteriorChart } from "./posterior_chart.js";
 import { seriesChart } from "./series_chart.js";
 
-export const noRatio = (metric) => metric === "leaked_memory";
+export const noRatio = (metric) => ["leaked_memory", "graph_breaks", "recompiles"].includes(metric);
 
 /** "+23 %" in the colour of worse or better. */
 export function changeOf(s) {

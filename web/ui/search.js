@@ -4,7 +4,8 @@ import { get } from "./api.js";
 import { el, failure, link, metricName, note, quantity } from "./dom.js";
 
 const metrics = ["latency", "peak_cpu_memory", "peak_gpu_memory", "memory_after_import",
-  "leaked_memory", "compile_time"];
+  "leaked_memory", "compile_time", "warm_compile_time", "speedup", "unique_graphs", "graph_breaks",
+  "recompiles", "cuda_latency", "peak_gpu_memory_reserved"];
 
 /** Words in any part of a workload's name become a glob; a glob is taken as it is. */
 export const globOf = (text) => {
