@@ -17,18 +17,35 @@ namespace nightjar::workloads {
 // One iteration. Its tensor is what the checksum is taken of.
 using Step = std::function<torch::Tensor()>;
 
+// The batch size, and whether a model took notice of it.
+class Batch {
+ public:
+  explicit Batch(std::int64_t size) : size_(size) {}
+  operator std::int64_t() const {
+    was_read_ = true;
+    return size_;
+  }
+  bool was_read() const { return was_read_; }
+
+ private:
+  const std::int64_t size_;
+  mutable bool was_read_ = false;
+};
+
 class Case {
  public:
   Case(const Definition& definition, std::uint64_t seed)
       : task(definition.task),
         batch(definition.batch),
         device(definition.device == "cuda" ? torch::kCUDA : torch::kCPU),
+        dtype(definition.precision == "bf16" ? torch::kBFloat16 : torch::kFloat32),
         sizes_(definition.sizes),
         seed_(seed) {}
 
   const std::string task;
-  const std::int64_t batch;
+  const Batch batch;
   const torch::Device device;
+  const torch::ScalarType dtype;
 
   // Throws std::out_of_range if the table has no such size.
   std::int64_t size(const std::string& name) const { return sizes_.at(name); }
@@ -37,7 +54,7 @@ class Case {
   torch::Tensor uniform(const std::string& label, torch::IntArrayRef shape) const {
     auto tensor = torch::empty(shape);
     fill_uniform(tensor, label, 1.0F);
-    return tensor.to(device);
+    return tensor.to(device, dtype);
   }
 
   torch::Tensor integers(const std::string& label, torch::IntArrayRef shape,
@@ -50,7 +67,7 @@ class Case {
   }
 
   // Sets the parameters from the seed (as python/generator.py: initialise), moves the module to the
-  // device and into the task's mode.
+  // device, into the precision and into the task's mode.
   void ready(torch::nn::Module& module) {
     torch::NoGradGuard no_grad;
     parameters_ = 0;
@@ -66,6 +83,10 @@ class Case {
       }
     }
     module.to(device);
+    // Not Module::to(dtype): it takes indices among the buffers for numbers, too.
+    for (auto list : {module.parameters(), module.buffers()})
+      for (torch::Tensor& tensor : list)
+        if (tensor.is_floating_point()) tensor.set_data(tensor.to(dtype));
     module.train(task != "eval" && task != "act");
   }
 

@@ -66,6 +66,7 @@ Ready identity() {
 Prepared prepare(const Request& request, const Definition& definition) {
   const bool is_cuda = definition.device == "cuda";
   if (is_cuda && !torch::cuda::is_available()) throw Unavailable("no CUDA device");
+  if (definition.precision == "amp") throw Unavailable("the native workloads have fp32 and bf16, and no amp");
   const auto maker = makers().find(definition.model);
   if (maker == makers().end()) throw Unavailable("this program has no model " + definition.model);
   at::set_num_threads(request.threads);
@@ -73,6 +74,8 @@ Prepared prepare(const Request& request, const Definition& definition) {
   at::globalContext().setFlushDenormal(true);  // a loss near zero must not slow down iterations
   Case made_for(definition, request.seed);
   const Step step = with_synchronize(maker->second(made_for), is_cuda);
+  if (!definition.own_batch && !made_for.batch.was_read())
+    throw Unavailable(definition.model + "/" + definition.task + " does the same work at every batch size");
   // Whatever the constructors drew: both twins draw the same from here on.
   torch::manual_seed(request.seed);
   return {steps_of(step), made_for.parameters()};

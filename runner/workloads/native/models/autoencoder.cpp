@@ -12,9 +12,9 @@ Step make(Case& made_for) {
   auto model = perceptron({items, hidden, hidden, code, hidden, hidden, items}, torch::nn::SELU());
   made_for.ready(*model);
   const auto rated =
-      made_for.integers("rated", {made_for.batch, items}, made_for.size("one_rated_of")).eq(0).to(torch::kFloat32);
+      made_for.integers("rated", {made_for.batch, items}, made_for.size("one_rated_of")).eq(0).to(made_for.dtype);
   const auto ratings =
-      rated * (1 + made_for.integers("ratings", {made_for.batch, items}, 5).to(torch::kFloat32));
+      rated * (1 + made_for.integers("ratings", {made_for.batch, items}, 5).to(made_for.dtype));
   if (made_for.task == "eval")
     return evaluation([model, ratings]() mutable { return model->forward(ratings); });
   auto optimizer = std::make_shared<torch::optim::SGD>(
