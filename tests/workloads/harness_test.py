@@ -140,6 +140,31 @@ def test_warm_up_ends_at_25_iterations_if_they_never_agree(monkeypatch):
     assert harness.measure(unsteady, lambda _: 0.0, 3, 0, counters=Scripted(), probe=Quiet()).warmup_iterations == 25
 
 
+def test_iterations_of_seconds_end_the_warm_up_and_do_not_wait_for_thirty_of_them(monkeypatch):
+    clock = Clock()
+    use_clock(monkeypatch, clock)
+    read_at = []
+    monkeypatch.setattr(harness, "peak_bytes", lambda: read_at.append(len(calls)) or 1)
+
+    def measured(seconds, first=0.0):
+        calls.clear()
+        read_at.clear()
+
+        def step():
+            calls.append(0)
+            clock._now += int((seconds + (first if len(calls) == 1 else len(calls) % 3 * 0.1)) * 1e9)
+
+        result = harness.measure(step, lambda _: 0.0, 10, 2, counters=Scripted(), probe=Quiet())
+        return result.warmup_iterations, len(calls), read_at
+
+    calls = []
+    assert measured(seconds=5) == (6, 16, [16])
+    assert measured(seconds=2) == (11, 21, [16])
+    assert measured(seconds=1) == (20, 30, [30])
+    # One that compiles for a minute in its first iteration is no slow one.
+    assert measured(seconds=0.1, first=60) == (25, 35, [30])
+
+
 def test_the_leak_slope_leaves_the_warm_up_out():
     warmup_then_flat = [i << 20 for i in range(25)] + [25 << 20] * 2000
     measured = harness.measure(lambda: None, lambda _: 0.0, 500, 0,

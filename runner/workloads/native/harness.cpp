@@ -11,6 +11,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kChecksumAt = 5;  // iterations, warm-up included: so that time cannot change it
 constexpr int kPeakAt = 30;
+constexpr int kSlowPeakAt = 16;  // where iterations take over a second: the fewest that a run has
 constexpr int kClean = 10;        // undisturbed iterations that measuring goes on for ...
 constexpr double kPatience = 12;  // ... up to this multiple of the time asked for
 
@@ -33,11 +34,13 @@ Measurement measure(const Steps& steps, int min_iterations, double seconds,
   if (slow > 0) loop.slow_down(slow);
   const auto begin = Clock::now();
   for (;;) {
-    if (loop.done() == kPeakAt) measurement.peak_bytes = peak_bytes();
+    const bool slow = loop.done() == kSlowPeakAt && loop.slow();
+    if (slow || (loop.done() == kPeakAt && !measurement.peak_bytes))
+      measurement.peak_bytes = peak_bytes();
     const int measured = loop.done() - warmup;
     if (measured >= kCap) break;
     const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (measured >= min_iterations && spent >= seconds && loop.done() >= kPeakAt) {
+    if (measured >= min_iterations && spent >= seconds && measurement.peak_bytes) {
       const double left = kPatience * seconds - spent;
       if (left <= 0 || loop.clean(warmup) >= std::max(min_iterations, kClean)) break;
       loop.await_quiet(left);

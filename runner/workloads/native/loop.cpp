@@ -11,6 +11,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kWarmupCap = 25;
 constexpr int kAgree = 5;         // so many iterations within ...
 constexpr double kWithin = 0.01;  // ... this share of each other end the warm-up
+constexpr std::chrono::seconds kSlow{20};
 
 std::int64_t nanoseconds(Clock::duration duration) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
@@ -35,6 +36,7 @@ void Loop::iterate(const std::function<void()>& step) {
   step();
   if (pause_.count() > 0) waste(pause_);
   const auto end = Clock::now();
+  if (done_ > 0) spent_ += end - begin;
   const auto at = static_cast<std::size_t>(done_++);
   columns_[kCpu][at] = counters_.cpu_ns() - cpu;
   columns_[kWait][at] = counters_.wait_ns() - wait;
@@ -43,9 +45,11 @@ void Loop::iterate(const std::function<void()>& step) {
   columns_[kProbe][at + 1] = probe_.read_ns();
 }
 
+bool Loop::slow() const { return spent_ >= kSlow; }
+
 bool Loop::warm() const {
-  if (done_ >= kWarmupCap) return true;
   if (done_ < 1 + kAgree) return false;
+  if (done_ >= kWarmupCap || slow()) return true;
   std::vector<double> own;
   for (auto at = static_cast<std::size_t>(done_ - kAgree); at < static_cast<std::size_t>(done_); ++at)
     own.push_back(static_cast<double>(columns_[kLatency][at] - columns_[kWait][at]));

@@ -23,6 +23,9 @@ class Loop {
   void iterate(const std::function<void()>& step);
   int done() const { return done_; }
 
+  // The iterations so far took so long that neither warm-up nor peak memory waits for more of them.
+  bool slow() const;
+
   // The first iteration never counts; then the last five, less their waiting, must agree.
   bool warm() const;
 
@@ -42,7 +45,7 @@ class Loop {
 
   std::vector<double> slowdown(int since) const;
 
-  std::chrono::nanoseconds pause_{0};
+  std::chrono::nanoseconds pause_{0}, spent_{0};
   Counters counters_;
   Probe probe_;
   std::array<std::vector<std::int64_t>, 5> columns_;

@@ -14,6 +14,7 @@ from process import Counters, peak_bytes
 
 CHECKSUM_AT = 5  # iterations, warm-up included: at a fixed count, so that time cannot change it
 PEAK_AT = 30
+SLOW_PEAK_AT = 16  # where iterations take over a second: the fewest that a run has
 CLEAN = 10  # undisturbed iterations that measuring goes on for ...
 PATIENCE = 12  # ... up to this multiple of the time asked for
 LEAK_POINTS = 200
@@ -55,7 +56,7 @@ def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counte
     peak = None
     begin = time.perf_counter()
     while True:
-        if loop.done == PEAK_AT:
+        if loop.done == PEAK_AT and peak is None or loop.done == SLOW_PEAK_AT and loop.slow():
             peak = peak_bytes()
         measured = loop.done - warmup
         if measured >= CAP:

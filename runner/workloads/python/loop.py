@@ -10,6 +10,7 @@ WARMUP_CAP = 25
 AGREE = 5  # so many iterations within ...
 WITHIN = 0.01  # ... this share of each other end the warm-up
 CAP = 1000  # iterations after the warm-up
+SLOW = 20  # seconds of iterations after which neither warm-up nor peak memory waits for more
 
 
 class Loop:
@@ -24,7 +25,7 @@ class Loop:
         self._beside = probe
         columns = (array("q", room) for _ in range(5))
         self._latency, self._cpu, self._wait, self._resident, self._probe = columns
-        self._waste_ns = 0
+        self._waste_ns = self._spent_ns = 0
         self.done = 0
         self._probe[0] = probe.read_ns()
 
@@ -63,19 +64,23 @@ class Loop:
         self._cpu[self.done] = self._counters.cpu_ns() - cpu
         self._wait[self.done] = self._counters.wait_ns() - wait
         self._latency[self.done] = end - begin
+        self._spent_ns += end - begin if self.done else 0  # the first may have compiled
         self._resident[self.done] = self._counters.resident_bytes()
         self.done += 1
         self._probe[self.done] = self._beside.read_ns()
 
     def warm(self):
         """The first iteration never counts; then the last five, less their waiting, must agree."""
-        if self.done >= WARMUP_CAP:
-            return True
         if self.done < 1 + AGREE:
             return False
+        if self.done >= WARMUP_CAP or self.slow():
+            return True
         last = range(self.done - AGREE, self.done)
         own = [self._latency[i] - self._wait[i] for i in last]
         return max(own) - min(own) <= WITHIN * statistics.median(own)
+
+    def slow(self):
+        return self._spent_ns >= SLOW * 1e9
 
     def samples(self, since):
         """Latency, CPU and waiting time in seconds, and the slowdown, from iteration `since` on."""
