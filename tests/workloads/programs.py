@@ -13,8 +13,8 @@ WORKLOADS = ROOT / "runner" / "workloads"
 TABLE = json.loads((WORKLOADS / "workloads.json").read_text(encoding="utf-8"))
 
 
-def listed(kind):
-    return [item["name"] for item in TABLE["items"] if item["kind"] == kind]
+def listed(suite):
+    return [item["name"] for item in TABLE["items"] if item["name"].startswith(suite + "/")]
 
 
 def names(kind):

@@ -8,6 +8,7 @@ import pathlib
 import re
 from dataclasses import dataclass
 
+ADAPTERS = ("torchbench", "hf", "timm", "torchvision")  # suites of other people's models
 TABLE = pathlib.Path(__file__).parent.parent / "workloads.json"
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("fp32", "bf16", "amp")
@@ -34,7 +35,8 @@ class Definition:
     @property
     def module(self):
         """Where the code is."""
-        return "torchbench" if self.name.startswith("torchbench/") else f"models.{self.model}"
+        suite = self.name.split("/")[0]
+        return f"adapters.{suite}" if suite in ADAPTERS else f"models.{self.model}"
 
 
 def names(kind="python"):
@@ -66,9 +68,9 @@ def find(name, version, sizes="default"):
     if item["version"] != version:
         raise UnknownWorkload(f"{name} is at version {item['version']} here, not {version}")
     own_batch = batch in [item["name"].split("/")[5] for item in same]
-    chosen = dict(table["sizes"][f"{model}/{task}"])
+    chosen = {} if suite in ADAPTERS else dict(table["sizes"][f"{model}/{task}"])
     if sizes == "tiny":
-        chosen.update(table["tiny"][model])
+        chosen.update(table["tiny"].get(model, {}))
     return Definition(name, version, model, task, device, precision, number, backend, chosen, own_batch)
 
 

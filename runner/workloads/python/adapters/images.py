@@ -1,0 +1,45 @@
+"""What the adapters of timm and torchvision share: an image classifier's step, and torchvision on any build."""
+
+import glob
+import importlib.util
+import os
+
+import torch
+from torch.nn import functional
+
+CLASSES = 1000
+SIZE = 64  # pixels
+_declared = []  # what a library declares is gone with it
+
+
+def step(case, classifier):
+    for module in classifier.modules():
+        if type(module).__name__ in ("Dropout", "StochasticDepth"):
+            module.p = 0.0  # compiled code draws otherwise
+    model = case.ready(classifier)
+    images = case.uniform("images", case.batch, 3, SIZE, SIZE)
+    if case.task == "eval":
+        return case.evaluation(model, images)
+    labels = case.integers("labels", case.batch, high=CLASSES)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9, weight_decay=1e-4)
+    return case.training(model, optimizer, lambda: functional.cross_entropy(model(images), labels))
+
+
+def make_torchvision_importable():
+    """torchvision says how its compiled operators behave on meta tensors while it is imported, which fails where
+    they could not be loaded: its library is bound to one build of PyTorch, and a nightly or a CPU build is
+    another one. Declared, nobody misses them: classifiers do not use them. To be called before the import."""
+    spec = importlib.util.find_spec("torchvision")
+    if spec is None or _declared:
+        return  # the import says that it is missing
+    folder = os.path.dirname(spec.origin)
+    try:
+        for library in glob.glob(os.path.join(folder, "_C*.so")):
+            torch.ops.load_library(library)
+            return
+    except OSError:
+        pass
+    library = torch.library.Library("torchvision", "DEF")
+    for name in ("nms", "qnms"):
+        library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    _declared.append(library)
