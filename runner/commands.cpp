@@ -155,9 +155,20 @@ int run_measure(const Options& options) {
   config.limits.seed = options.seed;
   const auto progress = [](const std::string& line) { std::cerr << line << "\n"; };
   const Measurement measurement = measure(config, selected, stop.token(), progress);
-  std::cout << (format == "json"  ? measurement_json(measurement)
-                : format == "csv" ? measurement_csv(measurement)
-                                  : measurement_table(measurement));
+  std::cout << (format == "json" ? measurement_json(measurement)
+                                 : formatted(suite_result(measurement), format));
+  return 0;
+}
+
+int run_convert(const Options& options) {
+  const std::string attempt = "cannot convert " + options.measurement.string() + ": ";
+  const auto text = read_file(options.measurement);
+  if (!text) throw WrongUse(attempt + "no such file, or not readable");
+  try {
+    std::cout << formatted(read_suite_result(*text), options.format);
+  } catch (const std::invalid_argument& error) {
+    throw WrongUse(attempt + error.what() + "; it must be what `measure --json` wrote");
+  }
   return 0;
 }
 

@@ -23,6 +23,7 @@ struct Options {
   std::vector<std::string> globs;  // of measure
   std::string suite, format = "table";
   bool json = false;
+  std::filesystem::path measurement;  // of convert
   std::optional<int> runs;        // 5, or the suite's
   std::optional<double> seconds;  // 2, or the suite's
   int threads = 1;
@@ -34,6 +35,7 @@ struct Options {
 int run_agent(const Options& options);
 int run_list(const Options& options);
 int run_measure(const Options& options);
+int run_convert(const Options& options);
 int run_doctor();
 int run_prepare_native(const Options& options);
 

@@ -43,8 +43,14 @@ void add_measure(CLI::App& measure, Options& options) {
       ->check(CLI::PositiveNumber);
   measure.add_option("--seed", options.seed);
   measure.add_option("--format", options.format)
-      ->check(CLI::IsMember(std::vector<std::string>{"table", "csv", "json"}));
+      ->check(CLI::IsMember(std::vector<std::string>{"table", "csv", "accuracy-csv", "torchbench", "json"}));
   measure.add_flag("--json", options.json, "the same as --format json");
+}
+
+void add_convert(CLI::App& convert, Options& options) {
+  convert.add_option("file", options.measurement, "what `measure --json` wrote")->required();
+  convert.add_option("--format", options.format)
+      ->check(CLI::IsMember(std::vector<std::string>{"table", "csv", "accuracy-csv", "torchbench"}));
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -58,6 +64,8 @@ int parse_and_run(int argc, char** argv) {
   auto* list = app.add_subcommand("list", "names of all workloads, one a line");
   auto* measure = app.add_subcommand("measure", "measure here and now, without a service");
   add_measure(*measure, options);
+  auto* convert = app.add_subcommand("convert", "an earlier measurement in another format");
+  add_convert(*convert, options);
   auto* control = app.add_subcommand("control", "the control workload (request on stdin)");
   auto* doctor = app.add_subcommand("doctor", "what makes measurements noisy here (exit 1: something)");
   auto* native = app.add_subcommand("prepare-native", "compile the native workloads ahead of time");
@@ -72,6 +80,7 @@ int parse_and_run(int argc, char** argv) {
   }
   if (list->parsed()) return nightjar::runner::run_list(options);
   if (measure->parsed()) return nightjar::runner::run_measure(options);
+  if (convert->parsed()) return nightjar::runner::run_convert(options);
   if (control->parsed()) return nightjar::runner::run_control();
   if (doctor->parsed()) return nightjar::runner::run_doctor();
   if (native->parsed()) return nightjar::runner::run_prepare_native(options);

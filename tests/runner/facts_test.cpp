@@ -92,8 +92,8 @@ TEST_CASE("A measurement is written as JSON, CSV and table") {
   CHECK(items[1].at("reason") == "crashed: ended by signal 11");
   CHECK(items[2].at("status") == "unavailable");
   CHECK(items[2].at("metrics").empty());
-  CHECK(measurement_csv(measurement).find("\ncpu,m,4,1.000000,200.000000,") != std::string::npos);
-  const std::string table = measurement_table(measurement);
+  CHECK(formatted(suite_result(measurement), "csv").find("\ncpu,m,4,1.000000,200.000000,") != std::string::npos);
+  const std::string table = formatted(suite_result(measurement), "table");
   CHECK(table.find("b4 eager") != std::string::npos);
   CHECK(table.find("python/n/eval/cuda/fp32/b4/eager: no CUDA device") != std::string::npos);
 }
