@@ -1,13 +1,13 @@
 #include "bisect/cli/compare.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "bisect/cli/failure.hpp"
+#include "bisect/cli/metrics_files.hpp"
+#include "bisect/cli/text_table.hpp"
+#include "bisect/detection.hpp"
 
 namespace nightjar::cli {
 namespace {
@@ -51,55 +51,20 @@ nlohmann::json row_json(const Row& row) {
           {"runs", {{"control", row.control_runs}, {"treatment", row.treatment_runs}}}};
 }
 
-void print_rows(const std::vector<Row>& rows, bool markdown) {
-  std::size_t width = 6;
-  for (const Row& row : rows) width = std::max(width, row.metric.size());
-  const char* edge = markdown ? "| " : "";
-  const char* gap = markdown ? " | " : "  ";
-  const char* close = markdown ? " |" : "";
-  std::printf("%s%-*s%s%12s%s%12s%s%-24s%s%s%s\n", edge, int(width), "metric", gap, "control", gap,
-              "treatment", gap, "ratio (95 % interval)", gap, "verdict", close);
-  if (markdown) std::printf("|---|---:|---:|---|---|\n");
+TextTable rows_table(const std::vector<Row>& rows) {
+  TextTable table{{"metric", "control", "treatment", "ratio (95 % interval)", "verdict"}, {}, 1};
   for (const Row& row : rows) {
-    char ratio[64];
+    char control[32], treatment[32], ratio[64];
+    std::snprintf(control, sizeof control, "%.6g", row.control);
+    std::snprintf(treatment, sizeof treatment, "%.6g", row.treatment);
     std::snprintf(ratio, sizeof ratio, "%.3f (%.3f to %.3f)", row.ratio.ratio, row.ratio.low,
                   row.ratio.high);
-    std::printf("%s%-*s%s%12.6g%s%12.6g%s%-24s%s%s%s\n", edge, int(width), row.metric.c_str(), gap,
-                row.control, gap, row.treatment, gap, ratio, gap, row.verdict.c_str(), close);
+    table.rows.push_back({row.metric, control, treatment, ratio, row.verdict});
   }
+  return table;
 }
 
 }  // namespace
-
-std::map<std::string, std::vector<double>> read_metrics(
-    const std::vector<std::filesystem::path>& files) {
-  std::map<std::string, std::vector<double>> values;
-  for (const auto& file : files) {
-    const std::string attempt = "cannot read the metrics file " + file.string();
-    std::ifstream in(file);
-    if (!in) throw BadInput(attempt + ": no such file, or not readable");
-    const auto root = nlohmann::json::parse(in, nullptr, false);
-    if (root.is_discarded()) throw BadInput(attempt + ": it is not JSON");
-    if (!root.is_object() || !root.contains("metrics") || !root["metrics"].is_object())
-      throw BadInput(attempt + ": it has no object 'metrics'");
-    for (const auto& [name, value] : root["metrics"].items()) {
-      if (value.is_null()) continue;  // not measured
-      if (!value.is_number()) throw BadInput(attempt + ": metric '" + name + "' is no number");
-      const double number = value.get<double>();
-      if (std::isfinite(number) && number > 0) values[name].push_back(number);
-    }
-  }
-  return values;
-}
-
-bool higher_is_better(const std::string& metric) {
-  std::string name = metric;
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const char* word : {"throughput", "speedup", "flops", "tps", "qps"})
-    if (name.find(word) != std::string::npos) return true;
-  return false;
-}
 
 int compare(const CompareOptions& options) {
   const auto control = read_metrics(options.control);
@@ -114,7 +79,7 @@ int compare(const CompareOptions& options) {
     for (const Row& row : rows) list.push_back(row_json(row));
     std::printf("%s\n", nlohmann::json{{"metrics", list}}.dump(2).c_str());
   } else {
-    print_rows(rows, options.format == "markdown");
+    std::fputs(table_text(rows_table(rows), options.format == "markdown").c_str(), stdout);
   }
   const bool worse = std::any_of(rows.begin(), rows.end(),
                                  [](const Row& row) { return row.verdict == "worse"; });

@@ -7,6 +7,7 @@
 #include "bisect/cli/compare.hpp"
 #include "bisect/cli/detect.hpp"
 #include "bisect/cli/failure.hpp"
+#include "bisect/cli/summary.hpp"
 #include "bisect/cli/verify.hpp"
 #include "runner/failure.hpp"
 #include "runner/stop_on_signal.hpp"
@@ -36,8 +37,11 @@ struct Commands {
   CompareOptions compare;
   BisectOptions bisect;
   VerifyOptions verify;
+  SummaryOptions summary;
+  bool summary_json = false;
   std::string threshold = "7%", direction = "lower", fail_on;
-  CLI::App *detect_command, *compare_command, *bisect_command, *run_command, *verify_command;
+  CLI::App *detect_command, *compare_command, *bisect_command, *run_command, *verify_command,
+      *summary_command;
 
   Commands() {
     app.set_version_flag("--version", "nightjar " NIGHTJAR_VERSION);
@@ -46,6 +50,7 @@ struct Commands {
     add_compare();
     add_bisect();
     add_verify();
+    add_summary();
   }
 
   void add_detect() {
@@ -59,7 +64,7 @@ struct Commands {
   }
 
   void add_compare() {
-    compare_command = app.add_subcommand("compare", "TorchBench metrics files, control against treatment");
+    compare_command = app.add_subcommand("compare", "Files of metrics, control against treatment");
     compare_command->add_option("--control", compare.control, "files; several are runs")->required();
     compare_command->add_option("--treatment", compare.treatment, "files; several are runs")->required();
     compare_command->add_option("--threshold", threshold, "smallest change to flag")->capture_default_str();
@@ -67,6 +72,23 @@ struct Commands {
         ->check(CLI::IsMember({"worse"}));
     compare_command->add_option("--format", compare.format)
         ->check(CLI::IsMember({"table", "markdown", "json"}))->capture_default_str();
+    compare_command->footer(
+        "Files: TorchBench's metrics-*.json, dynamo's performance CSV, and what\n"
+        "`nightjar-runner measure --json` wrote, whose runs count each.");
+  }
+
+  void add_summary() {
+    summary_command = app.add_subcommand("summary", "What suites came to: pass rate, speed-up, compile time, memory");
+    summary_command->footer(
+        "Example: what does this build's compiler do for the models?\n"
+        "  nightjar summary inductor_torchbench_float32_inference_cpu_performance.csv\n"
+        "Files: dynamo's performance and accuracy CSV (X_accuracy.csv beside X_performance.csv is found), and\n"
+        "what `nightjar-runner measure --json` wrote. Definitions are the PyTorch dashboard's (docs/formats.md).");
+    summary_command->add_option("files", summary.files, "dynamo CSV or measure JSON")->required();
+    summary_command->add_option("--beside", summary.beside, "the same suites on another machine class");
+    summary_command->add_option("--format", summary.format)
+        ->check(CLI::IsMember({"table", "markdown", "json"}))->capture_default_str();
+    summary_command->add_flag("--json", summary_json, "the same as --format json");
   }
 
   void add_bisect() {
@@ -114,6 +136,8 @@ struct Commands {
     if (*detect_command) return cli::detect(detect);
     if (*compare_command) return cli::compare(compare);
     if (*verify_command) return cli::verify(verify);
+    if (summary_json) summary.format = "json";
+    if (*summary_command) return cli::summary(summary);
     const runner::StopOnSignal stop;
     return bisect_run(bisect, stop.token());
   }

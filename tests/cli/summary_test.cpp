@@ -1,0 +1,154 @@
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "bisect/cli/csv_file.hpp"
+#include "bisect/cli/failure.hpp"
+#include "bisect/cli/metrics_files.hpp"
+#include "bisect/cli/suite_summary.hpp"
+#include "bisect/cli/text_table.hpp"
+
+using namespace nightjar::cli;
+namespace fs = std::filesystem;
+
+namespace {
+
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("nightjar-summary-" + std::to_string(::getpid()))) {
+    fs::create_directories(path_);
+  }
+  ~Folder() { fs::remove_all(path_); }
+  fs::path file(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name) << text;
+    return path_ / name;
+  }
+
+ private:
+  fs::path path_;
+};
+
+// As benchmarks/dynamo/common.py leaves them: a failed model has batch 0 and a short row filled up with 0.
+const char* const kPerformance =
+    "dev,name,batch_size,speedup,abs_latency,compilation_latency,compression_ratio,eager_peak_mem,dynamo_peak_mem,"
+    "calls_captured,unique_graphs,graph_breaks,unique_graph_breaks,autograd_captures,autograd_compiles\n"
+    "cuda,BERT_pytorch,16,2.000000,10.500000,30.000000,1.200000,4.0,3.3,1000,2,0,0,0,0\n"
+    "cuda,alexnet,128,0.500000,20.000000,10.000000,0.800000,4.0,5.0,20,1,0,0,0,0\n"
+    "cuda,dlrm,2048,3.000000,1.000000,50.000000,1.000000,4.0,4.0,20,1,0,0,0,0\n"
+    "cuda,yolov3,0,0.000000,0.000000,0,0,0,0,0,0,0,0,0,0\n"
+    "cuda,maml,1,4.000000,1.000000,nan,1.000000,1.0,1.0,20,1,0,0,0,0\n";
+const char* const kAccuracy =
+    "dev,name,batch_size,accuracy,calls_captured,unique_graphs,graph_breaks\n"
+    "cuda,BERT_pytorch,4,pass,1000,2,0\n"
+    "cuda,alexnet,4,pass,20,1,0\n"
+    "cuda,dlrm,4,fail_accuracy,20,1,0\n"
+    "cuda,yolov3,0,\"model_fail_to_load, a, \"\"reason\"\"\",0,0,0\n"
+    "cuda,moco,0,pass_due_to_skip,0,0,0\n"
+    "cuda,maml,1,eager_variation,20,1,0\n"
+    "cuda,vgg16,4,pass,20,1,0\n";
+const char* const kStem = "inductor_with_cudagraphs_torchbench_amp_training_cuda_h100_";
+
+ModelResult model(const char* name, const char* accuracy, std::optional<double> speedup, double latency) {
+  return {{"s", "eval", "cuda", "fp32", "inductor"}, name, accuracy, speedup, latency, {}, {}};
+}
+
+}  // namespace
+
+TEST_CASE("A suite is summed up by the dashboard's definitions, the accuracy file found beside") {
+  const Folder folder;
+  folder.file(std::string(kStem) + "accuracy.csv", kAccuracy);
+  const auto models = read_models({folder.file(std::string(kStem) + "performance.csv", kPerformance)});
+  REQUIRE(models.size() == 7);
+  const auto groups = summaries(models);
+  REQUIRE(groups.size() == 1);
+  CHECK(groups[0].group == Group{"torchbench", "train", "cuda", "amp", "inductor_with_cudagraphs"});
+  CHECK(groups[0].models == 7);
+  CHECK(groups[0].passed == 4);  // BERT, alexnet, maml, moco; vgg16 has no row in the performance file
+  CHECK(*groups[0].speedup.value == Approx(std::cbrt(2.0 * .5 * 4)));
+  CHECK(groups[0].speedup.models == 3);
+  CHECK(*groups[0].compile_seconds.value == Approx(20));  // maml's was not measured
+  CHECK(groups[0].compile_seconds.models == 2);
+  CHECK(*groups[0].compression_ratio.value == Approx(1));
+}
+
+TEST_CASE("Without an accuracy a model passes that has a speed-up") {
+  const Folder folder;
+  const auto groups = summaries(read_models({folder.file("mine.csv", kPerformance)}));
+  CHECK(groups[0].group == Group{"mine", "", "cuda", "", ""});
+  CHECK(groups[0].passed == 4);
+  CHECK(groups[0].models == 5);
+}
+
+TEST_CASE("Groups come from the names that runner.py gives its files") {
+  const auto group = [](const char* name) { return group_of_file(fs::path("logs") / name); };
+  CHECK(group("inductor_timm_models_float32_inference_cpu_performance.csv") ==
+        Group{"timm_models", "eval", "cpu", "fp32", "inductor"});
+  CHECK(group("inductor_no_cudagraphs_huggingface_bfloat16_training_cuda_accuracy.csv") ==
+        Group{"huggingface", "train", "cuda", "bf16", "inductor_no_cudagraphs"});
+}
+
+TEST_CASE("Side by side stand the models that ran on both sides") {
+  const std::vector<ModelResult> first{model("a", "pass", 1, 10), model("b", "pass", 1, 10),
+                                       model("c", "fail_accuracy", 1, 10), model("d", "pass", 1, 10)};
+  const std::vector<ModelResult> beside{model("a", "pass", 1, 5), model("b", "pass", 0, 0),
+                                        model("c", "pass", 1, 5), model("e", "pass", 1, 5)};
+  const auto both = ratios(first, beside);
+  REQUIRE(both.size() == 1);
+  CHECK(both[0].model == "a");
+  CHECK(both[0].ratio() == Approx(2));
+  CHECK(in_both(first, beside).size() == 3);
+  CHECK(summaries(in_both(first, beside))[0].passed == 2);
+  CHECK(geometric_mean({2, 8}).value == Approx(4));
+  CHECK_FALSE(geometric_mean({}).value);
+}
+
+TEST_CASE("A file that is none is refused in one line that names it") {
+  const Folder folder;
+  for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
+           {"a.csv", ""}, {"b.csv", "x,y\n1,2\n"}, {"c.csv", "dev,name\ncpu,m\n"},
+           {"d.csv", "dev,name,speedup\ncpu,m,fast\n"}, {"e.csv", "name,speedup\nm,1,2\n"},
+           {"f.json", "{\"items\": 3}"}, {"g.csv", "dev,name,speedup\n"}}) {
+    CAPTURE(name);
+    try {
+      read_models({folder.file(name, text)});
+      FAIL("it was read");
+    } catch (const BadInput& error) {
+      CHECK(std::string(error.what()).find(name) != std::string::npos);
+      CHECK(std::string(error.what()).find('\n') == std::string::npos);
+    }
+  }
+  CHECK_THROWS_AS(read_models({"/nowhere.csv"}), BadInput);
+}
+
+TEST_CASE("Metrics are read from TorchBench's, dynamo's and our own files") {
+  const Folder folder;
+  const auto metrics = read_metrics(
+      {folder.file("metrics-20230820120000.json",
+                   R"({"name": "test_bench", "environ": {"pytorch_git_version": "c"}, "metrics": {
+  "model=alexnet, test=eval, device=cuda, bs=None, extra_args=[], metric=latencies": 3.5,
+  "model=maml, test=train, device=cuda, bs=None, extra_args=[], metric=latencies": "not_implemented",
+  "model=sam, test=eval, device=cuda, bs=None, extra_args=[], metric=gpu_peak_mem": NaN}})"),
+       folder.file(std::string(kStem) + "performance.csv", kPerformance),
+       folder.file("ours.json", R"({"items": [{"workload": "python/m/eval/cpu/fp32/b4/eager", "version": 1,
+  "status": "measured", "reason": null, "build": {"version": "2", "commit": "c"}, "machine": {"cpu_model": "x"},
+  "metrics": {"latency": {"unit": "s", "location": 2, "low": 1, "high": 3, "cv": 0, "runs": [[1, 1, 1], [3]]},
+              "leaked_memory": {"unit": "b", "location": 2, "low": 1, "high": 3, "cv": 0, "runs": [[2]]}},
+  "output": {"checksum": 1}}]})")});
+  CHECK(metrics.at("model=alexnet, test=eval, device=cuda, bs=None, extra_args=[], metric=latencies") ==
+        std::vector{3.5});
+  CHECK(metrics.at("torchbench/dlrm/train/cuda/amp/b2048/inductor_with_cudagraphs abs_latency") == std::vector{1.0});
+  CHECK(metrics.at("python/m/eval/cpu/fp32/b4/eager latency") == std::vector{1.0, 3.0});
+  for (const auto& [name, values] : metrics) {
+    CHECK(name.find("yolov3") == std::string::npos);
+    CHECK(name.find("maml, test") == std::string::npos);
+    CHECK(name.find("leaked_memory") == std::string::npos);
+  }
+  CHECK(higher_is_better("torchbench/dlrm/eval/cpu/fp32/b1/inductor compression_ratio"));
+}
+
+TEST_CASE("Columns without a text are left out of a table on a terminal") {
+  const TextTable table{{"a", "empty", "n"}, {{"x", "", "10"}, {"longer", "", "5"}}, 2};
+  CHECK(table_text(table, false) == "a        n\nx       10\nlonger   5\n");
+  CHECK(table_text(table, true).starts_with("| a      | empty |  n |\n|---|---|---:|\n"));
+}

@@ -1,0 +1,92 @@
+"""Exchange of results: dynamo CSV, TorchBench metrics and our JSON through the two programs."""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", pathlib.Path(__file__).resolve().parents[2] / "build" / "bin"))
+
+
+def program(name, *arguments):
+    return subprocess.run([BIN / name, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+
+
+def measured(path, slower=1.0):
+    """What `measure --json` writes, of two models and an inductor variant."""
+    def metric(unit, *runs):
+        middle = sum(runs) / len(runs)
+        return {"unit": unit, "location": middle, "low": min(runs), "high": max(runs), "cv": 0.01, "runs": [[r] * 3 for r in runs]}
+
+    def item(workload, status="measured", reason=None, **metrics):
+        return {"workload": workload, "version": 1, "status": status, "reason": reason, "metrics": metrics,
+                "build": {"version": "2.13.0+cpu", "commit": "c" * 40}, "machine": {"cpu_model": "EPYC"},
+                "output": {"checksum": 1.0}}
+
+    latencies = [slower * (.1 + .0001 * run) for run in range(10)]
+    items = [item("python/a/eval/cpu/fp32/b4/eager", latency=metric("s", *latencies), peak_cpu_memory=metric("bytes", 3e8)),
+             item("python/a/eval/cpu/fp32/b4/inductor", latency=metric("s", .05), peak_cpu_memory=metric("bytes", 2e8),
+                  compile_time=metric("s", 12.0)),
+             item("python/b/eval/cpu/fp32/b4/inductor", "failed", "wrong_result: the checksum differs")]
+    path.write_text(json.dumps({"items": items}))
+    return path
+
+
+def test_a_measurement_becomes_a_csv_that_sums_up_alike(tmp_path):
+    file = measured(tmp_path / "m.json")
+    for kind, name in (("csv", "performance"), ("accuracy-csv", "accuracy")):
+        done = program("nightjar-runner", "convert", file, "--format", kind)
+        assert done.returncode == 0, done.stderr
+        (tmp_path / f"inductor_python_float32_inference_cpu_{name}.csv").write_text(done.stdout)
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "inductor_python_float32_inference_cpu_performance.csv").read_text())))
+    assert [(row["name"], row["batch_size"], float(row["speedup"])) for row in rows] == [("a", "4", 2.009), ("b", "0", 0)]
+    from_csv = json.loads(program("nightjar", "summary", tmp_path / "inductor_python_float32_inference_cpu_performance.csv",
+                                  "--json").stdout)["groups"]
+    from_json = json.loads(program("nightjar", "summary", file, "--json").stdout)["groups"]
+    inductor = next(group for group in from_json if group["backend"] == "inductor")
+    from_csv[0]["compression_ratio"]["value"] = round(from_csv[0]["compression_ratio"]["value"], 6)  # the CSV's digits
+    inductor["compression_ratio"]["value"] = round(inductor["compression_ratio"]["value"], 6)
+    assert from_csv == [inductor]
+    assert (inductor["models"], inductor["passed"], inductor["pass_rate"]) == (2, 1, .5)
+    assert inductor["speedup"]["value"] == pytest.approx(2.009) and inductor["compile_time"] == {"value": 12.0, "models": 1}
+    assert inductor["compression_ratio"]["value"] == pytest.approx(1.5)
+
+
+def test_two_machine_classes_stand_side_by_side(tmp_path):
+    first, beside = measured(tmp_path / "first.json"), measured(tmp_path / "beside.json", slower=.5)
+    ratios = json.loads(program("nightjar", "summary", first, "--beside", beside, "--json").stdout)["ratios"]
+    assert [(row["model"], row["backend"], round(row["ratio"], 3)) for row in ratios] == [("a b4", "eager", 2.0), ("a b4", "inductor", 1.0)]
+    text = program("nightjar", "summary", first, "--beside", beside).stdout
+    assert "geometric mean" in text and "1.414" in text
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_compare_reads_what_measure_and_torchbench_write(tmp_path):
+    files = {side: measured(tmp_path / f"{side}.json", slower) for side, slower in (("old", 1), ("new", 1.3))}
+    done = program("nightjar", "compare", "--control", files["old"], "--treatment", files["new"], "--format", "json")
+    rows = {row["metric"]: row for row in json.loads(done.stdout)["metrics"]}
+    latency = rows["python/a/eval/cpu/fp32/b4/eager latency"]
+    assert latency["verdict"] == "worse" and latency["runs"] == {"control": 10, "treatment": 10}
+    for side, file in files.items():
+        metrics = program("nightjar-runner", "convert", file, "--format", "torchbench").stdout
+        assert json.loads(metrics)["environ"]["pytorch_git_version"] == "c" * 40
+        (tmp_path / f"metrics-{side}.json").write_text(metrics)
+    done = program("nightjar", "compare", "--control", tmp_path / "metrics-old.json", "--treatment",
+                   tmp_path / "metrics-new.json", "--format", "json")
+    rows = {row["metric"]: row for row in json.loads(done.stdout)["metrics"]}
+    assert rows["test_eval[python/a-b4-cpu-eager]_latency"]["ratio"] == pytest.approx(1.3)
+
+
+@pytest.mark.parametrize("arguments", [("summary", "{missing}"), ("summary", "{broken}"), ("summary", "{good}", "--beside", "{broken}"),
+                                       ("compare", "--control", "{broken}", "--treatment", "{good}")])
+def test_a_bad_file_is_one_line_and_exit_code_two(tmp_path, arguments):
+    good = measured(tmp_path / "good.json")
+    (tmp_path / "broken.csv").write_text("not,a,table\n")
+    paths = {"missing": tmp_path / "missing.csv", "broken": tmp_path / "broken.csv", "good": good}
+    done = program("nightjar", *(argument.format(**paths) for argument in arguments))
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+    assert "missing.csv" in done.stderr or "broken.csv" in done.stderr
