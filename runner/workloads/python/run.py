@@ -1,6 +1,7 @@
 """Runs one workload inside the PyTorch that is first on the path: `run.py < request`, or --list.
 
-Exit status 0: an answer was given, be it a result or an error; 2: wrong use.
+Exit status 0: an answer was given, be it a result or an error; 2: wrong use. run_profile.py gives the
+same request another answer.
 """
 
 import contextlib
@@ -21,7 +22,8 @@ from process import Counters, steady_allocator
 PACKAGES = ("numpy", "sympy", "typing_extensions", "networkx", "jinja2", "fsspec", "filelock")
 
 
-def main():
+def main(work=None):
+    """`work(channel, request, found, torch, model)` answers after `ready`; without it the run is measured."""
     if sys.argv[1:] == ["--list"]:
         print("\n".join(definition.names()))
         return 0
@@ -34,7 +36,7 @@ def main():
         request = protocol.Request.parse(sys.stdin.buffer.read())
         found = definition.find(request.workload, request.version, request.sizes)
         with contextlib.nullcontext() if found.backend == "eager" else compiled.fresh_cache():
-            answer(channel, request, found)
+            answer(channel, request, found, work or measured)
     except protocol.BadRequest as error:
         channel.error("failed", str(error))
         return 2
@@ -45,14 +47,31 @@ def main():
     return 0
 
 
-def answer(channel, request, found):
+def answer(channel, request, found, work):
     import torch
     model = importlib.import_module(found.module)
     channel.send("ready", torch=identity(torch), packages=packages(),
                  memory_after_import=Counters().resident_bytes())
     if found.device == "cuda" and not torch.cuda.is_available():
         raise Unavailable("no CUDA device")
+    work(channel, request, found, torch, model)
+
+
+def measured(channel, request, found, torch, model):
     send_result(channel, *run(torch, model, request, found))
+
+
+def prepare(torch, model, request, found):
+    """The case, its step and what waits for its device."""
+    import case
+    set_up(torch, request)
+    return *case.build(model, found, request.seed), torch.cuda.synchronize if found.device == "cuda" else None
+
+
+def set_up(torch, request):
+    torch.set_num_threads(request.threads)
+    torch.set_num_interop_threads(1)
+    torch.set_flush_denormal(True)  # a loss near zero must not slow down a thousandth iteration
 
 
 def run(torch, model, request, found):
@@ -60,9 +79,7 @@ def run(torch, model, request, found):
     import case
     import harness
     from probe import Probe
-    torch.set_num_threads(request.threads)
-    torch.set_num_interop_threads(1)
-    torch.set_flush_denormal(True)  # a loss near zero must not slow down a thousandth iteration
+    set_up(torch, request)
     clock = DeviceClock(torch) if found.device == "cuda" else None
 
     def build(definition):
