@@ -15,6 +15,8 @@
 #include "runner/machine_state.hpp"
 #include "runner/measure_output.hpp"
 #include "runner/native_cache.hpp"
+#include "runner/profile.hpp"
+#include "runner/profile_output.hpp"
 #include "runner/process_executor.hpp"
 #include "runner/python.hpp"
 #include "runner/scripted_executor.hpp"
@@ -169,6 +171,30 @@ int run_convert(const Options& options) {
   } catch (const std::invalid_argument& error) {
     throw WrongUse(attempt + error.what() + "; it must be what `measure --json` wrote");
   }
+  return 0;
+}
+
+int run_profile(const Options& options) {
+  if (options.globs.empty()) throw WrongUse("profile what? Name a workload or a glob");
+  const StopOnSignal stop;
+  const auto selected = select(catalog_of(options), options.globs);
+  if (selected.empty())
+    throw WrongUse("no workload matches '" + options.globs.front() + "'; `nightjar-runner list` shows all");
+  ProfileConfig config{default_python(options.python), default_workloads(options.workloads),
+                       cache_folder(options.cache),    options.torchbench,
+                       options.runs.value_or(5),       {},
+                       options.remeasure};
+  config.limits.threads = options.threads;
+  config.limits.min_iterations = options.iterations;
+  config.limits.timeout_seconds = options.timeout_seconds;
+  config.limits.seed = options.seed;
+  const auto progress = [](const std::string& line) { std::cerr << line << "\n"; };
+  const auto profiles = profile(config, selected, stop.token(), progress);
+  const std::string json = profiles_json(profiles);
+  if (!options.out.empty()) write_durably(options.out, json);
+  if (options.json) std::cout << json;
+  for (const Profile& one : profiles)
+    if (!options.json) std::cout << profile_table(one) << (&one == &profiles.back() ? "" : "\n");
   return 0;
 }
 

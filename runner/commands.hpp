@@ -29,6 +29,9 @@ struct Options {
   int threads = 1;
   double timeout_seconds = 300;
   std::uint64_t seed = 0;
+  std::filesystem::path out;  // of profile, as are the next two
+  int iterations = 10;
+  bool remeasure = false;
 };
 
 // Each returns the exit code; throws WrongUse, and std::exception when the environment failed.
@@ -36,6 +39,7 @@ int run_agent(const Options& options);
 int run_list(const Options& options);
 int run_measure(const Options& options);
 int run_convert(const Options& options);
+int run_profile(const Options& options);
 int run_doctor();
 int run_prepare_native(const Options& options);
 

@@ -53,6 +53,20 @@ void add_convert(CLI::App& convert, Options& options) {
       ->check(CLI::IsMember(std::vector<std::string>{"table", "csv", "accuracy-csv", "torchbench"}));
 }
 
+void add_profile(CLI::App& profile, Options& options) {
+  profile.add_option("workload", options.globs, "names or globs of Python workloads")->required();
+  profile.add_option("--runs", options.runs, "processes a workload (5)")->check(CLI::Range(1, 100));
+  profile.add_option("--iterations", options.iterations, "profiled in each run")
+      ->check(CLI::Range(1, 1000))->capture_default_str();
+  profile.add_option("--threads", options.threads)->check(CLI::Range(1, 4096));
+  profile.add_option("--timeout", options.timeout_seconds, "seconds until a run is ended")
+      ->check(CLI::PositiveNumber);
+  profile.add_option("--seed", options.seed);
+  profile.add_flag("--json", options.json, "all that was seen, for `nightjar profile-diff`");
+  profile.add_option("--out", options.out, "write that JSON to FILE as well");
+  profile.add_flag("--remeasure", options.remeasure, "measure the machine's ceilings anew");
+}
+
 int parse_and_run(int argc, char** argv) {
   Options options;
   CLI::App app("Measures PyTorch workloads on this machine for a Nightjar service.");
@@ -66,6 +80,8 @@ int parse_and_run(int argc, char** argv) {
   add_measure(*measure, options);
   auto* convert = app.add_subcommand("convert", "an earlier measurement in another format");
   add_convert(*convert, options);
+  auto* profile = app.add_subcommand("profile", "where time and memory go: operators, roofline, peak memory");
+  add_profile(*profile, options);
   auto* control = app.add_subcommand("control", "the control workload (request on stdin)");
   auto* doctor = app.add_subcommand("doctor", "what makes measurements noisy here (exit 1: something)");
   auto* native = app.add_subcommand("prepare-native", "compile the native workloads ahead of time");
@@ -81,6 +97,7 @@ int parse_and_run(int argc, char** argv) {
   if (list->parsed()) return nightjar::runner::run_list(options);
   if (measure->parsed()) return nightjar::runner::run_measure(options);
   if (convert->parsed()) return nightjar::runner::run_convert(options);
+  if (profile->parsed()) return nightjar::runner::run_profile(options);
   if (control->parsed()) return nightjar::runner::run_control();
   if (doctor->parsed()) return nightjar::runner::run_doctor();
   if (native->parsed()) return nightjar::runner::run_prepare_native(options);

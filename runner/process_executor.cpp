@@ -53,7 +53,7 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
     spec.command = {place.native.string()};
     spec.environment["LD_LIBRARY_PATH"] = (place.site_packages / "torch/lib").string();
   } else {
-    spec.command = {place.python.string(), (place.workloads / "python/run.py").string()};
+    spec.command = {place.python.string(), (place.workloads / place.program).string()};
   }
   spec.folder = home.path();
   spec.input = request_json(workload, limits, probes.of(workload), slow);

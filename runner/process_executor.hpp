@@ -30,6 +30,7 @@ struct RunPlace {
   std::filesystem::path site_packages;  // of the build
   std::filesystem::path native;         // program; needed for native workloads only
   std::filesystem::path torchbench;     // checkout; needed for its models only
+  std::filesystem::path program = "python/run.py";  // of the Python suite
 };
 
 // The fastest probes of this machine so far, in seconds: native and Python programs probe with code of

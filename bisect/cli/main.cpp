@@ -7,6 +7,7 @@
 #include "bisect/cli/compare.hpp"
 #include "bisect/cli/detect.hpp"
 #include "bisect/cli/failure.hpp"
+#include "bisect/cli/profile_diff.hpp"
 #include "bisect/cli/summary.hpp"
 #include "bisect/cli/verify.hpp"
 #include "runner/failure.hpp"
@@ -39,9 +40,10 @@ struct Commands {
   VerifyOptions verify;
   SummaryOptions summary;
   bool summary_json = false;
+  ProfileDiffOptions profile_diff;
   std::string threshold = "7%", direction = "lower", fail_on;
   CLI::App *detect_command, *compare_command, *bisect_command, *run_command, *verify_command,
-      *summary_command;
+      *summary_command, *profile_diff_command;
 
   Commands() {
     app.set_version_flag("--version", "nightjar " NIGHTJAR_VERSION);
@@ -51,6 +53,7 @@ struct Commands {
     add_bisect();
     add_verify();
     add_summary();
+    add_profile_diff();
   }
 
   void add_detect() {
@@ -129,12 +132,21 @@ struct Commands {
     verify_command->add_flag("--json", verify.json);
   }
 
+  void add_profile_diff() {
+    profile_diff_command = app.add_subcommand("profile-diff", "Which operators got slower between two profiles");
+    profile_diff_command->add_option("before", profile_diff.before, "file of `nightjar-runner profile --json`")
+        ->required();
+    profile_diff_command->add_option("after", profile_diff.after, "the same, of the later build")->required();
+    profile_diff_command->add_flag("--json", profile_diff.json);
+  }
+
   int run() {
     detect.policy.threshold = compare.threshold = bisect.threshold = share(threshold);
     if (direction == "higher") detect.policy.direction = Direction::higher_is_better;
     compare.fail_on_worse = fail_on == "worse";
     if (*detect_command) return cli::detect(detect);
     if (*compare_command) return cli::compare(compare);
+    if (*profile_diff_command) return cli::profile_diff(profile_diff);
     if (*verify_command) return cli::verify(verify);
     if (summary_json) summary.format = "json";
     if (*summary_command) return cli::summary(summary);

@@ -1,0 +1,46 @@
+// Which operators got slower between two profiles of one workload: for `nightjar profile-diff`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "storage/model/enum.hpp"
+#include "storage/model/profile.hpp"
+
+namespace nightjar::bisect {
+
+NIGHTJAR_ENUM(ChangeKind, slower, faster, appeared, vanished);
+
+// Seconds and calls an iteration. `low` and `high`: the least and the greatest value of a run.
+struct Side {
+  double seconds = 0, low = 0, high = 0, calls = 0;
+};
+
+struct OperatorChange {
+  std::string name;       // kOutside for the time in no operator
+  bool on_device = false;  // time on the GPU instead of own CPU time
+  ChangeKind kind = ChangeKind::slower;
+  bool clear = true;  // in time; else only the number of calls is known to differ
+  Side before, after;
+  double share = 0;  // of the iteration's whole change; negative where it counteracts
+};
+
+struct ProfileDiff {
+  std::string workload;
+  Side before, after;                   // whole iterations; no calls
+  std::vector<OperatorChange> changes;  // those that are clear, the greatest first, then the others
+};
+
+inline constexpr const char* kOutside = "(outside of operators)";
+
+// A run's value, as in its series (run_value.hpp): the first decile of its undisturbed iterations (slowdown
+// at most 1.25), of all where fewer than three are. 0 for none.
+double typical_seconds(const std::vector<double>& seconds, const std::vector<double>& slowdown);
+
+// Every operator whose calls or time changed. A change of time is clear when no run of one side lies between two of the other, and it is at least 1 % of the
+// iteration. With five runs a side an operator whose time did not change is so in 2 of 252 cases; with one
+// run the middle half of its iterations stands for its runs, which knows nothing of differences between
+// processes. Refused: a test on iterations, since those of one process are alike.
+ProfileDiff difference(const Profile& before, const Profile& after);
+
+}  // namespace nightjar::bisect

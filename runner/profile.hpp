@@ -1,0 +1,36 @@
+// `nightjar-runner profile`: where the time and memory of workloads go, here and now. Never part of
+// measuring: watching costs time.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "runner/catalog.hpp"
+#include "runner/process.hpp"
+#include "runner/protocol.hpp"
+#include "storage/model/profile.hpp"
+
+namespace nightjar::runner {
+
+struct ProfileConfig {
+  std::filesystem::path python, workloads, cache, torchbench;
+  int runs = 5;
+  RunLimits limits;  // min_iterations are profiled in each run
+  bool remeasure = false;  // the machine's ceilings, although they are known
+};
+
+// One profile a workload, whatever goes wrong being its status and reason. Throws std::runtime_error if
+// torch cannot be imported, Stopped.
+std::vector<Profile> profile(const ProfileConfig& config, const std::vector<CatalogEntry>& workloads,
+                             std::stop_token stop,
+                             const std::function<void(const std::string&)>& progress);
+
+// Adds what a process of run_profile.py said to `profile`; its status and reason where it failed.
+// `fastest_probe` becomes the fastest so far, seconds. Pure.
+void add_run(Profile& profile, const ProcessResult& process, const ExpectedTorch& expected,
+             double& fastest_probe);
+
+}  // namespace nightjar::runner

@@ -1,0 +1,144 @@
+"""One iteration in which each ATen call is weighed: floating-point operations, and bytes that it must read
+and write at least, from the shapes and types of what it is given and returns."""
+
+import torch
+from torch.autograd.profiler import record_function
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from . import flops, fused
+from .count import Count, name_of
+from .tree import MARK, operator, walk
+
+CALL = MARK + "call:"
+# Read as many rows as they return, not the whole table.
+GATHERS = {"embedding", "index_select", "gather", "index"}
+ALLOCATES = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize_", "set_",
+             "_unsafe_view"}
+
+
+class Scale(TorchDispatchMode):
+    """Weighs every call and marks it, so that a profiler running meanwhile tells which of the operators
+    behind the call does its work."""
+
+    def __init__(self, device):
+        super().__init__()
+        self.device = device
+        self.counts = []
+        self.products = []  # (operator, type, dimensions, flops) of matrix products
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        """Else torch imports its whole compiler at the first call, which takes two seconds."""
+        return False
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if func.namespace != "aten":
+            return func(*args, **kwargs)
+        if not has_kernel(func, self.device):  # in inference mode composite operators come here whole
+            with self:
+                parts = func.decompose(*args, **kwargs)
+            if parts is not NotImplemented:
+                return parts
+        with record_function(f"{CALL}{len(self.counts)}:{func.overloadpacket.__name__}"):
+            out = func(*args, **kwargs)
+        self.weigh(func, args, kwargs, out)
+        return out
+
+    def weigh(self, func, args, kwargs, out):
+        given = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+        if is_view(func):
+            self.counts.append(Count())
+            return
+        number = flops.count(func, given, args, kwargs, out)
+        self.counts.append(Count(number or 0, moved(func, args, given, out), int(number is None),
+                                 types_of(given, out)))
+        if (dimensions := product_dimensions(func, args)) and number:
+            self.products.append((str(func.overloadpacket), name_of(given[0].dtype), dimensions, number))
+
+
+def has_kernel(func, device):
+    """Whether an operator does its work itself there."""
+    return torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), device.upper())
+
+
+def is_view(func):
+    returned = func._schema.returns
+    return bool(returned) and all(one.alias_info is not None and not one.alias_info.is_write for one in returned)
+
+
+def extent(tensor):
+    """Bytes of memory behind a tensor: what it repeats by a stride of 0 lies there once."""
+    if tensor.layout != torch.strided:
+        return tensor.numel() * tensor.element_size()
+    number = 0 if tensor.numel() == 0 else 1
+    for size, stride in zip(tensor.shape, tensor.stride()):
+        number *= size if stride != 0 else 1
+    return number * tensor.element_size()
+
+
+def moved(func, args, given, out):
+    name = func.overloadpacket.__name__
+    if name in ALLOCATES:
+        return 0
+    returned = [leaf for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor)]
+    written = sum(extent(tensor) for tensor in returned)
+    if name in GATHERS:
+        return 2 * written + sum(extent(tensor) for tensor in given[1:])
+    if name.startswith("_embedding_bag") and "backward" not in name:
+        rows = given[1].numel() * given[0].size(1) * given[0].element_size()
+        return rows + sum(extent(tensor) for tensor in given[1:]) + extent(returned[0])
+    if name in ("copy_", "fill_", "zero_"):  # what was there is not read
+        given = given[1:]
+    elif not returned:  # _foreach_..._ writes its first list in place
+        written = sum(extent(tensor) for tensor in given[:flops.first_list(args)])
+    different = {(tensor.data_ptr(), tensor.shape): tensor for tensor in given
+                 if tensor.layout == torch.strided}
+    return written + sum(extent(tensor) for tensor in different.values())
+
+
+def types_of(given, out):
+    sizes = {}
+    for tensor in [*given, *(leaf for leaf in tree_leaves(out) if isinstance(leaf, torch.Tensor))]:
+        if tensor.is_floating_point():
+            sizes[name_of(tensor.dtype)] = sizes.get(name_of(tensor.dtype), 0) + extent(tensor)
+    return sizes
+
+
+def product_dimensions(func, args):
+    """(m, n, k) of a matrix product, else None."""
+    at = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "_int_mm": 0}.get(func.overloadpacket.__name__)
+    if at is None:
+        return None
+    first, second = args[at], args[at + 1]
+    return first.size(-2), second.size(-1), first.size(-1)
+
+
+def charge(roots, counts):
+    """Counts by operator. A call is charged to the operator behind it that spent most time of its own over
+    all such calls; one that holds many kernels, to each by what the profiler saw of its shapes."""
+    rows, own, calls = {}, {}, []
+    for node in walk(roots):
+        if not node.name.startswith(CALL):
+            continue
+        index, func = node.name[len(CALL):].split(":")
+        behind = [inner for inner in walk(node.children) if operator(inner.name)]
+        if func in fused.CALLS:
+            for inner in behind:
+                rows.setdefault(inner.name, Count()).add(fused.count(inner))
+            continue
+        names = frozenset(inner.name for inner in behind if not allocates(inner.name))
+        names = names or frozenset([f"aten::{func}"])
+        calls.append((func, names, counts[int(index)]))
+        for inner in behind:
+            key = (func, names, inner.name)
+            own[key] = own.get(key, 0.0) + inner.own()
+    for func, names, count in calls:
+        busiest = max(sorted(names), key=lambda name: own.get((func, names, name), 0.0))
+        rows.setdefault(busiest, Count()).add(count)
+    return rows
+
+
+def allocates(name):
+    return name.removeprefix("aten::") in ALLOCATES

@@ -1,0 +1,101 @@
+"""Floating-point operations of one call of an ATen operator; a multiply-add is two.
+
+Matrix products, convolutions and attention are torch.utils.flop_counter's own formulas. The others are
+counted an element, as below; what stands nowhere is unknown, not zero.
+"""
+
+import torch
+
+# An element of the output, unless torch.Tag.pointwise says so itself.
+POINTWISE = ("_foreach_add", "_foreach_mul", "_foreach_div", "_foreach_sub", "_foreach_addcmul",
+             "_foreach_addcdiv", "_foreach_sqrt", "_foreach_lerp", "_foreach_neg", "native_dropout",
+             "masked_fill", "elu_backward", "leaky_relu_backward", "softplus_backward")
+# Of the first tensor, an element: reductions; a softmax (greatest, subtract, exponential, sum, divide);
+# normalisations (mean, variance, centre, scale, weight and bias), backward about twice that.
+EACH_INPUT = {
+    "sum": 1, "mean": 1, "amax": 1, "amin": 1, "max": 1, "min": 1, "argmax": 1, "argmin": 1, "prod": 1,
+    "cumsum": 1, "cumprod": 1, "any": 1, "all": 1, "var": 4, "std": 4, "linalg_vector_norm": 2,
+    "_softmax": 5, "_log_softmax": 5, "_softmax_backward_data": 4, "_log_softmax_backward_data": 4,
+    "nll_loss_forward": 1, "nll_loss_backward": 1, "mse_loss": 3, "mse_loss_backward": 3,
+    "native_batch_norm": 8, "_native_batch_norm_legit": 8, "_native_batch_norm_legit_no_training": 4,
+    "_batch_norm_with_update": 8, "native_batch_norm_backward": 16, "batch_norm_backward": 16,
+    "native_layer_norm": 8, "native_layer_norm_backward": 16, "native_group_norm": 8,
+    "native_group_norm_backward": 16, "avg_pool2d": 1, "embedding_dense_backward": 1,
+    "_is_all_true": 1, "_is_any_true": 1, "binary_cross_entropy_with_logits": 6,
+    "max_pool2d_with_indices": 1}
+# Moves data and computes nothing.
+MOVES = {
+    "copy_", "_to_copy", "clone", "cat", "stack", "fill_", "zero_", "zeros", "ones", "full",
+    "arange", "zeros_like", "ones_like", "full_like", "scalar_tensor", "index_select", "index",
+    "index_put_", "index_put", "gather", "scatter", "scatter_", "embedding", "constant_pad_nd",
+    "flip", "roll", "repeat", "select_backward", "slice_backward", "slice_scatter",
+    "select_scatter", "tril", "triu", "eye", "_local_scalar_dense", "_unsafe_view", "lift_fresh",
+    "max_pool2d_with_indices_backward", "expand_copy", "_pin_memory", "empty", "empty_like",
+    "empty_strided", "new_empty", "new_empty_strided", "new_zeros", "resize_", "set_", "bernoulli_",
+    "uniform_", "normal_", "random_", "rand", "randn", "randint", "randperm"}
+
+
+def count(func, tensors, arguments, options, out):
+    """Of the call `func(*arguments, **options)` that returned `out`; `tensors` are those among its
+    arguments. None: unknown."""
+    name = func.overloadpacket.__name__
+    own = {"mkldnn_rnn_layer": rnn_layer, "mkldnn_rnn_layer_backward": rnn_layer_backward,
+           "_scaled_dot_product_flash_attention_for_cpu": attention,
+           "_scaled_dot_product_flash_attention_for_cpu_backward": attention_backward,
+           "_embedding_bag": embedding_bag, "_embedding_bag_forward_only": embedding_bag}.get(name)
+    if own:
+        return own(arguments, out)
+    formula = _registry().get(func.overloadpacket)
+    if formula:
+        return int(formula(*arguments, **options, out_val=out))
+    if name in MOVES:
+        return 0
+    if torch.Tag.pointwise in func.tags:
+        return sum(tensor.numel() for tensor in _tensors(out))
+    if name.rstrip("_") in POINTWISE:
+        return sum(tensor.numel() for tensor in _tensors(out) or tensors[:first_list(arguments)])
+    if name in EACH_INPUT and tensors:
+        return EACH_INPUT[name] * tensors[0].numel()
+    return None
+
+
+def rnn_layer(arguments, _):
+    """One layer over all steps; (input, w_ih, w_hh, ...), the input being steps x batch x width."""
+    rows = arguments[0].size(0) * arguments[0].size(1)
+    return 2 * rows * (arguments[1].numel() + arguments[2].numel())
+
+
+def rnn_layer_backward(arguments, out):
+    return 2 * rnn_layer(arguments, out)  # gradients of the input and of the weights
+
+
+def attention(arguments, _):
+    """Two products, of query, key and value: batch x heads x length x width."""
+    query, key = arguments[0], arguments[1]
+    return 4 * query.numel() * key.size(-2)
+
+
+def attention_backward(arguments, _):
+    """(gradient, query, key, ...): four products, and the scores once more."""
+    return 10 * arguments[1].numel() * arguments[2].size(-2)
+
+
+def embedding_bag(arguments, _):
+    return arguments[1].numel() * arguments[0].size(1)
+
+
+def _registry():
+    from torch.utils.flop_counter import flop_registry
+    return flop_registry
+
+
+def first_list(arguments):
+    """How many tensors the first argument holds."""
+    first = arguments[0] if arguments else []
+    return len(first) if isinstance(first, (list, tuple)) else 1
+
+
+def _tensors(out):
+    if isinstance(out, torch.Tensor):
+        return [out]
+    return [item for item in out if isinstance(item, torch.Tensor)] if isinstance(out, (list, tuple)) else []

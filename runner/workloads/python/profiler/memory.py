@@ -1,0 +1,67 @@
+"""What lies in memory before an iteration, and marks on what the iteration makes: what blocks.py divides."""
+
+import gc
+
+import torch
+from torch.autograd.profiler import record_function
+
+from .blocks import GRADIENT, SAVED
+
+
+def storages(tensors, device):
+    """Bytes by address of the storages behind tensors on a device."""
+    sizes = {}
+    for tensor in tensors:
+        if isinstance(tensor, torch.Tensor) and tensor.layout == torch.strided and tensor.device.type == device:
+            storage = tensor.untyped_storage()
+            if storage.size():
+                sizes[storage.data_ptr()] = storage.size()
+    return sizes
+
+
+def living(kind):
+    gc.collect()
+    return [thing for thing in gc.get_objects() if issubclass(type(thing), kind)]
+
+
+class Kept:
+    """What lies in memory before an iteration: found by asking the garbage collector for modules,
+    optimizers and tensors, since adapters' models are built in ways of their own."""
+
+    def __init__(self, device):
+        modules, optimizers = living(torch.nn.Module), living(torch.optim.Optimizer)
+        self.trained = list({id(parameter): parameter for module in modules
+                             for parameter in module.parameters(recurse=False)}.values())
+        self.trained += [parameter for optimizer in optimizers for group in optimizer.param_groups
+                         for parameter in group["params"]]
+        for parameter in self.trained:
+            parameter.grad = None  # a step makes them anew; its peak is to show them as taken by it
+        parts = {"parameters": self.trained,
+                 "buffers": [buffer for module in modules for buffer in module.buffers(recurse=False)],
+                 "optimizer_state": [value for optimizer in optimizers for state in optimizer.state.values()
+                                     for value in state.values()],
+                 "inputs": living(torch.Tensor)}
+        self.parts, self.addresses = {}, set()
+        for name, tensors in parts.items():
+            sizes = storages(tensors, device)
+            self.parts[name] = sum(size for address, size in sizes.items() if address not in self.addresses)
+            self.addresses |= set(sizes)
+
+
+def watch_gradients(parameters):
+    """Marks each gradient as it is accumulated; returns the handles that end it."""
+    def mark(parameter):
+        with record_function(f"{GRADIENT}{parameter.grad.untyped_storage().data_ptr()}"):
+            pass
+    unique = {id(parameter): parameter for parameter in parameters if parameter.requires_grad}
+    return [parameter.register_post_accumulate_grad_hook(mark) for parameter in unique.values()]
+
+
+def watch_saved():
+    """While entered, marks each tensor that is saved for the backward pass."""
+    def pack(tensor):
+        if tensor.layout == torch.strided:
+            with record_function(f"{SAVED}{tensor.untyped_storage().data_ptr()}"):
+                pass
+        return tensor
+    return torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)

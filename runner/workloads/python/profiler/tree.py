@@ -1,0 +1,89 @@
+"""What the profiler saw, as plain nodes, and what is read from them: own time of each operator, and time
+in no operator. Pure; times are seconds."""
+
+import bisect
+from dataclasses import dataclass, field
+
+MARK = "nightjar::"  # ranges of our own
+ITERATION = MARK + "iteration"
+COMPILED = "compiled graph"  # what a compiler made of many operators is one row
+
+
+@dataclass
+class Node:
+    name: str
+    start: float
+    end: float
+    children: list = field(default_factory=list)  # nodes of the same thread that lie within
+    inputs: list = field(default_factory=list)  # (sizes, type) of tensors, where shapes were recorded
+
+    def own(self):
+        return max(0.0, self.end - self.start - sum(child.end - child.start for child in self.children))
+
+
+def walk(nodes):
+    """All nodes, a parent before its children, without recursion: autograd nests deeply."""
+    left = list(reversed(nodes))
+    while left:
+        node = left.pop()
+        yield node
+        left.extend(reversed(node.children))
+
+
+def operator(name):
+    """The row of a node: an operator's name, COMPILED, or None for what is around operators (the
+    autograd engine, an optimizer's and our own ranges)."""
+    if name.startswith(("## Call CompiledFxGraph", "Torch-Compiled Region", "CompiledFunction")):
+        return COMPILED
+    if "::" not in name or " " in name or name.startswith((MARK, "autograd::", "torch::autograd::")):
+        return None
+    return name
+
+
+def top_operators(nodes):
+    """Operators that no other operator called."""
+    left = list(nodes)
+    while left:
+        node = left.pop()
+        if operator(node.name):
+            yield node
+        else:
+            left.extend(node.children)
+
+
+def covered(spans, begin, end):
+    """Time within [begin, end] that at least one of the spans (start, end) covers."""
+    total, reached = 0.0, begin
+    for start, stop in sorted(spans):
+        start, stop = max(start, reached), min(stop, end)
+        if stop > start:
+            total += stop - start
+            reached = stop
+    return total
+
+
+def per_iteration(roots):
+    """(windows, rows, outside): the iterations' (start, end); for each operator its own seconds and its
+    calls, one an iteration; seconds of each iteration in which no operator ran on any thread."""
+    windows = sorted((node.start, node.end) for node in walk(roots) if node.name == ITERATION)
+    begins = [start for start, _ in windows]
+
+    def index_of(node):
+        index = bisect.bisect_right(begins, node.start) - 1
+        return index if index >= 0 and node.start <= windows[index][1] else None
+
+    rows = {}
+    for node in walk(roots):
+        name, index = operator(node.name), index_of(node)
+        if name is None or index is None:
+            continue
+        own, calls = rows.setdefault(name, ([0.0] * len(windows), [0] * len(windows)))
+        own[index] += node.own()
+        calls[index] += 1
+    spans = [[] for _ in windows]
+    for node in top_operators(roots):
+        if (index := index_of(node)) is not None:
+            spans[index].append((node.start, node.end))
+    outside = [end - start - covered(inside, start, end)
+               for (start, end), inside in zip(windows, spans)]
+    return windows, rows, outside

@@ -1,0 +1,56 @@
+"""Profiles one workload: `run_profile.py < request`, the request and the errors being run.py's. After
+`ready` comes one event `profile`; docs/profiles.md says what is in it. `min_iterations` are profiled."""
+
+import sys
+
+import run
+
+WARMEST = 5  # iterations without a profiler, for its overhead
+
+
+def profiled(channel, request, found, torch, model):
+    from loop import Loop
+    from probe import Probe
+    from process import Counters
+    from profiler import passes
+    case, step, synchronize = run.prepare(torch, model, request, found)
+    probe = Probe(int(request.fastest_probe * 1e9))
+    loop = Loop(step, synchronize, Counters(), probe)
+    while not loop.warm():
+        loop.iterate()
+    cuda = found.device == "cuda"
+    plain = passes.plain_seconds(step, synchronize, WARMEST)
+    passes.time_pass(step, synchronize, 1, probe, cuda)  # a profiler's first iteration makes its own memory
+    times = passes.time_pass(step, synchronize, request.min_iterations, probe, cuda)
+    work, products = passes.work_pass(step, synchronize, found.device)
+    split, reason = memory_of(passes, step, synchronize, found.device)
+    channel.send("profile", plain_seconds=plain, iteration_seconds=times.seconds,
+                 slowdown=times.slowdown, outside_seconds=times.outside, operators=rows(times, work), memory=split, memory_reason=reason,
+                 gpu=times.gpu, hints=passes.gpu.misaligned(products) if cuda else [],
+                 fastest_probe=loop.fastest_probe())
+
+
+def rows(times, work):
+    """One a name: what was timed with what was counted. Only counted: a compiler took its place."""
+    zeros = [0.0] * len(times.seconds)
+    table = []
+    for name in sorted({*times.rows, *times.device_rows, *work}):
+        own, calls = times.rows.get(name, (zeros, [0] * len(zeros)))
+        count = work.get(name)
+        table.append({"name": name, "self_seconds": own, "calls": sorted(calls)[len(calls) // 2],
+                      "device_seconds": times.device_rows.get(name, zeros),
+                      "flops": count.flops if count else 0, "bytes": count.bytes if count else 0,
+                      "unknown": count.unknown if count else 0, "dtype": count.dtype() if count else None})
+    return table
+
+
+def memory_of(passes, step, synchronize, device):
+    """The split, or None and why: not every compiled step lets its saved tensors be watched."""
+    try:
+        return passes.memory_pass(step, synchronize, device), None
+    except Exception as error:  # the rest of the profile is good without it
+        return None, run.judge(error)[1]
+
+
+if __name__ == "__main__":
+    sys.exit(run.main(profiled))

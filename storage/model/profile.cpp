@@ -1,0 +1,173 @@
+#include "storage/model/profile.hpp"
+
+#include "storage/model/json_io.hpp"
+
+namespace nightjar {
+
+using nlohmann::json;
+
+namespace {
+
+using Seconds = std::vector<double>;
+
+// The field's name and where its bytes are, for reading and writing alike.
+constexpr std::pair<const char*, std::int64_t MemorySplit::*> kMemoryParts[] = {
+    {"peak", &MemorySplit::peak},
+    {"parameters", &MemorySplit::parameters},
+    {"buffers", &MemorySplit::buffers},
+    {"gradients", &MemorySplit::gradients},
+    {"optimizer_state", &MemorySplit::optimizer_state},
+    {"inputs", &MemorySplit::inputs},
+    {"activations", &MemorySplit::activations},
+    {"workspace", &MemorySplit::workspace},
+    {"gradients_made", &MemorySplit::gradients_made}};
+
+constexpr std::pair<const char*, Seconds ProfileRun::*> kRunLists[] = {
+    {"iteration_seconds", &ProfileRun::iteration_seconds},
+    {"outside_seconds", &ProfileRun::outside_seconds},
+    {"slowdown", &ProfileRun::slowdown},
+    {"active_seconds", &ProfileRun::active_seconds},
+    {"moving_seconds", &ProfileRun::moving_seconds},
+    {"idle_seconds", &ProfileRun::idle_seconds}};
+
+json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+
+std::string text_of(const json& in, const char* name) {
+  return field<std::optional<std::string>>(in, name).value_or("");
+}
+
+json json_of(const MemorySplit& split) {
+  json out = json::object();
+  for (const auto& [name, part] : kMemoryParts) out[name] = split.*part;
+  return out;
+}
+
+json json_of(const ProfileRun& run) {
+  json out{{"plain_seconds", run.plain_seconds}};
+  for (const auto& [name, list] : kRunLists) out[name] = run.*list;
+  return out;
+}
+
+json json_of(const OperatorProfile& one) {
+  return {{"name", one.name},           {"self_seconds", one.self_seconds},
+          {"calls", one.calls},         {"device_seconds", one.device_seconds},
+          {"flops", one.flops},         {"bytes", one.bytes},
+          {"unknown", one.unknown},     {"dtype", text_or_null(one.dtype)}};
+}
+
+json json_of(const AlignmentHint& hint) {
+  return {{"operator", hint.operation},
+          {"dtype", hint.dtype},
+          {"dimensions", hint.dimensions},
+          {"multiple", hint.multiple}};
+}
+
+ProfileRun run_of(const json& in) {
+  ProfileRun run;
+  run.plain_seconds = field<double>(in, "plain_seconds");
+  for (const auto& [name, list] : kRunLists) run.*list = field<Seconds>(in, name);
+  const std::size_t count = run.iteration_seconds.size();
+  if (run.outside_seconds.size() != count || run.slowdown.size() != count)
+    reject_json("a run's lists differ in length");
+  return run;
+}
+
+OperatorProfile operator_of(const json& in) {
+  OperatorProfile one;
+  one.name = field<std::string>(in, "name");
+  one.self_seconds = field<std::vector<Seconds>>(in, "self_seconds");
+  one.device_seconds = field<std::vector<Seconds>>(in, "device_seconds");
+  one.calls = field<double>(in, "calls");
+  one.flops = field<std::int64_t>(in, "flops");
+  one.bytes = field<std::int64_t>(in, "bytes");
+  one.unknown = field<std::int64_t>(in, "unknown");
+  one.dtype = text_of(in, "dtype");
+  return one;
+}
+
+template <class T>
+std::vector<T> list_of(const json& out, const char* name, T (*read)(const json&)) {
+  if (!out.contains(name) || !out[name].is_array())
+    reject_json(std::string("the list '") + name + "' is missing");
+  std::vector<T> items;
+  for (const json& item : out[name]) items.push_back(read(item));
+  return items;
+}
+
+// Each operator has the runs and iterations of the profile, so that readers need not look.
+void check_lengths(const Profile& profile) {
+  for (const OperatorProfile& one : profile.operators)
+    for (const auto* seconds : {&one.self_seconds, &one.device_seconds}) {
+      bool fits = seconds->size() == profile.runs.size();
+      for (std::size_t run = 0; fits && run < seconds->size(); ++run)
+        fits = (*seconds)[run].size() == profile.runs[run].iteration_seconds.size();
+      if (!fits) reject_json("the times of " + one.name + " are not one an iteration");
+    }
+}
+
+}  // namespace
+
+void to_json(json& out, const Ceilings& ceilings) {
+  out = {{"device", ceilings.device},
+         {"threads", ceilings.threads},
+         {"flops", ceilings.flops},
+         {"bytes", ceilings.bytes}};
+}
+
+void from_json(const json& in, Ceilings& ceilings) {
+  ceilings.device = field<std::string>(in, "device");
+  ceilings.threads = field<int>(in, "threads");
+  ceilings.flops = field<std::map<std::string, double>>(in, "flops");
+  ceilings.bytes = field<double>(in, "bytes");
+}
+
+void from_json(const json& in, MemorySplit& split) {
+  for (const auto& [name, part] : kMemoryParts) split.*part = field<std::int64_t>(in, name);
+}
+
+void from_json(const json& in, AlignmentHint& hint) {
+  hint = {field<std::string>(in, "operator"), field<std::string>(in, "dtype"),
+          field<std::vector<std::int64_t>>(in, "dimensions"), field<int>(in, "multiple")};
+}
+
+void to_json(json& out, const Profile& profile) {
+  out = {{"workload", profile.workload},
+         {"version", profile.version},
+         {"status", profile.status},
+         {"reason", text_or_null(profile.reason)},
+         {"build", {{"version", profile.torch_version}, {"commit", profile.torch_commit}}},
+         {"machine", profile.machine},
+         {"threads", profile.threads},
+         {"runs", json::array()},
+         {"operators", json::array()},
+         {"memory", profile.memory ? json_of(*profile.memory) : json(nullptr)},
+         {"memory_reason", text_or_null(profile.memory_reason)},
+         {"hints", json::array()},
+         {"ceilings", profile.ceilings ? json(*profile.ceilings) : json(nullptr)}};
+  for (const auto& run : profile.runs) out["runs"].push_back(json_of(run));
+  for (const auto& one : profile.operators) out["operators"].push_back(json_of(one));
+  for (const auto& hint : profile.hints) out["hints"].push_back(json_of(hint));
+}
+
+void from_json(const json& in, Profile& profile) {
+  profile = {};
+  profile.workload = field<std::string>(in, "workload");
+  profile.version = field<int>(in, "version");
+  profile.status = field<std::string>(in, "status");
+  profile.reason = text_of(in, "reason");
+  const json build = in.value("build", json::object());
+  profile.torch_version = field<std::string>(build, "version");
+  profile.torch_commit = field<std::string>(build, "commit");
+  profile.machine = field<std::map<std::string, std::string>>(in, "machine");
+  profile.threads = field<int>(in, "threads");
+  profile.runs = list_of(in, "runs", run_of);
+  profile.operators = list_of(in, "operators", operator_of);
+  profile.memory_reason = text_of(in, "memory_reason");
+  if (in.contains("memory") && !in["memory"].is_null()) profile.memory = in["memory"].get<MemorySplit>();
+  if (in.contains("hints")) profile.hints = in["hints"].get<std::vector<AlignmentHint>>();
+  if (in.contains("ceilings") && !in["ceilings"].is_null())
+    profile.ceilings = in["ceilings"].get<Ceilings>();
+  check_lengths(profile);
+}
+
+}  // namespace nightjar

@@ -1,0 +1,75 @@
+// Where a workload's time and memory go: what `nightjar-runner profile` finds out and writes as JSON, and
+// what a difference of two builds is read from.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nightjar {
+
+// What a machine class can do at most with so many threads, measured.
+struct Ceilings {
+  std::string device = "cpu";
+  int threads = 1;
+  std::map<std::string, double> flops;  // FLOP/s of matrix products, by type: "fp32", "bf16", ...
+  double bytes = 0;                     // bytes/s of a copy, read and written
+};
+
+// One process. All lists go by iteration; seconds have the profiler's cost in them.
+struct ProfileRun {
+  double plain_seconds = 0;  // of an iteration without the profiler
+  std::vector<double> iteration_seconds, outside_seconds;  // outside: in no operator
+  std::vector<double> slowdown;                            // see RunResult
+  std::vector<double> active_seconds, moving_seconds, idle_seconds;  // of the GPU; empty without one
+};
+
+struct OperatorProfile {
+  std::string name;
+  std::vector<std::vector<double>> self_seconds, device_seconds;  // by run and iteration
+  double calls = 0;                                               // an iteration, as are the next three
+  std::int64_t flops = 0, bytes = 0;
+  std::int64_t unknown = 0;  // calls whose floating-point operations are not known
+  std::string dtype;         // the floating type of most bytes; empty: none
+};
+
+// Bytes at the peak of an iteration; the parts sum to `peak`. `gradients_made`: of the whole iteration.
+struct MemorySplit {
+  std::int64_t peak = 0, parameters = 0, buffers = 0, gradients = 0, optimizer_state = 0, inputs = 0,
+               activations = 0, workspace = 0, gradients_made = 0;
+};
+
+// A matrix product whose dimensions keep it from tensor cores at full speed.
+struct AlignmentHint {
+  std::string operation, dtype;
+  std::vector<std::int64_t> dimensions;
+  int multiple = 0;  // that each of them should be of
+};
+
+struct Profile {
+  std::string workload;
+  int version = 1;
+  std::string status = "profiled";  // or "failed", "unavailable"
+  std::string reason;               // why not
+  std::string torch_version, torch_commit;
+  std::map<std::string, std::string> machine;
+  int threads = 1;
+  std::vector<ProfileRun> runs;
+  std::vector<OperatorProfile> operators;
+  std::optional<MemorySplit> memory;
+  std::string memory_reason;  // why there is no split
+  std::vector<AlignmentHint> hints;
+  std::optional<Ceilings> ceilings;
+};
+
+void to_json(nlohmann::json& json, const Ceilings& ceilings);
+void from_json(const nlohmann::json& json, Ceilings& ceilings);
+void to_json(nlohmann::json& json, const Profile& profile);
+void from_json(const nlohmann::json& json, Profile& profile);  // throws nlohmann::json::exception
+void from_json(const nlohmann::json& json, MemorySplit& split);
+void from_json(const nlohmann::json& json, AlignmentHint& hint);
+
+}  // namespace nightjar

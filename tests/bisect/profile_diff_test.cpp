@@ -1,0 +1,81 @@
+#include "bisect/profile_diff.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace nightjar;
+using namespace nightjar::bisect;
+
+namespace {
+
+using Seconds = std::vector<double>;
+
+// Runs of four iterations; `level` is each run's time in mm, everything else stays.
+Profile profile_of(const Seconds& levels, double calls = 3) {
+  Profile profile;
+  profile.workload = "python/x/eval/cpu/fp32/b1/eager";
+  OperatorProfile mm, relu;
+  mm.name = "aten::mm";
+  mm.calls = calls;
+  relu.name = "aten::relu";
+  relu.calls = 1;
+  for (const double level : levels) {
+    profile.runs.push_back({1, Seconds(4, level + 2), Seconds(4, 1.0), Seconds(4, 1.0), {}, {}, {}});
+    mm.self_seconds.push_back(Seconds(4, level));
+    relu.self_seconds.push_back(Seconds(4, 1.0));
+    mm.device_seconds.push_back(Seconds(4, 0.0));
+    relu.device_seconds.push_back(Seconds(4, 0.0));
+  }
+  profile.operators = {mm, relu};
+  return profile;
+}
+
+}  // namespace
+
+TEST_CASE("The operator that got slower is named with its share of the whole change") {
+  const ProfileDiff diff = difference(profile_of({5, 5.1, 4.9}), profile_of({6, 6.1, 5.9}, 4));
+  REQUIRE(diff.changes.size() == 1);
+  const OperatorChange& change = diff.changes.front();
+  CHECK(change.name == "aten::mm");
+  CHECK(change.kind == ChangeKind::slower);
+  CHECK(change.after.seconds - change.before.seconds == Approx(1));
+  CHECK(change.share == Approx(1));
+  CHECK((change.before.calls == 3 && change.after.calls == 4));
+}
+
+TEST_CASE("A change within the difference of runs is not named") {
+  CHECK(difference(profile_of({5, 6, 4}), profile_of({6, 6.1, 5.9})).changes.empty());
+}
+
+TEST_CASE("A change of calls is named although time does not show it, after what is clear") {
+  const ProfileDiff diff = difference(profile_of({5, 6, 4}, 3), profile_of({5, 6, 4}, 2));
+  REQUIRE(diff.changes.size() == 1);
+  CHECK(!diff.changes.front().clear);
+}
+
+TEST_CASE("A clear change of less than one percent of the iteration is not named") {
+  CHECK(difference(profile_of({5, 5, 5}), profile_of({5.05, 5.05, 5.05})).changes.empty());
+}
+
+TEST_CASE("New and vanished operators and time outside of operators are named, the greatest first") {
+  Profile before = profile_of({5, 5, 5}), after = profile_of({5, 5, 5});
+  before.operators[1].name = "aten::gelu";
+  for (ProfileRun& run : after.runs) run.outside_seconds = Seconds(4, 4.0);
+  const ProfileDiff diff = difference(before, after);
+  REQUIRE(diff.changes.size() == 3);
+  CHECK((diff.changes[0].name == kOutside && diff.changes[0].kind == ChangeKind::slower));
+  CHECK((diff.changes[1].name == "aten::gelu" && diff.changes[1].kind == ChangeKind::vanished));
+  CHECK((diff.changes[2].name == "aten::relu" && diff.changes[2].kind == ChangeKind::appeared));
+}
+
+TEST_CASE("Disturbed iterations do not count while three are undisturbed") {
+  CHECK(typical_seconds({1, 9, 1, 9, 1, 9, 9}, {1, 2, 1, 2, 1.2, 2, 1.3}) == 1);
+  CHECK(typical_seconds({1, 9, 9}, {1, 2, 2}) == Approx(1 + 0.2 * 8));  // the first decile of all
+  CHECK(typical_seconds({}, {}) == 0);
+}
+
+TEST_CASE("With one run a side the middle half of its iterations stands for its runs") {
+  Profile before = profile_of({5}), noisy = profile_of({6});
+  CHECK(difference(before, noisy).changes.size() == 1);
+  noisy.operators[0].self_seconds = {{3, 4.5, 6.5, 9}};
+  CHECK(difference(before, noisy).changes.empty());
+}

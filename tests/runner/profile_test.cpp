@@ -1,0 +1,125 @@
+#include "runner/profile.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "runner/profile_output.hpp"
+
+using namespace nightjar;
+using namespace nightjar::runner;
+using nlohmann::json;
+
+namespace {
+
+const json kReadyEvent = {{"event", "ready"},
+                          {"torch", {{"version", "2.15.0"}, {"git_version", "abc"}, {"path", "/env/torch"}}}};
+
+json row_json(const std::string& name, double seconds, std::int64_t flops, std::int64_t bytes) {
+  return {{"name", name},
+          {"self_seconds", {seconds, seconds}},
+          {"device_seconds", {0, 0}},
+          {"calls", 2},
+          {"flops", flops},
+          {"bytes", bytes},
+          {"unknown", 0},
+          {"dtype", "fp32"}};
+}
+
+json rows_with(const char* name, double seconds) {
+  return json::array({row_json(name, seconds, 100, 10)});
+}
+
+json profile_event(const json& operators) {
+  return {{"event", "profile"},
+          {"plain_seconds", 0.009},
+          {"iteration_seconds", {0.01, 0.01}},
+          {"outside_seconds", {0.002, 0.002}},
+          {"slowdown", {1, 1}},
+          {"operators", operators},
+          {"memory", nullptr},
+          {"memory_reason", "RuntimeError: no hooks here"},
+          {"gpu", json::array()},
+          {"hints",
+           {{{"operator", "aten::mm"}, {"dtype", "fp16"}, {"dimensions", {7, 8, 8}}, {"multiple", 8}}}},
+          {"fastest_probe", 2e-5}};
+}
+
+ProcessResult answered(const std::vector<json>& events) {
+  ProcessResult process;
+  process.exit_code = 0;
+  for (const json& event : events) process.protocol += event.dump() + "\n";
+  return process;
+}
+
+Profile profiled(const std::vector<ProcessResult>& processes) {
+  Profile profile;
+  profile.workload = "python/x/eval/cpu/fp32/b1/eager";
+  double fastest = 0;
+  for (const auto& process : processes) add_run(profile, process, {"/env", "", ""}, fastest);
+  return profile;
+}
+
+}  // namespace
+
+TEST_CASE("Runs of a profile are put together, operators that one did not see being zero there") {
+  const Profile profile = profiled({answered({kReadyEvent, profile_event(rows_with("aten::mm", 0.006))}),
+                                    answered({kReadyEvent, profile_event(rows_with("aten::add", 0.002))})});
+  REQUIRE(profile.reason == "");
+  REQUIRE(profile.operators.size() == 2);
+  CHECK(profile.operators[0].self_seconds == std::vector<std::vector<double>>{{0.006, 0.006}, {0, 0}});
+  CHECK(profile.operators[1].self_seconds == std::vector<std::vector<double>>{{0, 0}, {0.002, 0.002}});
+}
+
+TEST_CASE("A profile read back from its JSON is the same") {
+  const Profile profile = profiled({answered({kReadyEvent, profile_event(rows_with("aten::mm", 0.006))})});
+  const std::string text = profiles_json({profile});
+  CHECK(profiles_json(json::parse(text).at("items").get<std::vector<Profile>>()) == text);
+}
+
+TEST_CASE("A workload that cannot be profiled says why") {
+  const json error = {{"event", "error"}, {"status", "unavailable"}, {"reason", "no CUDA device"}};
+  Profile profile = profiled({answered({kReadyEvent, error})});
+  CHECK((profile.status == "unavailable" && profile.reason == "no CUDA device"));
+  ProcessResult crashed = answered({kReadyEvent});
+  crashed.exit_code.reset();
+  crashed.signal = 11;
+  profile = profiled({crashed});
+  CHECK((profile.status == "failed" && profile.reason.starts_with("crashed: ")));
+  CHECK(profiled({answered({kReadyEvent})}).reason == "the workload ended without a result");
+}
+
+TEST_CASE("A profile that is not as promised fails and names the field") {
+  json event = profile_event(rows_with("aten::mm", 0.006));
+  event["operators"][0].erase("flops");
+  CHECK(profiled({answered({kReadyEvent, event})}).reason.find("'flops'") != std::string::npos);
+  event = profile_event(rows_with("aten::mm", 0.006));
+  event["operators"][0]["self_seconds"] = {0.006};
+  const Profile profile = profiled({answered({kReadyEvent, event})});
+  CHECK(profile.status == "failed");
+  CHECK(profile.reason.find("aten::mm") != std::string::npos);
+}
+
+TEST_CASE("A torch from elsewhere is no profile of this build") {
+  json ready = kReadyEvent;
+  ready["torch"]["path"] = "/other/torch";
+  const Profile profile = profiled({answered({ready, profile_event(json::array())})});
+  CHECK((profile.status == "failed" && profile.reason.find("/other/torch") != std::string::npos));
+}
+
+TEST_CASE("The table shows shares, limiters, and why memory was not divided") {
+  const json rows = {row_json("aten::mm", 0.006, 600'000'000, 1'000'000),
+                     row_json("aten::add", 0.002, 1000, 12'000)};
+  Profile profile = profiled({answered({kReadyEvent, profile_event(rows)})});
+  profile.ceilings = Ceilings{"cpu", 1, {{"fp32", 200e9}}, 10e9};
+  const std::string table = profile_table(profile);
+  INFO(table);
+  const auto line_of = [&](const std::string& start) {
+    const auto begin = table.find(start);
+    return table.substr(begin, table.find('\n', begin) - begin);
+  };
+  CHECK(line_of("aten::mm").find("60.0 %") != std::string::npos);
+  CHECK(line_of("aten::mm").ends_with("50 %  math"));
+  CHECK(line_of("aten::add").ends_with("latency"));
+  CHECK(table.find("no hooks here") != std::string::npos);
+  CHECK(table.find("aten::mm in fp16 of 7 8 8: tensor cores want multiples of 8") != std::string::npos);
+}

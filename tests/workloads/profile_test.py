@@ -1,0 +1,191 @@
+"""Profiles: what is counted is exact, the parts of memory are those of the model, and the difference of two
+profiles names the operator that was made slow."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+import programs
+
+programs.put_suite_on_path()
+from profiler import blocks, gpu, tree  # noqa: E402  (pure: no torch)
+
+BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", programs.ROOT / "build" / "bin"))
+RESNET = "python/resnet18/train/cpu/fp32/b4/eager"
+TINY = "python/lennard_jones/eval/cpu/fp32/b256/eager"
+
+
+def profile_of(name, folder=programs.WORKLOADS, **fields):
+    program = [programs.python(), str(folder / "python" / "run_profile.py")]
+    status, messages = programs.answers(program, programs.request(name, **fields))
+    assert status == 0 and messages[0]["event"] == "ready"
+    return messages[-1]
+
+
+@pytest.fixture(scope="module")
+def resnet():
+    return profile_of(RESNET)
+
+
+@pytest.fixture(scope="module")
+def counted():
+    """What a child with PyTorch says: bytes and convolutions' operations of resnet18, and single calls."""
+    script = f"""
+import json, sys
+sys.path.insert(0, {str(programs.WORKLOADS / "python")!r})
+import torch
+from torch.nn import functional
+import definition, models.resnet18 as resnet18
+from case import Case
+from profiler import passes
+def count(step):
+    rows, _ = passes.work_pass(step, None, "cpu")
+    return {{name: [row.flops, row.bytes] for name, row in rows.items() if row.flops or row.bytes}}
+a, b, c = torch.ones(8, 16), torch.ones(16, 32), torch.ones(8, 32)
+image, weight = torch.ones(2, 3, 10, 10), torch.ones(5, 3, 3, 3)
+query = torch.ones(2, 4, 6, 8)
+case = Case(definition.find({RESNET!r}, 1), 0)
+network = resnet18.ResNet18(case.width, case.classes)
+convolutions = []
+for module in network.modules():
+    if isinstance(module, torch.nn.Conv2d):
+        module.register_forward_hook(lambda module, inputs, out: convolutions.append(
+            2 * out.numel() * module.weight.numel() // module.weight.size(0)))
+network(torch.ones(case.batch, 3, case.image, case.image))
+print(json.dumps({{
+    "mm": count(lambda: a @ b), "add": count(lambda: a + a.clone()),
+    "bf16": count(lambda: a.bfloat16() @ b.bfloat16()),
+    "conv": count(lambda: functional.conv2d(image, weight, padding=1)),
+    "attention": count(lambda: functional.scaled_dot_product_attention(query, query, query)),
+    "rows": count(lambda: functional.embedding(torch.tensor([1, 2]), torch.ones(1000, 8))),
+    "view": count(lambda: a.view(-1)[::2].unsqueeze(0)),
+    "parameters": sum(p.numel() * p.element_size() for p in network.parameters()),
+    "buffers": sum(p.numel() * p.element_size() for p in network.buffers()),
+    "convolutions": sum(convolutions)}}))
+"""
+    done = subprocess.run([programs.python(), "-c", script], capture_output=True, text=True, check=True,
+                          env=programs.environment())
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_operations_and_bytes_of_known_calls_are_exact(counted):
+    assert counted["mm"]["aten::mm"] == [2 * 8 * 16 * 32, 4 * (8 * 16 + 16 * 32 + 8 * 32)]
+    assert counted["add"]["aten::add"] == [8 * 16, 4 * 3 * 8 * 16]
+    assert counted["bf16"]["aten::mm"] == [2 * 8 * 16 * 32, 2 * (8 * 16 + 16 * 32 + 8 * 32)]
+    assert [row[0] for row in counted["conv"].values()] == [2 * (2 * 5 * 10 * 10) * (3 * 3 * 3)]
+    assert [row[0] for row in counted["attention"].values()] == [4 * (2 * 4 * 6 * 8) * 6]
+
+
+def test_a_lookup_reads_its_rows_and_a_view_nothing(counted):
+    assert counted["rows"]["aten::index_select"][1] == 2 * (2 * 8 * 4) + 2 * 8
+    assert counted["view"] == {}
+
+
+def test_the_convolutions_of_a_model_are_counted_as_its_layers_say(resnet, counted):
+    rows = {row["name"]: row for row in resnet["operators"]}
+    assert rows["aten::mkldnn_convolution"]["flops"] == counted["convolutions"]
+    assert rows["aten::mkldnn_convolution"]["calls"] == 20
+
+
+def test_the_parts_of_memory_are_the_models_and_sum_to_the_peak(resnet, counted):
+    memory = resnet["memory"]
+    assert memory["parameters"] == memory["gradients_made"] == memory["optimizer_state"] == counted["parameters"]
+    assert memory["buffers"] == counted["buffers"]
+    assert memory["inputs"] == 4 * 3 * 32 * 32 * 4 + 4 * 8
+    assert memory["activations"] > 0
+    assert memory["peak"] == sum(memory[part] for part in (
+        "parameters", "buffers", "gradients", "optimizer_state", "inputs", "activations", "workspace"))
+
+
+def test_own_times_and_the_rest_make_up_the_iteration(resnet):
+    for index, whole in enumerate(resnet["iteration_seconds"]):
+        own = sum(row["self_seconds"][index] for row in resnet["operators"])
+        # Ranges inside operators are in neither.
+        assert own + resnet["outside_seconds"][index] == pytest.approx(whole, rel=0.02)
+
+
+def test_the_difference_names_the_operator_that_was_made_slow(tmp_path):
+    slow = shutil.copytree(programs.WORKLOADS, tmp_path / "slow", ignore=shutil.ignore_patterns("native"))
+    model = slow / "python" / "models" / "lennard_jones.py"
+    source = model.read_text()
+    model.write_text(source.replace("def make(case):", "def make(case):\n    torch.tanh = planted\n") + PLANTED)
+
+    def runner(name, *arguments):
+        done = subprocess.run([BIN / name, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    for folder, out in ((programs.WORKLOADS, "before.json"), (slow, "after.json")):
+        runner("nightjar-runner", "profile", TINY, "--workloads", folder, "--runs", 1,
+               "--python", programs.python(), "--out", tmp_path / out)
+    diff = json.loads(runner("nightjar", "profile-diff", tmp_path / "before.json", tmp_path / "after.json",
+                             "--json"))
+    worst = diff["items"][0]["changes"][0]
+    assert (worst["operator"], worst["kind"]) == ("aten::cumsum", "appeared")
+    assert worst["share"] > 0.5 and worst["after"]["calls"] == 6
+
+
+PLANTED = """
+
+tanh, ballast = torch.tanh, torch.ones(1 << 20)
+
+
+def planted(values):
+    torch.cumsum(ballast, 0)
+    return tanh(values)
+"""
+
+
+def test_what_cannot_be_profiled_says_why():
+    error = profile_of(TINY.replace("/cpu/", "/cuda/"))
+    assert (error["event"], error["status"], error["reason"]) == ("error", "unavailable", "no CUDA device")
+    done = subprocess.run([BIN / "nightjar-runner", "profile", TINY.replace("python/", "native/"), "--python",
+                           programs.python()], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "unavailable" in done.stdout and TINY in done.stdout
+
+
+@pytest.mark.parametrize("text", ["{}", "no JSON", '{"items": [{"workload": "x"}]}', '{"items": []}', None])
+def test_a_file_that_is_no_profile_is_refused_in_one_line(tmp_path, text):
+    file = tmp_path / "profile.json"
+    if text is not None:
+        file.write_text(text)
+    done = subprocess.run([BIN / "nightjar", "profile-diff", file, file], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1 and str(file) in done.stderr
+
+
+def test_memory_at_the_peak_is_divided_by_what_marked_it():
+    taken = [(0, 1, 10), (1, 2, 20), (2, 3, 5), (3, 1, -10), (4, 1, 40), (5, 2, -20), (6, 9, -7)]
+    marks = [(blocks.SAVED, 1, 2), (blocks.GRADIENT, 4, 1), (blocks.SAVED, 0, 1)]
+    parts = blocks.split({"parameters": 100}, blocks.blocks_of(taken), marks)
+    assert parts == {"parameters": 100, "gradients": 40, "activations": 20, "workspace": 5, "gradients_made": 40,
+                     "peak": 165}
+
+
+def test_gpu_time_is_divided_into_active_moving_and_idle():
+    activities = [("kernel", 1, 3), ("kernel", 2, 4), ("transfer", 3, 6), ("transfer", 9, 12)]
+    assert gpu.divide((0, 10), activities) == {"active": 3, "moving": 3, "idle": 4}
+    assert gpu.kind_of("Memcpy HtoD (Pageable -> Device)") == "transfer"
+    assert gpu.kind_of("ampere_sgemm") == "kernel"
+    windows = [(0, 10), (10, 20)]
+    assert gpu.device_rows([("aten::mm", 1, 3), ("aten::mm", 11, 12)], windows) == {"aten::mm": [2, 1]}
+
+
+def test_products_that_miss_tensor_cores_are_hinted_at_greatest_first():
+    products = [("aten.mm", "fp16", (8, 8, 7), 10), ("aten.mm", "fp16", (8, 8, 8), 99),
+                ("aten.mm", "int8", (8, 16, 16), 50), ("aten.mm", "fp32", (7, 7, 7), 99),
+                ("aten.mm", "fp16", (8, 8, 7), 10)]
+    assert [(hint["dtype"], hint["dimensions"], hint["multiple"], hint["flops"])
+            for hint in gpu.misaligned(products)] == [("int8", [8, 16, 16], 16, 50), ("fp16", [8, 8, 7], 8, 20)]
+
+
+def test_time_in_no_operator_is_what_no_thread_covers():
+    inner = tree.Node("aten::empty", 2, 3)
+    main = tree.Node(tree.ITERATION, 0, 10, [tree.Node("aten::mm", 1, 4, [inner])])
+    other = tree.Node("autograd::engine::evaluate_function: X", 3, 8, [tree.Node("aten::mm", 3, 6)])
+    _, rows, outside = tree.per_iteration([main, other])
+    assert rows == {"aten::mm": ([5], [2]), "aten::empty": ([1], [1])}
+    assert outside == [5]
