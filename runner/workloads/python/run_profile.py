@@ -34,7 +34,8 @@ def rows(times, work):
     """One a name: what was timed with what was counted. Only counted: a compiler took its place."""
     zeros = [0.0] * len(times.seconds)
     table = []
-    for name in sorted({*times.rows, *times.device_rows, *work}):
+    worked = [name for name, count in work.items() if count.flops or count.bytes or count.unknown]
+    for name in sorted({*times.rows, *times.device_rows, *worked}):
         own, calls = times.rows.get(name, (zeros, [0] * len(zeros)))
         count = work.get(name)
         table.append({"name": name, "self_seconds": own, "calls": sorted(calls)[len(calls) // 2],

@@ -8,11 +8,16 @@ from torch.autograd.profiler import record_function
 from .blocks import GRADIENT, SAVED
 
 
+def is_real(tensor):
+    """Not one of the compiler's, which have no memory."""
+    return type(tensor) in (torch.Tensor, torch.nn.Parameter)
+
+
 def storages(tensors, device):
     """Bytes by address of the storages behind tensors on a device."""
     sizes = {}
     for tensor in tensors:
-        if isinstance(tensor, torch.Tensor) and tensor.layout == torch.strided and tensor.device.type == device:
+        if is_real(tensor) and tensor.layout == torch.strided and tensor.device.type == device:
             storage = tensor.untyped_storage()
             if storage.size():
                 sizes[storage.data_ptr()] = storage.size()
@@ -34,6 +39,7 @@ class Kept:
                              for parameter in module.parameters(recurse=False)}.values())
         self.trained += [parameter for optimizer in optimizers for group in optimizer.param_groups
                          for parameter in group["params"]]
+        self.trained = [parameter for parameter in self.trained if is_real(parameter)]
         for parameter in self.trained:
             parameter.grad = None  # a step makes them anew; its peak is to show them as taken by it
         parts = {"parameters": self.trained,
@@ -60,7 +66,7 @@ def watch_gradients(parameters):
 def watch_saved():
     """While entered, marks each tensor that is saved for the backward pass."""
     def pack(tensor):
-        if tensor.layout == torch.strided:
+        if is_real(tensor) and tensor.layout == torch.strided:
             with record_function(f"{SAVED}{tensor.untyped_storage().data_ptr()}"):
                 pass
         return tensor
