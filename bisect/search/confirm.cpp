@@ -8,7 +8,9 @@
 namespace nightjar::bisect::search {
 namespace {
 
-constexpr double wanted_z = 2.3;     // the expected shift over its error, from the first fresh runs
+// The claimed shift over its error when fresh runs are looked at first. Their odds are nearly a likelihood
+// ratio: however often one looks, a step that is not there passes once in exp(odds_to_pass) times or less.
+constexpr double first_z = 1.55;
 constexpr double odds_to_pass = 2;   // nats for the claimed step: 7 to 1, from fresh runs alone
 constexpr double least_shift = .33;  // of the claimed step, in the median difference of fresh runs
 constexpr int fewest_runs = 3;
@@ -109,8 +111,7 @@ Check check_step(int gap, double size, const Posterior& posterior) {
   Check out;
   out.fresh_after = std::max(first_session(data, gap), first_session(data, gap + 1));
   const double relevant = std::max(size, least_step);
-  const double ideal =
-      2 * robust_loss * posterior.noise.run * wanted_z * wanted_z / (relevant * relevant);
+  const double ideal = 2 * robust_loss * posterior.noise.run * first_z * first_z / (relevant * relevant);
   const int wanted = std::max(fewest_runs, static_cast<int>(std::ceil(ideal - 1e-9)));
   Data fresh = fresh_runs(data, gap, out.fresh_after);
   fresh.claimed = relevant;
