@@ -49,7 +49,7 @@ class Chooser {
     weigh(claim);
   }
 
-  Choice best() {
+  Measure best() {
     const bool room = data_.in_session < policy_.session_runs;
     for (const bool fresh : {false, true}) {
       if (!fresh && !room) continue;
@@ -58,15 +58,14 @@ class Chooser {
     const double idle = posterior_.nothing + posterior_.too_small;
     look_at_gaps(idle < build_below);
     if (best_commit_ < 0) {  // nothing tells anything: the ends, again
-      return {{!room, false, {0, data_.commits.back(), data_.commits.back(), 0}, {}}, 0};
+      return {!room, false, {0, data_.commits.back(), data_.commits.back(), 0}, {}};
     }
-    Choice out;
-    out.measure.new_session = best_fresh_;
+    Measure out;
+    out.new_session = best_fresh_;
     const int batch = std::max((best_runs_ + 2) / 3, data_.runs() / 40);
     int runs = std::min(batch, largest_batch(posterior_));
     if (!best_fresh_) runs = std::min(runs, policy_.session_runs - data_.in_session);
-    out.measure.order.assign(static_cast<std::size_t>(std::max(1, runs)), best_commit_);
-    out.bits_per_run = best_bits_ / best_runs_;
+    out.order.assign(static_cast<std::size_t>(std::max(1, runs)), best_commit_);
     return out;
   }
 
@@ -209,7 +208,6 @@ class Chooser {
         best_commit_ = commit;
         best_fresh_ = fresh;
         best_runs_ = runs;
-        best_bits_ = bits;
       }
       if (score < last) break;
       last = score;
@@ -230,7 +228,7 @@ class Chooser {
   double run_variance_;
   std::vector<const Fit*> kept_;
   std::vector<double> share_;
-  double best_score_ = 0, best_bits_ = 0;
+  double best_score_ = 0;
   int best_commit_ = -1, best_runs_ = 1;
   bool best_fresh_ = false;
 };
@@ -241,8 +239,8 @@ int largest_batch(const Posterior& posterior) {
   return std::sqrt(posterior.noise.run) <= .035 ? 12 : 24;
 }
 
-Choice choose(const Posterior& posterior, const Claim& claim, const SearchLog& log,
-              const SearchPolicy& policy) {
+Measure choose(const Posterior& posterior, const Claim& claim, const SearchLog& log,
+               const SearchPolicy& policy) {
   return Chooser(posterior, claim, log, policy).best();
 }
 

@@ -78,21 +78,6 @@ Belief belief_of(const Posterior& posterior) {
   return out;
 }
 
-double entropy(const Posterior& posterior) {
-  double bits = 0;
-  for (std::size_t i = 0; i < posterior.fits.size(); ++i) {
-    const double share = posterior.share[i];
-    if (share > 0) bits -= share * std::log2(share);
-    const Hypothesis& h = posterior.fits[i].hypothesis;
-    for (std::size_t k = 0; h.kind == Kind::steps && k < static_cast<std::size_t>(h.count); ++k) {
-      const auto gap = static_cast<std::size_t>(h.gaps[k]);
-      const int width = posterior.data.commits[gap + 1] - posterior.data.commits[gap];
-      bits += share * std::log2(static_cast<double>(width));
-    }
-  }
-  return bits;
-}
-
 Answer culprits_of(const Claim& claim, const Posterior& posterior) {
   Answer out;
   out.outcome = Answer::Outcome::culprit;

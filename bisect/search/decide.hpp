@@ -35,12 +35,8 @@ std::optional<Measure> confirmation(const Claim& claim, const Posterior& posteri
                                     const SearchPolicy& policy);
 
 // The measurement of the largest information per cost.
-struct Choice {
-  Measure measure;
-  double bits_per_run = 0;
-};
-Choice choose(const Posterior& posterior, const Claim& claim, const SearchLog& log,
-              const SearchPolicy& policy);
+Measure choose(const Posterior& posterior, const Claim& claim, const SearchLog& log,
+               const SearchPolicy& policy);
 
 // If the choice is a commit not built yet and there are several builders: asks for a round of builds at the
 // quantiles j / (R + 1) of the posterior, and measures the one nearest to the choice.
@@ -51,8 +47,8 @@ void build_in_rounds(Measure& measure, const Posterior& posterior, const SearchL
 int largest_batch(const Posterior& posterior);
 
 Belief belief_of(const Posterior& posterior);
-// Probability-weighted uncertainty about who did it, in bits.
-double entropy(const Posterior& posterior);
+// Runs until an answer: a rough guess for people who wait. `confirming`: runs that confirm the claim now; 0: none.
+double expected_rest(const Posterior& posterior, const Claim& claim, int confirming);
 Answer culprits_of(const Claim& claim, const Posterior& posterior);
 
 }  // namespace nightjar::bisect::search

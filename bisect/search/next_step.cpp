@@ -133,17 +133,12 @@ std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog
   if (only_ends && data.runs() >= policy.reproduce_runs) {
     return nobody(posterior, "not reproduced within the runs allowed for it");
   }
-  if (confirming) {
-    belief.expected_runs = static_cast<double>(confirming->order.size());
-    return *confirming;
-  }
-  Choice choice = choose(posterior, said, log, policy);
-  build_in_rounds(choice.measure, posterior, log, policy);
-  if (choice.bits_per_run > 0) {
-    belief.expected_runs = std::min<double>(policy.max_runs - data.runs(),
-                                            6 + entropy(posterior) / choice.bits_per_run);
-  }
-  return choice.measure;
+  const int confirms = confirming ? static_cast<int>(confirming->order.size()) : 0;
+  belief.expected_runs = std::min<double>(policy.max_runs - data.runs(), expected_rest(posterior, said, confirms));
+  if (confirming) return *confirming;
+  Measure chosen = choose(posterior, said, log, policy);
+  build_in_rounds(chosen, posterior, log, policy);
+  return chosen;
 }
 
 }  // namespace
