@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "runner/files.hpp"
-#include "runner/process.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -48,18 +47,6 @@ void add_throttling(std::map<std::string, std::string>& extra) {
   if (!heat.empty()) extra["temperature_millicelsius"] = heat;
 }
 
-void add_gpu(std::map<std::string, std::string>& extra) {
-  if (!fs::exists("/proc/driver/nvidia/version")) return;
-  ProcessSpec query;
-  query.command = {"nvidia-smi",
-                   "--query-gpu=clocks.sm,clocks.mem,temperature.gpu,clocks_event_reasons.active",
-                   "--format=csv,noheader"};
-  query.environment = clean_environment("/tmp");
-  query.timeout_seconds = 10;
-  const ProcessResult result = run_process(query);
-  if (result.fine()) extra["gpu"] = result.output.substr(0, result.output.find_last_not_of('\n') + 1);
-}
-
 }  // namespace
 
 MachineProbe::MachineProbe() : before_(cpu_time()) {}
@@ -88,7 +75,7 @@ MachineState MachineProbe::read() {
   before_ = now;
   state.frequency_mhz = mean_frequency_mhz();
   add_throttling(state.extra);
-  add_gpu(state.extra);
+  state.gpus = gpus_.read();
   return state;
 }
 

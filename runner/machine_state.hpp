@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "runner/gpu_probe.hpp"
 #include "storage/model/job.hpp"
 
 namespace nightjar::runner {
@@ -13,9 +14,11 @@ class MachineProbe {
  public:
   MachineProbe();
   // Load of the last minute, share of CPU time stolen since the call before (or construction), mean
-  // frequency of the CPUs, and in `extra` what is there to read: throttle counts, temperatures, GPU
-  // clocks and reasons.
+  // frequency of the CPUs, the GPUs (see GpuProbe::read), and in `extra` what is there to read: throttle
+  // counts, temperatures. Not to be called during a run.
   MachineState read();
+  // For a GpuWatch during a run, and to know why there is no GPU.
+  GpuProbe& gpus() { return gpus_; }
 
  private:
   struct CpuTime {
@@ -23,6 +26,7 @@ class MachineProbe {
   };
   static CpuTime cpu_time();
   CpuTime before_;
+  GpuProbe gpus_;
 };
 
 }  // namespace nightjar::runner

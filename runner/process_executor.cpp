@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "runner/failure.hpp"
 #include "runner/files.hpp"
@@ -42,6 +43,7 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
     spec.environment[name] = threads;
   spec.environment["OMP_WAIT_POLICY"] = "passive";
+  spec.environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";  // as GpuProbe counts devices
   spec.environment["PYTHONHASHSEED"] = "0";
   spec.environment["PYTHONDONTWRITEBYTECODE"] = "1";
   if (!place.site_packages.empty()) spec.environment["PYTHONPATH"] = place.site_packages.string();
@@ -108,6 +110,8 @@ ParsedRun ProcessExecutor::run(const RunTask& task, std::stop_token stop) {
     // The native program has no torch/version.py; where its libraries come from is checked.
     if (is_native(task.workload->name)) expected.version = expected.git_version = "";
   }
+  std::optional<GpuWatch> watch;  // what it sees is in the session's state afterwards
+  if (task.workload && task.workload->name.device() == "cuda") watch.emplace(probe_.gpus());
   const ProcessResult process =
       run_workload(place, config_.control, task.workload, *task.limits, probes_, stop, task.slow);
   if (stop.stop_requested()) throw Stopped();

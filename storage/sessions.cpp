@@ -117,7 +117,8 @@ void require_sound(const Job& job, const SessionResult& result) {
 
 // The session without its runs, as the protocol writes it.
 std::string frame_of(const SessionResult& result) {
-  const SessionResult frame{{}, result.before, result.after, result.packages, result.setup_seconds};
+  const SessionResult frame{{},              result.before,        result.after,
+                            result.packages, result.setup_seconds, result.settings};
   return json(frame).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -35,6 +35,11 @@ double control_location(const JobSpec& spec, const SessionResult& result) {
   return locations.empty() ? 0 : bisect::median(locations);
 }
 
+bool uses_gpu(const JobSpec& spec) {
+  return std::any_of(spec.workloads.begin(), spec.workloads.end(),
+                     [](const Workload& workload) { return workload.name.device() == "cuda"; });
+}
+
 std::string percent(double share) {
   char text[32];
   std::snprintf(text, sizeof text, "%+.1f %%", 100 * share);
@@ -88,6 +93,11 @@ SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
     check.usable = false;
     check.reason = "the machine lost " + percent(result.after.steal_share) +
                    " of its CPU time to others (steal)";
+    return check;
+  }
+  if (const auto events = throttling(result.after.gpus); !events.empty() && uses_gpu(spec)) {
+    check.usable = false;
+    check.reason = "the GPU's clocks were held down (" + events + ")";
     return check;
   }
   if (check.control <= 0 || history.size() < kEnoughHistory) return check;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "storage/model/enum.hpp"
+#include "storage/model/gpu.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/id.hpp"
 #include "storage/model/time.hpp"
@@ -97,7 +98,8 @@ struct MachineState {
   double load1 = 0;
   double steal_share = 0;    // of all CPU time since the session's begin
   double frequency_mhz = 0;  // 0: unknown
-  std::map<std::string, std::string> extra;  // GPU clocks, throttle reasons, temperature
+  std::map<std::string, std::string> extra;  // throttle counts and temperature of the CPU
+  std::vector<GpuState> gpus;                // those that workloads may use
 };
 
 struct SessionResult {
@@ -105,6 +107,8 @@ struct SessionResult {
   MachineState before, after;
   std::map<std::string, std::string> packages;  // resolved versions: "python", "numpy", ...
   std::vector<std::pair<std::string, double>> setup_seconds;  // environment key, seconds
+  // How the runs were set up, as they said themselves: "threads", "cpus", "omp_wait_policy", ...
+  std::map<std::string, std::string> settings;
 };
 
 // Was the machine itself while a session measured? One that was not is void.

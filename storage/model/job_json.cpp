@@ -130,12 +130,14 @@ static void to_json(json& out, const MachineState& state) {
   out = {{"load1", state.load1},
          {"steal_share", state.steal_share},
          {"frequency_mhz", state.frequency_mhz},
-         {"extra", state.extra}};
+         {"extra", state.extra},
+         {"gpus", state.gpus}};
 }
 
 static MachineState parse_json(const json& in, Parsed<MachineState>) {
   return {field<double>(in, "load1"), field<double>(in, "steal_share"),
-          field<double>(in, "frequency_mhz"), field<std::map<std::string, std::string>>(in, "extra")};
+          field<double>(in, "frequency_mhz"), field<std::map<std::string, std::string>>(in, "extra"),
+          field<std::vector<GpuState>>(in, "gpus")};
 }
 
 using SetupSeconds = std::pair<std::string, double>;
@@ -152,14 +154,16 @@ void to_json(json& out, const SessionResult& result) {
          {"before", result.before},
          {"after", result.after},
          {"packages", result.packages},
-         {"setup_seconds", std::move(setup)}};
+         {"setup_seconds", std::move(setup)},
+         {"settings", result.settings}};
 }
 
 void from_json(const json& in, SessionResult& result) {
   SessionResult read{field<std::vector<RunResult>>(in, "runs"), field<MachineState>(in, "before"),
                      field<MachineState>(in, "after"),
                      field<std::map<std::string, std::string>>(in, "packages"),
-                     field<std::vector<SetupSeconds>>(in, "setup_seconds")};
+                     field<std::vector<SetupSeconds>>(in, "setup_seconds"),
+                     field<std::map<std::string, std::string>>(in, "settings")};
   std::set<int> orders;
   for (const RunResult& run : read.runs)
     if (run.order < 0 || !orders.insert(run.order).second)

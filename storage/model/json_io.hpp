@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "storage/model/enum.hpp"
+#include "storage/model/gpu.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/id.hpp"
 #include "storage/model/time.hpp"
@@ -141,6 +142,8 @@ T field(const nlohmann::json& object, const char* name) {
 }
 
 // Of a workload as the protocol writes it: {"id", "name", "version"}.
+void to_json(nlohmann::json& json, const GpuState& gpu);
+GpuState parse_json(const nlohmann::json& json, Parsed<GpuState>);
 void to_json(nlohmann::json& json, const Workload& workload);
 Workload parse_json(const nlohmann::json& json, Parsed<Workload>);
 

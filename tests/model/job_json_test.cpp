@@ -34,6 +34,14 @@ JobSpec sample_spec() {
   return spec;
 }
 
+GpuState sample_gpu() {
+  GpuState gpu{"NVIDIA H100 80GB HBM3", "GPU-0a", "00000000:3B:00.0", "580.65.06", true, 1980, 2619,
+               310.5, 64, 0, true, {}, {}};
+  gpu.clock_events = {ClockEvent::gpu_idle, ClockEvent::hw_thermal_slowdown};
+  gpu.others = {{4242, "python3", std::int64_t{1} << 30}};
+  return gpu;
+}
+
 SessionResult sample_session() {
   SessionResult session;
   RunResult run;
@@ -52,8 +60,9 @@ SessionResult sample_session() {
   crashed.reason = "signal 11";
   crashed.started_at = *parse_rfc3339("2026-08-20T07:30:02Z");
   session.runs = {run, crashed};
-  session.before = {0.25, 0, 2400, {{"throttled", "no"}}};
-  session.after = {1.5, 0.0625, 0, {}};
+  session.before = {0.25, 0, 2400, {{"throttled", "no"}}, {}};
+  session.after = {1.5, 0.0625, 0, {}, {sample_gpu()}};
+  session.settings = {{"threads", "1"}};
   session.packages = {{"numpy", "2.3.1"}, {"python", "3.11.2"}};
   session.setup_seconds = {{std::string(64, 'a'), 6.5}};
   return session;
@@ -77,7 +86,8 @@ void check_strict(const json& root, const json& good, const json::json_pointer& 
     spoiled[here] = value.is_string() ? json(17) : json("17");
     CHECK_THROWS_AS(spoiled.get<T>(), json::exception);
     const std::string parent = at.empty() ? "" : at.back();
-    const bool free_key = parent == "extra" || parent == "packages" || parent == "samples";
+    const bool free_key = parent == "extra" || parent == "packages" || parent == "samples" ||
+                          parent == "settings";
     if (!root.is_object() || free_key) continue;
     json missing = good;
     missing[at].erase(key);

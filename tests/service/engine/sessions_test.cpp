@@ -36,6 +36,27 @@ TEST_CASE("A session is void when the host took the CPU away or the control was 
   CHECK(off.control == Approx(1.2));
 }
 
+TEST_CASE("A session on a GPU is void when that GPU was throttled, and no other session is") {
+  const auto check_gpu = [](const char* workload, bool used, std::vector<ClockEvent> events) {
+    JobSpec spec;
+    spec.workloads = {{{}, *WorkloadName::parse(workload), 1}};
+    SessionResult session;
+    session.after.gpus.resize(1);
+    session.after.gpus[0].used = used;
+    session.after.gpus[0].clock_events = std::move(events);
+    return check_session(spec, session, {});
+  };
+  using enum ClockEvent;
+  const char* on_gpu = "python/m/eval/cuda/fp32/b4/eager";
+  const SessionCheck hot = check_gpu(on_gpu, true, {gpu_idle, hw_thermal_slowdown, sw_power_cap});
+  CHECK_FALSE(hot.usable);
+  CHECK(hot.reason == "the GPU's clocks were held down (sw_power_cap, hw_thermal_slowdown)");
+  CHECK_FALSE(check_gpu(on_gpu, true, {unknown}).usable);
+  CHECK(check_gpu(on_gpu, true, {gpu_idle, applications_clocks_setting}).usable);
+  CHECK(check_gpu(on_gpu, false, {hw_thermal_slowdown}).usable);
+  CHECK(check_gpu("python/m/eval/cpu/fp32/b4/eager", true, {hw_thermal_slowdown}).usable);
+}
+
 TEST_CASE("A control is not held to a history that is too short to have a deviation") {
   CHECK(check(1.2, 0, {kUsual.begin(), kUsual.begin() + 7}).usable);
 }
