@@ -3,10 +3,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "runner/machine_lock.hpp"
 #include "runner/protocol.hpp"
 #include "storage/model/job.hpp"
 
@@ -32,6 +34,9 @@ class Executor {
   virtual ~Executor() = default;
   // "<name>@<version>" of all that can run here.
   virtual std::vector<std::string> workloads() const = 0;
+  // Held from a session's first environment to its last run, so that nothing else of ours compiles or
+  // measures on this machine meanwhile; nullptr where nothing is measured. Throws Stopped.
+  virtual std::unique_ptr<MachineLock> lock_machine(const std::string& purpose, std::stop_token stop) = 0;
   // Before the first prepare() of a session, with all that it will need.
   virtual void begin_session(const JobSpec& spec) = 0;
   // All environments are prepared before the first run, so that nothing but runs is going on while

@@ -25,7 +25,7 @@ class NativeCache {
   // (without RECORD: of the files), the project's sources and the compiler.
   std::string key(const std::filesystem::path& site_packages);
 
-  // Compiles unless it is there; minutes the first time, so never while something is measured. Throws
+  // Compiles unless it is there; minutes the first time, so the caller holds the MachineLock. Throws
   // Stopped.
   NativeProgram make(const std::filesystem::path& site_packages, std::stop_token stop);
 

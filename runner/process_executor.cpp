@@ -1,5 +1,7 @@
 #include "runner/process_executor.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -77,6 +79,14 @@ std::vector<std::string> ProcessExecutor::workloads() const {
   for (const auto& entry : catalog_)
     names.push_back(entry.name.str() + "@" + std::to_string(entry.version));
   return names;
+}
+
+std::unique_ptr<MachineLock> ProcessExecutor::lock_machine(const std::string& purpose,
+                                                           std::stop_token stop) {
+  const auto waiting = [](const std::string& holder) {
+    spdlog::info("waiting for the machine held_by=\"{}\"", holder);
+  };
+  return std::make_unique<MachineLock>(config_.machine_lock, purpose, std::move(stop), waiting);
 }
 
 void ProcessExecutor::begin_session(const JobSpec& spec) {

@@ -20,6 +20,7 @@ struct ProcessExecutorConfig {
   std::filesystem::path workloads;   // folder with workloads.json, python/, native/
   std::vector<std::string> control;  // the control workload's command
   std::filesystem::path torchbench;  // a checkout; empty: none
+  std::filesystem::path machine_lock = machine_lock_path();
 };
 
 // How one run is started; also used by `measure`, whose environment is the Python's own.
@@ -54,6 +55,7 @@ class ProcessExecutor final : public Executor {
  public:
   explicit ProcessExecutor(ProcessExecutorConfig config);
   std::vector<std::string> workloads() const override;
+  std::unique_ptr<MachineLock> lock_machine(const std::string& purpose, std::stop_token stop) override;
   void begin_session(const JobSpec& spec) override;
   Prepared prepare(const EnvironmentSpec& environment, bool native, std::stop_token stop) override;
   ParsedRun run(const RunTask& task, std::stop_token stop) override;

@@ -18,6 +18,9 @@ class ScriptedExecutor final : public Executor {
   // `environments` is used if the script says "download" or "unpack".
   ScriptedExecutor(Script script, EnvironmentsConfig environments);
   std::vector<std::string> workloads() const override { return script_.workloads; }
+  std::unique_ptr<MachineLock> lock_machine(const std::string&, std::stop_token) override {
+    return nullptr;
+  }
   void begin_session(const JobSpec& spec) override;
   Prepared prepare(const EnvironmentSpec& environment, bool native, std::stop_token stop) override;
   ParsedRun run(const RunTask& task, std::stop_token stop) override;

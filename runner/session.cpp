@@ -43,6 +43,7 @@ std::string problem_of(const JobSpec& spec) {
 SessionResult run_session(JobId job, const JobSpec& spec, Executor& executor, const Clock& clock,
                           std::stop_token stop, const std::function<void(const RunResult&)>& done) {
   SessionResult session;
+  const auto lock = executor.lock_machine("measures job " + std::to_string(job.value), stop);
   executor.begin_session(spec);
   const std::vector<Prepared> prepared = prepare_all(spec, executor, session, stop);
   session.before = executor.machine();

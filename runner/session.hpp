@@ -14,7 +14,7 @@ namespace nightjar::runner {
 // run, a thread count below one.
 std::string problem_of(const JobSpec& spec);
 
-// Environments first, then every run in order. Throws Transient (the job may be tried again) and
+// With the machine to itself: environments first, then every run in order. Throws Transient (the job may be tried again) and
 // Stopped; runs that go wrong are results. `done` is told after each run.
 SessionResult run_session(JobId job, const JobSpec& spec, Executor& executor, const Clock& clock,
                           std::stop_token stop,

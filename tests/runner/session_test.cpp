@@ -148,6 +148,7 @@ say(event="result", warmup_iterations=1, metrics={}, checksum=len(os.environ["OM
   config.workloads = scratch / "workloads";
   config.control = {"sh", "-c", R"(echo '{"event":"sample","latency":1,"cpu":1,"wait":0}' >&3
       echo '{"event":"result","warmup_iterations":0}' >&3)"};
+  config.machine_lock = scratch / "machine.lock";
   ProcessExecutor executor(config);
   CHECK(executor.workloads() == std::vector<std::string>{kName.str() + "@1"});
   JobSpec spec = two_builds();
@@ -160,4 +161,5 @@ say(event="result", warmup_iterations=1, metrics={}, checksum=len(os.environ["OM
   CHECK(session.runs[1].samples.at("latency") == std::vector<double>(10, 1.0));
   CHECK(session.runs[4].samples.at("latency") == std::vector<double>(10, 3.0));
   CHECK(session.packages.at("python") == "3");
+  CHECK(slurp(config.machine_lock).ends_with(" (measures job 1)\n"));
 }
