@@ -11,8 +11,7 @@
 #include "runner/doctor.hpp"
 #include "runner/failure.hpp"
 #include "runner/files.hpp"
-#include "runner/fingerprint.hpp"
-#include "runner/machine_state.hpp"
+#include "runner/machine_lock.hpp"
 #include "runner/measure_output.hpp"
 #include "runner/native_cache.hpp"
 #include "runner/profile.hpp"
@@ -23,7 +22,6 @@
 #include "runner/stop_on_signal.hpp"
 #include "runner/suite.hpp"
 #include "runner/torchbench.hpp"
-#include "runner/wait.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -64,6 +62,13 @@ std::string service_address(std::string url) {
   return url;
 }
 
+std::unique_ptr<MachineLock> lock_machine(const std::string& purpose, std::stop_token stop) {
+  const auto waiting = [](const std::string& holder) {
+    std::cerr << "waiting for " << holder << ": one job at a time measures or compiles on a machine\n";
+  };
+  return std::make_unique<MachineLock>(machine_lock_path(), purpose, std::move(stop), waiting);
+}
+
 std::vector<std::string> control_command() {
   std::error_code error;
   return {fs::read_symlink("/proc/self/exe", error).string(), "control"};
@@ -79,7 +84,8 @@ std::unique_ptr<Executor> make_executor(const Options& options, const AgentConfi
   if (!options.scripted.empty())
     return std::make_unique<ScriptedExecutor>(read_script(options.scripted), environments);
   return std::make_unique<ProcessExecutor>(ProcessExecutorConfig{
-      environments, default_workloads(options.workloads), control_command(), options.torchbench});
+      environments, default_workloads(options.workloads), control_command(), options.torchbench,
+      machine_lock_path()});
 }
 
 std::vector<CatalogEntry> catalog_of(const Options& options) {
@@ -155,6 +161,7 @@ int run_measure(const Options& options) {
   config.limits.seconds = options.seconds.value_or(suite.seconds.value_or(2));
   config.limits.timeout_seconds = options.timeout_seconds;
   config.limits.seed = options.seed;
+  const auto lock = lock_machine("measures " + globs.front(), stop.token());
   const auto progress = [](const std::string& line) { std::cerr << line << "\n"; };
   const Measurement measurement = measure(config, selected, stop.token(), progress);
   std::cout << (format == "json" ? measurement_json(measurement)
@@ -198,12 +205,11 @@ int run_profile(const Options& options) {
   return 0;
 }
 
-int run_doctor() {
-  MachineProbe probe;
-  wait_for(std::chrono::milliseconds(1000), {});  // steal is counted over this second
-  bool harmful = false;
-  std::cout << findings_text(examine(machine_facts(), probe.read()), harmful);
-  return harmful ? 1 : 0;
+int run_doctor(const Options& options) {
+  const auto findings =
+      examine(look_at_machine(cache_folder(options.cache), default_python(options.python)));
+  std::cout << (options.json ? findings_json(findings) : findings_text(findings));
+  return any_harmful(findings) ? 1 : 0;
 }
 
 int run_prepare_native(const Options& options) {
@@ -211,6 +217,7 @@ int run_prepare_native(const Options& options) {
   const fs::path python = default_python(options.python);
   const ImportCheck check = check_import(python, {}, {}, stop.token());
   if (!check.broken.empty()) throw std::runtime_error(check.broken + " (with " + python.string() + ")");
+  const auto lock = lock_machine("compiles native workloads", stop.token());
   const auto site_packages = fs::path(check.torch.path).parent_path().parent_path();
   const NativeProgram program =
       NativeCache(cache_folder(options.cache), default_workloads(options.workloads) / "native")

@@ -40,7 +40,7 @@ int run_list(const Options& options);
 int run_measure(const Options& options);
 int run_convert(const Options& options);
 int run_profile(const Options& options);
-int run_doctor();
+int run_doctor(const Options& options);
 int run_prepare_native(const Options& options);
 
 // --cache, else .cache/runner of this checkout if it has a .cache, else ~/.cache/nightjar-runner.

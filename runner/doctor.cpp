@@ -1,62 +1,47 @@
 #include "runner/doctor.hpp"
 
-#include <cstdio>
-#include <cstdlib>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "runner/doctor_rules.hpp"
 
 namespace nightjar::runner {
-namespace {
 
-std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %%", share * 100);
-  return text;
+std::vector<Finding> examine(const Health& health) {
+  Findings out;
+  examine_cpu(health, out);
+  examine_others(health, out);
+  examine_memory(health, out);
+  examine_tools(health, out);
+  for (const GpuState& gpu : health.state.gpus) examine_gpu(gpu, out);
+  if (!health.no_gpu.empty())
+    out.judge(health.no_gpu.find("library") != std::string::npos, "GPU: " + health.no_gpu,
+              "install a driver that fits its kernel module, then nvidia-smi shows the devices");
+  return out.take();
 }
 
-}  // namespace
-
-std::vector<Finding> examine(const std::map<std::string, std::string>& facts,
-                             const MachineState& state) {
-  const auto fact = [&](const char* name) {
-    const auto found = facts.find(name);
-    return found == facts.end() ? std::string("none") : found->second;
-  };
-  std::vector<Finding> out;
-  const auto judge = [&](bool harmful, std::string what, std::string remedy) {
-    out.push_back({harmful, std::move(what), harmful ? std::move(remedy) : std::string()});
-  };
-  const std::string governor = fact("governor"), thp = fact("thp");
-  judge(governor != "none" && governor != "performance",
-        governor == "none" ? "CPU governor: not under this system's control"
-                           : "CPU governor is '" + governor + "'",
-        "cpupower frequency-set -g performance");
-  judge(fact("turbo") == "on", "turbo is " + fact("turbo"),
-        "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo, or echo 0 > "
-        "/sys/devices/system/cpu/cpufreq/boost: clocks then depend less on heat and neighbours");
-  judge(fact("smt") == "on", "SMT is " + fact("smt"),
-        "echo off > /sys/devices/system/cpu/smt/control: a sibling thread takes half a core away");
-  judge(thp == "always", "transparent huge pages: " + thp,
-        "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled: peak memory repeats better");
-  const int cpus = std::atoi(fact("cpu_count").c_str());
-  judge(cpus < 2, "CPUs that may be used: " + std::to_string(cpus),
-        "give this machine a second CPU: runner and workload share one");
-  judge(state.load1 > 0.5 * cpus, "load is " + std::to_string(state.load1).substr(0, 4),
-        "end what else is running, or measure when it is over");
-  judge(state.steal_share > 0.01, "CPU time stolen by the host: " + percent(state.steal_share),
-        "this virtual machine shares its CPUs; ask for dedicated ones");
-  judge(fact("hypervisor") == "yes", "virtual machine: " + fact("hypervisor"),
-        "nothing to do here, but expect more noise than on bare metal");
-  return out;
+bool any_harmful(const std::vector<Finding>& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const Finding& finding) { return finding.harmful; });
 }
 
-std::string findings_text(const std::vector<Finding>& findings, bool& harmful) {
+std::string findings_text(const std::vector<Finding>& findings) {
   std::string text;
-  harmful = false;
   for (const Finding& finding : findings) {
     text += (finding.harmful ? "harms  " : "fine   ") + finding.what + "\n";
     if (finding.harmful) text += "       mend: " + finding.remedy + "\n";
-    harmful = harmful || finding.harmful;
   }
   return text;
+}
+
+std::string findings_json(const std::vector<Finding>& findings) {
+  nlohmann::ordered_json items = nlohmann::ordered_json::array();
+  for (const Finding& finding : findings)
+    items.push_back({{"harmful", finding.harmful},
+                     {"what", finding.what},
+                     {"remedy", finding.harmful ? nlohmann::ordered_json(finding.remedy) : nlohmann::ordered_json(nullptr)}});
+  const nlohmann::ordered_json root{{"harmful", any_harmful(findings)}, {"items", items}};
+  return root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace nightjar::runner

@@ -1,11 +1,10 @@
 // `nightjar-runner doctor`: what on this machine makes measurements noisy, and how to mend it.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
-#include "storage/model/job.hpp"
+#include "runner/health.hpp"
 
 namespace nightjar::runner {
 
@@ -15,11 +14,13 @@ struct Finding {
   std::string remedy;  // empty if there is nothing to mend
 };
 
-// Judges facts and state; pure, so that each rule can be tested.
-std::vector<Finding> examine(const std::map<std::string, std::string>& facts,
-                             const MachineState& state);
+// Judges what was looked at; pure, so that each rule can be tested.
+std::vector<Finding> examine(const Health& health);
 
-// A line a finding. `harmful`: whether there was anything to mend.
-std::string findings_text(const std::vector<Finding>& findings, bool& harmful);
+bool any_harmful(const std::vector<Finding>& findings);
+// A line a finding, and below a harmful one how to mend it.
+std::string findings_text(const std::vector<Finding>& findings);
+// {"harmful": b, "items": [{"harmful": b, "what": "...", "remedy": "..."|null}]}
+std::string findings_json(const std::vector<Finding>& findings);
 
 }  // namespace nightjar::runner

@@ -84,6 +84,7 @@ int parse_and_run(int argc, char** argv) {
   add_profile(*profile, options);
   auto* control = app.add_subcommand("control", "the control workload (request on stdin)");
   auto* doctor = app.add_subcommand("doctor", "what makes measurements noisy here (exit 1: something)");
+  doctor->add_flag("--json", options.json, "the findings as JSON");
   auto* native = app.add_subcommand("prepare-native", "compile the native workloads ahead of time");
   auto* script = app.add_subcommand("script-help", "what a file for --scripted holds");
   try {
@@ -99,7 +100,7 @@ int parse_and_run(int argc, char** argv) {
   if (convert->parsed()) return nightjar::runner::run_convert(options);
   if (profile->parsed()) return nightjar::runner::run_profile(options);
   if (control->parsed()) return nightjar::runner::run_control();
-  if (doctor->parsed()) return nightjar::runner::run_doctor();
+  if (doctor->parsed()) return nightjar::runner::run_doctor(options);
   if (native->parsed()) return nightjar::runner::run_prepare_native(options);
   if (script->parsed()) return std::cout << nightjar::runner::scripted_help(), 0;
   return nightjar::runner::run_agent(options);

@@ -1,7 +1,6 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "runner/doctor.hpp"
 #include "runner/fingerprint.hpp"
 #include "runner/machine_state.hpp"
 #include "runner/measure_output.hpp"
@@ -25,19 +24,6 @@ TEST_CASE("The machine's state is within what is possible") {
   const MachineState state = MachineProbe().read();
   CHECK(state.load1 >= 0);
   CHECK((state.steal_share >= 0 && state.steal_share <= 1));
-}
-
-TEST_CASE("The doctor names what harms and how to mend it") {
-  MachineState calm;
-  CHECK(examine({{"governor", "performance"}, {"cpu_count", "8"}}, calm)[0].harmful == false);
-  bool harmful = false;
-  calm.load1 = 7;
-  const auto text = findings_text(
-      examine({{"governor", "powersave"}, {"smt", "on"}, {"cpu_count", "8"}}, calm), harmful);
-  CHECK(harmful);
-  CHECK(text.find("harms  CPU governor is 'powersave'\n       mend: cpupower") != std::string::npos);
-  CHECK(text.find("harms  SMT is on") != std::string::npos);
-  CHECK(text.find("harms  load is 7.0") != std::string::npos);
 }
 
 TEST_CASE("RECORD is read with quotes, without hash, and a malformed line is refused") {
