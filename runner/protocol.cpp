@@ -53,12 +53,18 @@ class Reader {
     if (const auto torch = event.find("torch"); torch != event.end() && torch->is_object())
       run_.torch = {text_in(*torch, "version"), text_in(*torch, "git_version"),
                     text_in(*torch, "path")};
-    if (const auto packages = event.find("packages"); packages != event.end() && packages->is_object())
-      for (const auto& [name, version] : packages->items())
-        if (version.is_string()) run_.packages[name] = version.get<std::string>();
+    take_texts(event, "packages", run_.packages);
+    take_texts(event, "settings", run_.settings);
     if (const auto memory = event.find("memory_after_import");
         memory != event.end() && !memory->is_null())
       run_.result.samples["memory_after_import"] = {not_negative(event, "memory_after_import")};
+  }
+
+  static void take_texts(const Json& event, const char* name, std::map<std::string, std::string>& to) {
+    const auto found = event.find(name);
+    if (found == event.end() || !found->is_object()) return;
+    for (const auto& [key, value] : found->items())
+      if (value.is_string()) to[key] = value.get<std::string>();
   }
 
   void sample(const Json& event) {

@@ -33,7 +33,7 @@ struct ReadyTorch {
 struct ParsedRun {
   RunResult result;  // `order` and `started_at` are the caller's to set
   ReadyTorch torch;
-  std::map<std::string, std::string> packages;
+  std::map<std::string, std::string> packages, settings;
   double fastest_probe = 0;  // seconds; 0: it said nothing of it
   std::string accuracy;  // of a compiled workload, in dynamo's words: "pass", "fail_accuracy", ...; or empty
 };

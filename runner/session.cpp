@@ -68,6 +68,7 @@ SessionResult run_session(JobId job, const JobSpec& spec, Executor& executor, co
     run.result.order = task.order;
     run.result.started_at = started;
     session.packages.insert(run.packages.begin(), run.packages.end());
+    session.settings.insert(run.settings.begin(), run.settings.end());
     session.runs.push_back(std::move(run.result));
     if (done) done(session.runs.back());
   }

@@ -137,7 +137,8 @@ import json, os, sys, torch, torch.version, torch.slow
 request = json.load(sys.stdin)
 def say(**event): os.write(3, (json.dumps(event) + "\n").encode())
 say(event="ready", torch={"version": torch.__version__, "git_version": torch.version.git_version,
-    "path": os.path.dirname(torch.__file__)}, packages={"python": "3"}, memory_after_import=5)
+    "path": os.path.dirname(torch.__file__)}, packages={"python": "3"}, settings={"threads": "1"},
+    memory_after_import=5)
 for i in range(request["min_iterations"]):
     say(event="sample", latency=float(torch.slow.FACTOR), cpu=0.0, wait=0.0)
 say(event="result", warmup_iterations=1, metrics={}, checksum=len(os.environ["OMP_NUM_THREADS"]))
@@ -161,5 +162,6 @@ say(event="result", warmup_iterations=1, metrics={}, checksum=len(os.environ["OM
   CHECK(session.runs[1].samples.at("latency") == std::vector<double>(10, 1.0));
   CHECK(session.runs[4].samples.at("latency") == std::vector<double>(10, 3.0));
   CHECK(session.packages.at("python") == "3");
+  CHECK(session.settings.at("threads") == "1");
   CHECK(slurp(config.machine_lock).ends_with(" (measures job 1)\n"));
 }

@@ -21,6 +21,8 @@ def test_a_workload_answers_ready_samples_and_a_result(name):
     assert ready["event"] == "ready"
     assert ready["torch"]["version"] and ready["torch"]["path"].startswith("/")
     assert ready["memory_after_import"] > 1 << 20
+    assert ready["settings"]["threads"] == "1" and ready["settings"]["cpus"]
+    assert ready["settings"]["allocator"] == "glibc, mmap from 32 MiB, trim above 1024 MiB"
     assert {sample["event"] for sample in samples} == {"sample"}
     assert len(samples) + result["warmup_iterations"] >= 30
     for sample in samples:

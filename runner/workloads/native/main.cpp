@@ -15,7 +15,9 @@ int answer(const Channel& channel) {
   const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
   const Request request = parse_request(text);
   const Definition definition = find_definition(request.workload, request.version, request.tiny);
-  channel.ready(identity());
+  Ready ready = identity();
+  ready.settings = settings(request.threads);
+  channel.ready(ready);
   channel.result(run(request, definition));
   return 0;
 }

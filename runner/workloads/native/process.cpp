@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,6 +13,7 @@
 
 namespace nightjar::workloads {
 namespace {
+constexpr int kMmapFrom = 32 << 20, kTrimAbove = 1 << 30;  // bytes, see steady_allocator
 
 // The second number of a one-line file, 0 if it cannot be read.
 std::int64_t second_field(int file) {
@@ -54,9 +56,33 @@ std::int64_t peak_bytes() {
   return 0;
 }
 
+std::map<std::string, std::string> settings(int threads) {
+  const auto given = [](const char* name, const char* otherwise) {
+    const char* value = std::getenv(name);
+    return value ? value : otherwise;
+  };
+  cpu_set_t allowed;
+  std::string cpus;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+    for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(cpu, &allowed)) cpus += (cpus.empty() ? "" : ",") + std::to_string(cpu);
+  std::map<std::string, std::string> record{
+      {"threads", std::to_string(threads)},
+      {"interop_threads", "1"},
+      {"denormals", "flushed"},
+      {"cpus", cpus},
+      {"omp_wait_policy", given("OMP_WAIT_POLICY", "default")},
+      {"allocator", "glibc, mmap from " + std::to_string(kMmapFrom >> 20) + " MiB, trim above " +
+                        std::to_string(kTrimAbove >> 20) + " MiB"},
+      {"cuda_allocator",
+       given("PYTORCH_ALLOC_CONF", given("PYTORCH_CUDA_ALLOC_CONF", "default"))}};
+  if (const char* library = std::getenv("LD_PRELOAD")) record["preloaded"] = library;
+  return record;
+}
+
 void steady_allocator() {
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_MMAP_THRESHOLD, kMmapFrom);
+  mallopt(M_TRIM_THRESHOLD, kTrimAbove);
 }
 
 }  // namespace nightjar::workloads

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 
 namespace nightjar::workloads {
 
@@ -23,6 +25,9 @@ class Counters {
 
 // VmHWM. Not ru_maxrss: that one inherits the parent's through fork and exec.
 std::int64_t peak_bytes();
+
+// How this process is set up to run, as a record: what makes two runs comparable.
+std::map<std::string, std::string> settings(int threads);
 
 // Fixes at what size memory comes from the kernel and when it goes back, at the values to which
 // glibc's adaptation climbs anyway: otherwise peak memory depends on how the first blocks lived.

@@ -79,6 +79,7 @@ void Channel::ready(const Ready& ready) const {
                                  {"git_version", ready.torch_git_version},
                                  {"path", ready.torch_path}}},
                                {"packages", ready.packages},
+                               {"settings", ready.settings},
                                {"memory_after_import", ready.memory_after_import}}));
 }
 

@@ -30,7 +30,7 @@ Request parse_request(const std::string& text);
 
 struct Ready {
   std::string torch_version, torch_git_version, torch_path;
-  std::map<std::string, std::string> packages;
+  std::map<std::string, std::string> packages, settings;
   std::int64_t memory_after_import = 0;
 };
 

@@ -5,6 +5,7 @@ import os
 import re
 import time
 
+MMAP_FROM, TRIM_ABOVE = 32 << 20, 1 << 30  # bytes, see steady_allocator
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -38,11 +39,23 @@ def peak_bytes():
         return int(re.search(r"^VmHWM:\s+(\d+) kB", status.read(), re.MULTILINE)[1]) * 1024
 
 
+def settings(threads):
+    """How this process is set up to run, as a record: what makes two runs comparable."""
+    given = os.environ.get
+    record = {"threads": str(threads), "interop_threads": "1", "denormals": "flushed",
+              "cpus": ",".join(map(str, sorted(os.sched_getaffinity(0)))),
+              "omp_wait_policy": given("OMP_WAIT_POLICY", "default"),
+              "allocator": f"glibc, mmap from {MMAP_FROM >> 20} MiB, trim above {TRIM_ABOVE >> 20} MiB",
+              "cuda_allocator": given("PYTORCH_ALLOC_CONF", given("PYTORCH_CUDA_ALLOC_CONF", "default"))}
+    preloaded = {"preloaded": given("LD_PRELOAD")} if given("LD_PRELOAD") else {}
+    return record | preloaded
+
+
 def steady_allocator():
     """Fixes at what size memory comes from the kernel and when it goes back, at the values to which
     glibc's adaptation climbs anyway: otherwise peak memory depends on how the first blocks lived.
     To be called before torch allocates."""
     mmap_threshold, trim_threshold = -3, -1  # malloc.h
     libc = ctypes.CDLL(None)
-    libc.mallopt(mmap_threshold, 32 << 20)
-    libc.mallopt(trim_threshold, 1 << 30)
+    libc.mallopt(mmap_threshold, MMAP_FROM)
+    libc.mallopt(trim_threshold, TRIM_ABOVE)

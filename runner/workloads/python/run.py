@@ -17,7 +17,7 @@ import definition
 import protocol
 from device_clock import DeviceClock
 from failure import Unavailable, WrongResult
-from process import Counters, steady_allocator
+from process import Counters, settings, steady_allocator
 
 PACKAGES = ("numpy", "sympy", "typing_extensions", "networkx", "jinja2", "fsspec", "filelock")
 
@@ -51,7 +51,7 @@ def answer(channel, request, found, work):
     import torch
     model = importlib.import_module(found.module)
     channel.send("ready", torch=identity(torch), packages=packages(),
-                 memory_after_import=Counters().resident_bytes())
+                 settings=settings(request.threads), memory_after_import=Counters().resident_bytes())
     if found.device == "cuda" and not torch.cuda.is_available():
         raise Unavailable("no CUDA device")
     work(channel, request, found, torch, model)
