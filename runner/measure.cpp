@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 
 #include "bisect/statistics.hpp"
 #include "runner/batch_sweep.hpp"
 #include "runner/failure.hpp"
 #include "runner/fingerprint.hpp"
+#include "runner/machine_state.hpp"
 #include "runner/native_cache.hpp"
 #include "runner/process_executor.hpp"
 #include "runner/python.hpp"
@@ -24,18 +26,34 @@ bool any_native(const std::vector<CatalogEntry>& workloads) {
                      [](const auto& entry) { return is_native(entry.name); });
 }
 
-void run_once(const MeasureConfig& config, const RunPlace& place, const NativeProgram& native,
-              const ExpectedTorch& expected, FastestProbes& probes, MeasuredWorkload& measured,
-              std::stop_token stop) {
+constexpr int kRepeats = 2;  // of a run that the GPU's clocks made void
+
+// Where runs are made, and what is learnt from run to run.
+struct Bench {
+  const MeasureConfig& config;
+  RunPlace place;
+  NativeProgram native;
+  ExpectedTorch expected;
+  std::stop_token stop;
+  FastestProbes probes = {};
+  MachineProbe machine = {};
+
+  void run_once(MeasuredWorkload& measured, const RunLimits& limits);
+  BatchPoint try_batch(const CatalogEntry& entry, int batch);
+
+ private:
+  ParsedRun run_unthrottled(const Workload& workload, const RunLimits& limits);
+};
+
+void Bench::run_once(MeasuredWorkload& measured, const RunLimits& limits) {
   const Workload workload{{}, measured.workload.name, measured.workload.version};
   if (is_native(workload.name) && native.path.empty()) {
     measured.status = RunStatus::unavailable;
     measured.reason = native.reason;
     return;
   }
-  const ProcessResult process = run_workload(place, {}, &workload, config.limits, probes, stop);
-  if (stop.stop_requested()) throw Stopped();
-  ParsedRun run = parse_run(process, expected);
+  ParsedRun run = run_unthrottled(workload, limits);
+  measured.settings.insert(run.settings.begin(), run.settings.end());
   probes.note(&workload, run.fastest_probe);
   if (!run.accuracy.empty()) measured.accuracy = run.accuracy;
   if (run.result.status == RunStatus::measured) {
@@ -46,17 +64,33 @@ void run_once(const MeasureConfig& config, const RunPlace& place, const NativePr
   measured.reason = run.result.reason;
 }
 
+ParsedRun Bench::run_unthrottled(const Workload& workload, const RunLimits& limits) {
+  std::string throttled;
+  ParsedRun run;
+  for (int attempt = 0; attempt <= kRepeats; ++attempt) {
+    std::optional<GpuWatch> watch;
+    if (workload.name.device() == "cuda") watch.emplace(machine.gpus());
+    const ProcessResult process = run_workload(place, {}, &workload, limits, probes, stop);
+    if (stop.stop_requested()) throw Stopped();
+    run = parse_run(process, expected);
+    throttled = watch && run.result.status == RunStatus::measured ? watch->end() : "";
+    if (throttled.empty()) return run;
+  }
+  run.result.status = RunStatus::failed;
+  run.result.reason = "the GPU's clocks were held down in each of " + std::to_string(kRepeats + 1) +
+                      " runs (" + throttled + "); see nightjar-runner doctor";
+  return run;
+}
+
 // One run at a batch size, kept from taking all of the machine's memory.
-BatchPoint try_batch(MeasureConfig config, const RunPlace& place, const NativeProgram& native,
-                     const ExpectedTorch& expected, FastestProbes& probes, const CatalogEntry& entry,
-                     int batch, std::stop_token stop) {
+BatchPoint Bench::try_batch(const CatalogEntry& entry, int batch) {
   constexpr double kShare = 0.8;
   const auto memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
-  if (config.limits.memory_bytes == 0)
-    config.limits.memory_bytes = static_cast<std::int64_t>(kShare * memory);
-  config.limits.seconds = std::min(config.limits.seconds, 0.3);
-  MeasuredWorkload measured{at_batch(entry, "b" + std::to_string(batch)), {}, {}, {}, {}};
-  run_once(config, place, native, expected, probes, measured, std::move(stop));
+  RunLimits limits = config.limits;
+  if (limits.memory_bytes == 0) limits.memory_bytes = static_cast<std::int64_t>(kShare * memory);
+  limits.seconds = std::min(limits.seconds, 0.3);
+  MeasuredWorkload measured{at_batch(entry, "b" + std::to_string(batch))};
+  run_once(measured, limits);
   return {batch, measured.status, summarize(measured.runs, "latency").location, measured.reason};
 }
 
@@ -95,26 +129,29 @@ Measurement measure(const MeasureConfig& config, const std::vector<CatalogEntry>
     progress("making the native workloads ready");
     native = NativeCache(config.cache, config.workloads / "native").make(site_packages, stop);
   }
-  const RunPlace place{config.cache, config.python, config.workloads, site_packages, native.path,
-                       config.torchbench};
-  FastestProbes probes;
-  const ExpectedTorch expected{site_packages, "", ""};
+  Bench bench{config,
+              {config.cache, config.python, config.workloads, site_packages, native.path, config.torchbench},
+              native,
+              {site_packages, "", ""},
+              stop};
   const std::string machine = machine_class(out.machine).fingerprint.str();
   for (const auto& workload : workloads) {
-    out.workloads.push_back({workload, {}, {}, {}, {}});
+    MeasuredWorkload& measured = out.workloads.emplace_back(MeasuredWorkload{workload});
     if (workload.name.batch() == "bmax")
-      settle_batch(config, machine, out.workloads.back(), [&](const CatalogEntry& entry, int batch) {
+      settle_batch(config, machine, measured, [&](const CatalogEntry& entry, int batch) {
         progress("trying batch size " + std::to_string(batch) + ": " + entry.name.str());
-        return try_batch(config, place, native, expected, probes, entry, batch, stop);
+        return bench.try_batch(entry, batch);
       });
   }
+  out.before = bench.machine.read();
   for (int run = 0; run < config.runs; ++run)
     for (auto& measured : out.workloads) {
       if (measured.status != RunStatus::measured) continue;
       progress("run " + std::to_string(run + 1) + " of " + std::to_string(config.runs) + ": " +
                measured.workload.name.str());
-      run_once(config, place, native, expected, probes, measured, stop);
+      bench.run_once(measured, config.limits);
     }
+  out.after = bench.machine.read();
   return out;
 }
 

@@ -22,21 +22,22 @@ struct MeasureConfig {
 
 struct MeasuredWorkload {
   CatalogEntry workload;
-  std::vector<RunResult> runs;  // those that were measured
+  std::vector<RunResult> runs = {};  // those that were measured
   RunStatus status = RunStatus::measured;
-  std::string reason;  // of the first run that was not measured; its workload is not tried again
-  std::string accuracy;  // see ParsedRun
+  std::string reason = {};  // of the first run that was not measured; its workload is not tried again
+  std::string accuracy = {};                         // see ParsedRun
+  std::map<std::string, std::string> settings = {};  // how its runs were set up, as they said
 };
 
 struct Measurement {
   ReadyTorch torch;
   std::map<std::string, std::string> machine;
   std::vector<MeasuredWorkload> workloads;
+  MachineState before = {}, after = {};
 };
 
 // A workload at `bmax` is measured at the batch size pinned for it on this class of machine, and named so;
-// one without is given one first (runner/batch_sweep.hpp).
-// Every workload once, then all again, `runs` times: what disturbs the machine for a while disturbs all
+// one without is given one first (runner/batch_sweep.hpp). Every workload once, then all again, `runs` times: what disturbs the machine for a while disturbs all
 // alike. `progress` is told one line before each run. Throws std::runtime_error if torch cannot be
 // imported, Stopped.
 Measurement measure(const MeasureConfig& config, const std::vector<CatalogEntry>& workloads,

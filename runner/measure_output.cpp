@@ -6,6 +6,7 @@
 #include "runner/dynamo.hpp"
 #include "runner/table.hpp"
 #include "runner/torchbench_metrics.hpp"
+#include "storage/model/json_io.hpp"
 #include "storage/model/metric.hpp"
 
 namespace nightjar::runner {
@@ -53,6 +54,7 @@ OrderedJson item_json(const MeasuredWorkload& workload, const Measurement& measu
           {"build",
            {{"version", measurement.torch.version}, {"commit", measurement.torch.git_version}}},
           {"machine", measurement.machine},
+          {"settings", workload.settings},
           {"metrics", metrics},
           {"output",
            {{"checksum", checksum},
@@ -65,7 +67,8 @@ std::string measurement_json(const Measurement& measurement) {
   OrderedJson items = OrderedJson::array();
   for (const auto& workload : measurement.workloads)
     items.push_back(item_json(workload, measurement));
-  const OrderedJson root{{"items", items}};
+  const nlohmann::json before = measurement.before, after = measurement.after;
+  const OrderedJson root{{"items", items}, {"state", {{"before", before}, {"after", after}}}};
   return root.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 

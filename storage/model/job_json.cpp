@@ -126,7 +126,7 @@ static RunResult parse_json(const json& in, Parsed<RunResult>) {
 
 void from_json(const json& in, RunResult& run) { run = parse_json(in, Parsed<RunResult>{}); }
 
-static void to_json(json& out, const MachineState& state) {
+void to_json(json& out, const MachineState& state) {
   out = {{"load1", state.load1},
          {"steal_share", state.steal_share},
          {"frequency_mhz", state.frequency_mhz},

@@ -27,6 +27,8 @@
 
 namespace nightjar {
 
+struct MachineState;
+
 // Names the wanted type in a call of parse_json, and brings this namespace into its look-up.
 template <class T>
 struct Parsed {};
@@ -142,6 +144,7 @@ T field(const nlohmann::json& object, const char* name) {
 }
 
 // Of a workload as the protocol writes it: {"id", "name", "version"}.
+void to_json(nlohmann::json& json, const MachineState& state);
 void to_json(nlohmann::json& json, const GpuState& gpu);
 GpuState parse_json(const nlohmann::json& json, Parsed<GpuState>);
 void to_json(nlohmann::json& json, const Workload& workload);

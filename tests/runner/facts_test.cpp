@@ -61,11 +61,16 @@ TEST_CASE("A measurement is written as JSON, CSV and table") {
   RunResult slower = run;
   slower.samples["latency"] = {0.3};
   Measurement measurement{{"2.15.0", "abc", "/x"}, {{"cpu_model", "m"}}, {}};
+  measurement.after.steal_share = .25;
   measurement.workloads = {
       {entry("python/m/eval/cpu/fp32/b4/eager"), {run, slower}, RunStatus::measured, ""},
       {entry("python/m/eval/cpu/fp32/b8/eager"), {}, RunStatus::crashed, "ended by signal 11"},
       {entry("python/n/eval/cuda/fp32/b4/eager"), {}, RunStatus::unavailable, "no CUDA device"}};
-  const auto items = nlohmann::json::parse(measurement_json(measurement)).at("items");
+  measurement.workloads[0].settings = {{"threads", "1"}};
+  const auto json = nlohmann::json::parse(measurement_json(measurement));
+  CHECK(json.at("state").at("after").at("steal_share") == .25);
+  const auto items = json.at("items");
+  CHECK(items[0].at("settings").at("threads") == "1");
   CHECK(items[0].at("status") == "measured");
   CHECK(items[0].at("reason").is_null());
   CHECK(items[0].at("build").at("version") == "2.15.0");
