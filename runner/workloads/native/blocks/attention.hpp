@@ -11,7 +11,8 @@
 
 namespace nightjar::workloads {
 
-// The keys and values of what came before, in one layer of a decoder: (batch, heads, length, width).
+// The keys and values of what came before, in one layer of a decoder: (batch, heads, length,
+// width).
 struct Cache {
   torch::Tensor keys, values;
 
@@ -28,8 +29,8 @@ struct Cache {
   std::int64_t length() const { return keys.defined() ? keys.size(2) : 0; }
 };
 
-// Multi-head attention, as matrix products and a softmax: the one form that LibTorch 1.13 and 2.13 both have.
-// `fused` takes PyTorch's own kernel where there is one (from 2.0 on).
+// Multi-head attention, as matrix products and a softmax: the one form that LibTorch 1.13 and 2.13
+// both have. `fused` takes PyTorch's own kernel where there is one (from 2.0 on).
 struct AttentionImpl : torch::nn::Module {
   AttentionImpl(std::int64_t width, std::int64_t heads, bool bias = true, bool fused = false)
       : heads(heads),
@@ -43,8 +44,8 @@ struct AttentionImpl : torch::nn::Module {
     return torch::nn::Linear(torch::nn::LinearOptions(width, width).bias(bias));
   }
 
-  // Of `x` to `memory` or, where that is undefined, to itself, (batch, length, width) both; `offset` is added to
-  // the scores (batch, heads, length of x, length of memory).
+  // Of `x` to `memory` or, where that is undefined, to itself, (batch, length, width) both;
+  // `offset` is added to the scores (batch, heads, length of x, length of memory).
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& memory = {},
                         const torch::Tensor& offset = {}, Cache* cache = nullptr) {
     const torch::Tensor& seen = memory.defined() ? memory : x;
@@ -53,7 +54,8 @@ struct AttentionImpl : torch::nn::Module {
     if (cache) cache->extend(keys, values);
 #if TORCH_VERSION_MAJOR >= 2
     if (fused)
-      return out(torch::scaled_dot_product_attention(queries, keys, values).transpose(1, 2).flatten(2));
+      return out(
+          torch::scaled_dot_product_attention(queries, keys, values).transpose(1, 2).flatten(2));
 #endif
     const double scale = 1 / std::sqrt(static_cast<double>(queries.size(3)));
     torch::Tensor scores = torch::matmul(queries * scale, keys.transpose(2, 3));
@@ -75,8 +77,8 @@ inline torch::nn::LayerNorm layer_norm(std::int64_t width) {
   return torch::nn::LayerNorm(torch::nn::LayerNormOptions({width}));
 }
 
-// Attention, then a feed-forward network, each added to what came in. Layer norm comes before each (`first`, as in
-// GPT-2 and the vision transformer) or after each sum (as in BERT).
+// Attention, then a feed-forward network, each added to what came in. Layer norm comes before each
+// (`first`, as in GPT-2 and the vision transformer) or after each sum (as in BERT).
 struct LayerImpl : torch::nn::Module {
   template <class Activation>
   LayerImpl(std::int64_t width, std::int64_t heads, std::int64_t inner, bool first,
@@ -90,10 +92,12 @@ struct LayerImpl : torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& input, const torch::Tensor& offset = {},
                         Cache* cache = nullptr) {
     if (first) {
-      const torch::Tensor x = input + attention(attention_norm(input), torch::Tensor(), offset, cache);
+      const torch::Tensor x =
+          input + attention(attention_norm(input), torch::Tensor(), offset, cache);
       return x + network->forward(network_norm(x));
     }
-    const torch::Tensor x = attention_norm(input + attention(input, torch::Tensor(), offset, cache));
+    const torch::Tensor x =
+        attention_norm(input + attention(input, torch::Tensor(), offset, cache));
     return network_norm(x + network->forward(x));
   }
 
@@ -107,10 +111,13 @@ TORCH_MODULE(Layer);
 
 // What is added to scores so that no token sees a later one.
 inline torch::Tensor causal(std::int64_t length, torch::Device device) {
-  return torch::full({length, length}, -std::numeric_limits<float>::infinity(), torch::device(device)).triu(1);
+  return torch::full({length, length}, -std::numeric_limits<float>::infinity(),
+                     torch::device(device))
+      .triu(1);
 }
 
-inline std::shared_ptr<torch::optim::Optimizer> adamw(const std::vector<torch::Tensor>& parameters) {
+inline std::shared_ptr<torch::optim::Optimizer> adamw(
+    const std::vector<torch::Tensor>& parameters) {
   return std::make_shared<torch::optim::AdamW>(parameters, torch::optim::AdamWOptions(1e-4));
 }
 

@@ -1,4 +1,5 @@
-// The multilayer perceptron: recommendation, control and physics are made of it, and each layer of a transformer.
+// The multilayer perceptron: recommendation, control and physics are made of it, and each layer of
+// a transformer.
 #pragma once
 
 #include <torch/torch.h>
@@ -14,7 +15,8 @@ torch::nn::Sequential perceptron(const std::vector<std::int64_t>& widths,
   torch::nn::Sequential layers;
   for (std::size_t i = 0; i + 1 < widths.size(); ++i) {
     if (i > 0) layers->push_back(activation);
-    layers->push_back(torch::nn::Linear(torch::nn::LinearOptions(widths[i], widths[i + 1]).bias(bias)));
+    layers->push_back(
+        torch::nn::Linear(torch::nn::LinearOptions(widths[i], widths[i + 1]).bias(bias)));
   }
   return layers;
 }

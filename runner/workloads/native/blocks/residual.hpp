@@ -1,4 +1,5 @@
-// Residual networks (He et al., 2015): resnet18 and resnet50 differ in their block and their depths.
+// Residual networks (He et al., 2015): resnet18 and resnet50 differ in their block and their
+// depths.
 #pragma once
 
 #include <array>
@@ -8,9 +9,11 @@
 namespace nightjar::workloads {
 
 // What the kept input goes through where the shape changes; empty where it does not.
-inline torch::nn::Sequential projection(std::int64_t inputs, std::int64_t outputs, std::int64_t stride) {
+inline torch::nn::Sequential projection(std::int64_t inputs, std::int64_t outputs,
+                                        std::int64_t stride) {
   if (stride == 1 && inputs == outputs) return nullptr;
-  return torch::nn::Sequential(convolution(inputs, outputs, 1, stride), torch::nn::BatchNorm2d(outputs));
+  return torch::nn::Sequential(convolution(inputs, outputs, 1, stride),
+                               torch::nn::BatchNorm2d(outputs));
 }
 
 struct BasicImpl : torch::nn::Module {
@@ -72,7 +75,8 @@ struct BottleneckImpl : torch::nn::Module {
 };
 TORCH_MODULE(Bottleneck);
 
-// `Block` is Basic or Bottleneck; `depths`: the blocks of each of the four stages. The paper's `width` is 64.
+// `Block` is Basic or Bottleneck; `depths`: the blocks of each of the four stages. The paper's
+// `width` is 64.
 template <class Block>
 struct ResNetImpl : torch::nn::Module {
   static constexpr std::int64_t kExpansion = Block::ContainedType::kExpansion;
@@ -86,7 +90,8 @@ struct ResNetImpl : torch::nn::Module {
         layer4(register_module("layer4", stage(4 * kExpansion * width, 8 * width, depths[3], 2))),
         fc(register_module("fc", torch::nn::Linear(8 * kExpansion * width, classes))) {}
 
-  static torch::nn::Sequential stage(std::int64_t inputs, std::int64_t width, int depth, std::int64_t stride) {
+  static torch::nn::Sequential stage(std::int64_t inputs, std::int64_t width, int depth,
+                                     std::int64_t stride) {
     torch::nn::Sequential blocks(Block(inputs, width, stride));
     for (int i = 1; i < depth; ++i) blocks->push_back(Block(kExpansion * width, width, 1));
     return blocks;

@@ -35,8 +35,9 @@ inline std::shared_ptr<torch::optim::Optimizer> sgd(const std::vector<torch::Ten
       parameters, torch::optim::SGDOptions(1e-3).momentum(0.9).weight_decay(1e-4));
 }
 
-// The step of a classifier of images, from the sizes `image` and `classes`. `optimizer` makes one of the
-// parameters. `gain` multiplies the parameters: without norms, √2 makes up for what ReLU takes.
+// The step of a classifier of images, from the sizes `image` and `classes`. `optimizer` makes one
+// of the parameters. `gain` multiplies the parameters: without norms, √2 makes up for what ReLU
+// takes.
 template <class Model>
 Step classification(Case& made_for, Model model, decltype(&sgd) optimizer = &sgd, double gain = 1) {
   made_for.ready(*model);

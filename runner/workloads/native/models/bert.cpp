@@ -1,5 +1,5 @@
-// BERT (Devlin et al., 2019): bidirectional attention with padding, norm after each sum, a vocabulary tied to the
-// embedding; language. `train` recovers masked tokens.
+// BERT (Devlin et al., 2019): bidirectional attention with padding, norm after each sum, a
+// vocabulary tied to the embedding; language. `train` recovers masked tokens.
 #include "blocks/attention.hpp"
 
 namespace nightjar::workloads::bert {

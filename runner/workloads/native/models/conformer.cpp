@@ -1,5 +1,6 @@
-// Conformer (Gulati et al., 2020): attention and depthwise convolution over time in each layer, trained by
-// connectionist temporal classification; speech. Positions come from the convolutions only.
+// Conformer (Gulati et al., 2020): attention and depthwise convolution over time in each layer,
+// trained by connectionist temporal classification; speech. Positions come from the convolutions
+// only.
 #include "blocks/attention.hpp"
 
 namespace nightjar::workloads::conformer {
@@ -11,11 +12,15 @@ struct ConvolutionImpl : nn::Module {
       : norm(register_module("norm", layer_norm(width))),
         layers(register_module(
             "layers",
-            nn::Sequential(nn::Conv1d(width, 2 * width, 1), nn::GLU(1),
-                           nn::Conv1d(nn::Conv1dOptions(width, width, kernel).padding(kernel / 2).groups(width)),
-                           nn::BatchNorm1d(width), nn::SiLU(), nn::Conv1d(width, width, 1)))) {}
+            nn::Sequential(
+                nn::Conv1d(width, 2 * width, 1), nn::GLU(1),
+                nn::Conv1d(
+                    nn::Conv1dOptions(width, width, kernel).padding(kernel / 2).groups(width)),
+                nn::BatchNorm1d(width), nn::SiLU(), nn::Conv1d(width, width, 1)))) {}
 
-  Tensor forward(const Tensor& x) { return layers->forward(norm(x).transpose(1, 2)).transpose(1, 2); }
+  Tensor forward(const Tensor& x) {
+    return layers->forward(norm(x).transpose(1, 2)).transpose(1, 2);
+  }
 
   nn::LayerNorm norm;
   nn::Sequential layers;
@@ -54,8 +59,10 @@ struct ConformerImpl : nn::Module {
     const auto width = made_for.size("width");
     subsampling = register_module("subsampling", nn::Sequential(halving(1, width), nn::ReLU(),
                                                                 halving(width, width), nn::ReLU()));
-    embedding = register_module("embedding", nn::Linear(width * (made_for.size("bands") / 4), width));
-    for (std::int64_t i = 0; i < made_for.size("layers"); ++i) layers->push_back(ConformerLayer(made_for));
+    embedding =
+        register_module("embedding", nn::Linear(width * (made_for.size("bands") / 4), width));
+    for (std::int64_t i = 0; i < made_for.size("layers"); ++i)
+      layers->push_back(ConformerLayer(made_for));
     register_module("layers", layers);
     head = register_module("head", nn::Linear(width, made_for.size("symbols")));
   }
@@ -79,12 +86,14 @@ Step make(Case& made_for) {
   Conformer model(made_for);
   made_for.ready(*model);
   const auto batch = made_for.batch;
-  const Tensor frames = made_for.uniform("frames", {batch, made_for.size("frames"), made_for.size("bands")});
-  if (made_for.task == "eval")
-    return evaluation([=]() mutable { return model->forward(frames); });
-  // A quarter of the frames must hold the text and a blank between any two equal symbols; symbol 0 is the blank.
+  const Tensor frames =
+      made_for.uniform("frames", {batch, made_for.size("frames"), made_for.size("bands")});
+  if (made_for.task == "eval") return evaluation([=]() mutable { return model->forward(frames); });
+  // A quarter of the frames must hold the text and a blank between any two equal symbols; symbol 0
+  // is the blank.
   const auto length = made_for.size("frames") / 4;
-  const Tensor text = 1 + made_for.integers("text", {batch, length / 2}, made_for.size("symbols") - 1);
+  const Tensor text =
+      1 + made_for.integers("text", {batch, length / 2}, made_for.size("symbols") - 1);
   const Tensor heard = torch::full({batch}, length, torch::kInt64);
   const Tensor said = torch::full({batch}, length / 2, torch::kInt64);
   return training(adamw(model->parameters()), [=]() mutable {

@@ -1,5 +1,5 @@
-// DenseNet-121 (Huang et al., 2017): each layer sees all before it, so concatenation, and norm before convolution;
-// many small operators; vision classification.
+// DenseNet-121 (Huang et al., 2017): each layer sees all before it, so concatenation, and norm
+// before convolution; many small operators; vision classification.
 #include "blocks/vision.hpp"
 
 namespace nightjar::workloads::densenet121 {
@@ -39,7 +39,8 @@ nn::Sequential network(std::int64_t growth, std::int64_t classes) {
       layers->push_back(nn::AvgPool2d(2));
       channels /= 2;
     }
-    for (std::int64_t i = 0; i < depth; ++i) layers->push_back(Dense(channels + i * growth, growth));
+    for (std::int64_t i = 0; i < depth; ++i)
+      layers->push_back(Dense(channels + i * growth, growth));
     channels += depth * growth;
   }
   layers->push_back(nn::BatchNorm2d(channels));

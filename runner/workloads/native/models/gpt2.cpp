@@ -1,5 +1,6 @@
-// GPT-2 (Radford et al., 2019): causal attention, norm before each sum, the embedding as its own head; language.
-// `eval` writes some tokens after a prompt, the most probable one each time, with a cache of keys and values.
+// GPT-2 (Radford et al., 2019): causal attention, norm before each sum, the embedding as its own
+// head; language. `eval` writes some tokens after a prompt, the most probable one each time, with a
+// cache of keys and values.
 #include "blocks/attention.hpp"
 
 namespace nightjar::workloads::gpt2 {
@@ -19,7 +20,7 @@ struct Gpt2Impl : nn::Module {
   }
 
   // The last layer's output; with caches, `ids` come after those that the caches have seen.
-  Tensor forward(const Tensor& ids, std::vector<Cache> * caches = nullptr) {
+  Tensor forward(const Tensor& ids, std::vector<Cache>* caches = nullptr) {
     const auto begin = caches ? caches->front().length() : 0, count = ids.size(1);
     Tensor x = tokens(ids) + positions(torch::arange(begin, begin + count, ids.options()));
     const Tensor offset = count > 1 ? causal(count, ids.device()) : Tensor();
@@ -52,7 +53,8 @@ Step make(Case& made_for) {
   const auto written = made_for.task == "eval" ? made_for.size("written") : 0;
   Gpt2 model(made_for, length + written);
   made_for.ready(*model);
-  const Tensor tokens = made_for.integers("tokens", {made_for.batch, length}, made_for.size("vocabulary"));
+  const Tensor tokens =
+      made_for.integers("tokens", {made_for.batch, length}, made_for.size("vocabulary"));
   if (made_for.task == "eval")
     return evaluation([=]() mutable { return model->write(tokens, written); });
   const Tensor inputs = tokens.narrow(1, 0, length - 1), labels = tokens.narrow(1, 1, length - 1);

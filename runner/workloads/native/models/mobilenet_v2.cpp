@@ -1,4 +1,7 @@
-// MobileNetV2 (Sandler et al., 2018): depthwise convolutions, ReLU6, many thin layers; vision classification.
+// MobileNetV2 (Sandler et al., 2018): depthwise convolutions, ReLU6, many thin layers; vision
+// classification.
+#include <algorithm>
+
 #include "blocks/vision.hpp"
 
 namespace nightjar::workloads::mobilenet_v2 {
@@ -11,11 +14,14 @@ struct Stage {
 constexpr Stage kStages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
                              {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
 
-nn::ReLU6 relu6() { return nn::ReLU6(nn::ReLU6Options(true)); }
+nn::ReLU6 relu6() {
+  return nn::ReLU6(nn::ReLU6Options(true));
+}
 
 // A residual block that is wide inside.
 struct InvertedImpl : nn::Module {
-  InvertedImpl(std::int64_t inputs, std::int64_t outputs, std::int64_t stride, std::int64_t expansion)
+  InvertedImpl(std::int64_t inputs, std::int64_t outputs, std::int64_t stride,
+               std::int64_t expansion)
       : keeps(stride == 1 && inputs == outputs) {
     const auto wide = inputs * expansion;
     if (expansion != 1) append_convolution_norm(layers, convolution(inputs, wide, 1), relu6());
@@ -51,10 +57,13 @@ struct MobileNetV2Impl : nn::Module {
     const auto last = scaled(1280, percent);
     append_convolution_norm(features, convolution(inputs, last, 1), relu6());
     register_module("features", features);
-    classifier = register_module("classifier", nn::Sequential(nn::Dropout(0.2), nn::Linear(last, classes)));
+    classifier =
+        register_module("classifier", nn::Sequential(nn::Dropout(0.2), nn::Linear(last, classes)));
   }
 
-  Tensor forward(const Tensor& images) { return classifier->forward(pooled(features->forward(images))); }
+  Tensor forward(const Tensor& images) {
+    return classifier->forward(pooled(features->forward(images)));
+  }
 
   nn::Sequential features, classifier{nullptr};
 };

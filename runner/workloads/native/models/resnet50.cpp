@@ -1,11 +1,12 @@
-// ResNet-50 (He et al., 2015): its blocks narrow to 1x1 convolutions, 50 layers deep; vision classification.
+// ResNet-50 (He et al., 2015): its blocks narrow to 1x1 convolutions, 50 layers deep; vision
+// classification.
 #include "blocks/residual.hpp"
 
 namespace nightjar::workloads::resnet50 {
 
 Step make(Case& made_for) {
-  return classification(
-      made_for, ResNet<Bottleneck>(std::array{3, 4, 6, 3}, made_for.size("width"), made_for.size("classes")));
+  return classification(made_for, ResNet<Bottleneck>(std::array{3, 4, 6, 3}, made_for.size("width"),
+                                                     made_for.size("classes")));
 }
 
 const Registration registered{"resnet50", make};

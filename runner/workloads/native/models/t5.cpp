@@ -1,5 +1,5 @@
-// T5 (Raffel et al., 2020): encoder and decoder, attention across, a learned bias by relative position instead of
-// positions, root mean square norm; language.
+// T5 (Raffel et al., 2020): encoder and decoder, attention across, a learned bias by relative
+// position instead of positions, root mean square norm; language.
 #include "blocks/attention.hpp"
 
 namespace nightjar::workloads::t5 {
@@ -18,14 +18,16 @@ struct RootMeanSquareNormImpl : nn::Module {
 };
 TORCH_MODULE(RootMeanSquareNorm);
 
-// An offset of the scores for each head and distance. Half of the buckets are for one distance each, the others for
-// ranges that grow with the logarithm; an encoder has as many again for what lies ahead.
+// An offset of the scores for each head and distance. Half of the buckets are for one distance
+// each, the others for ranges that grow with the logarithm; an encoder has as many again for what
+// lies ahead.
 struct RelativePositionsImpl : nn::Module {
   RelativePositionsImpl(const Case& made_for, bool both_ways)
       : both_ways(both_ways),
         buckets(made_for.size("buckets") / (both_ways ? 2 : 1)),
         furthest(made_for.size("furthest")),
-        table(register_module("table", nn::Embedding(made_for.size("buckets"), made_for.size("heads")))) {}
+        table(register_module("table",
+                              nn::Embedding(made_for.size("buckets"), made_for.size("heads")))) {}
 
   Tensor forward(std::int64_t length, torch::Device device) {
     const Tensor places = torch::arange(length, torch::device(device).dtype(torch::kInt64));
@@ -38,7 +40,8 @@ struct RelativePositionsImpl : nn::Module {
     const double scale = static_cast<double>(buckets - exact) /
                          std::log(static_cast<double>(furthest) / static_cast<double>(exact));
     const Tensor grown = (torch::log(distance.clamp_min(1) / exact) * scale).to(torch::kInt64);
-    const Tensor found = torch::where(distance < exact, distance, (exact + grown).clamp_max(buckets - 1));
+    const Tensor found =
+        torch::where(distance < exact, distance, (exact + grown).clamp_max(buckets - 1));
     return both_ways ? found + (ahead > 0).to(torch::kInt64) * buckets : found;
   }
 
@@ -79,7 +82,8 @@ struct StackImpl : nn::Module {
       : decodes(decodes),
         relative(register_module("relative", RelativePositions(made_for, !decodes))),
         norm(register_module("norm", RootMeanSquareNorm(made_for.size("width")))) {
-    for (std::int64_t i = 0; i < made_for.size("layers"); ++i) layers->push_back(T5Layer(made_for, decodes));
+    for (std::int64_t i = 0; i < made_for.size("layers"); ++i)
+      layers->push_back(T5Layer(made_for, decodes));
     register_module("layers", layers);
   }
 
@@ -99,7 +103,8 @@ TORCH_MODULE(Stack);
 
 struct T5Impl : nn::Module {
   explicit T5Impl(const Case& made_for)
-      : tokens(register_module("tokens", nn::Embedding(made_for.size("vocabulary"), made_for.size("width")))),
+      : tokens(register_module("tokens",
+                               nn::Embedding(made_for.size("vocabulary"), made_for.size("width")))),
         encoder(register_module("encoder", Stack(made_for, false))),
         decoder(register_module("decoder", Stack(made_for, true))) {}
 
@@ -117,15 +122,16 @@ TORCH_MODULE(T5);
 Step make(Case& made_for) {
   T5 model(made_for);
   made_for.ready(*model);
-  const auto batch = made_for.batch, length = made_for.size("length"), vocabulary = made_for.size("vocabulary");
+  const auto batch = made_for.batch, length = made_for.size("length"),
+             vocabulary = made_for.size("vocabulary");
   const Tensor source = made_for.integers("source", {batch, length}, vocabulary);
   const Tensor target = made_for.integers("target", {batch, length / 2}, vocabulary);
   if (made_for.task == "eval")
     return evaluation([=]() mutable { return model->forward(source, target); });
-  const Tensor before = target.narrow(1, 0, length / 2 - 1), after = target.narrow(1, 1, length / 2 - 1);
-  return training(adamw(model->parameters()), [=]() mutable {
-    return vocabulary_loss(model->forward(source, before), after);
-  });
+  const Tensor before = target.narrow(1, 0, length / 2 - 1),
+               after = target.narrow(1, 1, length / 2 - 1);
+  return training(adamw(model->parameters()),
+                  [=]() mutable { return vocabulary_loss(model->forward(source, before), after); });
 }
 
 const Registration registered{"t5", make};

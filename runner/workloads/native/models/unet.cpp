@@ -1,5 +1,5 @@
-// U-Net (Ronneberger et al., 2015): down and up again with transposed convolutions, joined across; large feature
-// maps; segmentation.
+// U-Net (Ronneberger et al., 2015): down and up again with transposed convolutions, joined across;
+// large feature maps; segmentation.
 #include "blocks/vision.hpp"
 
 namespace nightjar::workloads::unet {
@@ -57,7 +57,8 @@ Step make(Case& made_for) {
   const auto images = made_for.uniform("images", {made_for.batch, 3, image, image});
   if (made_for.task == "eval")
     return evaluation([model, images]() mutable { return model->forward(images); });
-  const auto labels = made_for.integers("labels", {made_for.batch, image, image}, made_for.size("classes"));
+  const auto labels =
+      made_for.integers("labels", {made_for.batch, image, image}, made_for.size("classes"));
   return training(sgd(model->parameters()), [model, images, labels]() mutable {
     return nn::functional::cross_entropy(model->forward(images), labels);
   });

@@ -1,5 +1,5 @@
-// Vision transformer (Dosovitskiy et al., 2021): patches as tokens, PyTorch's fused attention, AdamW; vision
-// classification.
+// Vision transformer (Dosovitskiy et al., 2021): patches as tokens, PyTorch's fused attention,
+// AdamW; vision classification.
 #include "blocks/attention.hpp"
 #include "blocks/vision.hpp"
 
@@ -11,7 +11,8 @@ struct VisionTransformerImpl : nn::Module {
   explicit VisionTransformerImpl(const Case& made_for) {
     const auto width = made_for.size("width"), patch = made_for.size("patch");
     const auto across = made_for.size("image") / patch;
-    patches = register_module("patches", nn::Conv2d(nn::Conv2dOptions(3, width, patch).stride(patch)));
+    patches =
+        register_module("patches", nn::Conv2d(nn::Conv2dOptions(3, width, patch).stride(patch)));
     token = register_parameter("token", torch::empty({1, 1, width}));
     positions = register_parameter("positions", torch::empty({1, across * across + 1, width}));
     for (std::int64_t i = 0; i < made_for.size("layers"); ++i)
@@ -36,7 +37,9 @@ struct VisionTransformerImpl : nn::Module {
 };
 TORCH_MODULE(VisionTransformer);
 
-Step make(Case& made_for) { return classification(made_for, VisionTransformer(made_for), &adamw); }
+Step make(Case& made_for) {
+  return classification(made_for, VisionTransformer(made_for), &adamw);
+}
 
 const Registration registered{"vision_transformer", make};
 
