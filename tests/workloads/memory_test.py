@@ -7,11 +7,9 @@ import pytest
 import programs
 
 MEGABYTE = 1 << 20
+
 # Convolutions and matrix products, with and without gradients, small and large.
-SAMPLE = ["resnet18/train", "transformer_encoder/eval", "soft_actor_critic/update", "unet/train", "densenet121/eval",
-          "gpt2/eval"]
-
-
+SAMPLE = ["resnet18/train", "transformer_encoder/eval", "soft_actor_critic/update", "unet/train", "gpt2/eval"]
 
 
 @pytest.mark.parametrize("name", [name for name in programs.names("python") + programs.names("native")

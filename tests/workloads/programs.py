@@ -81,7 +81,7 @@ def run(name, **fields):
 
 
 AHEAD = 3  # runs that are started before their test asks for them
-TRIO = [{}, {"seed": 3}, {"seed": 3, "min_iterations": 60}]
+TRIO = [{}, {"seed": 3}, {"seed": 3, "min_iterations": 45}]
 
 
 @functools.cache
