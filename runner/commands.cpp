@@ -153,6 +153,10 @@ int run_measure(const Options& options) {
   if (globs.empty()) throw WrongUse("measure what? Name a workload or a glob, or --suite NAME");
   const StopOnSignal stop;
   const auto selected = select(catalog_of(options), globs);
+  for (const auto& asked : options.globs)
+    if (select(selected, {asked}).empty())
+      throw WrongUse("no workload matches '" + asked + "'; `nightjar-runner list` shows all, and "
+                     "docs/workloads.md what other precisions, batch sizes and backends they have");
   if (selected.empty())
     throw WrongUse("no workload matches '" + globs.front() + "'; `nightjar-runner list` shows all");
   MeasureConfig config{default_python(options.python), workloads, cache_folder(options.cache),

@@ -79,6 +79,7 @@ TEST_CASE("A measurement is written as JSON, CSV and table") {
   CHECK(items[0].at("metrics").at("latency").at("unit") == "s");
   CHECK(items[0].at("metrics").at("latency").at("runs")[0].size() == 2);
   CHECK(items[0].at("output").at("checksum") == 4.5);
+  CHECK(items[0].at("output").at("accuracy").is_null());
   CHECK(items[1].at("status") == "failed");
   CHECK(items[1].at("reason") == "crashed: ended by signal 11");
   CHECK(items[2].at("status") == "unavailable");

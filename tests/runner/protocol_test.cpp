@@ -29,6 +29,19 @@ ProcessResult said(const std::string& protocol) {
 
 }  // namespace
 
+TEST_CASE("What a compiled workload says of its accuracy is kept, of a result and of an error") {
+  const auto with = [](std::string text) {
+    return text.insert(text.find('}', text.size() - 3), R"(, "accuracy": "pass")");
+  };
+  CHECK(parse_run(said(kReady + kSample + with(kResult)), {}).accuracy == "pass");
+  CHECK(parse_run(said(kReady + kSample + kResult), {}).accuracy.empty());
+  const ParsedRun failed = parse_run(
+      said(kReady + R"({"event": "error", "status": "wrong_result", "reason": "x", "accuracy": "fail_accuracy"})"),
+      {});
+  CHECK(failed.accuracy == "fail_accuracy");
+  CHECK(failed.result.status == RunStatus::wrong_result);
+}
+
 TEST_CASE("A good answer becomes a measured run with all samples") {
   const ParsedRun run =
       parse_run(said(kReady + kSample + kSample + kResult), {"/env", "2.15.0", "abc"});
