@@ -13,7 +13,9 @@ import torch
 from accuracy import tensors_in
 from failure import Unavailable
 
-BACKENDS = {"eager": [], "inductor": ["--torchdynamo", "inductor"]}
+INDUCTOR = ["--torchdynamo", "inductor"]
+BACKENDS = {"eager": [], "inductor": INDUCTOR, "inductor-dynamic": INDUCTOR + ["--dynamic-shapes"],
+            "inductor-max-autotune": INDUCTOR + ["--inductor-compile-mode", "max-autotune"]}
 
 
 class Step:
@@ -38,7 +40,7 @@ def make(case):
     _, name, task, device, *_ = case.name.split("/")
     precision = case.precision
     if case.backend not in BACKENDS or precision == "fp64":
-        raise Unavailable(f"TorchBench has no backend {case.backend} in {precision} here")
+        raise Unavailable(f"TorchBench has no backend {case.backend} in {precision}")
     kind = model_class(name)
     default = getattr(kind, f"DEFAULT_{task.upper()}_BSIZE", None) or 1
     arguments = [] if (device, precision) == ("cpu", "fp32") else ["--precision", precision]
