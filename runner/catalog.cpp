@@ -40,6 +40,11 @@ fs::path default_workloads(const fs::path& asked) {
 
 bool is_native(const WorkloadName& name) { return name.suite() == "native"; }
 
+bool is_ours(std::string_view suite) {
+  constexpr std::string_view kOurs[] = {"native", "python", "torchbench", "hf", "timm", "torchvision"};
+  return std::find(std::begin(kOurs), std::end(kOurs), suite) != std::end(kOurs);
+}
+
 std::vector<CatalogEntry> select(const std::vector<CatalogEntry>& catalog,
                                  const std::vector<std::string>& globs) {
   std::vector<CatalogEntry> out;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "storage/model/enum.hpp"
@@ -10,7 +11,8 @@
 
 namespace nightjar::runner {
 
-NIGHTJAR_ENUM(WorkloadKind, python, native);
+// external: a command of a person's own, see external.hpp.
+NIGHTJAR_ENUM(WorkloadKind, python, native, external);
 
 struct CatalogEntry {
   WorkloadName name;
@@ -26,6 +28,9 @@ std::filesystem::path default_workloads(const std::filesystem::path& asked);
 
 // Native workloads are those of suite "native".
 bool is_native(const WorkloadName& name);
+
+// Suites that the programs of the workloads folder run; externals have other names.
+bool is_ours(std::string_view suite);
 
 // Those that any of `globs` selects, in the catalog's order.
 std::vector<CatalogEntry> select(const std::vector<CatalogEntry>& catalog,

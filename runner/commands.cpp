@@ -74,6 +74,56 @@ std::vector<std::string> control_command() {
   return {fs::read_symlink("/proc/self/exe", error).string(), "control"};
 }
 
+// `names` may spell out variants that are not listed.
+std::vector<CatalogEntry> catalog_of(const Options& options, const std::vector<std::string>& names) {
+  const fs::path& checkout = options.torchbench;
+  if (!checkout.empty() && !fs::is_directory(checkout / "torchbenchmark/models"))
+    throw WrongUse("--torchbench " + checkout.string() +
+                   " is no checkout of TorchBench: it has no folder torchbenchmark/models");
+  return whole_catalog(default_workloads(options.workloads), checkout, read_externals(options.commands),
+                       names);
+}
+
+// A file of the suites folder, else all workloads whose name begins so.
+Suite suite_of(const Options& options, const std::vector<CatalogEntry>& catalog) {
+  if (options.suite.empty()) return {};
+  const fs::path workloads = default_workloads(options.workloads);
+  if (const auto suite = find_suite(workloads, options.suite)) return *suite;
+  const bool known = std::any_of(catalog.begin(), catalog.end(), [&](const CatalogEntry& entry) {
+    return entry.name.suite() == options.suite;
+  });
+  if (known) return {options.suite, "", {SuiteEntry{options.suite + "/**"}}, {}, {}, {}};
+  std::string names;
+  for (const auto& name : suite_names(workloads)) names += name + ", ";
+  throw WrongUse("there is no suite '" + options.suite + "'; there are " + names + "native and python");
+}
+
+// What the suite and the globs come to, in the order of measuring. Throws WrongUse if that is nothing.
+std::vector<ChosenWorkload> chosen_by(const Options& options, const Suite& suite,
+                                      const std::vector<CatalogEntry>& listed) {
+  std::vector<SuiteEntry> entries;
+  for (const auto& glob : options.globs) {
+    entries.push_back(SuiteEntry{glob});
+    if (expand({entries.back()}, listed).empty())
+      throw WrongUse("no workload matches '" + glob + "'; `nightjar-runner list` shows all, and docs/workloads.md "
+                     "what other precisions, batch sizes and backends they have");
+  }
+  entries.insert(entries.end(), suite.workloads.begin(), suite.workloads.end());
+  const auto wanted = expand(entries, listed);
+  std::vector<std::string> names;
+  for (const auto& one : wanted) names.push_back(one.name.str());
+  if (names.empty())
+    throw WrongUse("no workload of suite '" + suite.name + "' is here; does it need --torchbench or --commands?");
+  const auto catalog = catalog_of(options, names);
+  std::vector<ChosenWorkload> chosen;
+  for (const auto& one : wanted) {
+    const auto found = select(catalog, {one.name.str()});
+    chosen.push_back(found.empty() ? ChosenWorkload{{one.name}, one.priority, false}
+                                   : ChosenWorkload{found.front(), one.priority, true});
+  }
+  return chosen;
+}
+
 std::unique_ptr<Executor> make_executor(const Options& options, const AgentConfig& agent) {
   EnvironmentsConfig environments;
   environments.cache = agent.cache;
@@ -83,31 +133,17 @@ std::unique_ptr<Executor> make_executor(const Options& options, const AgentConfi
   environments.download.token = agent.token;
   if (!options.scripted.empty())
     return std::make_unique<ScriptedExecutor>(read_script(options.scripted), environments);
-  return std::make_unique<ProcessExecutor>(ProcessExecutorConfig{
-      environments, default_workloads(options.workloads), control_command(), options.torchbench,
-      machine_lock_path()});
-}
-
-std::vector<CatalogEntry> catalog_of(const Options& options) {
-  const fs::path& checkout = options.torchbench;
-  if (!checkout.empty() && !fs::is_directory(checkout / "torchbenchmark/models"))
-    throw WrongUse("--torchbench " + checkout.string() +
-                   " is no checkout of TorchBench: it has no folder torchbenchmark/models");
-  return whole_catalog(default_workloads(options.workloads), checkout, options.globs);
-}
-
-// A file of the suites folder, else all workloads whose name begins so.
-Suite suite_of(const Options& options, const fs::path& workloads) {
-  if (options.suite.empty()) return {};
-  if (const auto suite = find_suite(workloads, options.suite)) return *suite;
-  const auto catalog = catalog_of(options);
-  const bool known = std::any_of(catalog.begin(), catalog.end(), [&](const CatalogEntry& entry) {
-    return entry.name.suite() == options.suite;
-  });
-  if (known) return {options.suite, "", {options.suite + "/**"}, {}, {}};
-  std::string names;
-  for (const auto& name : suite_names(workloads)) names += name + ", ";
-  throw WrongUse("there is no suite '" + options.suite + "'; there are " + names + "native and python");
+  ProcessExecutorConfig config{.environments = environments,
+                               .workloads = default_workloads(options.workloads),
+                               .control = control_command(),
+                               .torchbench = options.torchbench};
+  config.externals = read_externals(options.commands);
+  const auto listed = catalog_of(options, {});
+  if (const Suite suite = suite_of(options, listed); !suite.workloads.empty())
+    for (const auto& chosen : chosen_by(options, suite, listed))
+      if (chosen.listed) config.offered.push_back(chosen.workload);
+  if (config.offered.empty()) config.offered = listed;
+  return std::make_unique<ProcessExecutor>(std::move(config));
 }
 
 }  // namespace
@@ -139,38 +175,44 @@ int run_agent(const Options& options) {
 }
 
 int run_list(const Options& options) {
-  for (const auto& entry : catalog_of(options))
-    std::cout << entry.name.str() << "\n";
+  const auto catalog = catalog_of(options, options.globs);
+  const Suite suite = suite_of(options, catalog);
+  if (suite.workloads.empty())
+    for (const auto& entry : catalog) std::cout << entry.name.str() << "\n";
+  else
+    for (const auto& one : expand(suite.workloads, catalog)) std::cout << one.name.str() << "\n";
   return 0;
 }
 
 int run_measure(const Options& options) {
   const std::string format = options.json ? "json" : options.format;
-  const fs::path workloads = default_workloads(options.workloads);
-  const Suite suite = suite_of(options, workloads);
-  std::vector<std::string> globs = options.globs;
-  globs.insert(globs.end(), suite.workloads.begin(), suite.workloads.end());
-  if (globs.empty()) throw WrongUse("measure what? Name a workload or a glob, or --suite NAME");
+  if (options.globs.empty() && options.suite.empty())
+    throw WrongUse("measure what? Name a workload or a glob, or --suite NAME");
+  const auto listed = catalog_of(options, options.globs);
+  const Suite suite = suite_of(options, listed);
+  const auto chosen = chosen_by(options, suite, listed);
   const StopOnSignal stop;
-  const auto selected = select(catalog_of(options), globs);
-  for (const auto& asked : options.globs)
-    if (select(selected, {asked}).empty())
-      throw WrongUse("no workload matches '" + asked + "'; `nightjar-runner list` shows all, and "
-                     "docs/workloads.md what other precisions, batch sizes and backends they have");
-  if (selected.empty())
-    throw WrongUse("no workload matches '" + globs.front() + "'; `nightjar-runner list` shows all");
-  MeasureConfig config{default_python(options.python), workloads, cache_folder(options.cache),
-                       options.torchbench, options.runs.value_or(suite.runs.value_or(5)), {}};
+  MeasureConfig config;
+  config.python = default_python(options.python);
+  config.workloads = default_workloads(options.workloads);
+  config.cache = cache_folder(options.cache);
+  config.torchbench = options.torchbench;
+  config.externals = read_externals(options.commands);
+  config.runs = options.runs.value_or(suite.runs.value_or(5));
+  config.minutes = options.minutes ? options.minutes : suite.minutes;
   config.limits.threads = options.threads;
   config.limits.seconds = options.seconds.value_or(suite.seconds.value_or(2));
   config.limits.timeout_seconds = options.timeout_seconds;
   config.limits.seed = options.seed;
-  const auto lock = lock_machine("measures " + globs.front(), stop.token());
+  const auto lock = lock_machine("measures " + chosen.front().workload.name.str(), stop.token());
   const auto progress = [](const std::string& line) { std::cerr << line << "\n"; };
-  const Measurement measurement = measure(config, selected, stop.token(), progress);
+  const Measurement measurement = measure(config, chosen, stop.token(), progress);
   std::cout << (format == "json" ? measurement_json(measurement)
                                  : formatted(suite_result(measurement), format));
-  return 0;
+  return std::all_of(measurement.workloads.begin(), measurement.workloads.end(),
+                     [](const auto& one) { return one.status == RunStatus::measured; })
+             ? 0
+             : 1;
 }
 
 int run_convert(const Options& options) {
@@ -188,7 +230,7 @@ int run_convert(const Options& options) {
 int run_profile(const Options& options) {
   if (options.globs.empty()) throw WrongUse("profile what? Name a workload or a glob");
   const StopOnSignal stop;
-  const auto selected = select(catalog_of(options), options.globs);
+  const auto selected = select(catalog_of(options, options.globs), options.globs);
   if (selected.empty())
     throw WrongUse("no workload matches '" + options.globs.front() + "'; `nightjar-runner list` shows all");
   ProfileConfig config{default_python(options.python), default_workloads(options.workloads),

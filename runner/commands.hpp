@@ -4,21 +4,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace nightjar::runner {
 
-// The caller asked for something that cannot be: exit code 2.
-struct WrongUse : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 struct Options {
   std::string service, token_file, name;
   std::vector<std::string> labels;  // "k=v"
-  std::filesystem::path cache, python, workloads, scripted, torchbench;
+  std::filesystem::path cache, python, workloads, scripted, torchbench, commands;
   std::int64_t cache_bytes = 40LL << 30;
   std::vector<std::string> globs;  // of measure
   std::string suite, format = "table";
@@ -26,6 +20,7 @@ struct Options {
   std::filesystem::path measurement;  // of convert
   std::optional<int> runs;        // 5, or the suite's
   std::optional<double> seconds;  // 2, or the suite's
+  std::optional<double> minutes;  // no end, or the suite's
   int threads = 1;
   double timeout_seconds = 300;
   std::uint64_t seed = 0;

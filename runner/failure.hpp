@@ -1,4 +1,4 @@
-// Why a session could not go on, by what is to be done about it.
+// Why a session or a command could not go on, by what is to be done about it.
 #pragma once
 
 #include <stdexcept>
@@ -8,6 +8,11 @@ namespace nightjar::runner {
 // The world around was at fault (network, disk): the job may be tried again, nothing is blamed on the
 // build.
 struct Transient : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The caller asked for something that cannot be: exit code 2.
+struct WrongUse : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 

@@ -8,6 +8,7 @@
 
 #include "runner/commands.hpp"
 #include "runner/control.hpp"
+#include "runner/failure.hpp"
 #include "runner/script.hpp"
 
 namespace {
@@ -17,7 +18,10 @@ void add_places(CLI::App& app, Options& options) {
   app.add_option("--python", options.python,
                  "Python that has PyTorch's dependencies (default: .cache/python of the checkout)");
   app.add_option("--torchbench", options.torchbench, "checkout of TorchBench, whose models become workloads");
+  app.add_option("--commands", options.commands, "TOML file of commands of your own that are workloads");
   app.add_option("--workloads", options.workloads, "folder of workloads.json");
+  app.add_option("--suite", options.suite,
+                 "a file of the suites folder (quick, nightly, ...), or the begin of names (native, hf, ...)");
   app.add_option("--cache", options.cache, "folder for environments, compiled workloads and results");
 }
 
@@ -34,8 +38,9 @@ void add_agent(CLI::App& app, Options& options) {
 
 void add_measure(CLI::App& measure, Options& options) {
   measure.add_option("workload", options.globs, "names or globs, e.g. 'python/*/eval/cpu/**'");
-  measure.add_option("--suite", options.suite, "a file of the suites folder (quick, nightly), or native, python, torchbench");
   measure.add_option("--runs", options.runs, "processes a workload")->check(CLI::Range(1, 10000));
+  measure.add_option("--minutes", options.minutes, "after so many no run begins; higher priorities go first")
+      ->check(CLI::PositiveNumber);
   measure.add_option("--threads", options.threads)->check(CLI::Range(1, 4096));
   measure.add_option("--seconds", options.seconds, "measuring time of a run after warm-up")
       ->check(CLI::PositiveNumber);

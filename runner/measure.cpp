@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <optional>
+#include <set>
 #include <stdexcept>
 
 #include "bisect/statistics.hpp"
@@ -21,9 +24,31 @@
 namespace nightjar::runner {
 namespace {
 
-bool any_native(const std::vector<CatalogEntry>& workloads) {
+bool any_native(const std::vector<ChosenWorkload>& workloads) {
   return std::any_of(workloads.begin(), workloads.end(),
-                     [](const auto& entry) { return is_native(entry.name); });
+                     [](const auto& chosen) { return chosen.listed && is_native(chosen.workload.name); });
+}
+
+MeasuredWorkload begin_with(const ChosenWorkload& chosen) {
+  MeasuredWorkload measured{chosen.workload};
+  if (chosen.listed) return measured;
+  measured.status = RunStatus::unavailable;
+  measured.reason = "there is no such workload here";
+  return measured;
+}
+
+// False once `config.minutes` since `begin` are over; a workload without any run then says so.
+bool time_is_left(const MeasureConfig& config, std::chrono::steady_clock::time_point begin,
+                  MeasuredWorkload& measured) {
+  if (!config.minutes) return true;
+  const std::chrono::duration<double, std::ratio<60>> spent = std::chrono::steady_clock::now() - begin;
+  if (spent.count() < *config.minutes) return true;
+  if (!measured.runs.empty()) return false;
+  char text[64];
+  std::snprintf(text, sizeof text, "left out, %g minutes were used up", *config.minutes);
+  measured.status = RunStatus::unavailable;
+  measured.reason = text;
+  return false;
 }
 
 constexpr int kRepeats = 2;  // of a run that the GPU's clocks made void
@@ -72,7 +97,7 @@ ParsedRun Bench::run_unthrottled(const Workload& workload, const RunLimits& limi
     if (workload.name.device() == "cuda") watch.emplace(machine.gpus());
     const ProcessResult process = run_workload(place, {}, &workload, limits, probes, stop);
     if (stop.stop_requested()) throw Stopped();
-    run = parse_run(process, expected);
+    run = parse_run(process, expected_of(workload, config.externals, expected));
     throttled = watch && run.result.status == RunStatus::measured ? watch->end() : "";
     if (throttled.empty()) return run;
   }
@@ -113,9 +138,20 @@ void settle_batch(const MeasureConfig& config, const std::string& machine, Measu
 
 }  // namespace
 
-Measurement measure(const MeasureConfig& config, const std::vector<CatalogEntry>& workloads,
+std::vector<std::size_t> measuring_order(const std::vector<int>& priorities, int runs) {
+  const std::set<int, std::greater<>> classes(priorities.begin(), priorities.end());
+  std::vector<std::size_t> order;
+  for (const int priority : classes)
+    for (int run = 0; run < runs; ++run)
+      for (std::size_t i = 0; i < priorities.size(); ++i)
+        if (priorities[i] == priority) order.push_back(i);
+  return order;
+}
+
+Measurement measure(const MeasureConfig& config, const std::vector<ChosenWorkload>& workloads,
                     std::stop_token stop,
                     const std::function<void(const std::string&)>& progress) {
+  const auto begin = std::chrono::steady_clock::now();
   progress("importing torch with " + config.python.string());
   const ImportCheck check = check_import(config.python, {}, {}, stop);
   if (stop.stop_requested()) throw Stopped();
@@ -130,27 +166,30 @@ Measurement measure(const MeasureConfig& config, const std::vector<CatalogEntry>
     native = NativeCache(config.cache, config.workloads / "native").make(site_packages, stop);
   }
   Bench bench{config,
-              {config.cache, config.python, config.workloads, site_packages, native.path, config.torchbench},
+              {config.cache, config.python, config.workloads, site_packages, native.path, config.torchbench,
+               &config.externals},
               native,
               {site_packages, "", ""},
               stop};
   const std::string machine = machine_class(out.machine).fingerprint.str();
-  for (const auto& workload : workloads) {
-    MeasuredWorkload& measured = out.workloads.emplace_back(MeasuredWorkload{workload});
-    if (workload.name.batch() == "bmax")
+  std::vector<int> priorities;
+  for (const auto& chosen : workloads) {
+    MeasuredWorkload& measured = out.workloads.emplace_back(begin_with(chosen));
+    priorities.push_back(chosen.priority);
+    if (chosen.listed && chosen.workload.name.batch() == "bmax")
       settle_batch(config, machine, measured, [&](const CatalogEntry& entry, int batch) {
         progress("trying batch size " + std::to_string(batch) + ": " + entry.name.str());
         return bench.try_batch(entry, batch);
       });
   }
   out.before = bench.machine.read();
-  for (int run = 0; run < config.runs; ++run)
-    for (auto& measured : out.workloads) {
-      if (measured.status != RunStatus::measured) continue;
-      progress("run " + std::to_string(run + 1) + " of " + std::to_string(config.runs) + ": " +
-               measured.workload.name.str());
-      bench.run_once(measured, config.limits);
-    }
+  for (const std::size_t next : measuring_order(priorities, config.runs)) {
+    MeasuredWorkload& measured = out.workloads[next];
+    if (measured.status != RunStatus::measured || !time_is_left(config, begin, measured)) continue;
+    progress("run " + std::to_string(measured.runs.size() + 1) + " of " + std::to_string(config.runs) + ": " +
+             measured.workload.name.str());
+    bench.run_once(measured, config.limits);
+  }
   out.after = bench.machine.read();
   return out;
 }

@@ -4,11 +4,12 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include "runner/catalog.hpp"
+#include "runner/external.hpp"
 #include "runner/protocol.hpp"
 #include "storage/model/job.hpp"
 
@@ -17,7 +18,15 @@ namespace nightjar::runner {
 struct MeasureConfig {
   std::filesystem::path python, workloads, cache, torchbench;
   int runs = 5;
+  std::optional<double> minutes;  // after which no run begins
   RunLimits limits;
+  Externals externals;
+};
+
+struct ChosenWorkload {
+  CatalogEntry workload;
+  int priority = 0;
+  bool listed = true;  // false: nothing here can run it
 };
 
 struct MeasuredWorkload {
@@ -36,11 +45,17 @@ struct Measurement {
   MachineState before = {}, after = {};
 };
 
-// A workload at `bmax` is measured at the batch size pinned for it on this class of machine, and named so;
-// one without is given one first (runner/batch_sweep.hpp). Every workload once, then all again, `runs` times: what disturbs the machine for a while disturbs all
-// alike. `progress` is told one line before each run. Throws std::runtime_error if torch cannot be
+// In which order the workloads, given by their priorities, have their runs: those of the highest priority in
+// turn until all have `runs`, since what disturbs the machine for a while then disturbs all alike, then
+// those of the next. Pure.
+std::vector<std::size_t> measuring_order(const std::vector<int>& priorities, int runs);
+
+// In that order. When the minutes are used up, a workload that has had a run keeps what it has and the others
+// are left out, which is their reason. A workload at `bmax` is measured at the batch size pinned for it on this
+// class of machine, and named so; one without is given one first (runner/batch_sweep.hpp).
+// `progress` is told one line before each run. Throws std::runtime_error if torch cannot be
 // imported, Stopped.
-Measurement measure(const MeasureConfig& config, const std::vector<CatalogEntry>& workloads,
+Measurement measure(const MeasureConfig& config, const std::vector<ChosenWorkload>& workloads,
                     std::stop_token stop, const std::function<void(const std::string&)>& progress);
 
 // A metric over runs: each run's Hodges-Lehmann location (of latency: of its undisturbed iterations, see

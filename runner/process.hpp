@@ -28,6 +28,7 @@ struct ProcessSpec {
 
 struct ProcessResult {
   std::string start_error;       // not empty: it never ran
+  bool program_missing = false;  // as start_error says: it cannot run here
   std::optional<int> exit_code;  // nullopt: ended by `signal`
   int signal = 0;
   bool timed_out = false;

@@ -9,7 +9,6 @@
 #include "runner/failure.hpp"
 #include "runner/files.hpp"
 #include "runner/fingerprint.hpp"
-#include "runner/torchbench.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -22,16 +21,21 @@ ParsedRun refused(RunStatus status, std::string reason) {
   return run;
 }
 
+std::string program_of(const WorkloadName& name) {
+  return is_native(name) ? "native" : is_ours(name.suite()) ? "python" : name.str();
+}
+
 }  // namespace
 
 double FastestProbes::of(const Workload* workload) const {
   if (!workload) return 0;
-  return is_native(workload->name) ? native_ : python_;
+  const auto found = fastest_.find(program_of(workload->name));
+  return found == fastest_.end() ? 0 : found->second;
 }
 
 void FastestProbes::note(const Workload* workload, double seconds) {
   if (!workload || seconds <= 0) return;
-  double& fastest = is_native(workload->name) ? native_ : python_;
+  double& fastest = fastest_[program_of(workload->name)];
   fastest = fastest > 0 ? std::min(fastest, seconds) : seconds;
 }
 
@@ -40,6 +44,8 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
                            const FastestProbes& probes, std::stop_token stop, double slow) {
   const TemporaryFolder home(place.cache / "tmp");
   ProcessSpec spec;
+  spec.folder = home.path();
+  spec.timeout_seconds = limits.timeout_seconds;
   spec.environment = clean_environment(home.path());
   const std::string threads = std::to_string(limits.threads);
   for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
@@ -51,32 +57,43 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
   if (!place.site_packages.empty()) spec.environment["PYTHONPATH"] = place.site_packages.string();
   if (!place.torchbench.empty())
     spec.environment["NIGHTJAR_TORCHBENCH"] = std::filesystem::absolute(place.torchbench).string();
+  const auto* external = workload && place.externals ? find_external(*place.externals, workload->name) : nullptr;
   if (!workload) {
     spec.command = control;
+  } else if (external) {
+    ProcessResult missing;
+    missing.program_missing = true;
+    spec.command = command_line(*external, place.python, place.site_packages, missing.start_error);
+    if (spec.command.empty()) return missing;
+    spec.environment["LD_LIBRARY_PATH"] = (place.site_packages / "torch/lib").string();
+    spec.folder = external->folder;
+    spec.timeout_seconds = external->timeout_seconds.value_or(limits.timeout_seconds);
   } else if (is_native(workload->name)) {
     spec.command = {place.native.string()};
     spec.environment["LD_LIBRARY_PATH"] = (place.site_packages / "torch/lib").string();
   } else {
     spec.command = {place.python.string(), (place.workloads / place.program).string()};
   }
-  spec.folder = home.path();
   spec.input = request_json(workload, limits, probes.of(workload), slow);
-  spec.timeout_seconds = limits.timeout_seconds;
   spec.memory_bytes = limits.memory_bytes;
   spec.output_bytes = limits.output_bytes;
   spec.cpus = cpus_for(limits.threads);
   return run_process(spec, std::move(stop));
 }
 
+ExpectedTorch expected_of(const Workload& workload, const Externals& externals, const ExpectedTorch& expected) {
+  const auto* external = find_external(externals, workload.name);
+  return external && !external->torch ? ExpectedTorch{} : expected;
+}
+
 ProcessExecutor::ProcessExecutor(ProcessExecutorConfig config)
     : config_(std::move(config)),
-      catalog_(whole_catalog(config_.workloads, config_.torchbench, {})),
       environments_(config_.environments),
       natives_(config_.environments.cache, config_.workloads / "native") {}
 
 std::vector<std::string> ProcessExecutor::workloads() const {
   std::vector<std::string> names;
-  for (const auto& entry : catalog_)
+  for (const auto& entry : config_.offered)
     names.push_back(entry.name.str() + "@" + std::to_string(entry.version));
   return names;
 }
@@ -106,7 +123,7 @@ Prepared ProcessExecutor::prepare(const EnvironmentSpec& spec, bool native, std:
 
 ParsedRun ProcessExecutor::run(const RunTask& task, std::stop_token stop) {
   RunPlace place{config_.environments.cache, config_.environments.python, config_.workloads, {}, {},
-                 config_.torchbench};
+                 config_.torchbench, &config_.externals};
   ExpectedTorch expected;
   if (task.workload) {
     const Ready& ready = ready_.at(task.environment->key());
@@ -119,6 +136,7 @@ ParsedRun ProcessExecutor::run(const RunTask& task, std::stop_token stop) {
     expected = {ready.site_packages, task.environment->version, task.environment->git_version};
     // The native program has no torch/version.py; where its libraries come from is checked.
     if (is_native(task.workload->name)) expected.version = expected.git_version = "";
+    expected = expected_of(*task.workload, config_.externals, expected);
   }
   std::optional<GpuWatch> watch;  // what it sees is in the session's state afterwards
   if (task.workload && task.workload->name.device() == "cuda") watch.emplace(probe_.gpus());

@@ -9,6 +9,7 @@
 #include "runner/catalog.hpp"
 #include "runner/environments.hpp"
 #include "runner/executor.hpp"
+#include "runner/external.hpp"
 #include "runner/machine_state.hpp"
 #include "runner/native_cache.hpp"
 #include "runner/process.hpp"
@@ -20,6 +21,8 @@ struct ProcessExecutorConfig {
   std::filesystem::path workloads;   // folder with workloads.json, python/, native/
   std::vector<std::string> control;  // the control workload's command
   std::filesystem::path torchbench;  // a checkout; empty: none
+  Externals externals = {};
+  std::vector<CatalogEntry> offered = {};  // to the service
   std::filesystem::path machine_lock = machine_lock_path();
 };
 
@@ -31,18 +34,19 @@ struct RunPlace {
   std::filesystem::path site_packages;  // of the build
   std::filesystem::path native;         // program; needed for native workloads only
   std::filesystem::path torchbench;     // checkout; needed for its models only
+  const Externals* externals = nullptr;
   std::filesystem::path program = "python/run.py";  // of the Python suite
 };
 
-// The fastest probes of this machine so far, in seconds: native and Python programs probe with code of
-// their own. Tells a run that was slowed from begin to end from one that was not.
+// The fastest probes of this machine so far, in seconds: native, Python and each external program probe with
+// code of their own. Tells a run that was slowed from begin to end from one that was not.
 class FastestProbes {
  public:
   double of(const Workload* workload) const;  // 0: none yet
   void note(const Workload* workload, double seconds);
 
  private:
-  double native_ = 0, python_ = 0;
+  std::map<std::string, double> fastest_;  // by program
 };
 
 // A process in a home of its own, pinned, with the environment variables that workloads rely on.
@@ -50,6 +54,9 @@ class FastestProbes {
 ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>& control,
                            const Workload* workload, const RunLimits& limits,
                            const FastestProbes& probes, std::stop_token stop, double slow = 0);
+
+// `expected`, less what an external workload that loads no torch need not prove.
+ExpectedTorch expected_of(const Workload& workload, const Externals& externals, const ExpectedTorch& expected);
 
 class ProcessExecutor final : public Executor {
  public:
@@ -63,7 +70,6 @@ class ProcessExecutor final : public Executor {
 
  private:
   const ProcessExecutorConfig config_;
-  const std::vector<CatalogEntry> catalog_;
   Environments environments_;
   NativeCache natives_;
   struct Ready {

@@ -164,6 +164,8 @@ std::string request_json(const Workload* workload, const RunLimits& limits, doub
 }
 
 std::string mismatch(const ReadyTorch& torch, const ExpectedTorch& expected) {
+  if (!expected.below.empty() && torch.path.empty())
+    return "the workload does not say which torch it loaded; \"ready\" has to name its version and path";
   if (!expected.below.empty() && !is_below(torch.path, expected.below))
     return "torch was loaded from '" + torch.path + "' instead of " + expected.below.string();
   if (!expected.version.empty() && torch.version != expected.version)
@@ -178,7 +180,9 @@ ParsedRun parse_run(const ProcessResult& process, const ExpectedTorch& expected)
   RunResult& result = run.result;
   result.seconds = process.seconds;
   read_lines(process.protocol, run);
-  if (process.out_of_memory)
+  if (process.program_missing)
+    fail(result, RunStatus::unavailable, process.start_error);
+  else if (process.out_of_memory)
     fail(result, RunStatus::out_of_memory, process.describe());
   else if (process.timed_out)
     fail(result, RunStatus::timed_out, process.describe());

@@ -30,19 +30,6 @@ bool open_pipe(Pipe& pipe) {
   return pipe.read && pipe.write;
 }
 
-std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
-  const char* path = std::getenv("PATH");
-  std::string rest = path ? path : "/usr/local/bin:/usr/bin:/bin";
-  while (!rest.empty()) {
-    const auto colon = rest.find(':');
-    const std::string candidate = rest.substr(0, colon) + "/" + name;
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
-  }
-  return name;
-}
-
 // Everything exec needs, made before fork: afterwards only async-signal-safe calls are allowed.
 struct ExecPlan {
   std::string program;
@@ -103,6 +90,19 @@ void write_text(const char* path, const char* text) {
 }
 
 }  // namespace
+
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* path = std::getenv("PATH");
+  std::string rest = path ? path : "/usr/local/bin:/usr/bin:/bin";
+  while (!rest.empty()) {
+    const auto colon = rest.find(':');
+    const std::string candidate = rest.substr(0, colon) + "/" + name;
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+  }
+  return name;
+}
 
 Fd& Fd::operator=(Fd&& other) noexcept {
   if (this != &other) {

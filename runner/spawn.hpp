@@ -26,6 +26,9 @@ class Fd {
   int fd_ = -1;
 };
 
+// Where PATH has a program of this name; a name with a slash, and one that is nowhere, as it is.
+std::string find_program(const std::string& name);
+
 struct Spawned {
   pid_t pid = -1;
   Fd input, output, protocol;  // this process's ends, non-blocking

@@ -43,8 +43,10 @@ std::vector<CatalogEntry> torchbench_catalog(const fs::path& checkout) {
 }
 
 std::vector<CatalogEntry> whole_catalog(const fs::path& workloads, const fs::path& checkout,
+                                        const Externals& externals,
                                         const std::vector<std::string>& names) {
   std::vector<CatalogEntry> catalog = read_catalog(workloads);
+  for (const auto& external : externals) catalog.push_back(external.entry);
   if (!checkout.empty()) {
     const auto theirs = torchbench_catalog(checkout);
     catalog.insert(catalog.end(), theirs.begin(), theirs.end());

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/catalog.hpp"
+#include "runner/external.hpp"
 
 namespace nightjar::runner {
 
@@ -14,9 +14,9 @@ namespace nightjar::runner {
 // is no TorchBench.
 std::vector<CatalogEntry> torchbench_catalog(const std::filesystem::path& checkout);
 
-// Ours, those of a checkout if there is one, and of both the variants that `names` spells out.
+// Ours, a person's own, those of a checkout if there is one, and of all of them the variants that `names` spells out.
 std::vector<CatalogEntry> whole_catalog(const std::filesystem::path& workloads,
-                                        const std::filesystem::path& checkout,
+                                        const std::filesystem::path& checkout, const Externals& externals,
                                         const std::vector<std::string>& names);
 
 }  // namespace nightjar::runner

@@ -18,6 +18,7 @@ bool is_one_of(std::string_view word, const auto& words) {
 }
 
 bool is_known(const WorkloadName& name, WorkloadKind kind) {
+  if (kind == WorkloadKind::external) return false;  // does what its description says and nothing else
   if (!is_one_of(name.device(), kDevices) || !is_one_of(name.precision(), kPrecisions)) return false;
   return kind == WorkloadKind::native ? name.backend() == "eager" : is_one_of(name.backend(), kBackends);
 }

@@ -147,6 +147,7 @@ say(event="result", warmup_iterations=1, metrics={}, checksum=len(os.environ["OM
   config.environments.cache = scratch / "cache";
   config.environments.python = "python3";
   config.workloads = scratch / "workloads";
+  config.offered = read_catalog(config.workloads);
   config.control = {"sh", "-c", R"(echo '{"event":"sample","latency":1,"cpu":1,"wait":0}' >&3
       echo '{"event":"result","warmup_iterations":0}' >&3)"};
   config.machine_lock = scratch / "machine.lock";

@@ -33,7 +33,7 @@ def t5():
     from transformers import T5Config, T5ForConditionalGeneration
     return T5ForConditionalGeneration(T5Config(
         vocab_size=8000, d_model=256, d_kv=64, d_ff=1024, num_layers=3, num_heads=4, dropout_rate=0.0,
-        use_cache=False))
+        use_cache=False, decoder_start_token_id=0))
 
 
 def vit():

@@ -11,6 +11,7 @@ import sys
 import torch
 
 from accuracy import tensors_in
+from adapters import images
 from failure import Unavailable
 
 INDUCTOR = ["--torchdynamo", "inductor"]
@@ -64,6 +65,7 @@ def model_class(name):
     if not folder:
         raise Unavailable("no TorchBench checkout; --torchbench names one")
     sys.path.insert(0, folder)
+    images.make_torchvision_importable()
     try:
         return importlib.import_module(f"torchbenchmark.models.{name}").Model
     except Exception as error:  # whatever a model's dependencies throw is that model's affair

@@ -1,0 +1,123 @@
+"""Commands of a person's own as workloads: described in TOML, started like any other."""
+
+import json
+import os
+import pathlib
+import subprocess
+import textwrap
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", ROOT / "build" / "bin"))
+NAME = "mine/count/eval/cpu/fp32/b1/eager"
+
+SHELL = """#!/bin/sh
+read request
+echo '{"event": "ready"}' >&3
+for i in 1 2 3 4 5 6 7 8 9 10; do
+  echo '{"event": "sample", "latency": 0.25, "cpu": 0.25, "wait": 0}' >&3
+done
+echo "{\\"event\\": \\"result\\", \\"warmup_iterations\\": 1, \\"checksum\\": ${#request}}" >&3
+"""
+
+
+def runner(*arguments):
+    return subprocess.run([BIN / "nightjar-runner", *map(str, arguments)], capture_output=True, text=True, timeout=300)
+
+
+def described(tmp_path, *entries):
+    file = tmp_path / "mine.toml"
+    file.write_text("".join("[[workload]]\n" + textwrap.dedent(entry) for entry in entries))
+    return file
+
+
+def program(tmp_path, name, text):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def measured(file, *more):
+    done = runner("measure", "mine/**", "--commands", file, "--runs", 2, "--seconds", 0.1, "--json", *more)
+    return done.returncode, {item["workload"].split("/")[1]: item for item in json.loads(done.stdout)["items"]}
+
+
+def test_each_ends_as_it_does_and_the_others_go_on(tmp_path):
+    program(tmp_path, "count.sh", SHELL)
+    program(tmp_path, "inner/here.sh", SHELL.replace("read request", "read request; test -e here.sh || exit 1"))
+    program(tmp_path, "elsewhere.sh", SHELL.replace('"ready"', '"ready", "torch": {"version": "1", "git_version": "",'
+                                                               ' "path": "/usr/lib/torch"}'))
+    program(tmp_path, "garbage.sh", "#!/bin/sh\necho all is well >&3\n")
+    program(tmp_path, "hangs.sh", "#!/bin/sh\nexec sleep 60\n")
+    program(tmp_path, "crashes.sh", "#!/bin/sh\nkill -SEGV $$\n")
+    program(tmp_path, "says.py", textwrap.dedent("""
+        import json, sys, torch
+        torch.ones(3).sum()
+        def say(**event): print(json.dumps(event), file=answers)
+        answers = open(3, "w")
+        say(event="ready", torch={"version": torch.__version__, "git_version": torch.version.git_version,
+                                  "path": torch.__path__[0]})
+        say(event="sample", latency=0.5, cpu=0.5, wait=0)
+        say(event="result", warmup_iterations=0, checksum=len(sys.argv))
+        """))
+
+    def entry(model, more):
+        return f'name = "mine/{model}/eval/cpu/fp32/b1/eager"\n{more}\n'
+
+    status, items = measured(described(
+        tmp_path, entry("count", 'command = ["count.sh"]\nversion = 7\ntorch = false'),
+        entry("here", 'command = ["./inner/here.sh"]\nfolder = "inner"\ntorch = false'),
+        entry("proves", 'command = ["{python}", "says.py", "a"]'),
+        entry("silent", 'command = ["count.sh"]'), entry("elsewhere", 'command = ["elsewhere.sh"]'),
+        entry("garbage", 'command = ["garbage.sh"]\ntorch = false'),
+        entry("hangs", 'command = ["hangs.sh"]\ntimeout = 0.5'), entry("crashes", 'command = ["crashes.sh"]'),
+        entry("missing", 'command = ["no-such-program"]')))
+    assert status == 1
+    assert items["count"]["version"] == 7
+    assert items["count"]["metrics"]["latency"]["runs"] == [[0.25] * 10] * 2
+    assert items["count"]["output"]["checksum"] > 100  # the request's length
+    assert {name: item["status"] for name, item in items.items()} == {
+        "count": "measured", "here": "measured", "proves": "measured", "silent": "failed", "elsewhere": "failed",
+        "garbage": "failed", "hangs": "failed", "crashes": "failed", "missing": "unavailable"}
+    for name, words in {"silent": "does not say which torch", "elsewhere": "/usr/lib/torch",
+                        "garbage": "all is well", "hangs": "timed_out", "crashes": "crashed",
+                        "missing": "no-such-program"}.items():
+        assert words in items[name]["reason"]
+
+
+def test_all_measured_is_exit_status_0_and_they_are_listed(tmp_path):
+    program(tmp_path, "count.sh", SHELL)
+    file = described(tmp_path, f'name = "{NAME}"\ncommand = ["count.sh"]\ntorch = false\n')
+    assert measured(file)[0] == 0
+    assert NAME in runner("list", "--commands", file).stdout.split()
+
+
+@pytest.mark.parametrize("entry, words", [
+    ('name = "mine/count"\ncommand = ["a"]\n', "suite/model/task"),
+    ('name = "python/x/eval/cpu/fp32/b1/eager"\ncommand = ["a"]\n', "'python' is Nightjar's own"),
+    (f'name = "{NAME}"\n', "command must be a list"),
+    (f'name = "{NAME}"\ncommand = "count.sh"\n', "command must be a list"),
+    (f'name = "{NAME}"\ncommand = ["a"]\nversion = 0\n', "version must be"),
+    (f'name = "{NAME}"\ncommand = ["a"]\ntimeout = -1\n', "timeout must be"),
+    (f'name = "{NAME}"\ncommand = ["a"]\ntime = 1\n', "'time' is unknown"),
+    (f'name = "{NAME}"\ncommand = ["a"]\n[[workload]]\nname = "{NAME}"\ncommand = ["a"]\n', "same name"),
+    ('name = \n', "line 2"),
+])
+def test_a_wrong_entry_is_one_line_that_names_file_and_entry(tmp_path, entry, words):
+    file = described(tmp_path, entry)
+    done = runner("measure", "mine/**", "--commands", file)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert str(file) in done.stderr and words in done.stderr
+
+
+def test_a_file_that_is_none_is_one_line(tmp_path):
+    for text in (None, "", "[other]\n"):
+        file = tmp_path / "mine.toml"
+        if text is not None:
+            file.write_text(text)
+        done = runner("list", "--commands", file)
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+        assert str(file) in done.stderr
