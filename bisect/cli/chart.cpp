@@ -20,7 +20,7 @@ std::string headline(const bisect::Belief& belief, std::size_t runs) {
   return text;
 }
 
-std::string name_of(const bisect::CellMass& cell, const std::vector<std::string>& commits) {
+std::string cell_name(const bisect::CellMass& cell, const std::vector<std::string>& commits) {
   std::string name = commits.at(static_cast<std::size_t>(cell.first)).substr(0, 12);
   if (cell.last > cell.first) name += " and " + std::to_string(cell.last - cell.first) + " after it";
   return name;
@@ -42,7 +42,7 @@ std::vector<std::string> chart_lines(const bisect::Belief& belief, std::size_t r
   std::vector<std::string> lines{headline(belief, runs)};
   const std::size_t shown = std::min(belief.cells.size(), kCells);
   for (std::size_t i = 0; i < shown; ++i)
-    lines.push_back(bar_line(name_of(belief.cells[i], commits), belief.cells[i].probability, width));
+    lines.push_back(bar_line(cell_name(belief.cells[i], commits), belief.cells[i].probability, width));
   lines.push_back(bar_line("nobody", belief.nothing + belief.too_small, width));
   return lines;
 }
@@ -55,7 +55,7 @@ std::string chart_text(const bisect::Belief& belief, std::size_t runs,
     if (i > 0 && cell.probability < kWorthNaming) break;
     char share[40];
     std::snprintf(share, sizeof share, ": %.0f %%", 100 * cell.probability);
-    text += "; " + name_of(cell, commits) + share;
+    text += "; " + cell_name(cell, commits) + share;
   }
   return text;
 }
