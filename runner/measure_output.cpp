@@ -8,6 +8,7 @@
 #include "runner/torchbench_metrics.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/metric.hpp"
+#include "storage/model/run_value.hpp"
 
 namespace nightjar::runner {
 using OrderedJson = nlohmann::ordered_json;
@@ -28,16 +29,20 @@ OrderedJson reason_of(const MeasuredWorkload& workload) {
 
 OrderedJson metric_json(const MeasuredWorkload& workload, const std::string& name) {
   const Summary summary = summarize(workload.runs, name);
-  OrderedJson runs = OrderedJson::array();
+  OrderedJson runs = OrderedJson::array(), values = OrderedJson::array();
   for (const auto& run : workload.runs)
-    if (const auto found = run.samples.find(name); found != run.samples.end())
+    if (const auto found = run.samples.find(name); found != run.samples.end()) {
+      const auto value = value_of(run, name);
       runs.push_back(found->second);
+      values.push_back(value ? OrderedJson(*value) : OrderedJson(nullptr));
+    }
   const Metric* known = find_metric(name);
   return {{"unit", known ? OrderedJson(known->unit) : OrderedJson(nullptr)},
           {"location", summary.location},
           {"low", summary.low},
           {"high", summary.high},
           {"cv", summary.cv},
+          {"values", values},  // as a series keeps them
           {"runs", runs}};
 }
 

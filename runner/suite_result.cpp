@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "bisect/statistics.hpp"
+#include "storage/model/run_value.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -26,12 +26,13 @@ SuiteItem item_of(const MeasuredWorkload& workload) {
   SuiteItem item{workload.workload.name, status, workload.reason,
                  accuracy_of(status, workload.workload.name.backend() == "eager"), {}};
   for (const auto& run : workload.runs)
-    for (const auto& [name, samples] : run.samples)
-      if (!samples.empty()) item.metrics[name].run_values.push_back(summarize({run}, name).location);
-  for (auto& [name, metric] : item.metrics) {
-    metric.summary = summarize(workload.runs, name);
-    metric.runs = metric.run_values.size();
-  }
+    for (const auto& [name, samples] : run.samples) {
+      if (samples.empty()) continue;
+      ItemMetric& metric = item.metrics[name];
+      ++metric.runs;
+      if (const auto value = value_of(run, name)) metric.run_values.push_back(*value);
+    }
+  for (auto& [name, metric] : item.metrics) metric.summary = summarize(workload.runs, name);
   return item;
 }
 
@@ -48,10 +49,9 @@ RunStatus status_from(const std::string& status, std::string& reason) {
 ItemMetric metric_from(const json& value) {
   ItemMetric metric{{value.at("location").get<double>(), value.at("low").get<double>(),
                      value.at("high").get<double>(), value.at("cv").get<double>()}, 0, {}};
-  for (const auto& run : value.at("runs"))
-    if (const auto samples = run.get<std::vector<double>>(); !samples.empty())
-      metric.run_values.push_back(bisect::hodges_lehmann(samples));
-  metric.runs = metric.run_values.size();
+  metric.runs = value.at("runs").size();
+  for (const auto& run : value.at("values"))
+    if (run.is_number()) metric.run_values.push_back(run.get<double>());
   return metric;
 }
 

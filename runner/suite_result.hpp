@@ -14,7 +14,7 @@ namespace nightjar::runner {
 struct ItemMetric {
   Summary summary;  // in the metric's unit
   std::size_t runs = 0;
-  std::vector<double> run_values;  // each run's location
+  std::vector<double> run_values;  // as series keep them; of a run that never saw the machine undisturbed, no latency
 };
 
 struct SuiteItem {

@@ -8,6 +8,7 @@
 #include "bisect/cli/detect.hpp"
 #include "bisect/cli/failure.hpp"
 #include "bisect/cli/profile_diff.hpp"
+#include "bisect/cli/repeat.hpp"
 #include "bisect/cli/summary.hpp"
 #include "bisect/cli/verify.hpp"
 #include "runner/failure.hpp"
@@ -39,11 +40,12 @@ struct Commands {
   BisectOptions bisect;
   VerifyOptions verify;
   SummaryOptions summary;
+  RepeatOptions repeat;
   bool summary_json = false;
   ProfileDiffOptions profile_diff;
   std::string threshold = "7%", direction = "lower", fail_on;
   CLI::App *detect_command, *compare_command, *bisect_command, *run_command, *verify_command,
-      *summary_command, *profile_diff_command;
+      *summary_command, *repeat_command, *profile_diff_command;
 
   Commands() {
     app.set_version_flag("--version", "nightjar " NIGHTJAR_VERSION);
@@ -54,6 +56,7 @@ struct Commands {
     add_verify();
     add_summary();
     add_profile_diff();
+    add_repeat();
   }
 
   void add_detect() {
@@ -140,6 +143,21 @@ struct Commands {
     profile_diff_command->add_flag("--json", profile_diff.json);
   }
 
+  void add_repeat() {
+    repeat_command = app.add_subcommand("repeat", "How well workloads repeat: CV, A/A ratio, noise class");
+    repeat_command->footer(
+        "Example: which workloads are noisy on this machine?\n"
+        "  nightjar-runner measure --suite quick --runs 12 --json > one.json\n"
+        "  nightjar repeat one.json\n"
+        "Of one file odd runs are held against even ones; of two (the same build again), the second against\n"
+        "the first. Exit codes: 0 every A/A interval holds 1, 1 one does not, 2 wrong use.");
+    repeat_command->add_option("files", repeat.files, "what `nightjar-runner measure --json` wrote")
+        ->required()->expected(1, 2);
+    repeat_command->add_option("--metric", repeat.metric)->capture_default_str();
+    repeat_command->add_option("--format", repeat.format)
+        ->check(CLI::IsMember({"table", "markdown", "json"}))->capture_default_str();
+  }
+
   int run() {
     detect.policy.threshold = compare.threshold = bisect.threshold = share(threshold);
     if (direction == "higher") detect.policy.direction = Direction::higher_is_better;
@@ -149,6 +167,7 @@ struct Commands {
     if (*profile_diff_command) return cli::profile_diff(profile_diff);
     if (*verify_command) return cli::verify(verify);
     if (summary_json) summary.format = "json";
+    if (*repeat_command) return cli::repeat(repeat);
     if (*summary_command) return cli::summary(summary);
     const runner::StopOnSignal stop;
     return bisect_run(bisect, stop.token());

@@ -132,8 +132,9 @@ TEST_CASE("Metrics are read from TorchBench's, dynamo's and our own files") {
        folder.file(std::string(kStem) + "performance.csv", kPerformance),
        folder.file("ours.json", R"({"items": [{"workload": "python/m/eval/cpu/fp32/b4/eager", "version": 1,
   "status": "measured", "reason": null, "build": {"version": "2", "commit": "c"}, "machine": {"cpu_model": "x"},
-  "metrics": {"latency": {"unit": "s", "location": 2, "low": 1, "high": 3, "cv": 0, "runs": [[1, 1, 1], [3]]},
-              "leaked_memory": {"unit": "b", "location": 2, "low": 1, "high": 3, "cv": 0, "runs": [[2]]}},
+  "metrics": {"latency": {"unit": "s", "location": 2, "low": 1, "high": 3, "cv": 0, "values": [1, 3, null],
+                          "runs": [[1, 1, 1], [3], [9]]},
+              "leaked_memory": {"unit": "b", "location": 2, "low": 1, "high": 3, "cv": 0, "values": [2], "runs": [[2]]}},
   "output": {"checksum": 1}}]})")});
   CHECK(metrics.at("model=alexnet, test=eval, device=cuda, bs=None, extra_args=[], metric=latencies") ==
         std::vector{3.5});

@@ -20,7 +20,8 @@ def measured(path, slower=1.0):
     """What `measure --json` writes, of two models and an inductor variant."""
     def metric(unit, *runs):
         middle = sum(runs) / len(runs)
-        return {"unit": unit, "location": middle, "low": min(runs), "high": max(runs), "cv": 0.01, "runs": [[r] * 3 for r in runs]}
+        return {"unit": unit, "location": middle, "low": min(runs), "high": max(runs), "cv": 0.01, "values": list(runs),
+                "runs": [[r] * 3 for r in runs]}
 
     def item(workload, status="measured", reason=None, **metrics):
         return {"workload": workload, "version": 1, "status": status, "reason": reason, "metrics": metrics,
@@ -79,6 +80,20 @@ def test_compare_reads_what_measure_and_torchbench_write(tmp_path):
                    tmp_path / "metrics-new.json", "--format", "json")
     rows = {row["metric"]: row for row in json.loads(done.stdout)["metrics"]}
     assert rows["test_eval[python/a-b4-cpu-eager]_latency"]["ratio"] == pytest.approx(1.3)
+
+
+def test_repeat_holds_a_build_against_itself(tmp_path):
+    one, same, slower = (measured(tmp_path / f"{name}.json", factor) for name, factor in (("one", 1), ("same", 1), ("slower", 1.1)))
+    done = program("nightjar", "repeat", one, "--format", "json")
+    assert done.returncode == 0
+    (row,) = json.loads(done.stdout)["workloads"]  # inductor's single run tells nothing
+    assert (row["workload"], row["runs"]) == ("python/a/eval/cpu/fp32/b4/eager", 10)
+    assert row["cv"] == pytest.approx(.003, abs=.0002) and row["low"] < 1 < row["high"]
+    assert row["noise_class"] == "unknown"
+    two = program("nightjar", "repeat", one, same)
+    assert two.returncode == 0 and "quiet" in two.stdout
+    assert program("nightjar", "repeat", one, slower).returncode == 1
+    assert "enough runs" in program("nightjar", "repeat", one, "--metric", "compile_time").stderr
 
 
 @pytest.mark.parametrize("arguments", [("summary", "{missing}"), ("summary", "{broken}"), ("summary", "{good}", "--beside", "{broken}"),
