@@ -25,6 +25,7 @@ SuiteItem item_of(const MeasuredWorkload& workload) {
   const RunStatus status = workload.status;
   SuiteItem item{workload.workload.name, status, workload.reason,
                  accuracy_of(status, workload.workload.name.backend() == "eager"), {}};
+  if (!workload.accuracy.empty()) item.accuracy = workload.accuracy;
   for (const auto& run : workload.runs)
     for (const auto& [name, samples] : run.samples) {
       if (samples.empty()) continue;

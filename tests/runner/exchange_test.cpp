@@ -14,11 +14,11 @@ namespace {
 MeasuredWorkload workload(const char* name, std::map<std::string, std::vector<double>> samples) {
   RunResult run;
   run.samples = std::move(samples);
-  return {{*WorkloadName::parse(name)}, {run}, RunStatus::measured, ""};
+  return {{*WorkloadName::parse(name)}, {run}, RunStatus::measured, "", ""};
 }
 
 MeasuredWorkload failing(const char* name, RunStatus status, const char* reason) {
-  return {{*WorkloadName::parse(name)}, {}, status, reason};
+  return {{*WorkloadName::parse(name)}, {}, status, reason, ""};
 }
 
 Measurement of(std::vector<MeasuredWorkload> workloads) {
@@ -76,19 +76,23 @@ TEST_CASE("dynamo's performance file has a row a compiled workload, zeros for wh
 TEST_CASE("dynamo's accuracy file says in its words what became of a workload") {
   auto measurement = of({workload("python/a/eval/cpu/fp32/b4/inductor", {{"latency", {.1}}}),
                          failing("python/b/eval/cpu/fp32/b4/inductor", RunStatus::wrong_result, "x"),
-                         failing("python/c/eval/cpu/fp32/b4/inductor", RunStatus::crashed, "x"),
+                         failing("python/c/eval/cpu/fp32/b4/inductor", RunStatus::wrong_result, "x"),
                          failing("python/c/eval/cpu/fp32/b4/eager", RunStatus::crashed, "x"),
                          failing("python/d/eval/cpu/fp32/b4/eager", RunStatus::out_of_memory, "x"),
                          failing("python/e/eval/cuda/fp32/b4/eager", RunStatus::unavailable, "x"),
-                         failing("python/f/eval/cpu/fp32/b4/eager", RunStatus::timed_out, "x")});
+                         failing("python/f/eval/cpu/fp32/b4/eager", RunStatus::timed_out, "x"),
+                         failing("python/g/eval/cpu/fp32/b4/inductor", RunStatus::crashed, "x")});
+  measurement.workloads[2].accuracy = "eager_two_runs_differ";
   const auto lines = lines_of(formatted(suite_result(measurement), "accuracy-csv"));
-  REQUIRE(lines.size() == 7);  // c's eager item gives way to its compiled one
+  CHECK(read_suite_result(measurement_json(measurement)).items[2].accuracy == "eager_two_runs_differ");
+  REQUIRE(lines.size() == 8);  // c's eager item gives way to its compiled one
   CHECK(lines[1] == "cpu,a,4,pass,,,,python/a/eval/cpu/fp32/b4/inductor");
   CHECK(lines[2].starts_with("cpu,b,0,fail_accuracy,"));
-  CHECK(lines[3].starts_with("cpu,c,0,fail_to_run,"));
+  CHECK(lines[3].starts_with("cpu,c,0,eager_two_runs_differ,"));
   CHECK(lines[4].starts_with("cpu,d,0,eager_1st_run_OOM,"));
   CHECK(lines[5].starts_with("cuda,e,0,model_fail_to_load,"));
   CHECK(lines[6].starts_with("cpu,f,0,timeout,"));
+  CHECK(lines[7].starts_with("cpu,g,0,fail_to_run,"));
 }
 
 TEST_CASE("On a GPU dynamo's memory is the GPU's") {
