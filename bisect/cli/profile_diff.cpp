@@ -74,7 +74,7 @@ void print_diff(const bisect::ProfileDiff& diff) {
   std::printf("\n%-44s %-9s %19s %9s %19s\n", "operator", "", "own ms", "change", "calls");
   for (const auto& change : diff.changes) {
     const std::string name = change.name + (change.on_device ? " (GPU)" : "");
-    const std::string kind(change.clear ? name_of(change.kind) : "calls");
+    const std::string kind(change.clear ? nightjar::name_of(change.kind) : "calls");
     std::printf("%-44.44s %-9s %8.3f -> %7.3f %+9.3f", name.c_str(), kind.c_str(),
                 change.before.seconds * 1e3, change.after.seconds * 1e3,
                 (change.after.seconds - change.before.seconds) * 1e3);
