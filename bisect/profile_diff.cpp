@@ -9,21 +9,21 @@
 namespace nightjar::bisect {
 namespace {
 
-using Seconds = std::vector<double>;
+using PerIteration = std::vector<double>;
 constexpr double kSlowed = 1.25;  // see docs/glossary.md, undisturbed
 constexpr double kSmallest = 0.01;
 
-Seconds undisturbed(const Seconds& seconds, const Seconds& slowdown) {
-  Seconds kept;
+PerIteration undisturbed(const PerIteration& seconds, const PerIteration& slowdown) {
+  PerIteration kept;
   for (std::size_t i = 0; i < seconds.size(); ++i)
     if (i >= slowdown.size() || slowdown[i] <= kSlowed) kept.push_back(seconds[i]);
   return kept.size() >= 3 ? kept : seconds;
 }
 
-Side side_of(const std::vector<Seconds>& runs, const Profile& profile, double calls) {
+Side profile_side(const std::vector<PerIteration>& runs, const Profile& profile, double calls) {
   Side side;
   side.calls = calls;
-  Seconds values;
+  PerIteration values;
   for (std::size_t run = 0; run < runs.size(); ++run)
     values.push_back(typical_seconds(runs[run], profile.runs[run].slowdown));
   if (values.empty()) return side;
@@ -41,31 +41,31 @@ Side side_of(const std::vector<Seconds>& runs, const Profile& profile, double ca
   return side;
 }
 
-std::vector<Seconds> of_runs(const Profile& profile, Seconds ProfileRun::*list) {
-  std::vector<Seconds> lists;
+std::vector<PerIteration> of_runs(const Profile& profile, PerIteration ProfileRun::*list) {
+  std::vector<PerIteration> lists;
   for (const ProfileRun& run : profile.runs) lists.push_back(run.*list);
   return lists;
 }
 
-using Table = std::map<std::pair<std::string, bool>, Side>;
+using SideTable = std::map<std::pair<std::string, bool>, Side>;
 
-Table table_of(const Profile& profile) {
-  Table table;
+SideTable side_table(const Profile& profile) {
+  SideTable table;
   for (const OperatorProfile& one : profile.operators) {
-    table[{one.name, false}] = side_of(one.self_seconds, profile, one.calls);
-    const Side device = side_of(one.device_seconds, profile, one.calls);
+    table[{one.name, false}] = profile_side(one.self_seconds, profile, one.calls);
+    const Side device = profile_side(one.device_seconds, profile, one.calls);
     if (device.seconds > 0) table[{one.name, true}] = device;
   }
-  table[{kOutside, false}] = side_of(of_runs(profile, &ProfileRun::outside_seconds), profile, 0);
+  table[{kOutside, false}] = profile_side(of_runs(profile, &ProfileRun::outside_seconds), profile, 0);
   return table;
 }
 
-bool is_clear(const Side& before, const Side& after, double iteration) {
+bool is_clear_change(const Side& before, const Side& after, double iteration) {
   const bool apart = after.low > before.high || after.high < before.low;
   return apart && std::abs(after.seconds - before.seconds) >= kSmallest * iteration;
 }
 
-ChangeKind kind_of(const Side& before, const Side& after) {
+ChangeKind change_kind(const Side& before, const Side& after) {
   const bool was = before.calls > 0 || before.seconds > 0, is = after.calls > 0 || after.seconds > 0;
   if (!was) return ChangeKind::appeared;
   if (!is) return ChangeKind::vanished;
@@ -74,9 +74,9 @@ ChangeKind kind_of(const Side& before, const Side& after) {
 
 }  // namespace
 
-double typical_seconds(const Seconds& seconds, const Seconds& slowdown) {
+double typical_seconds(const PerIteration& seconds, const PerIteration& slowdown) {
   if (seconds.empty()) return 0;
-  Seconds kept = undisturbed(seconds, slowdown);
+  PerIteration kept = undisturbed(seconds, slowdown);
   std::sort(kept.begin(), kept.end());
   const double at = 0.1 * static_cast<double>(kept.size() - 1);
   const auto below = static_cast<std::size_t>(at);
@@ -87,17 +87,17 @@ double typical_seconds(const Seconds& seconds, const Seconds& slowdown) {
 ProfileDiff difference(const Profile& before, const Profile& after) {
   ProfileDiff diff;
   diff.workload = after.workload;
-  diff.before = side_of(of_runs(before, &ProfileRun::iteration_seconds), before, 0);
-  diff.after = side_of(of_runs(after, &ProfileRun::iteration_seconds), after, 0);
-  Table old = table_of(before), now = table_of(after);
+  diff.before = profile_side(of_runs(before, &ProfileRun::iteration_seconds), before, 0);
+  diff.after = profile_side(of_runs(after, &ProfileRun::iteration_seconds), after, 0);
+  SideTable old = side_table(before), now = side_table(after);
   for (const auto& [key, side] : now) old.try_emplace(key);
   const double whole = diff.after.seconds - diff.before.seconds;
   for (const auto& [key, side] : old) {
     const Side& later = now[key];
-    const bool clear = is_clear(side, later, diff.before.seconds);
+    const bool clear = is_clear_change(side, later, diff.before.seconds);
     if (!clear && side.calls == later.calls) continue;
     const double share = whole != 0 ? (later.seconds - side.seconds) / whole : 0;
-    diff.changes.push_back({key.first, key.second, kind_of(side, later), clear, side, later, share});
+    diff.changes.push_back({key.first, key.second, change_kind(side, later), clear, side, later, share});
   }
   std::stable_sort(diff.changes.begin(), diff.changes.end(), [](const auto& a, const auto& b) {
     if (a.clear != b.clear) return a.clear;

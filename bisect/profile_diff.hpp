@@ -37,10 +37,11 @@ inline constexpr const char* kOutside = "(outside of operators)";
 // at most 1.25), of all where fewer than three are. 0 for none.
 double typical_seconds(const std::vector<double>& seconds, const std::vector<double>& slowdown);
 
-// Every operator whose calls or time changed. A change of time is clear when no run of one side lies between two of the other, and it is at least 1 % of the
-// iteration. With five runs a side an operator whose time did not change is so in 2 of 252 cases; with one
-// run the middle half of its iterations stands for its runs, which knows nothing of differences between
-// processes. Refused: a test on iterations, since those of one process are alike.
+// Every operator whose calls or time changed. A change of time is clear when no run of one side lies
+// between two of the other, and it is at least 1 % of the iteration. With five runs a side an operator whose
+// time did not change is so in 2 of 252 cases; with one run the middle half of its iterations stands for its
+// runs, which knows nothing of differences between processes. Refused: a test on iterations, since those of
+// one process are alike.
 ProfileDiff difference(const Profile& before, const Profile& after);
 
 }  // namespace nightjar::bisect

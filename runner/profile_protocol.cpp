@@ -10,15 +10,15 @@ namespace nightjar::runner {
 using Json = nlohmann::json;
 namespace {
 
-using Seconds = std::vector<double>;
+using PerIteration = std::vector<double>;
 
-struct Answer {
+struct ProfileAnswer {
   Json profile;  // the event; null: there is none
   ReadyTorch torch;
 };
 
-Answer answer_of(const std::string& protocol) {
-  Answer answer;
+ProfileAnswer answer_of(const std::string& protocol) {
+  ProfileAnswer answer;
   std::istringstream lines(protocol);
   for (std::string line; std::getline(lines, line);) {
     const Json event = Json::parse(line, nullptr, false);
@@ -42,9 +42,9 @@ void fail_profile(Profile& profile, RunStatus status, const std::string& reason)
 ProfileRun run_of_event(const Json& event) {
   ProfileRun run;
   run.plain_seconds = field<double>(event, "plain_seconds");
-  run.iteration_seconds = field<Seconds>(event, "iteration_seconds");
-  run.outside_seconds = field<Seconds>(event, "outside_seconds");
-  run.slowdown = field<Seconds>(event, "slowdown");
+  run.iteration_seconds = field<PerIteration>(event, "iteration_seconds");
+  run.outside_seconds = field<PerIteration>(event, "outside_seconds");
+  run.slowdown = field<PerIteration>(event, "slowdown");
   for (const Json& iteration : event.at("gpu")) {
     run.active_seconds.push_back(field<double>(iteration, "active"));
     run.moving_seconds.push_back(field<double>(iteration, "moving"));
@@ -53,7 +53,7 @@ ProfileRun run_of_event(const Json& event) {
   return run;
 }
 
-OperatorProfile& row(Profile& profile, const std::string& name) {
+OperatorProfile& row_named(Profile& profile, const std::string& name) {
   const auto found = std::find_if(profile.operators.begin(), profile.operators.end(),
                                   [&](const auto& one) { return one.name == name; });
   if (found != profile.operators.end()) return *found;
@@ -63,7 +63,7 @@ OperatorProfile& row(Profile& profile, const std::string& name) {
 }
 
 // Lists of zeros for the runs that did not see an operator.
-void fill(std::vector<Seconds>& lists, const std::vector<ProfileRun>& runs) {
+void fill_runs(std::vector<PerIteration>& lists, const std::vector<ProfileRun>& runs) {
   for (std::size_t run = lists.size(); run < runs.size(); ++run)
     lists.emplace_back(runs[run].iteration_seconds.size(), 0.0);
 }
@@ -71,11 +71,11 @@ void fill(std::vector<Seconds>& lists, const std::vector<ProfileRun>& runs) {
 void add_operators(Profile& profile, const Json& event) {
   const std::vector<ProfileRun> before(profile.runs.begin(), profile.runs.end() - 1);
   for (const Json& one : event.at("operators")) {
-    OperatorProfile& target = row(profile, field<std::string>(one, "name"));
-    fill(target.self_seconds, before);
-    fill(target.device_seconds, before);
-    target.self_seconds.push_back(field<Seconds>(one, "self_seconds"));
-    target.device_seconds.push_back(field<Seconds>(one, "device_seconds"));
+    OperatorProfile& target = row_named(profile, field<std::string>(one, "name"));
+    fill_runs(target.self_seconds, before);
+    fill_runs(target.device_seconds, before);
+    target.self_seconds.push_back(field<PerIteration>(one, "self_seconds"));
+    target.device_seconds.push_back(field<PerIteration>(one, "device_seconds"));
     target.calls = field<double>(one, "calls");
     target.flops = field<std::int64_t>(one, "flops");
     target.bytes = field<std::int64_t>(one, "bytes");
@@ -83,8 +83,8 @@ void add_operators(Profile& profile, const Json& event) {
     target.dtype = field<std::optional<std::string>>(one, "dtype").value_or("");
   }
   for (OperatorProfile& one : profile.operators) {
-    fill(one.self_seconds, profile.runs);
-    fill(one.device_seconds, profile.runs);
+    fill_runs(one.self_seconds, profile.runs);
+    fill_runs(one.device_seconds, profile.runs);
   }
 }
 
@@ -102,7 +102,7 @@ void add_event(Profile& profile, const Json& event) {
 
 void add_run(Profile& profile, const ProcessResult& process, const ExpectedTorch& expected,
              double& fastest_probe) {
-  const Answer answer = answer_of(process.protocol);
+  const ProfileAnswer answer = answer_of(process.protocol);
   if (answer.profile.is_null() || !process.fine()) {
     const ParsedRun run = parse_run(process, expected);
     return fail_profile(profile, run.result.status, run.result.reason);

@@ -8,7 +8,7 @@ using nlohmann::json;
 
 namespace {
 
-using Seconds = std::vector<double>;
+using PerIteration = std::vector<double>;
 
 // The field's name and where its bytes are, for reading and writing alike.
 constexpr std::pair<const char*, std::int64_t MemorySplit::*> kMemoryParts[] = {
@@ -22,7 +22,7 @@ constexpr std::pair<const char*, std::int64_t MemorySplit::*> kMemoryParts[] = {
     {"workspace", &MemorySplit::workspace},
     {"gradients_made", &MemorySplit::gradients_made}};
 
-constexpr std::pair<const char*, Seconds ProfileRun::*> kRunLists[] = {
+constexpr std::pair<const char*, PerIteration ProfileRun::*> kRunLists[] = {
     {"iteration_seconds", &ProfileRun::iteration_seconds},
     {"outside_seconds", &ProfileRun::outside_seconds},
     {"slowdown", &ProfileRun::slowdown},
@@ -32,7 +32,7 @@ constexpr std::pair<const char*, Seconds ProfileRun::*> kRunLists[] = {
 
 json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
 
-std::string text_of(const json& in, const char* name) {
+std::string profile_text(const json& in, const char* name) {
   return field<std::optional<std::string>>(in, name).value_or("");
 }
 
@@ -62,31 +62,31 @@ json json_of(const AlignmentHint& hint) {
           {"multiple", hint.multiple}};
 }
 
-ProfileRun run_of(const json& in) {
+ProfileRun profile_run(const json& in) {
   ProfileRun run;
   run.plain_seconds = field<double>(in, "plain_seconds");
-  for (const auto& [name, list] : kRunLists) run.*list = field<Seconds>(in, name);
+  for (const auto& [name, list] : kRunLists) run.*list = field<PerIteration>(in, name);
   const std::size_t count = run.iteration_seconds.size();
   if (run.outside_seconds.size() != count || run.slowdown.size() != count)
     reject_json("a run's lists differ in length");
   return run;
 }
 
-OperatorProfile operator_of(const json& in) {
+OperatorProfile profile_operator(const json& in) {
   OperatorProfile one;
   one.name = field<std::string>(in, "name");
-  one.self_seconds = field<std::vector<Seconds>>(in, "self_seconds");
-  one.device_seconds = field<std::vector<Seconds>>(in, "device_seconds");
+  one.self_seconds = field<std::vector<PerIteration>>(in, "self_seconds");
+  one.device_seconds = field<std::vector<PerIteration>>(in, "device_seconds");
   one.calls = field<double>(in, "calls");
   one.flops = field<std::int64_t>(in, "flops");
   one.bytes = field<std::int64_t>(in, "bytes");
   one.unknown = field<std::int64_t>(in, "unknown");
-  one.dtype = text_of(in, "dtype");
+  one.dtype = profile_text(in, "dtype");
   return one;
 }
 
 template <class T>
-std::vector<T> list_of(const json& out, const char* name, T (*read)(const json&)) {
+std::vector<T> profile_list(const json& out, const char* name, T (*read)(const json&)) {
   if (!out.contains(name) || !out[name].is_array())
     reject_json(std::string("the list '") + name + "' is missing");
   std::vector<T> items;
@@ -154,15 +154,15 @@ void from_json(const json& in, Profile& profile) {
   profile.workload = field<std::string>(in, "workload");
   profile.version = field<int>(in, "version");
   profile.status = field<std::string>(in, "status");
-  profile.reason = text_of(in, "reason");
+  profile.reason = profile_text(in, "reason");
   const json build = in.value("build", json::object());
   profile.torch_version = field<std::string>(build, "version");
   profile.torch_commit = field<std::string>(build, "commit");
   profile.machine = field<std::map<std::string, std::string>>(in, "machine");
   profile.threads = field<int>(in, "threads");
-  profile.runs = list_of(in, "runs", run_of);
-  profile.operators = list_of(in, "operators", operator_of);
-  profile.memory_reason = text_of(in, "memory_reason");
+  profile.runs = profile_list(in, "runs", profile_run);
+  profile.operators = profile_list(in, "operators", profile_operator);
+  profile.memory_reason = profile_text(in, "memory_reason");
   if (in.contains("memory") && !in["memory"].is_null()) profile.memory = in["memory"].get<MemorySplit>();
   if (in.contains("hints")) profile.hints = in["hints"].get<std::vector<AlignmentHint>>();
   if (in.contains("ceilings") && !in["ceilings"].is_null())
