@@ -65,14 +65,15 @@ std::set<ClockEvent> GpuProbe::look() {
 }
 
 std::vector<GpuState> GpuProbe::read() {
-  look();
   const std::lock_guard lock(mutex_);
   const auto all = nvml_.read();
   std::vector<GpuState> out;
   for (const std::size_t index : visible_) out.push_back(all.at(index));
   if (out.empty()) return out;
   out.front().used = true;
-  out.front().clock_events.assign(seen_.begin(), seen_.end());
+  auto& events = out.front().clock_events;
+  seen_.insert(events.begin(), events.end());
+  events.assign(seen_.begin(), seen_.end());
   seen_.clear();
   return out;
 }

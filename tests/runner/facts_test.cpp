@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "runner/failure.hpp"
 #include "runner/fingerprint.hpp"
 #include "runner/machine_state.hpp"
 #include "runner/measure_output.hpp"
@@ -51,6 +52,34 @@ TEST_CASE("The native key follows LibTorch and the sources, and nothing else of 
   CHECK(key != key_with("a", "2"));
   spit(scratch / "native/main.cpp", "int main() { return 1; }");
   CHECK(key != key_with("a", "1"));
+}
+
+TEST_CASE("An unchanged LibTorch is compiled against once, whatever else of a build changes") {
+  const Scratch scratch;
+  spit(scratch / "native/CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.20)
+project(native NONE)
+add_custom_target(program ALL COMMAND ${CMAKE_COMMAND} -E touch nightjar-native))");
+  const auto build = [&](const std::string& name, const std::string& python, const std::string& library) {
+    auto members = torch_members("2.15.0", "abc");
+    members[2].text = python;
+    members.push_back({"torch/lib/libtorch.so", library, ""});
+    const auto record = record_of(members, "2.15.0");
+    spit(scratch / name / record.name, record.text);
+    std::filesystem::create_directories(scratch / name / "torch/share/cmake");
+    return scratch / name;
+  };
+  const auto first = build("first", "a", "1"), same = build("same", "b", "1"), other = build("other", "a", "2");
+  const NativeProgram made =
+      NativeCache(scratch / "cache", scratch / "native").make(first, std::stop_token{});
+  INFO(made.reason);
+  REQUIRE(std::filesystem::exists(made.path));
+  // Whoever would compile now is stopped at it.
+  std::stop_source stop;
+  stop.request_stop();
+  NativeCache later(scratch / "cache", scratch / "native");
+  CHECK(later.make(first, stop.get_token()).path == made.path);
+  CHECK(later.make(same, stop.get_token()).path == made.path);
+  CHECK_THROWS_AS(later.make(other, stop.get_token()), Stopped);
 }
 
 TEST_CASE("A measurement is written as JSON, CSV and table") {

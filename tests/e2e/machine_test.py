@@ -1,0 +1,108 @@
+"""The machine that measures: what the doctor finds, a GPU that is throttled, and one job at a time."""
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from world import BIN
+
+RUNNER = BIN / "nightjar-runner"
+GPU = ("driver 580.65.06\ngpu name=H100 uuid=GPU-1 bus=00000000:3B:00.0 sm=1980 persistence=0 ecc=0 celsius=64 "
+       "events={} processes=1:1073741824\n")
+TORCH = "__version__ = '2.15.0'\nfrom . import version\n"
+WORKLOAD = """
+import json, os, sys
+json.load(sys.stdin)
+def say(**event): os.write(3, (json.dumps(event) + "\\n").encode())
+say(event="ready", torch={"version": "2.15.0", "git_version": "abc", "path": sys.path[1] + "/torch"},
+    settings={"threads": "1", "order": os.environ["CUDA_DEVICE_ORDER"]})
+say(event="sample", latency=0.001, cpu=0.001, wait=0)
+say(event="result", warmup_iterations=1, metrics={})
+"""
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A Python with a torch that is a name only, and one workload that pretends to use a GPU."""
+    (tmp_path / "site/torch").mkdir(parents=True)
+    (tmp_path / "site/torch/__init__.py").write_text(TORCH)
+    (tmp_path / "site/torch/version.py").write_text("git_version = 'abc'\n")
+    (tmp_path / "python").write_text(f"#!/bin/sh\nPYTHONPATH={tmp_path}/site exec {sys.executable} \"$@\"\n")
+    (tmp_path / "python").chmod(0o755)
+    (tmp_path / "workloads/python").mkdir(parents=True)
+    (tmp_path / "workloads/python/run.py").write_text(WORKLOAD)
+    names = [f"python/m/eval/{device}/fp32/b1/eager" for device in ("cuda", "cpu")]
+    (tmp_path / "workloads/workloads.json").write_text(json.dumps(
+        {"items": [{"name": name, "version": 1, "kind": "python"} for name in names]}))
+    return tmp_path
+
+
+def environment(place, events=None):
+    more = {"NIGHTJAR_MACHINE_LOCK": str(place / "machine.lock")}
+    if events:
+        (place / "gpus").write_text(GPU.format(events))
+        more |= {"LD_LIBRARY_PATH": str(BIN.parent / "tests/nvml_double"), "NVML_DOUBLE": str(place / "gpus")}
+    return {**{k: v for k, v in os.environ.items() if k != "CUDA_VISIBLE_DEVICES"}, **more}
+
+
+def measure(place, device="cuda", runs=1):
+    return [RUNNER, "measure", f"python/m/eval/{device}/fp32/b1/eager", "--runs", str(runs), "--json", "--python",
+            place / "python", "--workloads", place / "workloads", "--cache", place / "cache"]
+
+
+def run(command, env, code):
+    done = subprocess.run(list(map(str, command)), env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == code, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_doctor_tells_what_harms_on_a_gpu(place):
+    found = run([RUNNER, "doctor", "--json"], environment(place, "0x1,0x8"), 1)
+    assert found["harmful"] is True
+    harms = {item["what"].rpartition(": ")[0] or item["what"]: item for item in found["items"] if item["harmful"]}
+    here = "GPU 00000000:3B:00.0 (H100): "
+    assert "nvidia-smi -pm 1" in next(i["remedy"] for i in found["items"] if "persistence mode is off" in i["what"])
+    assert harms[here + "clocks held down"]["what"].endswith("hw_slowdown")
+    assert here + "other processes" in harms
+    text = subprocess.run([RUNNER, "doctor"], env=environment(place), capture_output=True, text=True, timeout=120).stdout
+    assert "fine   GPU: no NVIDIA device\n" in text
+
+
+def test_a_run_whose_gpu_was_throttled_is_repeated(place):
+    # Read at the start, in the state before, by the first run (throttled), and in all that follow.
+    measured = run(measure(place), environment(place, "0x1,0x1,0x40,0x1"), 0)
+    item = measured["items"][0]
+    assert (item["status"], len(item["metrics"]["latency"]["runs"])) == ("measured", 1)
+    assert item["settings"] == {"threads": "1", "order": "PCI_BUS_ID"}
+    gpu = measured["state"]["after"]["gpus"][0]
+    assert gpu["uuid"] == "GPU-1" and gpu["used"] and "hw_thermal_slowdown" in gpu["clock_events"]
+    assert measured["state"]["before"]["gpus"][0]["clock_events"] == ["gpu_idle"]
+
+
+def test_a_gpu_that_stays_throttled_is_measured_by_nobody_and_harms_no_cpu_run(place):
+    hot = environment(place, "0x4")
+    done = subprocess.run(list(map(str, measure(place))), env=hot, capture_output=True, text=True, timeout=120)
+    item = json.loads(done.stdout)["items"][0]
+    assert item["status"] == "failed" and item["metrics"] == {}
+    assert item["reason"] == ("the GPU's clocks were held down in each of 3 runs (sw_power_cap); "
+                              "see nightjar-runner doctor")
+    assert run(measure(place, "cpu"), hot, 0)["items"][0]["status"] == "measured"
+
+
+def test_measuring_waits_for_the_machine_and_says_for_whom(place):
+    with open(place / "machine.lock", "w") as lock:
+        lock.write("4242 (measures job 7)\n")
+        lock.flush()
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        waiting = subprocess.Popen(list(map(str, measure(place, "cpu"))), env=environment(place), text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        line = waiting.stderr.readline()
+        assert line.startswith("waiting for process 4242 (measures job 7)"), line
+        released = time.monotonic()
+    out, _ = waiting.communicate(timeout=120)
+    assert json.loads(out)["items"][0]["status"] == "measured"
+    assert time.monotonic() - released < 60
