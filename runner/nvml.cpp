@@ -9,61 +9,61 @@
 #include "runner/nvml_functions.hpp"
 
 namespace nightjar::runner {
-using namespace nvml;
-
-struct Nvml::Library : Functions {
+struct Nvml::Library : nvml::Functions {
   bool initialized = false;
   struct Found {
-    Device device;
+    nvml::Device device;
     std::string bus;
   };
   std::vector<Found> devices;
 
   void find_devices() {
     unsigned count = 0;
-    if (device_count(&count) != kSuccess) return;
+    if (device_count(&count) != nvml::kSuccess) return;
     for (unsigned i = 0; i < count; ++i) {
       Found found{};
-      PciInfo pci{};
-      if (device_by_index(i, &found.device) != kSuccess) continue;
-      if (pci_info && pci_info(found.device, &pci) == kSuccess) found.bus = pci.bus_id;
+      nvml::PciInfo pci{};
+      if (device_by_index(i, &found.device) != nvml::kSuccess) continue;
+      if (pci_info && pci_info(found.device, &pci) == nvml::kSuccess) found.bus = pci.bus_id;
       devices.push_back(found);
     }
     std::stable_sort(devices.begin(), devices.end(),
                      [](const Found& a, const Found& b) { return a.bus < b.bus; });
   }
 
-  std::optional<double> number(int (*read)(Device, unsigned*), Device device, double unit) const {
+  std::optional<double> number(int (*read)(nvml::Device, unsigned*), nvml::Device device,
+                               double unit) const {
     unsigned value = 0;
-    if (!read || read(device, &value) != kSuccess) return std::nullopt;
+    if (!read || read(device, &value) != nvml::kSuccess) return std::nullopt;
     return value * unit;
   }
 
-  std::optional<double> clock_mhz(Device device, int kind) const {
+  std::optional<double> clock_mhz(nvml::Device device, int kind) const {
     unsigned mhz = 0;
-    if (!clock || clock(device, kind, &mhz) != kSuccess) return std::nullopt;
+    if (!clock || clock(device, kind, &mhz) != nvml::kSuccess) return std::nullopt;
     return mhz;
   }
 
-  std::optional<double> celsius(Device device) const {
-    Temperature now{kTemperatureVersion, kTemperatureGpu, 0};
-    if (temperature && temperature(device, &now) == kSuccess) return now.celsius;
+  std::optional<double> celsius(nvml::Device device) const {
+    nvml::Temperature now{nvml::kTemperatureVersion, nvml::kTemperatureGpu, 0};
+    if (temperature && temperature(device, &now) == nvml::kSuccess) return now.celsius;
     unsigned old = 0;
-    if (old_temperature && old_temperature(device, kTemperatureGpu, &old) == kSuccess) return old;
+    if (old_temperature && old_temperature(device, nvml::kTemperatureGpu, &old) == nvml::kSuccess)
+      return old;
     return std::nullopt;
   }
 
-  std::vector<GpuProcess> processes_on(Device device) const {
-    std::vector<ProcessInfo> list(16);
+  std::vector<GpuProcess> processes_on(nvml::Device device) const {
+    std::vector<nvml::ProcessInfo> list(16);
     // The list may grow between being counted and being read.
     for (int attempt = 0; processes && attempt < 4; ++attempt) {
       auto count = static_cast<unsigned>(list.size());
       const int answer = processes(device, &count, list.data());
-      if (answer == kInsufficientSize) {
+      if (answer == nvml::kInsufficientSize) {
         list.resize(count + 16);
         continue;
       }
-      if (answer != kSuccess) break;
+      if (answer != nvml::kSuccess) break;
       std::vector<GpuProcess> out;
       for (unsigned i = 0; i < count; ++i) {
         GpuProcess process{list[i].pid, read_line("/proc/" + std::to_string(list[i].pid) + "/comm"), {}};
@@ -79,9 +79,9 @@ struct Nvml::Library : Functions {
 
 namespace {
 
-std::string text_of(int (*read)(Device, char*, unsigned), Device device, unsigned bytes) {
+std::string text_of(int (*read)(nvml::Device, char*, unsigned), nvml::Device device, unsigned bytes) {
   std::array<char, 128> text{};
-  return read && read(device, text.data(), bytes) == kSuccess ? text.data() : "";
+  return read && read(device, text.data(), bytes) == nvml::kSuccess ? text.data() : "";
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ Nvml::Nvml(const std::filesystem::path& library) : library_(std::make_unique<Lib
     missing_ = "the NVIDIA driver's library " + library.string() + " is too old";
     return;
   }
-  if (const int answer = library_->init(); answer != kSuccess) {
+  if (const int answer = library_->init(); answer != nvml::kSuccess) {
     missing_ = "the NVIDIA driver's library says: " + std::string(library_->error_string(answer));
     return;
   }
@@ -109,25 +109,25 @@ Nvml::~Nvml() {
 
 std::vector<GpuState> Nvml::read() const {
   const Library& lib = *library_;
-  std::array<char, kDriverBytes> driver{};
-  if (lib.initialized && lib.driver_version) lib.driver_version(driver.data(), kDriverBytes);
+  std::array<char, nvml::kDriverBytes> driver{};
+  if (lib.initialized && lib.driver_version) lib.driver_version(driver.data(), nvml::kDriverBytes);
   std::vector<GpuState> out;
   for (std::size_t i = 0; i < lib.devices.size(); ++i) {
-    const Device device = lib.devices[i].device;
+    const nvml::Device device = lib.devices[i].device;
     GpuState gpu;
-    gpu.name = text_of(lib.name, device, kNameBytes);
-    gpu.uuid = text_of(lib.uuid, device, kUuidBytes);
+    gpu.name = text_of(lib.name, device, nvml::kNameBytes);
+    gpu.uuid = text_of(lib.uuid, device, nvml::kUuidBytes);
     gpu.pci_bus = lib.devices[i].bus;
     gpu.driver = driver.data();
-    gpu.sm_mhz = lib.clock_mhz(device, kClockSm);
-    gpu.memory_mhz = lib.clock_mhz(device, kClockMemory);
+    gpu.sm_mhz = lib.clock_mhz(device, nvml::kClockSm);
+    gpu.memory_mhz = lib.clock_mhz(device, nvml::kClockMemory);
     gpu.power_watts = lib.number(lib.power, device, 1e-3);
     gpu.temperature_celsius = lib.celsius(device);
     unsigned long long errors = 0;
-    if (lib.ecc && lib.ecc(device, kErrorUncorrected, kVolatileEcc, &errors) == kSuccess)
+    if (lib.ecc && lib.ecc(device, nvml::kErrorUncorrected, nvml::kVolatileEcc, &errors) == nvml::kSuccess)
       gpu.ecc_errors = static_cast<std::int64_t>(errors);
     int mode = 0;
-    if (lib.persistence && lib.persistence(device, &mode) == kSuccess) gpu.persistence = mode != 0;
+    if (lib.persistence && lib.persistence(device, &mode) == nvml::kSuccess) gpu.persistence = mode != 0;
     gpu.clock_events = clock_events(i);
     gpu.others = lib.processes_on(device);
     out.push_back(std::move(gpu));
@@ -137,7 +137,7 @@ std::vector<GpuState> Nvml::read() const {
 
 std::vector<ClockEvent> Nvml::clock_events(std::size_t index) const {
   unsigned long long bits = 0;
-  if (!library_->events || library_->events(library_->devices.at(index).device, &bits) != kSuccess)
+  if (!library_->events || library_->events(library_->devices.at(index).device, &bits) != nvml::kSuccess)
     return {};
   constexpr int kKnown = static_cast<int>(ClockEvent::unknown);
   std::vector<ClockEvent> out;
