@@ -148,7 +148,8 @@ say(event="result", warmup_iterations=1, metrics={}, checksum=len(os.environ["OM
   config.environments.python = "python3";
   config.workloads = scratch / "workloads";
   config.offered = read_catalog(config.workloads);
-  config.control = {"sh", "-c", R"(echo '{"event":"sample","latency":1,"cpu":1,"wait":0}' >&3
+  config.control = {"sh", "-c", R"(cat > /dev/null  # left unread, the request may end this program by SIGPIPE
+      echo '{"event":"sample","latency":1,"cpu":1,"wait":0}' >&3
       echo '{"event":"result","warmup_iterations":0}' >&3)"};
   config.machine_lock = scratch / "machine.lock";
   ProcessExecutor executor(config);
