@@ -34,7 +34,7 @@ std::vector<Profile> profile(const ProfileConfig& config, const std::vector<Cata
     throw std::runtime_error(check.broken + " (with " + config.python.string() +
                              "; --python names another one)");
   const auto site_packages = std::filesystem::path(check.torch.path).parent_path().parent_path();
-  RunPlace place{config.cache, config.python, config.workloads, site_packages, {}, config.torchbench};
+  RunPlace place{config.cache, config.python, config.workloads, site_packages, {}, config.torchbench, {}};
   place.program = "python/run_profile.py";
   const auto facts = machine_facts();
   FastestProbes probes;
