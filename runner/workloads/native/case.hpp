@@ -115,7 +115,7 @@ Step evaluation(Forward forward) {
 template <class Optimizer, class Loss>
 Step training(std::shared_ptr<Optimizer> optimizer, Loss loss) {
   return [optimizer = std::move(optimizer), loss = std::move(loss)]() mutable -> torch::Tensor {
-    optimizer->zero_grad(true);
+    optimizer->zero_grad();
     torch::Tensor value = loss();
     value.backward();
     optimizer->step();
@@ -125,7 +125,7 @@ Step training(std::shared_ptr<Optimizer> optimizer, Loss loss) {
 
 // One step down a loss that has been computed, where a model has several optimizers.
 inline void descend(torch::optim::Optimizer& optimizer, const torch::Tensor& loss) {
-  optimizer.zero_grad(true);
+  optimizer.zero_grad();
   loss.backward();
   optimizer.step();
 }
