@@ -18,6 +18,10 @@ from harness import FIRST
 
 PAIRS = 30  # of iterations, eager and compiled; fewer, but at least five, where they take longer than ...
 PAIRS_SECONDS = 4.0
+# What PyTorch says where compiling is no question of right or wrong, and what that means.
+IMPOSSIBLE = {"does not currently support double backward": "torch.compile does not differentiate twice",
+              "InvalidCxxCompiler": "torch.compile needs a C++ compiler; install g++",
+              "Python.h: No such file": "torch.compile needs Python's headers; install python3-dev"}
 
 
 @contextlib.contextmanager
@@ -43,8 +47,9 @@ def measure(torch, build, found, synchronize, measure_step):
     except (Unavailable, WrongResult):
         raise
     except Exception as error:
-        if "does not currently support double backward" in str(error):
-            raise Unavailable("torch.compile does not differentiate twice") from error
+        for text, reason in IMPOSSIBLE.items():
+            if text in f"{type(error).__name__}: {error}":
+                raise Unavailable(reason) from error
         error.accuracy = "fail_to_run" if runs(build, eager) else "eager_fail_to_run"
         raise
 
@@ -58,10 +63,11 @@ def _measure(torch, build, found, eager_found, synchronize, measure_step):
     forget_in_process(torch)
     warm = first_iterations(torch, build, found, synchronize)
     require_equal(torch, build, found, eager, warm)
-    metrics["compile_time"] = sum(cold.first) - eager.seconds
-    metrics["warm_compile_time"] = warm.seconds - eager.seconds
+    for name, seconds in (("compile_time", sum(cold.first)), ("warm_compile_time", warm.seconds)):
+        if seconds > eager.seconds:  # else what was gained hides what compiling took
+            metrics[name] = seconds - eager.seconds
     metrics["speedup"] = speedup(eager.step, warm.step, synchronize)
-    return case, cold, {name: [value] for name, value in metrics.items() if value is not None}
+    return case, cold, {name: [value] for name, value in metrics.items()}
 
 
 def prime(torch, device):
@@ -73,7 +79,7 @@ def prime(torch, device):
 
 
 def counters():
-    """Read in PyTorch's internals, which may move: None for what is not where it was."""
+    """Read in PyTorch's internals, which may move: what is not where it was is left out."""
     def graph_breaks():
         from torch._dynamo.utils import counters as counted
         return sum(counted["graph_break"].values())
@@ -112,9 +118,10 @@ class Side:
 def first_iterations(torch, build, found, synchronize):
     from accuracy import evidence
     case, step = build(found)
-    before = torch.get_rng_state()
+    state = torch.cuda.get_rng_state if found.device == "cuda" else torch.get_rng_state
+    before = state()
     seconds, output = timed(step, synchronize)
-    draws = not torch.equal(before, torch.get_rng_state())
+    draws = not torch.equal(before, state())
     tensors = evidence(case, output)
     del output
     return Side(step, seconds + sum(timed(step, synchronize)[0] for _ in range(FIRST - 1)), tensors, draws)
