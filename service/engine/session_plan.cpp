@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace nightjar::service {
 namespace {
@@ -21,20 +22,26 @@ std::vector<PlannedRun> with_controls(std::vector<PlannedRun> order) {
   return all;
 }
 
-bool selected(const WorkloadName& name, const std::vector<std::string>& globs) {
-  return std::any_of(globs.begin(), globs.end(),
-                     [&](const std::string& glob) { return glob_match(glob, name.str()); });
+// Which glob selects it first; the list's size if none does.
+std::size_t place_of(const WorkloadName& name, const std::vector<std::string>& globs) {
+  const auto found = std::find_if(globs.begin(), globs.end(),
+                                  [&](const std::string& glob) { return glob_match(glob, name.str()); });
+  return static_cast<std::size_t>(found - globs.begin());
 }
 
+// Place among the configuration's globs, which is the order of measuring; name and version.
+using Placed = std::tuple<std::size_t, std::string, int>;
+
 // Workloads that some live runner of the machine class can run and the configuration selects.
-std::map<MachineId, std::set<std::pair<std::string, int>>> runnable(
-    std::span<const Runner> live, const std::vector<std::string>& globs) {
-  std::map<MachineId, std::set<std::pair<std::string, int>>> by_machine;
+std::map<MachineId, std::set<Placed>> runnable(std::span<const Runner> live,
+                                               const std::vector<std::string>& globs) {
+  std::map<MachineId, std::set<Placed>> by_machine;
   for (const Runner& runner : live) {
     for (const std::string& text : runner.workloads) {
       const auto workload = announced_workload(text);
-      if (workload && selected(workload->name, globs))
-        by_machine[runner.machine].emplace(workload->name.str(), workload->version);
+      if (!workload) continue;
+      if (const auto place = place_of(workload->name, globs); place < globs.size())
+        by_machine[runner.machine].emplace(place, workload->name.str(), workload->version);
     }
   }
   return by_machine;
@@ -115,7 +122,7 @@ std::vector<Job> plan_screen(const Night& night, const EnvironmentSpec& environm
       group.clear();
       jobs.push_back(std::move(job));
     };
-    for (const auto& [name, version] : workloads) {
+    for (const auto& [place, name, version] : workloads) {
       group.push_back({{}, *WorkloadName::parse(name), version});
       if (static_cast<int>(group.size()) == config.session_workloads) flush();
     }

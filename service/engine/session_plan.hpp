@@ -28,7 +28,7 @@ std::vector<PlannedRun> given_order(std::span<const int> environments);
 std::optional<Workload> announced_workload(std::string_view text);
 
 // One session for each machine class and group of workloads that a live runner can run and the
-// configuration selects. Keys depend on night and content only: planning twice changes nothing.
+// configuration selects, in the order of its globs: what the first one selects is measured first. Keys depend on night and content only: planning twice changes nothing.
 // `runs`: how many of a workload on a machine class.
 using RunsOf = std::function<int(MachineId machine, const std::string& workload, int version)>;
 std::vector<Job> plan_screen(const Night& night, const EnvironmentSpec& environment,
