@@ -2,6 +2,7 @@
 each: prints "ours bare" in seconds, of each turn's second iteration, whose caches hold what its own kind left.
 Used by harness_bench.py: turns.py WORKLOAD SECONDS. turns.cpp is the same in C++."""
 
+import contextlib
 import importlib
 import pathlib
 import sys
@@ -31,7 +32,8 @@ def main():
     from process import Counters
     found = definition.find(sys.argv[1], 1)
     torch.set_num_threads(1)
-    step = importlib.import_module(f"models.{found.model}").make(Case(found, 0))
+    with contextlib.redirect_stdout(sys.stderr):  # some models have something to say
+        step = importlib.import_module(found.module).make(Case(found, 0))
     probe, counters = Probe(), Counters()
     loop = Loop(step, None, counters, probe)
     while not loop.warm():
