@@ -1,11 +1,15 @@
 """Profiles one workload: `run_profile.py < request`, the request and the errors being run.py's. After
 `ready` comes one event `profile`; docs/profiles.md says what is in it. `min_iterations` are profiled."""
 
+import statistics
 import sys
+import time
 
 import run
 
-WARMEST = 5  # iterations without a profiler, for its overhead
+PLAIN = 5  # iterations without a profiler, for its overhead
+LONGEST = 5.0  # seconds of warming up, and of each timed pass, once ...
+LEAST = 3  # ... so many iterations are done: a profile of a slow model has fewer
 
 
 def profiled(channel, request, found, torch, model):
@@ -16,17 +20,22 @@ def profiled(channel, request, found, torch, model):
     case, step, synchronize = run.prepare(torch, model, request, found)
     probe = Probe(int(request.fastest_probe * 1e9))
     loop = Loop(step, synchronize, Counters(), probe)
-    while not loop.warm():
+    begin = time.perf_counter()
+    while not loop.warm() and (loop.done < LEAST or time.perf_counter() - begin < LONGEST):
         loop.iterate()
     cuda = found.device == "cuda"
-    plain = passes.plain_seconds(step, synchronize, WARMEST)
-    passes.time_pass(step, synchronize, 1, probe, cuda)  # a profiler's first iteration makes its own memory
-    times = passes.time_pass(step, synchronize, request.min_iterations, probe, cuda)
+    slow = statistics.median(loop.samples(1)[0])
+    fits = max(LEAST, int(LONGEST / slow))
+    plain = slow
+    if fits > PLAIN:
+        plain = passes.plain_seconds(step, synchronize, PLAIN)
+        passes.time_pass(step, synchronize, 1, probe, cuda)  # a profiler's first iteration makes its own memory
+    times = passes.time_pass(step, synchronize, min(request.min_iterations, fits), probe, cuda)
     work, products = passes.work_pass(step, synchronize, found.device)
     split, reason = memory_of(passes, step, synchronize, found.device)
     channel.send("profile", plain_seconds=plain, iteration_seconds=times.seconds,
-                 slowdown=times.slowdown, outside_seconds=times.outside, operators=rows(times, work), memory=split, memory_reason=reason,
-                 gpu=times.gpu, hints=passes.gpu.misaligned(products) if cuda else [],
+                 slowdown=times.slowdown, outside_seconds=times.outside, operators=rows(times, work),
+                 memory=split, memory_reason=reason, gpu=times.gpu, hints=passes.gpu.misaligned(products) if cuda else [],
                  fastest_probe=loop.fastest_probe())
 
 
