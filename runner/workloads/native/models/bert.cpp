@@ -44,7 +44,7 @@ TORCH_MODULE(Bert);
 Step make(Case& made_for) {
   Bert model(made_for);
   made_for.ready(*model);
-  const auto batch = made_for.batch, length = made_for.size("length");
+  const std::int64_t batch = made_for.batch, length = made_for.size("length");
   const Tensor tokens = made_for.integers("tokens", {batch, length}, made_for.size("vocabulary"));
   const Tensor places = torch::arange(length, tokens.options()).expand({batch, -1});
   const Tensor segments = places.ge(length / 2).to(torch::kInt64);

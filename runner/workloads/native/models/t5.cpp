@@ -122,8 +122,8 @@ TORCH_MODULE(T5);
 Step make(Case& made_for) {
   T5 model(made_for);
   made_for.ready(*model);
-  const auto batch = made_for.batch, length = made_for.size("length"),
-             vocabulary = made_for.size("vocabulary");
+  const std::int64_t batch = made_for.batch, length = made_for.size("length"),
+                     vocabulary = made_for.size("vocabulary");
   const Tensor source = made_for.integers("source", {batch, length}, vocabulary);
   const Tensor target = made_for.integers("target", {batch, length / 2}, vocabulary);
   if (made_for.task == "eval")
