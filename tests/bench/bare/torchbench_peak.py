@@ -1,5 +1,5 @@
 """Peak memory of the loop that TorchBench's user would write: torchbench_peak.py CHECKOUT MODEL TASK ITERATIONS
-prints VmHWM in bytes. Used by torchbench_bench.py."""
+prints VmHWM in bytes. Used by by_hand/torchbench_bench.py."""
 
 import importlib
 import pathlib

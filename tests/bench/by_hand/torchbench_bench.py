@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
+HERE = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent / "workloads")]
 import harness_bench  # noqa: E402
 import programs  # noqa: E402
