@@ -31,7 +31,7 @@ void add_agent(CLI::App& app, Options& options) {
   app.add_option("--name", options.name, "name of this runner (default: the host's)");
   app.add_option("--label", options.labels, "k=v, may be repeated")->allow_extra_args(false);
   app.add_option("--cache-bytes", options.cache_bytes, "size limit of environments")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 60));
   app.add_option("--scripted", options.scripted,
                  "measure nothing; results as FILE says (`nightjar-runner script-help`)");
 }
@@ -40,12 +40,12 @@ void add_measure(CLI::App& measure, Options& options) {
   measure.add_option("workload", options.globs, "names or globs, e.g. 'python/*/eval/cpu/**'");
   measure.add_option("--runs", options.runs, "processes a workload")->check(CLI::Range(1, 10000));
   measure.add_option("--minutes", options.minutes, "after so many no run begins; higher priorities go first")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(0.01, 100'000.0));
   measure.add_option("--threads", options.threads)->check(CLI::Range(1, 4096));
   measure.add_option("--seconds", options.seconds, "measuring time of a run after warm-up")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(0.001, 3600.0));
   measure.add_option("--timeout", options.timeout_seconds, "seconds until a run is ended")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(0.01, 1e6));
   measure.add_option("--seed", options.seed);
   measure.add_option("--format", options.format)
       ->check(CLI::IsMember(std::vector<std::string>{"table", "csv", "accuracy-csv", "torchbench", "json"}));
@@ -65,7 +65,7 @@ void add_profile(CLI::App& profile, Options& options) {
       ->check(CLI::Range(1, 1000))->capture_default_str();
   profile.add_option("--threads", options.threads)->check(CLI::Range(1, 4096));
   profile.add_option("--timeout", options.timeout_seconds, "seconds until a run is ended")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(0.01, 1e6));
   profile.add_option("--seed", options.seed);
   profile.add_flag("--json", options.json, "all that was seen, for `nightjar profile-diff`");
   profile.add_option("--out", options.out, "write that JSON to FILE as well");

@@ -120,7 +120,7 @@ struct Commands {
     run_command->add_option("--jobs", bisect.jobs, "builds at once; measuring stays one at a time")
         ->check(CLI::Range(1, 64))->capture_default_str();
     run_command->add_option("--timeout", bisect.timeout_seconds, "seconds that one command may take")
-        ->check(CLI::PositiveNumber)->capture_default_str();
+        ->check(CLI::Range(0.01, 1e6))->capture_default_str();
     run_command->add_option("--state", bisect.state, "file to keep the search in, and to go on from");
     run_command->add_flag("--json", bisect.json);
   }
