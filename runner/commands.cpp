@@ -19,9 +19,8 @@
 #include "runner/process_executor.hpp"
 #include "runner/python.hpp"
 #include "runner/scripted_executor.hpp"
+#include "runner/selection.hpp"
 #include "runner/stop_on_signal.hpp"
-#include "runner/suite.hpp"
-#include "runner/torchbench.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -72,56 +71,6 @@ std::unique_ptr<MachineLock> lock_machine(const std::string& purpose, std::stop_
 std::vector<std::string> control_command() {
   std::error_code error;
   return {fs::read_symlink("/proc/self/exe", error).string(), "control"};
-}
-
-// `names` may spell out variants that are not listed.
-std::vector<CatalogEntry> catalog_of(const Options& options, const std::vector<std::string>& names) {
-  const fs::path& checkout = options.torchbench;
-  if (!checkout.empty() && !fs::is_directory(checkout / "torchbenchmark/models"))
-    throw WrongUse("--torchbench " + checkout.string() +
-                   " is no checkout of TorchBench: it has no folder torchbenchmark/models");
-  return whole_catalog(default_workloads(options.workloads), checkout, read_externals(options.commands),
-                       names);
-}
-
-// A file of the suites folder, else all workloads whose name begins so.
-Suite suite_of(const Options& options, const std::vector<CatalogEntry>& catalog) {
-  if (options.suite.empty()) return {};
-  const fs::path workloads = default_workloads(options.workloads);
-  if (const auto suite = find_suite(workloads, options.suite)) return *suite;
-  const bool known = std::any_of(catalog.begin(), catalog.end(), [&](const CatalogEntry& entry) {
-    return entry.name.suite() == options.suite;
-  });
-  if (known) return {options.suite, "", {SuiteEntry{options.suite + "/**"}}, {}, {}, {}};
-  std::string names;
-  for (const auto& name : suite_names(workloads)) names += name + ", ";
-  throw WrongUse("there is no suite '" + options.suite + "'; there are " + names + "native and python");
-}
-
-// What the suite and the globs come to, in the order of measuring. Throws WrongUse if that is nothing.
-std::vector<ChosenWorkload> chosen_by(const Options& options, const Suite& suite,
-                                      const std::vector<CatalogEntry>& listed) {
-  std::vector<SuiteEntry> entries;
-  for (const auto& glob : options.globs) {
-    entries.push_back(SuiteEntry{glob});
-    if (expand({entries.back()}, listed).empty())
-      throw WrongUse("no workload matches '" + glob + "'; `nightjar-runner list` shows all, and docs/workloads.md "
-                     "what other precisions, batch sizes and backends they have");
-  }
-  entries.insert(entries.end(), suite.workloads.begin(), suite.workloads.end());
-  const auto wanted = expand(entries, listed);
-  std::vector<std::string> names;
-  for (const auto& one : wanted) names.push_back(one.name.str());
-  if (names.empty())
-    throw WrongUse("no workload of suite '" + suite.name + "' is here; does it need --torchbench or --commands?");
-  const auto catalog = catalog_of(options, names);
-  std::vector<ChosenWorkload> chosen;
-  for (const auto& one : wanted) {
-    const auto found = select(catalog, {one.name.str()});
-    chosen.push_back(found.empty() ? ChosenWorkload{{one.name}, one.priority, false}
-                                   : ChosenWorkload{found.front(), one.priority, true});
-  }
-  return chosen;
 }
 
 std::unique_ptr<Executor> make_executor(const Options& options, const AgentConfig& agent) {
