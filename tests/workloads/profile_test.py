@@ -38,7 +38,8 @@ import json, sys
 sys.path.insert(0, {str(programs.WORKLOADS / "python")!r})
 import torch
 from torch.nn import functional
-import definition, models.resnet18 as resnet18
+import definition
+from blocks.residual import Basic, ResNet
 from case import Case
 from profiler import passes
 def count(step):
@@ -48,7 +49,7 @@ a, b, c = torch.ones(8, 16), torch.ones(16, 32), torch.ones(8, 32)
 image, weight = torch.ones(2, 3, 10, 10), torch.ones(5, 3, 3, 3)
 query = torch.ones(2, 4, 6, 8)
 case = Case(definition.find({RESNET!r}, 1), 0)
-network = resnet18.ResNet18(case.width, case.classes)
+network = ResNet(Basic, [2, 2, 2, 2], case.width, case.classes)
 convolutions = []
 for module in network.modules():
     if isinstance(module, torch.nn.Conv2d):
