@@ -5,6 +5,7 @@
 #include "runner/external.hpp"
 #include "runner/failure.hpp"
 #include "runner/torchbench.hpp"
+#include "runner/variants.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -46,7 +47,7 @@ std::vector<ChosenWorkload> chosen_by(const Options& options, const Suite& suite
   for (const auto& one : wanted) names.push_back(one.name.str());
   if (names.empty())
     throw WrongUse("no workload of suite '" + suite.name + "' is here; does it need --torchbench or --commands?");
-  const auto catalog = catalog_of(options, names);
+  const auto catalog = with_variants(listed, names);
   std::vector<ChosenWorkload> chosen;
   for (const auto& one : wanted) {
     const auto found = select(catalog, {one.name.str()});
