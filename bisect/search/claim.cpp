@@ -4,6 +4,33 @@
 
 namespace nightjar::bisect::search {
 
+namespace {
+
+// P(all of the claim's gaps hold real worsenings) and P(they do, and there is another).
+void weigh(Claim& claim, const Posterior& posterior) {
+  for (std::size_t i = 0; i < posterior.fits.size(); ++i) {
+    const Fit& fit = posterior.fits[i];
+    const Hypothesis& h = fit.hypothesis;
+    if (h.kind == Kind::nothing || h.kind == Kind::better) continue;
+    const bool holds = std::all_of(claim.gaps.begin(), claim.gaps.end(),
+                                   [&](int gap) { return h.has(gap); });
+    if (!holds) continue;
+    double real = 1, alone = 1;
+    for (std::size_t k = 0; h.kind == Kind::steps && k < static_cast<std::size_t>(h.count); ++k) {
+      const bool claimed = std::find(claim.gaps.begin(), claim.gaps.end(), h.gaps[k]) != claim.gaps.end();
+      if (claimed) {
+        real *= fit.worse[k];
+      } else {
+        alone *= 1 - fit.relevant[k];
+      }
+    }
+    claim.all_real += posterior.share[i] * real;
+    claim.further += posterior.share[i] * (1 - alone);
+  }
+}
+
+}  // namespace
+
 Claim claim(const Posterior& posterior) {
   Claim out;
   out.fit = posterior.best_steps();
@@ -14,25 +41,25 @@ Claim claim(const Posterior& posterior) {
       out.gaps.push_back(best.hypothesis.gaps[static_cast<std::size_t>(k)]);
     }
   }
-  for (std::size_t i = 0; i < posterior.fits.size(); ++i) {
-    const Fit& fit = posterior.fits[i];
-    const Hypothesis& h = fit.hypothesis;
-    if (h.kind == Kind::nothing || h.kind == Kind::better) continue;
-    const bool holds = std::all_of(out.gaps.begin(), out.gaps.end(),
-                                   [&](int gap) { return h.has(gap); });
-    if (!holds) continue;
-    double real = 1, alone = 1;
-    for (std::size_t k = 0; h.kind == Kind::steps && k < static_cast<std::size_t>(h.count); ++k) {
-      const bool claimed = std::find(out.gaps.begin(), out.gaps.end(), h.gaps[k]) != out.gaps.end();
-      if (claimed) {
-        real *= fit.worse[k];
-      } else {
-        alone *= 1 - fit.relevant[k];
-      }
+  weigh(out, posterior);
+  return out;
+}
+
+Claim certain_part(const Claim& claim, const Posterior& posterior, const SearchLog& log,
+                   const SearchPolicy& policy) {
+  Claim out;
+  out.fit = claim.fit;
+  for (const int gap : claim.gaps) {
+    Claim one;
+    one.fit = claim.fit;
+    one.gaps = {gap};
+    weigh(one, posterior);
+    if (one.all_real >= policy.certainty && is_cell(gap, posterior.data, log) &&
+        !confirmation(one, posterior, policy)) {
+      out.gaps.push_back(gap);
     }
-    out.all_real += posterior.share[i] * real;
-    out.further += posterior.share[i] * (1 - alone);
   }
+  weigh(out, posterior);
   return out;
 }
 

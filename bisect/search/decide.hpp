@@ -15,6 +15,9 @@ struct Claim {
   double further = 0;      // P(they are, and there is another that matters)
 };
 Claim claim(const Posterior& posterior);
+// Those of its steps that are certain, told apart and confirmed each by itself.
+Claim certain_part(const Claim& claim, const Posterior& posterior, const SearchLog& log,
+                   const SearchPolicy& policy);
 
 // The commits between a gap's ends are all untestable: nothing is left to tell apart.
 bool is_cell(int gap, const Data& data, const SearchLog& log);
@@ -49,6 +52,9 @@ int largest_batch(const Posterior& posterior);
 Belief belief_of(const Posterior& posterior);
 // Runs until an answer: a rough guess for people who wait. `confirming`: runs that confirm the claim now; 0: none.
 double expected_rest(const Posterior& posterior, const Claim& claim, int confirming);
+// Runs that a search takes from its beginning to its end with noise like this and as many steps, the smallest
+// of them the claim's or `step` (log ratio).
+double usual_runs(const Posterior& posterior, const Claim& claim, double step);
 Answer culprits_of(const Claim& claim, const Posterior& posterior);
 
 }  // namespace nightjar::bisect::search

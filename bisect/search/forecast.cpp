@@ -29,7 +29,30 @@ double bits_left(const Posterior& posterior, double stepped) {
   return bits;
 }
 
+// What each part of a search takes, in runs; `unit`: variance of a run over the square of the step.
+double to_reproduce(double unit) { return 10 + 33 * unit; }
+double for_a_bit(double unit) { return 1.8 + 18 * unit; }
+double to_confirm(double unit) { return 6 + 23 * unit; }
+
+double size_of(const Posterior& posterior, const Claim& claim) {
+  const Fit& best = posterior.fits[static_cast<std::size_t>(claim.fit)];
+  double size = 0;
+  for (int k = 0; k < best.hypothesis.count; ++k) size = std::max(size, std::abs(best.step(k)));
+  for (int k = 0; k < best.hypothesis.count; ++k) {
+    if (best.worse[static_cast<std::size_t>(k)] > .5) size = std::min(size, best.step(k));
+  }
+  return std::max(size, least_step);
+}
+
 }  // namespace
+
+double usual_runs(const Posterior& posterior, const Claim& claim, double step) {
+  const double size = std::min(size_of(posterior, claim), std::max(step, least_step));
+  const double unit = posterior.noise.run / (size * size);
+  const double bits = std::log2(static_cast<double>(posterior.data.commits.back()) + 1);
+  const double a_step = bits * for_a_bit(unit) + to_confirm(unit);
+  return to_reproduce(unit) + static_cast<double>(claim.gaps.size()) * a_step;
+}
 
 double expected_rest(const Posterior& posterior, const Claim& claim, int confirming) {
   const Data& data = posterior.data;
@@ -37,18 +60,11 @@ double expected_rest(const Posterior& posterior, const Claim& claim, int confirm
   const double nobody = 10 + 123 * posterior.noise.run / (usual_step * usual_step) - data.runs();
   double rest = idle * std::max(nobody, fewest);
   if (claim.fit < 0 || stepped <= 0) return rest;
-  const Fit& best = posterior.fits[static_cast<std::size_t>(claim.fit)];
-  double size = 0;
-  for (int k = 0; k < best.hypothesis.count; ++k) size = std::max(size, std::abs(best.step(k)));
-  for (int k = 0; k < best.hypothesis.count; ++k) {
-    if (best.worse[static_cast<std::size_t>(k)] > .5) size = std::min(size, best.step(k));
-  }
-  size = std::max(size, least_step);
-  const double unit = posterior.noise.run / (size * size);
-  double search = bits_left(posterior, stepped) * (1.8 + 18 * unit);
+  const double size = size_of(posterior, claim), unit = posterior.noise.run / (size * size);
+  double search = bits_left(posterior, stepped) * for_a_bit(unit);
   const double unconfirmed = static_cast<double>(std::max<std::size_t>(claim.gaps.size(), 1));
-  search += confirming > 0 ? confirming : (6 + 23 * unit) * unconfirmed;
-  if (data.builds() == 2) search += std::max(10 + 33 * unit - data.runs(), 0.0);
+  search += confirming > 0 ? confirming : to_confirm(unit) * unconfirmed;
+  if (data.builds() == 2) search += std::max(to_reproduce(unit) - data.runs(), 0.0);
   return rest + stepped * std::max(search, fewest);
 }
 

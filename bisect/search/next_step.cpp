@@ -16,6 +16,10 @@ constexpr double nobody_certainty = .9985;
 constexpr double most_nothing = .002, most_small = .05;
 // A claim this likely is worth confirming: the runs count for the posterior all the same.
 constexpr double claim_from = .80, further_from = .15, nothing_from = .10;
+// A claim that is certain and confirmed does not wait for the rest of `further_from` to be excluded when its
+// search has taken so many times what one for a step of the threshold takes: where builds' layouts scatter, no
+// run ends that doubt. At 1.0 second culprits are missed (+7 and +20 %: exact in .963 instead of .990).
+constexpr double patience = 1.25;
 
 // The chance of a further step that is left open. Missing one costs the same everywhere; excluding it costs
 // runs as the variance of one, so that a noisy series leaves twice as much open.
@@ -107,9 +111,18 @@ Answer named(const Claim& claim, const Posterior& posterior) {
   return out;
 }
 
-Answer spent(const Posterior& posterior) {
-  return {Answer::Outcome::inconclusive, {},
-          "the budget of runs is spent: " + std::to_string(posterior.data.runs()) + " runs"};
+// Names what is certain without the rest, which no run is left for.
+Answer spent(const Claim& said, const Posterior& posterior, const SearchLog& log,
+             const SearchPolicy& policy) {
+  const std::string why =
+      "the budget of runs is spent: " + std::to_string(posterior.data.runs()) + " runs";
+  const Claim certain = certain_part(said, posterior, log, policy);
+  if (certain.gaps.empty() || posterior.nothing >= most_nothing) {
+    return {Answer::Outcome::inconclusive, {}, why};
+  }
+  Answer out = named(certain, posterior);
+  out.rule += "; " + why;
+  return out;
 }
 
 std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog& log,
@@ -123,12 +136,12 @@ std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog
   if (complete && said.all_real >= claim_from && said.further <= further_from &&
       idle <= nothing_from + posterior.too_small) {
     confirming = confirmation(said, posterior, policy);
-    if (!confirming && said.all_real >= policy.certainty && said.further <= most_further(posterior) &&
-        posterior.nothing < most_nothing && posterior.too_small < most_small) {
-      return named(said, posterior);
-    }
+    const bool sure = !confirming && said.all_real >= policy.certainty &&
+                      posterior.nothing < most_nothing && posterior.too_small < most_small;
+    const bool patient = data.runs() < patience * usual_runs(posterior, said, std::log1p(policy.threshold));
+    if (sure && (said.further <= most_further(posterior) || !patient)) return named(said, posterior);
   }
-  if (data.runs() >= policy.max_runs) return spent(posterior);
+  if (data.runs() >= policy.max_runs) return spent(said, posterior, log, policy);
   const bool only_ends = data.builds() == 2 && log.untestable.empty();
   if (only_ends && data.runs() >= policy.reproduce_runs) {
     return nobody(posterior, "not reproduced within the runs allowed for it");

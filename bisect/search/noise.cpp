@@ -6,7 +6,7 @@ namespace {
 
 constexpr double least_run_sd = .004;
 constexpr double session_prior_sd = .015, session_prior_count = 6;
-constexpr double layout_prior_sd = .003, layout_prior_count = 20;
+constexpr double layout_prior_sd = .003, layout_prior_count = 10;
 constexpr double outlier_prior = .06, outlier_prior_count = 25;
 constexpr double caution_runs = 4;
 

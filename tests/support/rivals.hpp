@@ -78,6 +78,26 @@ inline JobResult midpoints_of_known_levels(World& world, int commits) {
   return out;
 }
 
+// Fewest expected build attempts that find `culprits` (1 or 2) in `cells` equally likely cells when levels are
+// known without noise and an attempt fails with probability `unbuildable`: dynamic programming over where to
+// try next. After a failed attempt two cells are one, told apart no longer; all are taken as alike again.
+inline double fewest_attempts(int cells, std::size_t culprits, double unbuildable) {
+  std::vector<double> one(static_cast<std::size_t>(cells) + 1), two(one.size());
+  for (std::size_t n = 2; n < one.size(); ++n) {
+    const auto all = static_cast<double>(n), pairs = all * (all - 1) / 2;
+    double best_one = 1e9, best_two = 1e9;
+    for (std::size_t k = 1; k < n; ++k) {
+      const auto left = static_cast<double>(k), right = all - left;
+      best_one = std::min(best_one, (left * one[k] + right * one[n - k]) / all);
+      best_two = std::min(best_two, (left * (left - 1) / 2 * two[k] + right * (right - 1) / 2 * two[n - k] +
+                                     left * right * (one[k] + one[n - k])) / pairs);
+    }
+    one[n] = 1 + unbuildable * one[n - 1] + (1 - unbuildable) * best_one;
+    if (n > 2) two[n] = 1 + unbuildable * two[n - 1] + (1 - unbuildable) * best_two;
+  }
+  return culprits == 1 ? one.back() : two.back();
+}
+
 // Two-sided p of Kolmogorov and Smirnov, asymptotic.
 inline double kolmogorov_p(std::vector<double> a, std::vector<double> b) {
   std::sort(a.begin(), a.end());

@@ -34,15 +34,26 @@ class World {
         buildable_(levels_.size(), true) {
     double level = 0;
     for (std::size_t i = 0; i < levels_.size(); ++i) {
-      for (const Planted& planted : options.planted) {
-        if (planted.commit == static_cast<int>(i)) level += std::log1p(planted.effect);
-      }
+      level += step_at(static_cast<int>(i));
       levels_[i] = level + options.layout_sd * normal();
       buildable_[i] = uniform() >= options.unbuildable;
     }
     buildable_.front() = buildable_.back() = true;
     drift_ = options.session_sd * normal();
   }
+
+  // Another workload on the same commits: what builds is the same, steps and layouts are its own.
+  World another_workload(const std::vector<Planted>& planted) const {
+    World out = *this;
+    out.options_.planted = planted;
+    double level = 0;
+    for (std::size_t i = 0; i < levels_.size(); ++i) {
+      level += out.step_at(static_cast<int>(i));
+      out.levels_[i] = level + options_.layout_sd * out.normal();
+    }
+    return out;
+  }
+  const std::vector<Planted>& planted() const { return options_.planted; }
 
   // What no measurement tells: the log level of a commit, layout included.
   double level(int commit) const { return levels_[static_cast<std::size_t>(commit)]; }
@@ -67,6 +78,13 @@ class World {
     return {from, to};
   }
   double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
+  // Log step at this commit.
+  double step_at(int commit) const {
+    double step = 0;
+    for (const Planted& planted : options_.planted)
+      if (planted.commit == commit) step += std::log1p(planted.effect);
+    return step;
+  }
   double normal() {
     const double u = 1 - uniform();
     return std::sqrt(-2 * std::log(u)) * std::cos(2 * M_PI * uniform());
@@ -86,10 +104,10 @@ struct JobResult {
   int attempts = 0, rounds = 0, runs = 0, sessions = 0, steps = 0;  // rounds: of builds
 };
 
-// Drives next_step to its answer, as the service does.
+// Drives next_step to its answer, as the service does. `known`: builds and a prior from before.
 inline JobResult search(World& world, int commits, const bisect::SearchPolicy& policy,
-                        bisect::SearchLog* final_log = nullptr) {
-  bisect::SearchLog log;
+                        bisect::SearchLog* final_log = nullptr, const bisect::SearchLog& known = {}) {
+  bisect::SearchLog log = known;
   log.commits = commits;
   JobResult out;
   int session = -1;
@@ -127,6 +145,23 @@ inline JobResult search(World& world, int commits, const bisect::SearchPolicy& p
       ++out.runs;
     }
   }
+}
+
+// As the service searches a night's second workload: with the builds that the first one's search made, and half
+// of the prior on the commits that it blamed. `world` is the second's; attempts and runs are its alone.
+inline JobResult second_search(World& world, int commits, const bisect::SearchPolicy& policy, bool same_culprit) {
+  std::vector<Planted> planted = world.planted();
+  for (Planted& step : planted)
+    if (!same_culprit) step.commit = 1 + (step.commit + commits / 2) % commits;
+  World first = world.another_workload(planted);
+  bisect::SearchLog known;
+  const JobResult before = search(first, commits, policy, &known);
+  known.runs.clear();
+  known.prior.assign(static_cast<std::size_t>(commits), 1);
+  for (const auto& [good, bad] : before.blamed)
+    for (int commit = good + 1; commit <= bad; ++commit)
+      known.prior[static_cast<std::size_t>(commit) - 1] = static_cast<double>(commits) / (bad - good);
+  return search(world, commits, policy, nullptr, known);
 }
 
 }  // namespace nightjar::test

@@ -237,19 +237,6 @@ TEST_CASE("an improvement blames nobody") {
   CHECK(result.attempts == 0);
 }
 
-TEST_CASE("the budget ends a search that cannot decide") {
-  WorldOptions options;
-  options.cv = .1;
-  options.planted = {{50, .07}};
-  World world(options, 4);
-  SearchPolicy policy;
-  policy.max_runs = 40;
-  const auto result = test::search(world, 100, policy);
-  CHECK(result.blamed.empty());
-  CHECK(result.inconclusive);
-  CHECK(result.runs == policy.max_runs);
-}
-
 TEST_CASE("a log that cannot be is refused") {
   SearchLog log;
   log.commits = 10;
