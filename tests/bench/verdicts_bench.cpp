@@ -26,6 +26,7 @@ struct Row {
   double session_sd = .01, layout_sd = .003, outliers = .05, largest_outlier = .30;
   double known_noise = 0;  // the series' history tells the sd; 0: unknown
   double unbuildable = .1;
+  enum class Before { nothing, same_culprit, other_culprit } before = Before::nothing;
 };
 
 const std::vector<Row> rows = {
@@ -51,6 +52,10 @@ const std::vector<Row> rows = {
     {"outliers 15 % to +50 %: +7 %, CV 3 %", .03, {.07}, 300, .985, 7.6, 85, .01, 100, .01, .003, .15, .5},
     {"layout 1 %: +7 %, CV 3 %", .03, {.07}, 300, .92, 7.6, 170, .06, 100, .01, .01},
     {"N = 256: +7 %, CV 3 %", .03, {.07}, 300, .99, 8.7, 85, .005, 256},
+    {.name = "a second workload, same culprit: +7 %, CV 3 %", .effects = {.07}, .exact = .99, .attempts = 7.4, .runs = 68, .wrong = .005,
+     .before = Row::Before::same_culprit},
+    {.name = "a second workload, another culprit: +7 %, CV 3 %", .effects = {.07}, .exact = .99, .attempts = 7.4, .runs = 68, .wrong = .005,
+     .before = Row::Before::other_culprit},
 };
 
 struct Score {
@@ -130,9 +135,15 @@ std::string play_row(const Row& row, double scale, bool rivals) {
   bisect::SearchPolicy policy;
   policy.max_runs = 3000;
   policy.expected_noise = row.known_noise;
-  const Score ours = play(row, jobs, [&](World& world) { return search(world, row.commits, policy); });
+  const Score ours = play(row, jobs, [&](World& world) {
+    if (row.before == Row::Before::nothing) return search(world, row.commits, policy);
+    return second_search(world, row.commits, policy, row.before == Row::Before::same_culprit);
+  });
   print_ours(row, ours);
   std::string line = "| " + row.name + formatted(" | %d |", jobs) + cell(ours);
+  if (!row.effects.empty())
+    std::printf("  %-22s %16.2f   of all searches, levels known, cells alike\n", "fewest attempts",
+                fewest_attempts(row.commits, row.effects.size(), row.unbuildable));
   if (row.effects.size() > 1) {
     print("levels known, midpoints",
           play(row, 10 * jobs, [&](World& world) { return midpoints_of_known_levels(world, row.commits); }));
@@ -180,6 +191,10 @@ int main(int count, char** arguments) {
   for (const Row& row : rows) {
     if (row.name.find(only) != std::string::npos) table += play_row(row, scale, rivals);
   }
+  table += formatted(
+      "\nFewest attempts that any search could do with, on average and with levels known: %.1f for one culprit, "
+      "%.1f for\ntwo, %.1f for two where everything builds, %.1f for one in 256.\n",
+      fewest_attempts(100, 1, .1), fewest_attempts(100, 2, .1), fewest_attempts(100, 2, 0), fewest_attempts(256, 1, .1));
   if (!file.empty()) write_figures(file, "search", table);
   return 0;
 }
