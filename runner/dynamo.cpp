@@ -8,17 +8,17 @@ namespace nightjar::runner {
 namespace {
 
 // The model in its task, device and precision: what variants by batch and backend have in common.
-std::string model_of(const WorkloadName& name) {
-  return name.str().substr(0, name.str().size() - name.batch().size() - name.backend().size() - 2);
-}
-
 bool is_eager(const WorkloadName& name) { return name.backend() == "eager"; }
+
+// They differ in nothing but what compiled them.
+bool differ_in_backend(const WorkloadName& one, const WorkloadName& other) {
+  return one.variant(one.precision(), one.batch(), other.backend()) == other;
+}
 
 const SuiteItem* eager_of(const SuiteResult& result, const SuiteItem& item) {
   if (is_eager(item.name)) return &item;
   for (const SuiteItem& other : result.items)
-    if (is_eager(other.name) && other.name.batch() == item.name.batch() &&
-        model_of(other.name) == model_of(item.name) && other.status == RunStatus::measured)
+    if (is_eager(other.name) && differ_in_backend(item.name, other.name) && other.status == RunStatus::measured)
       return &other;
   return nullptr;
 }
@@ -81,8 +81,7 @@ std::string counts(const DynamoRow& row) {
 
 bool has_compiled(const std::vector<DynamoRow>& rows, const WorkloadName& name) {
   return std::any_of(rows.begin(), rows.end(), [&](const DynamoRow& row) {
-    return !is_eager(row.workload) && row.workload.batch() == name.batch() &&
-           model_of(row.workload) == model_of(name);
+    return !is_eager(row.workload) && differ_in_backend(row.workload, name);
   });
 }
 

@@ -126,11 +126,10 @@ std::vector<PrioritizedName> expand(const std::vector<SuiteEntry>& entries,
     for (const auto& one : listed) {
       const WorkloadName& name = one.name;
       if (!glob_match(entry.glob, name.str())) continue;
-      const auto end = name.str().size() - name.precision().size() - name.batch().size() - name.backend().size() - 2;
       for (const auto& precision : or_own(entry.precisions, name.precision()))
         for (const auto& batch : or_own(entry.batches, name.batch()))
           for (const auto& backend : or_own(entry.backends, name.backend())) {
-            const auto made = WorkloadName::parse(name.str().substr(0, end) + precision + "/" + batch + "/" + backend);
+            const auto made = name.variant(precision, batch, backend);
             if (made && seen.insert(made->str()).second) out.push_back({*made, entry.priority});
           }
     }

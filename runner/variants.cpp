@@ -46,12 +46,7 @@ std::vector<CatalogEntry> with_variants(std::vector<CatalogEntry> catalog,
 }
 
 CatalogEntry at_batch(const CatalogEntry& entry, const std::string& batch) {
-  const WorkloadName& name = entry.name;
-  const std::string& text = name.str();
-  const std::size_t after = name.backend().size() + 1;
-  const std::size_t at = text.size() - after - name.batch().size();
-  return {*WorkloadName::parse(text.substr(0, at) + batch + text.substr(text.size() - after)),
-          entry.version, entry.kind};
+  return {*entry.name.variant(entry.name.precision(), batch, entry.name.backend()), entry.version, entry.kind};
 }
 
 }  // namespace nightjar::runner

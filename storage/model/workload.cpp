@@ -36,6 +36,15 @@ std::string_view WorkloadName::part(int index) const {
   return rest.substr(0, rest.find('/'));
 }
 
+std::optional<WorkloadName> WorkloadName::variant(std::string_view precision, std::string_view batch,
+                                                  std::string_view backend) const {
+  const auto shared = static_cast<std::size_t>(this->precision().data() - text_.data());
+  std::string text = text_.substr(0, shared);
+  for (const auto part : {precision, batch, backend}) text.append(part).append("/");
+  text.pop_back();
+  return parse(text);
+}
+
 // reach[i]: the glob read so far matches the first i characters. Linear in glob times text, so that a
 // glob from a query cannot keep the service busy.
 bool glob_match(std::string_view glob, std::string_view text) {

@@ -17,6 +17,14 @@ TEST_CASE("a workload's name has seven parts") {
   CHECK(name->str() == "torchbench/lennard_jones/train/cuda/amp/b1000/inductor");
 }
 
+TEST_CASE("a variant keeps model, task and device") {
+  const auto name = *WorkloadName::parse("python/resnet18/eval/cpu/fp32/b4/eager");
+  CHECK(name.variant("bf16", "bmax", "inductor")->str() == "python/resnet18/eval/cpu/bf16/bmax/inductor");
+  CHECK(*name.variant("fp32", "b4", "eager") == name);
+  CHECK_FALSE(name.variant("fp32", "4", "eager"));
+  CHECK_FALSE(name.variant("", "b4", "eager"));
+}
+
 TEST_CASE("a malformed workload name is refused") {
   for (const char* text :
        {"", "python/resnet18", "python/resnet18/eval/cpu/fp32/b4", "a/b/c/d/e/b4/g/h",
