@@ -190,6 +190,7 @@ int run_profile(const Options& options) {
   config.limits.min_iterations = options.iterations;
   config.limits.timeout_seconds = options.timeout_seconds;
   config.limits.seed = options.seed;
+  const auto lock = lock_machine("profiles " + selected.front().name.str(), stop.token());
   const auto progress = [](const std::string& line) { std::cerr << line << "\n"; };
   const auto profiles = profile(config, selected, stop.token(), progress);
   const std::string json = profiles_json(profiles);
