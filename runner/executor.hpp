@@ -22,6 +22,7 @@ struct RunTask {
   const Workload* workload = nullptr;
   const RunLimits* limits = nullptr;
   double slow = 0;  // to be planted, see PlannedRun
+  bool profile = false;  // instead of measuring
 };
 
 struct Prepared {

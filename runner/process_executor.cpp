@@ -9,6 +9,7 @@
 #include "runner/failure.hpp"
 #include "runner/files.hpp"
 #include "runner/fingerprint.hpp"
+#include "runner/profile.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -121,6 +122,28 @@ Prepared ProcessExecutor::prepare(const EnvironmentSpec& spec, bool native, std:
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
 }
 
+ParsedRun ProcessExecutor::profile(const RunTask& task, RunPlace place, const ExpectedTorch& expected,
+                                   std::stop_token stop) {
+  if (is_native(task.workload->name) || find_external(config_.externals, task.workload->name))
+    return refused(RunStatus::unavailable, "only Python workloads can be profiled");
+  place.program = kProfileProgram;
+  const ProcessResult process = run_workload(place, {}, task.workload, *task.limits, probes_, stop);
+  if (stop.stop_requested()) throw Stopped();
+  Profile made;
+  made.workload = task.workload->name.str();
+  made.version = task.workload->version;
+  made.torch_version = task.environment->version;
+  made.torch_commit = task.environment->git_version;
+  made.threads = task.limits->threads;
+  ParsedRun run;
+  add_run(made, process, expected, run.fastest_probe);
+  run.result.seconds = process.seconds;
+  if (made.status != "profiled")
+    return refused(made.status == "unavailable" ? RunStatus::unavailable : RunStatus::failed, made.reason);
+  run.result.profile = std::move(made);
+  return run;
+}
+
 ParsedRun ProcessExecutor::run(const RunTask& task, std::stop_token stop) {
   RunPlace place{config_.environments.cache, config_.environments.python, config_.workloads, {}, {},
                  config_.torchbench, &config_.externals};
@@ -138,6 +161,7 @@ ParsedRun ProcessExecutor::run(const RunTask& task, std::stop_token stop) {
     if (is_native(task.workload->name)) expected.version = expected.git_version = "";
     expected = expected_of(*task.workload, config_.externals, expected);
   }
+  if (task.profile && task.workload) return profile(task, std::move(place), expected, stop);
   std::optional<GpuWatch> watch;  // what it sees is in the session's state afterwards
   if (task.workload && task.workload->name.device() == "cuda") watch.emplace(probe_.gpus());
   const ProcessResult process =

@@ -69,6 +69,8 @@ class ProcessExecutor final : public Executor {
   MachineState machine() override { return probe_.read(); }
 
  private:
+  ParsedRun profile(const RunTask& task, RunPlace place, const ExpectedTorch& expected, std::stop_token stop);
+
   const ProcessExecutorConfig config_;
   Environments environments_;
   NativeCache natives_;

@@ -35,7 +35,7 @@ std::vector<Profile> profile(const ProfileConfig& config, const std::vector<Cata
                              "; --python names another one)");
   const auto site_packages = std::filesystem::path(check.torch.path).parent_path().parent_path();
   RunPlace place{config.cache, config.python, config.workloads, site_packages, {}, config.torchbench, {}};
-  place.program = "python/run_profile.py";
+  place.program = kProfileProgram;
   const auto facts = machine_facts();
   FastestProbes probes;
   std::vector<Profile> profiles;

@@ -15,6 +15,8 @@
 
 namespace nightjar::runner {
 
+inline constexpr const char* kProfileProgram = "python/run_profile.py";
+
 struct ProfileConfig {
   std::filesystem::path python, workloads, cache, torchbench;
   int runs = 5;

@@ -1,5 +1,4 @@
 // What run_profile.py says, as a Profile: the event `profile` of its answer, or why there is none.
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -53,49 +52,27 @@ ProfileRun run_of_event(const Json& event) {
   return run;
 }
 
-OperatorProfile& row_named(Profile& profile, const std::string& name) {
-  const auto found = std::find_if(profile.operators.begin(), profile.operators.end(),
-                                  [&](const auto& one) { return one.name == name; });
-  if (found != profile.operators.end()) return *found;
-  OperatorProfile& added = profile.operators.emplace_back();
-  added.name = name;
-  return added;
-}
-
-// Lists of zeros for the runs that did not see an operator.
-void fill_runs(std::vector<PerIteration>& lists, const std::vector<ProfileRun>& runs) {
-  for (std::size_t run = lists.size(); run < runs.size(); ++run)
-    lists.emplace_back(runs[run].iteration_seconds.size(), 0.0);
-}
-
-void add_operators(Profile& profile, const Json& event) {
-  const std::vector<ProfileRun> before(profile.runs.begin(), profile.runs.end() - 1);
-  for (const Json& one : event.at("operators")) {
-    OperatorProfile& target = row_named(profile, field<std::string>(one, "name"));
-    fill_runs(target.self_seconds, before);
-    fill_runs(target.device_seconds, before);
-    target.self_seconds.push_back(field<PerIteration>(one, "self_seconds"));
-    target.device_seconds.push_back(field<PerIteration>(one, "device_seconds"));
-    target.calls = field<double>(one, "calls");
-    target.flops = field<std::int64_t>(one, "flops");
-    target.bytes = field<std::int64_t>(one, "bytes");
-    target.unknown = field<std::int64_t>(one, "unknown");
-    target.dtype = field<std::optional<std::string>>(one, "dtype").value_or("");
-  }
-  for (OperatorProfile& one : profile.operators) {
-    fill_runs(one.self_seconds, profile.runs);
-    fill_runs(one.device_seconds, profile.runs);
-  }
+OperatorProfile operator_of_event(const Json& event) {
+  OperatorProfile one;
+  one.name = field<std::string>(event, "name");
+  one.self_seconds = {field<PerIteration>(event, "self_seconds")};
+  one.device_seconds = {field<PerIteration>(event, "device_seconds")};
+  one.calls = field<double>(event, "calls");
+  one.flops = field<std::int64_t>(event, "flops");
+  one.bytes = field<std::int64_t>(event, "bytes");
+  one.unknown = field<std::int64_t>(event, "unknown");
+  one.dtype = field<std::optional<std::string>>(event, "dtype").value_or("");
+  return one;
 }
 
 void add_event(Profile& profile, const Json& event) {
-  Profile grown = profile;
-  grown.runs.push_back(run_of_event(event));
-  add_operators(grown, event);
-  grown.memory_reason = field<std::optional<std::string>>(event, "memory_reason").value_or("");
-  if (!event.at("memory").is_null()) grown.memory = event.at("memory").get<MemorySplit>();
-  grown.hints = event.at("hints").get<std::vector<AlignmentHint>>();
-  profile = Json(grown).get<Profile>();  // reading checks that all lists fit
+  Profile one;
+  one.runs.push_back(run_of_event(event));
+  for (const Json& row : event.at("operators")) one.operators.push_back(operator_of_event(row));
+  one.memory_reason = field<std::optional<std::string>>(event, "memory_reason").value_or("");
+  if (!event.at("memory").is_null()) one.memory = event.at("memory").get<MemorySplit>();
+  one.hints = event.at("hints").get<std::vector<AlignmentHint>>();
+  append(profile, Json(one).get<Profile>());  // reading checks that all lists fit
 }
 
 }  // namespace

@@ -60,6 +60,13 @@ void draw(const std::map<std::string, Level>& levels, int iterations, Random& ra
   result.warmup_iterations = 1;
 }
 
+ParsedRun without_profile() {
+  ParsedRun run;
+  run.result.status = RunStatus::unavailable;
+  run.result.reason = "a script has no operators";
+  return run;
+}
+
 }  // namespace
 
 ScriptedExecutor::ScriptedExecutor(Script script, EnvironmentsConfig environments)
@@ -118,6 +125,7 @@ Prepared ScriptedExecutor::prepare(const EnvironmentSpec& environment, bool, std
 
 ParsedRun ScriptedExecutor::run(const RunTask& task, std::stop_token stop) {
   pretend(script_.run_seconds, stop);
+  if (task.profile) return without_profile();
   Random random = random_of(script_, task);
   ParsedRun run;
   run.result.seconds = script_.run_seconds;

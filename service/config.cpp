@@ -245,6 +245,7 @@ void read_report(ConfigSection section, Config::Report& report) {
   section.read("labels", report.labels);
   report.recovered_nights =
       static_cast<int>(section.integer("recovered_nights", report.recovered_nights, 1, 100));
+  report.profile_runs = static_cast<int>(section.integer("profile_runs", report.profile_runs, 0, 100));
   section.done();
   if (report.tracker == "github" && report.repository.empty())
     section.fail("repository", "is required where tracker is \"github\": where issues are filed");

@@ -95,6 +95,7 @@ struct Config {
     std::filesystem::path token_file;
     std::vector<std::string> labels = {"nightjar"};
     int recovered_nights = 3;
+    int profile_runs = 5;  // of each side of a blamed commit, before it is reported; 0: none
   } report;
 };
 

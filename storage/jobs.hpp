@@ -50,6 +50,9 @@ bool fail_job(Database& db, JobId id, int attempt, std::string_view reason);
 // What store_result stored, as it came; nullopt before.
 std::optional<SessionResult> session_of(Database& db, JobId id);
 
+// What a job of profiles found out on each of its builds, all runs of it together.
+std::map<BuildId, Profile> profiles_of_job(Database& db, JobId id);
+
 // What was said of a job's session; nullopt before.
 std::optional<SessionCheck> find_check(Database& db, JobId id);
 void add_check(Database& db, const Job& job, const SessionCheck& check);

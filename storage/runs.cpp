@@ -30,7 +30,8 @@ StoredRun read_run(Database& db, Statement& row) {
                 row.next<std::optional<double>>(),
                 row.next<int>(),
                 row.next<Time>(),
-                row.next<double>()};
+                row.next<double>(),
+                std::nullopt};
   return run;
 }
 

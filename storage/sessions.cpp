@@ -70,7 +70,8 @@ class SessionWriter {
                  "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         sample_(db, "INSERT INTO sample (run, metric, samples) VALUES (?, ?, ?)"),
         value_(db, "INSERT INTO series_value (series, build, run, screened, value, wait_share) "
-                   "VALUES (?, ?, ?, ?, ?, ?)") {}
+                   "VALUES (?, ?, ?, ?, ?, ?)"),
+          profile_(db, "INSERT INTO profile (run, body) VALUES (?, ?)") {}
 
   void write(const RunResult& run) {
     const PlannedRun planned = job_.spec.order.at(static_cast<std::size_t>(run.order));
@@ -86,7 +87,10 @@ class SessionWriter {
         .run();
     const RunId id{run_.inserted_id()};
     for (const auto& [metric, samples] : run.samples) sample_.bind(id, metric, samples).run();
-    if (!planned.is_control()) write_values(id, run, workload, build);
+    // Under a profiler nothing is as fast as it is: whatever such a run says enters no series.
+    const bool counts = !planned.is_control() && job_.spec.kind != JobKind::profile;
+    if (counts) write_values(id, run, workload, build);
+    if (run.profile) profile_.bind(id, json(*run.profile).dump(-1, ' ', false, json::error_handler_t::replace)).run();
   }
 
  private:
@@ -103,7 +107,7 @@ class SessionWriter {
   Database& db_;
   const Job& job_;
   SeriesInterner interner_;
-  Statement run_, sample_, value_;
+  Statement run_, sample_, value_, profile_;
 };
 
 void require_sound(const Job& job, const SessionResult& result) {
@@ -157,6 +161,20 @@ std::optional<SessionResult> session_of(Database& db, JobId id) {
   runs.bind(id);
   while (runs.step()) session.runs.push_back(read_run(db, runs).result);
   return session;
+}
+
+std::map<BuildId, Profile> profiles_of_job(Database& db, JobId id) {
+  std::map<BuildId, Profile> profiles;
+  Statement find(db, "SELECT run.build, profile.body FROM run JOIN profile ON profile.run = run.id "
+                     "WHERE run.job = ? ORDER BY run.position");
+  find.bind(id);
+  while (find.step()) {
+    const auto build = find.next<BuildId>();
+    auto one = json::parse(find.next<std::string>()).get<Profile>();
+    const auto [side, is_first] = profiles.try_emplace(build, one);
+    if (!is_first) append(side->second, one);
+  }
+  return profiles;
 }
 
 std::optional<SessionCheck> find_check(Database& db, JobId id) {

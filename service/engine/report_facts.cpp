@@ -7,6 +7,7 @@
 #include "bisect/statistics.hpp"
 #include "service/discovery/artifacts.hpp"
 #include "service/discovery/wheel.hpp"
+#include "service/engine/boundary_profiles.hpp"
 #include "service/engine/levels.hpp"
 #include "service/engine/search_log.hpp"
 #include "storage/builds.hpp"
@@ -204,6 +205,7 @@ ReportInput report_facts(Desk& desk, const Regression& regression) {
     input.machine = machine->facts;
   input.calibration = storage::calibration_totals(desk.db, regression.machine);
   add_search(desk, regression, input);
+  input.operators = boundary_difference(desk, regression);
   return input;
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bisect/evidence/evidence.hpp"
+#include "service/engine/boundary_profiles.hpp"
 #include "service/engine/policy.hpp"
 #include "service/engine/report_facts.hpp"
 #include "service/report/report.hpp"
@@ -115,7 +116,7 @@ bool report_blamed(Desk& desk) {
   bool changed = false;
   for (const Regression& regression :
        storage::regressions_in_state(desk.db, RegressionState::blamed)) {
-    if (!night_is_explained(desk, regression)) continue;
+    if (!night_is_explained(desk, regression) || !boundary_is_profiled(desk, regression)) continue;
     queue_issue(desk, regression);
     changed = true;
   }

@@ -109,7 +109,8 @@ std::string failure_line(const std::string& said) {
 
 std::string body_of(const ReportInput& input, const Rows& rows) {
   return verdict(input) + "\n\n## Affected series\n\n" + series_table(input.series, rows.series) +
-         failure_line(input.failure) + culprit_section(input, rows.culprit) + measured_section(input, rows.facts) +
+         failure_line(input.failure) + culprit_section(input, rows.culprit) + operators_section(input, rows.facts) +
+         measured_section(input, rows.facts) +
          environment_section(input, rows.facts) + reproduction_section(input) +
          tested_section(input, rows.tested) + alternatives_section(input, rows.facts) +
          "\n---\n" + source_line(input) + "\n\n" + marker_of(issue_key(input.fingerprint)) + "\n";

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bisect/profile_diff.hpp"
 #include "storage/calibration.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/time.hpp"
@@ -88,6 +89,7 @@ struct ReportInput {
   std::map<std::string, std::string> machine;  // facts of the machine class
   CalibrationTotals calibration;  // cases of known truth on that machine class
   std::optional<std::vector<ReportDifference>> differences;  // nullopt: not known; empty: none
+  std::optional<bisect::ProfileDiff> operators;  // last good against first bad build; nullopt: not profiled
   std::vector<ReportTested> tested;
   std::vector<ReportAlternative> alternatives;  // the rest of the posterior, likeliest first
 };

@@ -12,12 +12,14 @@
 #include "storage/model/gpu.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/id.hpp"
+#include "storage/model/profile.hpp"
 #include "storage/model/time.hpp"
 #include "storage/model/workload.hpp"
 
 namespace nightjar {
 
-NIGHTJAR_ENUM(JobKind, screen, confirm, bisect, calibrate);
+// profile: nothing is measured, its runs say where an iteration's time goes.
+NIGHTJAR_ENUM(JobKind, screen, confirm, bisect, calibrate, profile);
 NIGHTJAR_ENUM(JobState, queued, leased, done, failed, cancelled);
 
 // Files laid over a copy of the wheel's environment: a tar archive whose members are paths below
@@ -91,6 +93,7 @@ struct RunResult {
   int warmup_iterations = 0;
   Time started_at{};
   double seconds = 0;
+  std::optional<Profile> profile;  // of this run, where the job asks for profiles
 };
 
 // What the machine did meanwhile, at a session's begin and end.

@@ -108,6 +108,7 @@ void to_json(json& out, const RunResult& run) {
          {"warmup_iterations", run.warmup_iterations},
          {"started_at", run.started_at},
          {"seconds", run.seconds}};
+  if (run.profile) out["profile"] = *run.profile;
 }
 
 static RunResult parse_json(const json& in, Parsed<RunResult>) {
@@ -121,7 +122,8 @@ static RunResult parse_json(const json& in, Parsed<RunResult>) {
           field<std::optional<double>>(in, "checksum"),
           field<int>(in, "warmup_iterations"),
           field<Time>(in, "started_at"),
-          field<double>(in, "seconds")};
+          field<double>(in, "seconds"),
+          in.contains("profile") ? std::optional(in["profile"].get<Profile>()) : std::nullopt};
 }
 
 void from_json(const json& in, RunResult& run) { run = parse_json(in, Parsed<RunResult>{}); }

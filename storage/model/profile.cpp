@@ -1,5 +1,7 @@
 #include "storage/model/profile.hpp"
 
+#include <algorithm>
+
 #include "storage/model/json_io.hpp"
 
 namespace nightjar {
@@ -105,7 +107,45 @@ void check_lengths(const Profile& profile) {
     }
 }
 
+// Lists of zeros for the runs that did not see an operator.
+void fill_runs(std::vector<PerIteration>& lists, const std::vector<ProfileRun>& runs) {
+  for (std::size_t run = lists.size(); run < runs.size(); ++run)
+    lists.emplace_back(runs[run].iteration_seconds.size(), 0.0);
+}
+
+OperatorProfile& operator_of(Profile& profile, const OperatorProfile& like) {
+  const auto found = std::find_if(profile.operators.begin(), profile.operators.end(),
+                                  [&](const auto& one) { return one.name == like.name; });
+  if (found != profile.operators.end()) return *found;
+  OperatorProfile& added = profile.operators.emplace_back();
+  added.name = like.name;
+  fill_runs(added.self_seconds, profile.runs);
+  fill_runs(added.device_seconds, profile.runs);
+  return added;
+}
+
 }  // namespace
+
+void append(Profile& profile, const Profile& more) {
+  for (const OperatorProfile& one : more.operators) {
+    OperatorProfile& target = operator_of(profile, one);
+    for (auto list : {&OperatorProfile::self_seconds, &OperatorProfile::device_seconds})
+      (target.*list).insert((target.*list).end(), (one.*list).begin(), (one.*list).end());
+    target.calls = one.calls;
+    target.flops = one.flops;
+    target.bytes = one.bytes;
+    target.unknown = one.unknown;
+    target.dtype = one.dtype;
+  }
+  profile.runs.insert(profile.runs.end(), more.runs.begin(), more.runs.end());
+  for (OperatorProfile& one : profile.operators) {
+    fill_runs(one.self_seconds, profile.runs);
+    fill_runs(one.device_seconds, profile.runs);
+  }
+  profile.memory = more.memory;
+  profile.memory_reason = more.memory_reason;
+  profile.hints = more.hints;
+}
 
 void to_json(json& out, const Ceilings& ceilings) {
   out = {{"device", ceilings.device},

@@ -65,6 +65,10 @@ struct Profile {
   std::optional<Ceilings> ceilings;
 };
 
+// Adds the runs of `more`, a profile of the same workload on the same build. An operator that one side did not
+// see took no time there; counts of an iteration are the last profile's that saw it.
+void append(Profile& profile, const Profile& more);
+
 void to_json(nlohmann::json& json, const Ceilings& ceilings);
 void from_json(const nlohmann::json& json, Ceilings& ceilings);
 void to_json(nlohmann::json& json, const Profile& profile);

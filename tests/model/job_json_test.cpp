@@ -97,6 +97,19 @@ void check_strict(const json& root, const json& good, const json::json_pointer& 
 
 }  // namespace
 
+TEST_CASE("a run of a job of profiles carries its profile, and others say nothing of one") {
+  RunResult run = sample_session().runs[0];
+  CHECK_FALSE(json(run).contains("profile"));
+  Profile& profile = run.profile.emplace();
+  profile.workload = "python/x/eval/cpu/fp32/b1/eager";
+  profile.runs = {{.01, {.01, .01}, {.002, .002}, {1, 1}, {}, {}, {}}};
+  const json written = run;
+  CHECK(json(written.get<RunResult>()) == written);
+  json spoiled = written;
+  spoiled["profile"]["runs"][0]["slowdown"] = {1};
+  CHECK_THROWS_WITH(spoiled.get<RunResult>(), Catch::Contains("differ in length"));
+}
+
 TEST_CASE("a job's specification is written as its golden file says") {
   check_golden("job_spec.json", sample_spec());
 }

@@ -70,6 +70,14 @@ TEST_CASE("Runs of a profile are put together, operators that one did not see be
   CHECK(profile.operators[1].self_seconds == std::vector<std::vector<double>>{{0, 0}, {0.002, 0.002}});
 }
 
+TEST_CASE("Profiles of single runs put together are the profile of all of them") {
+  const auto first = answered({kReadyEvent, profile_event(rows_with("aten::mm", 0.006))});
+  const auto second = answered({kReadyEvent, profile_event(rows_with("aten::add", 0.002))});
+  Profile together = profiled({first});
+  append(together, profiled({second}));
+  CHECK(json(together) == json(profiled({first, second})));
+}
+
 TEST_CASE("A profile read back from its JSON is the same") {
   const Profile profile = profiled({answered({kReadyEvent, profile_event(rows_with("aten::mm", 0.006))})});
   const std::string text = profiles_json({profile});

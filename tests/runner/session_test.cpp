@@ -128,7 +128,7 @@ TEST_CASE("A script with a field that nobody knows is refused by its name") {
   CHECK_THROWS_WITH(script_of("{"), Catch::Contains("script.json"));
 }
 
-TEST_CASE("A session of real processes measures workloads of its environments") {
+TEST_CASE("A session of real processes measures workloads of its environments, or profiles them") {
   const Scratch scratch;
   spit(scratch / "workloads/workloads.json", R"({"items": [
       {"name": "python/resnet18/eval/cpu/fp32/b4/eager", "version": 1, "kind": "python"}]})");
@@ -142,6 +142,16 @@ say(event="ready", torch={"version": torch.__version__, "git_version": torch.ver
 for i in range(request["min_iterations"]):
     say(event="sample", latency=float(torch.slow.FACTOR), cpu=0.0, wait=0.0)
 say(event="result", warmup_iterations=1, metrics={}, checksum=len(os.environ["OMP_NUM_THREADS"]))
+)");
+  spit(scratch / "workloads/python/run_profile.py", R"(
+import json, os, sys, torch, torch.version, torch.slow
+request = json.load(sys.stdin)
+def say(**event): os.write(3, (json.dumps(event) + "\n").encode())
+say(event="ready", torch={"version": torch.__version__, "git_version": torch.version.git_version,
+    "path": os.path.dirname(torch.__file__)})
+times = [float(torch.slow.FACTOR)] * request["min_iterations"]
+say(event="profile", plain_seconds=1, iteration_seconds=times, outside_seconds=times, slowdown=times, operators=[],
+    memory=None, memory_reason="none", gpu=[], hints=[], fastest_probe=1e-5)
 )");
   ProcessExecutorConfig config;
   config.environments.cache = scratch / "cache";
@@ -166,4 +176,14 @@ say(event="result", warmup_iterations=1, metrics={}, checksum=len(os.environ["OM
   CHECK(session.packages.at("python") == "3");
   CHECK(session.settings.at("threads") == "1");
   CHECK(slurp(config.machine_lock).ends_with(" (measures job 1)\n"));
+
+  spec.kind = JobKind::profile;
+  const auto profiles = run_session(JobId{2}, spec, executor, kClock, {});
+  CHECK_FALSE(profiles.runs[0].profile);  // the control
+  for (const auto& [run, seconds] : {std::pair{1u, 1.0}, std::pair{4u, 3.0}}) {
+    CHECK(profiles.runs[run].reason == "");
+    CHECK(profiles.runs[run].samples.empty());
+    REQUIRE(profiles.runs[run].profile);
+    CHECK(profiles.runs[run].profile->runs.at(0).iteration_seconds == std::vector<double>(10, seconds));
+  }
 }

@@ -98,6 +98,7 @@ repository = "me/reports"
 token_file = "token"
 labels = ["a", "b"]
 recovered_nights = 2
+profile_runs = 3
 )";
 
 // "table.key" of each line.
@@ -204,6 +205,7 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.report.token_file == folder / "etc/token");
   CHECK(config.report.labels == std::vector<std::string>{"a", "b"});
   CHECK(config.report.recovered_nights == 2);
+  CHECK(config.report.profile_runs == 3);
 }
 
 TEST_CASE("a wrong configuration is one line that names file, line and key") {

@@ -149,6 +149,24 @@ TEST_CASE("a job whose build is unknown cannot be stored, and says which") {
   CHECK(find_job(story.db, job.id)->state == JobState::leased);
 }
 
+TEST_CASE("profiles of a job's runs are put together by build, and enter no series") {
+  Story story;
+  const Job job = story.queue("a", JobKind::profile);
+  SessionResult result = Story::result();
+  for (RunResult& run : result.runs) {
+    Profile& profile = run.profile.emplace();
+    profile.runs = {{.01, {.01, .01}, {.002, .002}, {1, 1}, {}, {}, {}}};
+  }
+  result.runs.front().profile.reset();
+  result.runs.back().profile.reset();
+  REQUIRE(store_result(story.db, job.id, story.claim()->attempt, result, at(9)) == Accepted::stored);
+  const auto profiles = profiles_of_job(story.db, job.id);
+  REQUIRE(profiles.size() == 2);
+  for (const auto& [build, profile] : profiles) CHECK(profile.runs.size() == 2);
+  CHECK(story.db.impl().ask("SELECT count(*) FROM series_value") == 0);
+  CHECK(profiles_of_job(story.db, story.queue("b").id).empty());
+}
+
 TEST_CASE("the last checks of a machine class come oldest first") {
   Story story;
   for (const double control : {1.0, 2.0, 3.0}) {

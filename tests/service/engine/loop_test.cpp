@@ -9,6 +9,7 @@ using namespace nightjar::service;
 using service::test::kAlpha;
 using service::test::kBeta;
 using service::test::NightWorld;
+using service::test::two_nights;
 
 namespace {
 
@@ -27,14 +28,6 @@ void plant(NightWorld& world, std::vector<Step> steps) {
         value *= step.factor;
     return value;
   };
-}
-
-void two_nights(NightWorld& world) {
-  world.nightly("2026-08-19");
-  world.settle();
-  world.grow(24);
-  world.nightly("2026-08-20");
-  world.settle();
 }
 
 std::vector<Regression> in_state(NightWorld& world, RegressionState state) {

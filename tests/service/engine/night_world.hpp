@@ -125,7 +125,11 @@ class NightWorld {
         const auto& environment = job.spec.environments[static_cast<std::size_t>(planned.environment)];
         const auto build = storage::find_build(db, environment.build);
         const auto& name = job.spec.workloads[static_cast<std::size_t>(planned.workload)].name;
-        fill(run, *build, name.str());
+        if (job.spec.kind == JobKind::profile) {
+          fill_profile(run, *build, name.str());
+        } else {
+          fill(run, *build, name.str());
+        }
         for (double& latency : run.samples["latency"]) latency *= 1 + planned.slow;
       }
       result.runs.push_back(std::move(run));
@@ -159,6 +163,7 @@ class NightWorld {
   std::function<bool(int position, const std::string& workload)> crashes = [](int, const std::string&) {
     return false;
   };
+  bool profiles = true;  // the runner can make them
   std::function<bool(const Job&)> on_claim;  // false: the runner dies with the job
 
   int position(const CommitSha& sha) const {
@@ -168,6 +173,32 @@ class NightWorld {
   }
 
  private:
+  // Two operators: one of 4 ms, and the rest but for 2 ms outside of both.
+  void fill_profile(RunResult& run, const Build& build, const std::string& workload) {
+    if (!profiles) {
+      run.status = RunStatus::unavailable;
+      run.reason = "no profiler here";
+      return;
+    }
+    const double whole = level(position(*build.commit), workload, "latency") * std::exp(.002 * normal_(random_));
+    Profile& made = run.profile.emplace();
+    made.workload = workload;
+    ProfileRun one;
+    one.iteration_seconds = std::vector<double>(10, whole);
+    one.outside_seconds = std::vector<double>(10, .002);
+    one.slowdown = std::vector<double>(10, 1);
+    made.runs = {one};
+    auto row = [&](const char* name, double seconds) {
+      OperatorProfile& added = made.operators.emplace_back();
+      added.name = name;
+      added.calls = 3;
+      added.self_seconds = {std::vector<double>(10, seconds)};
+      added.device_seconds = {std::vector<double>(10, 0)};
+    };
+    row("aten::linear", .004);
+    row("aten::mul", whole - .006);
+  }
+
   void fill(RunResult& run, const Build& build, const std::string& workload) {
     const int at = position(*build.commit);
     if (!imports(at)) {
@@ -194,5 +225,14 @@ class NightWorld {
   std::mt19937_64 random_{20260820};
   std::normal_distribution<double> normal_{0, 1};
 };
+
+// Two nights with 24 commits between.
+inline void two_nights(NightWorld& world) {
+  world.nightly("2026-08-19");
+  world.settle();
+  world.grow(24);
+  world.nightly("2026-08-20");
+  world.settle();
+}
 
 }  // namespace nightjar::service::test
