@@ -72,6 +72,14 @@ ChangeKind change_kind(const Side& before, const Side& after) {
   return after.seconds > before.seconds ? ChangeKind::slower : ChangeKind::faster;
 }
 
+std::vector<MemoryChange> memory_changes(const Profile& before, const Profile& after) {
+  std::vector<MemoryChange> changes;
+  if (!before.memory || !after.memory) return changes;
+  const auto old = parts_of(*before.memory), now = parts_of(*after.memory);
+  for (std::size_t i = 0; i < now.size(); ++i) changes.push_back({now[i].first, old[i].second, now[i].second});
+  return changes;
+}
+
 }  // namespace
 
 double typical_seconds(const PerIteration& seconds, const PerIteration& slowdown) {
@@ -89,6 +97,7 @@ ProfileDiff difference(const Profile& before, const Profile& after) {
   diff.workload = after.workload;
   diff.before = profile_side(of_runs(before, &ProfileRun::iteration_seconds), before, 0);
   diff.after = profile_side(of_runs(after, &ProfileRun::iteration_seconds), after, 0);
+  diff.memory = memory_changes(before, after);
   SideTable old = side_table(before), now = side_table(after);
   for (const auto& [key, side] : now) old.try_emplace(key);
   const double whole = diff.after.seconds - diff.before.seconds;

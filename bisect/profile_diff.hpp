@@ -25,10 +25,17 @@ struct OperatorChange {
   double share = 0;  // of the iteration's whole change; negative where it counteracts
 };
 
+// A part of the tensors' memory at an iteration's peak, in bytes; the first is the peak itself.
+struct MemoryChange {
+  std::string part;
+  std::int64_t before = 0, after = 0;
+};
+
 struct ProfileDiff {
   std::string workload;
   Side before, after;                   // whole iterations; no calls
   std::vector<OperatorChange> changes;  // those that are clear, the greatest first, then the others
+  std::vector<MemoryChange> memory;     // every part; empty where a side was not divided
 };
 
 inline constexpr const char* kOutside = "(outside of operators)";

@@ -57,10 +57,24 @@ nlohmann::json diff_json(const bisect::ProfileDiff& diff) {
                        {"before", side_json(change.before)},
                        {"after", side_json(change.after)},
                        {"share", change.share}});
+  auto memory = nlohmann::json::array();
+  for (const auto& part : diff.memory)
+    memory.push_back({{"part", part.part}, {"before", part.before}, {"after", part.after}});
   return {{"workload", diff.workload},
           {"before", side_json(diff.before)},
           {"after", side_json(diff.after)},
-          {"changes", changes}};
+          {"changes", changes},
+          {"memory", memory}};
+}
+
+// The peak, and which parts of it changed.
+void print_memory(const std::vector<bisect::MemoryChange>& memory) {
+  if (memory.empty()) return;
+  std::printf("\n%-44s %19s %9s\n", "tensors' memory at the iteration's peak", "MB", "change");
+  for (const auto& part : memory)
+    if (part.before != part.after || &part == &memory.front())
+      std::printf("%-44s %8.2f -> %7.2f %+9.2f\n", part.part.c_str(), static_cast<double>(part.before) / 1e6,
+                  static_cast<double>(part.after) / 1e6, static_cast<double>(part.after - part.before) / 1e6);
 }
 
 void print_diff(const bisect::ProfileDiff& diff) {
@@ -69,7 +83,7 @@ void print_diff(const bisect::ProfileDiff& diff) {
               diff.after.seconds * 1e3, diff.before.seconds > 0 ? 100 * whole / diff.before.seconds : 0);
   if (diff.changes.empty()) {
     std::printf("no operator changed: each by less than its runs differ, or than 1 %% of the iteration\n");
-    return;
+    return print_memory(diff.memory);
   }
   std::printf("\n%-44s %-9s %19s %9s %19s\n", "operator", "", "own ms", "change", "calls");
   for (const auto& change : diff.changes) {
@@ -82,6 +96,7 @@ void print_diff(const bisect::ProfileDiff& diff) {
       std::printf(" %8.0f -> %7.0f", change.before.calls, change.after.calls);
     std::printf("\n");
   }
+  print_memory(diff.memory);
 }
 
 }  // namespace

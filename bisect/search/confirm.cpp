@@ -1,5 +1,6 @@
 // Confirmation of a named step: the evidence of fresh sessions alone, by the same model.
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "bisect/search/decide.hpp"
@@ -14,6 +15,7 @@ constexpr double first_z = 1.55;
 constexpr double odds_to_pass = 2;   // nats for the claimed step: 7 to 1, from fresh runs alone
 constexpr double least_shift = .33;  // of the claimed step, in the median difference of fresh runs
 constexpr int fewest_runs = 3;
+constexpr double much_more = 1.5;    // times the sd that fresh runs should have: not by chance
 constexpr double robust_loss = 1.1;  // variance of a robust location against a mean's
 
 int first_session(const Data& data, int build) {
@@ -94,6 +96,18 @@ double median_shift(const Data& fresh) {
   return median(shifts);
 }
 
+// Sd of runs around their own block's level, from the median difference of pairs: it knows neither a level nor
+// what an outlier is. A machine whose speed wanders while the step is confirmed scatters more than it did before.
+double scatter(const Data& fresh) {
+  constexpr double of_a_pair = .954;  // median |x - y| of two normal values with sd 1
+  std::vector<double> pairs;
+  for (const Block& block : fresh.blocks)
+    for (int i = block.first; i < block.first + block.count; ++i)
+      for (int j = block.first; j < i; ++j)
+        pairs.push_back(std::abs(fresh.y[static_cast<std::size_t>(i)] - fresh.y[static_cast<std::size_t>(j)]));
+  return pairs.empty() ? 0 : median(pairs) / of_a_pair;
+}
+
 // Log odds of a step in `fresh` against none, or one too small to matter.
 double log_odds(const Data& fresh, const Noise& noise) {
   auto evidence = [&](Kind kind, int count) {
@@ -120,7 +134,10 @@ Check check_step(int gap, double size, const Posterior& posterior) {
     out.missing = wanted - have;
     return out;
   }
-  const double odds = log_odds(fresh, cautious(posterior.noise, data));
+  Noise noise = cautious(posterior.noise, data);
+  const double seen = scatter(fresh);
+  if (seen * seen > much_more * much_more * noise.run) noise.run = seen * seen;
+  const double odds = log_odds(fresh, noise);
   out.passed = odds >= odds_to_pass && median_shift(fresh) >= least_shift * relevant;
   if (out.passed) return out;
   out.missing = std::max(2, have / 3);

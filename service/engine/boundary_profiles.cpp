@@ -23,10 +23,11 @@ std::string key_of(const Regression& regression) {
   return "regression:" + std::to_string(regression.id.value) + "/profile";
 }
 
-// The series that was searched, if an operator's time can explain it.
+// The series that was searched, if a profile can explain it.
 std::optional<Series> profiled_series(Desk& desk, const Bisection& search) {
   auto series = storage::find_series(desk.db, search.series);
-  const bool explains = series && series->metric == "latency" && series->workload_name.suite() != "native";
+  const bool explains = series && series->workload_name.suite() != "native" &&
+                        (series->metric == "latency" || series->metric == "peak_cpu_memory");
   return explains ? series : std::nullopt;
 }
 

@@ -205,7 +205,7 @@ ReportInput report_facts(Desk& desk, const Regression& regression) {
     input.machine = machine->facts;
   input.calibration = storage::calibration_totals(desk.db, regression.machine);
   add_search(desk, regression, input);
-  input.operators = boundary_difference(desk, regression);
+  input.profiles = boundary_difference(desk, regression);
   return input;
 }
 

@@ -8,8 +8,8 @@
 
 namespace nightjar::service {
 
-// Which operators got slower at the culprit, at most `limit`.
-std::string operators_section(const ReportInput& input, std::size_t limit);
+// Which operators got slower at the culprit, at most `limit`, or which part of the memory grew.
+std::string profile_section(const ReportInput& input, std::size_t limit);
 // Ends, runs, sessions, builds, runner and at most `limit` facts of the machine.
 std::string measured_section(const ReportInput& input, std::size_t limit);
 // What differs between the ends besides PyTorch's source; says plainly if nothing does.

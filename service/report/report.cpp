@@ -109,7 +109,7 @@ std::string failure_line(const std::string& said) {
 
 std::string body_of(const ReportInput& input, const Rows& rows) {
   return verdict(input) + "\n\n## Affected series\n\n" + series_table(input.series, rows.series) +
-         failure_line(input.failure) + culprit_section(input, rows.culprit) + operators_section(input, rows.facts) +
+         failure_line(input.failure) + culprit_section(input, rows.culprit) + profile_section(input, rows.facts) +
          measured_section(input, rows.facts) +
          environment_section(input, rows.facts) + reproduction_section(input) +
          tested_section(input, rows.tested) + alternatives_section(input, rows.facts) +

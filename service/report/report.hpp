@@ -89,7 +89,7 @@ struct ReportInput {
   std::map<std::string, std::string> machine;  // facts of the machine class
   CalibrationTotals calibration;  // cases of known truth on that machine class
   std::optional<std::vector<ReportDifference>> differences;  // nullopt: not known; empty: none
-  std::optional<bisect::ProfileDiff> operators;  // last good against first bad build; nullopt: not profiled
+  std::optional<bisect::ProfileDiff> profiles;  // last good against first bad build; nullopt: not profiled
   std::vector<ReportTested> tested;
   std::vector<ReportAlternative> alternatives;  // the rest of the posterior, likeliest first
 };

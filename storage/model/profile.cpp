@@ -126,6 +126,14 @@ OperatorProfile& operator_of(Profile& profile, const OperatorProfile& like) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::int64_t>> parts_of(const MemorySplit& split) {
+  std::vector<std::pair<std::string, std::int64_t>> parts;
+  for (const auto& [name, part] : kMemoryParts)
+    if (part != &MemorySplit::gradients_made) parts.emplace_back(name, split.*part);
+  for (auto& [name, bytes] : parts) std::replace(name.begin(), name.end(), '_', ' ');
+  return parts;
+}
+
 void append(Profile& profile, const Profile& more) {
   for (const OperatorProfile& one : more.operators) {
     OperatorProfile& target = operator_of(profile, one);

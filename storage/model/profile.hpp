@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nightjar {
@@ -41,6 +42,9 @@ struct MemorySplit {
   std::int64_t peak = 0, parameters = 0, buffers = 0, gradients = 0, optimizer_state = 0, inputs = 0,
                activations = 0, workspace = 0, gradients_made = 0;
 };
+
+// Name and bytes of each part, the peak first; `gradients_made`, which is no part of it, left out.
+std::vector<std::pair<std::string, std::int64_t>> parts_of(const MemorySplit& split);
 
 // A matrix product whose dimensions keep it from tensor cores at full speed.
 struct AlignmentHint {

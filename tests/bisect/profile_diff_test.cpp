@@ -42,6 +42,17 @@ TEST_CASE("The operator that got slower is named with its share of the whole cha
   CHECK((change.before.calls == 3 && change.after.calls == 4));
 }
 
+TEST_CASE("Memory is compared part by part where both sides were divided") {
+  Profile before = profile_of({5, 5.1}), after = profile_of({5, 5.1});
+  CHECK(difference(before, after).memory.empty());
+  before.memory = MemorySplit{.peak = 30, .parameters = 10, .workspace = 20};
+  after.memory = MemorySplit{.peak = 45, .parameters = 10, .workspace = 35};
+  const auto memory = difference(before, after).memory;
+  REQUIRE(memory.size() == 8);
+  CHECK((memory.front().part == "peak" && memory.front().before == 30 && memory.front().after == 45));
+  CHECK((memory.back().part == "workspace" && memory.back().after - memory.back().before == 15));
+}
+
 TEST_CASE("A change within the difference of runs is not named") {
   CHECK(difference(profile_of({5, 6, 4}), profile_of({6, 6.1, 5.9})).changes.empty());
 }

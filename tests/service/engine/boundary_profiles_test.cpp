@@ -74,12 +74,17 @@ TEST_CASE("a report goes without profiles where there are none") {
   CHECK(report(world).find("Where the time went") == std::string::npos);
 }
 
-TEST_CASE("peak memory is no question of time") {
+TEST_CASE("a report of peak memory shows the part that grew, and no operators") {
   NightWorld world;
   plant(world, "peak_cpu_memory");
   two_nights(world);
-  CHECK(profile_jobs(world).empty());
-  CHECK(report(world).find(world.commits[9].str()) != std::string::npos);
+  CHECK(profile_jobs(world).size() == 1);
+  const std::string body = report(world);
+  CHECK(body.find("## Where the time went") == std::string::npos);
+  const auto section = body.find("## Where the memory went");
+  REQUIRE(section != std::string::npos);
+  CHECK(body.find("| activations | 190.7 MiB | 276.6 MiB | +85.8 MiB |", section) != std::string::npos);
+  CHECK(body.find("| parameters | 95.4 MiB | 95.4 MiB | +0.0 MiB |", section) != std::string::npos);
 }
 
 TEST_CASE("a report does not wait for a runner that never makes the profiles") {

@@ -188,6 +188,10 @@ class NightWorld {
     one.outside_seconds = std::vector<double>(10, .002);
     one.slowdown = std::vector<double>(10, 1);
     made.runs = {one};
+    MemorySplit& split = made.memory.emplace();
+    split.peak = std::llround(level(position(*build.commit), workload, "peak_cpu_memory"));
+    split.parameters = 100'000'000;
+    split.activations = split.peak - split.parameters;
     auto row = [&](const char* name, double seconds) {
       OperatorProfile& added = made.operators.emplace_back();
       added.name = name;
