@@ -20,6 +20,8 @@ constexpr double claim_from = .80, further_from = .15, nothing_from = .10;
 // search has taken so many times what one for a step of the threshold takes: where builds' layouts scatter, no
 // run ends that doubt. At 1.0 second culprits are missed (+7 and +20 %: exact in .963 instead of .990).
 constexpr double patience = 1.25;
+// After so many times the usual runs, the steps of a claim that are certain do not wait for the others of it.
+constexpr double stubbornness = 2.5;
 
 // The chance of a further step that is left open. Missing one costs the same everywhere; excluding it costs
 // runs as the variance of one, so that a noisy series leaves twice as much open.
@@ -111,18 +113,24 @@ Answer named(const Claim& claim, const Posterior& posterior) {
   return out;
 }
 
-// Names what is certain without the rest, which no run is left for.
-Answer spent(const Claim& said, const Posterior& posterior, const SearchLog& log,
-             const SearchPolicy& policy) {
-  const std::string why =
-      "the budget of runs is spent: " + std::to_string(posterior.data.runs()) + " runs";
+// What is certain is named without the rest, when no run is left for that, or when part of a claim can be neither
+// confirmed nor given up.
+std::optional<Answer> without_the_rest(const Claim& said, const Posterior& posterior, const SearchLog& log,
+                                       const SearchPolicy& policy) {
+  const int runs = posterior.data.runs();
+  const bool spent = runs >= policy.max_runs;
+  const bool stuck = runs >= stubbornness * usual_runs(posterior, said, std::log1p(policy.threshold));
+  if (!spent && !stuck) return std::nullopt;
+  const std::string why = spent ? "the budget of runs is spent: " + std::to_string(runs) + " runs"
+                                : "the rest was neither confirmed nor excluded";
   const Claim certain = certain_part(said, posterior, log, policy);
-  if (certain.gaps.empty() || posterior.nothing >= most_nothing) {
-    return {Answer::Outcome::inconclusive, {}, why};
+  if (!certain.gaps.empty() && posterior.nothing < most_nothing) {
+    Answer out = named(certain, posterior);
+    out.rule += "; " + why;
+    return out;
   }
-  Answer out = named(certain, posterior);
-  out.rule += "; " + why;
-  return out;
+  if (!spent) return std::nullopt;
+  return Answer{Answer::Outcome::inconclusive, {}, why};
 }
 
 std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog& log,
@@ -141,7 +149,7 @@ std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog
     const bool patient = data.runs() < patience * usual_runs(posterior, said, std::log1p(policy.threshold));
     if (sure && (said.further <= most_further(posterior) || !patient)) return named(said, posterior);
   }
-  if (data.runs() >= policy.max_runs) return spent(said, posterior, log, policy);
+  if (auto answer = without_the_rest(said, posterior, log, policy)) return *std::move(answer);
   const bool only_ends = data.builds() == 2 && log.untestable.empty();
   if (only_ends && data.runs() >= policy.reproduce_runs) {
     return nobody(posterior, "not reproduced within the runs allowed for it");

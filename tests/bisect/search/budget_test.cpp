@@ -71,3 +71,19 @@ TEST_CASE("a culprit that is certain does not wait for a doubt that layout keeps
   CHECK(exact >= 36);
   CHECK(longest < 600);
 }
+
+TEST_CASE("a certain culprit does not wait for a second step that fresh runs neither confirm nor refute") {
+  for (const std::uint64_t job : {93u, 226u}) {  // took 3000 and 1773 runs
+    std::mt19937_64 random(0x9e3779b97f4a7c15ULL + job);
+    WorldOptions options;
+    options.layout_sd = .01;
+    const int place = 1 + static_cast<int>(random() % 100);
+    options.planted = {{place, .07}};
+    SearchPolicy policy;
+    policy.max_runs = 3000;
+    const Ended end = ended(options, random(), policy);
+    CHECK(end.result.runs < 900);
+    CHECK(end.result.blamed == std::vector{end.world.cell(place)});
+    CHECK(end.rule.find("neither confirmed nor excluded") != std::string::npos);
+  }
+}
