@@ -51,7 +51,7 @@ std::set<BuildId> builds_in_use(Desk& desk) {
   for (const Night& night : storage::open_nights(desk.db))
     if (night.build) used.insert(*night.build);
   for (const RegressionState state : {RegressionState::suspected, RegressionState::confirmed,
-                                      RegressionState::bisecting}) {
+                                      RegressionState::bisecting, RegressionState::blamed}) {
     for (const Regression& regression : storage::regressions_in_state(desk.db, state)) {
       used.insert(regression.good);
       used.insert(regression.bad);
