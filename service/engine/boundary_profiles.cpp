@@ -1,13 +1,11 @@
 #include "service/engine/boundary_profiles.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "service/engine/commit_builds.hpp"
 #include "service/engine/session_plan.hpp"
 #include "service/engine/sessions.hpp"
 #include "storage/jobs.hpp"
-#include "storage/model/metric.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
 

@@ -1,5 +1,6 @@
 // Where time or memory went: the difference of the two profiles at a culprit, for people.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "service/report/evidence.hpp"

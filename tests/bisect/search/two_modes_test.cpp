@@ -2,10 +2,8 @@
 // fell into, often the same one several times in a row: behind a step of 20 times, another step was named
 // between two commits whose binaries are the same, byte by byte.
 #include <catch2/catch.hpp>
-#include <algorithm>
-#include <set>
 
-#include "bisect/search.hpp"
+#include "tests/bisect/search/recorded.hpp"
 
 using namespace nightjar::bisect;
 
@@ -27,21 +25,9 @@ const std::vector<SearchRun> two_modes = {
 }  // namespace
 
 TEST_CASE("Two modes of one binary are not a further culprit") {
-  SearchLog log;
-  log.commits = 280;
-  log.runs = two_modes;
-  std::set<int> seen;
-  for (const SearchRun& run : two_modes)
-    if (run.commit > 0 && run.commit < log.commits && seen.insert(run.commit).second)
-      log.built.push_back(run.commit);
-  const auto next = next_step(log, SearchPolicy{});
+  const NextStep next = test::next_of_recorded(280, two_modes);
   const auto* answer = std::get_if<Answer>(&next.step);
   const bool blames_both = answer && answer->culprits.size() > 1;
   CHECK_FALSE(blames_both);
-  const auto named = [&](int commit) {
-    return answer && std::any_of(answer->culprits.begin(), answer->culprits.end(), [&](const NamedStep& step) {
-             return step.first <= commit && commit <= step.last;
-           });
-  };
-  CHECK_FALSE(named(274));
+  CHECK_FALSE(test::names(next, 274));
 }

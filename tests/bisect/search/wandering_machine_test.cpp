@@ -1,10 +1,8 @@
 // A recorded search on a machine that became slower while a step was being confirmed: behind a step of 15 times,
 // another one was named between two commits that differ in a header which the measured program does not include.
 #include <catch2/catch.hpp>
-#include <algorithm>
-#include <set>
 
-#include "bisect/search.hpp"
+#include "tests/bisect/search/recorded.hpp"
 
 using namespace nightjar::bisect;
 
@@ -22,16 +20,5 @@ const std::vector<SearchRun> wandering = {
 }  // namespace
 
 TEST_CASE("Runs that scatter more than before confirm no step that is within their scatter") {
-  SearchLog log;
-  log.commits = 280;
-  log.runs = wandering;
-  std::set<int> seen;
-  for (const SearchRun& run : wandering)
-    if (run.commit > 0 && run.commit < log.commits && seen.insert(run.commit).second)
-      log.built.push_back(run.commit);
-  const auto next = next_step(log, SearchPolicy{});
-  const auto* answer = std::get_if<Answer>(&next.step);
-  const bool blames = answer && std::any_of(answer->culprits.begin(), answer->culprits.end(),
-                                            [](const NamedStep& step) { return step.first <= 36 && 36 <= step.last; });
-  CHECK_FALSE(blames);
+  CHECK_FALSE(test::names(test::next_of_recorded(280, wandering), 36));
 }

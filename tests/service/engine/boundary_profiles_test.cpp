@@ -26,6 +26,12 @@ std::vector<Job> profile_jobs(NightWorld& world) {
   return jobs;
 }
 
+Job the_profile_job(NightWorld& world) {
+  const auto jobs = profile_jobs(world);
+  REQUIRE(jobs.size() == 1);
+  return jobs[0];
+}
+
 std::string report(NightWorld& world) {
   const auto messages = storage::list_messages(world.db, {100, {}}).items;
   REQUIRE(messages.size() == 1);
@@ -38,14 +44,13 @@ TEST_CASE("a report shows the operator that got slower at the culprit, from one 
   NightWorld world;
   plant(world, "latency");
   two_nights(world);
-  const auto jobs = profile_jobs(world);
-  REQUIRE(jobs.size() == 1);
-  REQUIRE(jobs[0].spec.environments.size() == 2);
+  const Job job = the_profile_job(world);
+  REQUIRE(job.spec.environments.size() == 2);
   for (const int side : {0, 1}) {
-    const auto build = storage::find_build(world.db, jobs[0].spec.environments[static_cast<std::size_t>(side)].build);
+    const auto build = storage::find_build(world.db, job.spec.environments[static_cast<std::size_t>(side)].build);
     CHECK(*build->commit == world.commits[static_cast<std::size_t>(8 + side)]);
   }
-  CHECK(jobs[0].spec.order.size() == 10);
+  CHECK(job.spec.order.size() == 10);
   const std::string body = report(world);
   const auto section = body.find("## Where the time went");
   REQUIRE(section != std::string::npos);
@@ -58,10 +63,9 @@ TEST_CASE("what a profiled run says enters no series") {
   NightWorld world;
   plant(world, "latency");
   two_nights(world);
-  const auto jobs = profile_jobs(world);
-  REQUIRE(jobs.size() == 1);
+  const Job job = the_profile_job(world);
   for (const Series& series : storage::list_series(world.db, {}, {100, {}}).items)
-    CHECK(storage::runs_of_job(world.db, series.id, jobs[0].id).empty());
+    CHECK(storage::runs_of_job(world.db, series.id, job.id).empty());
 }
 
 TEST_CASE("a report goes without profiles where there are none") {
@@ -96,6 +100,5 @@ TEST_CASE("a report does not wait for a runner that never makes the profiles") {
   world.clock.advance(std::chrono::minutes(31));
   world.settle();
   CHECK(report(world).find("Where the time went") == std::string::npos);
-  REQUIRE(profile_jobs(world).size() == 1);
-  CHECK(profile_jobs(world)[0].state != JobState::queued);
+  CHECK(the_profile_job(world).state != JobState::queued);
 }
