@@ -80,7 +80,7 @@ Screen screen(std::span<const double> levels, std::span<const double> tonight,
 }
 
 Confirmation confirm(std::span<const double> good, std::span<const double> bad,
-                     const DetectionPolicy& policy) {
+                     const DetectionPolicy& policy, RunsToCome to_come) {
   using Verdict = Confirmation::Verdict;
   Confirmation out;
   if (policy.repeatability == Repeatability::slope) {
@@ -91,7 +91,7 @@ Confirmation confirm(std::span<const double> good, std::span<const double> bad,
   const auto rungs = ladder(policy.repeatability);
   const int runs = static_cast<int>(std::min(good.size(), bad.size()));
   const auto next = std::upper_bound(rungs.begin(), rungs.end(), runs);
-  const bool used_up = next == rungs.end();
+  const bool used_up = next == rungs.end() || (to_come == RunsToCome::none && runs >= rungs.front());
   out.runs_a_side = used_up ? runs : *next;
   if (runs < rungs.front()) {
     out.rule = "measuring: too few runs to say anything";

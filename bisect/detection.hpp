@@ -50,8 +50,10 @@ struct Confirmation {
   int runs_a_side = 0;
   std::string rule;  // one sentence: why
 };
+// With RunsToCome::none the runs there are count as used up from the least of the ladder on.
+enum class RunsToCome { more, none };
 Confirmation confirm(std::span<const double> good, std::span<const double> bad,
-                     const DetectionPolicy& policy);
+                     const DetectionPolicy& policy, RunsToCome to_come = RunsToCome::more);
 
 // The slow path: a creep that no single night shows. `levels`: newest first, tonight's included. The
 // newest 8 against the 8 oldest of the last 40: Hodges-Lehmann shift of at least the threshold,

@@ -25,7 +25,7 @@ std::string verdict_of(const bisect::Confirmation& confirmation) {
     case Verdict::worse: return "worse";
     case Verdict::better: return "better";
     case Verdict::same: return "same";
-    default: return "inconclusive";  // more runs a side would tell
+    default: return "inconclusive";
   }
 }
 
@@ -33,8 +33,9 @@ Row compare_metric(const std::string& metric, const std::vector<double>& control
                    const std::vector<double>& treatment, double threshold) {
   bisect::DetectionPolicy policy;
   policy.threshold = threshold;
+  policy.repeatability = repeatability_of(metric);
   if (higher_is_better(metric)) policy.direction = Direction::higher_is_better;
-  const auto confirmation = bisect::confirm(control, treatment, policy);
+  const auto confirmation = bisect::confirm(control, treatment, policy, bisect::RunsToCome::none);
   return {metric,
           verdict_of(confirmation),
           bisect::hodges_lehmann(control),
@@ -42,6 +43,10 @@ Row compare_metric(const std::string& metric, const std::vector<double>& control
           bisect::shift(control, treatment, policy.confidence),
           control.size(),
           treatment.size()};
+}
+
+bool any_is(const char* verdict, const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.verdict == verdict; });
 }
 
 nlohmann::json row_json(const Row& row) {
@@ -80,10 +85,10 @@ int compare(const CompareOptions& options) {
     std::printf("%s\n", nlohmann::json{{"metrics", list}}.dump(2).c_str());
   } else {
     std::fputs(table_text(rows_table(rows), options.format == "markdown").c_str(), stdout);
+    if (options.format == "table" && any_is("inconclusive", rows))
+      std::puts("inconclusive: more runs would tell (at least 5 a side, 3 of a peak memory)");
   }
-  const bool worse = std::any_of(rows.begin(), rows.end(),
-                                 [](const Row& row) { return row.verdict == "worse"; });
-  return worse && options.fail_on_worse ? 1 : 0;
+  return any_is("worse", rows) && options.fail_on_worse ? 1 : 0;
 }
 
 }  // namespace nightjar::cli

@@ -10,7 +10,6 @@
 #include "bisect/cli/failure.hpp"
 #include "bisect/cli/model_results.hpp"
 #include "runner/suite_result.hpp"
-#include "storage/model/metric.hpp"
 
 namespace nightjar::cli {
 namespace {
@@ -87,6 +86,11 @@ Metrics read_metrics(const std::vector<std::filesystem::path>& files) {
   Metrics metrics;
   for (const auto& file : files) add_file_to(metrics, file);
   return metrics;
+}
+
+Repeatability repeatability_of(const std::string& metric) {
+  const Metric* known = find_metric(metric.substr(metric.rfind(' ') + 1));
+  return known ? known->repeatability : Repeatability::noisy;
 }
 
 bool higher_is_better(const std::string& metric) {

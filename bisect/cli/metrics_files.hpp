@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "storage/model/metric.hpp"
+
 namespace nightjar::cli {
 
 // Of TorchBench's metrics files by their names, a value a file; of dynamo's performance CSV by "<workload> <column>";
@@ -15,5 +17,7 @@ std::map<std::string, std::vector<double>> read_metrics(
     const std::vector<std::filesystem::path>& files);
 // True for what is better when higher: throughput, speed-up, compression, FLOPS, by name.
 bool higher_is_better(const std::string& metric);
+// How well runs of one build repeat it, where it is a metric of ours; else noisy.
+Repeatability repeatability_of(const std::string& metric);
 
 }  // namespace nightjar::cli

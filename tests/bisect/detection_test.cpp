@@ -91,6 +91,18 @@ TEST_CASE("confirmation climbs the ladder of runs") {
   CHECK(confirm({}, {}, steady).runs_a_side == 3);
 }
 
+TEST_CASE("where no runs are to come, five a side may decide") {
+  const std::vector<double> low = {1, 1.05, .98, 1.02, 1}, high = {1.8, 1.9, 1.75, 1.84, 2};
+  CHECK(confirm(low, high, {}).verdict == Confirmation::Verdict::more);
+  CHECK(confirm(low, high, {}, RunsToCome::none).verdict == Confirmation::Verdict::worse);
+  const std::vector<double> unclear = {1.1, 1.3, 1, 1.2, 1.1};
+  const auto open = confirm(low, unclear, {}, RunsToCome::none);
+  CHECK(open.verdict == Confirmation::Verdict::inconclusive);
+  CHECK(open.runs_a_side == 5);
+  CHECK(confirm(repeated(1, 3), repeated(2, 3), {}, RunsToCome::none).verdict ==
+        Confirmation::Verdict::more);
+}
+
 TEST_CASE("three equal runs decide on steady memory") {
   DetectionPolicy policy;
   policy.repeatability = Repeatability::steady;

@@ -16,7 +16,7 @@ def program(name, *arguments):
     return subprocess.run([BIN / name, *map(str, arguments)], capture_output=True, text=True, timeout=60)
 
 
-def measured(path, slower=1.0):
+def measured(path, slower=1.0, runs=10):
     """What `measure --json` writes, of two models and an inductor variant."""
     def metric(unit, *runs):
         middle = sum(runs) / len(runs)
@@ -28,7 +28,7 @@ def measured(path, slower=1.0):
                 "build": {"version": "2.13.0+cpu", "commit": "c" * 40}, "machine": {"cpu_model": "EPYC"},
                 "output": {"checksum": 1.0}}
 
-    latencies = [slower * (.1 + .0001 * run) for run in range(10)]
+    latencies = [slower * (.1 + .0001 * run) for run in range(runs)]
     items = [item("python/a/eval/cpu/fp32/b4/eager", latency=metric("s", *latencies), peak_cpu_memory=metric("bytes", 3e8)),
              item("python/a/eval/cpu/fp32/b4/inductor", latency=metric("s", .05), peak_cpu_memory=metric("bytes", 2e8),
                   compile_time=metric("s", 12.0)),
@@ -80,6 +80,15 @@ def test_compare_reads_what_measure_and_torchbench_write(tmp_path):
                    tmp_path / "metrics-new.json", "--format", "json")
     rows = {row["metric"]: row for row in json.loads(done.stdout)["metrics"]}
     assert rows["test_eval[python/a-b4-cpu-eager]_latency"]["ratio"] == pytest.approx(1.3)
+
+
+def test_compare_takes_the_runs_that_are_there_for_all(tmp_path):
+    old, new = (measured(tmp_path / f"{name}.json", slower, runs=5) for name, slower in (("old", 1), ("new", 1.8)))
+    rows = json.loads(program("nightjar", "compare", "--control", old, "--treatment", new, "--format", "json").stdout)
+    verdicts = {row["metric"]: row["verdict"] for row in rows["metrics"]}
+    assert verdicts["python/a/eval/cpu/fp32/b4/eager latency"] == "worse"
+    assert verdicts["python/a/eval/cpu/fp32/b4/inductor latency"] == "inconclusive"  # one run a side
+    assert "at least 5 a side" in program("nightjar", "compare", "--control", old, "--treatment", new).stdout
 
 
 def test_repeat_holds_a_build_against_itself(tmp_path):
