@@ -79,14 +79,27 @@ Page<Job> list_jobs(Database& db, std::optional<JobState> state, const PageReque
                                                                                      read_job);
 }
 
-std::map<JobState, int> count_jobs(Database& db) {
+namespace {
+
+std::map<JobState, int> counted(Statement& count) {
   std::map<JobState, int> counts;
-  Statement count(db, "SELECT state, count(*) FROM job GROUP BY state");
   while (count.step()) {
     const auto state = count.next<JobState>();
     counts[state] = count.next<int>();
   }
   return counts;
+}
+
+}  // namespace
+
+std::map<JobState, int> count_jobs(Database& db) {
+  Statement count(db, "SELECT state, count(*) FROM job GROUP BY state");
+  return counted(count);
+}
+
+std::map<JobState, int> count_jobs_of_night(Database& db, NightId night) {
+  Statement count(db, "SELECT state, count(*) FROM job WHERE night = ? GROUP BY state");
+  return counted(count.bind(night));
 }
 
 std::optional<Job> claim_job(Database& db, const Runner& runner, Time now, Time lease_until) {

@@ -22,6 +22,7 @@ std::optional<Job> find_job(Database& db, std::string_view key);
 std::vector<Job> jobs_of_night(Database& db, NightId night, JobKind kind);
 Page<Job> list_jobs(Database& db, std::optional<JobState> state, const PageRequest& page);
 std::map<JobState, int> count_jobs(Database& db);
+std::map<JobState, int> count_jobs_of_night(Database& db, NightId night);
 
 // The best queued job for `runner`: same machine class, all its workloads runnable there, affinity
 // respected; highest priority, then oldest. Leases it, raises its attempt, and notes that the runner

@@ -82,12 +82,8 @@ json Rows::night(const Night& night) {
 json Rows::night_detail(const Night& stored) {
   json row = night(stored);
   json counts{{"queued", 0}, {"leased", 0}, {"done", 0}, {"failed", 0}, {"cancelled", 0}};
-  for (const JobKind kind :
-       {JobKind::screen, JobKind::confirm, JobKind::bisect, JobKind::calibrate, JobKind::profile})
-    for (const Job& job : storage::jobs_of_night(db_, stored.id, kind)) {
-      auto& count = counts[std::string(name_of(job.state))];
-      count = count.get<int>() + 1;
-    }
+  for (const auto& [state, count] : storage::count_jobs_of_night(db_, stored.id))
+    counts[std::string(name_of(state))] = count;
   json regressions = json::array();
   for (const Regression& regression : storage::regressions_of_night(db_, stored.id))
     regressions.push_back(regression.id);

@@ -167,6 +167,8 @@ TEST_CASE("jobs are listed by night and kind, by state, and counted") {
   CHECK(list_jobs(story.db, std::nullopt, {2, std::nullopt}).next == 2);
   CHECK(count_jobs(story.db) ==
         std::map<JobState, int>{{JobState::queued, 2}, {JobState::done, 1}});
+  CHECK(count_jobs_of_night(story.db, story.night.id) == count_jobs(story.db));
+  CHECK(count_jobs_of_night(story.db, NightId{9}).empty());
   CHECK(find_job(story.db, "confirm")->spec.kind == JobKind::confirm);
   CHECK_FALSE(find_job(story.db, "unknown"));
   CHECK_FALSE(find_job(story.db, JobId{99}));

@@ -33,7 +33,8 @@ void ask_everything(Story& story) {
   touch_runner(db, story.runner.id, at(0)), find_workload(db, story.workload.id);
   find_night(db, story.night.id), find_night_of_build(db, story.bad.id), open_nights(db);
   list_nights(db, {50, 9}), list_audit(db, {50, 9}), get_note(db, "a"), set_note(db, "a", "b");
-  jobs_of_night(db, story.night.id, JobKind::screen), count_jobs(db);
+  jobs_of_night(db, story.night.id, JobKind::screen), count_jobs(db),
+      count_jobs_of_night(db, story.night.id);
   list_jobs(db, std::nullopt, {50, 9}), list_jobs(db, JobState::queued, {50, 9});
   renew_lease(db, job, 1, at(0)), release_job(db, job, 1), expire_leases(db, at(0));
   cancel_job(db, job, "x"), fail_job(db, job, 1, "x"), session_of(db, job);
