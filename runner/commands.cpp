@@ -13,7 +13,6 @@
 #include "runner/files.hpp"
 #include "runner/machine_lock.hpp"
 #include "runner/measure_output.hpp"
-#include "runner/native_cache.hpp"
 #include "runner/profile.hpp"
 #include "runner/profile_output.hpp"
 #include "runner/process_executor.hpp"
@@ -21,6 +20,7 @@
 #include "runner/scripted_executor.hpp"
 #include "runner/selection.hpp"
 #include "runner/stop_on_signal.hpp"
+#include "runner/workbench.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -95,6 +95,14 @@ std::unique_ptr<Executor> make_executor(const Options& options, const AgentConfi
   return std::make_unique<ProcessExecutor>(std::move(config));
 }
 
+void refuse_all_but_native(const Options& options, const std::vector<ChosenWorkload>& chosen) {
+  if (options.libtorch.empty()) return;
+  for (const auto& one : chosen)
+    if (!is_native(one.workload.name))
+      throw WrongUse("--libtorch measures native workloads only, and " + one.workload.name.str() +
+                     " is none; name them by 'native/**'");
+}
+
 }  // namespace
 
 fs::path cache_folder(const fs::path& asked) {
@@ -140,9 +148,11 @@ int run_measure(const Options& options) {
   const auto listed = catalog_of(options, options.globs);
   const Suite suite = suite_of(options, listed);
   const auto chosen = chosen_by(options, suite, listed);
+  refuse_all_but_native(options, chosen);
   const StopOnSignal stop;
   MeasureConfig config;
   config.python = default_python(options.python);
+  config.libtorch = options.libtorch;
   config.workloads = default_workloads(options.workloads);
   config.cache = cache_folder(options.cache);
   config.torchbench = options.torchbench;
@@ -210,16 +220,16 @@ int run_doctor(const Options& options) {
 
 int run_prepare_native(const Options& options) {
   const StopOnSignal stop;
-  const fs::path python = default_python(options.python);
-  const ImportCheck check = check_import(python, {}, {}, stop.token());
-  if (!check.broken.empty()) throw std::runtime_error(check.broken + " (with " + python.string() + ")");
+  MeasureConfig config;
+  config.python = default_python(options.python);
+  config.libtorch = options.libtorch;
+  config.workloads = default_workloads(options.workloads);
+  config.cache = cache_folder(options.cache);
   const auto lock = lock_machine("compiles native workloads", stop.token());
-  const auto site_packages = fs::path(check.torch.path).parent_path().parent_path();
-  const NativeProgram program =
-      NativeCache(cache_folder(options.cache), default_workloads(options.workloads) / "native")
-          .make(site_packages, stop.token());
-  if (program.path.empty()) throw std::runtime_error(program.reason);
-  std::cout << program.path.string() << "\n";
+  const auto progress = [](const std::string& line) { std::cerr << line << "\n"; };
+  const Workbench bench(config, true, stop.token(), progress);
+  if (bench.native().path.empty()) throw std::runtime_error(bench.native().reason);
+  std::cout << bench.native().path.string() << "\n";
   return 0;
 }
 

@@ -12,7 +12,7 @@ namespace nightjar::runner {
 struct Options {
   std::string service, token_file, name;
   std::vector<std::string> labels;  // "k=v"
-  std::filesystem::path cache, python, workloads, scripted, torchbench, commands;
+  std::filesystem::path cache, python, libtorch, workloads, scripted, torchbench, commands;
   std::int64_t cache_bytes = 40LL << 30;
   std::vector<std::string> globs;  // of measure
   std::string suite, format = "table";

@@ -52,6 +52,12 @@ void add_measure(CLI::App& measure, Options& options) {
   measure.add_flag("--json", options.json, "the same as --format json");
 }
 
+void add_libtorch(CLI::App& command, Options& options) {
+  command.add_option("--libtorch", options.libtorch,
+                     "native workloads against this LibTorch instead of the Python's: the unpacked folder, or a "
+                     "prefix (/usr)");
+}
+
 void add_convert(CLI::App& convert, Options& options) {
   convert.add_option("file", options.measurement, "what `measure --json` wrote")->required();
   convert.add_option("--format", options.format)
@@ -83,6 +89,7 @@ int parse_and_run(int argc, char** argv) {
   auto* list = app.add_subcommand("list", "names of all workloads, one a line");
   auto* measure = app.add_subcommand("measure", "measure here and now, without a service");
   add_measure(*measure, options);
+  add_libtorch(*measure, options);
   auto* convert = app.add_subcommand("convert", "an earlier measurement in another format");
   add_convert(*convert, options);
   auto* profile = app.add_subcommand("profile", "where time and memory go: operators, roofline, peak memory");
@@ -91,6 +98,7 @@ int parse_and_run(int argc, char** argv) {
   auto* doctor = app.add_subcommand("doctor", "what makes measurements noisy here (exit 1: something)");
   doctor->add_flag("--json", options.json, "the findings as JSON");
   auto* native = app.add_subcommand("prepare-native", "compile the native workloads ahead of time");
+  add_libtorch(*native, options);
   auto* script = app.add_subcommand("script-help", "what a file for --scripted holds");
   try {
     app.parse(argc, argv);

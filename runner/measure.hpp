@@ -17,6 +17,7 @@ namespace nightjar::runner {
 
 struct MeasureConfig {
   std::filesystem::path python, workloads, cache, torchbench;
+  std::filesystem::path libtorch;  // for native workloads in place of that Python's; empty: none
   int runs = 5;
   std::optional<double> minutes;  // after which no run begins
   RunLimits limits;
@@ -57,12 +58,5 @@ std::vector<std::size_t> measuring_order(const std::vector<int>& priorities, int
 // imported, Stopped.
 Measurement measure(const MeasureConfig& config, const std::vector<ChosenWorkload>& workloads,
                     std::stop_token stop, const std::function<void(const std::string&)>& progress);
-
-// A metric over runs: each run's Hodges-Lehmann location (of latency: of its undisturbed iterations, see
-// storage/model/run_value.hpp), the location of these with a 95 % interval, and the coefficient of variation from run to run (0 for one run).
-struct Summary {
-  double location = 0, low = 0, high = 0, cv = 0;
-};
-Summary summarize(const std::vector<RunResult>& runs, const std::string& metric);
 
 }  // namespace nightjar::runner

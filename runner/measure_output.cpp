@@ -4,6 +4,7 @@
 #include <set>
 
 #include "runner/dynamo.hpp"
+#include "runner/run_summary.hpp"
 #include "runner/table.hpp"
 #include "runner/torchbench_metrics.hpp"
 #include "storage/model/json_io.hpp"

@@ -10,40 +10,11 @@
 #include "runner/failure.hpp"
 #include "runner/files.hpp"
 #include "runner/process.hpp"
-#include "runner/record.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 constexpr std::size_t kKeptPrograms = 32;  // some megabytes each
-
-bool belongs_to_libtorch(const std::string& path) {
-  return path.starts_with("torch/lib/") || path.starts_with("torch/include/") ||
-         path.starts_with("torch/share/cmake/");
-}
-
-// "path=hash" lines, sorted, of all regular files below `folder` that `wanted` takes.
-template <class Wanted>
-std::string hashes_below(const fs::path& folder, Wanted wanted) {
-  std::map<std::string, std::string> hashes;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    const std::string path = entry.path().lexically_relative(folder).generic_string();
-    if (entry.is_regular_file() && wanted(path)) hashes[path] = digest_of_file(entry.path()).str();
-  }
-  std::string text;
-  for (const auto& [path, hash] : hashes) text += path + "=" + hash + "\n";
-  return text;
-}
-
-std::string hashes_of_libtorch(const fs::path& site_packages) {
-  if (const fs::path record = find_torch_record(site_packages); !record.empty()) {
-    std::string text;
-    for (const auto& [path, entry] : parse_record(read_file(record).value_or("")))
-      if (belongs_to_libtorch(path)) text += path + "=" + entry.sha256 + "\n";
-    if (!text.empty()) return text;
-  }
-  return hashes_below(site_packages, belongs_to_libtorch);
-}
 
 ProcessSpec tool(std::vector<std::string> command, const fs::path& home) {
   ProcessSpec spec;
@@ -72,20 +43,20 @@ std::string error_line(const ProcessResult& result) {
 
 }  // namespace
 
-std::string NativeCache::key(const fs::path& site_packages) {
+std::string NativeCache::key(const LibTorch& libtorch) {
   Digest digest;
-  digest.add(hashes_of_libtorch(site_packages));
-  digest.add(hashes_below(sources_, [](const std::string&) { return true; }));
+  digest.add(hashes_of(libtorch));
+  digest.add(hashes_below(sources_));
   digest.add(compiler_version());
   return digest.hex().str();
 }
 
-NativeProgram NativeCache::make(const fs::path& site_packages, std::stop_token stop) {
+NativeProgram NativeCache::make(const LibTorch& libtorch, std::stop_token stop) {
   if (!fs::exists(sources_ / "CMakeLists.txt"))
     return {{}, true, "there is no project in " + sources_.string()};
-  if (!fs::exists(site_packages / "torch/share/cmake"))
+  if (!fs::exists(libtorch.cmake))
     return {{}, true, "this build has no torch/share/cmake to compile against"};
-  const std::string name = key(site_packages);
+  const std::string name = key(libtorch);
   const fs::path target = cache_ / "native" / name / "nightjar-native";
   std::error_code ignored;
   if (fs::exists(target)) {
@@ -93,15 +64,15 @@ NativeProgram NativeCache::make(const fs::path& site_packages, std::stop_token s
     return {target, false, {}};
   }
   if (const auto found = failed_.find(name); found != failed_.end()) return found->second;
-  NativeProgram program = compile(site_packages, target, std::move(stop));
+  NativeProgram program = compile(libtorch, target, std::move(stop));
   if (program.path.empty()) failed_[name] = program;
   trim();
   return program;
 }
 
-NativeProgram NativeCache::compile(const fs::path& site_packages, const fs::path& target,
+NativeProgram NativeCache::compile(const LibTorch& libtorch, const fs::path& target,
                                    std::stop_token stop) {
-  spdlog::info("compiling native workloads against={}", site_packages.string());
+  spdlog::info("compiling native workloads against={}", libtorch.root.string());
   const TemporaryFolder work(cache_ / "tmp");
   const fs::path build = work.path() / "build";
   // Without run path: LD_LIBRARY_PATH says which environment's LibTorch a run loads, since environments
@@ -109,7 +80,7 @@ NativeProgram NativeCache::compile(const fs::path& site_packages, const fs::path
   ProcessSpec configure =
       tool({"cmake", "-S", sources_.string(), "-B", build.string(), "-G", "Ninja",
             "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_SKIP_RPATH=ON",
-            "-DCMAKE_PREFIX_PATH=" + (site_packages / "torch/share/cmake").string()},
+            "-DCMAKE_PREFIX_PATH=" + libtorch.cmake.string()},
            work.path());
   const ProcessResult configured = run_process(configure, stop);
   if (stop.stop_requested()) throw Stopped();

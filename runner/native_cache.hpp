@@ -7,6 +7,8 @@
 #include <stop_token>
 #include <string>
 
+#include "runner/libtorch.hpp"
+
 namespace nightjar::runner {
 
 struct NativeProgram {
@@ -21,17 +23,16 @@ class NativeCache {
   NativeCache(std::filesystem::path cache, std::filesystem::path sources)
       : cache_(std::move(cache)), sources_(std::move(sources)) {}
 
-  // What the program depends on: RECORD's hashes of torch/lib, torch/include and torch/share/cmake
-  // (without RECORD: of the files), the project's sources and the compiler.
-  std::string key(const std::filesystem::path& site_packages);
+  // What the program depends on: LibTorch's libraries, headers and CMake files, the project's sources and
+  // the compiler.
+  std::string key(const LibTorch& libtorch);
 
   // Compiles unless it is there; minutes the first time, so the caller holds the MachineLock. Throws
   // Stopped.
-  NativeProgram make(const std::filesystem::path& site_packages, std::stop_token stop);
+  NativeProgram make(const LibTorch& libtorch, std::stop_token stop);
 
  private:
-  NativeProgram compile(const std::filesystem::path& site_packages,
-                        const std::filesystem::path& target, std::stop_token stop);
+  NativeProgram compile(const LibTorch& libtorch, const std::filesystem::path& target, std::stop_token stop);
   void trim();
 
   const std::filesystem::path cache_, sources_;

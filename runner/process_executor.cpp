@@ -71,7 +71,7 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
     spec.timeout_seconds = external->timeout_seconds.value_or(limits.timeout_seconds);
   } else if (is_native(workload->name)) {
     spec.command = {place.native.string()};
-    spec.environment["LD_LIBRARY_PATH"] = (place.site_packages / "torch/lib").string();
+    spec.environment["LD_LIBRARY_PATH"] = place.libtorch.string();
   } else {
     spec.command = {place.python.string(), (place.workloads / place.program).string()};
   }
@@ -116,7 +116,7 @@ Prepared ProcessExecutor::prepare(const EnvironmentSpec& spec, bool native, std:
   const auto start = std::chrono::steady_clock::now();
   const Environment environment = environments_.make(spec, stop);
   Ready ready{environment.site_packages, {}};
-  if (native && environment.broken.empty()) ready.native = natives_.make(ready.site_packages, stop);
+  if (native && environment.broken.empty()) ready.native = natives_.make(libtorch_of_build(ready.site_packages), stop);
   ready_[spec.key()] = ready;
   return {environment.broken,
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
@@ -156,6 +156,7 @@ ParsedRun ProcessExecutor::run(const RunTask& task, std::stop_token stop) {
                      ready.native.reason);
     place.site_packages = ready.site_packages;
     place.native = ready.native.path;
+    place.libtorch = libtorch_of_build(ready.site_packages).libraries;
     expected = {ready.site_packages, task.environment->version, task.environment->git_version};
     // The native program has no torch/version.py; where its libraries come from is checked.
     if (is_native(task.workload->name)) expected.version = expected.git_version = "";

@@ -36,6 +36,7 @@ struct RunPlace {
   std::filesystem::path torchbench;     // checkout; needed for its models only
   const Externals* externals = nullptr;
   std::filesystem::path program = "python/run.py";  // of the Python suite
+  std::filesystem::path libtorch = {};              // libraries that native workloads load
 };
 
 // The fastest probes of this machine so far, in seconds: native, Python and each external program probe with

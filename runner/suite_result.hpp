@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runner/measure.hpp"
+#include "runner/run_summary.hpp"
 
 namespace nightjar::runner {
 

@@ -45,7 +45,7 @@ TEST_CASE("The native key follows LibTorch and the sources, and nothing else of 
     members.push_back({"torch/lib/libtorch.so", library, ""});
     const auto record = record_of(members, "2.15.0");
     spit(scratch / "site" / record.name, record.text);
-    return NativeCache(scratch / "cache", scratch / "native").key(scratch / "site");
+    return NativeCache(scratch / "cache", scratch / "native").key(libtorch_of_build(scratch / "site"));
   };
   const std::string key = key_with("a", "1");
   CHECK(key == key_with("b", "1"));
@@ -70,16 +70,34 @@ add_custom_target(program ALL COMMAND ${CMAKE_COMMAND} -E touch nightjar-native)
   };
   const auto first = build("first", "a", "1"), same = build("same", "b", "1"), other = build("other", "a", "2");
   const NativeProgram made =
-      NativeCache(scratch / "cache", scratch / "native").make(first, std::stop_token{});
+      NativeCache(scratch / "cache", scratch / "native").make(libtorch_of_build(first), std::stop_token{});
   INFO(made.reason);
   REQUIRE(std::filesystem::exists(made.path));
   // Whoever would compile now is stopped at it.
   std::stop_source stop;
   stop.request_stop();
   NativeCache later(scratch / "cache", scratch / "native");
-  CHECK(later.make(first, stop.get_token()).path == made.path);
-  CHECK(later.make(same, stop.get_token()).path == made.path);
-  CHECK_THROWS_AS(later.make(other, stop.get_token()), Stopped);
+  CHECK(later.make(libtorch_of_build(first), stop.get_token()).path == made.path);
+  CHECK(later.make(libtorch_of_build(same), stop.get_token()).path == made.path);
+  CHECK_THROWS_AS(later.make(libtorch_of_build(other), stop.get_token()), Stopped);
+}
+
+TEST_CASE("A LibTorch that a package installed is found below its prefix and known by its files") {
+  const Scratch scratch;
+  spit(scratch / "native/main.cpp", "int main() {}");
+  spit(scratch / "usr/lib/some-arch/libtorch_cpu.so", "1");
+  spit(scratch / "usr/lib/libother.so", "1");
+  spit(scratch / "usr/include/ATen/ATen.h", "1");
+  const LibTorch found = libtorch_at(scratch / "usr");
+  CHECK(found.libraries == found.root / "lib/some-arch");
+  CHECK(found.cmake == found.root);
+  NativeCache cache(scratch / "cache", scratch / "native");
+  const std::string key = cache.key(found);
+  spit(scratch / "usr/lib/libother.so", "2");
+  CHECK(cache.key(found) == key);
+  spit(scratch / "usr/include/ATen/ATen.h", "2");
+  CHECK(cache.key(found) != key);
+  CHECK_THROWS_AS(libtorch_at(scratch / "native"), WrongUse);
 }
 
 TEST_CASE("A measurement is written as JSON, CSV and table") {

@@ -1,0 +1,46 @@
+// Where the runs of `measure` are made, and what is learnt from run to run.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "runner/batch_sweep.hpp"
+#include "runner/machine_state.hpp"
+#include "runner/measure.hpp"
+#include "runner/native_cache.hpp"
+#include "runner/process_executor.hpp"
+
+namespace nightjar::runner {
+
+class Workbench {
+ public:
+  // Imports torch with `config.python`, unless `config.libtorch` names what to measure; compiles the native
+  // workloads if `native`. Keeps a reference to `config`. Throws std::runtime_error if torch cannot be
+  // imported, WrongUse if there is no LibTorch, Stopped.
+  Workbench(const MeasureConfig& config, bool native, std::stop_token stop,
+            const std::function<void(const std::string&)>& progress);
+
+  // One run more of `measured`, or its status and reason.
+  void run_once(MeasuredWorkload& measured, const RunLimits& limits);
+  // One run at a batch size, kept from taking all of the machine's memory.
+  BatchPoint try_batch(const CatalogEntry& entry, int batch);
+  // As Python's import said, else as the first run did.
+  const ReadyTorch& torch() const { return torch_; }
+  const NativeProgram& native() const { return native_; }
+  MachineState machine() { return machine_.read(); }
+
+ private:
+  ParsedRun run_unthrottled(const Workload& workload, const RunLimits& limits);
+
+  const MeasureConfig& config_;
+  std::stop_token stop_;
+  ReadyTorch torch_;
+  RunPlace place_;
+  NativeProgram native_;
+  ExpectedTorch expected_;
+  FastestProbes probes_;
+  MachineProbe machine_;
+};
+
+}  // namespace nightjar::runner
