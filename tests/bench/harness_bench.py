@@ -24,24 +24,24 @@ MODELS = ["dlrm/eval/cpu/fp32/b128/eager", "soft_actor_critic/act/cpu/fp32/b1/ea
           "resnet18/eval/cpu/fp32/b4/eager"]
 
 
-def turns(name):
+def turns(name, seconds=SECONDS):
     if name.startswith("native/"):
         program = [str(pathlib.Path(programs.native()).parent / "nightjar-native-bare")]
     else:
         program = [programs.python(), str(HERE / "bare" / "turns.py")]
     core = str(max(os.sched_getaffinity(0)))
-    done = subprocess.run(["taskset", "-c", core, *program, name, str(SECONDS)], check=True,
+    done = subprocess.run(["taskset", "-c", core, *program, name, str(seconds)], check=True,
                           capture_output=True, text=True, env=programs.environment())
     return [tuple(map(float, line.split())) for line in done.stdout.splitlines()]
 
 
-def compare(name):
+def compare(name, seconds=SECONDS, processes=PROCESSES, precise=PRECISE):
     """Ours, theirs, their ratio, twice its standard error by the median absolute deviation, and the pairs."""
     pairs, error = [], 1.0
-    for process in range(PROCESSES[1]):
-        if process >= PROCESSES[0] and error <= PRECISE:
+    for process in range(processes[1]):
+        if process >= processes[0] and error <= precise:
             break
-        pairs += turns(name)
+        pairs += turns(name, seconds)
         ratios = [mine / theirs for mine, theirs in pairs]
         ratio = statistics.median(ratios)
         spread = 1.4826 * statistics.median(abs(r - ratio) for r in ratios)

@@ -24,10 +24,10 @@ import programs  # noqa: E402
 BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", ROOT / "build/bin"))
 ROUNDS = 20
 METRICS = ["latency", "peak_cpu_memory", "memory_after_import", "compile_time"]
-# Native dlrm alone calls at::bmm in its own code; Python's dlrm alone has embedding bags.
+# Native dlrm alone calls at::bmm in its own code; tts_angular alone has LSTMs.
 HEADER, DISTRIBUTIONS, LEAK, COMPILED = (
     "native/dlrm/eval/cpu/fp32/b128/eager", "python/soft_actor_critic/act/cpu/fp32/b1/eager",
-    "python/dlrm/eval/cpu/fp32/b128/eager", "python/lennard_jones/eval/cpu/fp32/b256/inductor")
+    "python/tts_angular/eval/cpu/fp32/b16/eager", "python/lennard_jones/eval/cpu/fp32/b256/inductor")
 INNOCENT = ["native/wave/eval/cpu/fp32/b1/eager", "native/soft_actor_critic/act/cpu/fp32/b1/eager",
             "python/wave/eval/cpu/fp32/b1/eager", "python/lennard_jones/eval/cpu/fp32/b256/eager"]
 PLANTED = {(HEADER, "latency"), (DISTRIBUTIONS, "latency"), (LEAK, "peak_cpu_memory")}
@@ -39,14 +39,14 @@ EDITS = {
         "                valid = constraint.check(value)\n",
         "                for _ in range(12):\n                    torch._is_all_true(constraint.check(value))\n"
         "                valid = constraint.check(value)\n"),
-    "torch/nn/modules/sparse.py": (
-        "        return F.embedding_bag(\n",
-        "        _kept.append(bytearray(b'.' * 65536))\n        return F.embedding_bag(\n"),
+    "torch/nn/modules/rnn.py": (
+        "            result = _VF.lstm(\n",
+        "            _kept.append(bytearray(b'.' * 327680))\n            result = _VF.lstm(\n"),
     "torch/_inductor/graph.py": (
         "    def compile_to_module(self) -> CompiledModule:\n",
         "    def compile_to_module(self) -> CompiledModule:\n        sum(i * i for i in range(60_000_000))\n"),
 }
-TAILS = {"torch/nn/modules/sparse.py": "\n\n_kept = []\n"}
+TAILS = {"torch/nn/modules/rnn.py": "\n\n_kept = []\n"}
 
 
 def changed_build(folder):
