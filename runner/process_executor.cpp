@@ -22,27 +22,11 @@ ParsedRun refused(RunStatus status, std::string reason) {
   return run;
 }
 
-std::string program_of(const WorkloadName& name) {
-  return is_native(name) ? "native" : is_ours(name.suite()) ? "python" : name.str();
-}
-
 }  // namespace
-
-double FastestProbes::of(const Workload* workload) const {
-  if (!workload) return 0;
-  const auto found = fastest_.find(program_of(workload->name));
-  return found == fastest_.end() ? 0 : found->second;
-}
-
-void FastestProbes::note(const Workload* workload, double seconds) {
-  if (!workload || seconds <= 0) return;
-  double& fastest = fastest_[program_of(workload->name)];
-  fastest = fastest > 0 ? std::min(fastest, seconds) : seconds;
-}
 
 ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>& control,
                            const Workload* workload, const RunLimits& limits,
-                           const FastestProbes& probes, std::stop_token stop, double slow) {
+                           const UsualProbes& probes, std::stop_token stop, double slow) {
   const TemporaryFolder home(place.cache / "tmp");
   ProcessSpec spec;
   spec.folder = home.path();

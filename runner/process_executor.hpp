@@ -13,6 +13,7 @@
 #include "runner/machine_state.hpp"
 #include "runner/native_cache.hpp"
 #include "runner/process.hpp"
+#include "runner/usual_probes.hpp"
 
 namespace nightjar::runner {
 
@@ -39,22 +40,11 @@ struct RunPlace {
   std::filesystem::path libtorch = {};              // libraries that native workloads load
 };
 
-// The fastest probes of this machine so far, in seconds: native, Python and each external program probe with
-// code of their own. Tells a run that was slowed from begin to end from one that was not.
-class FastestProbes {
- public:
-  double of(const Workload* workload) const;  // 0: none yet
-  void note(const Workload* workload, double seconds);
-
- private:
-  std::map<std::string, double> fastest_;  // by program
-};
-
 // A process in a home of its own, pinned, with the environment variables that workloads rely on.
 // `workload` nullptr: `control` is started. `slow`: see PlannedRun.
 ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>& control,
                            const Workload* workload, const RunLimits& limits,
-                           const FastestProbes& probes, std::stop_token stop, double slow = 0);
+                           const UsualProbes& probes, std::stop_token stop, double slow = 0);
 
 // `expected`, less what an external workload that loads no torch need not prove.
 ExpectedTorch expected_of(const Workload& workload, const Externals& externals, const ExpectedTorch& expected);
@@ -79,7 +69,7 @@ class ProcessExecutor final : public Executor {
     std::filesystem::path site_packages;
     NativeProgram native;
   };
-  FastestProbes probes_;
+  UsualProbes probes_;
   MachineProbe probe_;
   std::map<std::string, Ready> ready_;  // by EnvironmentSpec::key()
 };

@@ -37,7 +37,7 @@ std::vector<Profile> profile(const ProfileConfig& config, const std::vector<Cata
   RunPlace place{config.cache, config.python, config.workloads, site_packages, {}, config.torchbench, {}};
   place.program = kProfileProgram;
   const auto facts = machine_facts();
-  FastestProbes probes;
+  UsualProbes probes;
   std::vector<Profile> profiles;
   for (const CatalogEntry& entry : workloads) {
     Profile& one = profiles.emplace_back();

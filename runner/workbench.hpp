@@ -39,7 +39,7 @@ class Workbench {
   RunPlace place_;
   NativeProgram native_;
   ExpectedTorch expected_;
-  FastestProbes probes_;
+  UsualProbes probes_;
   MachineProbe machine_;
 };
 

@@ -19,7 +19,7 @@ namespace nightjar::service {
 namespace {
 
 constexpr int kPriority = 20;
-constexpr std::size_t kMostSessions = 12;  // runs that never saw the machine undisturbed have no value
+constexpr std::size_t kMostSessions = 24;  // runs that never saw the machine undisturbed have no value
 
 // One key for all series of a workload: they are confirmed by the same sessions.
 std::string key_prefix(const Regression& regression, const Series& lead) {
