@@ -19,7 +19,9 @@ namespace nightjar::service {
 namespace {
 
 constexpr int kPriority = 20;
-constexpr std::size_t kMostSessions = 24;  // runs that never saw the machine undisturbed have no value
+// Runs that never saw the machine undisturbed have no value.
+constexpr std::size_t kMostSessions = 24;
+constexpr std::size_t kBarrenSessions = 6;  // after which a build still has no run at all
 
 // One key for all series of a workload: they are confirmed by the same sessions.
 std::string key_prefix(const Regression& regression, const Series& lead) {
@@ -148,7 +150,7 @@ bool advance(Desk& desk, const Regression& regression) {
       side.runs.push_back(run.run);
     }
   }
-  if (!asked.empty() && (good.values.empty() || bad.values.empty())) {
+  if (asked.size() >= kBarrenSessions && (good.values.empty() || bad.values.empty())) {
     dismiss(desk, regression, evidence::of_reason("could not be confirmed: one of the builds gave no runs"));
     return true;
   }

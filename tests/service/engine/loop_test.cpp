@@ -1,6 +1,7 @@
 #include "service/engine/engine.hpp"
 
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "tests/service/engine/night_world.hpp"
 
@@ -136,6 +137,23 @@ TEST_CASE("an issue is closed after three good nights, not before") {
   const auto all = messages(world);
   REQUIRE(all.size() == 2);
   CHECK(all.front().kind == OutboxKind::close_issue);
+}
+
+TEST_CASE("a confirmation beside a busy neighbour waits until it has seen the machine undisturbed") {
+  for (const std::size_t busy : {5, 1000}) {
+    NightWorld world;
+    plant(world, {{kAlpha, "latency", 9, 1.3}});
+    std::set<JobId> confirmations;
+    world.disturbed = [&](const Job& job) {
+      if (job.spec.kind != JobKind::confirm) return false;
+      confirmations.insert(job.id);
+      return confirmations.size() <= busy;
+    };
+    two_nights(world);
+    CHECK(in_state(world, RegressionState::reported).size() == (busy == 5 ? 1 : 0));
+    CHECK(in_state(world, RegressionState::dismissed).size() == (busy == 5 ? 0 : 1));
+    CHECK(messages(world).size() == (busy == 5 ? 1 : 0));
+  }
 }
 
 TEST_CASE("a session on a disturbed machine is measured again and not believed") {

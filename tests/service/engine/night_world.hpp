@@ -128,6 +128,7 @@ class NightWorld {
         fill(run, *build, name.str());  // a careless runner measures under the profiler, too
         if (job.spec.kind == JobKind::profile) fill_profile(run, *build, name.str());
         for (double& latency : run.samples["latency"]) latency *= 1 + planned.slow;
+        if (disturbed(job)) run.slowdown.assign(run.samples["latency"].size(), 2);
       }
       result.runs.push_back(std::move(run));
     }
@@ -160,6 +161,8 @@ class NightWorld {
   std::function<bool(int position, const std::string& workload)> crashes = [](int, const std::string&) {
     return false;
   };
+  // Something else shares the core in all of this session's runs.
+  std::function<bool(const Job&)> disturbed = [](const Job&) { return false; };
   bool profiles = true;  // the runner can make them
   std::function<bool(const Job&)> on_claim;  // false: the runner dies with the job
 
