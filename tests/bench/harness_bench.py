@@ -19,7 +19,6 @@ import programs  # noqa: E402
 BOUND = 1.01
 SECONDS = 10  # of one process
 PRECISE = 0.004  # twice the standard error at which to stop ...
-FEW = 6  # pairs whose scatter tells nothing yet
 PROCESSES = 3, 6  # ... but for the least and most of these
 MODELS = ["dlrm/eval/cpu/fp32/b128/eager", "soft_actor_critic/act/cpu/fp32/b1/eager",
           "resnet18/eval/cpu/fp32/b4/eager"]
@@ -36,17 +35,22 @@ def turns(name, seconds=SECONDS):
     return [tuple(map(float, line.split())) for line in done.stdout.splitlines()]
 
 
-def compare(name, seconds=SECONDS, processes=PROCESSES, precise=PRECISE):
-    """Ours, theirs, their ratio, twice its standard error by the median absolute deviation, and the pairs."""
+def median_of_ratios(pairs):
+    """The median of the pairs' ratios, and twice its standard error by the median absolute deviation."""
+    ratios = [mine / theirs for mine, theirs in pairs]
+    ratio = statistics.median(ratios)
+    spread = 1.4826 * statistics.median(abs(r - ratio) for r in ratios)
+    return ratio, 2 * 1.25 * spread / len(pairs)**0.5
+
+
+def compare(name, seconds=SECONDS, processes=PROCESSES, precise=PRECISE, estimate=median_of_ratios):
+    """Ours, theirs, their ratio, twice its standard error, and the pairs."""
     pairs, error = [], float("inf")
     for process in range(processes[1]):
         if process >= processes[0] and error <= precise:
             break
         pairs += turns(name, seconds)
-        ratios = [mine / theirs for mine, theirs in pairs]
-        ratio = statistics.median(ratios)
-        spread = 1.4826 * statistics.median(abs(r - ratio) for r in ratios)
-        error = 2 * 1.25 * spread / len(pairs)**0.5 if len(pairs) >= FEW else (max(ratios) - min(ratios)) / 2 or 1
+        ratio, error = estimate(pairs)
     return (statistics.median(mine for mine, _ in pairs), statistics.median(theirs for _, theirs in pairs),
             ratio, error, len(pairs))
 

@@ -1,13 +1,14 @@
 """TorchBench's models through the harness against a bare loop over the same model: latency in turns in one process
 (as harness_bench.py does), and peak memory of a process of each. NIGHTJAR_TORCHBENCH names a checkout and
 NIGHTJAR_PYTHON a Python that has psutil and pyyaml, and what else models need; without a checkout nothing is compared.
-Arguments: models, else all that docs/adapters.md names. Exit status 1 if a ratio is over its bound, or a model
-runs in only one of both. Takes an hour.
+Arguments: models, else all that docs/adapters.md names. Exit status 1 if a ratio is over its bound or unclear, or a
+model runs in only one of both. Takes an hour, and a quiet machine.
 """
 
 import json
 import os
 import pathlib
+import random
 import statistics
 import subprocess
 import sys
@@ -18,8 +19,9 @@ import harness_bench  # noqa: E402
 import programs  # noqa: E402
 
 BOUND = 1.02
-SECONDS, PROCESSES, PRECISE = (6, 60), (1, 4), 0.01
+SECONDS, PROCESSES, PRECISE = (6, 60), (1, 3), 0.01
 PAIRS = 10  # of a process, as far as the seconds go
+FEW = 5  # whose scatter tells nothing
 MODELS = """lennard_jones maml nanogpt phlippe_resnet phlippe_densenet pyhpc_equation_of_state
     pyhpc_isoneutral_mixing pyhpc_turbulent_kinetic_energy dcgan llama tts_angular BERT_pytorch nvidia_deeprecommender
     pytorch_unet microbench_unbacked_tolist_sum cm3leon_generate soft_actor_critic basic_gnn_gcn basic_gnn_gin
@@ -68,19 +70,32 @@ def peaks(name):
     return statistics.median(mine), statistics.median(theirs), statistics.median(latencies)
 
 
+def ratio_of_quartiles(pairs, draws=400):
+    """Of the lower quartiles, since an iteration of a second is rarely undisturbed from begin to end; with twice the
+    standard deviation of pairs drawn anew."""
+    def ratio(chosen):
+        mine, theirs = (statistics.quantiles(side, n=4, method="inclusive")[0] for side in zip(*chosen))
+        return mine / theirs
+    if len(pairs) < FEW:
+        return ratio([*pairs, pairs[0]]), float("inf")
+    drawn = random.Random(0)
+    return ratio(pairs), 2 * statistics.stdev(ratio(drawn.choices(pairs, k=len(pairs))) for _ in range(draws))
+
+
 def row(name):
-    """Prints it; True if it is over its bound."""
+    """Prints it; True if it is over its bound, or the machine too noisy to say so."""
     mine, theirs, latency = peaks(name)
     if isinstance(mine, str) or isinstance(theirs, str):
         print(f"{name} | {mine} | bare loop {theirs} | | |", flush=True)
         return isinstance(mine, str) != isinstance(theirs, str)
     memory = mine / theirs
     seconds = min(max(SECONDS[0], 4 * PAIRS * latency), SECONDS[1])
-    ours, bare, ratio, error, pairs = harness_bench.compare(name, seconds, PROCESSES, PRECISE)
+    ours, bare, ratio, error, pairs = harness_bench.compare(name, seconds, PROCESSES, PRECISE, ratio_of_quartiles)
     over = abs(memory - 1) > BOUND - 1 or abs(ratio - 1) - error > BOUND - 1
+    unclear = not over and error > BOUND - 1
     print(f"{name} | {ours * 1e3:.2f} ms | {bare * 1e3:.2f} ms | {ratio:.4f} ± {error:.4f} ({pairs} pairs) | "
-          f"{mine / 2**20:.0f} MiB | {theirs / 2**20:.0f} MiB | {memory:.4f}{' | OVER' if over else ''}", flush=True)
-    return over
+          f"{mine / 2**20:.0f} MiB | {theirs / 2**20:.0f} MiB | {memory:.4f}{' | OVER' if over else ' | latency unclear' if unclear else ''}", flush=True)
+    return over or unclear
 
 
 def main():
@@ -88,9 +103,9 @@ def main():
         print("no comparison: NIGHTJAR_TORCHBENCH names no checkout of TorchBench")
         return 0
     print("name | latency | bare loop | ratio | peak memory | bare loop | ratio (all within 2 %)")
-    over = [name for model in sys.argv[1:] or MODELS for task in ("train", "eval") if row(name := name_of(model, task))]
-    print(json.dumps({"over": over}))
-    return 1 if over else 0
+    failed = [name for model in sys.argv[1:] or MODELS for task in ("train", "eval") if row(name := name_of(model, task))]
+    print(json.dumps({"over or unclear": failed}))
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
