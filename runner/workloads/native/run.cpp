@@ -15,8 +15,13 @@
 namespace nightjar::workloads {
 namespace {
 
+// In parts, lest copies of a large output be the peak of memory.
 double sum_of_magnitudes(const torch::Tensor& output) {
-  return output.detach().to(torch::kFloat64).abs().sum().item<double>();
+  constexpr std::int64_t kPart = 1 << 14;
+  double sum = 0;
+  for (const torch::Tensor& part : output.detach().flatten().split(kPart))
+    sum += part.to(torch::kFloat64).abs().sum().item<double>();
+  return sum;
 }
 
 // The value of `name = '...'` in torch/version.py; empty if that is not there.

@@ -59,7 +59,8 @@ def peak(name, latencies):
 
 
 def peaks(name):
-    """Medians of both sides, of three processes where one of each is not within the bound; and our median latency."""
+    """Of both sides, of three processes each where one of each is not within the bound; and our median latency. Either
+    is a reason in place of peaks."""
     latencies = []
     mine, theirs = [peak(name, latencies)], [bare_peak(name)]
     if isinstance(mine[0], str) or isinstance(theirs[0], str):
@@ -67,7 +68,17 @@ def peaks(name):
     if abs(mine[0] / theirs[0] - 1) > BOUND - 1:
         mine += [peak(name, latencies) for _ in range(2)]
         theirs += [bare_peak(name) for _ in range(2)]
-    return statistics.median(mine), statistics.median(theirs), statistics.median(latencies)
+    return mine, theirs, statistics.median(latencies)
+
+
+def differ(mine, theirs):
+    """By more than the bound, and by more than processes of one side: a bare loop's own peaks differ by up to 8 %."""
+    apart = max(min(mine) - max(theirs), min(theirs) - max(mine))
+    return apart > 0 and abs(statistics.median(mine) / statistics.median(theirs) - 1) > BOUND - 1
+
+
+def shown(peaks):
+    return ", ".join(f"{each / 2**20:.0f}" for each in peaks) + " MiB"
 
 
 def ratio_of_quartiles(pairs, draws=400):
@@ -88,13 +99,13 @@ def row(name):
     if isinstance(mine, str) or isinstance(theirs, str):
         print(f"{name} | {mine} | bare loop {theirs} | | |", flush=True)
         return isinstance(mine, str) != isinstance(theirs, str)
-    memory = mine / theirs
+    memory = statistics.median(mine) / statistics.median(theirs)
     seconds = min(max(SECONDS[0], 4 * PAIRS * latency), SECONDS[1])
     ours, bare, ratio, error, pairs = harness_bench.compare(name, seconds, PROCESSES, PRECISE, ratio_of_quartiles)
-    over = abs(memory - 1) > BOUND - 1 or abs(ratio - 1) - error > BOUND - 1
+    over = differ(mine, theirs) or abs(ratio - 1) - error > BOUND - 1
     unclear = not over and error > BOUND - 1
     print(f"{name} | {ours * 1e3:.2f} ms | {bare * 1e3:.2f} ms | {ratio:.4f} ± {error:.4f} ({pairs} pairs) | "
-          f"{mine / 2**20:.0f} MiB | {theirs / 2**20:.0f} MiB | {memory:.4f}{' | OVER' if over else ' | latency unclear' if unclear else ''}", flush=True)
+          f"{shown(mine)} | {shown(theirs)} | {memory:.4f}{' | OVER' if over else ' | latency unclear' if unclear else ''}", flush=True)
     return over or unclear
 
 

@@ -12,6 +12,7 @@ import torch
 
 from accuracy import tensors_in
 from adapters import images
+from case import checksum_of
 from failure import Unavailable
 
 INDUCTOR = ["--torchdynamo", "inductor"]
@@ -30,8 +31,7 @@ class Step:
     def checksum(self, output):
         """The sum of the magnitudes of what came out, or where nothing does (training) of the parameters."""
         tensors = list(tensors_in(output)) or list(self.module().parameters())
-        return float(sum(tensor.detach().double().abs().sum() for tensor in tensors
-                         if tensor.is_floating_point()))
+        return sum(checksum_of(tensor) for tensor in tensors if tensor.is_floating_point())
 
     def module(self):
         return self._model.get_module()[0]
