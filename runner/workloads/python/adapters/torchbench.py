@@ -4,7 +4,10 @@ A model is theirs, inputs and batch included; the loop around it is ours. Where 
 own batch size the model chooses it itself, since some refuse to be told.
 """
 
+import contextlib
+import gc
 import importlib
+import math
 import os
 import sys
 
@@ -22,19 +25,16 @@ BACKENDS = {"eager": [], "inductor": INDUCTOR, "inductor-dynamic": INDUCTOR + ["
 
 class Step:
     def __init__(self, model):
-        self._model = model
         self._invoke = model.invoke
+        self.parameters = living_parameters()
 
     def __call__(self):
         return self._invoke()
 
     def checksum(self, output):
         """The sum of the magnitudes of what came out, or where nothing does (training) of the parameters."""
-        tensors = list(tensors_in(output)) or list(self.module().parameters())
-        return sum(checksum_of(tensor) for tensor in tensors if tensor.is_floating_point())
-
-    def module(self):
-        return self._model.get_module()[0]
+        tensors = list(tensors_in(output)) or self.parameters
+        return math.fsum(checksum_of(tensor) for tensor in tensors if tensor.is_floating_point())
 
 
 def make(case):
@@ -52,12 +52,20 @@ def make(case):
         raise Unavailable(one_line(error)) from error
     step = Step(model)
     case.networks += 1  # TorchBench compiles and casts them itself
-    try:
-        case.modules = [step.module()]
-        case.parameters = sum(parameter.numel() for parameter in step.module().parameters())
-    except (NotImplementedError, AttributeError):
-        case.parameters = 0  # not every model shows its module
+    case.parameters = sum(parameter.numel() for parameter in step.parameters)
+    if case.backend != "eager":
+        with contextlib.suppress(NotImplementedError, AttributeError):  # not every model shows its module
+            case.modules = [model.get_module()[0]]
     return step
+
+
+def living_parameters():
+    """Of all modules that there are. get_module() would name the model's own, but makes inputs for it on the way, which
+    the peak of memory would show."""
+    modules = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.nn.Module)]
+    return list({id(parameter): parameter for module in modules
+                 for parameter in module.parameters(recurse=False)
+                 if not torch.nn.parameter.is_lazy(parameter)}.values())
 
 
 def model_class(name):
