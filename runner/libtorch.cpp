@@ -54,6 +54,15 @@ std::string hashes_of_installed(const LibTorch& libtorch) {
   return text;
 }
 
+// Where packages put libraries below a prefix: Debian in a folder of the architecture.
+std::vector<fs::path> library_folders(const fs::path& root) {
+  std::vector<fs::path> folders = {root / "lib", root / "lib64"};
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(root / "lib", error))
+    if (entry.is_directory(error)) folders.push_back(entry.path());
+  return folders;
+}
+
 }  // namespace
 
 LibTorch libtorch_of_build(const fs::path& site_packages) {
@@ -62,12 +71,9 @@ LibTorch libtorch_of_build(const fs::path& site_packages) {
 
 LibTorch libtorch_at(const fs::path& prefix) {
   std::error_code error;
-  const fs::path root = fs::canonical(prefix, error);
-  std::vector<fs::path> folders = {root / "lib", root / "lib64"};
-  for (const auto& entry : fs::directory_iterator(root / "lib", error))
-    if (entry.is_directory(error)) folders.push_back(entry.path());
-  for (const fs::path& folder : folders)
-    if (fs::exists(folder / "libtorch_cpu.so", error)) return {root, root, folder};
+  if (const fs::path root = fs::canonical(prefix, error); !error)
+    for (const fs::path& folder : library_folders(root))
+      if (fs::exists(folder / "libtorch_cpu.so", error)) return {root, root, folder};
   throw WrongUse("--libtorch " + prefix.string() +
                  ": no lib/libtorch_cpu.so there; name the unpacked libtorch folder, or the prefix that a package "
                  "installs into (/usr)");

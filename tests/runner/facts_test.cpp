@@ -98,6 +98,7 @@ TEST_CASE("A LibTorch that a package installed is found below its prefix and kno
   spit(scratch / "usr/include/ATen/ATen.h", "2");
   CHECK(cache.key(found) != key);
   CHECK_THROWS_AS(libtorch_at(scratch / "native"), WrongUse);
+  CHECK_THROWS_AS(libtorch_at(scratch / "nowhere"), WrongUse);
 }
 
 TEST_CASE("A measurement is written as JSON, CSV and table") {
