@@ -17,17 +17,23 @@ bool is_build_file(const std::string& path) {
          path.starts_with("torch/share/cmake/");
 }
 
-// "path=hash" lines, sorted, of all regular files below `folder` that `wanted` takes.
+using Hashes = std::map<std::string, std::string>;  // by path
+
+std::string lines_of(const Hashes& hashes) {
+  std::string text;
+  for (const auto& [path, hash] : hashes) text += path + "=" + hash + "\n";
+  return text;
+}
+
+// Of all regular files below `folder` that `wanted` takes.
 template <class Wanted>
 std::string hashes_where(const fs::path& folder, Wanted wanted) {
-  std::map<std::string, std::string> hashes;
+  Hashes hashes;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     const std::string path = entry.path().lexically_relative(folder).generic_string();
     if (entry.is_regular_file() && wanted(path)) hashes[path] = digest_of_file(entry.path()).str();
   }
-  std::string text;
-  for (const auto& [path, hash] : hashes) text += path + "=" + hash + "\n";
-  return text;
+  return lines_of(hashes);
 }
 
 std::string hashes_of_build(const fs::path& site_packages) {
@@ -40,14 +46,16 @@ std::string hashes_of_build(const fs::path& site_packages) {
   return hashes_where(site_packages, is_build_file);
 }
 
-// /usr has more below lib and include than LibTorch.
+// /usr has more below lib and include than LibTorch. Libraries have several names there, of one file.
 std::string hashes_of_installed(const LibTorch& libtorch) {
-  std::string text;
+  Hashes libraries;
   for (const auto& entry : fs::directory_iterator(libtorch.libraries)) {
     const std::string name = entry.path().filename().string();
-    if (entry.is_regular_file() && (name.starts_with("libtorch") || name.starts_with("libc10")))
-      text += name + "=" + digest_of_file(entry.path()).str() + "\n";
+    const bool ours = name.starts_with("libtorch") || name.starts_with("libc10");
+    if (ours && entry.is_regular_file() && !entry.is_symlink())
+      libraries[name] = digest_of_file(entry.path()).str();
   }
+  std::string text = lines_of(libraries);
   for (const char* headers : {"ATen", "c10", "caffe2", "torch"})
     if (const fs::path folder = libtorch.root / "include" / headers; fs::is_directory(folder))
       text += hashes_below(folder);

@@ -75,7 +75,7 @@ Measurement measure(const MeasureConfig& config, const std::vector<ChosenWorkloa
                     const std::function<void(const std::string&)>& progress) {
   const auto begin = std::chrono::steady_clock::now();
   Workbench bench(config, any_native(workloads), stop, progress);
-  Measurement out{bench.torch(), machine_facts(), {}};
+  Measurement out{{}, machine_facts(), {}};
   const std::string machine = machine_class(out.machine).fingerprint.str();
   std::vector<int> priorities;
   for (const auto& chosen : workloads) {

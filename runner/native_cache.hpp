@@ -23,8 +23,7 @@ class NativeCache {
   NativeCache(std::filesystem::path cache, std::filesystem::path sources)
       : cache_(std::move(cache)), sources_(std::move(sources)) {}
 
-  // What the program depends on: LibTorch's libraries, headers and CMake files, the project's sources and
-  // the compiler.
+  // What the program depends on: LibTorch (see hashes_of), the project's sources and the compiler.
   std::string key(const LibTorch& libtorch);
 
   // Compiles unless it is there; minutes the first time, so the caller holds the MachineLock. Throws

@@ -50,7 +50,7 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
     missing.program_missing = true;
     spec.command = command_line(*external, place.python, place.site_packages, missing.start_error);
     if (spec.command.empty()) return missing;
-    spec.environment["LD_LIBRARY_PATH"] = (place.site_packages / "torch/lib").string();
+    spec.environment["LD_LIBRARY_PATH"] = place.libtorch.string();
     spec.folder = external->folder;
     spec.timeout_seconds = external->timeout_seconds.value_or(limits.timeout_seconds);
   } else if (is_native(workload->name)) {

@@ -37,7 +37,7 @@ struct RunPlace {
   std::filesystem::path torchbench;     // checkout; needed for its models only
   const Externals* externals = nullptr;
   std::filesystem::path program = "python/run.py";  // of the Python suite
-  std::filesystem::path libtorch = {};              // libraries that native workloads load
+  std::filesystem::path libtorch = {};              // libraries of the build, for all but Python
 };
 
 // A process in a home of its own, pinned, with the environment variables that workloads rely on.

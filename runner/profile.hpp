@@ -31,7 +31,7 @@ std::vector<Profile> profile(const ProfileConfig& config, const std::vector<Cata
                              const std::function<void(const std::string&)>& progress);
 
 // Adds what a process of run_profile.py said to `profile`; its status and reason where it failed.
-// `fastest_probe` becomes the fastest so far, seconds. Pure.
+// `fastest_probe` becomes that of this process, seconds. Pure.
 void add_run(Profile& profile, const ProcessResult& process, const ExpectedTorch& expected,
              double& fastest_probe);
 

@@ -12,7 +12,7 @@ constexpr double kSlowed = 1.25;
 
 class Probe {
  public:
-  // `known_ns`: the fastest of earlier processes on this machine; 0: not known.
+  // `known_ns`: the usual fastest of earlier processes on this machine; 0: not known.
   explicit Probe(std::int64_t known_ns) : known_ns_(known_ns) {}
   std::int64_t read_ns();
   double slowdown(std::int64_t took_ns) const;

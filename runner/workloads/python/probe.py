@@ -11,7 +11,7 @@ NUMBERS = range(1500)  # some 20 µs that keep all of a core's units busy
 
 
 class Probe:
-    """`known_ns`: the fastest of earlier processes on this machine; 0: not known."""
+    """`known_ns`: the usual fastest of earlier processes on this machine; 0: not known."""
 
     def __init__(self, known_ns=0):
         self._known_ns = known_ns

@@ -5,6 +5,7 @@ Arguments: models, else all that docs/adapters.md names. Exit status 1 if a rati
 model runs in only one of both. Takes an hour, and a quiet machine.
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -33,12 +34,17 @@ SMALLER = {"BERT_pytorch": 2, "nvidia_deeprecommender": 8, "pytorch_unet": 1, "d
            "opacus_cifar10": 8, "functorch_dp_cifar10": 8}
 
 
+@functools.cache
+def listed():
+    done = subprocess.run([programs.ROOT / "build/bin/nightjar-runner", "list", "--torchbench",
+                           os.environ["NIGHTJAR_TORCHBENCH"]], check=True, capture_output=True, text=True)
+    return done.stdout.split()
+
+
 def name_of(model, task):
     batch = SMALLER.get(model)
     if batch is None:
-        listed = subprocess.run([programs.ROOT / "build/bin/nightjar-runner", "list", "--torchbench",
-                                 os.environ["NIGHTJAR_TORCHBENCH"]], check=True, capture_output=True, text=True).stdout
-        batch = next(name.split("/")[5] for name in listed.split() if name.startswith(f"torchbench/{model}/{task}/"))[1:]
+        batch = next(name.split("/")[5] for name in listed() if name.startswith(f"torchbench/{model}/{task}/"))[1:]
     return f"torchbench/{model}/{task}/cpu/fp32/b{batch}/eager"
 
 

@@ -9,7 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", ROOT / "build/bin"))
-EAGER = "cpu/fp32"
+VARIANT = "cpu/fp32"
 
 
 def repeats(path):
@@ -38,7 +38,7 @@ def main():
     path = sys.argv[1]
     items = {item["workload"]: item for item in json.loads(pathlib.Path(path).read_text())["items"]}
     known = repeats(path)
-    names = dict.fromkeys(name.split("/", 1)[1] for name in items if f"/{EAGER}/" in name and name.endswith("/eager"))
+    names = dict.fromkeys(name.split("/", 1)[1] for name in items if f"/{VARIANT}/" in name and name.endswith("/eager"))
     print("| model and task | Python latency | CV | A/A ratio | class | peak | native latency | CV | A/A ratio | class | peak |")
     print("|---|" + "---:|---:|---|---|---:|" * 2)
     for name in names:
