@@ -65,7 +65,7 @@ void add_convert(CLI::App& convert, Options& options) {
 }
 
 void add_profile(CLI::App& profile, Options& options) {
-  profile.add_option("workload", options.globs, "names or globs of Python workloads")->required();
+  profile.add_option("workload", options.globs, "names or globs of workloads")->required();
   profile.add_option("--runs", options.runs, "processes a workload (5)")->check(CLI::Range(1, 100));
   profile.add_option("--iterations", options.iterations, "profiled in each run")
       ->check(CLI::Range(1, 1000))->capture_default_str();

@@ -15,6 +15,8 @@ namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 constexpr std::size_t kKeptPrograms = 32;  // some megabytes each
+constexpr const char* kProgram = "nightjar-native";
+constexpr const char* kLibrary = "libnightjar-profiled.so";
 
 ProcessSpec tool(std::vector<std::string> command, const fs::path& home) {
   ProcessSpec spec;
@@ -41,6 +43,13 @@ std::string error_line(const ProcessResult& result) {
   return result.output.substr(begin, std::min<std::size_t>(result.output.find('\n', at) - begin, 400));
 }
 
+// The file called `name` somewhere below `folder`; empty: none.
+fs::path made_below(const fs::path& folder, const char* name) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.path().filename() == name && entry.is_regular_file()) return entry.path();
+  return {};
+}
+
 }  // namespace
 
 std::string NativeCache::key(const LibTorch& libtorch) {
@@ -53,15 +62,16 @@ std::string NativeCache::key(const LibTorch& libtorch) {
 
 NativeProgram NativeCache::make(const LibTorch& libtorch, std::stop_token stop) {
   if (!fs::exists(sources_ / "CMakeLists.txt"))
-    return {{}, true, "there is no project in " + sources_.string()};
+    return {{}, {}, true, "there is no project in " + sources_.string()};
   if (!fs::exists(libtorch.cmake))
-    return {{}, true, "this build has no torch/share/cmake to compile against"};
+    return {{}, {}, true, "this build has no torch/share/cmake to compile against"};
   const std::string name = key(libtorch);
-  const fs::path target = cache_ / "native" / name / "nightjar-native";
+  const fs::path folder = cache_ / "native" / name;
+  const NativeProgram target{folder / kProgram, folder / kLibrary, false, {}};
   std::error_code ignored;
-  if (fs::exists(target)) {
-    fs::last_write_time(target.parent_path(), fs::file_time_type::clock::now(), ignored);
-    return {target, false, {}};
+  if (fs::exists(target.path)) {
+    fs::last_write_time(folder, fs::file_time_type::clock::now(), ignored);
+    return target;
   }
   if (const auto found = failed_.find(name); found != failed_.end()) return found->second;
   NativeProgram program = compile(libtorch, target, std::move(stop));
@@ -70,8 +80,7 @@ NativeProgram NativeCache::make(const LibTorch& libtorch, std::stop_token stop) 
   return program;
 }
 
-NativeProgram NativeCache::compile(const LibTorch& libtorch, const fs::path& target,
-                                   std::stop_token stop) {
+NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram& target, std::stop_token stop) {
   spdlog::info("compiling native workloads against={}", libtorch.root.string());
   const TemporaryFolder work(cache_ / "tmp");
   const fs::path build = work.path() / "build";
@@ -85,24 +94,24 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const fs::path& tar
   const ProcessResult configured = run_process(configure, stop);
   if (stop.stop_requested()) throw Stopped();
   if (!configured.start_error.empty())
-    return {{}, true, "cannot compile native workloads: " + configured.start_error};
+    return {{}, {}, true, "cannot compile native workloads: " + configured.start_error};
   if (!configured.fine())
-    return {{}, false, "cmake for native workloads: " + error_line(configured)};
+    return {{}, {}, false, "cmake for native workloads: " + error_line(configured)};
   const auto jobs = std::to_string(std::max(1u, std::thread::hardware_concurrency()));
   const ProcessResult built =
       run_process(tool({"cmake", "--build", build.string(), "-j", jobs}, work.path()), stop);
   if (stop.stop_requested()) throw Stopped();
-  if (!built.fine()) return {{}, false, "compiling native workloads: " + error_line(built)};
-  for (const auto& entry : fs::recursive_directory_iterator(build)) {
-    if (entry.path().filename() != "nightjar-native" || !entry.is_regular_file()) continue;
-    const fs::path made = work.path() / "made";
-    fs::create_directories(made);
-    fs::rename(entry.path(), made / "nightjar-native");
-    fs::create_directories(target.parent_path().parent_path());
-    fs::rename(made, target.parent_path());
-    return {target, false, {}};
+  if (!built.fine()) return {{}, {}, false, "compiling native workloads: " + error_line(built)};
+  const fs::path made = work.path() / "made", folder = target.path.parent_path();
+  fs::create_directories(made);
+  for (const char* name : {kProgram, kLibrary}) {
+    const fs::path file = made_below(build, name);
+    if (file.empty()) return {{}, {}, false, std::string("the native project made no ") + name};
+    fs::rename(file, made / name);
   }
-  return {{}, false, "the native project made no program nightjar-native"};
+  fs::create_directories(folder.parent_path());
+  fs::rename(made, folder);
+  return target;
 }
 
 void NativeCache::trim() {

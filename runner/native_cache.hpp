@@ -1,4 +1,5 @@
-// The native workloads' program, compiled against a build's LibTorch. An unchanged LibTorch (headers
+// The native workloads, compiled against a build's LibTorch: the program that measures them and the library that
+// profiles load. An unchanged LibTorch (headers
 // and libraries) gives the same key, so half of all commits compile nothing.
 #pragma once
 
@@ -12,14 +13,15 @@
 namespace nightjar::runner {
 
 struct NativeProgram {
-  std::filesystem::path path;  // empty: there is none, because of `reason`
-  bool tool_missing = false;   // this machine cannot compile; else this build cannot be compiled against
+  std::filesystem::path path;     // empty: there is none, because of `reason`
+  std::filesystem::path library;  // beside it
+  bool tool_missing = false;      // this machine cannot compile; else this build cannot be compiled against
   std::string reason;
 };
 
 class NativeCache {
  public:
-  // `sources` is the native CMake project; programs go to <cache>/native/<key>/nightjar-native.
+  // `sources` is the native CMake project; what is made goes to <cache>/native/<key>.
   NativeCache(std::filesystem::path cache, std::filesystem::path sources)
       : cache_(std::move(cache)), sources_(std::move(sources)) {}
 
@@ -31,7 +33,7 @@ class NativeCache {
   NativeProgram make(const LibTorch& libtorch, std::stop_token stop);
 
  private:
-  NativeProgram compile(const LibTorch& libtorch, const std::filesystem::path& target, std::stop_token stop);
+  NativeProgram compile(const LibTorch& libtorch, const NativeProgram& target, std::stop_token stop);
   void trim();
 
   const std::filesystem::path cache_, sources_;

@@ -53,11 +53,12 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
     spec.environment["LD_LIBRARY_PATH"] = place.libtorch.string();
     spec.folder = external->folder;
     spec.timeout_seconds = external->timeout_seconds.value_or(limits.timeout_seconds);
-  } else if (is_native(workload->name)) {
+  } else if (is_native(workload->name) && place.profiled.empty()) {
     spec.command = {place.native.string()};
     spec.environment["LD_LIBRARY_PATH"] = place.libtorch.string();
   } else {
     spec.command = {place.python.string(), (place.workloads / place.program).string()};
+    if (!place.profiled.empty()) spec.environment["NIGHTJAR_PROFILED"] = fs::absolute(place.profiled).string();
   }
   spec.input = request_json(workload, limits, probes.of(workload), slow);
   spec.memory_bytes = limits.memory_bytes;
@@ -108,8 +109,8 @@ Prepared ProcessExecutor::prepare(const EnvironmentSpec& spec, bool native, std:
 
 ParsedRun ProcessExecutor::profile(const RunTask& task, RunPlace place, const ExpectedTorch& expected,
                                    std::stop_token stop) {
-  if (is_native(task.workload->name) || find_external(config_.externals, task.workload->name))
-    return refused(RunStatus::unavailable, "only Python workloads can be profiled");
+  if (find_external(config_.externals, task.workload->name))
+    return refused(RunStatus::unavailable, kNoProfilerInside);
   place.program = kProfileProgram;
   const ProcessResult process = run_workload(place, {}, task.workload, *task.limits, probes_, stop);
   if (stop.stop_requested()) throw Stopped();
@@ -140,6 +141,7 @@ ParsedRun ProcessExecutor::run(const RunTask& task, std::stop_token stop) {
                      ready.native.reason);
     place.site_packages = ready.site_packages;
     place.native = ready.native.path;
+    if (task.profile) place.profiled = ready.native.library;
     place.libtorch = libtorch_of_build(ready.site_packages).libraries;
     expected = {ready.site_packages, task.environment->version, task.environment->git_version};
     // The native program has no torch/version.py; where its libraries come from is checked.

@@ -38,6 +38,7 @@ struct RunPlace {
   const Externals* externals = nullptr;
   std::filesystem::path program = "python/run.py";  // of the Python suite
   std::filesystem::path libtorch = {};              // libraries of the build, for all but Python
+  std::filesystem::path profiled = {};              // library: native workloads run in Python, too
 };
 
 // A process in a home of its own, pinned, with the environment variables that workloads rely on.

@@ -6,19 +6,21 @@
 #include "runner/ceilings.hpp"
 #include "runner/failure.hpp"
 #include "runner/fingerprint.hpp"
+#include "runner/native_cache.hpp"
 #include "runner/process_executor.hpp"
 #include "runner/python.hpp"
 
 namespace nightjar::runner {
 namespace {
 
-// The native suite has no profiler inside; its twin has the same operators below.
-bool can_be_profiled(Profile& profile, const CatalogEntry& workload) {
-  if (workload.kind == WorkloadKind::python) return true;
-  profile.status = "unavailable";
-  profile.reason = "only Python workloads can be profiled; try its twin python/" +
-                   workload.name.str().substr(workload.name.suite().size() + 1);
-  return false;
+bool any_is(WorkloadKind kind, const std::vector<CatalogEntry>& workloads) {
+  return std::any_of(workloads.begin(), workloads.end(), [&](const auto& one) { return one.kind == kind; });
+}
+
+// Why a workload cannot be profiled; empty: it can.
+std::string obstacle(const CatalogEntry& workload, const NativeProgram& native) {
+  if (workload.kind == WorkloadKind::external) return kNoProfilerInside;
+  return workload.kind == WorkloadKind::native && native.library.empty() ? native.reason : "";
 }
 
 }  // namespace
@@ -26,9 +28,8 @@ bool can_be_profiled(Profile& profile, const CatalogEntry& workload) {
 std::vector<Profile> profile(const ProfileConfig& config, const std::vector<CatalogEntry>& workloads,
                              std::stop_token stop,
                              const std::function<void(const std::string&)>& progress) {
-  const bool any = std::any_of(workloads.begin(), workloads.end(),
-                               [](const auto& one) { return one.kind == WorkloadKind::python; });
-  const ImportCheck check = any ? check_import(config.python, {}, {}, stop) : ImportCheck{};
+  const bool natives = any_is(WorkloadKind::native, workloads);
+  const ImportCheck check = natives || any_is(WorkloadKind::python, workloads) ? check_import(config.python, {}, {}, stop) : ImportCheck{};
   if (stop.stop_requested()) throw Stopped();
   if (!check.broken.empty())
     throw std::runtime_error(check.broken + " (with " + config.python.string() +
@@ -36,6 +37,12 @@ std::vector<Profile> profile(const ProfileConfig& config, const std::vector<Cata
   const auto site_packages = std::filesystem::path(check.torch.path).parent_path().parent_path();
   RunPlace place{config.cache, config.python, config.workloads, site_packages, {}, config.torchbench, {}};
   place.program = kProfileProgram;
+  NativeProgram native;
+  if (natives) {
+    progress("making the native workloads ready");
+    native = NativeCache(config.cache, config.workloads / "native").make(libtorch_of_build(site_packages), stop);
+    place.profiled = native.library;
+  }
   const auto facts = machine_facts();
   UsualProbes probes;
   std::vector<Profile> profiles;
@@ -48,7 +55,11 @@ std::vector<Profile> profile(const ProfileConfig& config, const std::vector<Cata
     one.machine = facts;
     one.threads = config.limits.threads;
     const Workload workload{{}, entry.name, entry.version};
-    if (!can_be_profiled(one, entry)) continue;
+    one.reason = obstacle(entry, native);
+    if (!one.reason.empty()) {
+      one.status = "unavailable";
+      continue;
+    }
     for (int run = 0; run < config.runs && one.status == "profiled"; ++run) {
       progress("run " + std::to_string(run + 1) + " of " + std::to_string(config.runs) + ": " +
                one.workload);

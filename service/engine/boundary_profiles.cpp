@@ -24,8 +24,7 @@ std::string key_of(const Regression& regression) {
 // The series that was searched, if a profile can explain it.
 std::optional<Series> profiled_series(Desk& desk, const Bisection& search) {
   auto series = storage::find_series(desk.db, search.series);
-  const bool explains = series && series->workload_name.suite() != "native" &&
-                        (series->metric == "latency" || series->metric == "peak_cpu_memory");
+  const bool explains = series && (series->metric == "latency" || series->metric == "peak_cpu_memory");
   return explains ? series : std::nullopt;
 }
 

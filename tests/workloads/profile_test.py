@@ -146,10 +146,31 @@ def planted(values):
 """
 
 
-def test_a_native_workload_is_unavailable_and_names_its_twin():
-    done = subprocess.run([BIN / "nightjar-runner", "profile", TINY.replace("python/", "native/"), "--python",
-                           programs.python()], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0 and "unavailable" in done.stdout and TINY in done.stdout
+@pytest.mark.parametrize("name", [RESNET, LENNARD_JONES, "python/dcgan/train/cpu/fp32/b16/eager"])
+def test_a_native_workload_and_its_twin_do_the_same_work_in_the_same_memory(name, monkeypatch):
+    """But for Adam's step counts, which Python keeps as tensors, and what operators both are made of."""
+    twin = profile_of(name)
+    monkeypatch.setenv("NIGHTJAR_PROFILED", str(pathlib.Path(programs.native()).parent / "libnightjar-profiled.so"))
+    native = profile_of(name.replace("python/", "native/"))
+    assert native["memory_reason"] is None and native["memory"] == pytest.approx(twin["memory"], rel=1e-4)
+    products = [{row["name"]: row["flops"] for row in profile["operators"]
+                 if row["name"] in ("aten::mm", "aten::convolution_backward", "aten::mkldnn_convolution")}
+                for profile in (native, twin)]
+    assert products[0] == products[1] and sum(products[0].values()) > 1e6
+
+
+def test_a_native_workload_is_not_measured_in_python(monkeypatch):
+    monkeypatch.delenv("NIGHTJAR_PROFILED", raising=False)
+    answer = profile_of(TINY.replace("python/", "native/"))
+    assert answer["status"] == "unavailable" and "for a profile only" in answer["reason"]
+
+
+def test_a_command_of_ones_own_is_unavailable(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text('[[workload]]\nname = "mine/sleep/eval/cpu/fp32/b1/eager"\ncommand = ["/bin/true"]\n')
+    done = subprocess.run([BIN / "nightjar-runner", "profile", "mine/**", "--commands", file], capture_output=True,
+                          text=True, timeout=60)
+    assert done.returncode == 0 and "unavailable" in done.stdout and "not profiled" in done.stdout
 
 
 @pytest.mark.parametrize("text", ["{}", "no JSON", '{"items": [{"workload": "x"}]}', '{"items": []}', None])

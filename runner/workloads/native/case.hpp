@@ -11,6 +11,7 @@
 
 #include "definition.hpp"
 #include "generator.hpp"
+#include "kept.hpp"
 
 namespace nightjar::workloads {
 
@@ -54,7 +55,7 @@ class Case {
   torch::Tensor uniform(const std::string& label, torch::IntArrayRef shape) const {
     auto tensor = torch::empty(shape);
     fill_uniform(tensor, label, 1.0F);
-    return tensor.to(device, dtype);
+    return noted(tensor.to(device, dtype));
   }
 
   torch::Tensor integers(const std::string& label, torch::IntArrayRef shape,
@@ -63,7 +64,7 @@ class Case {
     Generator generator(seed_, label);
     auto* data = tensor.data_ptr<std::int64_t>();
     for (std::int64_t i = 0; i < tensor.numel(); ++i) data[i] = generator.integer(high);
-    return tensor.to(device);
+    return noted(tensor.to(device));
   }
 
   // Sets the parameters from the seed (as python/generator.py: initialise), moves the module to the
@@ -88,9 +89,18 @@ class Case {
       for (torch::Tensor& tensor : list)
         if (tensor.is_floating_point()) tensor.set_data(tensor.to(dtype));
     module.train(task != "eval" && task != "act");
+    if (kept) {
+      for (torch::Tensor& one : module.parameters()) kept->parameters.push_back(one);
+      for (torch::Tensor& one : module.buffers()) kept->buffers.push_back(one);
+    }
   }
 
  private:
+  static torch::Tensor noted(torch::Tensor input) {
+    if (kept) kept->inputs.push_back(input);
+    return input;
+  }
+
   void fill_uniform(torch::Tensor& tensor, const std::string& label, float bound) const {
     Generator generator(seed_, label);
     auto* data = tensor.data_ptr<float>();
@@ -111,6 +121,11 @@ Step evaluation(Forward forward) {
   };
 }
 
+inline void step(torch::optim::Optimizer& optimizer) {
+  if (kept) kept->optimizers.insert(&optimizer);
+  optimizer.step();
+}
+
 // A step that is forward (`loss`), backward and optimizer.
 template <class Optimizer, class Loss>
 Step training(std::shared_ptr<Optimizer> optimizer, Loss loss) {
@@ -118,7 +133,7 @@ Step training(std::shared_ptr<Optimizer> optimizer, Loss loss) {
     optimizer->zero_grad();
     torch::Tensor value = loss();
     value.backward();
-    optimizer->step();
+    step(*optimizer);
     return value;
   };
 }
@@ -127,7 +142,7 @@ Step training(std::shared_ptr<Optimizer> optimizer, Loss loss) {
 inline void descend(torch::optim::Optimizer& optimizer, const torch::Tensor& loss) {
   optimizer.zero_grad();
   loss.backward();
-  optimizer.step();
+  step(optimizer);
 }
 
 // A model's file registers its maker under its name: `const Registration registered{"dlrm", make};`

@@ -75,7 +75,7 @@ Prepared prepare(const Request& request, const Definition& definition) {
   const auto maker = makers().find(definition.model);
   if (maker == makers().end()) throw Unavailable("this program has no model " + definition.model);
   at::set_num_threads(request.threads);
-  at::set_num_interop_threads(1);
+  if (at::get_num_interop_threads() != 1) at::set_num_interop_threads(1);  // it can be set once
   at::globalContext().setFlushDenormal(true);  // a loss near zero must not slow down iterations
   Case made_for(definition, request.seed);
   const Step step = with_synchronize(maker->second(made_for), is_cuda);

@@ -25,8 +25,8 @@ class Case:
         self.dtype = DTYPES[definition.precision]
         self.parameters = 0
         self.modules = []  # whose gradients belong to the result
-        self._definition = definition
-        self._seed = seed
+        self.definition = definition
+        self.seed = seed
         self.networks = 0  # made by network()
         self._knows_batch = False
         for name, value in definition.sizes.items():
@@ -35,26 +35,26 @@ class Case:
     @property
     def batch(self):
         self._knows_batch = True
-        return self._definition.batch
+        return self.definition.batch
 
     @property
     def precision(self):
-        return self._definition.precision
+        return self.definition.precision
 
     @property
     def backend(self):
-        return self._definition.backend
+        return self.definition.backend
 
     def uniform(self, label, *shape, bound=1.0):
-        return generator.uniform(self._seed, label, shape, bound).to(self.device, self.dtype)
+        return generator.uniform(self.seed, label, shape, bound).to(self.device, self.dtype)
 
     def integers(self, label, *shape, high):
-        return generator.integers(self._seed, label, shape, high).to(self.device)
+        return generator.integers(self.seed, label, shape, high).to(self.device)
 
     def ready(self, module):
         """The module with its parameters set from the seed, on the device, in the precision and in the
         task's mode."""
-        generator.initialise(module, self._seed)
+        generator.initialise(module, self.seed)
         self.parameters = sum(parameter.numel() for parameter in module.parameters())
         self.modules.append(module)
         return module.to(self.device, self.dtype).train(self.task not in ("eval", "act"))
@@ -99,8 +99,8 @@ class Case:
     def require_all_of_its_name(self):
         """Throws Unavailable if the model took no notice of a part of the name: it would be measured under
         a name that is not its own."""
-        what = f"{self._definition.model}/{self.task}"
-        if not self._definition.own_batch and not self._knows_batch:
+        what = f"{self.definition.model}/{self.task}"
+        if not self.definition.own_batch and not self._knows_batch:
             raise Unavailable(f"{what} does the same work at every batch size")
         if (self.backend != "eager" or self.precision == "amp") and not self.networks:
             raise Unavailable(f"{what} names no network that could be compiled or autocast")

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 ADAPTERS = ("torchbench", "hf", "timm", "torchvision")  # suites of other people's models
+NATIVE = "native"  # inside Python for profiles only
 TABLE = pathlib.Path(__file__).parent.parent / "workloads.json"
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("fp32", "bf16", "amp")
@@ -36,7 +37,7 @@ class Definition:
     def module(self):
         """Where the code is."""
         suite = self.name.split("/")[0]
-        return f"adapters.{suite}" if suite in ADAPTERS else f"models.{self.model}"
+        return f"adapters.{suite}" if suite in (*ADAPTERS, NATIVE) else f"models.{self.model}"
 
 
 def names(kind="python"):
@@ -60,7 +61,7 @@ def find(name, version, sizes="default"):
         return Definition(name, version, model, task, device, precision, number, backend, {})
     table = _table()
     same = [item for item in table["items"]
-            if item["kind"] == "python" and item["name"].split("/")[:3] == parts[:3]]
+            if item["kind"] in ("python", NATIVE) and item["name"].split("/")[:3] == parts[:3]]
     if not same:
         raise unknown
     listed = "/".join(parts[:3] + ["cpu"] + parts[4:])

@@ -31,14 +31,16 @@ def living(kind):
 
 class Kept:
     """What lies in memory before an iteration: found by asking the garbage collector for modules,
-    optimizers and tensors, since adapters' models are built in ways of their own."""
+    optimizers and tensors, since adapters' models are built in ways of their own; `foreign(part)` are the tensors of
+    what is no Python object."""
 
-    def __init__(self, device):
+    def __init__(self, device, foreign=lambda part: []):
         modules, optimizers = living(torch.nn.Module), living(torch.optim.Optimizer)
         self.trained = list({id(parameter): parameter for module in modules
                              for parameter in module.parameters(recurse=False)}.values())
         self.trained += [parameter for optimizer in optimizers for group in optimizer.param_groups
                          for parameter in group["params"]]
+        self.trained += foreign("parameters")
         self.trained = [parameter for parameter in self.trained if is_real(parameter)]
         for parameter in self.trained:
             parameter.grad = None  # a step makes them anew; its peak is to show them as taken by it
@@ -49,7 +51,7 @@ class Kept:
                  "inputs": living(torch.Tensor)}
         self.parts, self.addresses = {}, set()
         for name, tensors in parts.items():
-            sizes = storages(tensors, device)
+            sizes = storages([*tensors, *foreign(name)], device)
             self.parts[name] = sum(size for address, size in sizes.items() if address not in self.addresses)
             self.addresses |= set(sizes)
 

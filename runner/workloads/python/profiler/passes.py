@@ -112,7 +112,7 @@ def work_pass(step, synchronize, device):
 
 def memory_pass(step, synchronize, device):
     """Bytes at the peak by what they are."""
-    kept = memory.Kept(device)
+    kept = memory.Kept(device, getattr(step, "kept", lambda part: []))
     handles = memory.watch_gradients(kept.trained)
     try:
         with memory.watch_saved():
