@@ -43,14 +43,14 @@ def median_of_ratios(pairs):
     return ratio, 2 * 1.25 * spread / len(pairs)**0.5
 
 
-def compare(name, seconds=SECONDS, processes=PROCESSES, precise=PRECISE, estimate=median_of_ratios):
+def compare(name, seconds=SECONDS, processes=PROCESSES, precise=PRECISE):
     """Ours, theirs, their ratio, twice its standard error, and the pairs."""
     pairs, error = [], float("inf")
     for process in range(processes[1]):
         if process >= processes[0] and error <= precise:
             break
         pairs += turns(name, seconds)
-        ratio, error = estimate(pairs)
+        ratio, error = median_of_ratios(pairs)
     return (statistics.median(mine for mine, _ in pairs), statistics.median(theirs for _, theirs in pairs),
             ratio, error, len(pairs))
 
