@@ -69,7 +69,7 @@ std::string profile_heading(const Profile& profile) {
          printed("iteration %.3f ms (%.3f ms without the profiler); %zu runs, %d of %d iterations "
                  "undisturbed\n",
                whole * 1e3, bisect::median(plain) * 1e3, profile.runs.size(), quiet, iterations) +
-         printed("in operators %.3f ms, outside of them (Python, autograd engine, optimizer) %.3f ms, "
+         printed("in operators %.3f ms, outside of them (the model's code, autograd engine, optimizer) %.3f ms, "
                  "%.0f %%\n",
                (whole - outside) * 1e3, outside * 1e3, whole > 0 ? 100 * outside / whole : 0);
 }

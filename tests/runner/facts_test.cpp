@@ -58,7 +58,7 @@ TEST_CASE("An unchanged LibTorch is compiled against once, whatever else of a bu
   const Scratch scratch;
   spit(scratch / "native/CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.20)
 project(native NONE)
-add_custom_target(program ALL COMMAND ${CMAKE_COMMAND} -E touch nightjar-native))");
+add_custom_target(program ALL COMMAND ${CMAKE_COMMAND} -E touch nightjar-native libnightjar-profiled.so))");
   const auto build = [&](const std::string& name, const std::string& python, const std::string& library) {
     auto members = torch_members("2.15.0", "abc");
     members[2].text = python;
