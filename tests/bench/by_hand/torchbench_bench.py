@@ -27,7 +27,7 @@ MODELS = """lennard_jones maml nanogpt phlippe_resnet phlippe_densenet pyhpc_equ
     basic_gnn_sage basic_gnn_edgecnn opacus_cifar10 functorch_dp_cifar10 dlrm hf_Bert timm_vovnet""".split()
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}  # as a run has it
 # An iteration of these takes up to a minute at the batch that TorchBench chooses.
-SMALLER = {"BERT_pytorch": 1, "nvidia_deeprecommender": 1, "pytorch_unet": 1, "dcgan": 2, "nanogpt": 1, "llama": 2,
+SMALLER = {"BERT_pytorch": 1, "nvidia_deeprecommender": 1, "pytorch_unet": 1, "dcgan": 2, "nanogpt": 1, "llama/eval": 2,
            "phlippe_densenet": 4, "phlippe_resnet": 8, "tts_angular": 2, "timm_vovnet": 1, "hf_Bert": 1,
            "pyhpc_equation_of_state": 65536, "pyhpc_isoneutral_mixing": 65536, "dlrm": 128, "opacus_cifar10": 2, "functorch_dp_cifar10": 2}
 
@@ -39,8 +39,13 @@ def listed():
     return done.stdout.split()
 
 
+def smaller(model, task):
+    """Or None: the model's own. Told a batch, llama's empty training passes for one."""
+    return SMALLER.get(f"{model}/{task}", SMALLER.get(model))
+
+
 def name_of(model, task):
-    batch = SMALLER.get(model)
+    batch = smaller(model, task)
     if batch is None:
         batch = next(name.split("/")[5] for name in listed() if name.startswith(f"torchbench/{model}/{task}/"))[1:]
     return f"torchbench/{model}/{task}/cpu/fp32/b{batch}/eager"
@@ -50,7 +55,7 @@ def bare_peak(name):
     """Bytes, or why there is none."""
     _, model, task, *_ = name.split("/")
     done = subprocess.run([programs.python(), str(HERE / "bare" / "torchbench_peak.py"),
-                           os.environ["NIGHTJAR_TORCHBENCH"], model, task, str(SMALLER.get(model, ""))],
+                           os.environ["NIGHTJAR_TORCHBENCH"], model, task, str(smaller(model, task) or "")],
                           capture_output=True, text=True, env={**programs.environment(), **ALLOCATOR})
     return int(done.stdout.split()[-1]) if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
 
