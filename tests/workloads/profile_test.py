@@ -146,17 +146,27 @@ def planted(values):
 """
 
 
+def profiled_library():
+    return str(pathlib.Path(programs.native()).parent / "libnightjar-profiled.so")
+
+
 @pytest.mark.parametrize("name", [RESNET, LENNARD_JONES, "python/dcgan/train/cpu/fp32/b16/eager"])
 def test_a_native_workload_and_its_twin_do_the_same_work_in_the_same_memory(name, monkeypatch):
     """But for Adam's step counts, which Python keeps as tensors, and what operators both are made of."""
     twin = profile_of(name)
-    monkeypatch.setenv("NIGHTJAR_PROFILED", str(pathlib.Path(programs.native()).parent / "libnightjar-profiled.so"))
+    monkeypatch.setenv("NIGHTJAR_PROFILED", profiled_library())
     native = profile_of(name.replace("python/", "native/"))
     assert native["memory_reason"] is None and native["memory"] == pytest.approx(twin["memory"], rel=1e-4)
     products = [{row["name"]: row["flops"] for row in profile["operators"]
                  if row["name"] in ("aten::mm", "aten::convolution_backward", "aten::mkldnn_convolution")}
                 for profile in (native, twin)]
     assert products[0] == products[1] and sum(products[0].values()) > 1e6
+
+
+def test_a_native_workload_that_there_is_not_in_a_precision_is_unavailable(monkeypatch):
+    monkeypatch.setenv("NIGHTJAR_PROFILED", profiled_library())
+    answer = profile_of(TINY.replace("python/", "native/").replace("fp32", "amp"))
+    assert answer["status"] == "unavailable" and "no amp" in answer["reason"]
 
 
 def test_a_native_workload_is_not_measured_in_python(monkeypatch):

@@ -49,8 +49,9 @@ std::vector<torch::Tensor> kept_of(const std::string& part) {
   return living(kept->inputs);
 }
 
-void make(const std::string& workload, std::int64_t version, std::int64_t seed, std::int64_t threads,
-          const c10::Dict<std::string, std::int64_t>& sizes) {
+// Why there is none of that name here; empty: it is made.
+std::string make(const std::string& workload, std::int64_t version, std::int64_t seed, std::int64_t threads,
+                 const c10::Dict<std::string, std::int64_t>& sizes) try {
   TORCH_CHECK(!kept, "a workload was made already");
   kept = new Kept;  // never deleted: at exit LibTorch may be gone before
   Request request;
@@ -59,13 +60,16 @@ void make(const std::string& workload, std::int64_t version, std::int64_t seed, 
   Definition definition = find_definition(workload, version);
   for (const auto& size : sizes) definition.sizes[size.key()] = size.value();
   iterate = prepare(request, definition).steps.iterate;
+  return "";
+} catch (const Unavailable& error) {
+  return error.what();
 }
 
 }  // namespace
 }  // namespace nightjar::workloads
 
 TORCH_LIBRARY(nightjar, library) {
-  library.def("make(str workload, int version, int seed, int threads, Dict(str, int) sizes) -> ()",
+  library.def("make(str workload, int version, int seed, int threads, Dict(str, int) sizes) -> str",
               &nightjar::workloads::make);
   library.def("kept(str part) -> Tensor[]", &nightjar::workloads::kept_of);
 }

@@ -25,13 +25,14 @@ def time_of(seconds):
 
 def cells(item, repeat):
     if item is None or item["status"] != "measured":
-        return ["", "", "", "", ""]
+        return ["", "", "", ""]
     peak = f"{item['metrics']['peak_cpu_memory']['location'] / 2**20:.0f} MiB"
     latency = item["metrics"].get("latency")
     if latency is None or repeat is None:
-        return [time_of(latency["location"]) if latency else "never undisturbed", "", "", "", peak]
-    return [time_of(latency["location"]), f"{100 * repeat['cv']:.1f} %",
-            f"{repeat['ratio']:.3f} ({repeat['low']:.2f} to {repeat['high']:.2f})", repeat["noise_class"], peak]
+        return [time_of(latency["location"]) if latency else "never undisturbed", "", "", peak]
+    kind = "" if repeat["noise_class"] == "unknown" else f" {repeat['noise_class']}"
+    return [time_of(latency["location"]), f"{100 * repeat['cv']:.1f} %{kind}",
+            f"{repeat['ratio']:.3f} ({repeat['low']:.2f} to {repeat['high']:.2f})", peak]
 
 
 def main():
@@ -39,8 +40,8 @@ def main():
     items = {item["workload"]: item for item in json.loads(pathlib.Path(path).read_text())["items"]}
     known = repeats(path)
     names = dict.fromkeys(name.split("/", 1)[1] for name in items if f"/{VARIANT}/" in name and name.endswith("/eager"))
-    print("| model and task | Python latency | CV | A/A ratio | class | peak | native latency | CV | A/A ratio | class | peak |")
-    print("|---|" + "---:|---:|---|---|---:|" * 2)
+    print("| model and task | Python latency | CV | A/A ratio | peak | native latency | CV | A/A ratio | peak |")
+    print("|---|" + "---:|---:|---|---:|" * 2)
     for name in names:
         model, task, *_ = name.split("/")
         both = [cell for suite in ("python", "native")

@@ -15,8 +15,10 @@ def make(case):
         raise Unavailable("a native workload runs in Python for a profile only")
     torch.ops.load_library(path)
     native = torch.ops.nightjar
-    native.make(case.name, case.definition.version, case.seed, torch.get_num_threads(), case.definition.sizes)
-    assert case.batch  # whether it means anything is judged there
+    reason = native.make(case.name, case.definition.version, case.seed, torch.get_num_threads(), case.definition.sizes)
+    if reason:
+        raise Unavailable(reason)
+    assert case.batch  # whether it means anything was judged there
     iterate = ctypes.CDLL(path).nightjar_step
     iterate.restype = ctypes.c_char_p
 
