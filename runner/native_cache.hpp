@@ -1,6 +1,6 @@
 // The native workloads, compiled against a build's LibTorch: the program that measures them and the library that
-// profiles load. An unchanged LibTorch (headers
-// and libraries) gives the same key, so half of all commits compile nothing.
+// profiles load. An unchanged LibTorch (headers and libraries) gives the same key, so half of all commits compile
+// nothing.
 #pragma once
 
 #include <filesystem>
