@@ -15,6 +15,7 @@ constexpr std::array steady_ladder = {3, 5, 10};
 constexpr std::size_t levels_looked_at = 14;
 constexpr double least_error = .001;  // nothing is known better than .1 %
 constexpr int enough_for_large = 10;
+constexpr double strict = .99;  // confidence of a verdict on runs that happen to be there
 
 std::span<const int> ladder(Repeatability repeatability) {
   if (repeatability == Repeatability::steady) return steady_ladder;
@@ -102,6 +103,8 @@ Confirmation confirm(std::span<const double> good, std::span<const double> bad,
   const double worse_from = 1 + policy.threshold, half = 1 + policy.threshold / 2;
   const bool narrow = worse.high / worse.low - 1 < policy.interval_points;
   const bool large = runs >= enough_for_large && worse.low > 1 + 2 * policy.threshold;
+  const bool few = used_up && next != rungs.end() && !narrow;
+  const bool certain = !few || worsening(shift(good, bad, strict), policy.direction).low > half;
   auto decide = [&](Verdict verdict, const char* what) {
     out.verdict = verdict;
     out.rule = sentence(what, worse, runs, policy.threshold);
@@ -111,12 +114,26 @@ Confirmation confirm(std::span<const double> good, std::span<const double> bad,
     const bool better = worse.ratio * worse_from <= 1 && worse.high * half < 1;
     decide(better ? Verdict::better : Verdict::same,
            better ? "better by more than the threshold" : "the interval lies under the threshold");
-  } else if (worse.ratio >= worse_from && worse.low > half && (narrow || large || used_up)) {
+  } else if (worse.ratio >= worse_from && worse.low > half && certain && (narrow || large || used_up)) {
     decide(Verdict::worse, "worse by more than the threshold");
   } else if (used_up) {
-    decide(Verdict::inconclusive, "all runs used up and the interval still holds the threshold");
+    decide(Verdict::inconclusive, "all runs used up and the interval still holds the threshold or is too wide");
   } else {
     decide(Verdict::more, "measuring: the interval still holds the threshold or is too wide");
+  }
+  return out;
+}
+
+DifferenceVerdict judge_difference(std::span<const double> good, std::span<const double> bad, double least,
+                                   double confidence) {
+  using Verdict = Confirmation::Verdict;
+  DifferenceVerdict out{Verdict::inconclusive, difference(good, bad, confidence)};
+  if (std::min(good.size(), bad.size()) < static_cast<std::size_t>(noisy_ladder.front())) return out;
+  const auto [value, low, high] = out.difference;
+  if (high < least) {
+    out.verdict = value <= -least && high < -least / 2 ? Verdict::better : Verdict::same;
+  } else if (value >= least && low > least / 2) {
+    out.verdict = Verdict::worse;
   }
   return out;
 }

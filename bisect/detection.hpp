@@ -50,10 +50,22 @@ struct Confirmation {
   int runs_a_side = 0;
   std::string rule;  // one sentence: why
 };
-// With RunsToCome::none the runs there are count as used up from the least of the ladder on.
+// With RunsToCome::none the runs there are count as used up from the least of the ladder on; so few say
+// "worse" only if the interval is narrow or lies over half the threshold at 99 %, too: in 4,000 simulated
+// comparisons of five runs a side at CV 20 % without a change, .15 % were worse instead of .9 %.
 enum class RunsToCome { more, none };
 Confirmation confirm(std::span<const double> good, std::span<const double> bad,
                      const DetectionPolicy& policy, RunsToCome to_come = RunsToCome::more);
+
+// Of a `slope` metric, which has no ratio: worse, same, better or inconclusive by the difference of its
+// locations, from 5 runs a side on. Worse when it is at least `least` (the metric's unit) and its
+// interval over half of that; same when the interval lies under `least`.
+struct DifferenceVerdict {
+  Confirmation::Verdict verdict = Confirmation::Verdict::inconclusive;
+  Difference difference;
+};
+DifferenceVerdict judge_difference(std::span<const double> good, std::span<const double> bad, double least,
+                                   double confidence = .95);
 
 // The slow path: a creep that no single night shows. `levels`: newest first, tonight's included. The
 // newest 8 against the 8 oldest of the last 40: Hodges-Lehmann shift of at least the threshold,

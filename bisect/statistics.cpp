@@ -104,11 +104,12 @@ Interval hodges_lehmann_interval(std::span<const double> values, double confiden
   return {ranked(averages, rank), ranked(averages, count + 1 - rank)};
 }
 
-Ratio shift(std::span<const double> before, std::span<const double> after, double confidence) {
+Difference difference(std::span<const double> before, std::span<const double> after,
+                      double confidence) {
   require_values(before);
   require_values(after);
   require_confidence(confidence);
-  const auto a = logs(thinned(before)), b = logs(thinned(after));
+  const auto a = thinned(before), b = thinned(after);
   std::vector<double> differences;
   differences.reserve(a.size() * b.size());
   for (double x : a) {
@@ -117,8 +118,14 @@ Ratio shift(std::span<const double> before, std::span<const double> after, doubl
   const auto count = static_cast<long long>(differences.size());
   const long long rank = mann_whitney_bound(static_cast<long long>(a.size()),
                                             static_cast<long long>(b.size()), confidence);
-  return {std::exp(median_of(differences)), std::exp(ranked(differences, rank)),
-          std::exp(ranked(differences, count + 1 - rank))};
+  return {median_of(differences), ranked(differences, rank), ranked(differences, count + 1 - rank)};
+}
+
+Ratio shift(std::span<const double> before, std::span<const double> after, double confidence) {
+  require_values(before);
+  require_values(after);
+  const Difference change = difference(logs(thinned(before)), logs(thinned(after)), confidence);
+  return {std::exp(change.value), std::exp(change.low), std::exp(change.high)};
 }
 
 }  // namespace nightjar::bisect

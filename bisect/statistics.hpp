@@ -23,9 +23,16 @@ double hodges_lehmann(std::span<const double> values);
 // the mean was refused: it covers .86 to .90 of a nominal .95.
 Interval hodges_lehmann_interval(std::span<const double> values, double confidence);
 
-// Two-sample: ratio of locations after/before, estimated on logs (median of pairwise differences),
-// with the interval from inverting the Mann-Whitney test: exact quantiles up to 900 pairs, normal
-// beyond. All values must be positive. Assumes that both sides differ by a factor only.
+// Two-sample: after - before as the median of pairwise differences, with the interval from inverting
+// the Mann-Whitney test: exact quantiles up to 900 pairs, normal beyond. Assumes that both sides
+// differ in location only.
+struct Difference {
+  double value = 0, low = 0, high = 0;
+};
+Difference difference(std::span<const double> before, std::span<const double> after, double confidence);
+
+// The same on logs: the ratio of locations after/before. All values must be positive. Assumes that both
+// sides differ by a factor only.
 struct Ratio {
   double ratio = 1, low = 0, high = 0;
 };

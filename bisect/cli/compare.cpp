@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bisect/cli/failure.hpp"
 #include "bisect/cli/metrics_files.hpp"
@@ -15,13 +16,14 @@ namespace {
 struct Row {
   std::string metric, verdict;
   double control = 0, treatment = 0;
-  bisect::Ratio ratio;
+  std::optional<bisect::Ratio> ratio;  // none of a slope, which has a difference
+  bisect::Difference difference;
   std::size_t control_runs = 0, treatment_runs = 0;
 };
 
-std::string verdict_of(const bisect::Confirmation& confirmation) {
+std::string verdict_of(bisect::Confirmation::Verdict verdict) {
   using Verdict = bisect::Confirmation::Verdict;
-  switch (confirmation.verdict) {
+  switch (verdict) {
     case Verdict::worse: return "worse";
     case Verdict::better: return "better";
     case Verdict::same: return "same";
@@ -29,20 +31,28 @@ std::string verdict_of(const bisect::Confirmation& confirmation) {
   }
 }
 
-Row compare_metric(const std::string& metric, const std::vector<double>& control,
+Row compare_metric(const std::string& name, const std::vector<double>& control,
                    const std::vector<double>& treatment, double threshold) {
+  Row row;
+  row.metric = name;
+  row.control = bisect::hodges_lehmann(control);
+  row.treatment = bisect::hodges_lehmann(treatment);
+  row.control_runs = control.size();
+  row.treatment_runs = treatment.size();
+  const Metric* metric = metric_of(name);
+  if (metric && metric->repeatability == Repeatability::slope) {
+    const auto judged = bisect::judge_difference(control, treatment, metric->least_change);
+    row.verdict = verdict_of(judged.verdict);
+    row.difference = judged.difference;
+    return row;
+  }
   bisect::DetectionPolicy policy;
   policy.threshold = threshold;
-  policy.repeatability = repeatability_of(metric);
-  if (higher_is_better(metric)) policy.direction = Direction::higher_is_better;
-  const auto confirmation = bisect::confirm(control, treatment, policy, bisect::RunsToCome::none);
-  return {metric,
-          verdict_of(confirmation),
-          bisect::hodges_lehmann(control),
-          bisect::hodges_lehmann(treatment),
-          bisect::shift(control, treatment, policy.confidence),
-          control.size(),
-          treatment.size()};
+  if (metric) policy.repeatability = metric->repeatability;
+  if (higher_is_better(name)) policy.direction = Direction::higher_is_better;
+  row.verdict = verdict_of(bisect::confirm(control, treatment, policy, bisect::RunsToCome::none).verdict);
+  row.ratio = bisect::shift(control, treatment, policy.confidence);
+  return row;
 }
 
 bool any_is(const char* verdict, const std::vector<Row>& rows) {
@@ -50,21 +60,40 @@ bool any_is(const char* verdict, const std::vector<Row>& rows) {
 }
 
 nlohmann::json row_json(const Row& row) {
-  return {{"metric", row.metric},   {"verdict", row.verdict},       {"control", row.control},
-          {"treatment", row.treatment}, {"ratio", row.ratio.ratio}, {"low", row.ratio.low},
-          {"high", row.ratio.high},
-          {"runs", {{"control", row.control_runs}, {"treatment", row.treatment_runs}}}};
+  nlohmann::json out = {{"metric", row.metric},
+                         {"verdict", row.verdict},
+                         {"control", row.control},
+                         {"treatment", row.treatment},
+                         {"runs", {{"control", row.control_runs}, {"treatment", row.treatment_runs}}}};
+  if (row.ratio) {
+    out.update({{"ratio", row.ratio->ratio}, {"low", row.ratio->low}, {"high", row.ratio->high}});
+  } else {
+    const auto [value, low, high] = row.difference;
+    out["difference"] = {{"value", value}, {"low", low}, {"high", high}};
+  }
+  return out;
+}
+
+std::string change_text(const Row& row) {
+  char text[80];
+  if (row.ratio) {
+    std::snprintf(text, sizeof text, "%.3f (%.3f to %.3f)", row.ratio->ratio, row.ratio->low, row.ratio->high);
+  } else {
+    std::snprintf(text, sizeof text, "%+.6g (%+.6g to %+.6g)", row.difference.value, row.difference.low,
+                  row.difference.high);
+  }
+  return text;
 }
 
 TextTable rows_table(const std::vector<Row>& rows) {
-  TextTable table{{"metric", "control", "treatment", "ratio (95 % interval)", "verdict"}, {}, 1};
+  const bool all_ratios = std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.ratio.has_value(); });
+  const char* change = all_ratios ? "ratio (95 % interval)" : "ratio, or +difference (95 % interval)";
+  TextTable table{{"metric", "control", "treatment", change, "verdict"}, {}, 1};
   for (const Row& row : rows) {
-    char control[32], treatment[32], ratio[64];
+    char control[32], treatment[32];
     std::snprintf(control, sizeof control, "%.6g", row.control);
     std::snprintf(treatment, sizeof treatment, "%.6g", row.treatment);
-    std::snprintf(ratio, sizeof ratio, "%.3f (%.3f to %.3f)", row.ratio.ratio, row.ratio.low,
-                  row.ratio.high);
-    table.rows.push_back({row.metric, control, treatment, ratio, row.verdict});
+    table.rows.push_back({row.metric, control, treatment, change_text(row), row.verdict});
   }
   return table;
 }

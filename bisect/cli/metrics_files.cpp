@@ -17,7 +17,9 @@ namespace {
 using Metrics = std::map<std::string, std::vector<double>>;
 
 void add_value(Metrics& metrics, const std::string& name, double value) {
-  if (std::isfinite(value) && value > 0) metrics[name].push_back(value);
+  const Metric* known = metric_of(name);
+  const bool may_be_zero = known && known->repeatability == Repeatability::slope;
+  if (std::isfinite(value) && (value > 0 || may_be_zero)) metrics[name].push_back(value);
 }
 
 // Python writes NaN and Infinity bare, which JSON does not know. They stand for values only, after ": ".
@@ -39,12 +41,9 @@ void add_torchbench(Metrics& metrics, const nlohmann::json& list, const std::str
 void add_measured(Metrics& metrics, const std::string& text, const std::string& attempt) {
   try {
     for (const auto& item : runner::read_suite_result(text).items)
-      for (const auto& [name, metric] : item.metrics) {
-        const Metric* known = find_metric(name);
-        if (known && known->repeatability == Repeatability::slope) continue;  // has no ratio
+      for (const auto& [name, metric] : item.metrics)
         for (const double value : metric.run_values)
           add_value(metrics, item.name.str() + " " + name, value);
-      }
   } catch (const std::invalid_argument& error) {
     throw BadInput(attempt + ": " + error.what());
   }
@@ -88,9 +87,8 @@ Metrics read_metrics(const std::vector<std::filesystem::path>& files) {
   return metrics;
 }
 
-Repeatability repeatability_of(const std::string& metric) {
-  const Metric* known = find_metric(metric.substr(metric.rfind(' ') + 1));
-  return known ? known->repeatability : Repeatability::noisy;
+const Metric* metric_of(const std::string& name) {
+  return find_metric(name.ends_with("mem") ? "peak_cpu_memory" : name.substr(name.rfind(' ') + 1));
 }
 
 bool higher_is_better(const std::string& metric) {

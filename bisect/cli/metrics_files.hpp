@@ -12,12 +12,14 @@ namespace nightjar::cli {
 
 // Of TorchBench's metrics files by their names, a value a file; of dynamo's performance CSV by "<workload> <column>";
 // of the JSON of `nightjar-runner measure` by "<workload> <metric>", a value a run. What was not
-// measured (a text in place of a number, null, 0, a negative number) is left out. Throws BadInput that names the file.
+// measured (a text in place of a number, null; 0 or a negative number but of a slope) is left out. Throws BadInput that
+// names the file.
 std::map<std::string, std::vector<double>> read_metrics(
     const std::vector<std::filesystem::path>& files);
 // True for what is better when higher: throughput, speed-up, compression, FLOPS, by name.
 bool higher_is_better(const std::string& metric);
-// How well runs of one build repeat it, where it is a metric of ours; else noisy.
-Repeatability repeatability_of(const std::string& metric);
+// The metric of ours that `name` ends with, or whose kind it is (TorchBench's and dynamo's memory: peak memory);
+// else nullptr.
+const Metric* metric_of(const std::string& name);
 
 }  // namespace nightjar::cli

@@ -27,6 +27,7 @@ struct Metric {
   std::string_view unit;  // "s", "bytes", "bytes/iteration", "times eager", ...
   Direction direction;
   Repeatability repeatability;
+  double least_change = 0;  // of a `slope`: what counts as a change, in the metric's unit
 };
 
 // All that docs/glossary.md explains under "metric".

@@ -134,7 +134,7 @@ TEST_CASE("Metrics are read from TorchBench's, dynamo's and our own files") {
   "status": "measured", "reason": null, "build": {"version": "2", "commit": "c"}, "machine": {"cpu_model": "x"},
   "metrics": {"latency": {"unit": "s", "location": 2, "low": 1, "high": 3, "cv": 0, "values": [1, 3, null],
                           "runs": [[1, 1, 1], [3], [9]]},
-              "leaked_memory": {"unit": "b", "location": 2, "low": 1, "high": 3, "cv": 0, "values": [2], "runs": [[2]]}},
+              "leaked_memory": {"unit": "b", "location": 2, "low": 1, "high": 3, "cv": 0, "values": [2, 0], "runs": [[2], [0]]}},
   "output": {"checksum": 1}}]})")});
   CHECK(metrics.at("model=alexnet, test=eval, device=cuda, bs=None, extra_args=[], metric=latencies") ==
         std::vector{3.5});
@@ -143,8 +143,11 @@ TEST_CASE("Metrics are read from TorchBench's, dynamo's and our own files") {
   for (const auto& [name, values] : metrics) {
     CHECK(name.find("yolov3") == std::string::npos);
     CHECK(name.find("maml, test") == std::string::npos);
-    CHECK(name.find("leaked_memory") == std::string::npos);
   }
+  CHECK(metrics.at("python/m/eval/cpu/fp32/b4/eager leaked_memory") == std::vector{2.0, 0.0});
+  CHECK(metric_of("python/m/eval/cpu/fp32/b4/eager latency") == nightjar::find_metric("latency"));
+  CHECK(metric_of("test_eval[alexnet-cpu-eager]_cmem") == nightjar::find_metric("peak_cpu_memory"));
+  CHECK(metric_of("test_eval[alexnet-cpu-eager]_latency") == nullptr);
   CHECK(higher_is_better("torchbench/dlrm/eval/cpu/fp32/b1/inductor compression_ratio"));
 }
 

@@ -12,13 +12,14 @@ TEST_CASE("every metric is found by its name, which is unique") {
     CHECK(names.insert(metric.name).second);
     CHECK(find_metric(metric.name) == &metric);
     CHECK_FALSE(metric.unit.empty());
+    CHECK((metric.least_change > 0) == (metric.repeatability == Repeatability::slope));
   }
   CHECK(names == std::set<std::string_view>{"latency", "compile_time", "peak_cpu_memory",
                                             "memory_after_import", "peak_gpu_memory",
                                             "leaked_memory", "failures", "cuda_latency",
                                             "warm_compile_time", "speedup", "unique_graphs",
                                             "graph_breaks", "recompiles",
-                                            "peak_gpu_memory_reserved"});
+                                            "peak_gpu_memory_reserved", "leaked_gpu_memory"});
   CHECK(find_metric("speed") == nullptr);
 }
 
