@@ -26,7 +26,7 @@ std::optional<Ceilings> machine_ceilings(const RunPlace& place, const ProfileCon
                                          const std::string& device, std::stop_token stop,
                                          const std::function<void(const std::string&)>& progress) {
   const std::string threads = std::to_string(config.limits.threads);
-  const fs::path kept = config.cache / "ceilings" /
+  const fs::path kept = config.paths.cache / "ceilings" /
                         (machine_class(machine_facts()).fingerprint.str() + "-" + device + "-" +
                          threads + ".json");
   static bool measured = false;  // --remeasure does so once, not for each workload
@@ -35,8 +35,8 @@ std::optional<Ceilings> machine_ceilings(const RunPlace& place, const ProfileCon
       if (const auto ceilings = read_ceilings(*text)) return ceilings;
   measured = true;
   progress("measuring what this machine can do at most, for all later profiles");
-  const std::vector<std::string> command{config.python.string(),
-                                         (config.workloads / "python/ceilings.py").string(), threads, device};
+  const std::vector<std::string> command{config.paths.python.string(),
+                                         (config.paths.workloads / "python/ceilings.py").string(), threads, device};
   const auto process = run_workload(place, command, nullptr, config.limits, {}, stop);
   if (stop.stop_requested()) throw Stopped();
   const auto ceilings = process.fine() ? read_ceilings(process.protocol) : std::nullopt;

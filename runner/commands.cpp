@@ -20,7 +20,6 @@
 #include "runner/scripted_executor.hpp"
 #include "runner/selection.hpp"
 #include "runner/stop_on_signal.hpp"
-#include "runner/workbench.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -95,6 +94,11 @@ std::unique_ptr<Executor> make_executor(const Options& options, const AgentConfi
   return std::make_unique<ProcessExecutor>(std::move(config));
 }
 
+LocalPaths local_paths(const Options& options) {
+  return {default_python(options.python), options.libtorch, default_workloads(options.workloads),
+          cache_folder(options.cache), options.torchbench};
+}
+
 void refuse_all_but_native(const Options& options, const std::vector<ChosenWorkload>& chosen) {
   if (options.libtorch.empty()) return;
   for (const auto& one : chosen)
@@ -151,11 +155,7 @@ int run_measure(const Options& options) {
   refuse_all_but_native(options, chosen);
   const StopOnSignal stop;
   MeasureConfig config;
-  config.python = default_python(options.python);
-  config.libtorch = options.libtorch;
-  config.workloads = default_workloads(options.workloads);
-  config.cache = cache_folder(options.cache);
-  config.torchbench = options.torchbench;
+  config.paths = local_paths(options);
   config.externals = read_externals(options.commands);
   config.runs = options.runs.value_or(suite.runs.value_or(5));
   config.minutes = options.minutes ? options.minutes : suite.minutes;
@@ -192,10 +192,7 @@ int run_profile(const Options& options) {
   const auto selected = select(catalog_of(options, options.globs), options.globs);
   if (selected.empty())
     throw WrongUse("no workload matches '" + options.globs.front() + "'; `nightjar-runner list` shows all");
-  ProfileConfig config{default_python(options.python), default_workloads(options.workloads),
-                       cache_folder(options.cache),    options.torchbench,
-                       options.runs.value_or(5),       {},
-                       options.remeasure};
+  ProfileConfig config{local_paths(options), options.runs.value_or(5), {}, options.remeasure};
   config.limits.threads = options.threads;
   config.limits.min_iterations = options.iterations;
   config.limits.timeout_seconds = options.timeout_seconds;
@@ -220,16 +217,11 @@ int run_doctor(const Options& options) {
 
 int run_prepare_native(const Options& options) {
   const StopOnSignal stop;
-  MeasureConfig config;
-  config.python = default_python(options.python);
-  config.libtorch = options.libtorch;
-  config.workloads = default_workloads(options.workloads);
-  config.cache = cache_folder(options.cache);
   const auto lock = lock_machine("compiles native workloads", stop.token());
   const auto progress = [](const std::string& line) { std::cerr << line << "\n"; };
-  const Workbench bench(config, true, stop.token(), progress);
-  if (bench.native().path.empty()) throw std::runtime_error(bench.native().reason);
-  std::cout << bench.native().path.string() << "\n";
+  const NativeProgram native = local_build(local_paths(options), true, stop.token(), progress).native;
+  if (native.path.empty()) throw std::runtime_error(native.reason);
+  std::cout << native.path.string() << "\n";
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <iostream>
 
 #include "runner/commands.hpp"
@@ -108,6 +109,9 @@ int parse_and_run(int argc, char** argv) {
     std::cerr << "nightjar-runner: " << error.what() << "\n";
     return 2;
   }
+  // Children start in folders of their own.
+  for (std::filesystem::path* path : {&options.workloads, &options.torchbench})
+    if (!path->empty()) *path = std::filesystem::absolute(*path);
   if (list->parsed()) return nightjar::runner::run_list(options);
   if (measure->parsed()) return nightjar::runner::run_measure(options);
   if (convert->parsed()) return nightjar::runner::run_convert(options);

@@ -44,7 +44,7 @@ bool time_is_left(const MeasureConfig& config, std::chrono::steady_clock::time_p
 // What a name's `bmax` is on this machine: pinned earlier, or found now and pinned.
 void settle_batch(const MeasureConfig& config, const std::string& machine, MeasuredWorkload& measured,
                   const std::function<BatchPoint(const CatalogEntry&, int)>& try_one) {
-  const PinnedBatches pinned(config.cache / "batches.json");
+  const PinnedBatches pinned(config.paths.cache / "batches.json");
   std::optional<int> batch = pinned.find(machine, measured.workload);
   if (!batch) {
     const SweepResult found = sweep_batches(measured.workload, try_one);

@@ -1,7 +1,6 @@
 // `nightjar-runner measure`: workloads here and now, without a service, in a Python that is at hand.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -10,14 +9,14 @@
 #include <vector>
 
 #include "runner/external.hpp"
+#include "runner/local_build.hpp"
 #include "runner/protocol.hpp"
 #include "storage/model/job.hpp"
 
 namespace nightjar::runner {
 
 struct MeasureConfig {
-  std::filesystem::path python, workloads, cache, torchbench;
-  std::filesystem::path libtorch;  // for native workloads in place of that Python's; empty: none
+  LocalPaths paths;
   int runs = 5;
   std::optional<double> minutes;  // after which no run begins
   RunLimits limits;

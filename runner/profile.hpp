@@ -2,13 +2,13 @@
 // measuring: watching costs time.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "runner/catalog.hpp"
+#include "runner/local_build.hpp"
 #include "runner/process.hpp"
 #include "runner/protocol.hpp"
 #include "storage/model/profile.hpp"
@@ -19,7 +19,7 @@ inline constexpr const char* kProfileProgram = "python/run_profile.py";
 inline constexpr const char* kNoProfilerInside = "a command of its own can be measured, not profiled";
 
 struct ProfileConfig {
-  std::filesystem::path python, workloads, cache, torchbench;
+  LocalPaths paths;
   int runs = 5;
   RunLimits limits;  // min_iterations are profiled in each run
   bool remeasure = false;  // the machine's ceilings, although they are known

@@ -66,9 +66,10 @@ std::string profile_heading(const Profile& profile) {
   const double whole = over_runs(profile, &ProfileRun::iteration_seconds);
   const double outside = over_runs(profile, &ProfileRun::outside_seconds);
   return profile.workload + "  PyTorch " + profile.torch_version + "\n" +
-         printed("iteration %.3f ms (%.3f ms without the profiler); %zu runs, %d of %d iterations "
+         printed("iteration %.3f ms (%.3f ms without the profiler); %zu %s, %d of %d iterations "
                  "undisturbed\n",
-               whole * 1e3, bisect::median(plain) * 1e3, profile.runs.size(), quiet, iterations) +
+               whole * 1e3, bisect::median(plain) * 1e3, profile.runs.size(), profile.runs.size() == 1 ? "run" : "runs",
+               quiet, iterations) +
          printed("in operators %.3f ms, outside of them (the model's code, autograd engine, optimizer) %.3f ms, "
                  "%.0f %%\n",
                (whole - outside) * 1e3, outside * 1e3, whole > 0 ? 100 * outside / whole : 0);

@@ -4,58 +4,33 @@
 
 #include <algorithm>
 #include <optional>
-#include <stdexcept>
 
 #include "runner/failure.hpp"
-#include "runner/python.hpp"
 #include "runner/run_summary.hpp"
 
 namespace nightjar::runner {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr int kRepeats = 2;  // of a run that the GPU's clocks made void
-
-ReadyTorch imported(const fs::path& python, std::stop_token stop) {
-  const ImportCheck check = check_import(python, {}, {}, stop);
-  if (stop.stop_requested()) throw Stopped();
-  if (!check.broken.empty())
-    throw std::runtime_error(check.broken + " (with " + python.string() + "; --python names another one)");
-  return check.torch;
-}
 
 }  // namespace
 
 Workbench::Workbench(const MeasureConfig& config, bool native, std::stop_token stop,
                      const std::function<void(const std::string&)>& progress)
-    : config_(config), stop_(std::move(stop)) {
-  fs::path site_packages;
-  if (config.libtorch.empty()) {
-    progress("importing torch with " + config.python.string());
-    torch_ = imported(config.python, stop_);
-    site_packages = fs::path(torch_.path).parent_path().parent_path();
-  }
-  const LibTorch libtorch =
-      config.libtorch.empty() ? libtorch_of_build(site_packages) : libtorch_at(config.libtorch);
-  if (native) {
-    progress("making the native workloads ready");
-    native_ = NativeCache(config.cache, config.workloads / "native").make(libtorch, stop_);
-  }
-  place_ = {config.cache, config.python, config.workloads, site_packages, native_.path, config.torchbench,
-            &config.externals};
-  place_.libtorch = libtorch.libraries;
-  expected_.below = libtorch.root;
+    : config_(config), stop_(std::move(stop)), build_(local_build(config.paths, native, stop_, progress)) {
+  build_.place.externals = &config.externals;
+  expected_.below = build_.root;
 }
 
 void Workbench::run_once(MeasuredWorkload& measured, const RunLimits& limits) {
   const Workload workload{{}, measured.workload.name, measured.workload.version};
-  if (is_native(workload.name) && native_.path.empty()) {
+  if (is_native(workload.name) && build_.native.path.empty()) {
     measured.status = RunStatus::unavailable;
-    measured.reason = native_.reason;
+    measured.reason = build_.native.reason;
     return;
   }
   ParsedRun run = run_unthrottled(workload, limits);
-  if (torch_.version.empty()) torch_ = run.torch;
+  if (build_.torch.version.empty()) build_.torch = run.torch;
   measured.settings.insert(run.settings.begin(), run.settings.end());
   probes_.note(&workload, run.fastest_probe);
   if (!run.accuracy.empty()) measured.accuracy = run.accuracy;
@@ -73,7 +48,7 @@ ParsedRun Workbench::run_unthrottled(const Workload& workload, const RunLimits& 
   for (int attempt = 0; attempt <= kRepeats; ++attempt) {
     std::optional<GpuWatch> watch;
     if (workload.name.device() == "cuda") watch.emplace(machine_.gpus());
-    const ProcessResult process = run_workload(place_, {}, &workload, limits, probes_, stop_);
+    const ProcessResult process = run_workload(build_.place, {}, &workload, limits, probes_, stop_);
     if (stop_.stop_requested()) throw Stopped();
     run = parse_run(process, expected_of(workload, config_.externals, expected_));
     throttled = watch && run.result.status == RunStatus::measured ? watch->end() : "";

@@ -6,18 +6,17 @@
 #include <string>
 
 #include "runner/batch_sweep.hpp"
+#include "runner/local_build.hpp"
 #include "runner/machine_state.hpp"
 #include "runner/measure.hpp"
-#include "runner/native_cache.hpp"
 #include "runner/process_executor.hpp"
 
 namespace nightjar::runner {
 
 class Workbench {
  public:
-  // Imports torch with `config.python`, unless `config.libtorch` names what to measure; compiles the native
-  // workloads if `native`. Keeps a reference to `config`. Throws std::runtime_error if torch cannot be
-  // imported, WrongUse if there is no LibTorch, Stopped.
+  // Makes the build ready, with native workloads if `native`, and throws what local_build throws. Keeps a
+  // reference to `config`.
   Workbench(const MeasureConfig& config, bool native, std::stop_token stop,
             const std::function<void(const std::string&)>& progress);
 
@@ -26,8 +25,7 @@ class Workbench {
   // One run at a batch size, kept from taking all of the machine's memory.
   BatchPoint try_batch(const CatalogEntry& entry, int batch);
   // As Python's import said, else as the first run did.
-  const ReadyTorch& torch() const { return torch_; }
-  const NativeProgram& native() const { return native_; }
+  const ReadyTorch& torch() const { return build_.torch; }
   MachineState machine() { return machine_.read(); }
 
  private:
@@ -35,9 +33,7 @@ class Workbench {
 
   const MeasureConfig& config_;
   std::stop_token stop_;
-  ReadyTorch torch_;
-  RunPlace place_;
-  NativeProgram native_;
+  LocalBuild build_;
   ExpectedTorch expected_;
   UsualProbes probes_;
   MachineProbe machine_;

@@ -121,11 +121,12 @@ def test_the_difference_names_the_operator_that_was_made_slow(tmp_path):
     model.write_text(source.replace("def make(case):", "def make(case):\n    torch.tanh = planted\n") + PLANTED)
 
     def runner(name, *arguments):
-        done = subprocess.run([BIN / name, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+        done = subprocess.run([BIN.resolve() / name, *map(str, arguments)], capture_output=True, text=True, timeout=300,
+                              cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    for folder, out in ((programs.WORKLOADS, "before.json"), (slow, "after.json")):
+    for folder, out in ((programs.WORKLOADS, "before.json"), (slow.name, "after.json")):
         runner("nightjar-runner", "profile", TINY, "--workloads", folder, "--runs", 1, "--iterations", 5,
                "--python", programs.python(), "--out", tmp_path / out)
     diff = json.loads(runner("nightjar", "profile-diff", tmp_path / "before.json", tmp_path / "after.json",
