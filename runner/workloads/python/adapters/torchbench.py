@@ -5,7 +5,6 @@ own batch size the model chooses it itself, since some refuse to be told.
 """
 
 import contextlib
-import gc
 import importlib
 import math
 import os
@@ -17,6 +16,7 @@ from accuracy import tensors_in
 from adapters import images
 from case import checksum_of
 from failure import Unavailable
+from living import living, parameters_of
 
 INDUCTOR = ["--torchdynamo", "inductor"]
 BACKENDS = {"eager": [], "inductor": INDUCTOR, "inductor-dynamic": INDUCTOR + ["--dynamic-shapes"],
@@ -62,10 +62,8 @@ def make(case):
 def living_parameters():
     """Of all modules that there are. get_module() would name the model's own, but makes inputs for it on the way, which
     the peak of memory would show."""
-    modules = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.nn.Module)]
-    return list({id(parameter): parameter for module in modules
-                 for parameter in module.parameters(recurse=False)
-                 if not torch.nn.parameter.is_lazy(parameter)}.values())
+    return [parameter for parameter in parameters_of(living(torch.nn.Module))
+            if not torch.nn.parameter.is_lazy(parameter)]
 
 
 def model_class(name):

@@ -1,9 +1,9 @@
 """What lies in memory before an iteration, and marks on what the iteration makes: what blocks.py divides."""
 
-import gc
-
 import torch
 from torch.autograd.profiler import record_function
+
+from living import living, parameters_of
 
 from .blocks import GRADIENT, SAVED
 
@@ -24,11 +24,6 @@ def storages(tensors, device):
     return sizes
 
 
-def living(kind):
-    gc.collect()
-    return [thing for thing in gc.get_objects() if issubclass(type(thing), kind)]
-
-
 class Kept:
     """What lies in memory before an iteration: found by asking the garbage collector for modules,
     optimizers and tensors, since adapters' models are built in ways of their own; `foreign(part)` are the tensors of
@@ -36,8 +31,7 @@ class Kept:
 
     def __init__(self, device, foreign=lambda part: []):
         modules, optimizers = living(torch.nn.Module), living(torch.optim.Optimizer)
-        self.trained = list({id(parameter): parameter for module in modules
-                             for parameter in module.parameters(recurse=False)}.values())
+        self.trained = parameters_of(modules)
         self.trained += [parameter for optimizer in optimizers for group in optimizer.param_groups
                          for parameter in group["params"]]
         self.trained += foreign("parameters")
