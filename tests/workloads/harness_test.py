@@ -5,6 +5,7 @@ import time
 import programs
 
 programs.put_suite_on_path()
+import device_clock  # noqa: E402
 import harness  # noqa: E402
 import loop  # noqa: E402
 import probe  # noqa: E402
@@ -184,3 +185,66 @@ def test_a_planted_slow_down_takes_its_share_of_an_iteration():
         return latency[len(latency) // 2]
 
     assert 1.4 < median_latency(slow=0.5) / median_latency() < 1.6
+
+
+class Cuda:
+    """As much of torch.cuda as the clock uses: work is asynchronous, an event has a time only once the device is
+    synchronised, and reading statistics is slow. Every step takes 2 ms and keeps 768 bytes."""
+
+    def __init__(self):
+        self.now = self.held = self.peak = 0
+        self.synchronized = True
+
+    def Event(self, enable_timing):
+        assert enable_timing
+        return CudaEvent(self)
+
+    def launch(self):
+        self.now += 2
+        self.held += 768
+        self.peak = max(self.peak, self.held + 4096)
+        self.synchronized = False
+
+    def synchronize(self):
+        self.synchronized = True
+
+    def memory_allocated(self):
+        time.sleep(0.002)
+        return self.held
+
+    def max_memory_allocated(self):
+        return self.peak
+
+    def max_memory_reserved(self):
+        return 2 << 20
+
+
+class CudaEvent:
+    def __init__(self, cuda):
+        self._cuda = cuda
+
+    def record(self):
+        self.at = self._cuda.now
+
+    def elapsed_time(self, end):
+        assert self._cuda.synchronized
+        return end.at - self.at
+
+
+class Torch:
+    def __init__(self):
+        self.cuda = Cuda()
+
+
+def test_a_device_is_timed_by_its_events_and_read_outside_the_iterations():
+    torch = Torch()
+    clock = device_clock.DeviceClock(torch)
+    measured = harness.measure(clock.around(torch.cuda.launch), lambda output: 1.0, 10, 0, clock.synchronize,
+                               Scripted([50] * 60), Quiet(), observe=clock.observe)
+    metrics = clock.metrics(measured.warmup_iterations)
+    assert metrics["cuda_latency"] == [0.002] * len(measured.latency)
+    assert metrics["leaked_gpu_memory"] == [768]
+    iterations = measured.warmup_iterations + len(measured.latency)
+    assert metrics["peak_gpu_memory"] == [768 * iterations + 4096]
+    assert metrics["peak_gpu_memory_reserved"] == [2 << 20]
+    assert sorted(measured.latency)[len(measured.latency) // 2] < 0.001

@@ -10,7 +10,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kChecksumAt = 5;  // iterations, warm-up included: so that time cannot change it
-constexpr int kPeakAt = 30;
 constexpr int kSlowPeakAt = 16;  // where iterations take over a second: the fewest that a run has
 constexpr int kClean = 10;        // undisturbed iterations that measuring goes on for ...
 constexpr double kPatience = 12;  // ... up to this multiple of the time asked for
@@ -21,13 +20,17 @@ Measurement measure(const Steps& steps, int min_iterations, double seconds,
                     double fastest_probe, double slow) {
   Measurement measurement;
   Loop loop(static_cast<std::int64_t>(fastest_probe * 1e9));
+  const auto iterate = [&](const std::function<void()>& step) {
+    loop.iterate(step);
+    if (steps.observe) steps.observe();
+  };
   while (!loop.warm()) {
     if (loop.done() != kChecksumAt - 1) {
-      loop.iterate(steps.iterate);
+      iterate(steps.iterate);
       continue;
     }
     std::function<double()> sum;
-    loop.iterate([&] { sum = steps.iterate_and_keep(); });
+    iterate([&] { sum = steps.iterate_and_keep(); });
     measurement.checksum = sum();
   }
   const int warmup = measurement.warmup_iterations = loop.done();
@@ -45,7 +48,7 @@ Measurement measure(const Steps& steps, int min_iterations, double seconds,
       if (left <= 0 || loop.clean(warmup) >= std::max(min_iterations, kClean)) break;
       loop.await_quiet(left);
     }
-    loop.iterate(steps.iterate);
+    iterate(steps.iterate);
   }
   loop.read(measurement, warmup);
   return measurement;

@@ -93,7 +93,11 @@ void Channel::result(const Measurement& measurement) const {
                   {"slowdown", measurement.slowdown[i]}});
   Json metrics = {{"peak_cpu_memory", {measurement.peak_bytes}},
                   {"leaked_memory", {measurement.leaked_bytes}}};
-  if (measurement.peak_gpu_bytes >= 0) metrics["peak_gpu_memory"] = {measurement.peak_gpu_bytes};
+  if (measurement.gpu) {
+    metrics["peak_gpu_memory"] = {measurement.gpu->peak_allocated};
+    metrics["peak_gpu_memory_reserved"] = {measurement.gpu->peak_reserved};
+    metrics["leaked_gpu_memory"] = {measurement.gpu->leaked};
+  }
   text += line({{"event", "result"},
                 {"warmup_iterations", measurement.warmup_iterations},
                 {"metrics", metrics},

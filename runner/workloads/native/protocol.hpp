@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -34,6 +35,11 @@ struct Ready {
   std::int64_t memory_after_import = 0;
 };
 
+struct GpuMemory {
+  std::int64_t peak_allocated = 0, peak_reserved = 0;  // bytes
+  double leaked = 0;                                   // an iteration
+};
+
 struct Measurement {
   int warmup_iterations = 0;
   std::vector<double> latency, cpu, wait;  // seconds, one an iteration
@@ -43,7 +49,7 @@ struct Measurement {
   double leaked_bytes = 0;  // an iteration
   double checksum = 0;
   std::int64_t parameters = 0;
-  std::int64_t peak_gpu_bytes = -1;  // not measured
+  std::optional<GpuMemory> gpu;
 };
 
 class Channel {

@@ -10,6 +10,7 @@
 #include <new>
 
 #include "case.hpp"
+#include "device_memory.hpp"
 #include "process.hpp"
 
 namespace nightjar::workloads {
@@ -87,12 +88,15 @@ Prepared prepare(const Request& request, const Definition& definition) {
 }
 
 Measurement run(const Request& request, const Definition& definition) {
-  const Prepared prepared = prepare(request, definition);
+  Prepared prepared = prepare(request, definition);
+  DeviceMemory memory(torch::kCUDA);
+  if (definition.device == "cuda") prepared.steps.observe = [&memory] { memory.note(); };
   Measurement measurement = measure(prepared.steps, request.min_iterations, request.seconds,
                                     request.fastest_probe, request.slow);
   if (!std::isfinite(measurement.checksum))
     throw WrongResult("the output's checksum is " + std::to_string(measurement.checksum));
   measurement.parameters = prepared.parameters;
+  measurement.gpu = memory.read(measurement.warmup_iterations);
   return measurement;
 }
 

@@ -1,4 +1,6 @@
-"""Times iterations on a CUDA device by its own events, beside the wall's clock, and what memory it took."""
+"""Times iterations on a CUDA device by its own events, beside the wall's clock, and what memory they took."""
+
+from harness import leak_slope
 
 
 class DeviceClock:
@@ -7,6 +9,7 @@ class DeviceClock:
         self._begin = torch.cuda.Event(enable_timing=True)
         self._end = torch.cuda.Event(enable_timing=True)
         self._seconds = []
+        self._allocated = []
         self._peak = None
 
     def around(self, step):
@@ -18,13 +21,17 @@ class DeviceClock:
         return marked
 
     def synchronize(self):
-        """To be called once after each iteration."""
         self._cuda.synchronize()
+
+    def observe(self):
+        """To be called once after each iteration, outside its time: the allocator's statistics take a while."""
         self._seconds.append(self._begin.elapsed_time(self._end) * 1e-3)
+        self._allocated.append(self._cuda.memory_allocated())
         # Read here: what comes after the iterations is not the workload's.
         self._peak = self._cuda.max_memory_allocated(), self._cuda.max_memory_reserved()
 
     def metrics(self, warmup_iterations):
         allocated, reserved = self._peak
         return {"cuda_latency": self._seconds[warmup_iterations:], "peak_gpu_memory": [allocated],
-                "peak_gpu_memory_reserved": [reserved]}
+                "peak_gpu_memory_reserved": [reserved],
+                "leaked_gpu_memory": [leak_slope(self._allocated[warmup_iterations:])]}

@@ -36,11 +36,11 @@ class Measurement:
 
 
 def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counters=None,
-            probe=None, slow=0.0):
+            probe=None, slow=0.0, observe=None):
     """`step()` is one iteration; what it returns is dropped at once, but for the one iteration
     whose result `checksum_of` turns into a number. `slow`: a slow-down to plant, as a share of a warm
-    iteration's time."""
-    loop = Loop(step, synchronize, counters or Counters(), probe or Probe())
+    iteration's time. `observe()` is called after each iteration, outside its time."""
+    loop = Loop(step, synchronize, counters or Counters(), probe or Probe(), observe)
     # What the imports left is kept out of later collections. The collector stays on as users have
     # it: a leak through a cycle is not a leak, and collecting is part of Python's price.
     gc.collect()

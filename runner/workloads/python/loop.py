@@ -17,11 +17,12 @@ class Loop:
     """Counters are read outside the timed span, and their arrays exist before it: the harness
     itself must not show in memory."""
 
-    def __init__(self, step, synchronize, counters, probe):
+    def __init__(self, step, synchronize, counters, probe, observe=None):
         room = bytes(8 * (WARMUP_CAP + CAP + 1))
         self._step = step
         self._synchronize = synchronize
         self._counters = counters
+        self._observe = observe
         self._beside = probe
         columns = (array("q", room) for _ in range(5))
         self._latency, self._cpu, self._wait, self._resident, self._probe = columns
@@ -66,6 +67,8 @@ class Loop:
         self._latency[self.done] = end - begin
         self._spent_ns += end - begin if self.done else 0  # the first may have compiled
         self._resident[self.done] = self._counters.resident_bytes()
+        if self._observe:
+            self._observe()
         self.done += 1
         self._probe[self.done] = self._beside.read_ns()
 

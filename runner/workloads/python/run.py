@@ -89,7 +89,8 @@ def run(torch, model, request, found):
         return harness.measure(clock.around(step) if clock else step,
                                getattr(step, "checksum", case.checksum_of), request.min_iterations,
                                request.seconds, clock and clock.synchronize,
-                               probe=Probe(int(request.fastest_probe * 1e9)), slow=request.slow)
+                               probe=Probe(int(request.fastest_probe * 1e9)), slow=request.slow,
+                               observe=clock and clock.observe)
     fields, metrics = {}, {}
     if found.backend == "eager":
         made, step = build(found)
