@@ -2,8 +2,8 @@
 
 Both take turns of some milliseconds in one process, so that they meet the same machine, memory and code; several
 processes, so that no one layout decides. A row is `name | ours | comparator | ratio | bound`, medians of latency in
-milliseconds; the ratio is the median over the pairs of turns, with twice its standard error. Exit status 1 if a
-ratio is over its bound by more than that.
+milliseconds; the ratio is the median over the pairs of turns, with twice its standard error. Then peak memory, medians
+of processes of their own. Exit status 1 if a ratio is over its bound by more than its error.
 """
 
 import os
@@ -16,21 +16,24 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "workloads"))
 import programs  # noqa: E402
 
-BOUND = 1.01
+BOUND, PEAK_BOUND = 1.01, 1.02
 SECONDS = 10  # of one process
 PRECISE = 0.004  # twice the standard error at which to stop ...
 PROCESSES = 3, 6  # ... but for the least and most of these
 MODELS = ["dlrm/eval/cpu/fp32/b128/eager", "soft_actor_critic/act/cpu/fp32/b1/eager",
           "resnet18/eval/cpu/fp32/b4/eager"]
+ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}  # as a run has it
+
+
+def bare_program(name):
+    if name.startswith("native/"):
+        return [str(pathlib.Path(programs.native()).parent / "nightjar-native-bare")]
+    return [programs.python(), str(HERE / "bare" / "turns.py")]
 
 
 def turns(name, seconds=SECONDS):
-    if name.startswith("native/"):
-        program = [str(pathlib.Path(programs.native()).parent / "nightjar-native-bare")]
-    else:
-        program = [programs.python(), str(HERE / "bare" / "turns.py")]
     core = str(max(os.sched_getaffinity(0)))
-    done = subprocess.run(["taskset", "-c", core, *program, name, str(seconds)], check=True,
+    done = subprocess.run(["taskset", "-c", core, *bare_program(name), name, str(seconds)], check=True,
                           capture_output=True, text=True, env=programs.environment())
     return [tuple(map(float, line.split())) for line in done.stdout.splitlines()]
 
@@ -55,6 +58,24 @@ def compare(name, seconds=SECONDS, processes=PROCESSES, precise=PRECISE):
             ratio, error, len(pairs))
 
 
+def peak(name):
+    return programs.run(name)[-1]["metrics"]["peak_cpu_memory"][0]
+
+
+def bare_peak(name):
+    done = subprocess.run([*bare_program(name), name, "peak"], check=True, capture_output=True, text=True,
+                          env={**programs.environment(), **ALLOCATOR})
+    return int(done.stdout)
+
+
+def peak_row(name):
+    """Prints it; True if it is over its bound."""
+    ours, bare = (statistics.median(measure(name) for _ in range(PROCESSES[0])) for measure in (peak, bare_peak))
+    print(f"peak {name} | {ours / 2**20:.1f} MiB | bare loop {bare / 2**20:.1f} MiB | {ours / bare:.4f} | "
+          f"≤ {PEAK_BOUND}", flush=True)
+    return abs(ours / bare - 1) > PEAK_BOUND - 1
+
+
 def main():
     build = pathlib.Path(programs.native()).parent
     subprocess.run(["cmake", "--build", str(build), "--target", "nightjar-native-bare"], check=True,
@@ -67,6 +88,7 @@ def main():
             over |= ratio - error > BOUND
             print(f"harness {suite}/{model} | {mine * 1e3:.3f} ms | bare loop {theirs * 1e3:.3f} ms | "
                   f"{ratio:.4f} ± {error:.4f} ({pairs} pairs) | ≤ {BOUND}", flush=True)
+            over |= peak_row(f"{suite}/{model}")
     return 1 if over else 0
 
 

@@ -1,10 +1,12 @@
 // The loop that a person would write beside the native harness, in one process and in turns of two iterations
 // each: prints "ours bare" in seconds, of each turn's second iteration, whose caches hold what its own kind left.
-// Used by harness_bench.py: nightjar-native-bare WORKLOAD SECONDS. turns.py is the same in Python.
+// Used by harness_bench.py: nightjar-native-bare WORKLOAD SECONDS. With "peak" for the seconds:
+// the bare loop alone, and VmHWM in bytes. turns.py is the same in Python.
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <string>
 
 #include "definition.hpp"
 #include "loop.hpp"
@@ -36,6 +38,11 @@ int main(int count, char** arguments) {
   request.workload = arguments[1];
   const auto definition = find_definition(request.workload, request.version);
   const Steps steps = prepare(request, definition).steps;
+  if (std::string(arguments[2]) == "peak") {
+    for (int i = 0; i < kPeakAt; ++i) steps.iterate();
+    std::cout << peak_bytes() << '\n';
+    return 0;
+  }
   auto loop = std::make_unique<Loop>(0);
   while (!loop->warm()) loop->iterate(steps.iterate);
   const auto end = Clock::now() + std::chrono::duration<double>(std::atof(arguments[2]));

@@ -1,6 +1,7 @@
 """The loop that a person would write beside the Python harness, in one process and in turns: prints "ours bare" in
 seconds, of each turn's last iteration. A turn has two, so that the caches hold what its own kind left, or one where an
-iteration is LONG. Used by harness_bench.py: turns.py WORKLOAD SECONDS. turns.cpp is the same in C++."""
+iteration is LONG. Used by harness_bench.py: turns.py WORKLOAD SECONDS. With "peak" for the seconds: the bare loop
+alone, as many iterations as a run's peak memory is read after, and VmHWM in bytes. turns.cpp is the same in C++."""
 
 import contextlib
 import importlib
@@ -31,13 +32,19 @@ def main():
     import torch
     import definition
     from case import Case
+    from harness import PEAK_AT
     from loop import CAP, Loop
     from probe import Probe
-    from process import Counters
+    from process import Counters, peak_bytes
     found = definition.find(sys.argv[1], 1)
     torch.set_num_threads(1)
     with contextlib.redirect_stdout(sys.stderr):  # some models have something to say
         step = importlib.import_module(found.module).make(Case(found, 0))
+    if sys.argv[2] == "peak":
+        for _ in range(PEAK_AT):
+            step()
+        print(peak_bytes())
+        return
     probe, counters = Probe(), Counters()
     loop = Loop(step, None, counters, probe)
     while not loop.warm():

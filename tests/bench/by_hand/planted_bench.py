@@ -1,10 +1,11 @@
 """Planted slow-downs, each seen where it was planted and nowhere else.
 
 One changed build has a redundant operation in a function that LibTorch defines in a header, a redundant check in
-torch.distributions, memory that is never given back, and a slow pass in torch/_inductor. Workloads on it and on the
-build as it is take turns, process by process, through `nightjar-runner measure`; `nightjar compare` judges. A row is
-`workload metric | control | treatment | ratio | verdict | expected`. Exit status 1 if anything else than what was
-planted is worse, or something planted is not. Takes half an hour; rounds as an argument make it shorter.
+torch.distributions, memory that is never given back, and a slow pass in torch/_inductor. Each workload on it and on the
+build as it is take turns, process by process, through `nightjar-runner measure`: a shared host has fast and slow
+minutes, and both sides are to meet the same. `nightjar compare` judges. A row is
+`workload metric | control | treatment | ratio or +difference | verdict | expected`. Exit status 1 if anything else than
+what was planted is worse, or something planted is not. Takes half an hour; rounds as an argument make it shorter.
 """
 
 import base64
@@ -23,25 +24,26 @@ import programs  # noqa: E402
 
 BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", ROOT / "build/bin"))
 ROUNDS = 20
-METRICS = ["latency", "peak_cpu_memory", "memory_after_import", "compile_time"]
+METRICS = ["latency", "peak_cpu_memory", "leaked_memory", "memory_after_import", "compile_time"]
 # Native dlrm alone calls at::bmm in its own code; tts_angular alone has LSTMs.
 HEADER, DISTRIBUTIONS, LEAK, COMPILED = (
     "native/dlrm/eval/cpu/fp32/b128/eager", "python/soft_actor_critic/act/cpu/fp32/b1/eager",
     "python/tts_angular/eval/cpu/fp32/b16/eager", "python/lennard_jones/eval/cpu/fp32/b256/inductor")
 INNOCENT = ["native/wave/eval/cpu/fp32/b1/eager", "native/soft_actor_critic/act/cpu/fp32/b1/eager",
             "python/wave/eval/cpu/fp32/b1/eager", "python/lennard_jones/eval/cpu/fp32/b256/eager"]
-PLANTED = {(HEADER, "latency"), (DISTRIBUTIONS, "latency"), (LEAK, "peak_cpu_memory")}
+PLANTED = {(HEADER, "latency"), (DISTRIBUTIONS, "latency"), (LEAK, "leaked_memory")}
 EDITS = {
     "torch/include/ATen/ops/bmm.h": (
         "    return at::_ops::bmm::call(self, mat2);\n",
-        "    for (int i = 0; i < 4; ++i) at::_ops::bmm::call(self, mat2);\n    return at::_ops::bmm::call(self, mat2);\n"),
+        "    for (int i = 0; i < 16; ++i) at::_ops::bmm::call(self, mat2);\n"
+        "    return at::_ops::bmm::call(self, mat2);\n"),
     "torch/distributions/distribution.py": (
         "                valid = constraint.check(value)\n",
-        "                for _ in range(12):\n                    torch._is_all_true(constraint.check(value))\n"
+        "                for _ in range(50):\n                    torch._is_all_true(constraint.check(value))\n"
         "                valid = constraint.check(value)\n"),
     "torch/nn/modules/rnn.py": (
         "            result = _VF.lstm(\n",
-        "            _kept.append(bytearray(b'.' * 327680))\n            result = _VF.lstm(\n"),
+        "            _kept.append(bytearray(b'.') * 65536)\n            result = _VF.lstm(\n"),
     "torch/_inductor/graph.py": (
         "    def compile_to_module(self) -> CompiledModule:\n",
         "    def compile_to_module(self) -> CompiledModule:\n        sum(i * i for i in range(60_000_000))\n"),
@@ -49,9 +51,10 @@ EDITS = {
 TAILS = {"torch/nn/modules/rnn.py": "\n\n_kept = []\n"}
 
 
-def changed_build(folder):
+def build_in(folder, edits):
     """The installed torch in `folder`, hard links but for the edited files, whose hashes RECORD has: a LibTorch with
     another header is another LibTorch."""
+    folder.mkdir(parents=True)
     installed = pathlib.Path(subprocess.run([programs.python(), "-c", "import torch; print(torch.__path__[0])"],
                                             check=True, capture_output=True, text=True).stdout.strip()).parent
     record = next(installed.glob("torch-*.dist-info")).name + "/RECORD"
@@ -59,7 +62,7 @@ def changed_build(folder):
         if (installed / name).exists():
             subprocess.run(["cp", "-al", installed / name, folder / name], check=True)
     lines = (folder / record).read_text().splitlines()
-    for name, (before, after) in EDITS.items():
+    for name, (before, after) in edits.items():
         text = (folder / name).read_text()
         if text.count(before) < 1:
             sys.exit(f"planted_bench: this PyTorch's {name} has no line {before.strip()!r} to change")
@@ -71,7 +74,17 @@ def changed_build(folder):
             for old in (folder / name).parent.glob(f"__pycache__/{(folder / name).stem}.*"):
                 old.unlink()
             subprocess.run([programs.python(), "-m", "compileall", "-qq", folder / name], check=True)
-    write(folder / record, "\n".join(lines) + "\n")
+    if edits:
+        write(folder / record, "\n".join(lines) + "\n")
+
+
+def python_with(folder, edits):
+    """A Python that imports that build. Both sides have one, and paths of one length: they differ in the edits only."""
+    build_in(folder / "site", edits)
+    python = folder / "python"
+    python.write_text(f"#!/bin/sh\nPYTHONPATH={folder}/site exec {programs.python()} \"$@\"\n")
+    python.chmod(0o755)
+    return python
 
 
 def write(path, text):
@@ -79,8 +92,8 @@ def write(path, text):
     path.write_text(text)
 
 
-def measure(python, workloads, cache):
-    done = subprocess.run([BIN / "nightjar-runner", "measure", *workloads, "--runs", "1", "--seconds", "0.5", "--json",
+def measure(python, workload, cache):
+    done = subprocess.run([BIN / "nightjar-runner", "measure", workload, "--runs", "1", "--seconds", "0.5", "--json",
                            "--python", python, "--cache", cache], capture_output=True, text=True)
     if not done.stdout:
         sys.exit(f"planted_bench: {done.stderr.strip().splitlines()[-1]}")
@@ -88,8 +101,8 @@ def measure(python, workloads, cache):
     for item in items:
         if item["status"] != "measured":
             print(f"{item['workload']}: {item['reason']}", file=sys.stderr)
-    return {f"{item['workload']} {name}": metric["location"] for item in items
-            for name, metric in item["metrics"].items() if name in METRICS}
+        item["metrics"] = {name: metric for name, metric in item["metrics"].items() if name in METRICS}
+    return {"items": items}
 
 
 def is_known(workload):
@@ -104,18 +117,15 @@ def main():
         workloads, planted = [*workloads, COMPILED], planted | {(COMPILED, "compile_time")}
     with tempfile.TemporaryDirectory(prefix="planted-", dir=ROOT / ".cache") as name:
         folder = pathlib.Path(name)
-        (folder / "site").mkdir()
-        changed_build(folder / "site")
-        pythons = {"control": pathlib.Path(programs.python()), "treatment": folder / "python"}
-        pythons["treatment"].write_text(
-            f"#!/bin/sh\nPYTHONPATH={folder}/site exec {pythons['control']} \"$@\"\n")
-        pythons["treatment"].chmod(0o755)
+        pythons = {side: python_with(folder / place, edits)
+                   for side, place, edits in (("control", "a", {}), ("treatment", "b", EDITS))}
         files = {"control": [], "treatment": []}
         for number in range(rounds):
-            for side in sorted(files, reverse=number % 2):
-                files[side].append(folder / f"{side}{number}.json")
-                metrics = measure(pythons[side], workloads, folder / "cache")
-                files[side][-1].write_text(json.dumps({"name": side, "metrics": metrics}))
+            for index, workload in enumerate(workloads):
+                for side in sorted(files, reverse=(number + index) % 2):
+                    files[side].append(folder / f"{side}{number}-{index}.json")
+                    files[side][-1].write_text(json.dumps(measure(pythons[side], workload, folder / "cache")))
+            print(f"round {number + 1} of {rounds}", file=sys.stderr, flush=True)
         judged = subprocess.run([BIN / "nightjar", "compare", "--control", *files["control"], "--treatment",
                                  *files["treatment"], "--format", "json"], check=True, capture_output=True, text=True)
     return report(json.loads(judged.stdout)["metrics"], planted)
@@ -127,8 +137,10 @@ def report(rows, planted):
         workload, metric = row["metric"].split()
         expected = "worse" if (workload, metric) in planted else "not worse"
         wrong += (row["verdict"] == "worse") != (expected == "worse")
-        print(f"{workload} {metric} | {row['control']:.6g} | {row['treatment']:.6g} | {row['ratio']:.3f} "
-              f"[{row['low']:.3f}, {row['high']:.3f}] | {row['verdict']} | {expected}")
+        change = (f"{row['ratio']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" if "ratio" in row else
+                  "{value:+.0f} [{low:+.0f}, {high:+.0f}]".format(**row["difference"]))
+        print(f"{workload} {metric} | {row['control']:.6g} | {row['treatment']:.6g} | {change} | "
+              f"{row['verdict']} | {expected}")
     missing = planted - {tuple(row["metric"].split()) for row in rows}
     print(f"planted {len(planted)}, wrong {wrong}, not measured {len(missing)}")
     return 1 if wrong or missing else 0

@@ -19,13 +19,13 @@ import harness_bench  # noqa: E402
 import programs  # noqa: E402
 
 BOUND = 1.02
-SECONDS, PROCESSES, PRECISE = (10, 60), (1, 5), 0.015
-PAIRS = 100  # of a process, as far as the seconds go
+SECONDS, PROCESSES, PRECISE = (10, 60), 5, 0.015
+PAIRS = 12, 100  # of a process: the least, and the most as far as the seconds go
+PATIENCE = 600  # seconds of a row, unless its first process takes longer
 MODELS = """lennard_jones maml nanogpt phlippe_resnet phlippe_densenet pyhpc_equation_of_state
     pyhpc_isoneutral_mixing pyhpc_turbulent_kinetic_energy dcgan llama tts_angular BERT_pytorch nvidia_deeprecommender
     pytorch_unet microbench_unbacked_tolist_sum cm3leon_generate soft_actor_critic basic_gnn_gcn basic_gnn_gin
     basic_gnn_sage basic_gnn_edgecnn opacus_cifar10 functorch_dp_cifar10 dlrm hf_Bert timm_vovnet""".split()
-ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}  # as a run has it
 # An iteration of these takes up to a minute at the batch that TorchBench chooses.
 SMALLER = {"BERT_pytorch": 1, "nvidia_deeprecommender": 1, "pytorch_unet": 1, "dcgan": 2, "nanogpt": 1,
            "llama/eval": 2, "phlippe_densenet": 4, "phlippe_resnet": 8, "tts_angular": 2, "timm_vovnet": 1,
@@ -57,7 +57,7 @@ def bare_peak(name):
     _, model, task, *_ = name.split("/")
     done = subprocess.run([programs.python(), str(HERE / "bare" / "torchbench_peak.py"),
                            os.environ["NIGHTJAR_TORCHBENCH"], model, task, str(smaller(model, task) or "")],
-                          capture_output=True, text=True, env={**programs.environment(), **ALLOCATOR})
+                          capture_output=True, text=True, env={**programs.environment(), **harness_bench.ALLOCATOR})
     return int(done.stdout.split()[-1]) if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
 
 
@@ -99,8 +99,10 @@ def row(name):
         print(f"{name} | {mine} | bare loop {theirs} | | |", flush=True)
         return isinstance(mine, str) != isinstance(theirs, str)
     memory = statistics.median(mine) / statistics.median(theirs)
-    seconds = min(max(SECONDS[0], 2 * PAIRS * latency), SECONDS[1])
-    ours, bare, ratio, error, pairs = harness_bench.compare(name, seconds, PROCESSES, PRECISE)
+    least, most = (2 * pairs * latency for pairs in PAIRS)
+    seconds = max(least, min(max(SECONDS[0], most), SECONDS[1]))
+    processes = 1, max(1, min(PROCESSES, int(PATIENCE / seconds)))
+    ours, bare, ratio, error, pairs = harness_bench.compare(name, seconds, processes, PRECISE)
     over = differ(mine, theirs) or abs(ratio - 1) - error > BOUND - 1
     unclear = not over and error > BOUND - 1
     print(f"{name} | {ours * 1e3:.2f} ms | {bare * 1e3:.2f} ms | {ratio:.4f} ± {error:.4f} ({pairs} pairs) | "
