@@ -7,9 +7,11 @@ import os
 import pathlib
 import subprocess
 import sys
+import threading
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORKLOADS = ROOT / "runner" / "workloads"
+LONGEST_SECONDS = 300  # of a run, which then ends without a result
 TABLE = json.loads((WORKLOADS / "workloads.json").read_text(encoding="utf-8"))
 
 
@@ -61,10 +63,13 @@ def answers(program, request_text):
     with subprocess.Popen(program, stdin=subprocess.PIPE, pass_fds=[3] if write == 3 else [3, write],
                           preexec_fn=give_descriptor_three, env=environment()) as process:
         os.close(write)
+        watchdog = threading.Timer(LONGEST_SECONDS, process.kill)
+        watchdog.start()
         process.stdin.write(request_text.encode())
         process.stdin.close()
         with os.fdopen(read, encoding="utf-8") as pipe:
             lines = pipe.read().splitlines()
+        watchdog.cancel()
     return process.returncode, [json.loads(line) for line in lines]
 
 
