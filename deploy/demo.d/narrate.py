@@ -53,6 +53,12 @@ def _jobs(before, after):
             yield f"  {job['kind']} session failed: {job['reason']}"
 
 
+def _why(item):
+    """As the evidence of its last change of state says it."""
+    evidence = item["changes"][-1]["evidence"] if "changes" in item else {}
+    return evidence.get("rule") or evidence.get("reason")
+
+
 def _regression(item):
     lead = item["series"][0] if item["series"] else None
     name = f"regression {item['id']}" + (f" ({short(lead['workload'])}, {lead['metric']})" if lead else "")
@@ -66,7 +72,7 @@ def _regression(item):
                               f"with probability {culprit['probability']:.3f}",
         "reported": f"is reported: {item['issue_url']}",
         "recovered": "has recovered",
-        "dismissed": f"is dismissed, nobody is blamed: {size}",
+        "dismissed": f"is dismissed, nobody is blamed: {_why(item)}",
         "inconclusive": "is real, but the evidence names nobody",
         "merged": f"has the same cause as regression {item['merged_into']}",
     }[item["state"]]

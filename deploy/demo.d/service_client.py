@@ -33,6 +33,10 @@ class Service:
                 return found
 
     def snapshot(self):
-        """What the watcher and the summary look at, read at one moment."""
-        return {name: self.items(f"/api/v1/{name}")
-                for name in ("builds", "nights", "jobs", "regressions", "bisections", "reports")}
+        """What the watcher and the summary look at, read at one moment; what was dismissed with its changes of state."""
+        found = {name: self.items(f"/api/v1/{name}")
+                 for name in ("builds", "nights", "jobs", "regressions", "bisections", "reports")}
+        for item in found["regressions"]:
+            if item["state"] == "dismissed":
+                item["changes"] = self.get(f"/api/v1/regressions/{item['id']}")["changes"]
+        return found

@@ -94,3 +94,14 @@ def test_sentences_tell_what_changed_and_nothing_twice():
         f"regression 1 (python/x/act, latency) is due to {A[:12]} with probability 0.995",
         f"  search 4 (python/x/act, latency): 20 runs on 3 of 51 commits, 1 not testable; {A[:12]} with probability 0.60"]
     assert list(narrate.sentences(after, after)) == []
+
+
+def test_what_is_dismissed_says_why():
+    before = snapshot(regression(1, None, "suspected"), regression(2, None, "suspected"))
+    before["builds"], before["jobs"] = [], []
+    after = copy.deepcopy(before)
+    for item, evidence in zip(after["regressions"], ({"rule": "same: 1.00 [0.99, 1.01]"}, {"reason": "no runs"})):
+        item["state"] = "dismissed"
+        item["changes"] = [{"state": "suspected", "evidence": {"rule": "1.2"}}, {"state": "dismissed", "evidence": evidence}]
+    assert [line.split(", ", 2)[2] for line in narrate.sentences(before, after)] == [
+        "nobody is blamed: same: 1.00 [0.99, 1.01]", "nobody is blamed: no runs"]
