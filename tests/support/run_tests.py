@@ -18,7 +18,7 @@ SANITIZERS = {
     "UBSAN_OPTIONS": "print_stacktrace=1",
     "TSAN_OPTIONS": "second_deadlock_stack=1",
 }
-LONGEST_SECONDS = 2400  # of a group: five times what the longest takes on two quiet cores
+LONGEST_SECONDS = 2400  # of a group: four times what the longest took on two quiet cores
 
 
 def run(command, environment):

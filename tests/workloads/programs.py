@@ -64,6 +64,7 @@ def answers(program, request_text):
                           preexec_fn=give_descriptor_three, env=environment()) as process:
         os.close(write)
         watchdog = threading.Timer(LONGEST_SECONDS, process.kill)
+        watchdog.daemon = True  # a test that fails below does not wait for it
         watchdog.start()
         process.stdin.write(request_text.encode())
         process.stdin.close()
