@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <regex>
 #include <set>
 
 #include "runner/digest.hpp"
@@ -71,14 +72,16 @@ void add_gpus(Facts& facts) {
   std::string list;
   for (const auto& model : models) list += (list.empty() ? "" : ", ") + model;
   facts["gpu"] = or_none(list);
-  // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  <date>"
-  std::string driver = field_of("/proc/driver/nvidia/version", "NVRM version");
-  const auto at = driver.find("Module  ");
-  if (at != std::string::npos) driver = driver.substr(at + 8, driver.find(' ', at + 8) - at - 8);
-  facts["driver"] = or_none(driver);
+  facts["driver"] = or_none(driver_version(field_of("/proc/driver/nvidia/version", "NVRM version")));
 }
 
 }  // namespace
+
+std::string driver_version(const std::string& line) {
+  static const std::regex version(R"((^|\s)(\d+(\.\d+)+)(\s|$))");
+  std::smatch found;
+  return std::regex_search(line, found, version) ? found[2].str() : "";
+}
 
 std::map<std::string, std::string> machine_facts() {
   Facts facts;

@@ -14,6 +14,9 @@ namespace nightjar::runner {
 // hypervisor, gpu and driver where NVIDIA's are there, and how runs are threaded and pinned.
 std::map<std::string, std::string> machine_facts();
 
+// "580.65.06" of "NVIDIA UNIX x86_64 Kernel Module  580.65.06  <date>", in whatever words; empty if no word is a version.
+std::string driver_version(const std::string& line);
+
 // The SHA-256 of "name=value\n" over the sorted facts.
 MachineClass machine_class(std::map<std::string, std::string> facts);
 

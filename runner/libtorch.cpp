@@ -74,7 +74,7 @@ std::vector<fs::path> library_folders(const fs::path& root) {
 }  // namespace
 
 LibTorch libtorch_of_build(const fs::path& site_packages) {
-  return {site_packages, site_packages / "torch/share/cmake", site_packages / "torch/lib", true};
+  return {site_packages, site_packages / "torch", site_packages / "torch/lib", true};
 }
 
 LibTorch libtorch_at(const fs::path& prefix) {

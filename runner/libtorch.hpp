@@ -8,7 +8,7 @@ namespace nightjar::runner {
 
 struct LibTorch {
   std::filesystem::path root;       // what a workload loads must come from below
-  std::filesystem::path cmake;      // for CMAKE_PREFIX_PATH
+  std::filesystem::path prefix;     // its include and lib are below
   std::filesystem::path libraries;  // for LD_LIBRARY_PATH
   bool of_build = false;            // a build's site-packages, whose RECORD has the hashes
 };

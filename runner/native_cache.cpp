@@ -63,8 +63,9 @@ std::string NativeCache::key(const LibTorch& libtorch) {
 NativeProgram NativeCache::make(const LibTorch& libtorch, std::stop_token stop) {
   if (!fs::exists(sources_ / "CMakeLists.txt"))
     return {{}, {}, true, "there is no project in " + sources_.string()};
-  if (!fs::exists(libtorch.cmake))
-    return {{}, {}, true, "this build has no torch/share/cmake to compile against"};
+  if (!fs::exists(libtorch.prefix / "include"))
+    return {{}, {}, true, "this build has no headers to compile against: no folder " +
+                              (libtorch.prefix / "include").string()};
   const std::string name = key(libtorch);
   const fs::path folder = cache_ / "native" / name;
   const NativeProgram target{folder / kProgram, folder / kLibrary, false, {}};
@@ -89,7 +90,7 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
   ProcessSpec configure =
       tool({"cmake", "-S", sources_.string(), "-B", build.string(), "-G", "Ninja",
             "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_SKIP_RPATH=ON",
-            "-DCMAKE_PREFIX_PATH=" + libtorch.cmake.string()},
+            "-DLIBTORCH=" + libtorch.prefix.string()},
            work.path());
   const ProcessResult configured = run_process(configure, stop);
   if (stop.stop_requested()) throw Stopped();

@@ -21,6 +21,14 @@ TEST_CASE("The machine class is the hash of its sorted facts and the same twice"
   CHECK(machine_class({{"a", "1"}, {"b", "2"}}).fingerprint == digest_of("a=1\nb=2\n"));
 }
 
+TEST_CASE("The driver's version is found in what its kernel modules say, open and closed") {
+  CHECK(driver_version("NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul 27 07:20:44 UTC 2025") == "580.65.06");
+  CHECK(driver_version("NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (somebody@)  ") ==
+        "580.159.04");
+  CHECK(driver_version("").empty());
+  CHECK(driver_version("x86_64 without any").empty());
+}
+
 TEST_CASE("The machine's state is within what is possible") {
   const MachineState state = MachineProbe().read();
   CHECK(state.load1 >= 0);
@@ -65,7 +73,7 @@ add_custom_target(program ALL COMMAND ${CMAKE_COMMAND} -E touch nightjar-native 
     members.push_back({"torch/lib/libtorch.so", library, ""});
     const auto record = record_of(members, "2.15.0");
     spit(scratch / name / record.name, record.text);
-    std::filesystem::create_directories(scratch / name / "torch/share/cmake");
+    std::filesystem::create_directories(scratch / name / "torch/include");
     return scratch / name;
   };
   const auto first = build("first", "a", "1"), same = build("same", "b", "1"), other = build("other", "a", "2");
@@ -90,7 +98,7 @@ TEST_CASE("A LibTorch that a package installed is found below its prefix and kno
   spit(scratch / "usr/include/ATen/ATen.h", "1");
   const LibTorch found = libtorch_at(scratch / "usr");
   CHECK(found.libraries == found.root / "lib/some-arch");
-  CHECK(found.cmake == found.root);
+  CHECK(found.prefix == found.root);
   NativeCache cache(scratch / "cache", scratch / "native");
   const std::string key = cache.key(found);
   spit(scratch / "usr/lib/libother.so", "2");

@@ -33,11 +33,11 @@ def native():
     """NIGHTJAR_NATIVE, or the program built once into .cache/native-test."""
     if "NIGHTJAR_NATIVE" in os.environ:
         return os.environ["NIGHTJAR_NATIVE"]
-    prefix = subprocess.run([python(), "-c", "import torch; print(torch.utils.cmake_prefix_path)"],
+    libtorch = subprocess.run([python(), "-c", "import os, torch; print(os.path.dirname(torch.__file__))"],
                             check=True, capture_output=True, text=True).stdout.strip()
     build = ROOT / ".cache" / "native-test"
     subprocess.run(["cmake", "-S", WORKLOADS / "native", "-B", build, "-DCMAKE_BUILD_TYPE=Release",
-                    f"-DCMAKE_PREFIX_PATH={prefix}"], check=True)
+                    f"-DLIBTORCH={libtorch}"], check=True)
     subprocess.run(["cmake", "--build", build], check=True)
     return str(build / "nightjar-native")
 

@@ -19,7 +19,7 @@ struct Steps {
 
 constexpr int kPeakAt = 30;  // iterations after which peak memory is read, unless they are slow
 
-// All of Measurement but `parameters` and `gpu`. `fastest_probe`: seconds, of earlier
+// All of Measurement but `parameters` and `device`. `fastest_probe`: seconds, of earlier
 // processes on this machine; 0: not known. `slow`: a slow-down to plant, see the protocol.
 Measurement measure(const Steps& steps, int min_iterations, double seconds, double fastest_probe,
                     double slow = 0);

@@ -93,10 +93,11 @@ void Channel::result(const Measurement& measurement) const {
                   {"slowdown", measurement.slowdown[i]}});
   Json metrics = {{"peak_cpu_memory", {measurement.peak_bytes}},
                   {"leaked_memory", {measurement.leaked_bytes}}};
-  if (measurement.gpu) {
-    metrics["peak_gpu_memory"] = {measurement.gpu->peak_allocated};
-    metrics["peak_gpu_memory_reserved"] = {measurement.gpu->peak_reserved};
-    metrics["leaked_gpu_memory"] = {measurement.gpu->leaked};
+  if (!measurement.device.latency.empty()) metrics["cuda_latency"] = measurement.device.latency;
+  if (const auto& memory = measurement.device.memory) {
+    metrics["peak_gpu_memory"] = {memory->peak_allocated};
+    metrics["peak_gpu_memory_reserved"] = {memory->peak_reserved};
+    metrics["leaked_gpu_memory"] = {memory->leaked};
   }
   text += line({{"event", "result"},
                 {"warmup_iterations", measurement.warmup_iterations},

@@ -40,6 +40,11 @@ struct GpuMemory {
   double leaked = 0;                                   // an iteration
 };
 
+struct OnDevice {
+  std::vector<double> latency;  // seconds by the device's events, one an iteration
+  std::optional<GpuMemory> memory;
+};
+
 struct Measurement {
   int warmup_iterations = 0;
   std::vector<double> latency, cpu, wait;  // seconds, one an iteration
@@ -49,7 +54,7 @@ struct Measurement {
   double leaked_bytes = 0;  // an iteration
   double checksum = 0;
   std::int64_t parameters = 0;
-  std::optional<GpuMemory> gpu;
+  OnDevice device;  // nothing on a CPU
 };
 
 class Channel {

@@ -9,8 +9,6 @@
 #include <fstream>
 #include <new>
 
-#include "case.hpp"
-#include "device_memory.hpp"
 #include "process.hpp"
 
 namespace nightjar::workloads {
@@ -37,20 +35,12 @@ std::string version_field(const std::filesystem::path& torch_folder, const std::
   return "";
 }
 
-Step with_synchronize(const Step& step, bool is_cuda) {
-  if (!is_cuda) return step;
+Step with_synchronize(const Step& step) {
   return [step] {
     torch::Tensor output = step();
     torch::cuda::synchronize();
     return output;
   };
-}
-
-Steps steps_of(const Step& step) {
-  return {[step] { step(); },
-          [step]() -> std::function<double()> {
-            return [output = step()] { return sum_of_magnitudes(output); };
-          }};
 }
 
 }  // namespace
@@ -69,6 +59,16 @@ Ready identity() {
   return ready;
 }
 
+Steps Prepared::steps(DeviceClock* clock) const {
+  Step whole = clock ? clock->around(step) : step;
+  if (is_cuda) whole = with_synchronize(whole);
+  return {[whole] { whole(); },
+          [whole]() -> std::function<double()> {
+            return [output = whole()] { return sum_of_magnitudes(output); };
+          },
+          clock ? std::function<void()>([clock] { clock->observe(); }) : nullptr};
+}
+
 Prepared prepare(const Request& request, const Definition& definition) {
   const bool is_cuda = definition.device == "cuda";
   if (is_cuda && !torch::cuda::is_available()) throw Unavailable("no CUDA device");
@@ -79,24 +79,24 @@ Prepared prepare(const Request& request, const Definition& definition) {
   if (at::get_num_interop_threads() != 1) at::set_num_interop_threads(1);  // it can be set once
   at::globalContext().setFlushDenormal(true);  // a loss near zero must not slow down iterations
   Case made_for(definition, request.seed);
-  const Step step = with_synchronize(maker->second(made_for), is_cuda);
+  Step step = maker->second(made_for);
   if (!definition.own_batch && !made_for.batch.was_read())
     throw Unavailable(definition.model + "/" + definition.task + " does the same work at every batch size");
   // Whatever the constructors drew: both twins draw the same from here on.
   torch::manual_seed(request.seed);
-  return {steps_of(step), made_for.parameters()};
+  return {std::move(step), is_cuda, made_for.parameters()};
 }
 
 Measurement run(const Request& request, const Definition& definition) {
-  Prepared prepared = prepare(request, definition);
-  DeviceMemory memory(torch::kCUDA);
-  if (definition.device == "cuda") prepared.steps.observe = [&memory] { memory.note(); };
-  Measurement measurement = measure(prepared.steps, request.min_iterations, request.seconds,
+  const Prepared prepared = prepare(request, definition);
+  std::optional<DeviceClock> clock;
+  if (prepared.is_cuda) clock.emplace(torch::kCUDA);
+  Measurement measurement = measure(prepared.steps(clock ? &*clock : nullptr), request.min_iterations, request.seconds,
                                     request.fastest_probe, request.slow);
   if (!std::isfinite(measurement.checksum))
     throw WrongResult("the output's checksum is " + std::to_string(measurement.checksum));
   measurement.parameters = prepared.parameters;
-  measurement.gpu = memory.read(measurement.warmup_iterations);
+  if (clock) measurement.device = clock->read(measurement.warmup_iterations);
   return measurement;
 }
 

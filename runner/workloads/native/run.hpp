@@ -6,7 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "case.hpp"
 #include "definition.hpp"
+#include "device_clock.hpp"
 #include "harness.hpp"
 #include "protocol.hpp"
 
@@ -23,8 +25,12 @@ struct WrongResult : std::runtime_error {
 Ready identity();
 
 struct Prepared {
-  Steps steps;
+  Step step;
+  bool is_cuda = false;
   std::int64_t parameters = 0;
+
+  // The step with the device synchronised, timed by `clock` too if there is one, which must outlive it.
+  Steps steps(DeviceClock* clock = nullptr) const;
 };
 
 // The model with its inputs, ready to iterate. Throws Unavailable without the device, and what

@@ -94,10 +94,10 @@ Step make(Case& made_for) {
   const auto length = made_for.size("frames") / 4;
   const Tensor text =
       1 + made_for.integers("text", {batch, length / 2}, made_for.size("symbols") - 1);
-  const Tensor heard = torch::full({batch}, length, torch::kInt64);
-  const Tensor said = torch::full({batch}, length / 2, torch::kInt64);
+  const std::vector<std::int64_t> heard(static_cast<std::size_t>(batch), length);
+  const std::vector<std::int64_t> said(static_cast<std::size_t>(batch), length / 2);
   return training(adamw(model->parameters()), [=]() mutable {
-    return nn::functional::ctc_loss(model->forward(frames).transpose(0, 1), text, heard, said);
+    return torch::ctc_loss(model->forward(frames).transpose(0, 1), text, heard, said);
   });
 }
 

@@ -64,7 +64,6 @@ def make(case):
     # A quarter of the frames must hold the text and a blank between any two equal symbols; symbol 0 is the blank.
     length = case.frames // 4
     text = 1 + case.integers("text", case.batch, length // 2, high=case.symbols - 1)
-    heard = torch.full((case.batch,), length)
-    said = torch.full((case.batch,), length // 2)
+    heard, said = [length] * case.batch, [length // 2] * case.batch
     return case.training(model, adamw(model.parameters()),
                          lambda: functional.ctc_loss(model(frames).transpose(0, 1), text, heard, said))

@@ -1,0 +1,58 @@
+#include "device_clock.hpp"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#if __has_include(<c10/core/CachingDeviceAllocator.h>)
+#include <c10/core/CachingDeviceAllocator.h>
+#define NIGHTJAR_DEVICE_ALLOCATOR 1
+#endif
+
+#include "statistics.hpp"
+
+namespace nightjar::workloads {
+namespace {
+
+// A template, so that an older LibTorch's event need not have such a member.
+template <class Event>
+void note_elapsed(const Event& begin, const Event& end, std::vector<double>& seconds) {
+  if constexpr (requires { begin.elapsedTime(end); }) seconds.push_back(begin.elapsedTime(end) * 1e-3);
+}
+
+}  // namespace
+
+// BACKEND_DEFAULT: PyTorch's default event carries no time.
+DeviceClock::DeviceClock(c10::DeviceType device)
+    : device_(device), begin_(device, c10::EventFlag::BACKEND_DEFAULT), end_(device, c10::EventFlag::BACKEND_DEFAULT) {}
+
+Step DeviceClock::around(const Step& step) {
+  return [this, step] {
+    const c10::impl::VirtualGuardImpl guard(device_);
+    const c10::Stream stream = guard.getStream(guard.getDevice());
+    begin_.record(stream);
+    torch::Tensor output = step();
+    end_.record(stream);
+    return output;
+  };
+}
+
+void DeviceClock::observe() {
+  note_elapsed(begin_, end_, seconds_);
+#ifdef NIGHTJAR_DEVICE_ALLOCATOR
+  const auto stats = c10::getDeviceAllocator(device_)->getDeviceStats(0);
+  const auto all = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+  allocated_.push_back(stats.allocated_bytes[all].current);
+  peaks_.peak_allocated = stats.allocated_bytes[all].peak;
+  peaks_.peak_reserved = stats.reserved_bytes[all].peak;
+#endif
+}
+
+OnDevice DeviceClock::read(int since) const {
+  OnDevice found;
+  if (!seconds_.empty()) found.latency = {seconds_.begin() + since, seconds_.end()};
+  if (allocated_.empty()) return found;
+  found.memory = peaks_;
+  found.memory->leaked = leak_slope({allocated_.begin() + since, allocated_.end()});
+  return found;
+}
+
+}  // namespace nightjar::workloads
