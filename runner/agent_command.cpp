@@ -72,10 +72,8 @@ std::unique_ptr<Executor> make_executor(const Options& options, const AgentConfi
                                .torchbench = options.torchbench};
   config.externals = read_externals(options.commands);
   const auto listed = catalog_of(options, {});
-  if (const Suite suite = suite_of(options, listed); !suite.workloads.empty())
-    for (const auto& chosen : chosen_by(options, suite, listed))
-      if (chosen.listed) config.offered.push_back(chosen.workload);
-  if (config.offered.empty()) config.offered = listed;
+  for (const auto& chosen : chosen_by(options, suite_of(options, listed), listed))
+    if (chosen.listed) config.offered.push_back(chosen.workload);
   return std::make_unique<ProcessExecutor>(std::move(config));
 }
 

@@ -52,11 +52,8 @@ fs::path cache_folder(const fs::path& asked) {
 
 int run_list(const Options& options) {
   const auto catalog = catalog_of(options, options.globs);
-  const Suite suite = suite_of(options, catalog);
-  if (suite.workloads.empty())
-    for (const auto& entry : catalog) std::cout << entry.name.str() << "\n";
-  else
-    for (const auto& one : expand(suite.workloads, catalog)) std::cout << one.name.str() << "\n";
+  for (const auto& one : chosen_by(options, suite_of(options, catalog), catalog))
+    std::cout << one.workload.name.str() << "\n";
   return 0;
 }
 
@@ -83,10 +80,9 @@ int run_measure(const Options& options) {
   const Measurement measurement = measure(config, chosen, stop.token(), progress);
   std::cout << (format == "json" ? measurement_json(measurement)
                                  : formatted(suite_result(measurement), format));
-  return std::all_of(measurement.workloads.begin(), measurement.workloads.end(),
-                     [](const auto& one) { return one.status == RunStatus::measured; })
-             ? 0
-             : 1;
+  const bool all = std::all_of(measurement.workloads.begin(), measurement.workloads.end(),
+                               [](const auto& one) { return one.status == RunStatus::measured; });
+  return all && !stop.token().stop_requested() ? 0 : 1;
 }
 
 int run_convert(const Options& options) {
@@ -104,9 +100,8 @@ int run_convert(const Options& options) {
 int run_profile(const Options& options) {
   if (options.globs.empty()) throw WrongUse("profile what? Name a workload or a glob");
   const StopOnSignal stop;
-  const auto selected = select(catalog_of(options, options.globs), options.globs);
-  if (selected.empty())
-    throw WrongUse("no workload matches '" + options.globs.front() + "'; `nightjar-runner list` shows all");
+  std::vector<CatalogEntry> selected;
+  for (const auto& one : chosen_by(options, {}, catalog_of(options, options.globs))) selected.push_back(one.workload);
   ProfileConfig config{local_paths(options), options.runs.value_or(5), {}, options.remeasure};
   config.limits.threads = options.threads;
   config.limits.min_iterations = options.iterations;
@@ -120,7 +115,7 @@ int run_profile(const Options& options) {
   if (options.json) std::cout << json;
   for (const Profile& one : profiles)
     if (!options.json) std::cout << profile_table(one) << (&one == &profiles.back() ? "" : "\n");
-  return 0;
+  return stop.token().stop_requested() ? 1 : 0;
 }
 
 int run_doctor(const Options& options) {

@@ -15,7 +15,7 @@ struct Options {
   std::filesystem::path cache, python, libtorch, workloads, scripted, torchbench, commands;
   std::int64_t cache_bytes = 40LL << 30;
   std::vector<std::string> globs;  // of measure
-  std::string suite, format = "table";
+  std::string suite, device, format = "table";
   bool json = false;
   std::filesystem::path measurement;  // of convert
   std::optional<int> runs;        // 5, or the suite's

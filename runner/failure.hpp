@@ -20,5 +20,7 @@ struct WrongUse : std::runtime_error {
 struct Stopped : std::runtime_error {
   Stopped() : std::runtime_error("stopped on request") {}
 };
+// Why a workload has no run although its turn would have come, in results by hand.
+inline constexpr const char* kLeftOutStopped = "left out, stopped on request";
 
 }  // namespace nightjar::runner

@@ -23,6 +23,8 @@ void add_places(CLI::App& app, Options& options) {
   app.add_option("--workloads", options.workloads, "folder of workloads.json");
   app.add_option("--suite", options.suite,
                  "a file of the suites folder (quick, nightly, ...), or the begin of names (native, hf, ...)");
+  app.add_option("--device", options.device, "where they run instead of where their names say")
+      ->check(CLI::IsMember(std::vector<std::string>{"cpu", "cuda"}));
   app.add_option("--cache", options.cache, "folder for environments, compiled workloads and results");
 }
 

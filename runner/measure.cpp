@@ -7,6 +7,7 @@
 #include <set>
 
 #include "runner/batch_sweep.hpp"
+#include "runner/failure.hpp"
 #include "runner/fingerprint.hpp"
 #include "runner/variants.hpp"
 #include "runner/workbench.hpp"
@@ -27,6 +28,11 @@ MeasuredWorkload begin_with(const ChosenWorkload& chosen) {
   return measured;
 }
 
+void leave_out(MeasuredWorkload& measured, const char* why) {
+  measured.status = RunStatus::unavailable;
+  measured.reason = why;
+}
+
 // False once `config.minutes` since `begin` are over; a workload without any run then says so.
 bool time_is_left(const MeasureConfig& config, std::chrono::steady_clock::time_point begin,
                   MeasuredWorkload& measured) {
@@ -36,8 +42,7 @@ bool time_is_left(const MeasureConfig& config, std::chrono::steady_clock::time_p
   if (!measured.runs.empty()) return false;
   char text[64];
   std::snprintf(text, sizeof text, "left out, %g minutes were used up", *config.minutes);
-  measured.status = RunStatus::unavailable;
-  measured.reason = text;
+  leave_out(measured, text);
   return false;
 }
 
@@ -93,8 +98,15 @@ Measurement measure(const MeasureConfig& config, const std::vector<ChosenWorkloa
     if (measured.status != RunStatus::measured || !time_is_left(config, begin, measured)) continue;
     progress("run " + std::to_string(measured.runs.size() + 1) + " of " + std::to_string(config.runs) + ": " +
              measured.workload.name.str());
-    bench.run_once(measured, config.limits);
+    try {
+      bench.run_once(measured, config.limits);
+    } catch (const Stopped&) {
+      break;
+    }
   }
+  if (stop.stop_requested())
+    for (MeasuredWorkload& measured : out.workloads)
+      if (measured.status == RunStatus::measured && measured.runs.empty()) leave_out(measured, kLeftOutStopped);
   out.torch = bench.torch();
   out.after = bench.machine();
   return out;

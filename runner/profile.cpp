@@ -19,6 +19,36 @@ std::string obstacle(const CatalogEntry& workload, const NativeProgram& native) 
   return workload.kind == WorkloadKind::native && native.library.empty() ? native.reason : "";
 }
 
+Profile blank_profile(const CatalogEntry& entry, const LocalBuild& build,
+                      const std::map<std::string, std::string>& facts, int threads) {
+  Profile profile;
+  profile.workload = entry.name.str();
+  profile.version = entry.version;
+  profile.torch_version = build.torch.version;
+  profile.torch_commit = build.torch.git_version;
+  profile.machine = facts;
+  profile.threads = threads;
+  return profile;
+}
+
+// All runs, or those until one failed. Throws Stopped.
+void add_runs(Profile& profile, const CatalogEntry& entry, const ProfileConfig& config, const LocalBuild& build,
+              UsualProbes& probes, const std::stop_token& stop,
+              const std::function<void(const std::string&)>& progress) {
+  const Workload workload{{}, entry.name, entry.version};
+  for (int run = 0; run < config.runs && profile.status == "profiled"; ++run) {
+    if (stop.stop_requested()) throw Stopped();
+    progress("run " + std::to_string(run + 1) + " of " + std::to_string(config.runs) + ": " + profile.workload);
+    const auto process = run_workload(build.place, {}, &workload, config.limits, probes, stop);
+    if (stop.stop_requested()) throw Stopped();
+    double fastest = 0;
+    add_run(profile, process, {build.root, "", ""}, fastest);
+    probes.note(&workload, fastest);
+  }
+  if (profile.status == "profiled")
+    profile.ceilings = machine_ceilings(build.place, config, std::string(entry.name.device()), stop, progress);
+}
+
 }  // namespace
 
 std::vector<Profile> profile(const ProfileConfig& config, const std::vector<CatalogEntry>& workloads,
@@ -33,30 +63,16 @@ std::vector<Profile> profile(const ProfileConfig& config, const std::vector<Cata
   UsualProbes probes;
   std::vector<Profile> profiles;
   for (const CatalogEntry& entry : workloads) {
-    Profile& one = profiles.emplace_back();
-    one.workload = entry.name.str();
-    one.version = entry.version;
-    one.torch_version = build.torch.version;
-    one.torch_commit = build.torch.git_version;
-    one.machine = facts;
-    one.threads = config.limits.threads;
-    const Workload workload{{}, entry.name, entry.version};
+    const Profile blank = blank_profile(entry, build, facts, config.limits.threads);
+    Profile& one = profiles.emplace_back(blank);
     one.reason = obstacle(entry, build.native);
-    if (!one.reason.empty()) {
-      one.status = "unavailable";
-      continue;
+    try {
+      if (one.reason.empty()) add_runs(one, entry, config, build, probes, stop, progress);
+    } catch (const Stopped&) {
+      one = blank;
+      one.reason = kLeftOutStopped;
     }
-    for (int run = 0; run < config.runs && one.status == "profiled"; ++run) {
-      progress("run " + std::to_string(run + 1) + " of " + std::to_string(config.runs) + ": " +
-               one.workload);
-      const auto process = run_workload(build.place, {}, &workload, config.limits, probes, stop);
-      if (stop.stop_requested()) throw Stopped();
-      double fastest = 0;
-      add_run(one, process, {build.root, "", ""}, fastest);
-      probes.note(&workload, fastest);
-    }
-    if (one.status == "profiled")
-      one.ceilings = machine_ceilings(build.place, config, std::string(entry.name.device()), stop, progress);
+    if (one.status == "profiled" && !one.reason.empty()) one.status = "unavailable";
   }
   return profiles;
 }

@@ -25,8 +25,8 @@ struct ProfileConfig {
   bool remeasure = false;  // the machine's ceilings, although they are known
 };
 
-// One profile a workload, whatever goes wrong being its status and reason. Throws std::runtime_error if
-// torch cannot be imported, Stopped.
+// One profile a workload, whatever goes wrong being its status and reason; from a request to stop on, that it was left
+// out. Throws std::runtime_error if torch cannot be imported, Stopped before the first run.
 std::vector<Profile> profile(const ProfileConfig& config, const std::vector<CatalogEntry>& workloads,
                              std::stop_token stop,
                              const std::function<void(const std::string&)>& progress);

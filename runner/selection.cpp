@@ -39,9 +39,12 @@ std::vector<ChosenWorkload> chosen_by(const Options& options, const Suite& suite
     entries.push_back(SuiteEntry{glob});
     if (expand({entries.back()}, listed).empty())
       throw WrongUse("no workload matches '" + glob + "'; `nightjar-runner list` shows all, and docs/workloads.md "
-                     "what other precisions, batch sizes and backends they have");
+                     "what other devices, precisions, batch sizes and backends they have");
   }
   entries.insert(entries.end(), suite.workloads.begin(), suite.workloads.end());
+  if (entries.empty()) entries.push_back(SuiteEntry{"**"});
+  if (!options.device.empty())
+    for (auto& entry : entries) entry.devices = {options.device};
   const auto wanted = expand(entries, listed);
   std::vector<std::string> names;
   for (const auto& one : wanted) names.push_back(one.name.str());
@@ -50,9 +53,10 @@ std::vector<ChosenWorkload> chosen_by(const Options& options, const Suite& suite
   const auto catalog = with_variants(listed, names);
   std::vector<ChosenWorkload> chosen;
   for (const auto& one : wanted) {
-    const auto found = select(catalog, {one.name.str()});
-    chosen.push_back(found.empty() ? ChosenWorkload{{one.name}, one.priority, false}
-                                   : ChosenWorkload{found.front(), one.priority, true});
+    const auto found = std::find_if(catalog.begin(), catalog.end(),
+                                    [&](const CatalogEntry& entry) { return entry.name == one.name; });
+    chosen.push_back(found == catalog.end() ? ChosenWorkload{{one.name}, one.priority, false}
+                                            : ChosenWorkload{*found, one.priority, true});
   }
   return chosen;
 }

@@ -17,7 +17,8 @@ std::vector<CatalogEntry> catalog_of(const Options& options, const std::vector<s
 // A file of the suites folder, else all workloads whose name begins so; without --suite none. Throws WrongUse.
 Suite suite_of(const Options& options, const std::vector<CatalogEntry>& catalog);
 
-// What the suite and the globs come to, in the order of measuring. Throws WrongUse if that is nothing.
+// What the globs and the suite come to, of neither all; on --device, if that is given. In the order of measuring.
+// Throws WrongUse if that is nothing.
 std::vector<ChosenWorkload> chosen_by(const Options& options, const Suite& suite,
                                       const std::vector<CatalogEntry>& listed);
 

@@ -50,6 +50,8 @@ SuiteEntry entry_of(const SuiteFile& file, const toml::node& node) {
     } else if (key == "priority" && value.value_exact<std::int64_t>() &&
                std::abs(value.ref<std::int64_t>()) <= 1000) {
       entry.priority = static_cast<int>(value.ref<std::int64_t>());
+    } else if (key == "devices") {
+      entry.devices = words(file, key.str(), value);
     } else if (key == "precisions") {
       entry.precisions = words(file, key.str(), value);
     } else if (key == "batches") {
@@ -58,7 +60,7 @@ SuiteEntry entry_of(const SuiteFile& file, const toml::node& node) {
       entry.backends = words(file, key.str(), value);
     } else {
       file.refuse(value.source(), "'" + std::string(key.str()) + "' is unknown or has a wrong value; an entry has " +
-                                      "glob, priority (-1000 to 1000), precisions, batches and backends");
+                                      "glob, priority (-1000 to 1000), devices, precisions, batches and backends");
     }
   }
   if (entry.glob.empty()) file.refuse(node.source(), "an entry of workloads is a glob or {glob = \"...\", ...}");
@@ -84,6 +86,26 @@ void read_key(Suite& suite, const SuiteFile& file, std::string_view key, const t
 
 std::vector<std::string> or_own(const std::vector<std::string>& asked, std::string_view own) {
   return asked.empty() ? std::vector<std::string>{std::string(own)} : asked;
+}
+
+// The name that the glob matches: the listed one, else that on CUDA.
+std::optional<WorkloadName> matched(const std::string& glob, const CatalogEntry& listed) {
+  if (glob_match(glob, listed.name.str())) return listed.name;
+  if (listed.kind == WorkloadKind::external) return std::nullopt;  // what it does is its own affair
+  auto name = listed.name.on("cuda");
+  return name && glob_match(glob, name->str()) ? name : std::nullopt;
+}
+
+std::vector<WorkloadName> made_of(const SuiteEntry& entry, const CatalogEntry& listed, const WorkloadName& name) {
+  std::vector<WorkloadName> out;
+  const bool movable = listed.kind != WorkloadKind::external;
+  for (const auto& device : or_own(movable ? entry.devices : std::vector<std::string>{}, name.device()))
+    for (const auto& precision : or_own(entry.precisions, name.precision()))
+      for (const auto& batch : or_own(entry.batches, name.batch()))
+        for (const auto& backend : or_own(entry.backends, name.backend()))
+          if (const auto there = name.on(device))
+            if (const auto made = there->variant(precision, batch, backend)) out.push_back(*made);
+  return out;
 }
 
 }  // namespace
@@ -124,14 +146,10 @@ std::vector<PrioritizedName> expand(const std::vector<SuiteEntry>& entries,
   std::set<std::string> seen;
   for (const auto& entry : ordered)
     for (const auto& one : listed) {
-      const WorkloadName& name = one.name;
-      if (!glob_match(entry.glob, name.str())) continue;
-      for (const auto& precision : or_own(entry.precisions, name.precision()))
-        for (const auto& batch : or_own(entry.batches, name.batch()))
-          for (const auto& backend : or_own(entry.backends, name.backend())) {
-            const auto made = name.variant(precision, batch, backend);
-            if (made && seen.insert(made->str()).second) out.push_back({*made, entry.priority});
-          }
+      const auto name = matched(entry.glob, one);
+      if (!name) continue;
+      for (const auto& made : made_of(entry, one, *name))
+        if (seen.insert(made.str()).second) out.push_back({made, entry.priority});
     }
   return out;
 }

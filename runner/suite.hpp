@@ -11,11 +11,12 @@
 
 namespace nightjar::runner {
 
-// Listed workloads that a glob matches; each list that is not empty stands in for that part of their names.
+// Listed workloads that a glob matches, or if it matches them on CUDA only, those on CUDA. Each list that is not
+// empty stands in for that part of their names.
 struct SuiteEntry {
   std::string glob;
   int priority = 0;  // higher ones are measured first
-  std::vector<std::string> precisions{}, batches{}, backends{};
+  std::vector<std::string> devices{}, precisions{}, batches{}, backends{};
 };
 
 struct Suite {

@@ -36,6 +36,11 @@ std::string_view WorkloadName::part(int index) const {
   return rest.substr(0, rest.find('/'));
 }
 
+std::optional<WorkloadName> WorkloadName::on(std::string_view device) const {
+  const auto at = static_cast<std::size_t>(this->device().data() - text_.data());
+  return parse(std::string(text_).replace(at, this->device().size(), device));
+}
+
 std::optional<WorkloadName> WorkloadName::variant(std::string_view precision, std::string_view batch,
                                                   std::string_view backend) const {
   const auto shared = static_cast<std::size_t>(this->precision().data() - text_.data());

@@ -24,6 +24,8 @@ class WorkloadName {
   std::string_view precision() const { return part(4); }
   std::string_view batch() const { return part(5); }
   std::string_view backend() const { return part(6); }
+  // The same on another device; nullopt if `device` is no word.
+  std::optional<WorkloadName> on(std::string_view device) const;
   // The same model, task and device run in another way; nullopt if one of these is no such part.
   std::optional<WorkloadName> variant(std::string_view precision, std::string_view batch,
                                       std::string_view backend) const;

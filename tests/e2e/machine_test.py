@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -91,6 +92,24 @@ def test_a_gpu_that_stays_throttled_is_measured_by_nobody_and_harms_no_cpu_run(p
     assert item["reason"] == ("the GPU's clocks were held down in each of 3 runs (sw_power_cap); "
                               "see nightjar-runner doctor")
     assert run(measure(place, "cpu"), hot, 0)["items"][0]["status"] == "measured"
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def test_what_was_measured_before_a_request_to_stop_is_kept(place, signal_number):
+    command = measure(place, "cpu", runs=10000) + ["--suite", "late"]
+    (place / "workloads/suites").mkdir()
+    (place / "workloads/suites/late.toml").write_text('workloads = [{glob = "python/m/eval/cuda/**", priority = -1}]')
+    measuring = subprocess.Popen(list(map(str, command)), env=environment(place), text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for line in measuring.stderr:
+        if line.startswith("run 3 of 10000"):
+            break
+    measuring.send_signal(signal_number)
+    out, _ = measuring.communicate(timeout=60)
+    first, late = json.loads(out)["items"]
+    assert measuring.returncode == 1
+    assert first["status"] == "measured" and len(first["metrics"]["latency"]["runs"]) >= 2
+    assert (late["status"], late["reason"]) == ("unavailable", "left out, stopped on request")
 
 
 def test_measuring_waits_for_the_machine_and_says_for_whom(place):

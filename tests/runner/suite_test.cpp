@@ -45,6 +45,26 @@ TEST_CASE("A suite's globs come in the order of their priorities and each worklo
             "-1 python/dlrm/eval/cpu/fp32/b128/eager", "-1 python/unet/eval/cpu/fp32/b2/eager"});
 }
 
+TEST_CASE("An entry's devices, or a glob that says so, mean listed workloads on CUDA") {
+  const Scratch scratch;
+  const Suite suite = suite_from(scratch, R"(
+      [[workloads]]
+      glob = "python/unet/*/cpu/**"
+      devices = ["cuda"]
+      [[workloads]]
+      glob = "*/dlrm/eval/cuda/**"
+      batches = [1])");
+  auto listed = kListed;
+  listed.push_back({*WorkloadName::parse("mine/dlrm/eval/cpu/fp32/b1/eager"), 1, WorkloadKind::external});
+  CHECK(texts(expand(suite.workloads, listed)) ==
+        std::vector<std::string>{"0 python/unet/eval/cuda/fp32/b2/eager", "0 python/unet/train/cuda/fp32/b2/eager",
+                                 "0 python/dlrm/eval/cuda/fp32/b1/eager"});
+  // A glob that matches what is listed means just that, and a command of one's own stays where it is.
+  CHECK(expand({SuiteEntry{"**"}}, listed).size() == listed.size());
+  CHECK(texts(expand({SuiteEntry{"mine/**", 0, {"cuda"}}}, listed)) ==
+        std::vector<std::string>{"0 mine/dlrm/eval/cpu/fp32/b1/eager"});
+}
+
 TEST_CASE("An entry's precisions, batches and backends make every combination, listed or not") {
   const Scratch scratch;
   const Suite suite = suite_from(scratch, R"(
