@@ -211,6 +211,23 @@ def test_gpu_time_is_divided_into_active_moving_and_idle():
     assert gpu.device_rows([("aten::mm", 1, 3), ("aten::mm", 11, 12)], windows) == {"aten::mm": [2, 1]}
 
 
+class Recorded:
+    """An event as PyTorch's profiler has them."""
+
+    def __init__(self, name, number, start, end, on_device=False):
+        self.name, self.on_device = lambda: name, on_device
+        self.correlation_id = self.linked_correlation_id = lambda: number
+        self.start_ns, self.end_ns = lambda: start, lambda: end
+
+
+def test_what_a_gpu_did_belongs_to_the_operator_that_started_it():
+    events = [Recorded("aten::mm", 1, 0, 5), Recorded("cudaLaunchKernel", 1, 1, 2), Recorded("step", 2, 0, 9),
+              Recorded("sgemm", 1, 3, 7, True), Recorded("step", 2, 3, 9, True), Recorded("Memset", 0, 8, 9, True)]
+    assert gpu.activities(events, 1, lambda event: event.on_device) == [
+        ("aten::mm", "kernel", pytest.approx(2e-9), pytest.approx(6e-9)),
+        ("Memset", "transfer", pytest.approx(7e-9), pytest.approx(8e-9))]
+
+
 def test_products_that_miss_tensor_cores_are_hinted_at_greatest_first():
     products = [("aten.mm", "fp16", (8, 8, 7), 10), ("aten.mm", "fp16", (8, 8, 8), 99),
                 ("aten.mm", "int8", (8, 16, 16), 50), ("aten.mm", "fp32", (7, 7, 7), 99),

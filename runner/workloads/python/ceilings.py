@@ -33,7 +33,8 @@ def main():
 
 def product(torch, dtype, device, synchronize):
     size = SIZE[device]
-    first, second = (torch.ones(size, size, dtype=dtype, device=device) for _ in range(2))
+    # Not all ones: few of a GPU's bits would switch, and it would hold a higher clock.
+    first, second = (torch.rand(size, size, device=device).sub(0.5).to(dtype) for _ in range(2))
     out = torch.empty_like(first)
     return 2 * size**3 / fastest(lambda: torch.mm(first, second, out=out), synchronize)
 

@@ -9,16 +9,18 @@ import torch
 # An element of the output, unless torch.Tag.pointwise says so itself.
 POINTWISE = ("_foreach_add", "_foreach_mul", "_foreach_div", "_foreach_sub", "_foreach_addcmul",
              "_foreach_addcdiv", "_foreach_sqrt", "_foreach_lerp", "_foreach_neg", "native_dropout",
-             "masked_fill", "elu_backward", "leaky_relu_backward", "softplus_backward")
+             "masked_fill", "clamp", "elu_backward", "leaky_relu_backward", "softplus_backward")
 # Of the first tensor, an element: reductions; a softmax (greatest, subtract, exponential, sum, divide);
 # normalisations (mean, variance, centre, scale, weight and bias), backward about twice that.
 EACH_INPUT = {
     "sum": 1, "mean": 1, "amax": 1, "amin": 1, "max": 1, "min": 1, "argmax": 1, "argmin": 1, "prod": 1,
     "cumsum": 1, "cumprod": 1, "any": 1, "all": 1, "var": 4, "std": 4, "linalg_vector_norm": 2,
     "_softmax": 5, "_log_softmax": 5, "_softmax_backward_data": 4, "_log_softmax_backward_data": 4,
-    "nll_loss_forward": 1, "nll_loss_backward": 1, "mse_loss": 3, "mse_loss_backward": 3,
+    "nll_loss_forward": 1, "nll_loss_backward": 1, "nll_loss2d_forward": 1, "nll_loss2d_backward": 1,
+    "mse_loss": 3, "mse_loss_backward": 3, "glu": 1, "glu_backward": 6,
     "native_batch_norm": 8, "_native_batch_norm_legit": 8, "_native_batch_norm_legit_no_training": 4,
-    "_batch_norm_with_update": 8, "native_batch_norm_backward": 16, "batch_norm_backward": 16,
+    "_batch_norm_with_update": 8, "cudnn_batch_norm": 8, "native_batch_norm_backward": 16,
+    "batch_norm_backward": 16, "cudnn_batch_norm_backward": 16,
     "native_layer_norm": 8, "native_layer_norm_backward": 16, "native_group_norm": 8,
     "native_group_norm_backward": 16, "avg_pool2d": 1, "embedding_dense_backward": 1,
     "_is_all_true": 1, "_is_any_true": 1, "binary_cross_entropy_with_logits": 6,
@@ -40,6 +42,7 @@ def count(func, tensors, arguments, options, out):
     arguments. None: unknown."""
     name = func.overloadpacket.__name__
     own = {"mkldnn_rnn_layer": rnn_layer, "mkldnn_rnn_layer_backward": rnn_layer_backward,
+           "_cudnn_rnn": cudnn_rnn, "_cudnn_rnn_backward": cudnn_rnn_backward,
            "_scaled_dot_product_flash_attention_for_cpu": attention,
            "_scaled_dot_product_flash_attention_for_cpu_backward": attention_backward,
            "_embedding_bag": embedding_bag, "_embedding_bag_forward_only": embedding_bag}.get(name)
@@ -67,6 +70,16 @@ def rnn_layer(arguments, _):
 
 def rnn_layer_backward(arguments, out):
     return 2 * rnn_layer(arguments, out)  # gradients of the input and of the weights
+
+
+def cudnn_rnn(arguments, _):
+    """All layers over all steps; (input, weights, ...), the input being steps x batch x width."""
+    rows = arguments[0].size(0) * arguments[0].size(1)
+    return 2 * rows * sum(weight.numel() for weight in arguments[1] if weight.dim() == 2)
+
+
+def cudnn_rnn_backward(arguments, out):
+    return 2 * cudnn_rnn(arguments, out)
 
 
 def attention(arguments, _):

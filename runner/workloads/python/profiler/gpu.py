@@ -1,6 +1,6 @@
 """How an iteration's time divides on a GPU, and which matrix products miss its tensor cores. Pure."""
 
-from .tree import covered
+from .tree import covered, operator
 
 # Tensor cores want each dimension of a matrix product to be a multiple of so many (16 bytes):
 # NVIDIA, "GPU performance background", 2023.
@@ -16,6 +16,22 @@ def divide(window, activities):
     active = covered(kernels, begin, end)
     busy = covered([(start, stop) for _, start, stop in activities], begin, end)
     return {"active": active, "moving": busy - active, "idle": end - begin - busy}
+
+
+def activities(events, base, on_device):
+    """(operator that started it, kind, start, end) of all that a GPU did, in seconds since `base` nanoseconds."""
+    operators, ranges, found = {}, set(), []
+    for event in events:
+        if on_device(event):
+            found.append(event)
+        elif operator(event.name()):  # calls of CUDA itself have numbers too, of another count
+            operators[event.correlation_id()] = event.name()
+        else:
+            ranges.add(event.name())
+    # Ranges of the CPU are shown on the GPU again, under their names: no work of its own.
+    return [(operators.get(event.linked_correlation_id(), event.name()), kind_of(event.name()),
+             (event.start_ns() - base) * 1e-9, (event.end_ns() - base) * 1e-9)
+            for event in found if event.name() not in ranges]
 
 
 def kind_of(name):

@@ -72,31 +72,20 @@ def plain_seconds(step, synchronize, iterations):
     return statistics.median(seconds)
 
 
+def on_device(event):
+    return event.device_type() == torch.autograd.DeviceType.CUDA
+
+
 def time_pass(step, synchronize, iterations, probe, cuda):
     results, slowdown = recorded(step, synchronize, iterations, probe, use_device="cuda" if cuda else None)
     windows, rows, outside = tree.per_iteration(nodes_of(results))
     device_rows, divided = {}, []
     if cuda:
-        kernels = device_activities(results)
+        kernels = gpu.activities(results.events(), results.trace_start_ns(), on_device)
         device_rows = gpu.device_rows([(name, start, end) for name, _, start, end in kernels], windows)
         divided = [gpu.divide(window, [(kind, start, end) for _, kind, start, end in kernels])
                    for window in windows]
     return Times([end - start for start, end in windows], slowdown, outside, rows, device_rows, divided)
-
-
-def device_activities(results):
-    """(operator that started it, kind, start, end) of all that a GPU did."""
-    names, found, base = {}, [], results.trace_start_ns()
-    for event in results.events():
-        if event.device_type() == torch.autograd.DeviceType.CUDA:
-            found.append(event)
-        else:
-            names[event.correlation_id()] = event.name()
-    # Ranges of the CPU are shown on the GPU again, under their names: no work of its own.
-    ranges = {name for name in names.values() if not tree.operator(name)}
-    return [(names.get(event.linked_correlation_id(), event.name()), gpu.kind_of(event.name()),
-             (event.start_ns() - base) * 1e-9, (event.end_ns() - base) * 1e-9)
-            for event in found if event.name() not in ranges]
 
 
 def work_pass(step, synchronize, device):
