@@ -22,7 +22,7 @@ def test_peak_memory_repeats(name):
     assert high - low <= 0.05 * low
 
 
-def leaking(tmp_path: pathlib.Path, line):
+def leaking(tmp_path: pathlib.Path, line, device="cpu"):
     """run.py, started with a dlrm whose every forward pass also runs `line`."""
     entry = tmp_path / "leaking.py"
     entry.write_text(textwrap.dedent(f"""
@@ -39,7 +39,7 @@ def leaking(tmp_path: pathlib.Path, line):
         sys.exit(run.main())
         """), encoding="utf-8")
     status, messages = programs.answers([programs.python(), str(entry)],
-                                       programs.request("python/dlrm/eval/cpu/fp32/b128/eager"))
+                                       programs.request(f"python/dlrm/eval/{device}/fp32/b128/eager"))
     assert status == 0
     return messages[-1]
 
