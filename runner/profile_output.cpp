@@ -1,72 +1,20 @@
 #include "runner/profile_output.hpp"
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "bisect/profile_diff.hpp"
 #include "bisect/roofline.hpp"
 #include "bisect/statistics.hpp"
+#include "runner/profile_operators.hpp"
 
 namespace nightjar::runner {
 namespace {
-
-using PerIteration = std::vector<double>;
-
-[[gnu::format(printf, 1, 2)]] std::string printed(const char* format, ...) {
-  char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  return text;
-}
-
-// The median of the runs' values.
-template <class Get>
-double over_runs(const Profile& profile, Get get) {
-  PerIteration values;
-  for (std::size_t run = 0; run < profile.runs.size(); ++run)
-    values.push_back(bisect::typical_seconds(get(run), profile.runs[run].slowdown));
-  return values.empty() ? 0 : bisect::median(values);
-}
-
-double over_runs(const Profile& profile, PerIteration ProfileRun::*list) {
-  return over_runs(profile, [&](std::size_t run) { return profile.runs[run].*list; });
-}
-
-struct ProfileRow {
-  const OperatorProfile* one;
-  double self, device;
-  double seconds() const { return device > 0 ? device : self; }  // where its work is done
-  double longest() const { return std::max(self, device); }
-};
-
-bool has_gpu(const Profile& profile) {
-  return !profile.runs.empty() && !profile.runs.front().active_seconds.empty();
-}
-
-std::vector<ProfileRow> profile_rows(const Profile& profile) {
-  std::vector<ProfileRow> rows;
-  for (const OperatorProfile& one : profile.operators)
-    rows.push_back({&one, over_runs(profile, [&](std::size_t run) { return one.self_seconds[run]; }),
-                    over_runs(profile, [&](std::size_t run) { return one.device_seconds[run]; })});
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const ProfileRow& a, const ProfileRow& b) { return a.longest() > b.longest(); });
-  return rows;
-}
-
-bisect::Work profile_work(const ProfileRow& row) {
-  return {static_cast<double>(row.one->flops), static_cast<double>(row.one->bytes), row.seconds(),
-          row.one->unknown == 0, row.one->dtype};
-}
 
 std::string profile_heading(const Profile& profile) {
   int iterations = 0, quiet = 0;
   for (const ProfileRun& run : profile.runs)
     for (const double slowdown : run.slowdown) ++iterations, quiet += slowdown <= 1.25;
-  PerIteration plain;
+  std::vector<double> plain;
   for (const ProfileRun& run : profile.runs) plain.push_back(run.plain_seconds);
   const double whole = over_runs(profile, &ProfileRun::iteration_seconds);
   const double outside = over_runs(profile, &ProfileRun::outside_seconds);
@@ -109,44 +57,6 @@ std::string gpu_line(const Profile& profile) {
   const double whole = std::max(active + moving + idle, 1e-12);
   return printed("GPU: active %.0f %%, moving data %.0f %%, idle %.0f %%\n", 100 * active / whole,
                100 * moving / whole, 100 * idle / whole);
-}
-
-// What the roofline says of it; nothing of an operator that had nothing to do on its GPU.
-std::string limiter_cells(const Profile& profile, const ProfileRow& row, const bisect::Work& work) {
-  if (!profile.ceilings) return {};
-  if (has_gpu(profile) && row.device <= 0) return printed(" %7s  -", "-");
-  const double least = bisect::least_seconds(work, *profile.ceilings);
-  return printed(" %5.0f %%  %s", row.seconds() > 0 ? 100 * least / row.seconds() : 0,
-                 std::string(name_of(bisect::limiter_of(work, *profile.ceilings))).c_str());
-}
-
-std::string operator_line(const Profile& profile, const ProfileRow& row, double whole) {
-  const OperatorProfile& one = *row.one;
-  const bisect::Work work = profile_work(row);
-  std::string text = printed("%-44.44s %9.3f %5.1f %%", one.name.c_str(), row.self * 1e3,
-                             whole > 0 ? 100 * row.self / whole : 0);
-  if (has_gpu(profile)) text += printed(" %9.3f", row.device * 1e3);
-  text += printed(" %6.0f", one.calls);
-  text += one.unknown > 0 && one.flops == 0 ? printed(" %9s", "?") : printed(" %9.2f", work.flops / 1e6);
-  text += printed(" %8.2f", work.bytes / 1e6);
-  text += work.bytes > 0 ? printed(" %7.2f", work.flops / work.bytes) : printed(" %7s", "-");
-  return text + limiter_cells(profile, row, work) + "\n";
-}
-
-std::string operator_table(const Profile& profile) {
-  const std::vector<ProfileRow> rows = profile_rows(profile);
-  double total = 0, shown = 0, whole = over_runs(profile, &ProfileRun::iteration_seconds);
-  for (const ProfileRow& row : rows) total += row.longest();
-  std::string text = printed("\n%-44s %9s %7s", "operator", "own ms", "share");
-  if (has_gpu(profile)) text += printed(" %9s", "GPU ms");
-  text += printed(" %6s %9s %8s %7s", "calls", "MFLOP", "MB", "FLOP/B");
-  text += profile.ceilings ? " ceiling  limiter\n" : "\n";
-  for (const ProfileRow& row : rows) {
-    if (shown >= 0.99 * total) break;
-    text += operator_line(profile, row, whole);
-    shown += row.longest();
-  }
-  return text;
 }
 
 std::string memory_lines(const Profile& profile) {

@@ -131,3 +131,21 @@ TEST_CASE("The table shows shares, limiters, and why memory was not divided") {
   CHECK(table.find("no hooks here") != std::string::npos);
   CHECK(table.find("aten::mm in fp16 of 7 8 8: tensor cores want multiples of 8") != std::string::npos);
 }
+
+TEST_CASE("On a GPU the table has the kernels' times, which the limiters are of") {
+  json rows = {row_json("aten::empty", 0.003, 0, 0), row_json("aten::mm", 0.001, 600'000'000, 1'000'000)};
+  rows[1]["device_seconds"] = {0.004, 0.004};
+  json event = profile_event(rows);
+  event["gpu"] = {{{"active", 0.004}, {"moving", 0}, {"idle", 0.006}}, {{"active", 0.004}, {"moving", 0}, {"idle", 0.006}}};
+  Profile profile = profiled({answered({kReadyEvent, event})});
+  profile.ceilings = Ceilings{"cuda", 1, {{"fp32", 200e9}}, 10e9};
+  const std::string table = profile_table(profile);
+  INFO(table);
+  CHECK(table.find("GPU: active 40 %, moving data 0 %, idle 60 %") != std::string::npos);
+  const auto product = table.find("aten::mm "), empty = table.find("aten::empty ");
+  REQUIRE((product != std::string::npos && product < empty));  // its kernels take longest
+  const std::string line = table.substr(product, table.find('\n', product) - product);
+  CHECK(line.find("1.000  10.0 %     4.000") != std::string::npos);
+  CHECK(line.ends_with("75 %  math"));
+  CHECK(table.substr(empty, table.find('\n', empty) - empty).ends_with("-  -"));
+}

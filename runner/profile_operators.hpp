@@ -1,0 +1,21 @@
+// The operators' part of a profile's report, and what its other parts share with it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "storage/model/profile.hpp"
+
+namespace nightjar::runner {
+
+[[gnu::format(printf, 1, 2)]] std::string printed(const char* format, ...);
+
+// The median over the runs of what an iteration typically took, seconds.
+double over_runs(const Profile& profile, std::vector<double> ProfileRun::*list);
+
+bool has_gpu(const Profile& profile);
+
+// Those that take 99 % of the time, the longest first.
+std::string operator_table(const Profile& profile);
+
+}  // namespace nightjar::runner
