@@ -89,7 +89,7 @@ def unit(tally, bin_folder, environment, reports):
 def pytest(tally, title, paths, environment, reports, options):
     report = reports / f"pytest-{title.replace(' ', '-')}.xml"
     paths = [path for path in paths if (ROOT / path).exists()]
-    command = [sys.executable, "-m", "pytest", "-q", "-c", "tests/pytest.ini", "--rootdir", str(ROOT),
+    command = [sys.executable, "-m", "pytest", "-q", "-rs", "-c", "tests/pytest.ini", "--rootdir", str(ROOT),
                f"--junitxml={report}", *options, *paths]
     tally.take(title, command, report, environment)
 
