@@ -29,7 +29,7 @@ MODELS = """lennard_jones maml nanogpt phlippe_resnet phlippe_densenet pyhpc_equ
     basic_gnn_sage basic_gnn_edgecnn opacus_cifar10 functorch_dp_cifar10 dlrm hf_Bert timm_vovnet""".split()
 # An iteration of these takes up to a minute at the batch that TorchBench chooses.
 SMALLER = {"BERT_pytorch": 1, "nvidia_deeprecommender": 1, "pytorch_unet": 1, "dcgan": 2, "nanogpt": 1,
-           "llama/eval": 2, "phlippe_densenet": 4, "phlippe_resnet": 8, "tts_angular": 2, "timm_vovnet": 1,
+           "llama/eval": 2, "phlippe_densenet": 4, "phlippe_resnet": 8, "tts_angular/eval": 2, "timm_vovnet": 1,
            "hf_Bert": 1, "pyhpc_equation_of_state": 65536, "pyhpc_isoneutral_mixing": 65536, "dlrm": 128,
            "opacus_cifar10": 2, "functorch_dp_cifar10": 2}
 
