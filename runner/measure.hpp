@@ -51,8 +51,8 @@ struct Measurement {
 std::vector<std::size_t> measuring_order(const std::vector<int>& priorities, int runs);
 
 // In that order. When the minutes are used up or somebody asks to stop, a workload that has had a run keeps what it
-// has and the others are left out, which is their reason. A workload at `bmax` is measured at the batch size pinned for it on this
-// class of machine, and named so; one without is given one first (runner/batch_sweep.hpp).
+// has and the others are left out, which is their reason. A workload at `bmax` is measured at the batch size pinned
+// for it on this class of machine, and named so; one without is given one first (runner/batch_sweep.hpp).
 // `progress` is told one line before each run. Throws std::runtime_error if torch cannot be imported, Stopped
 // before the first run.
 Measurement measure(const MeasureConfig& config, const std::vector<ChosenWorkload>& workloads,

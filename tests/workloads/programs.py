@@ -34,7 +34,7 @@ def native():
     if "NIGHTJAR_NATIVE" in os.environ:
         return os.environ["NIGHTJAR_NATIVE"]
     libtorch = subprocess.run([python(), "-c", "import os, torch; print(os.path.dirname(torch.__file__))"],
-                            check=True, capture_output=True, text=True).stdout.strip()
+                              check=True, capture_output=True, text=True).stdout.strip()
     build = ROOT / ".cache" / "native-test"
     subprocess.run(["cmake", "-S", WORKLOADS / "native", "-B", build, "-DCMAKE_BUILD_TYPE=Release",
                     f"-DLIBTORCH={libtorch}"], check=True)

@@ -22,21 +22,19 @@ void note_elapsed(const Event& begin, const Event& end, std::vector<double>& sec
 
 // BACKEND_DEFAULT: PyTorch's default event carries no time.
 DeviceClock::DeviceClock(c10::DeviceType device)
-    : device_(device), begin_(device, c10::EventFlag::BACKEND_DEFAULT), end_(device, c10::EventFlag::BACKEND_DEFAULT) {}
+    : device_(device), first_(device, c10::EventFlag::BACKEND_DEFAULT), last_(device, c10::EventFlag::BACKEND_DEFAULT) {}
 
-Step DeviceClock::around(const Step& step) {
-  return [this, step] {
-    const c10::impl::VirtualGuardImpl guard(device_);
-    const c10::Stream stream = guard.getStream(guard.getDevice());
-    begin_.record(stream);
-    torch::Tensor output = step();
-    end_.record(stream);
-    return output;
-  };
+c10::Stream DeviceClock::stream() const {
+  const c10::impl::VirtualGuardImpl guard(device_);
+  return guard.getStream(guard.getDevice());
 }
 
+void DeviceClock::begin() { first_.record(stream()); }
+
+void DeviceClock::end() { last_.record(stream()); }
+
 void DeviceClock::observe() {
-  note_elapsed(begin_, end_, seconds_);
+  note_elapsed(first_, last_, seconds_);
 #ifdef NIGHTJAR_DEVICE_ALLOCATOR
   const auto stats = c10::getDeviceAllocator(device_)->getDeviceStats(0);
   const auto all = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "case.hpp"
 #include "protocol.hpp"
 
 namespace nightjar::workloads {
@@ -16,8 +15,9 @@ class DeviceClock {
  public:
   explicit DeviceClock(c10::DeviceType device);
 
-  // `step` between two events in the device's current stream. The clock must outlive it.
-  Step around(const Step& step);
+  // Around an iteration: events in the device's current stream.
+  void begin();
+  void end();
 
   // To be called once after each iteration, when the device is synchronised and outside the iteration's time. What a
   // LibTorch has no common interface for is not noted: 1.13 has neither, allocators have one since 2.9.
@@ -27,8 +27,10 @@ class DeviceClock {
   OnDevice read(int since) const;
 
  private:
+  c10::Stream stream() const;
+
   c10::DeviceType device_;
-  c10::Event begin_, end_;
+  c10::Event first_, last_;
   std::vector<double> seconds_;
   std::vector<std::int64_t> allocated_;  // bytes, after each iteration
   GpuMemory peaks_;

@@ -59,7 +59,7 @@ std::string make(const std::string& workload, std::int64_t version, std::int64_t
   request.threads = static_cast<int>(threads);
   Definition definition = find_definition(workload, version);
   for (const auto& size : sizes) definition.sizes[size.key()] = size.value();
-  iterate = prepare(request, definition).steps().iterate;
+  iterate = prepare(request, definition).steps.iterate;
   return "";
 } catch (const Unavailable& error) {
   return error.what();

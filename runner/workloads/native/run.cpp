@@ -9,6 +9,8 @@
 #include <fstream>
 #include <new>
 
+#include "case.hpp"
+#include "device_clock.hpp"
 #include "process.hpp"
 
 namespace nightjar::workloads {
@@ -35,12 +37,21 @@ std::string version_field(const std::filesystem::path& torch_folder, const std::
   return "";
 }
 
-Step with_synchronize(const Step& step) {
-  return [step] {
+Step with_synchronize(const Step& step, const std::shared_ptr<DeviceClock>& clock) {
+  return [step, clock] {
+    if (clock) clock->begin();
     torch::Tensor output = step();
+    if (clock) clock->end();
     torch::cuda::synchronize();
     return output;
   };
+}
+
+Steps steps_of(const Step& step) {
+  return {[step] { step(); },
+          [step]() -> std::function<double()> {
+            return [output = step()] { return sum_of_magnitudes(output); };
+          }};
 }
 
 }  // namespace
@@ -59,17 +70,7 @@ Ready identity() {
   return ready;
 }
 
-Steps Prepared::steps(DeviceClock* clock) const {
-  Step whole = clock ? clock->around(step) : step;
-  if (is_cuda) whole = with_synchronize(whole);
-  return {[whole] { whole(); },
-          [whole]() -> std::function<double()> {
-            return [output = whole()] { return sum_of_magnitudes(output); };
-          },
-          clock ? std::function<void()>([clock] { clock->observe(); }) : nullptr};
-}
-
-Prepared prepare(const Request& request, const Definition& definition) {
+Prepared prepare(const Request& request, const Definition& definition, bool timed) {
   const bool is_cuda = definition.device == "cuda";
   if (is_cuda && !torch::cuda::is_available()) throw Unavailable("no CUDA device");
   if (definition.precision == "amp") throw Unavailable("the native workloads have fp32 and bf16, and no amp");
@@ -79,24 +80,26 @@ Prepared prepare(const Request& request, const Definition& definition) {
   if (at::get_num_interop_threads() != 1) at::set_num_interop_threads(1);  // it can be set once
   at::globalContext().setFlushDenormal(true);  // a loss near zero must not slow down iterations
   Case made_for(definition, request.seed);
-  Step step = maker->second(made_for);
+  const Step step = maker->second(made_for);
   if (!definition.own_batch && !made_for.batch.was_read())
     throw Unavailable(definition.model + "/" + definition.task + " does the same work at every batch size");
   // Whatever the constructors drew: both twins draw the same from here on.
   torch::manual_seed(request.seed);
-  return {std::move(step), is_cuda, made_for.parameters()};
+  if (!is_cuda) return {steps_of(step), made_for.parameters(), nullptr};
+  const auto clock = timed ? std::make_shared<DeviceClock>(torch::kCUDA) : nullptr;
+  Prepared prepared{steps_of(with_synchronize(step, clock)), made_for.parameters(), clock};
+  if (clock) prepared.steps.observe = [clock] { clock->observe(); };
+  return prepared;
 }
 
 Measurement run(const Request& request, const Definition& definition) {
-  const Prepared prepared = prepare(request, definition);
-  std::optional<DeviceClock> clock;
-  if (prepared.is_cuda) clock.emplace(torch::kCUDA);
-  Measurement measurement = measure(prepared.steps(clock ? &*clock : nullptr), request.min_iterations, request.seconds,
+  const Prepared prepared = prepare(request, definition, true);
+  Measurement measurement = measure(prepared.steps, request.min_iterations, request.seconds,
                                     request.fastest_probe, request.slow);
   if (!std::isfinite(measurement.checksum))
     throw WrongResult("the output's checksum is " + std::to_string(measurement.checksum));
   measurement.parameters = prepared.parameters;
-  if (clock) measurement.device = clock->read(measurement.warmup_iterations);
+  if (prepared.clock) measurement.device = prepared.clock->read(measurement.warmup_iterations);
   return measurement;
 }
 

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <exception>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
-#include "case.hpp"
 #include "definition.hpp"
-#include "device_clock.hpp"
 #include "harness.hpp"
 #include "protocol.hpp"
 
@@ -24,18 +23,17 @@ struct WrongResult : std::runtime_error {
 // Which LibTorch this process runs in.
 Ready identity();
 
-struct Prepared {
-  Step step;
-  bool is_cuda = false;
-  std::int64_t parameters = 0;
+class DeviceClock;
 
-  // The step with the device synchronised, timed by `clock` too if there is one, which must outlive it.
-  Steps steps(DeviceClock* clock = nullptr) const;
+struct Prepared {
+  Steps steps;
+  std::int64_t parameters = 0;
+  std::shared_ptr<DeviceClock> clock;  // nullptr: nothing is timed on a device
 };
 
 // The model with its inputs, ready to iterate. Throws Unavailable without the device, and what
-// torch throws.
-Prepared prepare(const Request& request, const Definition& definition);
+// torch throws. `timed`: on a CUDA device by its own clock, too.
+Prepared prepare(const Request& request, const Definition& definition, bool timed = false);
 
 // Prepares and measures. Throws WrongResult too, if the checksum is not finite.
 Measurement run(const Request& request, const Definition& definition);

@@ -37,7 +37,7 @@ int main(int count, char** arguments) {
   Request request;
   request.workload = arguments[1];
   const auto definition = find_definition(request.workload, request.version);
-  const Steps steps = prepare(request, definition).steps();
+  const Steps steps = prepare(request, definition).steps;
   if (std::string(arguments[2]) == "peak") {
     for (int i = 0; i < kPeakAt; ++i) steps.iterate();
     std::cout << peak_bytes() << '\n';
