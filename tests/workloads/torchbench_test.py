@@ -39,6 +39,8 @@ BROKEN = {
     "fails_at_import": "raise RuntimeError('two of a kind')",
     "only_eval": LINEAR.replace("        assert not extra_args\n",
                                 "        if test == 'train':\n            raise NotImplementedError('no training')\n"),
+    "diverges": LINEAR.replace(".square().mean()", ".mul(0).sqrt().mean()"),  # the root's slope at 0 is infinite
+    "gives_nan": LINEAR.replace("(self.module(*self.inputs),)", "(self.module(*self.inputs) * float('nan'),)"),
     "crashes": LINEAR.replace("return (self.module(*self.inputs),)", "raise ValueError('shapes')"),
 }
 
@@ -68,23 +70,31 @@ def test_its_models_are_listed_at_their_own_batch_sizes(checkout):
     names = runner("list", "--torchbench", checkout).stdout.split()
     assert "torchbench/linear/train/cpu/fp32/b8/eager" in names
     assert "torchbench/linear/eval/cpu/fp32/b16/eager" in names
-    assert len([name for name in names if name.startswith("torchbench/")]) == 10
+    assert len([name for name in names if name.startswith("torchbench/")]) == 14
 
 
 def test_what_is_broken_says_why_and_the_others_go_on(checkout):
-    why = {"only_eval/train": ("unavailable", "no training"), "crashes/eval": ("failed", "shapes")}
+    why = {"only_eval/train": ("unavailable", "no training"), "crashes/eval": ("failed", "shapes"),
+           "gives_nan/eval": ("failed", "wrong_result: the output's checksum is nan")}
     for task in ("train", "eval"):
         why[f"needs_module/{task}"] = ("unavailable", "no_such_module")
         why[f"fails_at_import/{task}"] = ("unavailable", "two of a kind")
-    fine = ["linear/train", "linear/eval", "only_eval/eval", "crashes/train"]
+    fine = ["linear/train", "linear/eval", "only_eval/eval", "crashes/train", "gives_nan/train", "diverges/eval"]
     items = {"/".join(name.split("/")[1:3]): item for name, item in measured(checkout, "torchbench/**").items()}
-    assert set(items) == {*why, *fine}
+    assert set(items) == {*why, *fine, "diverges/train"}
     for each in fine:
         assert items[each]["status"] == "measured", items[each]
         assert items[each]["metrics"]["latency"]["location"] > 0
         assert items[each]["output"]["checksum"] > 0
     for each, (status, reason) in why.items():
         assert (items[each]["status"], reason in items[each]["reason"]) == (status, True), items[each]
+
+
+def test_training_that_diverges_is_measured_without_a_checksum(checkout):
+    name = "torchbench/diverges/train/cpu/fp32/b8/eager"
+    item = measured(checkout, name)[name]
+    assert (item["status"], item["output"]["checksum"]) == ("measured", None)
+    assert item["metrics"]["latency"]["location"] > 0
 
 
 def test_another_batch_size_is_asked_for_by_name(checkout):

@@ -31,14 +31,14 @@ class Measurement:
     fastest_probe: float  # seconds
     peak_bytes: int
     leaked_bytes: float  # an iteration
-    checksum: float
+    checksum: float | None  # None where the step has no number to give
     first: list  # seconds of the first ten iterations, warm-up included
 
 
 def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counters=None,
             probe=None, slow=0.0, observe=None):
     """`step()` is one iteration; what it returns is dropped at once, but for the one iteration
-    whose result `checksum_of` turns into a number. `slow`: a slow-down to plant, as a share of a warm
+    whose result `checksum_of` turns into a number, or None. `slow`: a slow-down to plant, as a share of a warm
     iteration's time. `observe()` is called after each iteration, outside its time."""
     loop = Loop(step, synchronize, counters or Counters(), probe or Probe(), observe)
     # What the imports left is kept out of later collections. The collector stays on as users have

@@ -32,9 +32,11 @@ class Step:
         return self._invoke()
 
     def checksum(self, output):
-        """The sum of the magnitudes of what came out, or where nothing does (training) of the parameters."""
-        tensors = list(tensors_in(output)) or self.parameters
-        return math.fsum(checksum_of(tensor) for tensor in tensors if tensor.is_floating_point())
+        """The sum of the magnitudes of what came out, or where nothing does (training) of the parameters. None if
+        training made those NaN: TorchBench runs a model whose loss diverges, and so its time is measured here."""
+        outputs = list(tensors_in(output))
+        total = math.fsum(checksum_of(tensor) for tensor in outputs or self.parameters if tensor.is_floating_point())
+        return total if outputs or math.isfinite(total) else None
 
 
 def make(case):
