@@ -5,7 +5,6 @@
 #include <cstdio>
 
 #include "bisect/profile_diff.hpp"
-#include "bisect/roofline.hpp"
 #include "bisect/statistics.hpp"
 
 namespace nightjar::runner {
@@ -27,11 +26,14 @@ struct ProfileRow {
   double longest() const { return std::max(self, device); }
 };
 
-std::vector<ProfileRow> profile_rows(const Profile& profile) {
+ProfileRow profile_row(const Profile& profile, const OperatorProfile& one) {
+  return {&one, over_runs(profile, [&](std::size_t run) { return one.self_seconds[run]; }),
+          over_runs(profile, [&](std::size_t run) { return one.device_seconds[run]; })};
+}
+
+std::vector<ProfileRow> longest_first(const Profile& profile) {
   std::vector<ProfileRow> rows;
-  for (const OperatorProfile& one : profile.operators)
-    rows.push_back({&one, over_runs(profile, [&](std::size_t run) { return one.self_seconds[run]; }),
-                    over_runs(profile, [&](std::size_t run) { return one.device_seconds[run]; })});
+  for (const OperatorProfile& one : profile.operators) rows.push_back(profile_row(profile, one));
   std::stable_sort(rows.begin(), rows.end(),
                    [](const ProfileRow& a, const ProfileRow& b) { return a.longest() > b.longest(); });
   return rows;
@@ -42,13 +44,18 @@ bisect::Work profile_work(const ProfileRow& row) {
           row.one->unknown == 0, row.one->dtype};
 }
 
-// What the roofline says of it; nothing of an operator that had nothing to do on its GPU.
-std::string limiter_cells(const Profile& profile, const ProfileRow& row, const bisect::Work& work) {
+std::optional<bisect::Limiter> limiter(const Profile& profile, const ProfileRow& row) {
+  if (!profile.ceilings || (has_gpu(profile) && row.device <= 0)) return std::nullopt;
+  return bisect::limiter_of(profile_work(row), *profile.ceilings);
+}
+
+std::string limiter_cells(const Profile& profile, const ProfileRow& row) {
   if (!profile.ceilings) return {};
-  if (has_gpu(profile) && row.device <= 0) return printed(" %7s  -", "-");
-  const double least = bisect::least_seconds(work, *profile.ceilings);
+  const auto found = limiter(profile, row);
+  if (!found) return printed(" %7s  -", "-");
+  const double least = bisect::least_seconds(profile_work(row), *profile.ceilings);
   return printed(" %5.0f %%  %s", row.seconds() > 0 ? 100 * least / row.seconds() : 0,
-                 std::string(name_of(bisect::limiter_of(work, *profile.ceilings))).c_str());
+                 std::string(name_of(*found)).c_str());
 }
 
 std::string operator_line(const Profile& profile, const ProfileRow& row, double whole) {
@@ -61,7 +68,7 @@ std::string operator_line(const Profile& profile, const ProfileRow& row, double 
   text += one.unknown > 0 && one.flops == 0 ? printed(" %9s", "?") : printed(" %9.2f", work.flops / 1e6);
   text += printed(" %8.2f", work.bytes / 1e6);
   text += work.bytes > 0 ? printed(" %7.2f", work.flops / work.bytes) : printed(" %7s", "-");
-  return text + limiter_cells(profile, row, work) + "\n";
+  return text + limiter_cells(profile, row) + "\n";
 }
 
 }  // namespace
@@ -83,8 +90,15 @@ bool has_gpu(const Profile& profile) {
   return !profile.runs.empty() && !profile.runs.front().active_seconds.empty();
 }
 
+std::vector<std::optional<bisect::Limiter>> limiters(const Profile& profile) {
+  std::vector<std::optional<bisect::Limiter>> found;
+  for (const OperatorProfile& one : profile.operators)
+    found.push_back(limiter(profile, profile_row(profile, one)));
+  return found;
+}
+
 std::string operator_table(const Profile& profile) {
-  const std::vector<ProfileRow> rows = profile_rows(profile);
+  const std::vector<ProfileRow> rows = longest_first(profile);
   double total = 0, shown = 0, whole = over_runs(profile, &ProfileRun::iteration_seconds);
   for (const ProfileRow& row : rows) total += row.longest();
   std::string text = printed("\n%-44s %9s %7s", "operator", "own ms", "share");

@@ -1,9 +1,11 @@
 // The operators' part of a profile's report, and what its other parts share with it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "bisect/roofline.hpp"
 #include "storage/model/profile.hpp"
 
 namespace nightjar::runner {
@@ -14,6 +16,10 @@ namespace nightjar::runner {
 double over_runs(const Profile& profile, std::vector<double> ProfileRun::*list);
 
 bool has_gpu(const Profile& profile);
+
+// What holds each of the profile's operators back, in their order; nothing where there are no ceilings, and of an
+// operator that had nothing to do on its GPU.
+std::vector<std::optional<bisect::Limiter>> limiters(const Profile& profile);
 
 // Those that take 99 % of the time, the longest first.
 std::string operator_table(const Profile& profile);

@@ -82,7 +82,15 @@ std::string hint_lines(const Profile& profile) {
 }  // namespace
 
 std::string profiles_json(const std::vector<Profile>& profiles) {
-  return nlohmann::json{{"items", profiles}}.dump() + "\n";
+  auto items = nlohmann::json::array();
+  for (const Profile& profile : profiles) {
+    nlohmann::json item = profile;
+    const auto found = limiters(profile);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      item["operators"][i]["limiter"] = found[i] ? nlohmann::json(name_of(*found[i])) : nlohmann::json(nullptr);
+    items.push_back(std::move(item));
+  }
+  return nlohmann::json{{"items", items}}.dump() + "\n";
 }
 
 std::string profile_table(const Profile& profile) {

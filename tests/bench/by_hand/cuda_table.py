@@ -8,21 +8,10 @@ import pathlib
 import statistics
 import sys
 
-FAR = 4  # as bisect/roofline.hpp has it
-
 
 def items_of(path):
     text = pathlib.Path(path).read_text()
     return {item["workload"].split("/", 1)[1]: item for item in json.loads(text)["items"]} if text else {}
-
-
-def limiter(row, ceilings):
-    flops = ceilings["flops"].get(row["dtype"], ceilings["flops"]["fp32"])
-    taken = statistics.median(row["device_seconds"][0])
-    math, memory = row["flops"] / flops, row["bytes"] / ceilings["bytes"]
-    if taken > FAR * max(math, memory):
-        return "unknown" if row["unknown"] else "latency"
-    return "math" if math > memory else "memory"
 
 
 def held_back(profile):
@@ -30,7 +19,7 @@ def held_back(profile):
     shares = collections.Counter()
     for row in profile["operators"]:
         if taken := statistics.median(row["device_seconds"][0]):
-            shares[limiter(row, profile["ceilings"])] += taken
+            shares[row["limiter"]] += taken
     return ", ".join(f"{name} {100 * taken / shares.total():.0f} %" for name, taken in shares.most_common(2))
 
 
