@@ -115,7 +115,8 @@ int run_profile(const Options& options) {
   if (options.json) std::cout << json;
   for (const Profile& one : profiles)
     if (!options.json) std::cout << profile_table(one) << (&one == &profiles.back() ? "" : "\n");
-  return stop.token().stop_requested() ? 1 : 0;
+  const bool all = std::ranges::all_of(profiles, [](const auto& one) { return one.status == "profiled"; });
+  return all && !stop.token().stop_requested() ? 0 : 1;
 }
 
 int run_doctor(const Options& options) {

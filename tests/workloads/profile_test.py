@@ -181,7 +181,7 @@ def test_a_command_of_ones_own_is_unavailable(tmp_path):
     file.write_text('[[workload]]\nname = "mine/sleep/eval/cpu/fp32/b1/eager"\ncommand = ["/bin/true"]\n')
     done = subprocess.run([BIN / "nightjar-runner", "profile", "mine/**", "--commands", file], capture_output=True,
                           text=True, timeout=60)
-    assert done.returncode == 0 and "unavailable" in done.stdout and "not profiled" in done.stdout
+    assert done.returncode == 1 and "unavailable" in done.stdout and "not profiled" in done.stdout
 
 
 @pytest.mark.parametrize("text", ["{}", "no JSON", '{"items": [{"workload": "x"}]}', '{"items": []}', None])
