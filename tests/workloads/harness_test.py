@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 import programs
 
 programs.put_suite_on_path()
@@ -173,18 +174,20 @@ def test_the_leak_slope_leaves_the_warm_up_out():
     assert measured.leaked_bytes == 0
 
 
-def test_a_planted_slow_down_takes_its_share_of_an_iteration():
+def test_a_planted_slow_down_takes_its_share_of_an_iteration(monkeypatch):
+    clock = Clock()
+    use_clock(monkeypatch, clock)
+
     def step():
-        end = time.perf_counter() + 0.002
-        while time.perf_counter() < end:
-            pass
+        clock._now += 200_000_000
 
-    def median_latency(**more):
-        latency = sorted(harness.measure(step, lambda result: 0.0, 30, 0, counters=Scripted(), probe=Quiet(),
-                                         **more).latency)
-        return latency[len(latency) // 2]
+    def latencies(**more):
+        measured = harness.measure(step, lambda _: 0.0, 30, 0, counters=Scripted(), probe=Quiet(), **more)
+        return min(measured.latency), max(measured.latency)
 
-    assert 1.4 < median_latency(slow=0.5) / median_latency() < 1.6
+    plain, slowed = latencies(), latencies(slow=0.5)
+    assert plain == pytest.approx((0.201, 0.201))
+    assert slowed == pytest.approx((0.3015, 0.3015), abs=0.003)  # readings of the clock take time as well
 
 
 class Cuda:
