@@ -1,13 +1,16 @@
-"""Runs the test programs and pytest, and counts. Called by tests/run; the last line of its output is
-`N passed, N failed`, its exit status 0 only if nothing failed."""
+"""Runs the test programs and pytest, two groups side by side, and counts. Called by tests/run; the last line of its
+output is `N passed, N failed`, its exit status 0 only if nothing failed."""
 
 import argparse
+import concurrent.futures
+import functools
 import glob
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import xml.etree.ElementTree as xml
 
@@ -19,6 +22,8 @@ SANITIZERS = {
     "TSAN_OPTIONS": "second_deadlock_stack=1",
 }
 LONGEST_SECONDS = 2400  # of a group: four times what the longest took on two quiet cores
+SHARED_RUNS = [f"tests/workloads/{name}_test.py" for name in ("memory", "protocol", "twins")]
+SIDE_BY_SIDE = min(2, len(os.sched_getaffinity(0)))
 
 
 def run(command, environment):
@@ -49,13 +54,39 @@ def count(report):
 
 
 class Tally:
-    def __init__(self):
-        self.passed = self.failed = self.skipped = 0
+    """Of groups of tests, each a process with a report of its own."""
 
-    def take(self, title, command, report, environment):
+    def __init__(self, environment, reports):
+        self.passed = self.failed = self.skipped = 0
+        self._environment, self._reports = environment, reports
+        self._one_at_a_time = threading.Lock()
+
+    def program(self, path):
+        name = os.path.basename(path)
+        report = self._reports / f"catch-{name}.xml"
+        # JUnit goes to the file; what a failing assertion printed is in it as well.
+        self._take(name, [path, "--reporter", "junit", "--out", str(report)], report,
+                   [path, "--durations", "no"])
+
+    def pytest(self, title, paths, options=()):
+        report = self._reports / f"pytest-{title.replace(' ', '-')}.xml"
+        paths = [path for path in paths if (ROOT / path).exists()]
+        self._take(title, [sys.executable, "-m", "pytest", "-q", "-rs", "-c", "tests/pytest.ini",
+                           "--rootdir", str(ROOT), f"--junitxml={report}", *options, *paths], report)
+
+    def _take(self, title, command, report, again=None):
+        """`again`: a command that says more of what fails."""
         start = time.monotonic()
+        # Tests measure nothing that a nightly would be blamed for: they wait for no runner of this machine.
+        environment = self._environment | {"NIGHTJAR_MACHINE_LOCK": str(report.with_suffix(".lock"))}
         status, output = run(command, environment)
-        passed, failed, skipped = count(report) or (0, 0, 0)
+        more = run(again, environment)[1] if again and "<failure" in text_of(report) else ""
+        with self._one_at_a_time:
+            self._add(f"{title:<28}", status, count(report) or (0, 0, 0), time.monotonic() - start, command,
+                      output + more)
+
+    def _add(self, title, status, counted, seconds, command, output):
+        passed, failed, skipped = counted
         # pytest: 5 means that nothing was selected.
         crashed = status != 0 and failed == 0 and not (status == 5 and "pytest" in command)
         self.passed += passed
@@ -66,32 +97,29 @@ class Tally:
             words += f", {failed + crashed} failed" + (f" (exit status {status})" if crashed else "")
         if skipped:
             words += f", {skipped} skipped"
-        print(f"{title:<28}{words}  ({time.monotonic() - start:.1f} s)", flush=True)
+        print(f"{title}{words}  ({seconds:.1f} s)", flush=True)
         if failed or crashed or skipped:
             print(output, flush=True)
 
 
-def unit(tally, bin_folder, environment, reports):
-    programs = sorted(p for p in glob.glob(f"{bin_folder}/test_*") if os.access(p, os.X_OK))
-    if not programs:
-        sys.exit(f"tests/run: there are no test programs in {bin_folder}; deploy/build makes them")
-    for program in programs:
-        name = os.path.basename(program)
-        report = reports / f"catch-{name}.xml"
-        # JUnit goes to the file; what a failing assertion printed is in it as well.
-        status = [program, "--reporter", "junit", "--out", str(report)]
-        tally.take(name, status, report, environment)
-        if "<failure" in (report.read_text(errors="replace") if report.exists() else ""):
-            print(run([program, "--durations", "no"], environment)[1], flush=True)
-    pytest(tally, "source tree", ["tests/star_test.py", "tests/deploy"], environment, reports, [])
+def text_of(report):
+    return report.read_text(errors="replace") if report.exists() else ""
 
 
-def pytest(tally, title, paths, environment, reports, options):
-    report = reports / f"pytest-{title.replace(' ', '-')}.xml"
-    paths = [path for path in paths if (ROOT / path).exists()]
-    command = [sys.executable, "-m", "pytest", "-q", "-rs", "-c", "tests/pytest.ini", "--rootdir", str(ROOT),
-               f"--junitxml={report}", *options, *paths]
-    tally.take(title, command, report, environment)
+def groups(options, tally):
+    """Calls, one a group, the longest first."""
+    if options.kind in ("all", "e2e"):
+        if options.preset == "release":  # the others leave out what needs PyTorch
+            yield lambda: tally.pytest("workloads", ["tests/workloads"], [f"--ignore={path}" for path in SHARED_RUNS])
+            yield lambda: tally.pytest("workloads' shared runs", SHARED_RUNS)
+        yield lambda: tally.pytest("end to end", ["tests/e2e"])
+    if options.kind in ("all", "unit"):
+        programs = [path for path in glob.glob(f"{ROOT / options.bin}/test_*") if os.access(path, os.X_OK)]
+        if not programs:
+            sys.exit(f"tests/run: there are no test programs in {options.bin}; deploy/build makes them")
+        for path in sorted(programs, key=os.path.getsize, reverse=True):
+            yield functools.partial(tally.program, path)
+        yield lambda: tally.pytest("source tree", ["tests/star_test.py", "tests/deploy"])
 
 
 def main():
@@ -101,19 +129,13 @@ def main():
     parser.add_argument("--preset", default="release")
     options = parser.parse_args()
     environment = {**os.environ, **SANITIZERS, "NIGHTJAR_BIN": str(ROOT / options.bin)}
-    tally = Tally()
-    with tempfile.TemporaryDirectory(prefix="nightjar-tests-") as folder:
-        reports = pathlib.Path(folder)
-        # Tests measure nothing that a nightly would be blamed for: they wait for no runner of this machine.
-        environment["NIGHTJAR_MACHINE_LOCK"] = str(reports / "machine.lock")
-        if options.kind in ("all", "unit"):
-            unit(tally, ROOT / options.bin, environment, reports)
-        if options.kind in ("all", "e2e"):
-            sanitized = options.preset != "release"
-            chosen = ["-m", "not timing"] if sanitized else []
-            pytest(tally, "end to end", ["tests/e2e"], environment, reports, chosen)
-            if not sanitized:
-                pytest(tally, "workloads", ["tests/workloads"], environment, reports, [])
+    with (tempfile.TemporaryDirectory(prefix="nightjar-tests-") as folder,
+          concurrent.futures.ThreadPoolExecutor(SIDE_BY_SIDE) as pool):
+        tally = Tally(environment, pathlib.Path(folder))
+        calls = list(groups(options, tally))
+        print(f"{len(calls)} groups of tests, {SIDE_BY_SIDE} at a time, the longest first", flush=True)
+        for group in [pool.submit(call) for call in calls]:
+            group.result()
     if tally.skipped:
         print(f"{tally.skipped} skipped: see above why")
     print(f"{tally.passed} passed, {tally.failed} failed", flush=True)

@@ -1,6 +1,7 @@
 """Starts a workload as the runner does: request on standard input, answers on descriptor 3."""
 
 import concurrent.futures
+import fcntl
 import functools
 import json
 import os
@@ -36,9 +37,12 @@ def native():
     libtorch = subprocess.run([python(), "-c", "import os, torch; print(os.path.dirname(torch.__file__))"],
                               check=True, capture_output=True, text=True).stdout.strip()
     build = ROOT / ".cache" / "native-test"
-    subprocess.run(["cmake", "-S", WORKLOADS / "native", "-B", build, "-DCMAKE_BUILD_TYPE=Release",
-                    f"-DLIBTORCH={libtorch}"], check=True)
-    subprocess.run(["cmake", "--build", build], check=True)
+    build.mkdir(parents=True, exist_ok=True)
+    with open(build / "lock", "w") as lock:  # tests run side by side
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run(["cmake", "-S", WORKLOADS / "native", "-B", build, "-DCMAKE_BUILD_TYPE=Release",
+                        f"-DLIBTORCH={libtorch}"], check=True)
+        subprocess.run(["cmake", "--build", build], check=True)
     return str(build / "nightjar-native")
 
 
