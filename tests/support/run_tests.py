@@ -22,6 +22,7 @@ SANITIZERS = {
     "TSAN_OPTIONS": "second_deadlock_stack=1",
 }
 LONGEST_SECONDS = 2400  # of a group: four times what the longest took on two quiet cores
+# These ask for the same runs of workloads, which a process does once.
 SHARED_RUNS = [f"tests/workloads/{name}_test.py" for name in ("memory", "protocol", "twins")]
 SIDE_BY_SIDE = min(2, len(os.sched_getaffinity(0)))
 
