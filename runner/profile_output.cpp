@@ -6,6 +6,7 @@
 #include "bisect/roofline.hpp"
 #include "bisect/statistics.hpp"
 #include "runner/profile_operators.hpp"
+#include "storage/model/json_io.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -86,8 +87,7 @@ std::string profiles_json(const std::vector<Profile>& profiles) {
   for (const Profile& profile : profiles) {
     nlohmann::json item = profile;
     const auto found = limiters(profile);
-    for (std::size_t i = 0; i < found.size(); ++i)
-      item["operators"][i]["limiter"] = found[i] ? nlohmann::json(name_of(*found[i])) : nlohmann::json(nullptr);
+    for (std::size_t i = 0; i < found.size(); ++i) item["operators"][i]["limiter"] = found[i];
     items.push_back(std::move(item));
   }
   return nlohmann::json{{"items", items}}.dump() + "\n";
