@@ -81,10 +81,11 @@ class Tally:
         # Tests measure nothing that a nightly would be blamed for: they wait for no runner of this machine.
         environment = self._environment | {"NIGHTJAR_MACHINE_LOCK": str(report.with_suffix(".lock"))}
         status, output = run(command, environment)
-        more = run(again, environment)[1] if again and "<failure" in text_of(report) else ""
+        seconds = time.monotonic() - start
+        if again and "<failure" in text_of(report):
+            output += run(again, environment)[1]
         with self._one_at_a_time:
-            self._add(f"{title:<28}", status, count(report) or (0, 0, 0), time.monotonic() - start, command,
-                      output + more)
+            self._add(f"{title:<28}", status, count(report) or (0, 0, 0), seconds, command, output)
 
     def _add(self, title, status, counted, seconds, command, output):
         passed, failed, skipped = counted

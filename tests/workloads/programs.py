@@ -103,11 +103,12 @@ def pool():
 
 @functools.cache
 def started(name):
+    """The future of a run with seed 0 at the sizes that nights measure."""
     return pool().submit(run, name)
 
 
 def default(name):
-    """A run with seed 0 at the sizes that nights measure, done once for all tests."""
+    """Its answers, for tests that go through all workloads: the next ones are started as well."""
     every = names("python") + names("native")
     for soon in every[every.index(name):][:1 + AHEAD]:
         started(soon)
