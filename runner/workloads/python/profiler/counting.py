@@ -1,6 +1,8 @@
 """One iteration in which each ATen call is weighed: floating-point operations, and bytes that it must read
 and write at least, from the shapes and types of what it is given and returns."""
 
+import statistics
+
 import torch
 from torch.autograd.profiler import record_function
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -116,9 +118,10 @@ def product_dimensions(func, args):
 
 
 def charge(roots, counts):
-    """Counts by operator. A call is charged to the operator behind it that spent most time of its own over
-    all such calls; one that holds many kernels, to each by what the profiler saw of its shapes."""
-    rows, own, calls = {}, {}, []
+    """Counts by operator. A call is charged to the operator behind it that spent most time of its own in the
+    median such call (once the system gives the core to another process, any may seem slow); one that holds many
+    kernels, to each by what the profiler saw of its shapes."""
+    rows, calls = {}, {}
     for node in walk(roots):
         if not node.name.startswith(CALL):
             continue
@@ -130,13 +133,14 @@ def charge(roots, counts):
             continue
         names = frozenset(inner.name for inner in behind if not allocates(inner.name))
         names = names or frozenset([f"aten::{func}"])
-        calls.append((func, names, counts[int(index)]))
+        own = dict.fromkeys(names, 0.0)
         for inner in behind:
-            key = (func, names, inner.name)
-            own[key] = own.get(key, 0.0) + inner.own()
-    for func, names, count in calls:
-        busiest = max(sorted(names), key=lambda name: own.get((func, names, name), 0.0))
-        rows.setdefault(busiest, Count()).add(count)
+            own[inner.name] = own.get(inner.name, 0.0) + inner.own()
+        calls.setdefault((func, names), []).append((counts[int(index)], own))
+    for (_, names), made in calls.items():
+        busiest = max(sorted(names), key=lambda name: statistics.median(own[name] for _, own in made))
+        for count, _ in made:
+            rows.setdefault(busiest, Count()).add(count)
     return rows
 
 

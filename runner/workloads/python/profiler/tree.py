@@ -18,7 +18,9 @@ class Node:
     inputs: list = field(default_factory=list)  # (sizes, type) of tensors, where shapes were recorded
 
     def own(self):
-        return max(0.0, self.end - self.start - sum(child.end - child.start for child in self.children))
+        """Seconds in this node and in no operator that it calls: a range within an operator is part of it."""
+        called = sum(inner.end - inner.start for inner in top_operators(self.children))
+        return max(0.0, self.end - self.start - called)
 
 
 def walk(nodes):
