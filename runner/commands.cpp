@@ -27,10 +27,23 @@ std::unique_ptr<MachineLock> lock_machine(const std::string& purpose, std::stop_
   return std::make_unique<MachineLock>(machine_lock_path(), purpose, std::move(stop), waiting);
 }
 
+void say(const std::string& progress) { std::cerr << progress << "\n"; }
+
 LocalPaths local_paths(const Options& options) {
   return {default_python(options.python), options.libtorch, default_workloads(options.workloads),
           cache_folder(options.cache), options.torchbench};
 }
+
+RunLimits limits_of(const Options& options) {
+  RunLimits limits;
+  limits.threads = options.threads;
+  limits.timeout_seconds = options.timeout_seconds;
+  limits.seed = options.seed;
+  return limits;
+}
+
+// 0 only if no item is left without its figures.
+int exit_status(bool all, const StopOnSignal& stop) { return all && !stop.token().stop_requested() ? 0 : 1; }
 
 void refuse_all_but_native(const Options& options, const std::vector<ChosenWorkload>& chosen) {
   if (options.libtorch.empty()) return;
@@ -71,18 +84,15 @@ int run_measure(const Options& options) {
   config.externals = read_externals(options.commands);
   config.runs = options.runs.value_or(suite.runs.value_or(5));
   config.minutes = options.minutes ? options.minutes : suite.minutes;
-  config.limits.threads = options.threads;
+  config.limits = limits_of(options);
   config.limits.seconds = options.seconds.value_or(suite.seconds.value_or(2));
-  config.limits.timeout_seconds = options.timeout_seconds;
-  config.limits.seed = options.seed;
   const auto lock = lock_machine("measures " + chosen.front().workload.name.str(), stop.token());
-  const auto progress = [](const std::string& line) { std::cerr << line << "\n"; };
-  const Measurement measurement = measure(config, chosen, stop.token(), progress);
+  const Measurement measurement = measure(config, chosen, stop.token(), say);
   std::cout << (format == "json" ? measurement_json(measurement)
                                  : formatted(suite_result(measurement), format));
-  const bool all = std::all_of(measurement.workloads.begin(), measurement.workloads.end(),
-                               [](const auto& one) { return one.status == RunStatus::measured; });
-  return all && !stop.token().stop_requested() ? 0 : 1;
+  return exit_status(std::ranges::all_of(measurement.workloads,
+                                         [](const auto& one) { return one.status == RunStatus::measured; }),
+                     stop);
 }
 
 int run_convert(const Options& options) {
@@ -102,21 +112,16 @@ int run_profile(const Options& options) {
   const StopOnSignal stop;
   std::vector<CatalogEntry> selected;
   for (const auto& one : chosen_by(options, {}, catalog_of(options, options.globs))) selected.push_back(one.workload);
-  ProfileConfig config{local_paths(options), options.runs.value_or(5), {}, options.remeasure};
-  config.limits.threads = options.threads;
+  ProfileConfig config{local_paths(options), options.runs.value_or(5), limits_of(options), options.remeasure};
   config.limits.min_iterations = options.iterations;
-  config.limits.timeout_seconds = options.timeout_seconds;
-  config.limits.seed = options.seed;
   const auto lock = lock_machine("profiles " + selected.front().name.str(), stop.token());
-  const auto progress = [](const std::string& line) { std::cerr << line << "\n"; };
-  const auto profiles = profile(config, selected, stop.token(), progress);
+  const auto profiles = profile(config, selected, stop.token(), say);
   const std::string json = profiles_json(profiles);
   if (!options.out.empty()) write_durably(options.out, json);
   if (options.json) std::cout << json;
   for (const Profile& one : profiles)
     if (!options.json) std::cout << profile_table(one) << (&one == &profiles.back() ? "" : "\n");
-  const bool all = std::ranges::all_of(profiles, [](const auto& one) { return one.status == "profiled"; });
-  return all && !stop.token().stop_requested() ? 0 : 1;
+  return exit_status(std::ranges::all_of(profiles, [](const auto& one) { return one.status == "profiled"; }), stop);
 }
 
 int run_doctor(const Options& options) {
@@ -129,8 +134,7 @@ int run_doctor(const Options& options) {
 int run_prepare_native(const Options& options) {
   const StopOnSignal stop;
   const auto lock = lock_machine("compiles native workloads", stop.token());
-  const auto progress = [](const std::string& line) { std::cerr << line << "\n"; };
-  const NativeProgram native = local_build(local_paths(options), true, stop.token(), progress).native;
+  const NativeProgram native = local_build(local_paths(options), true, stop.token(), say).native;
   if (native.path.empty()) throw std::runtime_error(native.reason);
   std::cout << native.path.string() << "\n";
   return 0;
