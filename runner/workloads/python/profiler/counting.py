@@ -1,31 +1,27 @@
 """One iteration in which each ATen call is weighed: floating-point operations, and bytes that it must read
 and write at least, from the shapes and types of what it is given and returns."""
 
-import statistics
-
 import torch
 from torch.autograd.profiler import record_function
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from . import flops, fused
+from . import flops
+from .charging import ALLOCATES, CALL
 from .count import Count, name_of
-from .tree import MARK, operator, walk
 
-CALL = MARK + "call:"
 # Read as many rows as they return, not the whole table.
 GATHERS = {"embedding", "index_select", "gather", "index"}
-ALLOCATES = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize_", "set_",
-             "_unsafe_view"}
 
 
 class Scale(TorchDispatchMode):
-    """Weighs every call and marks it, so that a profiler running meanwhile tells which of the operators
-    behind the call does its work."""
+    """Marks every call, so that a profiler running meanwhile tells which of the operators behind the call does its
+    work; those of the first iteration are weighed."""
 
     def __init__(self, device):
         super().__init__()
         self.device = device
+        self.iteration = 0
         self.counts = []
         self.products = []  # (operator, type, dimensions, flops) of matrix products
 
@@ -43,9 +39,10 @@ class Scale(TorchDispatchMode):
                 parts = func.decompose(*args, **kwargs)
             if parts is not NotImplemented:
                 return parts
-        with record_function(f"{CALL}{len(self.counts)}:{func.overloadpacket.__name__}"):
+        with record_function(f"{CALL}{self.iteration}:{len(self.counts)}:{func.overloadpacket.__name__}"):
             out = func(*args, **kwargs)
-        self.weigh(func, args, kwargs, out)
+        if self.iteration == 0:
+            self.weigh(func, args, kwargs, out)
         return out
 
     def weigh(self, func, args, kwargs, out):
@@ -115,34 +112,3 @@ def product_dimensions(func, args):
         return None
     first, second = args[at], args[at + 1]
     return first.size(-2), second.size(-1), first.size(-1)
-
-
-def charge(roots, counts):
-    """Counts by operator. A call is charged to the operator behind it that spent most time of its own in the
-    median such call (once the system gives the core to another process, any may seem slow); one that holds many
-    kernels, to each by what the profiler saw of its shapes."""
-    rows, calls = {}, {}
-    for node in walk(roots):
-        if not node.name.startswith(CALL):
-            continue
-        index, func = node.name[len(CALL):].split(":")
-        behind = [inner for inner in walk(node.children) if operator(inner.name)]
-        if func in fused.CALLS:
-            for inner in behind:
-                rows.setdefault(inner.name, Count()).add(fused.count(inner))
-            continue
-        names = frozenset(inner.name for inner in behind if not allocates(inner.name))
-        names = names or frozenset([f"aten::{func}"])
-        own = dict.fromkeys(names, 0.0)
-        for inner in behind:
-            own[inner.name] = own.get(inner.name, 0.0) + inner.own()
-        calls.setdefault((func, names), []).append((counts[int(index)], own))
-    for (_, names), made in calls.items():
-        busiest = max(sorted(names), key=lambda name: statistics.median(own[name] for _, own in made))
-        for count, _ in made:
-            rows.setdefault(busiest, Count()).add(count)
-    return rows
-
-
-def allocates(name):
-    return name.removeprefix("aten::") in ALLOCATES

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch.autograd.profiler import profile, record_function
 
-from . import blocks, counting, gpu, memory, tree
+from . import blocks, charging, counting, gpu, memory, tree
 from .tree import ITERATION, Node
 
 
@@ -88,15 +88,17 @@ def time_pass(step, synchronize, iterations, probe, cuda):
     return Times([end - start for start, end in windows], slowdown, outside, rows, device_rows, divided)
 
 
-def work_pass(step, synchronize, device):
-    """Counts by operator, and the matrix products that were seen."""
+def work_pass(step, synchronize, device, iterations):
+    """Counts of one iteration by operator, and the matrix products that were seen. The others tell which operator
+    works and which only had to wait."""
     scale = counting.Scale(device)
 
     def weighed():
         with scale:
             step()
-    results, _ = recorded(weighed, synchronize, record_shapes=True)
-    return counting.charge(nodes_of(results), scale.counts), scale.products
+        scale.iteration += 1
+    results, _ = recorded(weighed, synchronize, iterations, record_shapes=True)
+    return charging.charge(nodes_of(results), scale.counts), scale.products
 
 
 def memory_pass(step, synchronize, device):
