@@ -26,12 +26,13 @@ def profiled(channel, request, found, torch, model):
     cuda = found.device == "cuda"
     slow = statistics.median(loop.samples(1)[0])
     fits = max(LEAST, int(LONGEST / slow))
-    plain = slow
+    plain, weighed = slow, 1
     if fits > PLAIN:
+        weighed = LEAST
         plain = passes.plain_seconds(step, synchronize, PLAIN)
         passes.time_pass(step, synchronize, 1, probe, cuda)  # a profiler's first iteration makes its own memory
     times = passes.time_pass(step, synchronize, min(request.min_iterations, fits), probe, cuda)
-    work, products = passes.work_pass(step, synchronize, found.device, LEAST if fits > PLAIN else 1)
+    work, products = passes.work_pass(step, synchronize, found.device, weighed)
     split, reason = memory_of(passes, step, synchronize, found.device)
     channel.send("profile", plain_seconds=plain, iteration_seconds=times.seconds,
                  slowdown=times.slowdown, outside_seconds=times.outside, operators=rows(times, work),

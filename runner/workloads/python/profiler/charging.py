@@ -2,6 +2,7 @@
 the work."""
 
 import statistics
+from collections import Counter
 
 from . import fused
 from .count import Count
@@ -32,9 +33,9 @@ def charge(roots, counts):
             continue
         names = frozenset(inner.name for inner in behind if not allocates(inner.name))
         names = names or frozenset([f"aten::{func}"])
-        seconds = spent.setdefault((func, names), {}).setdefault(iteration, dict.fromkeys(names, 0.0))
+        seconds = spent.setdefault((func, names), {}).setdefault(iteration, Counter())
         for inner in behind:
-            seconds[inner.name] = seconds.get(inner.name, 0.0) + inner.own()
+            seconds[inner.name] += inner.own()
         if iteration == 0:
             weighed.append(((func, names), counts[index]))
     works = {kind: busiest(kind[1], iterations.values()) for kind, iterations in spent.items()}
