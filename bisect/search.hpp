@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "storage/model/enum.hpp"
+
 namespace nightjar::bisect {
 
 // One run: value > 0 in the metric's unit (smaller is better), measured in `session` (0, 1, ... in
@@ -44,6 +46,8 @@ struct SearchPolicy {
   // this knowledge is worth.
   double expected_noise = 0;
   double expected_noise_runs = 20;
+  // The log holds inverses of the measured number: the answer's sentence says sizes of the number itself.
+  bool of_inverses = false;
 };
 
 // Measure these commits, interleaved in this order; `new_session`: some time after the last one, and
@@ -66,11 +70,16 @@ struct CellMass {
   double probability = 0;
 };
 
+// How a search ends. several_small: no step may be as large as the threshold, but together they are.
+// below_threshold: the change is real, and too small to blame anybody for it.
+NIGHTJAR_ENUM(SearchOutcome, culprit, several_small, below_threshold, not_reproduced, inconclusive);
+
 struct Answer {
-  enum class Outcome { culprit, not_reproduced, inconclusive };
+  using Outcome = SearchOutcome;
   Outcome outcome = Outcome::inconclusive;
-  std::vector<NamedStep> culprits;
-  std::string rule;  // one sentence: why it ended so
+  std::vector<NamedStep> culprits;  // of several_small: the contributors
+  std::string rule;                 // one sentence: why it ended so
+  std::vector<NamedStep> smaller;   // certain, but smaller than the threshold: nobody is blamed for them
 };
 
 // What the posterior says now; always filled.

@@ -1,4 +1,5 @@
 // `nightjar-runner` without a command: the agent of a service.
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <memory>
@@ -12,6 +13,7 @@
 #include "runner/scripted_executor.hpp"
 #include "runner/selection.hpp"
 #include "runner/stop_on_signal.hpp"
+#include "web/secret.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -31,6 +33,7 @@ std::string read_token(const std::string& path) {
   const auto token = text->substr(begin, text->find_last_not_of(" \t\r\n") - begin + 1);
   if (token.find_first_of(" \t\r\n") != std::string::npos)
     throw WrongUse("the token file " + path + " holds more than one word");
+  if (const auto warning = web::exposure(path)) spdlog::warn("{}", *warning);
   return token;
 }
 

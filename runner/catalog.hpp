@@ -20,7 +20,8 @@ struct CatalogEntry {
   WorkloadKind kind = WorkloadKind::python;
 };
 
-// Throws std::runtime_error that names the file and what is wrong with it.
+// Throws WrongUse, one line that names file, workload and key, and what is wanted there. All of the file is checked, so
+// that no workload's own program stumbles over it later.
 std::vector<CatalogEntry> read_catalog(const std::filesystem::path& workloads);
 
 // The asked one, else the installed one beside this program, else that of the source tree.

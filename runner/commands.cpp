@@ -14,6 +14,7 @@
 #include "runner/profile_output.hpp"
 #include "runner/python.hpp"
 #include "runner/selection.hpp"
+#include "runner/source_tree.hpp"
 #include "runner/stop_on_signal.hpp"
 
 namespace nightjar::runner {
@@ -57,8 +58,8 @@ void refuse_all_but_native(const Options& options, const std::vector<ChosenWorkl
 
 fs::path cache_folder(const fs::path& asked) {
   if (!asked.empty()) return fs::absolute(asked);
-  const fs::path ours = fs::path(NIGHTJAR_SOURCE_DIR) / ".cache";
-  if (fs::is_directory(ours)) return ours / "runner";
+  const fs::path ours = source_tree() / ".cache";
+  if (ours.is_absolute() && fs::is_directory(ours)) return ours / "runner";
   const char* home = std::getenv("HOME");
   return fs::path(home ? home : "/var/cache") / ".cache/nightjar-runner";
 }
@@ -109,6 +110,8 @@ int run_convert(const Options& options) {
 
 int run_profile(const Options& options) {
   if (options.globs.empty()) throw WrongUse("profile what? Name a workload or a glob");
+  if (const auto problem = output_problem(options.out); !options.out.empty() && !problem.empty())
+    throw WrongUse(problem);
   const StopOnSignal stop;
   std::vector<CatalogEntry> selected;
   for (const auto& one : chosen_by(options, {}, catalog_of(options, options.globs))) selected.push_back(one.workload);
@@ -117,7 +120,7 @@ int run_profile(const Options& options) {
   const auto lock = lock_machine("profiles " + selected.front().name.str(), stop.token());
   const auto profiles = profile(config, selected, stop.token(), say);
   const std::string json = profiles_json(profiles);
-  if (!options.out.empty()) write_durably(options.out, json);
+  if (!options.out.empty()) write_output(options.out, json);
   if (options.json) std::cout << json;
   for (const Profile& one : profiles)
     if (!options.json) std::cout << profile_table(one) << (&one == &profiles.back() ? "" : "\n");

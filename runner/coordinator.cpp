@@ -1,5 +1,6 @@
 #include "runner/coordinator.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace nightjar::runner {
@@ -14,6 +15,18 @@ std::string detail_of(const std::string& body) {
       if (const auto found = json.find(name); found != json.end() && found->is_string())
         return found->get<std::string>();
   return body.substr(0, 200);
+}
+
+// What the service takes as one line: control characters (C0 and C1) become spaces, the rest of a long text goes.
+std::string one_line(std::string text) {
+  text.resize(std::min<std::size_t>(text.size(), 2000));
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool c1 = byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (c1) text.erase(i, 1);
+    if (byte < 0x20 || byte == 0x7f || c1) text[i] = ' ';
+  }
+  return text;
 }
 
 std::string job_path(JobId job, const char* action) {
@@ -49,11 +62,13 @@ Answer Coordinator::post(const std::string& path, const std::string& body, std::
 }
 
 Answer Coordinator::enroll(const Registration& registration, RunnerId& runner) {
+  auto facts = registration.facts;
+  for (auto& [name, value] : facts) value = one_line(std::move(value));
   const Json body{{"name", registration.name},
                   {"labels", registration.labels},
                   {"version", NIGHTJAR_VERSION},
                   {"workloads", registration.workloads},
-                  {"facts", registration.facts}};
+                  {"facts", facts}};
   std::string text;
   const Answer answer = post("/api/v1/agent/register", body.dump(), text);
   if (answer != Answer::done) return answer;
@@ -100,7 +115,7 @@ Answer Coordinator::send_result(JobId job, const std::string& result_json) {
 }
 
 Answer Coordinator::fail(const Claim& claim, const std::string& reason) {
-  const Json body{{"attempt", claim.attempt}, {"reason", reason}};
+  const Json body{{"attempt", claim.attempt}, {"reason", one_line(reason)}};
   std::string text;
   return post(job_path(claim.job, "fail"),
               body.dump(-1, ' ', false, Json::error_handler_t::replace), text);

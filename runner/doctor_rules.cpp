@@ -34,6 +34,9 @@ void examine_cpu(const Health& health, Findings& out) {
     const auto found = health.state.extra.find(name);
     return found == health.state.extra.end() ? 0 : std::atoll(found->second.c_str());
   };
+  // A guest has no say in what its host's cores do.
+  const bool guest = fact("hypervisor") == "yes";
+  const FindingClass of_the_core = guest ? FindingClass::not_mendable : FindingClass::harmful;
   const std::string governor = fact("governor");
   out.judge(governor != "none" && governor != "performance",
             governor == "none" ? "CPU governor: not under this system's control"
@@ -41,9 +44,11 @@ void examine_cpu(const Health& health, Findings& out) {
             "cpupower frequency-set -g performance");
   out.judge(fact("turbo") == "on", "turbo is " + fact("turbo"),
             "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo, or echo 0 > "
-            "/sys/devices/system/cpu/cpufreq/boost: clocks then depend less on heat and neighbours");
+            "/sys/devices/system/cpu/cpufreq/boost: clocks then depend less on heat and neighbours",
+            of_the_core);
   out.judge(fact("smt") == "on", "SMT is " + fact("smt"),
-            "echo off > /sys/devices/system/cpu/smt/control: a sibling thread takes half a core away");
+            "echo off > /sys/devices/system/cpu/smt/control: a sibling thread takes half a core away",
+            of_the_core);
   const int cpus = std::atoi(fact("cpu_count").c_str());
   out.judge(cpus < 2, "CPUs that may be used: " + std::to_string(cpus),
             "give this machine a second CPU: runner and workload share one");
@@ -58,7 +63,8 @@ void examine_cpu(const Health& health, Findings& out) {
   out.judge(extra("cpu_throttle_count") > 0,
             "the CPU slowed down for heat " + std::to_string(extra("cpu_throttle_count")) +
                 " times since boot",
-            "better cooling, or a lower fixed frequency");
+            "it was some time since boot; if the number grows: better cooling, or a lower fixed frequency",
+            FindingClass::worth_knowing);
   if (const double heat = static_cast<double>(extra("temperature_millicelsius")) / 1000; heat > 0)
     out.judge(heat > 85, "CPU temperature: " + decimals(heat, 0, " °C"),
               "better cooling: near 95 °C clocks go down");
@@ -66,13 +72,14 @@ void examine_cpu(const Health& health, Findings& out) {
   static const std::set<std::string> kFast{"", "tsc", "kvm-clock", "hyperv_clocksource_tsc_page",
                                            "arch_sys_counter"};
   out.judge(!kFast.contains(clock), "clock source: " + (clock.empty() ? "unknown" : clock),
-            "boot with tsc=reliable: reading this clock is a system call of a microsecond or more");
+            "boot with tsc=reliable: reading this clock is a system call of a microsecond or more",
+            of_the_core);
   out.judge(health.address_layout == "0",
             health.address_layout == "0" ? "address layout is fixed" : "address layout differs by run",
             "sysctl kernel.randomize_va_space=2: with one layout for all runs its luck looks like a "
             "change; many layouts average out");
-  out.judge(fact("hypervisor") == "yes", "virtual machine: " + fact("hypervisor"),
-            "nothing to do here, but expect more noise than on bare metal");
+  out.judge(guest, "virtual machine: " + fact("hypervisor"), "expect more noise than on bare metal",
+            FindingClass::not_mendable);
 }
 
 void examine_others(const Health& health, Findings& out) {
@@ -82,12 +89,13 @@ void examine_others(const Health& health, Findings& out) {
             "end what else is running, or measure when it is over");
   out.judge(health.state.steal_share > 0.01,
             "CPU time stolen by the host: " + decimals(health.state.steal_share * 100, 1, " %"),
-            "this virtual machine shares its CPUs; ask for dedicated ones");
+            "this virtual machine shares its CPUs; ask its provider for dedicated ones",
+            FindingClass::not_mendable);
   out.judge(!health.compilers.empty(), "compilers running: " + listed(health.compilers),
             "let them end: measuring and compiling at once spoils the measurement");
   out.judge(!health.lock_holder.empty(),
             "job of ours on this machine: " + (health.lock_holder.empty() ? "none" : health.lock_holder),
-            "nothing: what measures or compiles next waits for it");
+            "what measures or compiles next waits for it", FindingClass::worth_knowing);
 }
 
 void examine_memory(const Health& health, Findings& out) {
@@ -118,8 +126,8 @@ void examine_tools(const Health& health, Findings& out) {
             "Python's headers: " + (health.python_headers.empty() ? "not there" : health.python_headers),
             "apt-get install python3-dev, or a Python that has them for --python (now " +
                 health.python.string() + "): torch.compile needs them");
-  out.judge(false, health.ccache ? "ccache: there" : "ccache: not there (builds from source take longer)",
-            "");
+  out.judge(!health.ccache, health.ccache ? "ccache: there" : "ccache: not there",
+            "apt-get install ccache: builds from source then take less time", FindingClass::worth_knowing);
 }
 
 }  // namespace nightjar::runner

@@ -24,10 +24,25 @@ struct Descriptor {
   }
 };
 
+// The folder that `path` lies in; a bare name lies in this one.
+fs::path folder_with(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
 void sync_folder(const fs::path& folder) {
   const Descriptor dir{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (dir.fd < 0 || ::fsync(dir.fd) != 0) fail("cannot sync folder", folder);
 }
+
+void write_all(const Descriptor& out, const fs::path& path, std::string_view text) {
+  if (out.fd < 0) fail("cannot write", path);
+  while (!text.empty()) {
+    const auto put = ::write(out.fd, text.data(), text.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail("cannot write", path);
+    text.remove_prefix(static_cast<std::size_t>(put));
+  }
+}
+
+bool may(const fs::path& path, int what) { return ::faccessat(AT_FDCWD, path.c_str(), what, AT_EACCESS) == 0; }
 
 // "<pid>.<start time>": a process id that is used again has another start time.
 std::string process_mark(const std::string& pid) {
@@ -65,17 +80,33 @@ void write_durably(const fs::path& path, std::string_view text) {
   beside += ".part";
   {
     const Descriptor out{::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
-    if (out.fd < 0) fail("cannot write", beside);
-    while (!text.empty()) {
-      const auto put = ::write(out.fd, text.data(), text.size());
-      if (put < 0 && errno == EINTR) continue;
-      if (put < 0) fail("cannot write", beside);
-      text.remove_prefix(static_cast<std::size_t>(put));
-    }
+    write_all(out, beside, text);
     if (::fsync(out.fd) != 0) fail("cannot sync", beside);
   }
   if (::rename(beside.c_str(), path.c_str()) != 0) fail("cannot rename to", path);
-  sync_folder(path.parent_path());
+  sync_folder(folder_with(path));
+}
+
+std::string output_problem(const fs::path& path) {
+  const std::string attempt = "cannot write " + path.string() + ": ";
+  std::error_code error;
+  const fs::file_status there = fs::status(path, error);
+  if (fs::is_directory(there)) return attempt + "it is a folder; name a file";
+  if (!path.has_filename()) return attempt + "it names no file";
+  if (fs::exists(there) && !may(path, W_OK)) return attempt + "the file is there and may not be written";
+  if (fs::exists(there) && !fs::is_regular_file(there)) return {};
+  const fs::path folder = folder_with(fs::weakly_canonical(path, error));
+  if (!fs::exists(folder, error)) return attempt + "there is no folder " + folder.string() + "; make it first";
+  if (!fs::is_directory(folder, error)) return attempt + folder.string() + " is no folder";
+  if (!may(folder, W_OK | X_OK)) return attempt + "nothing may be written in " + folder.string();
+  return {};
+}
+
+void write_output(const fs::path& path, std::string_view text) {
+  std::error_code error;
+  const fs::file_status there = fs::status(path, error);
+  if (!fs::exists(there) || fs::is_regular_file(there)) return write_durably(fs::weakly_canonical(path), text);
+  write_all({::open(path.c_str(), O_WRONLY | O_CLOEXEC)}, path, text);
 }
 
 TemporaryFolder::TemporaryFolder(const fs::path& root) {

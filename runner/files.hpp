@@ -16,6 +16,12 @@ std::string read_line(const std::filesystem::path& path);
 // Writes beside `path`, syncs, renames over it, syncs the folder. Throws std::system_error with path.
 void write_durably(const std::filesystem::path& path, std::string_view text);
 
+// For a file that a person named, to be asked before the work whose result it takes. Empty if write_output() can
+// write there; else one line that names the path and says what to do. Writes nothing.
+std::string output_problem(const std::filesystem::path& path);
+// As write_durably(), through symbolic links. What is no regular file (/dev/stdout, a pipe) is written to in place.
+void write_output(const std::filesystem::path& path, std::string_view text);
+
 // Folders for unfinished work: `<root>/<process>-<number>`, where <process> tells a live owner from a
 // dead one. What a killed process left there is garbage that remove_leftovers() deletes.
 class TemporaryFolder {

@@ -15,17 +15,23 @@
 namespace {
 using nightjar::runner::Options;
 
+// Of the program and of each command that uses them, so that either's help lists them.
 void add_places(CLI::App& app, Options& options) {
-  app.add_option("--python", options.python,
-                 "Python that has PyTorch's dependencies (default: .cache/python of the checkout)");
-  app.add_option("--torchbench", options.torchbench, "checkout of TorchBench, whose models become workloads");
-  app.add_option("--commands", options.commands, "TOML file of commands of your own that are workloads");
-  app.add_option("--workloads", options.workloads, "folder of workloads.json");
+  app.add_option("--python", options.python, "Python that has PyTorch's dependencies")
+      ->default_str(".cache/python of the checkout, else python3");
+  app.add_option("--torchbench", options.torchbench, "checkout of TorchBench, whose models become workloads")
+      ->default_str("none");
+  app.add_option("--commands", options.commands, "TOML file of commands of your own that are workloads")
+      ->default_str("none");
+  app.add_option("--workloads", options.workloads, "folder of workloads.json")
+      ->default_str("the program's own");
   app.add_option("--suite", options.suite,
-                 "a file of the suites folder (quick, nightly, ...), or the begin of names (native, hf, ...)");
-  app.add_option("--device", options.device, "where they run instead of where their names say")
-      ->check(CLI::IsMember(std::vector<std::string>{"cpu", "cuda"}));
-  app.add_option("--cache", options.cache, "folder for environments, compiled workloads and results");
+                 "a file of the suites folder (quick, nightly, ...), or the begin of names (native, hf, ...)")
+      ->default_str("none");
+  app.add_option("--device", options.device, "where they run")
+      ->check(CLI::IsMember(std::vector<std::string>{"cpu", "cuda"}))->default_str("as their names say");
+  app.add_option("--cache", options.cache, "folder for environments, compiled workloads and results")
+      ->default_str(".cache/runner of the checkout, else ~/.cache/nightjar-runner");
 }
 
 void add_agent(CLI::App& app, Options& options) {
@@ -39,26 +45,38 @@ void add_agent(CLI::App& app, Options& options) {
                  "measure nothing; results as FILE says (`nightjar-runner script-help`)");
 }
 
+// Of one run, whether it is measured or profiled.
+void add_run(CLI::App& command, Options& options) {
+  command.add_option("--threads", options.threads, "of PyTorch, within an operator")
+      ->check(CLI::Range(1, 4096))->capture_default_str();
+  command.add_option("--timeout", options.timeout_seconds, "seconds until a run is ended")
+      ->check(CLI::Range(0.01, 1e6))->capture_default_str();
+  command.add_option("--seed", options.seed, "of inputs and weights")->capture_default_str();
+}
+
 void add_measure(CLI::App& measure, Options& options) {
+  measure.footer(
+      "Example: how fast is this build's resnet18 on the CPU?\n"
+      "  nightjar-runner measure native/resnet18/eval/cpu/fp32/b4/eager --runs 5\n"
+      "What cannot run is listed with its reason, and the others go on.\n"
+      "Exit codes: 0 all were measured, 1 one was not, 2 wrong use, 3 something broke.");
   measure.add_option("workload", options.globs, "names or globs, e.g. 'python/*/eval/cpu/**'");
-  measure.add_option("--runs", options.runs, "processes a workload")->check(CLI::Range(1, 10000));
+  measure.add_option("--runs", options.runs, "processes a workload")
+      ->check(CLI::Range(1, 10000))->default_str("5, or the suite's");
   measure.add_option("--minutes", options.minutes, "after so many no run begins; higher priorities go first")
-      ->check(CLI::Range(0.01, 100'000.0));
-  measure.add_option("--threads", options.threads)->check(CLI::Range(1, 4096));
+      ->check(CLI::Range(0.01, 100'000.0))->default_str("no end, or the suite's");
   measure.add_option("--seconds", options.seconds, "measuring time of a run after warm-up")
-      ->check(CLI::Range(0.001, 3600.0));
-  measure.add_option("--timeout", options.timeout_seconds, "seconds until a run is ended")
-      ->check(CLI::Range(0.01, 1e6));
-  measure.add_option("--seed", options.seed);
+      ->check(CLI::Range(0.001, 3600.0))->default_str("2, or the suite's");
   measure.add_option("--format", options.format)
-      ->check(CLI::IsMember(std::vector<std::string>{"table", "csv", "accuracy-csv", "torchbench", "json"}));
+      ->check(CLI::IsMember(std::vector<std::string>{"table", "csv", "accuracy-csv", "torchbench", "json"}))
+      ->capture_default_str();
   measure.add_flag("--json", options.json, "the same as --format json");
 }
 
 void add_libtorch(CLI::App& command, Options& options) {
   command.add_option("--libtorch", options.libtorch,
-                     "native workloads against this LibTorch instead of the Python's: the unpacked folder, or a "
-                     "prefix (/usr)");
+                     "native workloads against this LibTorch: the unpacked folder, or a prefix (/usr)")
+      ->default_str("the Python's");
 }
 
 void add_convert(CLI::App& convert, Options& options) {
@@ -69,13 +87,10 @@ void add_convert(CLI::App& convert, Options& options) {
 
 void add_profile(CLI::App& profile, Options& options) {
   profile.add_option("workload", options.globs, "names or globs of workloads")->required();
-  profile.add_option("--runs", options.runs, "processes a workload (5)")->check(CLI::Range(1, 100));
+  profile.add_option("--runs", options.runs, "processes a workload")
+      ->check(CLI::Range(1, 100))->default_str("5");
   profile.add_option("--iterations", options.iterations, "profiled in each run")
       ->check(CLI::Range(1, 1000))->capture_default_str();
-  profile.add_option("--threads", options.threads)->check(CLI::Range(1, 4096));
-  profile.add_option("--timeout", options.timeout_seconds, "seconds until a run is ended")
-      ->check(CLI::Range(0.01, 1e6));
-  profile.add_option("--seed", options.seed);
   profile.add_flag("--json", options.json, "all that was seen, for `nightjar profile-diff`");
   profile.add_option("--out", options.out, "write that JSON to FILE as well");
   profile.add_flag("--remeasure", options.remeasure, "measure the machine's ceilings anew");
@@ -92,16 +107,19 @@ int parse_and_run(int argc, char** argv) {
   auto* list = app.add_subcommand("list", "names of all workloads, one a line");
   auto* measure = app.add_subcommand("measure", "measure here and now, without a service");
   add_measure(*measure, options);
+  add_run(*measure, options);
   add_libtorch(*measure, options);
   auto* convert = app.add_subcommand("convert", "an earlier measurement in another format");
   add_convert(*convert, options);
   auto* profile = app.add_subcommand("profile", "where time and memory go: operators, roofline, peak memory");
   add_profile(*profile, options);
+  add_run(*profile, options);
   auto* control = app.add_subcommand("control", "the control workload (request on stdin)");
-  auto* doctor = app.add_subcommand("doctor", "what makes measurements noisy here (exit 1: something)");
+  auto* doctor = app.add_subcommand("doctor", "what makes measurements noisy here (exit 1: something that can be mended)");
   doctor->add_flag("--json", options.json, "the findings as JSON");
   auto* native = app.add_subcommand("prepare-native", "compile the native workloads ahead of time");
   add_libtorch(*native, options);
+  for (CLI::App* command : {list, measure, profile, native}) add_places(*command, options);
   auto* script = app.add_subcommand("script-help", "what a file for --scripted holds");
   try {
     app.parse(argc, argv);
@@ -135,6 +153,9 @@ int main(int argc, char** argv) {
   } catch (const nightjar::runner::WrongUse& error) {
     std::cerr << "nightjar-runner: " << error.what() << "\n";
     return 2;
+  } catch (const nightjar::runner::Stopped& stopped) {
+    std::cerr << "nightjar-runner: " << stopped.what() << " before the first run\n";
+    return 1;
   } catch (const std::exception& error) {
     std::cerr << "nightjar-runner: " << error.what() << "\n";
     return 3;

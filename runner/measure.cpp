@@ -100,6 +100,7 @@ Measurement measure(const MeasureConfig& config, const std::vector<ChosenWorkloa
              measured.workload.name.str());
     try {
       bench.run_once(measured, config.limits);
+      if (!measured.details.empty()) progress(measured.details);
     } catch (const Stopped&) {
       break;
     }

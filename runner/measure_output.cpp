@@ -57,6 +57,7 @@ OrderedJson item_json(const MeasuredWorkload& workload, const Measurement& measu
           {"version", workload.workload.version},
           {"status", contract_status(workload.status)},
           {"reason", reason_of(workload)},
+          {"details", workload.details.empty() ? OrderedJson(nullptr) : OrderedJson(workload.details)},
           {"build",
            {{"version", measurement.torch.version}, {"commit", measurement.torch.git_version}}},
           {"machine", measurement.machine},

@@ -56,6 +56,7 @@ std::string NativeCache::key(const LibTorch& libtorch) {
   Digest digest;
   digest.add(hashes_of(libtorch));
   digest.add(hashes_below(sources_));
+  digest.add(sources_.string());  // the program reads workloads.json there: another checkout's has its own
   digest.add(compiler_version());
   return digest.hex().str();
 }

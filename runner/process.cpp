@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -138,6 +139,26 @@ std::string last_line(std::string text) {
   return text.substr(0, 400);
 }
 
+// "matmul.py, line 12: " where the output ends in a Python exception, the place being the last of the traceback that
+// is not in a library; else empty.
+std::string place_of_exception(const std::string& output) {
+  constexpr std::string_view kMark = "\n  File \"";
+  std::string place;
+  const std::string text = "\n" + output;
+  for (auto at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at + 1)) {
+    const auto begin = at + kMark.size(), end = text.find("\", line ", begin);
+    if (end == std::string::npos) break;
+    const std::string file = text.substr(begin, end - begin);
+    const bool library = file.starts_with("<") || file.find("/lib/python") != std::string::npos ||
+                         file.find("/torch/") != std::string::npos;
+    const auto number = end + std::string_view("\", line ").size();
+    if (!library)
+      place = std::filesystem::path(file).filename().string() + ", line " +
+              text.substr(number, text.find_first_not_of("0123456789", number) - number) + ": ";
+  }
+  return place;
+}
+
 }  // namespace
 
 std::string ProcessResult::describe() const {
@@ -156,7 +177,17 @@ std::string ProcessResult::describe() const {
   else if (exit_code != 0)
     std::snprintf(text, sizeof text, "ended with exit code %d", *exit_code);
   const std::string last = last_line(output);
-  return last.empty() ? text : std::string(text) + ": " + last;
+  return last.empty() ? text : std::string(text) + ": " + place_of_exception(output) + last;
+}
+
+std::string ProcessResult::end_of_output() const {
+  constexpr std::size_t kLines = 30, kBytes = 4000;
+  std::string text = output.substr(output.size() - std::min(output.size(), kBytes));
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  auto begin = text.size();
+  for (std::size_t line = 0; line < kLines && begin != std::string::npos; ++line)
+    begin = begin == 0 ? std::string::npos : text.rfind('\n', begin - 1);
+  return begin == std::string::npos ? text : text.substr(begin + 1);
 }
 
 ProcessResult run_process(const ProcessSpec& spec, std::stop_token stop) {

@@ -43,8 +43,10 @@ struct ProcessResult {
     return start_error.empty() && exit_code == 0 && !timed_out && !out_of_memory &&
            flooded.empty() && !stopped;
   }
-  // One sentence on how it ended, with the last line of its output.
+  // One sentence on how it ended, with the last line of its output. Before a Python exception stands where it was raised.
   std::string describe() const;
+  // The last 30 lines of its output at most, without the final line end.
+  std::string end_of_output() const;
 };
 
 // Blocks until the process and all its descendants have ended. To be called by one thread at a time:

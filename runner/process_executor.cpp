@@ -10,6 +10,7 @@
 #include "runner/files.hpp"
 #include "runner/fingerprint.hpp"
 #include "runner/profile.hpp"
+#include "runner/python.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -20,6 +21,12 @@ ParsedRun refused(RunStatus status, std::string reason) {
   run.result.status = status;
   run.result.reason = std::move(reason);
   return run;
+}
+
+std::string library_path(const RunPlace& place) {
+  std::string folders = place.libtorch.string();
+  for (const auto& folder : place.gpu_libraries) folders += ":" + folder.string();
+  return folders;
 }
 
 }  // namespace
@@ -50,12 +57,12 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
     missing.program_missing = true;
     spec.command = command_line(*external, place.python, place.site_packages, missing.start_error);
     if (spec.command.empty()) return missing;
-    spec.environment["LD_LIBRARY_PATH"] = place.libtorch.string();
+    spec.environment["LD_LIBRARY_PATH"] = library_path(place);
     spec.folder = external->folder;
     spec.timeout_seconds = external->timeout_seconds.value_or(limits.timeout_seconds);
   } else if (is_native(workload->name) && place.profiled.empty()) {
     spec.command = {place.native.string()};
-    spec.environment["LD_LIBRARY_PATH"] = place.libtorch.string();
+    spec.environment["LD_LIBRARY_PATH"] = library_path(place);
   } else {
     spec.command = {place.python.string(), (place.workloads / place.program).string()};
     if (!place.profiled.empty()) spec.environment["NIGHTJAR_PROFILED"] = fs::absolute(place.profiled).string();
@@ -102,6 +109,7 @@ Prepared ProcessExecutor::prepare(const EnvironmentSpec& spec, bool native, std:
   const Environment environment = environments_.make(spec, stop);
   Ready ready{environment.site_packages, {}};
   if (native && environment.broken.empty()) ready.native = natives_.make(libtorch_of_build(ready.site_packages), stop);
+  if (!gpu_libraries_) gpu_libraries_ = gpu_libraries(config_.environments.python, stop);
   ready_[spec.key()] = ready;
   return {environment.broken,
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
@@ -143,6 +151,7 @@ ParsedRun ProcessExecutor::run(const RunTask& task, std::stop_token stop) {
     place.native = ready.native.path;
     if (task.profile) place.profiled = ready.native.library;
     place.libtorch = libtorch_of_build(ready.site_packages).libraries;
+    place.gpu_libraries = gpu_libraries_.value_or(std::vector<std::filesystem::path>{});
     expected = {ready.site_packages, task.environment->version, task.environment->git_version};
     // The native program has no torch/version.py; where its libraries come from is checked.
     if (is_native(task.workload->name)) expected.version = expected.git_version = "";

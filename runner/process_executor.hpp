@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct RunPlace {
   std::filesystem::path program = "python/run.py";  // of the Python suite
   std::filesystem::path libtorch = {};              // libraries of the build, for all but Python
   std::filesystem::path profiled = {};              // library: native workloads run in Python, too
+  std::vector<std::filesystem::path> gpu_libraries = {};  // that `libtorch` may need
 };
 
 // A process in a home of its own, pinned, with the environment variables that workloads rely on.
@@ -66,6 +68,7 @@ class ProcessExecutor final : public Executor {
   const ProcessExecutorConfig config_;
   Environments environments_;
   NativeCache natives_;
+  std::optional<std::vector<std::filesystem::path>> gpu_libraries_;  // of the base Python, once it was asked
   struct Ready {
     std::filesystem::path site_packages;
     NativeProgram native;

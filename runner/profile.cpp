@@ -43,6 +43,7 @@ void add_runs(Profile& profile, const CatalogEntry& entry, const ProfileConfig& 
     if (stop.stop_requested()) throw Stopped();
     double fastest = 0;
     add_run(profile, process, {build.root, "", ""}, fastest);
+    if (profile.status != "profiled" && !process.output.empty()) progress(process.end_of_output());
     probes.note(&workload, fastest);
   }
   if (profile.status == "profiled")

@@ -175,7 +175,9 @@ std::string mismatch(const ReadyTorch& torch, const ExpectedTorch& expected) {
   return {};
 }
 
-ParsedRun parse_run(const ProcessResult& process, const ExpectedTorch& expected) {
+namespace {
+
+ParsedRun run_of(const ProcessResult& process, const ExpectedTorch& expected) {
   ParsedRun run;
   RunResult& result = run.result;
   result.seconds = process.seconds;
@@ -198,6 +200,14 @@ ParsedRun parse_run(const ProcessResult& process, const ExpectedTorch& expected)
     fail(result, RunStatus::broken_environment, wrong);
   else if (!result.samples.contains("latency"))
     fail(result, RunStatus::failed, "the workload gave a result but no sample");
+  return run;
+}
+
+}  // namespace
+
+ParsedRun parse_run(const ProcessResult& process, const ExpectedTorch& expected) {
+  ParsedRun run = run_of(process, expected);
+  if (run.result.status != RunStatus::measured) run.details = process.end_of_output();
   return run;
 }
 

@@ -35,6 +35,7 @@ struct ParsedRun {
   ReadyTorch torch;
   std::map<std::string, std::string> packages, settings;
   double fastest_probe = 0;  // seconds; 0: it said nothing of it
+  std::string details;   // of a run that was not measured: the end of what the program printed, in lines
   std::string accuracy;  // of a compiled workload, in dynamo's words: "pass", "fail_accuracy", ...; or empty
 };
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "runner/process.hpp"
+#include "runner/source_tree.hpp"
 #include "storage/model/json_io.hpp"
 
 namespace nightjar::runner {
@@ -17,13 +18,18 @@ os.write(3, json.dumps({"version": torch.__version__, "path": torch.__file__,
     "git_version": str(torch.version.git_version), "python": platform.python_version()}).encode())
 )";
 
+constexpr const char* kGpuLibraries = R"(import glob, json, os, sys
+found = [folder for path in sys.path for folder in sorted(glob.glob(glob.escape(path) + "/nvidia/*/lib"))]
+os.write(3, json.dumps(found).encode())
+)";
+
 }  // namespace
 
 fs::path default_python(const fs::path& asked) {
   // A path is the caller's: children start in folders of their own. A bare name is looked for in PATH.
   if (!asked.empty()) return asked.has_parent_path() ? fs::absolute(asked) : asked;
-  const fs::path ours = fs::path(NIGHTJAR_SOURCE_DIR) / ".cache/python/bin/python";
-  return fs::exists(ours) ? ours : fs::path("python3");
+  const fs::path ours = source_tree() / ".cache/python/bin/python";
+  return ours.is_absolute() && fs::exists(ours) ? ours : fs::path("python3");
 }
 
 ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
@@ -46,6 +52,19 @@ ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
   check.python = text_in(said, "python");
   check.broken = mismatch(check.torch, expected);
   return check;
+}
+
+std::vector<fs::path> gpu_libraries(const fs::path& python, std::stop_token stop) {
+  ProcessSpec spec;
+  spec.command = {python.string(), "-c", kGpuLibraries};
+  spec.environment = clean_environment("/tmp");
+  spec.folder = "/";
+  const ProcessResult result = run_process(spec, std::move(stop));
+  const auto said = nlohmann::json::parse(result.protocol, nullptr, false);
+  std::vector<fs::path> folders;
+  if (result.fine() && said.is_array())
+    for (const auto& folder : said) folders.emplace_back(folder.get<std::string>());
+  return folders;
 }
 
 void compile_byte_code(const fs::path& python, const fs::path& folder,

@@ -6,6 +6,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "runner/protocol.hpp"
 
@@ -23,6 +24,10 @@ struct ImportCheck {
 ImportCheck check_import(const std::filesystem::path& python,
                          const std::filesystem::path& site_packages, const ExpectedTorch& expected,
                          std::stop_token stop);
+
+// Folders of the NVIDIA libraries that this Python's packages brought; none if it cannot be asked. A build for
+// CUDA finds them through Python only, so that programs which load its LibTorch must be told.
+std::vector<std::filesystem::path> gpu_libraries(const std::filesystem::path& python, std::stop_token stop);
 
 // Compiles .py files below `folder` to byte code, `files` only if any are given, so that a run neither
 // pays for that nor differs by it. Files that do not compile are left to their importer.

@@ -1,8 +1,9 @@
 #include "runner/stop_on_signal.hpp"
 
-#include <spdlog/spdlog.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <cstdio>
 
 namespace nightjar::runner {
 namespace {
@@ -28,7 +29,8 @@ StopOnSignal::StopOnSignal() {
       const int signal = ::sigtimedwait(&waited, nullptr, &tick);
       if (signal < 0) continue;
       if (source_.stop_requested()) ::_exit(128 + signal);  // children get SIGKILL with us
-      spdlog::info("stopping signal={}", signal);
+      // Standard output holds results only.
+      std::fprintf(stderr, "stopping on signal %d; a second one ends at once\n", signal);
       source_.request_stop();
     }
   });

@@ -40,6 +40,7 @@ void Workbench::run_once(MeasuredWorkload& measured, const RunLimits& limits) {
   }
   measured.status = run.result.status;
   measured.reason = run.result.reason;
+  measured.details = run.details;
 }
 
 ParsedRun Workbench::run_unthrottled(const Workload& workload, const RunLimits& limits) {

@@ -13,6 +13,7 @@
 #include "service/config_reader.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/metric.hpp"
+#include "web/secret.hpp"
 
 namespace nightjar::service {
 
@@ -28,12 +29,12 @@ bool is_http_url(const std::string& text) {
   return matches(text, "https?://[^\\s/]+(/\\S*)?");
 }
 
-void check_glob(const ConfigSection& section, std::string_view key, const std::string& glob) {
+void check_glob(ConfigSection& section, std::string_view key, const std::string& glob) {
   if (!matches(glob, "[A-Za-z0-9_.*?/-]+"))
     section.fail(key, "'" + glob + "' is no glob of workload names, as \"python/*/eval/cpu/**\"");
 }
 
-void check_metric(const ConfigSection& section, std::string_view key, const std::string& metric) {
+void check_metric(ConfigSection& section, std::string_view key, const std::string& metric) {
   if (find_metric(metric)) return;
   std::string known;
   for (const Metric& each : all_metrics())
@@ -42,12 +43,25 @@ void check_metric(const ConfigSection& section, std::string_view key, const std:
 }
 
 // A URL without the slashes at its end, so that a path can be appended.
-void check_url(const ConfigSection& section, std::string_view key, std::string& url) {
+void check_url(ConfigSection& section, std::string_view key, std::string& url) {
   if (!is_http_url(url)) section.fail(key, "must be an http:// or https:// URL, not '" + url + "'");
   while (url.ends_with('/')) url.pop_back();
 }
 
-void check_owner_name(const ConfigSection& section, std::string_view key, const std::string& text) {
+void check_there(ConfigSection& section, std::string_view key, const std::filesystem::path& path) {
+  std::error_code error;
+  if (!path.empty() && !std::filesystem::exists(path, error))
+    section.fail(key, "there is no " + path.string());
+}
+
+// The environment takes precedence over the file.
+void check_secret(ConfigSection& section, std::string_view key, const std::filesystem::path& file,
+                  const char* variable) {
+  const char* value = std::getenv(variable);
+  if (!value || !*value) check_there(section, key, file);
+}
+
+void check_owner_name(ConfigSection& section, std::string_view key, const std::string& text) {
   if (!matches(text, "[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+"))
     section.fail(key, "must be \"owner/name\", not '" + text + "'");
 }
@@ -84,13 +98,15 @@ void read_tokens(ConfigReader& reader, std::vector<TokenConfig>& tokens) {
     const auto known = enum_from<web::Role>(role);
     if (!known || *known == web::Role::none)
       section.fail("role", "must be \"read\", \"runner\" or \"admin\", not '" + role + "'");
-    token.role = *known;
+    else
+      token.role = *known;
     const auto hash = Sha256::parse(token.sha256);
     if (!hash)
       section.fail("sha256",
                    "must be the token's SHA-256, 64 hexadecimal digits "
-                   "(printf %s TOKEN | sha256sum), never the token itself");
-    token.sha256 = hash->str();
+                   "(tr -d '\\n' < FILE | sha256sum), never the token itself");
+    else
+      token.sha256 = hash->str();
     tokens.push_back(token);
   }
 }
@@ -113,7 +129,9 @@ void read_source(ConfigSection section, Config::Source& source) {
       section.integer("artifact_bytes", static_cast<std::int64_t>(source.artifact_bytes), 1 << 20,
                       std::numeric_limits<std::int64_t>::max()));
   section.done();
-  if (source.index.empty() == source.directory.empty())
+  check_there(section, "directory", source.directory);
+  if (source.index.empty() == source.directory.empty() && !section.is_wrong("index") &&
+      !section.is_wrong("directory"))
     section.fail("index", "name one source of builds: either index or directory");
 }
 
@@ -138,8 +156,11 @@ void read_repository(ConfigSection section, Config::Repository& repository) {
     section.read(key, *branch);
     if (!matches(*branch, "[A-Za-z0-9_.][A-Za-z0-9_./-]*")) section.fail(key, "must name a branch");
   }
+  for (auto [key, limit] : {std::pair{"fetch_timeout", &repository.fetch_timeout},
+                            {"fetch_stall_timeout", &repository.fetch_stall_timeout}})
+    *limit = std::chrono::seconds(section.integer(key, limit->count(), 1, 7 * day_seconds));
   section.done();
-  if (repository.url.empty())
+  if (repository.url.empty() && !section.is_wrong("url"))
     section.fail("url", "is required: the repository whose commits are watched");
 }
 
@@ -227,7 +248,8 @@ void read_webhook(ConfigSection section, const std::string& watched, Config::Web
   section.read("repository", webhook.repository);
   section.done();
   if (!webhook.repository.empty()) check_owner_name(section, "repository", webhook.repository);
-  if (!webhook.secret_file.empty() && webhook.repository.empty())
+  check_secret(section, "secret_file", webhook.secret_file, webhook_secret_variable);
+  if (!webhook.secret_file.empty() && webhook.repository.empty() && !section.is_wrong("repository"))
     section.fail("repository",
                  "is required where secret_file is set and repository.url is not on GitHub");
 }
@@ -247,7 +269,9 @@ void read_report(ConfigSection section, Config::Report& report) {
       static_cast<int>(section.integer("recovered_nights", report.recovered_nights, 1, 100));
   report.profile_runs = static_cast<int>(section.integer("profile_runs", report.profile_runs, 0, 100));
   section.done();
-  if (report.tracker == "github" && report.repository.empty())
+  if (report.tracker == "github")
+    check_secret(section, "token_file", report.token_file, github_token_variable);
+  if (report.tracker == "github" && report.repository.empty() && !section.is_wrong("repository"))
     section.fail("repository", "is required where tracker is \"github\": where issues are filed");
 }
 
@@ -263,6 +287,7 @@ Config load_config(const std::filesystem::path& file) {
   read_night(reader.table("night"), config.night);
   read_detection(reader.table("detection"), config.detection);
   read_thresholds(reader, config.thresholds);
+  config.search.threshold = config.detection.threshold;
   read_search(reader.table("search"), config.search, config.search_minutes);
   read_calibration(reader.table("calibration"), config.calibration);
   read_queue(reader.table("queue"), config.queue);
@@ -286,8 +311,15 @@ std::string read_secret(const char* variable, const std::filesystem::path& file)
   return secret;
 }
 
+std::vector<std::string> exposed_secrets(const Config& config) {
+  std::vector<std::string> warnings;
+  for (const auto& file : {config.webhook.secret_file, config.report.token_file})
+    if (const auto warning = web::exposure(file)) warnings.push_back(*warning);
+  return warnings;
+}
+
 std::string webhook_secret(const Config& config) {
-  return read_secret("NIGHTJAR_WEBHOOK_SECRET", config.webhook.secret_file);
+  return read_secret(webhook_secret_variable, config.webhook.secret_file);
 }
 
 }  // namespace nightjar::service

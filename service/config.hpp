@@ -53,6 +53,8 @@ struct Config {
     std::string url;   // https://github.com/pytorch/pytorch, or a path (made absolute)
     std::string main = "main";
     std::string nightly = "nightly";
+    std::chrono::seconds fetch_timeout{7200};        // of one fetch; the first one is the clone
+    std::chrono::seconds fetch_stall_timeout{120};  // without any progress
   } repository;
   struct NightConfig {  // [night]
     std::string at;     // "09:30" UTC; empty: no schedule
@@ -99,15 +101,19 @@ struct Config {
   } report;
 };
 
-// Reads and checks; throws std::invalid_argument whose message names file, line and key. Relative
-// paths are relative to the file, defaults too. Required: a source (index or directory) and
+// Reads and checks; throws std::invalid_argument with a line for each error, which names file, line and
+// key. Relative paths are relative to the file, defaults too. Required: a source (index or directory) and
 // repository.url; everything else has its default.
 Config load_config(const std::filesystem::path& file);
 
 // Secrets come from the environment variable if it is set, else from the file (its first line);
 // empty if there is neither. Nothing else in the configuration can be overridden by the
 // environment. Throws std::runtime_error with the path if the file cannot be read or is empty.
+inline constexpr const char* webhook_secret_variable = "NIGHTJAR_WEBHOOK_SECRET";
+inline constexpr const char* github_token_variable = "NIGHTJAR_GITHUB_TOKEN";
 std::string read_secret(const char* variable, const std::filesystem::path& file);
-std::string webhook_secret(const Config& config);  // NIGHTJAR_WEBHOOK_SECRET or webhook.secret_file
+// A sentence for each secret file that every user of this machine can read.
+std::vector<std::string> exposed_secrets(const Config& config);
+std::string webhook_secret(const Config& config);  // or webhook.secret_file's
 
 }  // namespace nightjar::service

@@ -1,5 +1,5 @@
 // Reads one TOML file table by table: each key once, with its type and range checked, and what
-// nobody asked for is an error. Used by load_config() only.
+// nobody asked for is an error. All errors are told together. Used by load_config() only.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace nightjar::service {
 
-// One table of the file. A missing table reads like an empty one: every value keeps its default.
-// All errors are std::invalid_argument "FILE:LINE: TABLE.KEY: what is wrong and what would be
-// right".
+// One table of the file. A missing table reads like an empty one: every value keeps its default, and so
+// does one that is wrong. Each error is kept as "FILE:LINE: TABLE.KEY: what is wrong and what would be
+// right" until ConfigReader::done().
 class ConfigSection {
  public:
   void read(std::string_view key, std::string& value);
@@ -24,14 +24,15 @@ class ConfigSection {
   // A whole number from low to high.
   std::int64_t integer(std::string_view key, std::int64_t value, std::int64_t low,
                        std::int64_t high);
-  // A number from low to high; `share` also takes "7%" for .07.
+  // A number from low to high; `share` also takes "7%" for .07, and no number of 1 or more without "%".
   double number(std::string_view key, double value, double low, double high);
   double share(std::string_view key, double value, double low, double high);
 
-  // Throws unless every key of the table has been read.
+  // Every key of the table has been read; another one is an error.
   void done() const;
-  // Throws with file, line and key.
-  [[noreturn]] void fail(std::string_view key, std::string_view what) const;
+  // Keeps an error with file, line and key.
+  void fail(std::string_view key, std::string_view what);
+  bool is_wrong(std::string_view key) const;
   bool has(std::string_view key) const;
 
   struct Impl;
@@ -47,7 +48,8 @@ class ConfigReader {
   explicit ConfigReader(const std::filesystem::path& file);
   ConfigSection table(std::string_view name);                // [name]
   std::vector<ConfigSection> tables(std::string_view name);  // [[name]]
-  // Throws unless every top-level key has been asked for.
+  // Throws std::invalid_argument with a line for each error of the file, in its order. A top-level key
+  // that nobody asked for is one.
   void done() const;
 
  private:

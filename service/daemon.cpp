@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -14,22 +15,27 @@
 
 #include "bisect/git/repository.hpp"
 #include "service/api/api.hpp"
+#include "service/data_lock.hpp"
 #include "service/discovery/artifacts.hpp"
 #include "service/discovery/directory_source.hpp"
 #include "service/discovery/discovery.hpp"
 #include "service/discovery/index_source.hpp"
 #include "service/engine/engine.hpp"
+#include "service/engine/obstacles.hpp"
 #include "service/report/dry_run_tracker.hpp"
 #include "service/report/github_tracker.hpp"
 #include "service/report/outbox_sender.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
+#include "storage/trouble.hpp"
 #include "web/secret.hpp"
 #include "web/server.hpp"
 
 namespace nightjar::service {
 namespace asio = boost::asio;
 namespace {
+
+constexpr std::chrono::seconds kProgressEvery{10};  // a line in the log
 
 std::unique_ptr<IssueTracker> make_tracker(const Config& config, const Clock& clock) {
   if (config.report.tracker != "github")
@@ -47,16 +53,19 @@ git::RepositoryOptions repository_options(const Config& config) {
   options.url = config.repository.url;
   options.path = config.service.data / "repository.git";
   options.branches = {config.repository.main, config.repository.nightly};
+  options.limits = {config.repository.fetch_timeout, config.repository.fetch_stall_timeout};
+  options.progress = [said = std::chrono::steady_clock::time_point()](std::string_view line) mutable {
+    const auto now = std::chrono::steady_clock::now();
+    if (line.find('%') == line.npos) return;
+    if (now - said < kProgressEvery) return;
+    said = now;
+    spdlog::info("fetching progress=\"{}\"", line);
+  };
   return options;
 }
 
 Config with_local_token(Config config, const std::string& token) {
   config.tokens.push_back({"local-runner", web::Role::runner, web::sha256(token).str()});
-  return config;
-}
-
-Config with_folders(Config config) {
-  std::filesystem::create_directories(config.service.data);
   return config;
 }
 
@@ -69,7 +78,8 @@ std::filesystem::path database_file(const Config& config) {
 struct Daemon::Impl {
   explicit Impl(Config given)
       : local_token(web::random_token()),
-        config(with_folders(with_local_token(std::move(given), local_token))),
+        config(with_local_token(std::move(given), local_token)),
+        lock(config.service.data),
         db(storage::Database::open_writer(database_file(config))),
         artifacts(config.service.data / "artifacts", config.source.artifact_bytes, clock),
         graph(repository_options(config)),
@@ -82,7 +92,7 @@ struct Daemon::Impl {
         tick_timer(io),
         poll_timer(io),
         signals(io, SIGTERM, SIGINT),
-        api(config, clock, db, database_file(config), artifacts, events, io.get_executor(),
+        api(config, clock, db, database_file(config), graph, artifacts, events, io.get_executor(),
             writer.get_executor(), readers.get_executor(), [this] { wake(); }),
         server(io, api::server_config(config)) {
     api::add_routes(server, api);
@@ -90,16 +100,65 @@ struct Daemon::Impl {
 
   // ---- writer thread
 
+  // What fails is said once and tried again at the next tick; it does not end the daemon.
+  template <class Act>
+  void guarded(const char* what, Act act) {
+    try {
+      act();
+      desk.complaints.works(what);
+    } catch (const std::exception& error) {
+      desk.complaints.fails(what, error.what());
+    }
+  }
+
   void on_tick() {
     waking = false;
-    if (tick(desk, surveyed)) spdlog::debug("tick changed rows");
-    pin_artifacts(desk);
+    if (!is_damaged()) {
+      if (tick(desk, surveyed)) spdlog::debug("tick changed rows");
+      guarded("pin artifacts", [this] { pin_artifacts(desk); });
+      guarded("write again", [this] { write_again(); });
+    }
+    guarded("look around", [this] { look_around(); });
     api.heartbeat.beat(clock.now());
+    if (is_damaged()) return;
     api.claims.notify();
-    send_next();
-    const bool asked = night_waits();
-    if (asked && !asked_before) look();
-    asked_before = asked;
+    guarded("send", [this] { send_next(); });
+    guarded("night waits", [this] {
+      const bool asked = night_waits();
+      if (asked && !asked_before) look();
+      asked_before = asked;
+    });
+  }
+
+  bool is_damaged() const {
+    const auto trouble = storage::trouble_of(db);
+    return trouble && trouble->damaged;
+  }
+
+  // After a failed write a small one is tried, so that it shows when the disk has room again.
+  void write_again() {
+    const auto trouble = storage::trouble_of(db);
+    if (!trouble) api.complaints.works("requests");
+    if (trouble && !trouble->damaged) storage::set_note(db, "write-again", to_rfc3339(clock.now()));
+  }
+
+  // What stops nights is logged when it begins and when it is over.
+  void look_around() {
+    const std::string database = api::database_check(api);
+    around.database = database == "ok" ? "" : database;
+    // Without the number of bytes that are left: it changes all the time.
+    around.disk = api::disk_check(api) == "ok" ? ""
+                                               : "there is too little space in " +
+                                                     config.service.data.string() + "; free some";
+    around.failing = desk.complaints.current();
+    std::optional<NightFacts> facts;
+    if (around.database.empty()) facts = night_facts(desk);
+    const auto now = find_obstacles(around, facts, config), before = api.obstacles.get();
+    for (const Obstacle& one : now)
+      if (std::find(before.begin(), before.end(), one) == before.end())
+        spdlog::warn("no night can start kind={} reason=\"{}\"", name_of(one.kind), one.reason);
+    if (now.empty() && !before.empty()) spdlog::info("nights can start again");
+    api.obstacles.set(now);
   }
 
   // A night that waits wants the source read now, not at the next poll.
@@ -111,9 +170,9 @@ struct Daemon::Impl {
 
   void look() {
     if (looking) return;
-    looking = true;
     auto known = discovery.known(db);
     auto lost = missing_wheels(desk);
+    looking = true;
     asio::post(worker, [this, known = std::move(known), lost = std::move(lost)] {
       for (const Build& build : lost) restore(build);
       auto survey = discovery.look(known);
@@ -123,17 +182,17 @@ struct Daemon::Impl {
 
   void take(const Survey& survey) {
     looking = false;
-    try {
+    guarded("take builds", [&] {
       report_problems(survey.problems);
+      around.source = survey.source_failure;
+      around.repository = survey.repository_failure;
       const Changes changes = discovery.apply(db, survey);
       for (const Build& build : changes.found) announce(build);
       if (changes.settled) announce(*changes.settled);
       // Proving may take several looks: nights are given builds when nothing waits any more.
-      if (!survey.more) surveyed = true;
+      if (!survey.more) surveyed = around.surveyed = true;
       if (survey.more) look();
-    } catch (const std::exception& error) {
-      spdlog::error("discovery failed error={}", error.what());
-    }
+    });
     wake();
   }
 
@@ -170,7 +229,7 @@ struct Daemon::Impl {
 
   void note(OutboxMessage message, const Sent& sent) {
     sending = false;
-    try {
+    guarded("note what was sent", [&] {
       sent.apply_to(message);
       storage::Transaction transaction(db);
       storage::update_message(db, message);
@@ -187,9 +246,7 @@ struct Daemon::Impl {
                                               {"state", name_of(message.state)},
                                               {"url", message.url}}
                                    .dump());
-    } catch (const std::exception& error) {
-      spdlog::error("outbox failed key={} error={}", message.key, error.what());
-    }
+    });
     wake();
   }
 
@@ -221,7 +278,7 @@ struct Daemon::Impl {
   }
 
   void poll_later() {
-    asio::post(writer, [this] { look(); });
+    asio::post(writer, [this] { guarded("look", [this] { look(); }); });
     poll_timer.expires_after(config.source.poll);
     poll_timer.async_wait([this](boost::system::error_code error) {
       if (!error) poll_later();
@@ -232,25 +289,30 @@ struct Daemon::Impl {
     if (config.service.port_file.empty()) return;
     std::filesystem::path temporary = config.service.port_file;
     temporary += ".new";
-    if (std::FILE* file = std::fopen(temporary.c_str(), "w")) {
-      std::fprintf(file, "%u\n", unsigned(server.port()));
-      std::fclose(file);
-      std::filesystem::rename(temporary, config.service.port_file);
-    }
+    std::FILE* file = std::fopen(temporary.c_str(), "w");
+    if (!file)
+      throw std::runtime_error("cannot write service.port_file " + config.service.port_file.string() +
+                               ": is its folder there, and may it be written to?");
+    std::fprintf(file, "%u\n", unsigned(server.port()));
+    std::fclose(file);
+    std::filesystem::rename(temporary, config.service.port_file);
   }
 
   void run() {
     signals.async_wait([this](boost::system::error_code error, int) {
       if (!error) stop();
     });
+    write_port_file();  // who reads it may connect: the server has been listening since it was made
     server.start();
-    write_port_file();
     spdlog::info("listening address={} port={}", config.service.address, server.port());
     tick_later();
     poll_later();
     wake();
     io.run();
     // What the other threads still do is lost without harm: rows are all the state there is.
+    // The writer ends last, since the others post to it.
+    worker.join();
+    mailer.join();
     writer.join();
     readers.join();
   }
@@ -260,12 +322,14 @@ struct Daemon::Impl {
     tick_timer.cancel();
     poll_timer.cancel();
     server.stop();
+    graph.stop();
     worker.stop();
     mailer.stop();
   }
 
   std::string local_token;
   Config config;
+  DataLock lock;
   SystemClock clock;
   storage::Database db;
   Artifacts artifacts;
@@ -278,12 +342,13 @@ struct Daemon::Impl {
   Desk desk;
   // Owned by the writer's thread.
   std::vector<std::string> problems_before;
+  Surroundings around;
   bool surveyed = false, looking = false, sending = false, asked_before = false;
   std::atomic<bool> waking = false;
   asio::io_context io{1};
   asio::steady_timer tick_timer, poll_timer;
   asio::signal_set signals;
-  asio::thread_pool readers{2}, worker{1}, mailer{1}, writer{1};
+  asio::thread_pool writer{1}, readers{2}, worker{1}, mailer{1};  // the writer goes last
   api::Context api;
   web::Server server;
 };

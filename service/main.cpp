@@ -6,16 +6,20 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <sstream>
+#include <string>
 
 #include "service/daemon.hpp"
+#include "service/data_lock.hpp"
 #include "service/local_runner.hpp"
 #include "storage/database.hpp"
+#include "storage/restore.hpp"
 
 namespace {
 using namespace nightjar;
 
 struct Options {
-  std::filesystem::path config, backup;
+  std::filesystem::path config, backup, restore;
   bool check = false, local_runner = false, verbose = false;
 };
 
@@ -24,8 +28,22 @@ std::filesystem::path beside_this_program(const char* name) {
 }
 
 int back_up(const service::Config& config, const std::filesystem::path& to) {
+  const auto folder = to.has_parent_path() ? to.parent_path() : std::filesystem::path(".");
+  if (std::filesystem::exists(to) || !std::filesystem::is_directory(folder)) {
+    std::fprintf(stderr, "nightjard: cannot back up to %s: name a new file in a folder that is there\n", to.c_str());
+    return 2;
+  }
   storage::Database::open_reader(service::database_file(config)).backup(to);
   std::printf("backed up %s to %s\n", service::database_file(config).c_str(), to.c_str());
+  return 0;
+}
+
+int restore(const service::Config& config, const std::filesystem::path& copy) {
+  const service::DataLock lock(config.service.data);
+  const auto database = service::database_file(config);
+  const auto kept = storage::restore(copy, database, SystemClock().now());
+  std::printf("restored %s from %s\n", database.c_str(), copy.c_str());
+  if (kept) std::printf("the database that was there is %s now\n", kept->c_str());
   return 0;
 }
 
@@ -45,14 +63,18 @@ int run(const Options& options) {
   try {
     config = service::load_config(options.config);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "nightjard: %s\n", error.what());
+    std::istringstream problems(error.what());
+    for (std::string problem; std::getline(problems, problem);)
+      std::fprintf(stderr, "nightjard: %s\n", problem.c_str());
     return 2;
   }
+  for (const std::string& warning : service::exposed_secrets(config)) spdlog::warn("{}", warning);
   if (options.check) {
     std::printf("%s is a valid configuration\n", options.config.c_str());
     return 0;
   }
   if (!options.backup.empty()) return back_up(config, options.backup);
+  if (!options.restore.empty()) return restore(config, options.restore);
   return serve(config, options.local_runner);
 }
 
@@ -67,8 +89,13 @@ int main(int argc, char** argv) {
       ->required();
   app.add_flag("--check-config", options.check, "Check the configuration and end");
   app.add_flag("--local-runner", options.local_runner, "Start an agent on this machine, too");
-  app.add_option("--backup", options.backup,
-                 "Copy the database to this file while the service may be running, and end");
+  auto* backup =
+      app.add_option("--backup", options.backup,
+                     "Copy the database to this file while the service may be running, and end");
+  app.add_option("--restore", options.restore,
+                 "Check this backup and put it in place of the database, which is kept under another "
+                 "name, and end; the service must not be running")
+      ->excludes(backup);
   app.add_flag("--verbose", options.verbose, "Log more");
   app.set_version_flag("--version", "nightjard " NIGHTJAR_VERSION);
   try {

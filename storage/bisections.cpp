@@ -8,7 +8,7 @@ namespace nightjar::storage {
 namespace {
 
 #define BISECTION_SELECT                                                                     \
-  "SELECT id, regression, series, state, good, bad, posterior, spent_seconds, " \
+  "SELECT id, regression, series, state, good, bad, posterior, runs, sessions, spent_seconds, " \
   "expected_runs, started_at_us, finished_at_us FROM bisection"
 
 auto bisection_reader(Database& db) {
@@ -21,6 +21,8 @@ auto bisection_reader(Database& db) {
     bisection.good = row.next<BuildId>();
     bisection.bad = row.next<BuildId>();
     bisection.posterior = row.next<std::string>();
+    bisection.runs = row.next<int>();
+    bisection.sessions = row.next<int>();
     bisection.spent_seconds = row.next<double>();
     bisection.expected_runs = row.next<double>();
     bisection.started_at = row.next<Time>();
@@ -53,10 +55,10 @@ void update_bisection(Database& db, const Bisection& bisection) {
   Transaction transaction(db);
   Statement(db,
             "UPDATE bisection SET series = ?, state = ?, good = ?, bad = ?, posterior = ?, "
-            "spent_seconds = ?, expected_runs = ?, started_at_us = ?, finished_at_us = ? WHERE id = ?")
+            "runs = ?, sessions = ?, spent_seconds = ?, expected_runs = ?, started_at_us = ?, finished_at_us = ? WHERE id = ?")
       .bind(bisection.series, bisection.state, bisection.good, bisection.bad, bisection.posterior,
-            bisection.spent_seconds, bisection.expected_runs, bisection.started_at, bisection.finished_at,
-            bisection.id)
+            bisection.runs, bisection.sessions, bisection.spent_seconds, bisection.expected_runs,
+            bisection.started_at, bisection.finished_at, bisection.id)
       .run();
   write_commits(db, "bisection", bisection.id, bisection.commits);
   transaction.commit();

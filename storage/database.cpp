@@ -5,10 +5,14 @@
 #include "storage/migrations.hpp"
 #include "storage/model/workload.hpp"
 #include "storage/natural_order.hpp"
+#include "storage/restore.hpp"
 #include "storage/statement.hpp"
 
 namespace nightjar::storage {
 namespace {
+
+constexpr const char* how_to_restore =
+    "; restore a sound backup: nightjard --config FILE --restore COPY";
 
 std::string_view text_of(sqlite3_value* value) {
   const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
@@ -30,8 +34,10 @@ int sql_natural(void*, int left_size, const void* left, int right_size, const vo
                          {static_cast<const char*>(right), static_cast<std::size_t>(right_size)});
 }
 
-int count_commit(void* commits) {
-  ++*static_cast<std::uint32_t*>(commits);
+int note_commit(void* connection) {
+  auto& impl = *static_cast<Database::Impl*>(connection);
+  ++impl.commits;
+  if (impl.trouble && !impl.trouble->damaged) impl.trouble.reset();
   return 0;
 }
 
@@ -43,25 +49,17 @@ const char* advice(int code) {
     case SQLITE_CANTOPEN: return "; check that the folder exists and its permissions";
     case SQLITE_READONLY: return "; check the file's and its folder's permissions";
     case SQLITE_NOTADB:
-    case SQLITE_CORRUPT: return "; restore the last backup";
+    case SQLITE_CORRUPT: return how_to_restore;
     default: return "";
   }
 }
 
-std::unique_ptr<Database::Impl> connect(const std::filesystem::path& path, int flags) {
-  auto impl = std::make_unique<Database::Impl>();
-  impl->path = path.string();
-  if (sqlite3_open_v2(impl->path.c_str(), &impl->connection, flags | SQLITE_OPEN_NOMUTEX, nullptr) !=
-      SQLITE_OK)
-    impl->fail("open");
-  sqlite3_extended_result_codes(impl->connection, 1);
-  sqlite3_busy_timeout(impl->connection, 10'000);
-  sqlite3_create_function_v2(impl->connection, "glob_match", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-                             nullptr, sql_glob_match, nullptr, nullptr, nullptr);
-  sqlite3_create_collation_v2(impl->connection, "by_number", SQLITE_UTF8, nullptr, sql_natural,
-                              nullptr);
-  sqlite3_commit_hook(impl->connection, count_commit, &impl->commits);
-  return impl;
+bool is_damage(int code) {
+  return (code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB;
+}
+
+bool is_of_disk(int code) {
+  return (code & 0xff) == SQLITE_FULL || (code & 0xff) == SQLITE_IOERR;
 }
 
 void use_wal(Database::Impl& connection) {
@@ -75,7 +73,42 @@ void use_wal(Database::Impl& connection) {
                 mode + "); put the file on a local disk");
 }
 
+// An empty database in place of one that was being restored would look like a fresh start.
+void refuse_half_restored(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path) && std::filesystem::exists(restoring_file(path)))
+    throw Error("restoring " + path.string() +
+                " was interrupted; run nightjard --config FILE --restore COPY again");
+}
+
+void back_up_before_migrating(const Database::Impl& connection, int version) {
+  const std::string to = connection.path + ".before-v" + std::to_string(version);
+  try {
+    copy_database(connection, to);
+  } catch (const Error& error) {
+    throw Error("cannot migrate " + connection.path + " from schema version " +
+                std::to_string(version) + " because no backup could be made: " + error.what());
+  }
+}
+
 }  // namespace
+
+std::unique_ptr<Database::Impl> connect(const std::filesystem::path& path, Access access) {
+  auto impl = std::make_unique<Database::Impl>();
+  impl->path = path.string();
+  int flags = SQLITE_OPEN_NOMUTEX;
+  flags |= access == Access::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+  if (access == Access::create) flags |= SQLITE_OPEN_CREATE;
+  if (sqlite3_open_v2(impl->path.c_str(), &impl->connection, flags, nullptr) != SQLITE_OK)
+    impl->fail("open");
+  sqlite3_extended_result_codes(impl->connection, 1);
+  sqlite3_busy_timeout(impl->connection, 10'000);
+  sqlite3_create_function_v2(impl->connection, "glob_match", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                             nullptr, sql_glob_match, nullptr, nullptr, nullptr);
+  sqlite3_create_collation_v2(impl->connection, "by_number", SQLITE_UTF8, nullptr, sql_natural,
+                              nullptr);
+  sqlite3_commit_hook(impl->connection, note_commit, impl.get());
+  return impl;
+}
 
 Database::Impl::~Impl() {
   for (auto& [sql, statements] : idle)
@@ -94,9 +127,22 @@ std::int64_t Database::Impl::ask(std::string_view sql) {
 
 void Database::Impl::fail(std::string_view sql) const {
   const int code = connection ? sqlite3_extended_errcode(connection) : SQLITE_NOMEM;
-  throw Error(path + ": " + (connection ? sqlite3_errmsg(connection) : "out of memory") +
-              " (SQLite error " + std::to_string(code) + ") in '" + std::string(sql) + "'" +
-              advice(code));
+  const std::string what(path + ": " + (connection ? sqlite3_errmsg(connection) : "out of memory") +
+                    " (SQLite error " + std::to_string(code) + ") in '" + std::string(sql) + "'" +
+                    advice(code));
+  const bool damaged = is_damage(code);
+  if (damaged || (is_of_disk(code) && !(trouble && trouble->damaged)))
+    trouble = Trouble{damaged, what};
+  if (damaged) throw Damaged(what);
+  throw Error(what);
+}
+
+void Database::Impl::require_sound(std::string_view pragma) {
+  Statement check(*this, "PRAGMA " + std::string(pragma) + "(1)");
+  std::string found = check.step() ? check.next<std::string>() : "nothing";
+  if (found == "ok") return;
+  if (found.starts_with("***")) found.erase(0, found.find('\n') + 1);  // a heading
+  throw Damaged(path + " is damaged (" + found.substr(0, found.find('\n')) + ")" + how_to_restore);
 }
 
 Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -105,8 +151,12 @@ Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
 Database Database::open_writer(const std::filesystem::path& path) {
-  auto impl = connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-  migrate(*impl, 0);  // refuses what is not ours before anything is written
+  refuse_half_restored(path);
+  auto impl = connect(path, Access::create);
+  const int found = schema_version_of(*impl);  // refuses what is not ours before anything is written
+  impl->require_sound("quick_check");
+  if (found > 0 && found < static_cast<int>(migrations().size()))
+    back_up_before_migrating(*impl, found);
   use_wal(*impl);
   // FULL: what was acknowledged to a runner survives a power cut too. A session is one transaction,
   // so this costs one sync of the disk a session.
@@ -117,7 +167,7 @@ Database Database::open_writer(const std::filesystem::path& path) {
 }
 
 Database Database::open_reader(const std::filesystem::path& path) {
-  auto impl = connect(path, SQLITE_OPEN_READONLY);
+  auto impl = connect(path, Access::read);
   require_current(*impl);
   return Database(std::move(impl));
 }
@@ -131,6 +181,8 @@ std::int64_t Database::data_version() const {
 int Database::schema_version() const {
   return static_cast<int>(impl_->ask("PRAGMA user_version"));
 }
+
+std::optional<Trouble> trouble_of(const Database& db) { return db.impl().trouble; }
 
 Transaction::Transaction(Database& database)
     : database_(database), depth_(database.impl().depth) {

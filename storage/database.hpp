@@ -18,12 +18,19 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The file itself is broken: until it is restored nothing can be trusted.
+class Damaged : public Error {
+ public:
+  using Error::Error;
+};
+
 class Statement;
 
 class Database {
  public:
-  // Opens for writing, creates if missing, applies pending migrations. Throws Error, also for a file
-  // whose schema is newer than this program knows. ":memory:" is the tests' double.
+  // Opens for writing, creates if missing, checks the file and applies pending migrations. Before
+  // those it makes a backup beside the file, `<path>.before-v<version>`. Throws Error, also for a
+  // damaged file, a newer schema, or an interrupted restore. ":memory:" is the tests' double.
   static Database open_writer(const std::filesystem::path& path);
   // Opens an existing, migrated file read-only.
   static Database open_reader(const std::filesystem::path& path);
@@ -32,7 +39,7 @@ class Database {
   ~Database();
 
   // Copies the whole database while it is in use (SQLite's online backup) into a new file, which
-  // appears under its name only when complete. Throws Error if `to` exists. Takes as long as the
+  // appears under its name only when it is complete and sound. Throws Error if `to` exists. Takes as long as the
   // copying does: call it on a reader, so that the writer goes on.
   void backup(const std::filesystem::path& to) const;
   // Changes whenever any connection has committed, this one included; for caches.

@@ -10,6 +10,7 @@ namespace nightjar::storage {
 namespace {
 
 constexpr int kLostAttempts = 3;
+constexpr int kMostReturns = 8;  // attempts after which a restarted runner gets its job back no more
 
 #define JOB_COLUMNS                                                                       \
   "id, key, night, machine, spec, state, priority, attempt, runner, affinity, lease_until_us, " \
@@ -102,6 +103,20 @@ std::map<JobState, int> count_jobs_of_night(Database& db, NightId night) {
   return counted(count.bind(night));
 }
 
+namespace {
+
+std::optional<JobId> job_to_return(Database& db, const Runner& runner, const std::string& runnable) {
+  Statement find(db,
+                 "SELECT id FROM job WHERE state = 'leased' AND restarted = 1 AND runner = ? "
+                 "AND machine = ? AND attempt <= ? AND NOT EXISTS ("
+                 "SELECT 1 FROM job_workload WHERE job = job.id "
+                 "AND workload NOT IN (SELECT value FROM json_each(?))) ORDER BY id LIMIT 1");
+  return read_one(find.bind(runner.id, runner.machine, kMostReturns, runnable),
+                  [](Statement& row) { return row.next<JobId>(); });
+}
+
+}  // namespace
+
 std::optional<Job> claim_job(Database& db, const Runner& runner, Time now, Time lease_until) {
   Transaction transaction(db);
   const std::string runnable = to_text(runner.workloads);
@@ -111,12 +126,14 @@ std::optional<Job> claim_job(Database& db, const Runner& runner, Time now, Time 
                  "SELECT 1 FROM job_workload WHERE job = job.id "
                  "AND workload NOT IN (SELECT value FROM json_each(?))) "
                  "ORDER BY priority DESC, id LIMIT 1");
-  const auto id = read_one(find.bind(runner.machine, runner.id, runnable),
-                           [](Statement& row) { return row.next<JobId>(); });
+  auto id = job_to_return(db, runner, runnable);
+  if (!id)
+    id = read_one(find.bind(runner.machine, runner.id, runnable),
+                  [](Statement& row) { return row.next<JobId>(); });
   if (!id) return std::nullopt;
   Statement(db,
             "UPDATE job SET state = 'leased', attempt = attempt + 1, runner = ?, "
-            "lease_until_us = ?, reason = '' WHERE id = ?")
+            "lease_until_us = ?, restarted = 0, reason = '' WHERE id = ?")
       .bind(runner.id, lease_until, *id)
       .run();
   touch_runner(db, runner.id, now);
@@ -155,6 +172,18 @@ void cancel_job(Database& db, JobId id, std::string_view reason) {
                 "WHERE id = ? AND state IN ('queued', 'leased')")
       .bind(reason, id)
       .run();
+}
+
+int cancel_jobs_of_night(Database& db, NightId night, std::string_view reason) {
+  Statement update(db, "UPDATE job SET state = 'cancelled', lease_until_us = NULL, reason = ? "
+                       "WHERE night = ? AND kind IN ('screen', 'confirm', 'calibrate') "
+                       "AND state IN ('queued', 'leased')");
+  update.bind(reason, night).run();
+  return update.changes();
+}
+
+void return_jobs(Database& db, RunnerId runner) {
+  Statement(db, "UPDATE job SET restarted = 1 WHERE state = 'leased' AND runner = ?").bind(runner).run();
 }
 
 bool fail_job(Database& db, JobId id, int attempt, std::string_view reason) {

@@ -24,9 +24,10 @@ Page<Job> list_jobs(Database& db, std::optional<JobState> state, const PageReque
 std::map<JobState, int> count_jobs(Database& db);
 std::map<JobState, int> count_jobs_of_night(Database& db, NightId night);
 
-// The best queued job for `runner`: same machine class, all its workloads runnable there, affinity
-// respected; highest priority, then oldest. Leases it, raises its attempt, and notes that the runner
-// was seen at `now`. Runner::workloads holds <name>@<version>.
+// A job that `runner` held when it began anew comes first, as a fresh attempt. Otherwise the best
+// queued job: same machine class, all its workloads runnable there, affinity respected; highest
+// priority, then oldest. Leases it, raises its attempt, and notes that the runner was seen at `now`.
+// Runner::workloads holds <name>@<version>.
 std::optional<Job> claim_job(Database& db, const Runner& runner, Time now, Time lease_until);
 // False if the lease is no longer this attempt's.
 bool renew_lease(Database& db, JobId id, int attempt, Time lease_until);
@@ -36,6 +37,12 @@ bool release_job(Database& db, JobId id, int attempt);
 // Returns the jobs touched.
 std::vector<JobId> expire_leases(Database& db, Time now);
 void cancel_job(Database& db, JobId id, std::string_view reason);
+// Screening, confirmation and calibration of a night that is called off; its searches go on.
+// Returns how many.
+int cancel_jobs_of_night(Database& db, NightId night, std::string_view reason);
+// `runner` is a new process: what it held is its own again with its next claim, and no lost attempt.
+// One that restarts on the same job again and again loses attempts as any other.
+void return_jobs(Database& db, RunnerId runner);
 
 enum class Accepted { stored, already_stored, stale };
 // Stores every run with all raw samples and sets the job done, in one transaction. already_stored if

@@ -43,6 +43,17 @@ Mark add_mark(Database& db, const Mark& mark) {
   return stored;
 }
 
+bool delete_mark(Database& db, std::int64_t id) {
+  Statement erase(db, "DELETE FROM mark WHERE id = ?");
+  erase.bind(id).run();
+  return erase.changes() == 1;
+}
+
+std::optional<Mark> find_mark(Database& db, std::int64_t id) {
+  Statement find(db, MARK_SELECT " WHERE id = ?");
+  return read_one(find.bind(id), read_mark);
+}
+
 NightId newest_night(Database& db) {
   Statement find(db, "SELECT max(id) FROM night");
   return read_one(find, [](Statement& row) { return row.next<NightId>(); }).value_or(NightId{});
@@ -67,6 +78,10 @@ void add_improvement(Database& db, const Improvement& improvement) {
       .bind(improvement.night, improvement.series, improvement.build, improvement.before,
             improvement.after, improvement.at)
       .run();
+}
+
+void delete_improvements(Database& db, NightId night) {
+  Statement(db, "DELETE FROM improvement WHERE night = ?").bind(night).run();
 }
 
 Page<Improvement> list_improvements(Database& db, const PageRequest& page) {

@@ -24,6 +24,9 @@ struct Mark {
   std::string reason;
 };
 Mark add_mark(Database& db, const Mark& mark);  // returns it with its id
+// False if there is none. The levels before it count again.
+bool delete_mark(Database& db, std::int64_t id);
+std::optional<Mark> find_mark(Database& db, std::int64_t id);
 NightId newest_night(Database& db);             // 0: none
 Page<Mark> list_marks(Database& db, const PageRequest& page);
 // The newest night whose level of this series no longer counts; 0 if all count.
@@ -39,6 +42,7 @@ struct Improvement {
   Time at{};
 };
 void add_improvement(Database& db, const Improvement& improvement);  // once a night and series
+void delete_improvements(Database& db, NightId night);
 Page<Improvement> list_improvements(Database& db, const PageRequest& page);
 
 }  // namespace nightjar::storage

@@ -17,7 +17,9 @@ static_assert(numbered_without_gap(), "migrations/*.sql must be numbered 1, 2, 3
 
 constexpr std::int64_t kApplication = 0x4e4a4152;  // "NJAR", in the file's header
 
-int version_of(Database::Impl& connection) {
+}  // namespace
+
+int schema_version_of(Database::Impl& connection) {
   const auto version = static_cast<int>(connection.ask("PRAGMA user_version"));
   const bool ours = connection.ask("PRAGMA application_id") == kApplication;
   if (!ours && (version != 0 || connection.ask("SELECT count(*) FROM sqlite_master") != 0))
@@ -29,11 +31,13 @@ int version_of(Database::Impl& connection) {
   return version;
 }
 
+namespace {
+
 void apply(Database::Impl& connection, const Migration& migration) {
   connection.execute("BEGIN IMMEDIATE");
   try {
     // Another process may have been faster: look again, now that nobody else writes.
-    if (version_of(connection) < migration.number) {
+    if (schema_version_of(connection) < migration.number) {
       connection.execute(migration.sql);
       if (connection.ask("SELECT count(*) FROM pragma_foreign_key_check") != 0)
         throw Error(connection.path + ": migration " + std::to_string(migration.number) + " (" +
@@ -58,7 +62,7 @@ void apply(Database::Impl& connection, const Migration& migration) {
 std::span<const Migration> migrations() { return kMigrations; }
 
 void migrate(Database::Impl& connection, int last) {
-  const int found = version_of(connection);
+  const int found = schema_version_of(connection);
   // A table is rebuilt by copy, drop and rename, which enforcement would forbid; checked in apply().
   connection.execute("PRAGMA foreign_keys = OFF");
   for (const Migration& migration : kMigrations)
@@ -67,7 +71,7 @@ void migrate(Database::Impl& connection, int last) {
 }
 
 void require_current(Database::Impl& connection) {
-  const int found = version_of(connection);
+  const int found = schema_version_of(connection);
   if (found != kKnown)
     throw Error(connection.path + " has schema version " + std::to_string(found) + ", " +
                 std::to_string(kKnown) + " is wanted; start nightjard once to migrate it");

@@ -20,6 +20,9 @@ std::span<const Migration> migrations();
 // changes nothing, for a file of a newer program or one that is no Nightjar database.
 void migrate(Database::Impl& connection, int last);
 
+// The number of the last migration applied; 0 for an empty file. Throws like migrate().
+int schema_version_of(Database::Impl& connection);
+
 // Throws Error unless the file has exactly the schema that this program knows.
 void require_current(Database::Impl& connection);
 

@@ -5,7 +5,7 @@
 namespace nightjar::storage {
 namespace {
 
-#define NIGHT_COLUMNS "id, trigger, state, build, reason, started_at_us, finished_at_us"
+#define NIGHT_COLUMNS "id, trigger, state, build, reason, started_at_us, finished_at_us, cancelled_by"
 
 Night read_night(Statement& row) {
   return {row.next<NightId>(),
@@ -14,7 +14,8 @@ Night read_night(Statement& row) {
           row.next<std::optional<BuildId>>(),
           row.next<std::string>(),
           row.next<Time>(),
-          row.next<std::optional<Time>>()};
+          row.next<std::optional<Time>>(),
+          row.next<std::string>()};
 }
 
 AuditEntry read_audit(Statement& row) {
@@ -40,9 +41,9 @@ Night add_night(Database& db, const Night& night) {
 void update_night(Database& db, const Night& night) {
   Statement(db,
             "UPDATE night SET trigger = ?, state = ?, build = ?, reason = ?, started_at_us = ?, "
-            "finished_at_us = ? WHERE id = ?")
+            "finished_at_us = ?, cancelled_by = ? WHERE id = ?")
       .bind(night.trigger, night.state, night.build, night.reason, night.started_at,
-            night.finished_at, night.id)
+            night.finished_at, night.cancelled_by, night.id)
       .run();
 }
 
@@ -61,6 +62,19 @@ std::vector<Night> open_nights(Database& db) {
   Statement find(db, "SELECT " NIGHT_COLUMNS
                      " FROM night WHERE state IN ('waiting', 'measuring', 'judging') ORDER BY id");
   return read_all(find, read_night);
+}
+
+std::optional<Night> waiting_night(Database& db, NightTrigger trigger) {
+  Statement find(db, "SELECT " NIGHT_COLUMNS
+                     " FROM night WHERE state = 'waiting' AND trigger = ? ORDER BY id LIMIT 1");
+  return read_one(find.bind(trigger), read_night);
+}
+
+std::optional<Night> unclaimed_night(Database& db, std::optional<BuildId> build) {
+  Statement find(db, "SELECT " NIGHT_COLUMNS
+                     " FROM night WHERE state = 'measuring' AND (?1 IS NULL OR build = ?1) AND NOT EXISTS "
+                     "(SELECT 1 FROM job WHERE job.night = night.id AND attempt > 0) ORDER BY id LIMIT 1");
+  return read_one(find.bind(build), read_night);
 }
 
 Page<Night> list_nights(Database& db, const PageRequest& page) {

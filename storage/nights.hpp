@@ -16,7 +16,11 @@ Night add_night(Database& db, const Night& night);
 void update_night(Database& db, const Night& night);
 std::optional<Night> find_night(Database& db, NightId id);
 std::optional<Night> find_night_of_build(Database& db, BuildId build);
-std::vector<Night> open_nights(Database& db);  // not done, oldest first
+std::vector<Night> open_nights(Database& db);  // neither done nor cancelled, oldest first
+// The oldest night that `trigger` started and that still waits for a build.
+std::optional<Night> waiting_night(Database& db, NightTrigger trigger);
+// The oldest night that measures `build` (nullopt: any) and of which no job was ever claimed.
+std::optional<Night> unclaimed_night(Database& db, std::optional<BuildId> build);
 Page<Night> list_nights(Database& db, const PageRequest& page);
 
 struct AuditEntry {

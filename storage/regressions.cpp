@@ -10,7 +10,7 @@ namespace {
 
 #define REGRESSION_COLUMNS                                                                   \
   "id, state, night, machine, good, bad, part, culprit_probability, culprit_ratio, culprit_low, "   \
-  "culprit_high, merged_into, fingerprint, issue_number, issue_url, opened_at_us, updated_at_us"
+  "culprit_high, merged_into, unfinished, fingerprint, issue_number, issue_url, opened_at_us, updated_at_us"
 #define REGRESSION_SELECT "SELECT " REGRESSION_COLUMNS " FROM regression"
 
 std::vector<AffectedSeries> read_affected(Database& db, RegressionId id) {
@@ -49,6 +49,7 @@ Regression read_regression(Database& db, Statement& row) {
     regression.culprit = std::move(culprit);
   }
   regression.merged_into = row.next<std::optional<RegressionId>>();
+  regression.unfinished = row.next<int>();
   regression.fingerprint = row.next<std::string>();
   regression.issue_number = row.next<std::optional<std::int64_t>>();
   regression.issue_url = row.next<std::string>();
@@ -83,11 +84,12 @@ void write_regression(Database& db, const Regression& regression, RegressionStat
   Statement(db,
             "UPDATE regression SET state = ?, night = ?, machine = ?, good = ?, bad = ?, lead = ?, "
             "culprit_probability = ?, culprit_ratio = ?, culprit_low = ?, culprit_high = ?, "
-            "merged_into = ?, fingerprint = ?, issue_number = ?, issue_url = ?, opened_at_us = ?, "
+            "merged_into = ?, unfinished = ?, fingerprint = ?, issue_number = ?, issue_url = ?, opened_at_us = ?, "
             "updated_at_us = ? WHERE id = ?")
       .bind(state, regression.night, regression.machine, regression.good, regression.bad,
             lead_of(regression), number(&Culprit::probability), number(&Culprit::ratio),
             number(&Culprit::low), number(&Culprit::high), regression.merged_into,
+            regression.unfinished,
             regression.fingerprint, regression.issue_number, regression.issue_url,
             regression.opened_at, regression.updated_at, regression.id)
       .run();

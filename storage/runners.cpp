@@ -10,7 +10,7 @@ MachineClass read_machine(Statement& row) {
   return {row.next<MachineId>(), row.next<Sha256>(), map_from_text(row.next<std::string>())};
 }
 
-#define RUNNER_COLUMNS "id, name, machine, labels, workloads, version, seen_at_us"
+#define RUNNER_COLUMNS "id, name, machine, labels, workloads, version, seen_at_us, token"
 
 Runner read_runner(Statement& row) {
   return {row.next<RunnerId>(),
@@ -19,7 +19,8 @@ Runner read_runner(Statement& row) {
           map_from_text(row.next<std::string>()),
           list_from_text(row.next<std::string>()),
           row.next<std::string>(),
-          row.next<Time>()};
+          row.next<Time>(),
+          row.next<std::string>()};
 }
 
 // Names come from our own column, so one that does not parse is a damaged file.
@@ -52,12 +53,13 @@ std::optional<MachineClass> find_machine(Database& db, MachineId id) {
 Runner register_runner(Database& db, const Runner& runner) {
   const std::string labels = to_text(runner.labels), workloads = to_text(runner.workloads);
   Statement write(db,
-                  "INSERT INTO runner (name, machine, labels, workloads, version, seen_at_us) "
-                  "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
+                  "INSERT INTO runner (name, machine, labels, workloads, version, seen_at_us, token) "
+                  "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
                   "machine = excluded.machine, labels = excluded.labels, "
                   "workloads = excluded.workloads, version = excluded.version, "
-                  "seen_at_us = excluded.seen_at_us RETURNING " RUNNER_COLUMNS);
-  write.bind(runner.name, runner.machine, labels, workloads, runner.version, runner.seen_at);
+                  "seen_at_us = excluded.seen_at_us, token = excluded.token RETURNING " RUNNER_COLUMNS);
+  write.bind(runner.name, runner.machine, labels, workloads, runner.version, runner.seen_at,
+             runner.token);
   auto stored = read_one(write, read_runner);
   write.step();  // to its end, which commits
   return *std::move(stored);
@@ -70,6 +72,11 @@ void touch_runner(Database& db, RunnerId id, Time seen_at) {
 std::optional<Runner> find_runner(Database& db, RunnerId id) {
   Statement find(db, "SELECT " RUNNER_COLUMNS " FROM runner WHERE id = ?");
   return read_one(find.bind(id), read_runner);
+}
+
+std::optional<Runner> find_runner(Database& db, std::string_view name) {
+  Statement find(db, "SELECT " RUNNER_COLUMNS " FROM runner WHERE name = ?");
+  return read_one(find.bind(name), read_runner);
 }
 
 std::vector<Runner> all_runners(Database& db) {

@@ -117,7 +117,8 @@ void set_level(Database& db, const Level& level) {
 
 std::vector<Level> levels_before(Database& db, SeriesId series, NightId before, int limit) {
   Statement find(db, "SELECT series, build, night, value, runs FROM level "
-                     "WHERE series = ? AND night < ? ORDER BY night DESC, build DESC LIMIT ?");
+                     "WHERE series = ? AND night < ? AND NOT EXISTS (SELECT 1 FROM night AS n "
+                     "WHERE n.id = level.night AND n.state = 'cancelled') ORDER BY night DESC, build DESC LIMIT ?");
   return read_all(find.bind(series, before, limit), [](Statement& row) -> Level {
     return {row.next<SeriesId>(), row.next<BuildId>(), row.next<NightId>(), row.next<double>(),
             row.next<int>()};

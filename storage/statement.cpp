@@ -118,7 +118,7 @@ std::vector<double> Statement::read(std::vector<double>*) {
 
 void Statement::corrupt(std::string_view wanted) const {
   throw Error(connection_.path + ": column " + std::to_string(column_) + " of '" +
-              sqlite3_sql(statement_) + "' holds no " + std::string(wanted) + "; restore the last backup");
+              sqlite3_sql(statement_) + "' holds no " + std::string(wanted) + "; restore a backup");
 }
 
 }  // namespace nightjar::storage

@@ -73,4 +73,13 @@ std::string random_token() {
   return hex_of(bytes);
 }
 
+std::optional<std::string> exposure(const std::filesystem::path& file) {
+  using std::filesystem::perms;
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (error || (status.permissions() & perms::others_read) == perms::none) return std::nullopt;
+  return "every user of this machine can read the secret in " + file.string() +
+         "; run: chmod o-rwx " + file.string();
+}
+
 }  // namespace nightjar::web

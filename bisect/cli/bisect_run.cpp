@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "bisect/cli/chart.hpp"
 #include "bisect/cli/checkout.hpp"
+#include "bisect/cli/ends.hpp"
 #include "bisect/cli/failure.hpp"
 #include "bisect/cli/progress_file.hpp"
+#include "bisect/cli/search_report.hpp"
 #include "bisect/cli/work_trees.hpp"
 #include "bisect/search.hpp"
 #include "runner/failure.hpp"
@@ -18,7 +19,6 @@
 namespace nightjar::cli {
 namespace {
 using bisect::Answer;
-using nlohmann::json;
 
 class Search {
  public:
@@ -27,13 +27,14 @@ class Search {
         stop_(stop),
         repository_(options.repository, stop),
         name_{repository_.commit_of(options.good, "good end"), repository_.commit_of(options.bad, "bad end"),
-              options.measure, options.build, options.threshold},
+              options.measure, options.build, options.direction, options.find, options.threshold},
         trees_(repository_, options, stop) {
     commits_ = repository_.range(name_.good, name_.bad);
     commits_.insert(commits_.begin(), name_.good);
     log_.commits = static_cast<int>(commits_.size()) - 1;
     if (!options.state.empty()) load_progress(options.state, name_, log_);
     policy_.threshold = options.threshold;
+    policy_.of_inverses = seeks_less(options);
     policy_.max_runs = options.max_runs;
     policy_.builds_at_once = options.build.empty() ? 1 : options.jobs;
     policy_.build_ends_session = !options.build.empty();
@@ -44,7 +45,7 @@ class Search {
   int run() {
     std::fprintf(stderr, "searching %d commits\n", log_.commits);
     while (true) {
-      const bisect::NextStep next = bisect::next_step(log_, policy_);
+      const bisect::NextStep next = bisect::next_step(as_costs(log_, seeks_less(options_)), policy_);
       if (const auto* answer = std::get_if<Answer>(&next.step)) return print(*answer, next.belief);
       chart_.show(next.belief, log_.runs.size(), commits_);
       take(std::get<bisect::Measure>(next.step));
@@ -105,43 +106,37 @@ class Search {
   }
 
   int print(const Answer& answer, const bisect::Belief& belief) const {
-    if (options_.json)
-      print_json(answer, belief);
-    else
-      print_text(answer);
+    const SearchReport report = report_of(answer, belief);
+    std::fputs((options_.json ? report_json(report) : report_text(report)).c_str(), stdout);
     return answer.outcome == Answer::Outcome::culprit ? 0 : 1;
   }
 
-  void print_json(const Answer& answer, const bisect::Belief& belief) const {
-    static constexpr const char* kOutcomes[] = {"culprit", "not_reproduced", "inconclusive"};
-    json culprits = json::array(), posterior = json::array();
-    for (const auto& step : answer.culprits)
-      culprits.push_back({{"commits", cell(step.first, step.last)},
-                          {"probability", step.probability},
-                          {"change", {{"ratio", step.ratio}, {"low", step.low}, {"high", step.high}}}});
+  SearchReport report_of(const Answer& answer, const bisect::Belief& belief) const {
+    SearchReport report{options_, answer.outcome,    {},        {},          answer.rule, ends_of(log_, seeks_less(options_)),
+                        name_.good, name_.bad, log_.runs.size(), trees_.builds(), {}};
+    for (const auto& step : answer.culprits) report.named.push_back(reported(step));
+    for (const auto& step : answer.smaller) report.smaller.push_back(reported(step));
     for (const auto& mass : belief.cells)
-      posterior.push_back({{"commits", cell(mass.first, mass.last)}, {"probability", mass.probability}});
-    const json out{{"outcome", kOutcomes[static_cast<int>(answer.outcome)]},
-                   {"culprits", culprits},
-                   {"builds", trees_.builds()},
-                   {"runs", log_.runs.size()},
-                   {"posterior", posterior},
-                   {"rule", answer.rule}};
-    std::printf("%s\n", out.dump(2).c_str());
+      report.posterior.push_back({cell(mass.first, mass.last), mass.probability});
+    report.rule = rule_of(answer, report.ends);
+    return report;
   }
 
-  void print_text(const Answer& answer) const {
-    for (const auto& step : answer.culprits) {
-      for (const std::string& sha : cell(step.first, step.last))
-        std::printf("%s %s\n", sha.c_str(), repository_.subject(sha).c_str());
-      std::printf("  changed the level to %.3f of what it was (%.3f to %.3f), with probability %.3f\n",
-                  step.ratio, step.low, step.high, step.probability);
-    }
-    if (answer.outcome == Answer::Outcome::not_reproduced)
-      std::printf("not reproduced: nobody is blamed\n");
-    if (answer.outcome == Answer::Outcome::inconclusive) std::printf("inconclusive: nobody is blamed\n");
-    const std::string builds = options_.build.empty() ? "" : ", " + std::to_string(trees_.builds()) + " builds";
-    std::printf("%zu runs%s: %s\n", log_.runs.size(), builds.c_str(), answer.rule.c_str());
+  std::string rule_of(const Answer& answer, const std::optional<Ends>& ends) const {
+    if (answer.culprits.empty() && ends)
+      if (const auto opposite = opposite_change(*ends, options_); !opposite.empty()) return opposite;
+    return answer.rule;
+  }
+
+  ReportedStep reported(bisect::NamedStep step) const {
+    const auto change = measured_ratio({step.ratio, step.low, step.high}, seeks_less(options_));
+    step.ratio = change.ratio;
+    step.low = change.low;
+    step.high = change.high;
+    ReportedStep out{step, cell(step.first, step.last), {}, level_of(log_.runs, step.first - 1),
+                     level_of(log_.runs, step.last)};
+    for (const std::string& sha : out.commits) out.facts.push_back(repository_.facts(sha));
+    return out;
   }
 
   const BisectOptions& options_;
@@ -150,7 +145,7 @@ class Search {
   SearchName name_;
   WorkTrees trees_;
   std::vector<std::string> commits_;  // the good end first
-  bisect::SearchLog log_;
+  bisect::SearchLog log_;             // of measured values
   bisect::SearchPolicy policy_;
   Chart chart_{::isatty(STDERR_FILENO) != 0};
   int session_ = 0;
@@ -159,6 +154,7 @@ class Search {
 }  // namespace
 
 int bisect_run(const BisectOptions& options, std::stop_token stop) {
+  if (!options.state.empty()) require_place_for(options.state);
   return Search(options, std::move(stop)).run();
 }
 

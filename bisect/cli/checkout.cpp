@@ -94,8 +94,13 @@ std::vector<std::string> SourceRepository::range(const std::string& good,
   return commits;
 }
 
-std::string SourceRepository::subject(const std::string& commit) const {
-  return git({"log", "-1", "--format=%s", commit});
+CommitFacts SourceRepository::facts(const std::string& commit) const {
+  std::istringstream lines(git({"log", "-1", "--format=%as%n%an%n%s", commit}));
+  CommitFacts facts;
+  std::getline(lines, facts.date);
+  std::getline(lines, facts.author);
+  std::getline(lines, facts.subject);
+  return facts;
 }
 
 void SourceRepository::check_out(const std::string& commit, const fs::path& folder) const {

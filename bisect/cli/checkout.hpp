@@ -9,6 +9,10 @@
 
 namespace nightjar::cli {
 
+struct CommitFacts {
+  std::string subject, author, date;  // the day it was written, 2026-08-20
+};
+
 class SourceRepository {
  public:
   // Throws BadInput if `folder` is no git repository, Broken without git.
@@ -19,7 +23,7 @@ class SourceRepository {
   // First-parent history after `good` up to and including `bad`, oldest first. Throws BadInput that says
   // why there is none: ends swapped or unrelated, shallow clone.
   std::vector<std::string> range(const std::string& good, const std::string& bad) const;
-  std::string subject(const std::string& commit) const;
+  CommitFacts facts(const std::string& commit) const;
   // Makes the commit's files, submodules included, in `folder`, which must not exist. Throws Broken.
   void check_out(const std::string& commit, const std::filesystem::path& folder) const;
 

@@ -14,7 +14,7 @@ namespace nightjar::cli {
 namespace {
 
 struct Row {
-  std::string metric, verdict;
+  std::string metric, verdict, unit;  // no unit if it is not known
   double control = 0, treatment = 0;
   std::optional<bisect::Ratio> ratio;  // none of a slope, which has a difference
   bisect::Difference difference;
@@ -35,6 +35,7 @@ Row compare_metric(const std::string& name, const std::vector<double>& control,
                    const std::vector<double>& treatment, double threshold) {
   Row row;
   row.metric = name;
+  row.unit = unit_of(name);
   row.control = bisect::hodges_lehmann(control);
   row.treatment = bisect::hodges_lehmann(treatment);
   row.control_runs = control.size();
@@ -59,9 +60,16 @@ bool any_is(const char* verdict, const std::vector<Row>& rows) {
   return std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.verdict == verdict; });
 }
 
+// What `nightjar-runner measure` wrote has all iterations, of which a run's value is made here.
+bool any_is_of_runs(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const Row& row) { return row.metric.ends_with(" latency"); });
+}
+
 nlohmann::json row_json(const Row& row) {
   nlohmann::json out = {{"metric", row.metric},
                          {"verdict", row.verdict},
+                         {"unit", row.unit.empty() ? nlohmann::json() : nlohmann::json(row.unit)},
                          {"control", row.control},
                          {"treatment", row.treatment},
                          {"runs", {{"control", row.control_runs}, {"treatment", row.treatment_runs}}}};
@@ -88,12 +96,12 @@ std::string change_text(const Row& row) {
 TextTable rows_table(const std::vector<Row>& rows) {
   const bool all_ratios = std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.ratio.has_value(); });
   const char* change = all_ratios ? "ratio (95 % interval)" : "ratio, or +difference (95 % interval)";
-  TextTable table{{"metric", "control", "treatment", change, "verdict"}, {}, 1};
+  TextTable table{{"metric", "unit", "control", "treatment", change, "verdict"}, {}, 2};
   for (const Row& row : rows) {
     char control[32], treatment[32];
     std::snprintf(control, sizeof control, "%.6g", row.control);
     std::snprintf(treatment, sizeof treatment, "%.6g", row.treatment);
-    table.rows.push_back({row.metric, control, treatment, change_text(row), row.verdict});
+    table.rows.push_back({row.metric, row.unit, control, treatment, change_text(row), row.verdict});
   }
   return table;
 }
@@ -114,6 +122,9 @@ int compare(const CompareOptions& options) {
     std::printf("%s\n", nlohmann::json{{"metrics", list}}.dump(2).c_str());
   } else {
     std::fputs(table_text(rows_table(rows), options.format == "markdown").c_str(), stdout);
+    if (options.format == "table" && any_is_of_runs(rows))
+      std::puts("latency: the first decile of a run's undisturbed iterations; `nightjar-runner measure` "
+                "prints their middle");
     if (options.format == "table" && any_is("inconclusive", rows))
       std::puts("inconclusive: more runs would tell (at least 5 a side, 3 of a peak memory)");
   }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <vector>
 
 #include "bisect/detection.hpp"
 
@@ -11,13 +10,11 @@ namespace nightjar::cli {
 struct DetectOptions {
   std::filesystem::path file;
   bisect::DetectionPolicy policy;
+  bool fail_on_worse = false;
   bool json = false;
 };
 
-// Columns `position,value`, several rows a position are its runs; positions in any order. Throws
-// BadInput that names file and line.
-std::vector<bisect::Position> read_series(const std::filesystem::path& file);
-// Prints the changes; returns the exit code.
+// Prints the changes; returns 1 if one of them is worse and `fail_on_worse`. Throws BadInput.
 int detect(const DetectOptions& options);
 
 }  // namespace nightjar::cli

@@ -1,6 +1,7 @@
 // nightjar: the statistics and the search of the service, for a person's terminal and for CI scripts.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <stdexcept>
 #include <string>
 
 #include "bisect/cli/bisect_run.hpp"
@@ -13,24 +14,18 @@
 #include "bisect/cli/verify.hpp"
 #include "runner/failure.hpp"
 #include "runner/stop_on_signal.hpp"
+#include "storage/model/share.hpp"
 
 namespace {
 using namespace nightjar;
 using namespace nightjar::cli;
 
-// "7%" or ".07" as a share.
 double share(const std::string& text) {
-  std::size_t used = 0;
-  double value = 0;
   try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
+    return parse_share(text);
+  } catch (const std::invalid_argument& error) {
+    throw BadInput(std::string("--threshold ") + error.what());
   }
-  const bool percent = text.substr(used) == "%";
-  if (percent) value /= 100;
-  if (used == 0 || (!percent && used != text.size()) || !(value > 0 && value < 10))
-    throw BadInput("--threshold '" + text + "' is no share; write 7% or 0.07");
-  return value;
 }
 
 struct Commands {
@@ -59,13 +54,23 @@ struct Commands {
     add_repeat();
   }
 
+  void add_fail_on(CLI::App& command) {
+    command.add_option("--fail-on", fail_on, "exit with 1 if something is worse")->check(CLI::IsMember({"worse"}));
+  }
+
   void add_detect() {
     detect_command = app.add_subcommand("detect", "Change points of a series");
-    detect_command->add_option("file", detect.file, "CSV: position,value; rows of one position are its runs")
+    detect_command->footer(
+        "Example: does the last change to the parser show?\n"
+        "  nightjar detect series.csv --fail-on worse\n"
+        "Rows are `position,value`; a first line that says so may be left out. Positions that are all numbers\n"
+        "are sorted; others, such as commits or dates, are taken in the order of the file.");
+    detect_command->add_option("file", detect.file, "CSV: position,value; rows of one position are its runs; - for standard input")
         ->required();
     detect_command->add_option("--threshold", threshold, "smallest change to report")->capture_default_str();
     detect_command->add_option("--direction", direction, "which way is better")
         ->check(CLI::IsMember({"lower", "higher"}))->capture_default_str();
+    add_fail_on(*detect_command);
     detect_command->add_flag("--json", detect.json);
   }
 
@@ -74,8 +79,7 @@ struct Commands {
     compare_command->add_option("--control", compare.control, "files; several are runs")->required();
     compare_command->add_option("--treatment", compare.treatment, "files; several are runs")->required();
     compare_command->add_option("--threshold", threshold, "smallest change to flag")->capture_default_str();
-    compare_command->add_option("--fail-on", fail_on, "exit with 1 if something is worse")
-        ->check(CLI::IsMember({"worse"}));
+    add_fail_on(*compare_command);
     compare_command->add_option("--format", compare.format)
         ->check(CLI::IsMember({"table", "markdown", "json"}))->capture_default_str();
     compare_command->footer(
@@ -98,15 +102,16 @@ struct Commands {
   }
 
   void add_bisect() {
-    bisect_command = app.add_subcommand("bisect", "Find the commit that made something slower");
+    bisect_command = app.add_subcommand("bisect", "Find the commit that made something worse, or better");
     bisect_command->require_subcommand(1);
     run_command = bisect_command->add_subcommand("run", "git bisect run for noisy numbers");
     run_command->footer(
         "Example: which commit made the parser slower?\n"
         "  nightjar bisect run --repo . --good v1.2 --bad main --build 'make -s' \\\n"
         "    --measure './bench parse | tail -1' --state search.json\n"
-        "The last line that --measure prints is one number, lower is better. Exit code 125 of --measure,\n"
-        "or a failing --build, says that a commit is untestable. Both find the commit's id in $NIGHTJAR_COMMIT.\n"
+        "The last line that --measure prints is one number; lower is better, unless --direction higher\n"
+        "says otherwise. Exit code 125 of --measure, or a failing --build, says that a commit is untestable.\n"
+        "Both find the commit's id in $NIGHTJAR_COMMIT.\n"
         "Searched is the first-parent history from good to bad. The repository is never modified.\n"
         "Exit codes: 0 culprit found, 1 none, 2 wrong use, 3 something broke.");
     run_command->add_option("--repo", bisect.repository, "git repository")->capture_default_str();
@@ -115,6 +120,10 @@ struct Commands {
     run_command->add_option("--measure", bisect.measure, "command; prints a number as its last line")->required();
     run_command->add_option("--build", bisect.build, "command; runs once a commit");
     run_command->add_option("--threshold", threshold, "smallest change to blame for")->capture_default_str();
+    run_command->add_option("--direction", direction, "which number is better; higher for a throughput")
+        ->check(CLI::IsMember({"lower", "higher"}))->capture_default_str();
+    run_command->add_option("--find", bisect.find, "what to search for: what made it worse, or better")
+        ->check(CLI::IsMember({"worse", "better"}))->capture_default_str();
     run_command->add_option("--max-runs", bisect.max_runs, "budget; the search ends undecided when it is spent")
         ->check(CLI::Range(10, 1'000'000))->capture_default_str();
     run_command->add_option("--jobs", bisect.jobs, "builds at once; measuring stays one at a time")
@@ -160,8 +169,9 @@ struct Commands {
 
   int run() {
     detect.policy.threshold = compare.threshold = bisect.threshold = share(threshold);
+    bisect.direction = direction;
     if (direction == "higher") detect.policy.direction = Direction::higher_is_better;
-    compare.fail_on_worse = fail_on == "worse";
+    detect.fail_on_worse = compare.fail_on_worse = fail_on == "worse";
     if (*detect_command) return cli::detect(detect);
     if (*compare_command) return cli::compare(compare);
     if (*profile_diff_command) return cli::profile_diff(profile_diff);

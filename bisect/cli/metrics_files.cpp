@@ -91,6 +91,20 @@ const Metric* metric_of(const std::string& name) {
   return find_metric(name.ends_with("mem") ? "peak_cpu_memory" : name.substr(name.rfind(' ') + 1));
 }
 
+std::string unit_of(const std::string& name) {
+  const std::string last = name.substr(name.rfind(' ') + 1);
+  if (const Metric* metric = find_metric(last)) return std::string(metric->unit);
+  static const std::map<std::string, std::string> columns{{"abs_latency", "ms"},
+                                                          {"compilation_latency", "s"},
+                                                          {"compression_ratio", "times eager"},
+                                                          {"eager_peak_mem", "GB"},
+                                                          {"dynamo_peak_mem", "GB"}};
+  if (const auto column = columns.find(last); column != columns.end()) return column->second;
+  if (!name.starts_with("test_")) return "";
+  if (name.ends_with("]_latency")) return "ms";
+  return name.ends_with("]_cmem") || name.ends_with("]_gmem") ? "GB" : "";
+}
+
 bool higher_is_better(const std::string& metric) {
   std::string name = metric;
   std::transform(name.begin(), name.end(), name.begin(),

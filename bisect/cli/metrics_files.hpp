@@ -21,5 +21,7 @@ bool higher_is_better(const std::string& metric);
 // The metric of ours that `name` ends with, or whose kind it is (TorchBench's and dynamo's memory: peak memory);
 // else nullptr.
 const Metric* metric_of(const std::string& name);
+// What `name` counts in, by whose name it is: ours, dynamo's column, or TorchBench's; empty if it is not known.
+std::string unit_of(const std::string& name);
 
 }  // namespace nightjar::cli

@@ -1,6 +1,7 @@
 #include "bisect/cli/model_results.hpp"
 
 #include <fstream>
+#include <iostream>
 #include <map>
 #include <regex>
 #include <set>
@@ -95,9 +96,10 @@ fs::path accuracy_beside(const fs::path& path) {
 }  // namespace
 
 std::string read_text(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
-  if (!fs::is_regular_file(file) || !in || !(text << in.rdbuf()))
+  if (file == "-") return text << std::cin.rdbuf(), text.str();
+  std::ifstream in(file, std::ios::binary);
+  if (fs::is_directory(file) || !in || !(text << in.rdbuf()))
     throw BadInput("cannot read " + file.string() + ": no such file, not readable, or empty");
   return text.str();
 }

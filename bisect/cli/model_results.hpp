@@ -23,7 +23,7 @@ struct ModelResult {
   std::optional<double> speedup, latency_ms, compile_seconds, compression_ratio;  // 0: it failed
 };
 
-// The whole file. Throws BadInput that names it.
+// The whole file; "-" is standard input. Throws BadInput that names it.
 std::string read_text(const std::filesystem::path& file);
 
 // A file's group, by the name that dynamo's runner.py gives it:

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bisect/cli/failure.hpp"
+#include "runner/files.hpp"
 
 namespace nightjar::cli {
 namespace {
@@ -14,10 +15,34 @@ json name_json(const SearchName& name) {
           {"bad", name.bad},
           {"measure", name.measure},
           {"build", name.build},
+          {"direction", name.direction},
+          {"find", name.find},
           {"threshold", name.threshold}};
 }
 
+// Files of earlier versions lack what could not be chosen then.
+json stored_name(const json& root) {
+  json name{{"direction", "lower"}, {"find", "worse"}};
+  name.update(root.at("search"));
+  return name;
+}
+
+void refuse_another(const json& stored, const json& asked, const std::string& attempt) {
+  for (const auto& [key, value] : asked.items())
+    if (stored.at(key) != value)
+      throw BadInput(attempt + "it belongs to another search, whose --" + key + " is " + stored.at(key).dump() +
+                     " instead of " + value.dump() + "; name another --state file");
+}
+
 }  // namespace
+
+void require_place_for(const std::filesystem::path& file) {
+  const std::string problem = runner::output_problem(file);
+  if (!problem.empty()) throw BadInput("cannot keep the search with --state: " + problem);
+  // A save replaces the file, which a device or a pipe must not suffer.
+  if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file))
+    throw BadInput("cannot keep the search in --state " + file.string() + ": it is no regular file; name another");
+}
 
 void load_progress(const std::filesystem::path& file, const SearchName& name, bisect::SearchLog& log) {
   if (!std::filesystem::exists(file)) return;
@@ -25,8 +50,7 @@ void load_progress(const std::filesystem::path& file, const SearchName& name, bi
   std::ifstream in(file);
   const json root = json::parse(in, nullptr, false);
   try {
-    if (root.at("search") != name_json(name))
-      throw BadInput(attempt + "it belongs to another search; name another --state file");
+    refuse_another(stored_name(root), name_json(name), attempt);
     for (const json& run : root.at("runs"))
       log.runs.push_back({run.at("session"), run.at("commit"), run.at("value")});
     for (const json& commit : root.at("untestable")) log.untestable.push_back(commit);

@@ -23,11 +23,12 @@ struct Repeated {
   double cv = 0;  // sd of logs of single runs within a file: what differs between files is no part of it
   bisect::Ratio ratio;
   bisect::NoiseClass kind = bisect::NoiseClass::unknown;
+  bool holds_one() const { return ratio.low <= 1 && 1 <= ratio.high; }
 };
 // `files`: each file's values of one workload. At least two positive values in all of each side.
 Repeated repeated(std::string workload, const std::vector<std::vector<double>>& files);
 
-// Prints the table; returns 1 if some A/A ratio's interval does not hold 1.
+// Prints the table; returns 1 if some A/A ratio's interval does not hold 1, and names those on standard error.
 int repeat(const RepeatOptions& options);
 
 }  // namespace nightjar::cli

@@ -1,4 +1,4 @@
-// `nightjar verify`: judges the verdicts of an evidence bundle again.
+// `nightjar verify`: judges an evidence bundle again.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,8 @@ struct VerifyOptions {
   bool json = false;
 };
 
-// Prints a line a verdict; returns 0 if all agree, 1 if not. Throws BadInput for what is no bundle, or
-// one without a verdict.
+// Prints what is accused and a line a check; returns 0 if all agree, 1 if not. Throws BadInput for
+// what is no bundle, or one without a verdict.
 int verify(const VerifyOptions& options);
 
 }  // namespace nightjar::cli

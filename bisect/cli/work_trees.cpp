@@ -113,8 +113,12 @@ Measured WorkTrees::measure(const std::string& commit) {
   if (!process.flooded.empty()) return {std::nullopt, "its measure prints too much output"};
   if (process.timed_out) return {std::nullopt, "its measure " + process.describe()};
   const std::string what = "the measure of " + commit.substr(0, 12);
-  if (!process.fine())
-    throw Broken(what + " " + process.describe() + "; exit code 125 says that a commit is untestable");
+  if (!process.fine()) {
+    const bool missing = process.exit_code == 127 || process.output.find("No such file") != std::string::npos;
+    throw Broken(what + " " + process.describe() +
+                 (missing ? "; it runs in a work tree of the commit: name a script that is elsewhere by its absolute path"
+                          : "; exit code 125 says that a commit is untestable"));
+  }
   return {number_of(ran.last_line(), what), ""};
 }
 

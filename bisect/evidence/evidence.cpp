@@ -30,16 +30,6 @@ std::string_view word(bisect::Confirmation::Verdict verdict) {
   return "inconclusive";
 }
 
-std::string_view word(bisect::Answer::Outcome outcome) {
-  using enum bisect::Answer::Outcome;
-  switch (outcome) {
-    case culprit: return "culprit";
-    case not_reproduced: return "not_reproduced";
-    case inconclusive: return "inconclusive";
-  }
-  return "inconclusive";
-}
-
 json cells(const bisect::Belief& belief, const std::vector<CommitSha>& commits) {
   json list = json::array();
   for (const bisect::CellMass& cell : belief.cells)
@@ -48,9 +38,9 @@ json cells(const bisect::Belief& belief, const std::vector<CommitSha>& commits) 
   return list;
 }
 
-json steps(const bisect::Answer& answer, const std::vector<CommitSha>& commits) {
+json steps(const std::vector<bisect::NamedStep>& named, const std::vector<CommitSha>& commits) {
   json list = json::array();
-  for (const bisect::NamedStep& step : answer.culprits)
+  for (const bisect::NamedStep& step : named)
     list.push_back({{"commits", cell_commits(step.first, step.last, commits)},
                     {"probability", step.probability},
                     {"ratio", step.ratio},
@@ -123,9 +113,10 @@ std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief
   }
   return json{{"rules", rules},
               {"stage", "bisection"},
-              {"outcome", word(answer.outcome)},
+              {"outcome", name_of(answer.outcome)},
               {"rule", answer.rule},
-              {"culprits", steps(answer, input.commits)},
+              {"culprits", steps(answer.culprits, input.commits)},
+              {"smaller", steps(answer.smaller, input.commits)},
               {"nothing", belief.nothing},
               {"too_small", belief.too_small},
               {"posterior", cells(belief, input.commits)},

@@ -16,7 +16,7 @@
 namespace nightjar::evidence {
 
 // The version of the rules that verdicts are made by; rises when one log could be judged otherwise.
-inline constexpr int rules = 5;
+inline constexpr int rules = 6;
 
 // Runs' values, and which runs they are of.
 struct Values {

@@ -1,11 +1,12 @@
 #include "bisect/evidence/verify.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
+#include "bisect/evidence/difference.hpp"
 #include "bisect/evidence/evidence.hpp"
 #include "bisect/evidence/policy_json.hpp"
+#include "bisect/evidence/statement.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/metric.hpp"
@@ -19,10 +20,6 @@ using nlohmann::json;
 struct Differs : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-
-bool same(double a, double b) {
-  return std::abs(a - b) <= std::max(1e-12, 1e-6 * std::max(std::abs(a), std::abs(b)));
-}
 
 // The raw runs of a bundle, by id.
 class RawRuns {
@@ -44,7 +41,13 @@ class RawRuns {
     const Metric* metric = find_metric(metric_);
     return metric && metric->direction == Direction::higher_is_better;
   }
-  std::optional<CommitSha> commit_of(RunId run) const { return commits_.at(find(run).build); }
+  std::optional<CommitSha> commit_of(RunId run) const { return commit_of(find(run).build); }
+  std::optional<CommitSha> commit_of(BuildId build) const {
+    const auto found = commits_.find(build);
+    if (found == commits_.end())
+      throw Differs("build " + std::to_string(build.value) + " is missing");
+    return found->second;
+  }
 
   // Throws Differs unless the run is one of `build` and its samples give this value.
   void check(RunId run, std::optional<BuildId> build, double value) const {
@@ -52,7 +55,7 @@ class RawRuns {
     if (build && raw.build != *build)
       throw Differs("run " + std::to_string(run.value) + " is of another build");
     const std::optional<double> again = value_of(raw.result, metric_);
-    if (!again || !same(*again, value))
+    if (!again || !same_figure(*again, value))
       throw Differs("the samples of run " + std::to_string(run.value) + " give " +
                     (again ? json(*again).dump() : "no value") + ", the verdict used " +
                     json(value).dump());
@@ -94,7 +97,7 @@ std::string creep_again(const json& said, const RawRuns& raw) {
   const Values tonight = values_in(said, "tonight", "tonight_runs", raw, raw.bad());
   const auto levels = field<std::vector<double>>(said, "levels");
   const auto policy = detection_policy(said.at("policy"));
-  if (levels.empty() || !same(levels.front(), bisect::hodges_lehmann(tonight.values)))
+  if (levels.empty() || !same_figure(levels.front(), bisect::hodges_lehmann(tonight.values)))
     throw Differs("tonight's level is not that of its runs");
   const auto creep = bisect::creep(levels, policy);
   if (!creep) throw Differs("these levels do not creep");
@@ -110,6 +113,9 @@ std::string confirm_again(const json& said, const RawRuns& raw) {
 
 std::string search_again(const json& said, const RawRuns& raw) {
   const auto commits = field<std::vector<CommitSha>>(said, "commits");
+  if (commits.empty() || commits.front() != raw.commit_of(raw.good()) ||
+      commits.back() != raw.commit_of(raw.bad()))
+    throw Differs("/commits does not begin at the good build's commit and end at the bad one's");
   const auto policy = search_policy(said.at("policy"));
   bisect::SearchLog log;
   log.commits = static_cast<int>(commits.size()) - 1;
@@ -118,8 +124,8 @@ std::string search_again(const json& said, const RawRuns& raw) {
   log.built = field<std::vector<int>>(said, "built");
   std::vector<RunId> runs;
   for (const json& run : said.at("runs")) {
-    log.runs.push_back({field<int>(run, "session"), field<int>(run, "commit"),
-                        field<double>(run, "value")});
+    log.runs.push_back(
+        {field<int>(run, "session"), field<int>(run, "commit"), field<double>(run, "value")});
     runs.push_back(field<RunId>(run, "run"));
     const bisect::SearchRun& last = log.runs.back();
     if (raw.commit_of(runs.back()) != commits.at(static_cast<std::size_t>(last.commit)))
@@ -132,69 +138,108 @@ std::string search_again(const json& said, const RawRuns& raw) {
   return of_search(*answer, next.belief, {log, policy, runs, commits});
 }
 
-// By stage: the evidence as it is when judged again.
-using Judge = std::string (*)(const json& said, const RawRuns& raw);
-const std::map<std::string, Judge>& judges() {
-  static const std::map<std::string, Judge> all{{"screening", screen_again},
-                                                {"creep", creep_again},
-                                                {"confirmation", confirm_again},
-                                                {"bisection", search_again}};
+// Verdicts by earlier rules cannot be read.
+constexpr int oldest_rules = 5;
+// An answer by earlier rules is the same if its figures moved by no more than this share.
+constexpr double same_answer = .01;
+
+// How a stage's evidence is made again, and since which rules a verdict of it is judged alike: in
+// every figure. By the rules before, only its answer is held against today's.
+struct Stage {
+  std::string (*judge)(const json& said, const RawRuns& raw);
+  int alike_since;
+};
+const std::map<std::string, Stage>& stages() {
+  static const std::map<std::string, Stage> all{{"screening", {screen_again, 5}},
+                                                {"creep", {creep_again, 5}},
+                                                {"confirmation", {confirm_again, 5}},
+                                                {"bisection", {search_again, 6}}};
   return all;
 }
 
-// Empty, or where the two differ first.
-std::string first_difference(const json& said, const json& again, const std::string& where) {
-  if (said.is_number() && again.is_number()) {
-    if (same(said.get<double>(), again.get<double>())) return {};
-  } else if (said.is_structured() && said.type() == again.type() && said.size() == again.size()) {
-    for (const auto& [key, value] : said.items()) {
-      const json::json_pointer step("/" + key);
-      if (!again.contains(step)) return where + "/" + key + " is new";
-      const std::string deeper = first_difference(value, again.at(step), where + "/" + key);
-      if (!deeper.empty()) return deeper;
-    }
-    return {};
-  } else if (said == again) {
-    return {};
-  }
-  return where + " was " + said.dump() + ", is " + again.dump();
+// An earlier version's evidence lacks fields that came later: those that say nothing are let go.
+json without_later_fields(json again, const json& said) {
+  for (auto field = again.begin(); field != again.end();)
+    field = field->is_array() && field->empty() && !said.contains(field.key()) ? again.erase(field)
+                                                                               : std::next(field);
+  return again;
+}
+
+// Empty, or in which field the answers of two searches differ: how they end, and whom they name.
+std::string other_answer(const json& said, const json& again) {
+  const auto answer_of = [](const json& search) {
+    return json{{"outcome", search.at("outcome")}, {"culprits", search.at("culprits")}};
+  };
+  return first_difference(answer_of(said), answer_of(again), "", same_answer);
+}
+
+// Throws Differs; else one sentence on what agrees.
+std::string compare(const json& said, json again, int alike_since) {
+  const int made_by = field<int>(said, "rules");
+  again["rules"] = made_by;
+  const bool alike = made_by >= alike_since;
+  const std::string difference =
+      alike ? first_difference(said, again, "") : other_answer(said, again);
+  const std::string earlier = "made by rules " + std::to_string(made_by) + "; by rules " +
+                              std::to_string(rules) + ", judged again, ";
+  if (!difference.empty()) throw Differs(alike ? difference : earlier + difference);
+  return alike ? text_in(said, "rule") : earlier + "the answer is the same";
 }
 
 Finding judge(const json& said, const RawRuns& raw) {
   Finding out;
   out.stage = field<std::string>(said, "stage");
+  const auto stage = stages().find(out.stage);
+  if (stage == stages().end()) {
+    out.why = "there is no stage '" + out.stage + "'";
+    return out;
+  }
   const bool search = out.stage == "bisection";
   out.verdict = field<std::string>(said, search ? "outcome" : "verdict");
   try {
-    if (const int made_by = field<int>(said, "rules"); made_by != rules)
+    const int made_by = field<int>(said, "rules");
+    if (made_by < oldest_rules || made_by > rules)
       throw Differs("made by rules " + std::to_string(made_by) + "; this program judges by rules " +
-                    std::to_string(rules));
-    const auto judge_again = judges().find(out.stage);
-    if (judge_again == judges().end()) throw Differs("there is no stage '" + out.stage + "'");
-    const std::string again = judge_again->second(said, raw);
-    const std::string difference = first_difference(said, json::parse(again), "");
-    if (!difference.empty()) throw Differs(difference);
+                    std::to_string(oldest_rules) + " to " + std::to_string(rules));
+    const json again = json::parse(stage->second.judge(said, raw));
+    out.why = compare(said, without_later_fields(again, said), stage->second.alike_since);
     out.agrees = true;
-    out.why = text_in(said, "rule");
   } catch (const Differs& differs) {
     out.why = differs.what();
-  } catch (const std::invalid_argument& refused) {
+  } catch (const std::logic_error& refused) {  // a log that cannot be, a position out of range
     out.why = refused.what();
   }
   return out;
 }
 
+Seal check_seal(const json& bundle, Hash hash) {
+  Seal seal;
+  seal.present = bundle.contains("seal");
+  if (seal.present)
+    seal.edited = edited_fields(bundle, hash);
+  else if (bundle.value("format_version", 1) >= sealed_format)
+    seal.edited = {"/seal was removed"};
+  return seal;
+}
+
 }  // namespace
 
-std::vector<Finding> verify_bundle(const json& bundle) {
+bool Verification::agrees() const {
+  return seal.edited.empty() && contradictions.empty() &&
+         std::all_of(verdicts.begin(), verdicts.end(), [](const Finding& f) { return f.agrees; });
+}
+
+Verification verify_bundle(const json& bundle, Hash hash) {
   if (text_in(bundle, "format") != "nightjar-evidence")
-    throw json::type_error::create(302, "this is no evidence bundle", nullptr);
+    reject_json("this is no evidence bundle: its 'format' says otherwise");
+  Verification out;
+  out.seal = check_seal(bundle, hash);
   const RawRuns raw(bundle);
-  std::vector<Finding> out;
   for (const json& change : bundle.at("changes")) {
     const json& said = change.at("evidence");
-    if (said.contains("stage")) out.push_back(judge(said, raw));
+    if (said.contains("stage")) out.verdicts.push_back(judge(said, raw));
   }
+  out.contradictions = contradictions(bundle);
   return out;
 }
 

@@ -45,21 +45,23 @@ Commit describe(const git_commit* commit) {
   return result;
 }
 
-int on_progress(const git_indexer_progress* stats, void* payload) {
-  const auto& progress = *static_cast<const std::function<bool(const FetchProgress&)>*>(payload);
-  const FetchProgress so_far{stats->received_objects, stats->total_objects, stats->received_bytes};
-  return !progress || progress(so_far) ? 0 : GIT_EUSER;
+bool is_half_pack(const std::string& name) {
+  return name.starts_with("tmp_") || name.starts_with("pack_git2_");
 }
 
-// A fetch that was killed leaves its half pack behind; of PyTorch that is up to a gigabyte.
-void remove_half_packs(const std::filesystem::path& repository) {
+// A fetch that was killed leaves its half pack behind; of PyTorch that is up to a gigabyte. A lock that
+// it left would make every later one fail. Nobody else fetches into this copy.
+void remove_leftovers(const std::filesystem::path& repository) {
+  namespace fs = std::filesystem;
   std::error_code ignored;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(repository / "objects" / "pack", ignored)) {
-    if (entry.path().filename().string().starts_with("pack_git2_")) {
-      std::filesystem::remove(entry.path(), ignored);
-    }
-  }
+  for (const auto& entry : fs::directory_iterator(repository / "objects" / "pack", ignored))
+    if (is_half_pack(entry.path().filename().string())) fs::remove(entry.path(), ignored);
+  std::vector<fs::path> locks;
+  for (const auto& entry : fs::directory_iterator(repository, ignored))
+    if (entry.path().extension() == ".lock") locks.push_back(entry.path());
+  for (const auto& entry : fs::recursive_directory_iterator(repository / "refs", ignored))
+    if (entry.path().extension() == ".lock") locks.push_back(entry.path());
+  for (const fs::path& lock : locks) fs::remove(lock, ignored);
 }
 
 }  // namespace
@@ -114,35 +116,57 @@ void Repository::open() {
   if (error != 0) fail("use " + options_.url + " as the remote of " + path, "check [repository] url");
 }
 
-void Repository::fetch() {
-  const std::lock_guard lock(mutex_);
-  const auto attempt = "fetch " + options_.url + " into " + options_.path.string();
-  const std::string advice = "check [repository] url and the network";
-  remove_half_packs(options_.path);
-  git_remote* looked_up = nullptr;
-  if (git_remote_lookup(&looked_up, repository_.get(), remote_name) != 0) fail(attempt, advice);
-  const RemoteHandle remote(looked_up);
-
-  std::vector<std::string> refspecs;
-  for (const auto& branch : options_.branches) {
-    refspecs.push_back("+refs/heads/" + branch + ":" + tracking_ref(branch));
-  }
-  std::vector<char*> pointers;
-  for (auto& refspec : refspecs) pointers.push_back(refspec.data());
-  const git_strarray wanted{pointers.data(), pointers.size()};
-
-  git_fetch_options fetching = GIT_FETCH_OPTIONS_INIT;
-  fetching.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;  // PyTorch has tens of thousands
-  fetching.callbacks.transfer_progress = on_progress;
-  fetching.callbacks.payload = &options_.progress;
-  if (git_remote_fetch(remote.get(), &wanted, &fetching, nullptr) != 0) fail(attempt, advice);
-
-  git_oid found;
-  if (git_reference_name_to_id(&found, repository_.get(),
-                               tracking_ref(options_.branches.front()).c_str()) != 0) {
-    fail(attempt, "it has no branch " + options_.branches.front() + "; check [repository] main");
-  }
+std::string Repository::ask(const std::vector<std::string>& arguments) {
+  GitOutcome outcome =
+      run_git(options_.path, arguments, options_.limits, stop_.get_token(), options_.progress);
+  if (!outcome.failure.empty())
+    throw std::runtime_error(without_credentials("cannot fetch " + options_.url + " into " +
+                                                 options_.path.string() + ": " + outcome.failure +
+                                                 "; check [repository] url and the network"));
+  return std::move(outcome.output);
 }
+
+std::optional<CommitSha> Repository::tip(std::string_view branch) const {
+  const std::lock_guard lock(mutex_);
+  git_oid found;
+  if (git_reference_name_to_id(&found, repository_.get(), tracking_ref(branch).c_str()) != 0)
+    return std::nullopt;
+  return to_sha(found);
+}
+
+// Of the remote's "<sha>\t<ref>" lines. A branch that the remote does not have is left out.
+std::vector<std::string> Repository::changed_branches(const std::string& listing) const {
+  std::vector<std::string> changed;
+  for (const std::string& branch : options_.branches) {
+    const auto at = listing.find("\trefs/heads/" + branch + "\n");
+    if (at == std::string::npos || at < 40) {
+      if (branch != options_.branches.front()) continue;
+      throw std::runtime_error(without_credentials("cannot fetch " + options_.url) +
+                               ": it has no branch " + branch + "; check [repository] main");
+    }
+    if (tip(branch) != CommitSha::parse(std::string_view(listing).substr(at - 40, 40)))
+      changed.push_back(branch);
+  }
+  return changed;
+}
+
+void Repository::fetch() {
+  const std::lock_guard one_at_a_time(fetching_);
+  remove_leftovers(options_.path);
+  std::vector<std::string> list{"ls-remote", remote_name};
+  for (const auto& branch : options_.branches) list.push_back("refs/heads/" + branch);
+  const auto changed = changed_branches(ask(list));
+  if (changed.empty()) return;
+  // No tags: PyTorch has tens of thousands.
+  std::vector<std::string> bring{"fetch",          "--no-tags",       "--no-write-fetch-head",
+                                 "--progress",     "--no-auto-gc",    "--no-recurse-submodules",
+                                 remote_name};
+  for (const auto& branch : changed)
+    bring.push_back("+refs/heads/" + branch + ":" + tracking_ref(branch));
+  ask(bring);
+}
+
+void Repository::stop() { stop_.request_stop(); }
 
 std::optional<Commit> Repository::find(const CommitSha& sha) const {
   const std::lock_guard lock(mutex_);

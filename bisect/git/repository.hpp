@@ -1,35 +1,31 @@
-// The watched repository: a bare copy in the service's data folder, read and fetched through libgit2.
-// Built by the composition root; asked by discovery (identity), planner (ranges, overlays) and reports.
+// The watched repository: a bare copy in the service's data folder, read through libgit2 and fetched by
+// the git program. Built by the composition root; asked by discovery (identity), planner (ranges, overlays) and reports.
 #pragma once
 
-#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
+#include <vector>
 
 #include "bisect/git/commit_graph.hpp"
+#include "bisect/git/git_process.hpp"
 
 struct git_repository;
 
 namespace nightjar::git {
 
-// How far a fetch is. `total` is 0 until the remote has said how much there is.
-struct FetchProgress {
-  std::size_t objects = 0;
-  std::size_t total = 0;
-  std::size_t received_bytes = 0;
-};
-
 struct RepositoryOptions {
   std::string url;              // of the remote; a local path will do
   std::filesystem::path path;   // of the bare copy; made if it is not there
   std::vector<std::string> branches = {"main", "nightly"};  // the first must exist
-  std::function<bool(const FetchProgress&)> progress;       // false cancels; called while fetching
+  NetworkLimits limits;
+  std::function<void(std::string_view)> progress;  // each line that git says while fetching
 };
 
-// May be used from several threads: calls follow one another, and a reader waits for a fetch.
+// May be used from several threads. Only fetches wait for one another, readers never wait for a fetch.
 class Repository final : public CommitGraph {
  public:
   // Opens the copy or makes an empty one; no network. The first fetch() is the clone. Throws
@@ -39,7 +35,10 @@ class Repository final : public CommitGraph {
   Repository(const Repository&) = delete;
   Repository& operator=(const Repository&) = delete;
 
+  // A killed fetch leaves the branches as they were, and what it brought is not used.
   void fetch() override;
+  // From any thread: ends a fetch that is under way, and refuses later ones.
+  void stop();
   std::optional<Commit> find(const CommitSha& sha) const override;
   std::optional<CommitSha> resolve(std::string_view revision) const override;
   std::optional<std::vector<Commit>> range(const CommitSha& good,
@@ -53,11 +52,16 @@ class Repository final : public CommitGraph {
   };
 
   void open();
+  std::string ask(const std::vector<std::string>& arguments);
+  std::vector<std::string> changed_branches(const std::string& listing) const;
+  std::optional<CommitSha> tip(std::string_view branch) const;
   [[noreturn]] void fail(const std::string& attempt, const std::string& advice) const;
 
   RepositoryOptions options_;
   std::unique_ptr<git_repository, Close> repository_;
-  mutable std::mutex mutex_;
+  mutable std::mutex mutex_;  // of libgit2's objects; never held over a network call
+  std::mutex fetching_;
+  std::stop_source stop_;
 };
 
 }  // namespace nightjar::git

@@ -45,7 +45,7 @@ class Chooser {
   Chooser(const Posterior& posterior, const Claim& claim, const SearchLog& log,
           const SearchPolicy& policy)
       : posterior_(posterior), data_(posterior.data), log_(log), policy_(policy),
-        run_variance_(posterior.noise.run * summary_loss) {
+        run_variance_(posterior.noise.run * summary_loss), small_counts_(no_step_to_blame(posterior)) {
     weigh(claim);
   }
 
@@ -55,7 +55,7 @@ class Chooser {
       if (!fresh && !room) continue;
       for (int build = 0; build < data_.builds(); ++build) look_at_build(build, fresh);
     }
-    const double idle = posterior_.nothing + posterior_.too_small;
+    const double idle = posterior_.nothing + (small_counts_ ? 0 : posterior_.too_small);
     look_at_gaps(idle < build_below);
     if (best_commit_ < 0) {  // nothing tells anything: the ends, again
       return {!room, false, {0, data_.commits.back(), data_.commits.back(), 0}, {}};
@@ -108,6 +108,10 @@ class Chooser {
     return out;
   }
 
+  bool is_placed(const Hypothesis& h, int gap) const {
+    return (h.kind == Kind::steps || (small_counts_ && h.kind == Kind::small)) && h.has(gap);
+  }
+
   double session_mean(const Fit& fit, bool fresh) const {
     return (fresh ? session_correlation : 1) * fit.theta[fit.session_at(data_.sessions - 1)];
   }
@@ -133,7 +137,7 @@ class Chooser {
     for (int gap = 0; gap < data_.gaps(); ++gap) {
       double here = 0;
       for (std::size_t i = 0; i < kept_.size(); ++i) {
-        if (kept_[i]->hypothesis.kind == Kind::steps && kept_[i]->hypothesis.has(gap)) {
+        if (is_placed(kept_[i]->hypothesis, gap)) {
           here += share_[i];
         }
       }
@@ -184,7 +188,7 @@ class Chooser {
       for (std::size_t i = 0; i < kept_.size(); ++i) {
         const Fit& fit = *kept_[i];
         const double session = session_mean(fit, fresh);
-        if (fit.hypothesis.kind == Kind::steps && fit.hypothesis.has(gap)) {
+        if (is_placed(fit.hypothesis, gap)) {
           expect.add(share_[i] * below, fit.level(gap + 1) + session);
           expect.add(share_[i] * (1 - below), fit.level(gap) + session);
         } else {
@@ -226,6 +230,7 @@ class Chooser {
   const SearchLog& log_;
   const SearchPolicy& policy_;
   double run_variance_;
+  bool small_counts_;  // a step too small to be blamed is worth a build all the same
   std::vector<const Fit*> kept_;
   std::vector<double> share_;
   double best_score_ = 0;

@@ -17,8 +17,7 @@ void weigh(Claim& claim, const Posterior& posterior) {
     if (!holds) continue;
     double real = 1, alone = 1;
     for (std::size_t k = 0; h.kind == Kind::steps && k < static_cast<std::size_t>(h.count); ++k) {
-      const bool claimed = std::find(claim.gaps.begin(), claim.gaps.end(), h.gaps[k]) != claim.gaps.end();
-      if (claimed) {
+      if (claim.has(h.gaps[k])) {
         real *= fit.worse[k];
       } else {
         alone *= 1 - fit.relevant[k];
@@ -63,6 +62,13 @@ Claim certain_part(const Claim& claim, const Posterior& posterior, const SearchL
   return out;
 }
 
+double chance_of_step(int gap, const Posterior& posterior) {
+  Claim one;
+  one.gaps = {gap};
+  weigh(one, posterior);
+  return std::min(one.all_real, 1.0);
+}
+
 bool is_cell(int gap, const Data& data, const SearchLog& log) {
   const int from = data.commits[static_cast<std::size_t>(gap)];
   const int to = data.commits[static_cast<std::size_t>(gap) + 1];
@@ -84,7 +90,7 @@ Belief belief_of(const Posterior& posterior) {
   Belief out;
   out.nothing = posterior.nothing;
   out.too_small = posterior.too_small;
-  out.noise = std::sqrt(posterior.noise.run);
+  out.noise = std::sqrt(posterior.noise.run) * posterior.data.unit;
   for (int gap = 0; gap < posterior.data.gaps(); ++gap) {
     double sum = 0;
     for (std::size_t i = 0; i < posterior.fits.size(); ++i) {
@@ -102,31 +108,6 @@ Belief belief_of(const Posterior& posterior) {
   std::stable_sort(out.cells.begin(), out.cells.end(), [](const CellMass& a, const CellMass& b) {
     return a.probability > b.probability;
   });
-  return out;
-}
-
-Answer culprits_of(const Claim& claim, const Posterior& posterior) {
-  Answer out;
-  out.outcome = Answer::Outcome::culprit;
-  const Fit& fit = posterior.fits[static_cast<std::size_t>(claim.fit)];
-  const Belief belief = belief_of(posterior);
-  for (int k = 0; k < fit.hypothesis.count; ++k) {
-    const int gap = fit.hypothesis.gaps[static_cast<std::size_t>(k)];
-    if (std::find(claim.gaps.begin(), claim.gaps.end(), gap) == claim.gaps.end()) continue;
-    NamedStep step;
-    step.first = posterior.data.commits[static_cast<std::size_t>(gap)] + 1;
-    step.last = posterior.data.commits[static_cast<std::size_t>(gap) + 1];
-    for (const CellMass& cell : belief.cells) {
-      if (cell.first == step.first) step.probability = cell.probability;
-    }
-    Row row{std::vector<double>(fit.theta.size(), 0.0), 0};
-    row.x[static_cast<std::size_t>(1 + k)] = 1;
-    const double sd = std::sqrt(variance(fit, std::move(row)));
-    step.ratio = std::exp(fit.step(k));
-    step.low = std::exp(fit.step(k) - 1.96 * sd);
-    step.high = std::exp(fit.step(k) + 1.96 * sd);
-    out.culprits.push_back(step);
-  }
   return out;
 }
 

@@ -27,6 +27,7 @@ int first_session(const Data& data, int build) {
 Data fresh_runs(const Data& data, int gap, int session) {
   Data out;
   out.first_sd = data.first_sd;
+  out.outlier_sd = data.outlier_sd;
   out.end_change = data.end_change;
   out.mass = {1};
   std::vector<int> seen(static_cast<std::size_t>(data.sessions));
@@ -155,7 +156,7 @@ std::optional<Measure> confirmation(const Claim& claim, const Posterior& posteri
   std::vector<std::pair<int, int>> wanted;  // gap, runs a side
   for (int k = 0; k < fit.hypothesis.count; ++k) {
     const int gap = fit.hypothesis.gaps[static_cast<std::size_t>(k)];
-    if (std::find(claim.gaps.begin(), claim.gaps.end(), gap) == claim.gaps.end()) continue;
+    if (!claim.has(gap)) continue;
     const Check check = check_step(gap, fit.step(k), posterior);
     if (check.passed) continue;
     wanted.emplace_back(gap, check.missing);

@@ -1,6 +1,7 @@
 // From the posterior to the next step: what could be answered, whether it is confirmed, what to measure.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "bisect/search/posterior.hpp"
@@ -13,8 +14,12 @@ struct Claim {
   std::vector<int> gaps;   // of the steps that make it worse
   double all_real = 0;     // P(each of them is a real worsening)
   double further = 0;      // P(they are, and there is another that matters)
+
+  bool has(int gap) const { return std::find(gaps.begin(), gaps.end(), gap) != gaps.end(); }
 };
 Claim claim(const Posterior& posterior);
+// P(there is a step in `gap`, be it small).
+double chance_of_step(int gap, const Posterior& posterior);
 // Those of its steps that are certain, told apart and confirmed each by itself.
 Claim certain_part(const Claim& claim, const Posterior& posterior, const SearchLog& log,
                    const SearchPolicy& policy);
@@ -53,8 +58,25 @@ Belief belief_of(const Posterior& posterior);
 // Runs until an answer: a rough guess for people who wait. `confirming`: runs that confirm the claim now; 0: none.
 double expected_rest(const Posterior& posterior, const Claim& claim, int confirming);
 // Runs that a search takes from its beginning to its end with noise like this and as many steps, the smallest
-// of them the claim's or `step` (log ratio).
-double usual_runs(const Posterior& posterior, const Claim& claim, double step);
-Answer culprits_of(const Claim& claim, const Posterior& posterior);
+// of them the claim's or one of the threshold.
+double usual_runs(const Posterior& posterior, const Claim& claim);
+
+// What the runs say about all steps together, and P(they reach the threshold).
+struct EndsChange {
+  double size = 0, sd = 1;
+  double reaches_threshold = 0;
+};
+EndsChange ends_change(const Posterior& posterior);
+// The ends differ, and no single step may be as large as the threshold.
+bool no_step_to_blame(const Posterior& posterior);
+// Nor are all steps together, probably: where they are no longer decides anything.
+bool is_below_threshold(const Posterior& posterior);
+
+// More runs of every build, if whether a step of the claim is named hangs on them.
+std::optional<Measure> closer_look(const Claim& claim, const Posterior& posterior, const SearchPolicy& policy);
+
+// The answers: without any step told apart, and for a claim that is certain.
+Answer nobody(const Posterior& posterior, const std::string& why);
+Answer named(const Claim& claim, const Posterior& posterior);
 
 }  // namespace nightjar::bisect::search

@@ -9,7 +9,6 @@
 namespace nightjar::bisect::search {
 namespace {
 
-constexpr double usual_step = .0677;  // log 1.07
 constexpr double fewest = 2;
 
 // Bits that are left about where the steps are, given that there are some.
@@ -46,8 +45,8 @@ double size_of(const Posterior& posterior, const Claim& claim) {
 
 }  // namespace
 
-double usual_runs(const Posterior& posterior, const Claim& claim, double step) {
-  const double size = std::min(size_of(posterior, claim), std::max(step, least_step));
+double usual_runs(const Posterior& posterior, const Claim& claim) {
+  const double size = std::min(size_of(posterior, claim), threshold_step);
   const double unit = posterior.noise.run / (size * size);
   const double bits = std::log2(static_cast<double>(posterior.data.commits.back()) + 1);
   const double a_step = bits * for_a_bit(unit) + to_confirm(unit);
@@ -57,7 +56,7 @@ double usual_runs(const Posterior& posterior, const Claim& claim, double step) {
 double expected_rest(const Posterior& posterior, const Claim& claim, int confirming) {
   const Data& data = posterior.data;
   const double idle = posterior.nothing + posterior.too_small, stepped = 1 - idle;
-  const double nobody = 10 + 123 * posterior.noise.run / (usual_step * usual_step) - data.runs();
+  const double nobody = 10 + 123 * posterior.noise.run / (threshold_step * threshold_step) - data.runs();
   double rest = idle * std::max(nobody, fewest);
   if (claim.fit < 0 || stepped <= 0) return rest;
   const double size = size_of(posterior, claim), unit = posterior.noise.run / (size * size);

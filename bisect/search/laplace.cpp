@@ -7,9 +7,9 @@ namespace {
 constexpr int rounds = 5;
 constexpr double least_curvature = .1;  // of a run's EM weight
 
-// Two components: a run is ordinary, or slower by N(outlier_mean, outlier_sd^2).
+// Two components: a run is ordinary, or slower by N(outlier_mean, data.outlier_sd^2).
 struct Mixture {
-  explicit Mixture(const Noise& noise)
+  Mixture(const Noise& noise, double outlier_sd)
       : narrow(1 / noise.run), wide(1 / (noise.run + outlier_sd * outlier_sd)),
         ordinary(std::log(1 - noise.outliers) + .5 * std::log(narrow)),
         outlying(std::log(noise.outliers) + .5 * std::log(wide)) {}
@@ -25,7 +25,7 @@ struct Mixture {
 class Fitter {
  public:
   Fitter(const Hypothesis& hypothesis, const Data& data, const Noise& noise, const Labels& labels)
-      : data_(data), noise_(noise), mixture_(noise), prior_(step_prior(hypothesis, data)),
+      : data_(data), noise_(noise), mixture_(noise, data.outlier_sd), prior_(step_prior(hypothesis, data)),
         weight_(data.blocks.size()), moment_(data.blocks.size()), mean_(data.blocks.size()) {
     fit_.hypothesis = hypothesis;
     fit_.outlying = labels;
@@ -156,6 +156,7 @@ class Fitter {
       const double of = std::exp(allowed);
       fit_.worse[at] = std::min(1.0, upper_tail((least_step - size) / sd) / of);
       fit_.relevant[at] = std::min(1.0, upper_tail((relevant - size) / sd) / of);
+      fit_.blamable[at] = std::min(1.0, upper_tail((threshold_step - size) / sd) / of);
     }
   }
 

@@ -19,6 +19,7 @@ struct Fit {
   Lower factor;                      // of the posterior precision of theta
   std::array<double, most_steps> worse{};     // P(step k is a worsening that matters)
   std::array<double, most_steps> relevant{};  // P(it is not small beside the largest)
+  std::array<double, most_steps> blamable{};  // P(it is at least the threshold)
 
   double step(int k) const { return theta[static_cast<std::size_t>(1 + k)]; }
   std::size_t session_at(int session) const {

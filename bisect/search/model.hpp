@@ -1,19 +1,22 @@
 // The model of the search: what a run's log value is made of, and what could have happened.
 //   y = mu + sum over steps k of D_k [commit beyond gap g_k] + d_session + b_build + e
 // d is AR(1) over sessions, b the layout of a build, e normal with one-sided outliers. A gap lies between
-// neighbouring measured commits. Inside the bisect room only.
+// neighbouring measured commits. All logs are in units of the threshold: it is log 1.07 here, whatever the
+// policy says, and so every constant of the model follows it. Inside the bisect room only.
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "bisect/search.hpp"
 
 namespace nightjar::bisect::search {
 
+inline const double threshold_step = std::log1p(.07);
 constexpr double least_step = .035;       // smaller steps (of logs) do not matter
 constexpr double relative_step = .2;      // nor do those under this share of the largest
-constexpr double outlier_mean = .20, outlier_sd = .10;
+constexpr double outlier_mean = .20;
 constexpr double session_correlation = .6;
 constexpr int most_steps = 5;
 
@@ -32,12 +35,15 @@ struct Block {
 
 // The log, sorted: equal evidence gives equal data whatever its order.
 struct Data {
+  double unit = 1;                // the log values are divided by it
+  bool of_inverses = false;       // as the policy says
   std::vector<double> y;          // log values, centred on the good end's first session
   std::vector<Block> blocks;      // by build, then session
   std::vector<int> build_blocks;  // first block of each build; one more at the end
   std::vector<int> commits;       // measured commits, ascending: build -> commit
   std::vector<double> mass;       // prior mass of each gap
   Labels outlying;                // first guess, by the block's own median
+  double outlier_sd = .10;        // of an outlier's excess
   int sessions = 0;               // without holes
   int last_session = -1;          // the log's number of the newest one
   int in_session = 0;             // its runs

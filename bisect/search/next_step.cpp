@@ -1,7 +1,6 @@
 // The decision: first runs, answer, confirmation, or the most telling measurement.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <stdexcept>
 #include <string>
 
@@ -94,32 +93,13 @@ Belief prior_belief(const SearchLog& log) {
   return out;
 }
 
-Answer nobody(const Posterior& posterior, const char* why) {
-  char text[200];
-  std::snprintf(text, sizeof text,
-                "%s: P(no step) %.4f, P(too small to matter) %.4f, after %d runs", why,
-                posterior.nothing, posterior.too_small, posterior.data.runs());
-  return {Answer::Outcome::not_reproduced, {}, text};
-}
-
-Answer named(const Claim& claim, const Posterior& posterior) {
-  Answer out = culprits_of(claim, posterior);
-  char text[240];
-  std::snprintf(text, sizeof text,
-                "P(each named step is real) %.4f, P(a further step) %.4f, each confirmed in a "
-                "fresh session, after %d runs",
-                claim.all_real, claim.further, posterior.data.runs());
-  out.rule = text;
-  return out;
-}
-
 // What is certain is named without the rest, when no run is left for that, or when part of a claim can be neither
 // confirmed nor given up.
 std::optional<Answer> without_the_rest(const Claim& said, const Posterior& posterior, const SearchLog& log,
                                        const SearchPolicy& policy) {
   const int runs = posterior.data.runs();
   const bool spent = runs >= policy.max_runs;
-  const bool stuck = runs >= stubbornness * usual_runs(posterior, said, std::log1p(policy.threshold));
+  const bool stuck = runs >= stubbornness * usual_runs(posterior, said);
   if (!spent && !stuck) return std::nullopt;
   const std::string why = spent ? "the budget of runs is spent: " + std::to_string(runs) + " runs"
                                 : "the rest was neither confirmed nor excluded";
@@ -130,7 +110,23 @@ std::optional<Answer> without_the_rest(const Claim& said, const Posterior& poste
     return out;
   }
   if (!spent) return std::nullopt;
-  return Answer{Answer::Outcome::inconclusive, {}, why};
+  if (is_below_threshold(posterior)) return nobody(posterior, why);
+  return Answer{Answer::Outcome::inconclusive, {}, why, {}};
+}
+
+// The claim is worth its confirmation.
+bool is_promising(const Claim& said, const Posterior& posterior, const SearchLog& log, bool below) {
+  return all_cells(said, posterior.data, log) && said.all_real >= claim_from &&
+         (below || said.further <= further_from) && posterior.nothing <= nothing_from;
+}
+
+// Nothing is left to be learnt but what would change nothing.
+bool is_sure(const Claim& said, const Posterior& posterior, const SearchPolicy& policy, bool below) {
+  if (said.all_real < policy.certainty || posterior.nothing >= most_nothing) return false;
+  if (below) return true;
+  const bool patient = posterior.data.runs() < patience * usual_runs(posterior, said);
+  return (posterior.too_small < most_small || no_step_to_blame(posterior)) &&
+         (said.further <= most_further(posterior) || !patient);
 }
 
 std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog& log,
@@ -138,16 +134,17 @@ std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog
   const Data& data = posterior.data;
   const Claim said = claim(posterior);
   const double idle = posterior.nothing + posterior.too_small;
-  if (idle > nobody_certainty || said.fit < 0) return nobody(posterior, "not reproduced");
-  const bool complete = all_cells(said, data, log);
+  const bool below = is_below_threshold(posterior);
+  // A change under half of the threshold is not worth a place; a larger one is, though nobody is blamed for it.
+  const bool minute = below && ends_change(posterior).size < least_step;
+  if (idle > nobody_certainty || said.fit < 0 || minute) return nobody(posterior, "not reproduced");
   std::optional<Measure> confirming;
-  if (complete && said.all_real >= claim_from && said.further <= further_from &&
-      idle <= nothing_from + posterior.too_small) {
+  if (is_promising(said, posterior, log, below)) {
     confirming = confirmation(said, posterior, policy);
-    const bool sure = !confirming && said.all_real >= policy.certainty &&
-                      posterior.nothing < most_nothing && posterior.too_small < most_small;
-    const bool patient = data.runs() < patience * usual_runs(posterior, said, std::log1p(policy.threshold));
-    if (sure && (said.further <= most_further(posterior) || !patient)) return named(said, posterior);
+    if (!confirming && is_sure(said, posterior, policy, below)) {
+      if (!below) confirming = closer_look(said, posterior, policy);
+      if (!confirming) return named(said, posterior);
+    }
   }
   if (auto answer = without_the_rest(said, posterior, log, policy)) return *std::move(answer);
   const bool only_ends = data.builds() == 2 && log.untestable.empty();
@@ -166,6 +163,7 @@ std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog
 
 NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
   validate(log);
+  require(std::isfinite(policy.threshold) && policy.threshold > 0, "the threshold is not positive and finite");
   const SearchLog usable = without_untestable(log);
   auto runs_of = [&](int commit) {
     return static_cast<int>(

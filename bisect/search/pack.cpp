@@ -11,16 +11,18 @@ namespace {
 
 constexpr double least_sd = .004;
 constexpr double caution = 1.4;  // a median deviation of ten runs is often too small
+// Outliers are a machine's, and do not shrink with the threshold: the largest lies within so many sd.
+constexpr double largest_outlier_z = 3;
 
 // Log values of `commit` in the first session that has it.
-std::vector<double> first_seen(const SearchLog& log, int commit) {
+std::vector<double> first_seen(const SearchLog& log, int commit, double unit) {
   int first = -1;
   for (const SearchRun& run : log.runs) {
     if (run.commit == commit && (first < 0 || run.session < first)) first = run.session;
   }
   std::vector<double> out;
   for (const SearchRun& run : log.runs) {
-    if (run.commit == commit && run.session == first) out.push_back(std::log(run.value));
+    if (run.commit == commit && run.session == first) out.push_back(std::log(run.value) / unit);
   }
   std::sort(out.begin(), out.end());
   return out;
@@ -28,7 +30,7 @@ std::vector<double> first_seen(const SearchLog& log, int commit) {
 
 void set_first_guesses(const SearchLog& log, const SearchPolicy& policy, Data& data,
                        std::vector<double>& good) {
-  auto bad = first_seen(log, log.commits);
+  auto bad = first_seen(log, log.commits, data.unit);
   const double centre = median(good), end = median(bad);
   data.end_change = end - centre;
   std::vector<double> rest;
@@ -36,7 +38,7 @@ void set_first_guesses(const SearchLog& log, const SearchPolicy& policy, Data& d
   for (double y : bad) rest.push_back(y - end);
   data.first_sd = std::max(robust_sd(rest) * caution, least_sd);
   if (policy.expected_noise > 0) {
-    data.first_sd = std::max(policy.expected_noise, least_sd);
+    data.first_sd = std::max(policy.expected_noise / data.unit, least_sd);
     data.known_runs = policy.expected_noise_runs;
   }
 }
@@ -62,6 +64,7 @@ void set_masses(const SearchLog& log, Data& data) {
 
 void guess_outliers(Data& data) {
   data.outlying.assign(data.y.size(), .02);
+  double largest = 0;
   for (const Block& block : data.blocks) {
     if (block.count < 3) continue;
     const auto values = std::span(data.y).subspan(static_cast<std::size_t>(block.first),
@@ -72,18 +75,22 @@ void guess_outliers(Data& data) {
         data.outlying[static_cast<std::size_t>(block.first) + i] = .9;
       }
     }
+    largest = std::max(largest, values.back() - middle);
   }
+  data.outlier_sd = std::max(data.outlier_sd, (largest - outlier_mean) / largest_outlier_z);
 }
 
 Data pack(const SearchLog& log, const SearchPolicy& policy) {
   Data data;
+  data.unit = std::log1p(policy.threshold) / threshold_step;
+  data.of_inverses = policy.of_inverses;
   std::map<int, int> session_index;
   std::map<std::pair<int, int>, std::vector<double>> by_block;  // (commit, session)
-  auto good = first_seen(log, 0);
+  auto good = first_seen(log, 0, data.unit);
   const double centre = median(good);
   for (const SearchRun& run : log.runs) {
     session_index[run.session] = 0;
-    by_block[{run.commit, run.session}].push_back(std::log(run.value) - centre);
+    by_block[{run.commit, run.session}].push_back(std::log(run.value) / data.unit - centre);
   }
   for (auto& [session, index] : session_index) index = data.sessions++;
   data.last_session = session_index.rbegin()->first;

@@ -92,6 +92,9 @@ Posterior infer(const SearchLog& log, const SearchPolicy& policy) {
     const Kind kind = out.fits[i].hypothesis.kind;
     if (kind == Kind::nothing || kind == Kind::better) out.nothing += out.share[i];
     if (kind == Kind::small) out.too_small += out.share[i];
+    double none = 1;
+    for (const double step : out.fits[i].blamable) none *= 1 - step;
+    out.blamable += out.share[i] * (1 - none);
   }
   return out;
 }

@@ -14,6 +14,7 @@ struct Posterior {
   std::vector<double> share;    // their probabilities; sum to one
   double nothing = 0;           // nothing, or an improvement
   double too_small = 0;
+  double blamable = 0;          // P(some step is at least the threshold)
 
   // Index of the best hypothesis with steps; -1: none is left.
   int best_steps() const;

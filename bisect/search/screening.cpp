@@ -13,7 +13,7 @@ class Screening {
   Screening(const Data& data, const Noise& noise, const Labels& labels)
       : data_(data), gaps_(data.gaps()) {
     std::vector<double> weight(data.blocks.size()), moment(data.blocks.size());
-    const double wide_variance = noise.run + outlier_sd * outlier_sd;
+    const double wide_variance = noise.run + data.outlier_sd * data.outlier_sd;
     const double narrow = 1 / noise.run, wide = 1 / wide_variance;
     const double ordinary = std::log(1 - noise.outliers) - .5 * std::log(noise.run);
     const double outlying = std::log(noise.outliers) - .5 * std::log(wide_variance);

@@ -5,8 +5,15 @@ wanted_packages() {
   echo libgit2-dev libsqlite3-dev libcurl4-openssl-dev libarchive-dev libssl-dev
   echo nlohmann-json3-dev libspdlog-dev libcli11-dev libtomlplusplus-dev catch2
   if [[ $VERSION_CODENAME == bookworm ]]; then echo libboost1.81-dev; else echo libboost-dev; fi
+  if [[ $with_tests == yes ]]; then echo jq; fi  # documents' commands use it
+  # Compiled workloads are built against Python's headers; a Python of one's own brings them.
+  if ! has_python_headers; then echo python3-dev; fi
   # Whatever provides npm will do: NodeSource's nodejs brings it along.
   if [[ $with_tests == yes ]] && ! command -v npm >/dev/null; then echo npm; fi
+}
+
+has_python_headers() {
+  [[ -f $("$(base_python)" -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)/Python.h ]]
 }
 
 is_installed() { [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == "install ok installed" ]]; }

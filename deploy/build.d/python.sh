@@ -3,7 +3,9 @@
 
 torch_version=2.13.0
 torch_index=https://download.pytorch.org/whl/cpu
-tools="pytest openapi-schema-validator openapi-spec-validator"
+cuda_gigabytes=8  # of disk, for a CUDA build with NVIDIA's libraries
+# The newest schemathesis may find more: it is raised on purpose.
+tools="pytest openapi-schema-validator openapi-spec-validator schemathesis==4.32.5"
 
 base_python() { echo "${NIGHTJAR_PYTHON:-python3}"; }
 
@@ -25,6 +27,7 @@ ensure_torch() {
   local identity stamp=$cache/python/.nightjar
   "$(base_python)" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
     fail "$(base_python) is older than 3.10, which PyTorch $torch_version needs; set NIGHTJAR_PYTHON"
+  rebase_venv "$cache/python"
   identity="torch $torch_version; $(python_identity); ${NIGHTJAR_TORCH:-own}"
   if done_already "$stamp" "$identity"; then
     say "$torch_version, there already"
@@ -41,18 +44,46 @@ ensure_torch() {
 
 # The wheel is kept: the demo makes its nightlies of it.
 install_torch() {
-  local from=()
+  local variant
   mkdir -p "$cache/wheels"
   make_venv "$cache/python" "$(base_python)"
-  if ! compgen -G "$cache/wheels/torch-$torch_version*-cp$(python_digits)-*.whl" >/dev/null; then
-    if curl -fsS --max-time 5 -o /dev/null "$torch_index/torch/"; then from=(--index-url "$torch_index"); fi
-    "$cache/python/bin/pip" download -q --no-deps -d "$cache/wheels" "${from[@]}" "torch==$torch_version" || return 1
-  fi
+  [[ -n $(kept_wheel) ]] || download_torch || return 1
+  variant=$(variant_of "$(kept_wheel)")
+  if [[ $variant != cpu ]]; then allow_for_gpu_build "$variant"; fi
   # pip compiles to byte code with one process, compileall with one a core.
-  "$cache/python/bin/pip" install -q --no-compile numpy \
-    "$cache"/wheels/torch-"$torch_version"*-cp"$(python_digits)"-*.whl || return 1
+  "$cache/python/bin/pip" install -q --no-compile numpy "$(kept_wheel)" || return 1
   "$cache/python/bin/python" -m compileall -q -j 0 "$cache/python/lib" >&2 || true
   imports_torch
+}
+
+# The wheel for this Python, the CPU's where there are several; nothing if there is none.
+kept_wheel() {
+  local tags wheel
+  tags=cp$(python_digits)
+  for wheel in "$cache/wheels/torch-$torch_version+cpu-$tags"-*.whl "$cache/wheels/torch-$torch_version"*-"$tags"-*.whl; do
+    if [[ -f $wheel ]]; then echo "$wheel"; return; fi
+  done
+}
+
+# From PyTorch's index of CPU wheels; where that does not answer, whatever pip's own index has.
+download_torch() {
+  local pip=("$cache/python/bin/pip" download -q --no-deps -d "$cache/wheels" "torch==$torch_version")
+  if curl -fsS --max-time 10 -o /dev/null "$torch_index/torch/" && "${pip[@]}" --index-url "$torch_index"; then return; fi
+  "${pip[@]}"
+}
+
+# What a wheel was built for, as the demo reads it: "cpu", "cu130".
+variant_of() { PYTHONPATH=deploy/demo.d "$(base_python)" -c 'import sys, wheel; print(wheel.variant(sys.argv[1]))' "$1"; }
+
+# A build for a GPU runs on a CPU as well, but only with all the libraries that it is linked to.
+allow_for_gpu_build() {
+  local free
+  free=$(($(df --output=avail -k "$cache" | tail -n 1) / 1000000))
+  if ((free < cuda_gigabytes)); then
+    fail "$torch_index does not answer, and the $1 build of pip's own index needs $cuda_gigabytes GB of disk, where $free \
+are free; make that index reachable, or set NIGHTJAR_TORCH to a PyTorch that is installed"
+  fi
+  note "PyTorch is the $1 build of pip's own index (5 GB with its libraries; $torch_index did not answer). It measures on a CPU too."
 }
 
 python_digits() { "$(base_python)" -c 'import sys; print("%d%d" % sys.version_info[:2])'; }
@@ -86,6 +117,7 @@ use_debian_libtorch() {
 
 ensure_tools() {
   local identity stamp=$cache/tools/.nightjar
+  rebase_venv "$cache/tools"
   identity="$tools; $(python_identity)"
   if done_already "$stamp" "$identity"; then
     say "there already"

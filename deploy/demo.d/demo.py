@@ -18,12 +18,11 @@ import make_day
 import narrate
 import summary
 import wheel
+from follow import follow
 from service_client import Unreachable
 from stage import BIN, ROOT, Broken, Stage
 
 EMPTY = {"builds": [], "nights": [], "jobs": [], "regressions": [], "bisections": [], "reports": []}
-LONGEST_SECONDS = 3600
-RESTART_SECONDS = 30
 
 
 class Progress:
@@ -46,35 +45,6 @@ def find_wheel():
     raise Broken("there is no wheel of PyTorch for .cache/python in .cache/wheels; run deploy/build with a network")
 
 
-def follow(stage, progress, seen, done):
-    """Tells what happens until done(snapshot); returns that snapshot. `seen`: the last one told."""
-    end = time.monotonic() + LONGEST_SECONDS
-    while True:
-        stage.check_alive()
-        now = look(stage)
-        for sentence in narrate.sentences(seen, now):
-            progress.say(sentence)
-        if done(now):
-            return now
-        seen = now
-        if time.monotonic() > end:
-            raise Broken(f"no end after {LONGEST_SECONDS} s; see the logs in {stage.folder}")
-        time.sleep(1)
-
-
-def look(stage):
-    """The service's state; a service that is being started again is waited for."""
-    end = time.monotonic() + RESTART_SECONDS
-    while True:
-        try:
-            return stage.service.snapshot()
-        except Unreachable:
-            stage.check_alive()
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.5)
-
-
 class Stopwatch:
     """Seconds of the day's parts; a part runs until the next begins."""
 
@@ -95,22 +65,21 @@ class Stopwatch:
 
 def run_day(stage, day, folder, progress, watch):
     """Publishes the two nightlies, one after the other, and follows both to their end."""
-    first, second = (nightly["date"] for nightly in day["nightlies"])
+    first, second = day["nightlies"]
     watch.begin("night")
     progress.say("publishing the first nightly; it becomes what is normal")
     make_day.publish(folder, day, 1)
-    seen = follow(stage, progress, EMPTY, lambda now: narrate.is_settled(now, first))
+    seen = follow(stage, progress.say, EMPTY, first)
     progress.say(f"publishing the second nightly, {day['commits']} commits later")
     make_day.publish(folder, day, 2)
 
-    def done(now):
-        night = narrate.night_of(now, second)
+    def notice(now):
+        night = narrate.night_of(now, second["date"])
         if night and night["state"] == "judging":
             watch.begin("confirm")
         if night and night["state"] == "done":
             watch.begin("bisect")
-        return narrate.is_settled(now, second)
-    return follow(stage, progress, seen, done)
+    return follow(stage, progress.say, seen, second, notice)
 
 
 def keep_reports(stage, seed):
@@ -136,7 +105,7 @@ def perform(options, folder, progress):
     index, stop_index = index_server.start(day_folder)
     stage = Stage(folder)
     try:
-        stage.write_configuration(index, day["repository"], wheel.parts(base)[1].split("-")[0])
+        stage.write_configuration(index, day["repository"], day["variant"], wheel.parts(base)[1].split("-")[0])
         stage.start_service()
         progress.say(f"watch it at {stage.service.address}/")
         stage.start_runner()

@@ -18,14 +18,14 @@ import urllib.parse
 # Lines that must be passed over: other Pythons, platforms, packages, an older base version of the same
 # date, and one that is no wheel.
 STRANGERS = [
-    "torch-{release}.dev{day}+cpu-cp39-cp39-linux_x86_64.whl",
-    "torch-{release}.dev{day}+cpu-cp315-cp315t-manylinux_2_28_x86_64.whl",
-    "torch-{release}.dev{day}+cpu-{tag}-{tag}-win_amd64.whl",
+    "torch-{release}.dev{day}+{variant}-cp39-cp39-linux_x86_64.whl",
+    "torch-{release}.dev{day}+{variant}-cp315-cp315t-manylinux_2_28_x86_64.whl",
+    "torch-{release}.dev{day}+{variant}-{tag}-{tag}-win_amd64.whl",
     "torch-{release}.dev{day}-{tag}-none-macosx_14_0_arm64.whl",
-    "torch-{release}.dev{day}+cpu-{tag}-{tag}-manylinux_2_28_aarch64.whl",
-    "torch-2.3.0.dev{day}+cpu-{tag}-{tag}-manylinux_2_28_x86_64.whl",
-    "torchvision-0.28.0.dev{day}+cpu-{tag}-{tag}-linux_x86_64.whl",
-    "torch-{release}.dev{day}+cpu.tar.gz",
+    "torch-{release}.dev{day}+{variant}-{tag}-{tag}-manylinux_2_28_aarch64.whl",
+    "torch-2.3.0.dev{day}+{variant}-{tag}-{tag}-manylinux_2_28_x86_64.whl",
+    "torchvision-0.28.0.dev{day}+{variant}-{tag}-{tag}-linux_x86_64.whl",
+    "torch-{release}.dev{day}+{variant}.tar.gz",
 ]
 
 
@@ -47,9 +47,9 @@ def page(wheels, origin):
     """The page of torch: each published wheel by its address at `origin`, strangers around it."""
     lines = []
     for wheel in wheels:
-        release, day, tag = re.match(r"torch-([\d.]+)\.dev(\d{8})\+\w+-(\w+)-", wheel).groups()
+        release, day, variant, tag = re.match(r"torch-([\d.]+)\.dev(\d{8})\+([\w.]+)-(\w+)-", wheel).groups()
         for stranger in STRANGERS:
-            name = stranger.format(release=release, day=day, tag=tag)
+            name = stranger.format(release=release, day=day, variant=variant, tag=tag)
             lines.append(_anchor("/whl/nightly/cpu/" + urllib.parse.quote(name), name))
         lines.append(_anchor(f"{origin}/whl/nightly/cpu/{urllib.parse.quote(wheel)}", wheel))
     body = "\n    ".join(lines)

@@ -28,6 +28,7 @@ def _before(files):
 def make_day(base, out, seed, quiet, date):
     """Returns day.json's content; `date` is that of the second nightly."""
     release, _ = wheel.parts(base)
+    variant = wheel.variant(base)
     python = wheel.python_files(base)
     dates = [date - datetime.timedelta(days=1), date]
     cuts = [commits.cut(d) for d in dates]
@@ -49,13 +50,13 @@ def make_day(base, out, seed, quiet, date):
     nightlies = []
     for d, at, end, changes in zip(dates, cuts, ends, changed):
         nightly = history.release(repository, d, at, end, nightly)
-        version = f"{release}.dev{d:%Y%m%d}+cpu"
+        version = f"{release}.dev{d:%Y%m%d}+{variant}"
         path = wheel.write_nightly(base, os.path.join(out, "wheels"), version, nightly, changes)
         nightlies.append({"date": str(d), "version": version, "main": end, "nightly": nightly,
                           "wheel": os.path.basename(path)})
     planted = [{"commit": sha, "metric": c.metric, "subject": c.subject}
                for sha, c in zip(shas[len(past):], day) if c.metric]
-    content = {"commits": len(day), "repository": repository, "nightlies": nightlies}
+    content = {"commits": len(day), "repository": repository, "variant": variant, "nightlies": nightlies}
     for name, value in (("day.json", content), ("truth.json", {"commits": len(day), "planted": planted})):
         with open(os.path.join(out, name), "w") as file:
             json.dump(value, file, indent=2)

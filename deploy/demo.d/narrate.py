@@ -1,6 +1,12 @@
 """What happened between two looks at the service, as sentences. Pure functions of two snapshots."""
 
-SETTLED = {"reported", "recovered", "dismissed", "inconclusive", "merged"}
+SETTLED = {"reported", "recovered", "dismissed", "inconclusive", "merged", "unconfirmed"}
+# How long each stage of a nightly may take: many times what it takes on two busy cores.
+PROOF_SECONDS = 600
+NIGHT_SECONDS = 300
+MEASURING_SECONDS = 3600
+SEARCH_SECONDS = 3600
+REPORT_SECONDS = 3600  # the two builds are profiled for the issue
 
 
 def brief(sha):
@@ -73,6 +79,7 @@ def _regression(item):
         "reported": f"is reported: {item['issue_url']}",
         "recovered": "has recovered",
         "dismissed": f"is dismissed, nobody is blamed: {_why(item)}",
+        "unconfirmed": f"could not be confirmed tonight: {_why(item)}",
         "inconclusive": "is real, but the evidence names nobody",
         "merged": f"has the same cause as regression {item['merged_into']}",
     }[item["state"]]
@@ -124,3 +131,35 @@ def is_settled(snapshot, date):
             and all(item["state"] in SETTLED for item in snapshot["regressions"])
             and all(item["state"] != "open" for item in snapshot["bisections"])
             and all(item["state"] != "pending" for item in snapshot["reports"]))
+
+
+def _nightly(snapshot, version):
+    return next((build for build in snapshot["builds"]
+                 if build["kind"] == "nightly" and build["version"] == version), None)
+
+
+def refusal(snapshot, version):
+    """Why the nightly of `version` will never be measured, as a sentence; None if it may be."""
+    build = _nightly(snapshot, version)
+    if build is None or build["state"] not in ("unproved", "unusable"):
+        return None
+    return f"the nightly {version} is refused as {build['state']}: {build['reason']}"
+
+
+def awaited(snapshot, nightly):
+    """(what has to happen next to `nightly`, the seconds that it may take, what is known to be in its way);
+    not for one that is settled."""
+    build, night = _nightly(snapshot, nightly["version"]), night_of(snapshot, nightly["date"])
+    if night is None and (build is None or build["state"] == "found"):
+        problem = build["reason"] if build else ""
+        return f"the nightly {nightly['version']} to be found and proved", PROOF_SECONDS, problem
+    if night is None or night["state"] == "waiting":
+        return f"the night of {nightly['version']} to start", NIGHT_SECONDS, night["reason"] if night else ""
+    if night["state"] == "measuring":
+        return f"night {night['id']} to be measured", MEASURING_SECONDS, ""
+    if night["state"] == "judging":
+        return f"the suspects of night {night['id']} to be compared again", MEASURING_SECONDS, ""
+    # What is blamed has only its profile and its report before it.
+    if any(item["state"] not in SETTLED | {"blamed"} for item in snapshot["regressions"]):
+        return f"the commits behind the regressions of night {night['id']} to be found", SEARCH_SECONDS, ""
+    return f"the culprits of night {night['id']} to be profiled and reported", REPORT_SECONDS, ""

@@ -36,6 +36,7 @@ sha256 = "{admin}"
 
 [source]
 index = "{index}"
+variant = "{variant}"
 python_tag = "{python_tag}"
 poll = 2
 
@@ -66,7 +67,7 @@ class Stage:
         self.processes = {}
         self.service = None
 
-    def write_configuration(self, index, repository, python_tag):
+    def write_configuration(self, index, repository, variant, python_tag):
         hashes = {}
         for role in ("runner", "admin"):
             token = secrets.token_hex(32)
@@ -76,7 +77,8 @@ class Stage:
             hashes[role] = hashlib.sha256(token.encode()).hexdigest()
         workloads = "[" + ", ".join(f'"{glob}"' for glob in WORKLOADS) + "]"
         (self.folder / "nightjar.toml").write_text(CONFIGURATION.format(
-            index=index, repository=repository, python_tag=python_tag, workloads=workloads, **hashes))
+            index=index, repository=repository, variant=variant, python_tag=python_tag, workloads=workloads,
+            **hashes))
 
     def start(self, name, *arguments):
         with open(self.folder / f"{name}.log", "ab") as log:

@@ -21,10 +21,23 @@ def python_files(path):
 
 def parts(path):
     """(version without a local part, tags) of a wheel's file name."""
-    match = re.fullmatch(r"torch-([0-9.]+)(?:\+\w+)?-(\w+-\w+-\w+)\.whl", os.path.basename(path))
+    match = re.fullmatch(r"torch-([0-9.]+)(?:\+[\w.]+)?-(\w+-\w+-\w+)\.whl", os.path.basename(path))
     if not match:
         raise ValueError(f"{path} is no release wheel of torch (torch-X.Y.Z+cpu-TAGS.whl)")
     return match.group(1), match.group(2)
+
+
+def variant(path):
+    """What this PyTorch was built for, as a nightly's version names it: cpu, cu130, rocm7.2 or xpu. The
+    wheel's own word, since PyPI's file name of a CUDA build names no variant."""
+    with zipfile.ZipFile(path) as wheel:
+        text = wheel.read(VERSION_FILE).decode()
+    built_for = dict(re.findall(r"(?m)^(cuda|hip|xpu)\b[^=\n]*= *['\"]([^'\"]+)", text))
+    if "cuda" in built_for:
+        return "cu" + built_for["cuda"].replace(".", "")
+    if "hip" in built_for:
+        return "rocm" + ".".join(built_for["hip"].split(".")[:2])
+    return "xpu" if "xpu" in built_for else "cpu"
 
 
 def _record_line(name, data):

@@ -29,17 +29,20 @@ MachineClass machine_of(const std::map<std::string, std::string>& facts) {
 }
 
 web::Response register_runner(Database& db, Context& context, const Request& request) {
-  const auto body = parse_body(request);
+  const auto body = parse_body(request, "register_runner");
   Runner runner;
   runner.name = field<std::string>(body, "name");
   runner.labels = field<std::map<std::string, std::string>>(body, "labels");
   runner.version = field<std::string>(body, "version");
   runner.workloads = field<std::vector<std::string>>(body, "workloads");
-  if (runner.name.empty()) throw Refused(400, "Bad body", "A runner needs a name.");
   storage::Transaction transaction(db);
   runner.machine =
       storage::intern_machine(db, machine_of(field<std::map<std::string, std::string>>(body, "facts"))).id;
   runner.seen_at = context.clock.now();
+  runner.token = request.principal.name;
+  // A new process under the old name and token: what the old one held will never come back by itself.
+  const auto before = storage::find_runner(db, runner.name);
+  if (before && before->token == runner.token) storage::return_jobs(db, before->id);
   runner = storage::register_runner(db, runner);
   storage::add_audit(db, {0, runner.seen_at, "token:" + request.principal.name, "register-runner",
                           "runner/" + std::to_string(runner.id.value)});
@@ -57,9 +60,9 @@ struct Attempt {
   json body;
 };
 
-Attempt attempt_of(Database& db, const Request& request) {
+Attempt attempt_of(Database& db, const Request& request, std::string_view operation_id) {
   const auto id = path_id<JobId>(request);
-  auto body = parse_body(request);
+  auto body = parse_body(request, operation_id);
   const int attempt = field<int>(body, "attempt");
   auto job = storage::find_job(db, id);
   if (!job) refuse_unknown("job", id.value);
@@ -73,13 +76,17 @@ void touch(Database& db, Context& context, const Attempt& made) {
 }
 
 [[noreturn]] void refuse_lost(const Attempt& made) {
+  if (made.job.state == JobState::cancelled)
+    throw Refused(409, "Job cancelled",
+                  "Job " + std::to_string(made.job.id.value) + " was cancelled: " + made.job.reason +
+                      "; stop working on it.");
   throw Refused(409, "Lease lost",
                 "Attempt " + std::to_string(made.attempt) + " does not hold job " +
                     std::to_string(made.job.id.value) + " any more; stop working on it.");
 }
 
 web::Response renew(Database& db, Context& context, const Request& request) {
-  const auto made = attempt_of(db, request);
+  const auto made = attempt_of(db, request, "renew_lease");
   const auto lease = context.config.queue.lease;
   if (!storage::renew_lease(db, made.job.id, made.attempt, context.clock.now() + lease))
     refuse_lost(made);
@@ -88,14 +95,16 @@ web::Response renew(Database& db, Context& context, const Request& request) {
 }
 
 web::Response take_result(Database& db, Context& context, const Request& request) {
-  const auto made = attempt_of(db, request);
+  const auto made = attempt_of(db, request, "send_result");
   SessionResult result;
-  from_json(made.body.at("result"), result);
   storage::Accepted accepted = storage::Accepted::stale;
   try {
+    from_json(made.body.at("result"), result);
     accepted = storage::store_result(db, made.job.id, made.attempt, result, context.clock.now());
+  } catch (const json::exception& error) {
+    throw Refused(422, "Bad result", cause_of(error));
   } catch (const std::invalid_argument& error) {
-    throw Refused(400, "Bad result", error.what());
+    throw Refused(422, "Bad result", error.what());
   }
   touch(db, context, made);
   const char* names[] = {"stored", "already_stored", "stale"};
@@ -110,7 +119,7 @@ web::Response take_result(Database& db, Context& context, const Request& request
 }
 
 web::Response fail(Database& db, Context& context, const Request& request) {
-  const auto made = attempt_of(db, request);
+  const auto made = attempt_of(db, request, "fail_job");
   const auto reason = field<std::string>(made.body, "reason");
   if (!storage::fail_job(db, made.job.id, made.attempt, reason)) refuse_lost(made);
   touch(db, context, made);
@@ -121,7 +130,7 @@ web::Response fail(Database& db, Context& context, const Request& request) {
 }
 
 web::Response release(Database& db, Context& context, const Request& request) {
-  const auto made = attempt_of(db, request);
+  const auto made = attempt_of(db, request, "release_job");
   if (!storage::release_job(db, made.job.id, made.attempt)) refuse_lost(made);
   spdlog::info("job released job={} attempt={}", made.job.id.value, made.attempt);
   context.claims.notify();
@@ -131,15 +140,17 @@ web::Response release(Database& db, Context& context, const Request& request) {
 
 void claim(Context& context, const Request& request, web::Respond respond) {
   try {
-    const auto body = parse_body(request);
+    const auto body = parse_body(request, "claim_job");
     const auto runner = field<RunnerId>(body, "runner");
     const double wait = std::clamp(field<double>(body, "wait_seconds"), 0.0, longest_wait_seconds);
     context.claims.claim(request, runner, std::chrono::milliseconds(static_cast<long>(wait * 1000)),
-                         std::move(respond));
+                         respond);
   } catch (const Refused& refused) {
     respond(refused.response());
+  } catch (const storage::Error& error) {
+    respond(database_failed(context, error));
   } catch (const json::exception& error) {
-    respond(web::problem(400, "Bad body", error.what()));
+    respond(web::problem(400, "Bad body", cause_of(error)));
   }
 }
 

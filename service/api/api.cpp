@@ -11,14 +11,25 @@ double Heartbeat::age_seconds(Time now) const {
   return last == 0 ? -1 : static_cast<double>(to_us(now) - last) / 1e6;
 }
 
+void Obstacles::set(std::vector<Obstacle> found) {
+  const std::lock_guard lock(mutex_);
+  found_ = std::move(found);
+}
+
+std::vector<Obstacle> Obstacles::get() const {
+  const std::lock_guard lock(mutex_);
+  return found_;
+}
+
 Context::Context(const Config& with, const Clock& time, storage::Database& writer_database,
-                 const std::filesystem::path& database_file, Artifacts& with_artifacts,
-                 web::EventStream& with_events, asio::any_io_executor io_executor,
+                 const std::filesystem::path& database_file, const git::CommitGraph& with_commits,
+                 Artifacts& with_artifacts, web::EventStream& with_events, asio::any_io_executor io_executor,
                  asio::any_io_executor write_executor, asio::any_io_executor read_executor,
                  std::function<void()> wake_engine)
     : config(with),
       clock(time),
       writer(writer_database),
+      commits(with_commits),
       artifacts(with_artifacts),
       events(with_events),
       io(io_executor),

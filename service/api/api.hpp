@@ -7,15 +7,25 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "service/api/cache.hpp"
 #include "service/api/claims.hpp"
 #include "service/api/readers.hpp"
+#include "service/complaints.hpp"
 #include "service/config.hpp"
+#include "service/engine/obstacles.hpp"
 #include "storage/database.hpp"
 #include "storage/model/time.hpp"
 #include "web/server.hpp"
+
+namespace nightjar::git {
+
+class CommitGraph;
+
+}  // namespace nightjar::git
 
 namespace nightjar::service {
 
@@ -36,20 +46,32 @@ class Heartbeat {
   std::atomic<std::int64_t> last_us_{0};
 };
 
+// What stops nights as of the last tick; written by the engine's thread, read by the routes.
+class Obstacles {
+ public:
+  void set(std::vector<Obstacle> found);
+  std::vector<Obstacle> get() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Obstacle> found_;
+};
+
 // What the routes work with. It outlives the server's run and the work on the executors.
 struct Context {
   // `writer` is used on `write` only, which runs one task at a time; `read` may run several; `io` is the
   // server's. `wake` tells the engine that something changed; it is called from any thread. Throws
   // std::runtime_error if the webhook's secret is configured but cannot be read.
   Context(const Config& config, const Clock& clock, storage::Database& writer,
-          const std::filesystem::path& database_file, Artifacts& artifacts,
-          web::EventStream& events, boost::asio::any_io_executor io,
+          const std::filesystem::path& database_file, const git::CommitGraph& commits,
+          Artifacts& artifacts, web::EventStream& events, boost::asio::any_io_executor io,
           boost::asio::any_io_executor write, boost::asio::any_io_executor read,
           std::function<void()> wake);
 
   const Config& config;
   const Clock& clock;
   storage::Database& writer;
+  const git::CommitGraph& commits;
   Artifacts& artifacts;
   web::EventStream& events;
   boost::asio::any_io_executor io, write, read;
@@ -59,8 +81,15 @@ struct Context {
   Readers readers;
   Cache cache;
   Heartbeat heartbeat;
+  Obstacles obstacles;
+  Complaints complaints;  // of requests while the database fails
   Claims claims;  // claims.notify() when jobs were queued
 };
+
+// "ok", or how much disk space is left and needed.
+std::string disk_check(const Context& context);
+// "ok", or why the database cannot be worked with: what the writer met, or damage that a reader met.
+std::string database_check(const Context& context);
 
 // Address, limits and the tokens of the configuration.
 web::ServerConfig server_config(const Config& config);

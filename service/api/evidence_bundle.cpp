@@ -2,10 +2,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "bisect/evidence/seal.hpp"
 #include "service/api/query.hpp"
 #include "service/api/routes.hpp"
 #include "service/api/rows.hpp"
 #include "storage/model/json_io.hpp"
+#include "web/secret.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
@@ -47,14 +49,17 @@ class Bundle {
                     {"bad", regression_.bad},
                     {"culprit", row["culprit"]}};
     json runs = runs_of(wanted);
-    return {{"format", "nightjar-evidence"},
-            {"nightjar", NIGHTJAR_VERSION},
-            {"regression", std::move(regression)},
-            {"machine", machine_json(db_, regression_.machine)},
-            {"builds", builds()},
-            {"jobs", jobs()},
-            {"runs", std::move(runs)},
-            {"changes", std::move(changes)}};
+    json bundle{{"format", "nightjar-evidence"},
+                {"format_version", evidence::sealed_format},
+                {"nightjar", NIGHTJAR_VERSION},
+                {"regression", std::move(regression)},
+                {"machine", machine_json(db_, regression_.machine)},
+                {"builds", builds()},
+                {"jobs", jobs()},
+                {"runs", std::move(runs)},
+                {"changes", std::move(changes)}};
+    bundle["seal"] = evidence::seal_of(bundle, web::sha256);
+    return bundle;
   }
 
  private:

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "bisect/git/commit_graph.hpp"
 #include "service/api/query.hpp"
 #include "service/api/routes.hpp"
 #include "service/api/rows.hpp"
@@ -14,8 +15,9 @@ namespace {
 
 // Items of a page as `row` writes them, a member of Rows.
 template <class T, class Row>
-web::Response page_answer(Database& db, const storage::Page<T>& page, Row row) {
-  Rows rows(db);
+web::Response page_answer(Database& db, const storage::Page<T>& page, Row row,
+                          const git::CommitGraph* commits = nullptr) {
+  Rows rows(db, commits);
   json items = json::array();
   for (const T& item : page.items) items.push_back((rows.*row)(item));
   return json_answer(page_of(std::move(items), page.next));
@@ -36,12 +38,12 @@ storage::Page<T> cut(std::vector<T> all, const storage::PageRequest& request) {
 }
 
 template <class Id, class Find, class Row>
-Work one(const char* what, Find find, Row row) {
+Work one(const char* what, Find find, Row row, const git::CommitGraph* commits = nullptr) {
   return [=](Database& db, const Request& request) {
     const auto id = path_id<Id>(request);
     const auto item = find(db, id);
     if (!item) refuse_unknown(what, id.value);
-    Rows rows(db);
+    Rows rows(db, commits);
     return json_answer((rows.*row)(*item));
   };
 }
@@ -62,7 +64,7 @@ web::Response list_runs(Database& db, const Request& request) {
   return page_answer(db, storage::list_runs(db, filter, query_page(request)), &Rows::run);
 }
 
-web::Response list_regressions(Database& db, const Request& request) {
+web::Response list_regressions(Database& db, const Request& request, const git::CommitGraph& commits) {
   storage::RegressionFilter filter;
   filter.state = query_enum<RegressionState>(request, "state");
   filter.metric = query_metric(request);
@@ -70,7 +72,17 @@ web::Response list_regressions(Database& db, const Request& request) {
   filter.since = query_time(request, "since");
   filter.commit = query_commit(request, "commit");
   return page_answer(db, storage::list_regressions(db, filter, query_page(request)),
-                     &Rows::regression);
+                     &Rows::regression, &commits);
+}
+
+web::Response one_commit(Database& db, const Request& request, const git::CommitGraph& commits) {
+  const auto& text = request.parameters.at("sha");
+  const auto sha = CommitSha::parse(text);
+  if (!sha) throw Refused(404, "Not found", "'" + text + "' is no commit: 40 hexadecimal digits are wanted.");
+  const json row = Rows(db, &commits).commit_detail(*sha);
+  if (row["subject"].is_null() && row["builds"].empty() && row["measured"].empty())
+    throw Refused(404, "Not found", "Nothing is known of commit " + text + ".");
+  return json_answer(row);
 }
 
 web::Response list_reports(Database& db, const Request& request) {
@@ -151,15 +163,21 @@ void add_list_routes(web::Server& server, Context& context) {
   list("runs", {"job", "build", "workload"}, list_runs);
   single("runs", one<RunId>("run", finder<RunId, storage::StoredRun>(storage::find_run),
                             &Rows::run_detail));
-  list("regressions", {"state", "metric", "workload", "since", "commit"}, list_regressions);
+  list("regressions", {"state", "metric", "workload", "since", "commit"},
+       [&context](Database& db, const Request& request) {
+         return list_regressions(db, request, context.commits);
+       });
   single("regressions",
          one<RegressionId>("regression",
                            finder<RegressionId, Regression>(storage::find_regression),
-                           &Rows::regression_detail));
+                           &Rows::regression_detail, &context.commits));
   list("bisections", {}, simple(storage::list_bisections, &Rows::bisection));
   single("bisections", one<BisectionId>("bisection",
                                         finder<BisectionId, Bisection>(storage::find_bisection),
-                                        &Rows::bisection_detail));
+                                        &Rows::bisection_detail, &context.commits));
+  add_read(server, context, "/api/v1/commits/{sha}", {}, [&context](Database& db, const Request& request) {
+    return one_commit(db, request, context.commits);
+  });
   list("reports", {"regression"}, list_reports);
   list("jobs", {"state"}, list_jobs);
   single("jobs", one<JobId>("job", finder<JobId, Job>(storage::find_job), &Rows::job_detail));

@@ -1,35 +1,87 @@
-// POST /api/v1/nights, and how a night is started whoever asks.
+// POST /api/v1/nights and /nights/{id}/cancel, and how a night is started whoever asks.
 #include <spdlog/spdlog.h>
 
 #include <nlohmann/json.hpp>
 
+#include "service/api/query.hpp"
 #include "service/api/respond.hpp"
 #include "service/api/routes.hpp"
 #include "service/api/rows.hpp"
+#include "service/engine/confirmations.hpp"
+#include "storage/builds.hpp"
+#include "storage/jobs.hpp"
+#include "storage/marks.hpp"
 #include "storage/nights.hpp"
+#include "storage/regressions.hpp"
 
 namespace nightjar::service::api {
 namespace {
 
 // The reason that the body may give: {} or {"reason": "..."}; nothing at all is fine.
-std::string reason_of(const web::Request& request) {
-  if (request.body.empty()) return {};
-  const auto body = parse_body(request);
-  std::string reason;
-  for (const auto& [name, value] : body.items()) {
-    if (name != "reason" || !value.is_string())
-      throw Refused(400, "Bad body",
-                    "A night is started with {} or {\"reason\": \"text\"}, not '" + name + "'.");
-    reason = value;
-  }
-  return reason;
+std::string reason_of(const web::Request& request, std::string_view operation) {
+  return request.body.empty() ? std::string() : parse_body(request, operation).value("reason", "");
+}
+
+// A webhook announces a build that is still to come. A person wants the newest one measured.
+std::optional<Night> same_night(storage::Database& db, const Context& context, NightTrigger trigger) {
+  if (auto waiting = storage::waiting_night(db, trigger)) return waiting;
+  if (trigger != NightTrigger::api) return std::nullopt;
+  const auto newest = storage::newest_proved(db, context.config.source.variant);
+  return newest ? storage::unclaimed_night(db, newest->id) : std::nullopt;
+}
+
+void tell_of(Context& context, const Night& night) {
+  context.events.publish(
+      "night", nlohmann::json{{"id", night.id.value}, {"state", name_of(night.state)}}.dump());
+  context.wake();
+}
+
+web::Response start_asked(storage::Database& db, Context& context, const web::Request& request) {
+  const auto started = start_night(db, context, NightTrigger::api, "token:" + request.principal.name,
+                                   reason_of(request, "start_night"));
+  auto response = json_answer(Rows(db).night(started->night), started->is_new ? 202 : 200);
+  response.headers.emplace_back("Location",
+                                "/api/v1/nights/" + std::to_string(started->night.id.value));
+  return response;
+}
+
+// Whatever the night was about to say is not said: no level, no improvement; its suspicions stay open.
+void call_off(storage::Database& db, Night& night, const std::string& actor, Time now) {
+  const std::string why = "night " + std::to_string(night.id.value) + " was cancelled by " + actor;
+  night.state = NightState::cancelled;
+  night.cancelled_by = actor;
+  night.finished_at = now;
+  storage::update_night(db, night);
+  storage::cancel_jobs_of_night(db, night.id, why);
+  storage::delete_improvements(db, night.id);
+  for (const Regression& regression : storage::regressions_of_night(db, night.id))
+    if (regression.state == RegressionState::suspected) leave_unconfirmed(db, regression, now, why);
+  storage::add_audit(db, {0, now, actor, "cancel-night", "night/" + std::to_string(night.id.value)});
+}
+
+web::Response cancel_asked(storage::Database& db, Context& context, const web::Request& request) {
+  const auto id = path_id<NightId>(request);
+  const std::string reason = reason_of(request, "cancel_night");
+  auto night = storage::find_night(db, id);
+  if (!night) refuse_unknown("night", id.value);
+  if (night->state == NightState::done || night->state == NightState::cancelled)
+    throw Refused(409, "Night over",
+                  "Night " + std::to_string(id.value) + " is " + std::string(name_of(night->state)) +
+                      "; only one that waits, measures or judges can be cancelled.");
+  if (!reason.empty()) night->reason = reason;
+  storage::Transaction transaction(db);
+  call_off(db, *night, "token:" + request.principal.name, context.clock.now());
+  transaction.commit();
+  spdlog::info("night cancelled night={} by={}", id.value, night->cancelled_by);
+  tell_of(context, *night);
+  return json_answer(Rows(db).night(*night));
 }
 
 }  // namespace
 
-std::optional<Night> start_night(storage::Database& db, Context& context, NightTrigger trigger,
-                                 const std::string& actor, const std::string& reason,
-                                 const std::string& delivery) {
+std::optional<StartedNight> start_night(storage::Database& db, Context& context, NightTrigger trigger,
+                                        const std::string& actor, const std::string& reason,
+                                        const std::string& delivery) {
   Night night;
   night.trigger = trigger;
   night.reason = reason;
@@ -37,27 +89,28 @@ std::optional<Night> start_night(storage::Database& db, Context& context, NightT
   storage::Transaction transaction(db);
   if (!delivery.empty() && !storage::first_delivery(db, delivery, night.started_at))
     return std::nullopt;
+  if (auto same = same_night(db, context, trigger)) {
+    transaction.commit();
+    return StartedNight{*std::move(same), false};
+  }
   night = storage::add_night(db, night);
   storage::add_audit(db, {0, night.started_at, actor, "start-night",
                           "night/" + std::to_string(night.id.value)});
   transaction.commit();
   spdlog::info("night started night={} by={}", night.id.value, actor);
-  context.events.publish("night", nlohmann::json{{"id", night.id.value}, {"state", "waiting"}}.dump());
-  context.wake();
-  return night;
+  tell_of(context, night);
+  return StartedNight{night, true};
 }
 
 void add_night_routes(web::Server& server, Context& context) {
-  add_write(server, context, "/api/v1/nights", web::Role::admin,
-            [&context](storage::Database& db, const web::Request& request) {
-              const Night night = *start_night(db, context, NightTrigger::api,
-                                               "token:" + request.principal.name,
-                                               reason_of(request));
-              auto response = json_answer(Rows(db).night(night), 202);
-              response.headers.emplace_back("Location",
-                                            "/api/v1/nights/" + std::to_string(night.id.value));
-              return response;
-            });
+  const auto add = [&](const char* path, auto* work) {
+    add_write(server, context, path, web::Role::admin,
+              [&context, work](storage::Database& db, const web::Request& request) {
+                return work(db, context, request);
+              });
+  };
+  add("/api/v1/nights", start_asked);
+  add("/api/v1/nights/{id}/cancel", cancel_asked);
 }
 
 }  // namespace nightjar::service::api

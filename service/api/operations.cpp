@@ -1,4 +1,5 @@
 // What operators ask: is it alive, can it work, how much is there to do. And the artifacts.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -11,25 +12,48 @@
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
+#include "storage/trouble.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
 namespace {
-
-std::string disk_check(const Context& context) {
-  std::error_code error;
-  const auto space = std::filesystem::space(context.config.service.data, error);
-  if (error) return "cannot tell: " + error.message();
-  if (space.available >= context.min_free_bytes) return "ok";
-  return std::to_string(space.available >> 20) + " MiB left, " +
-         std::to_string(context.min_free_bytes >> 20) + " MiB are needed";
-}
 
 std::string engine_check(const Context& context) {
   const double age = context.heartbeat.age_seconds(context.clock.now());
   const double allowed = 60 + 10 * static_cast<double>(context.config.queue.tick.count());
   if (age < 0) return "has not ticked yet";
   return age <= allowed ? "ok" : "has not ticked for " + std::to_string(static_cast<long>(age)) + " s";
+}
+
+json obstacle_list(const Context& context) {
+  json list = json::array();
+  for (const Obstacle& one : context.obstacles.get())
+    list.push_back({{"kind", name_of(one.kind)}, {"reason", one.reason}});
+  return list;
+}
+
+// Each check that is not "ok", in a sentence.
+std::string failures_of(const json& checks) {
+  std::string all;
+  for (const auto& [name, outcome] : checks.items())
+    if (outcome != "ok") all += (all.empty() ? "" : "; ") + name + ": " + outcome.get<std::string>();
+  return all;
+}
+
+// Not ready is what this service cannot work with. What a person must mend before there is a night, such
+// as a wrong address or no runner, is listed either way.
+web::Response readiness_answer(const Context& context, json checks) {
+  const std::string failures = failures_of(checks);
+  json body{{"ready", failures.empty()}, {"checks", std::move(checks)},
+            {"obstacles", obstacle_list(context)}};
+  if (failures.empty()) {
+    body["status"] = "ready";
+    return json_answer(body);
+  }
+  body.update({{"type", "about:blank"}, {"title", "Not ready"}, {"status", 503}, {"detail", failures}});
+  web::Response response = json_answer(body, 503);
+  response.content_type = "application/problem+json";
+  return response;
 }
 
 // On the writer's executor: that it gets there at all says that the writer is not stuck.
@@ -42,12 +66,10 @@ web::Response readiness(storage::Database& db, const Context& context) {
   } catch (const std::exception& error) {
     checks["writer"] = error.what();
   }
+  checks["database"] = database_check(context);
   checks["disk"] = disk_check(context);
   checks["engine"] = engine_check(context);
-  bool ready = true;
-  for (const auto& check : checks) ready = ready && check == "ok";
-  return json_answer(json{{"status", ready ? "ready" : "not_ready"}, {"checks", std::move(checks)}},
-                     ready ? 200 : 503);
+  return readiness_answer(context, std::move(checks));
 }
 
 // Prometheus' text format.
@@ -83,6 +105,16 @@ std::vector<E> all_of_enum() {
     names.remove_prefix(comma == std::string_view::npos ? names.size() : comma + 1);
   }
   return all;
+}
+
+void obstacle_metrics(Metrics& metrics, const Context& context) {
+  const auto obstacles = context.obstacles.get();
+  metrics.describe("nightjar_obstacles", "gauge", "What stops nights now, by kind; /readyz says more.");
+  for (const ObstacleKind kind : all_of_enum<ObstacleKind>())
+    metrics.value("nightjar_obstacles",
+                  std::count_if(obstacles.begin(), obstacles.end(),
+                                [&](const Obstacle& one) { return one.kind == kind; }),
+                  "kind", name_of(kind));
 }
 
 // Over all series; /api/v1/calibration has them one by one.
@@ -135,6 +167,7 @@ web::Response metrics_text(storage::Database& db, const Context& context,
                            const web::Server::Counters& counters) {
   Metrics metrics;
   work_metrics(metrics, db, context);
+  obstacle_metrics(metrics, context);
   metrics.one("nightjar_http_requests_total", "counter", "HTTP requests.", counters.requests);
   metrics.describe("nightjar_http_errors_total", "counter", "HTTP answers that were errors.");
   metrics.value("nightjar_http_errors_total", counters.errors_4xx, "class", "4xx");
@@ -165,6 +198,20 @@ web::Response artifact(Context& context, const web::Request& request) {
 }
 
 }  // namespace
+
+std::string disk_check(const Context& context) {
+  std::error_code error;
+  const auto space = std::filesystem::space(context.config.service.data, error);
+  if (error) return "cannot tell: " + error.message();
+  if (space.available >= context.min_free_bytes) return "ok";
+  return std::to_string(space.available >> 20) + " MiB left, " +
+         std::to_string(context.min_free_bytes >> 20) + " MiB are needed";
+}
+
+std::string database_check(const Context& context) {
+  if (const auto trouble = storage::trouble_of(context.writer)) return trouble->what;
+  return context.complaints.find(damage_seen).value_or("ok");
+}
 
 void add_artifact_routes(web::Server& server, Context& context) {
   web::Route route;

@@ -19,11 +19,30 @@ void check_query(const web::Request& request, const std::vector<std::string>& kn
                     request.path + " has no query parameter '" + name + "'.");
 }
 
+constexpr int deepest_nesting = 64;
+
+// nlohmann writes and copies JSON by recursion, so that deep nesting would end the process.
+bool is_nested_deeper(std::string_view text, int most) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') quoted = !quoted;
+    if (c == '\\' && quoted) ++i;
+    if (quoted) continue;
+    if ((c == '[' || c == '{') && ++depth > most) return true;
+    if (c == ']' || c == '}') --depth;
+  }
+  return false;
+}
+
 // Whatever goes wrong in a query becomes its answer.
 web::Response query(Context& context, const Work& work, const web::Request& request) {
   try {
     const auto lease = context.readers.lease();
     return work(*lease, request);
+  } catch (const storage::Error& error) {
+    return database_failed(context, error);
   } catch (const Refused& refused) {
     return refused.response();
   } catch (const std::exception& error) {
@@ -71,6 +90,22 @@ void read_kept(Context& context, const Work& work, const web::Request& request,
 
 }  // namespace
 
+web::Response database_failed(Context& context, const storage::Error& error) {
+  const bool damaged = dynamic_cast<const storage::Damaged*>(&error) != nullptr;
+  context.complaints.fails(damaged ? damage_seen : "requests", error.what());
+  return web::problem(500, "Database failed", "The database cannot be worked with; /readyz says why.");
+}
+
+web::Response Refused::response() const {
+  auto response = web::problem(status_, title_, what());
+  if (errors_.empty()) return response;
+  auto body = nlohmann::ordered_json::parse(response.body);
+  for (const FieldFault& error : errors_)
+    body["errors"].push_back({{"pointer", error.pointer}, {"detail", error.detail}});
+  response.body = body.dump();
+  return response;
+}
+
 void refuse_unknown(std::string_view what, std::int64_t id) {
   throw Refused(404, "Not found",
                 "There is no " + std::string(what) + " " + std::to_string(id) + ".");
@@ -82,11 +117,32 @@ web::Response json_answer(const nlohmann::json& body, unsigned status) {
                             status);
 }
 
-nlohmann::json parse_body(const web::Request& request) {
+std::string cause_of(const std::exception& error) {
+  const std::string what = error.what();
+  const auto bracket = what.find("] ");
+  return bracket == std::string::npos ? what : what.substr(bracket + 2);
+}
+
+nlohmann::json parse_object(const web::Request& request) {
+  if (is_nested_deeper(request.body, deepest_nesting))
+    throw Refused(400, "Bad body", "The body of " + request.path + " has more than " +
+                                       std::to_string(deepest_nesting) + " levels of nesting.");
   auto body = nlohmann::json::parse(request.body, nullptr, false);
   if (body.is_discarded() || !body.is_object())
     throw Refused(400, "Bad body", request.path + " needs a JSON object as its body.");
   return body;
+}
+
+nlohmann::json parse_body(const web::Request& request, std::string_view operation_id) {
+  auto body = parse_object(request);
+  auto faults = faults_of(body, operation_id);
+  if (faults.empty()) {
+    make_integers(body);
+    return body;
+  }
+  const auto detail = "In the body of " + request.path + ", '" + faults.front().pointer.substr(1) + "' " +
+                      faults.front().detail + ".";
+  throw Refused(400, "Bad body", detail, std::move(faults));
 }
 
 void add_read(web::Server& server, Context& context, std::string pattern,
@@ -111,9 +167,9 @@ void add_read(web::Server& server, Context& context, std::string pattern,
 }
 
 void add_write(web::Server& server, Context& context, std::string pattern, web::Role role,
-               Work work, std::size_t body_limit) {
+               Work work, std::size_t body_limit, web::Method method) {
   web::Route route;
-  route.method = web::Method::post;
+  route.method = method;
   route.pattern = std::move(pattern);
   route.role = role;
   route.executor = context.write;
@@ -125,11 +181,10 @@ void add_write(web::Server& server, Context& context, std::string pattern, web::
       respond(work(context.writer, request));
     } catch (const Refused& refused) {
       respond(refused.response());
+    } catch (const storage::Error& error) {
+      respond(database_failed(context, error));
     } catch (const nlohmann::json::exception& error) {
-      const std::string what = error.what();
-      const auto bracket = what.find("] ");
-      respond(web::problem(400, "Bad body",
-                           bracket == std::string::npos ? what : what.substr(bracket + 2)));
+      respond(web::problem(400, "Bad body", cause_of(error)));
     }
   };
   server.add(std::move(route));

@@ -31,9 +31,19 @@ json page_of(json items, std::optional<std::int64_t> next) {
 json id_or_null(std::int64_t id) { return id == 0 ? json(nullptr) : json(id); }
 json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
 
+json parsed_or(const std::string& text, json otherwise) {
+  auto value = json::parse(text, nullptr, false);
+  return value.type() == otherwise.type() ? value : otherwise;
+}
+
 std::string unit_of(const std::string& metric) {
   const Metric* known = find_metric(metric);
   return known ? std::string(known->unit) : std::string();
+}
+
+Direction direction_of(const std::string& metric) {
+  const Metric* known = find_metric(metric);
+  return known ? known->direction : Direction::lower_is_better;
 }
 
 const Build* Rows::build_of(BuildId id) {
@@ -106,14 +116,13 @@ json Rows::series(const Series& series) {
                  {"night", newest.night},
                  {"value", newest.value},
                  {"runs", newest.runs}};
-  const Metric* metric = find_metric(series.metric);
   return json{{"id", series.id},
               {"workload", series.workload},
               {"workload_name", series.workload_name},
               {"workload_version", series.workload_version},
               {"metric", series.metric},
               {"unit", unit_of(series.metric)},
-              {"direction", metric ? metric->direction : Direction::lower_is_better},
+              {"direction", direction_of(series.metric)},
               {"machine", series.machine},
               {"variant", series.variant},
               {"level", std::move(level)}};

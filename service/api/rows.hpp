@@ -16,11 +16,19 @@
 #include "storage/runners.hpp"
 #include "storage/series.hpp"
 
+namespace nightjar::git {
+
+class CommitGraph;
+
+}  // namespace nightjar::git
+
 namespace nightjar::service::api {
 
 class Rows {
  public:
-  explicit Rows(storage::Database& db) : db_(db) {}
+  // Subjects and authors come from `commits`; they are null without it.
+  explicit Rows(storage::Database& db, const git::CommitGraph* commits = nullptr)
+      : db_(db), commits_(commits) {}
 
   nlohmann::json build_ref(BuildId id);  // null for no build
   nlohmann::json build(const Build& build);
@@ -33,6 +41,7 @@ class Rows {
   nlohmann::json regression_detail(const Regression& regression);
   nlohmann::json bisection(const Bisection& bisection);
   nlohmann::json bisection_detail(const Bisection& bisection);
+  nlohmann::json commit_detail(const CommitSha& sha);
   nlohmann::json report(const OutboxMessage& message);
   nlohmann::json runner(const Runner& runner, Time now, std::chrono::seconds silent);
   nlohmann::json job(const Job& job);
@@ -47,10 +56,17 @@ class Rows {
   const Build* build_of(BuildId id);     // nullptr for 0
 
  private:
+  struct Searched;
+  Searched searched(const Bisection& bisection);
+  nlohmann::json bisection_row(const Bisection& bisection, const Searched& searched);
+  nlohmann::json measured_commit(const Searched& searched, std::size_t index);
+  nlohmann::json commit(const CommitSha& sha);
+  nlohmann::json culprit(const std::optional<Culprit>& culprit);
   nlohmann::json workload_name(WorkloadId id);
   std::optional<JobId> job_held_by(RunnerId id);
 
   storage::Database& db_;
+  const git::CommitGraph* commits_;
   std::map<BuildId, Build> builds_;
   std::map<SeriesId, Series> series_;
   std::map<WorkloadId, Workload> workloads_;
@@ -63,5 +79,8 @@ nlohmann::json page_of(nlohmann::json items, std::optional<std::int64_t> next);
 nlohmann::json id_or_null(std::int64_t id);
 nlohmann::json text_or_null(const std::string& text);
 std::string unit_of(const std::string& metric);
+Direction direction_of(const std::string& metric);
+// `text` as JSON; `otherwise` if it is not of that one's type.
+nlohmann::json parsed_or(const std::string& text, nlohmann::json otherwise);
 
 }  // namespace nightjar::service::api

@@ -76,7 +76,8 @@ json Rows::night(const Night& night) {
               {"build", build_ref(night.build.value_or(BuildId{}))},
               {"reason", text_or_null(night.reason)},
               {"started_at", night.started_at},
-              {"finished_at", night.finished_at}};
+              {"finished_at", night.finished_at},
+              {"cancelled_by", text_or_null(night.cancelled_by)}};
 }
 
 json Rows::night_detail(const Night& stored) {

@@ -44,12 +44,21 @@ std::string why_not(const std::string& event, const json& payload, const Config:
   return branch == config.branch ? "" : "'" + branch + "' is not the nightly branch";
 }
 
+std::string required_header(const web::Request& request, const std::string& name) {
+  std::string key = name;
+  for (char& c : key) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const auto value = request.header(key).value_or("");
+  if (value.empty()) throw Refused(400, "No " + name, name + " is missing; without it nothing is started.");
+  return value;
+}
+
 json parse_payload(const web::Request& request) {
-  auto payload = json::parse(request.body, nullptr, false);
-  if (payload.is_discarded() || !payload.is_object())
+  try {
+    return parse_object(request);
+  } catch (const Refused&) {
     throw Refused(400, "Bad payload",
                   "The payload is no JSON object; set the webhook's content type to application/json.");
-  return payload;
+  }
 }
 
 web::Response receive(storage::Database& db, Context& context, const web::Request& request) {
@@ -58,20 +67,18 @@ web::Response receive(storage::Database& db, Context& context, const web::Reques
       !web::signature_matches(context.webhook_secret, request.body, signature))
     throw Refused(401, "Unauthorized",
                   "X-Hub-Signature-256 is missing or does not fit the body and the webhook's secret.");
-  const auto event = request.header("x-github-event").value_or("");
+  const auto payload = parse_payload(request);
+  const auto event = required_header(request, "X-GitHub-Event");
+  const auto delivery = required_header(request, "X-GitHub-Delivery");
   if (event == "ping") return said(200, "pong", "");
   if (event != "push" && event != "workflow_run")
     return ignored("event '" + event + "' starts nothing");
-  const auto payload = parse_payload(request);
   if (const auto reason = why_not(event, payload, context.config.webhook); !reason.empty())
     return ignored(reason);
-  const auto delivery = request.header("x-github-delivery").value_or("");
-  if (delivery.empty())
-    throw Refused(400, "No delivery id", "X-GitHub-Delivery is missing; without it nothing is started.");
   const auto night =
       start_night(db, context, NightTrigger::webhook, "webhook:" + delivery, event, delivery);
   if (!night) return ignored("delivery " + delivery + " was received before");
-  return said(202, "night_started", event, night->id.value);
+  return said(202, "night_started", event, night->night.id.value);
 }
 
 }  // namespace

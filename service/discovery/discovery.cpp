@@ -50,6 +50,14 @@ const Build* find_wheel(const std::vector<Build>& builds, const std::string& fil
   return found == builds.end() ? nullptr : &*found;
 }
 
+std::string nothing_listed(const Config::Source& source) {
+  const std::string where = source.index.empty() ? source.directory.string() : source.index;
+  return where + " lists no wheel of torch of variant " + source.variant + " for " +
+         source.python_tag + "; check " +
+         (source.index.empty() ? "[source] directory" : "[source] index") +
+         ", variant and python_tag";
+}
+
 // Removes a download that was not taken over.
 struct Download {
   std::filesystem::path path;
@@ -118,15 +126,22 @@ std::vector<Build> Discovery::waiting_since(const std::string& date, const Known
 }
 
 Survey Discovery::look(const Known& known) {
+  Survey survey = look_once(known);
+  survey.repository_failure = repository_failure_;
+  return survey;
+}
+
+Survey Discovery::look_once(const Known& known) {
   Survey survey;
   std::vector<ListedWheel> listed;
   bool is_listed = true;  // what could not be listed may still be there
   try {
     listed = source_.list();
     survey.problems = source_.problems();
+    if (listed.empty()) survey.source_failure = nothing_listed(config_.source);
   } catch (const std::exception& error) {
     is_listed = false;
-    survey.problems.push_back(error.what());
+    survey.source_failure = error.what();
   }
   take_listing(known, listed, survey);
   const auto from = survey.prove_from ? survey.prove_from : known.prove_from;
@@ -144,15 +159,24 @@ Survey Discovery::look(const Known& known) {
   return survey;
 }
 
-void Discovery::settle(Build build, const ListedWheel& wheel, bool gone, Survey& survey) {
-  const Download download{artifacts_.temporary()};
-  if (wheel.sha256) build.sha256 = wheel.sha256;
+void Discovery::fetch_commits() {
   try {
-    // The commits first: without them the download would be in vain.
     graph_.fetch();
     if (!graph_.resolve(config_.repository.main))
       throw std::runtime_error(config_.repository.url + " has no branch " +
                                config_.repository.main);
+    repository_failure_.clear();
+  } catch (const std::exception& error) {
+    repository_failure_ = error.what();
+    throw;
+  }
+}
+
+void Discovery::settle(Build build, const ListedWheel& wheel, bool gone, Survey& survey) {
+  const Download download{artifacts_.temporary()};
+  if (wheel.sha256) build.sha256 = wheel.sha256;
+  try {
+    fetch_commits();  // first: without them the download would be in vain
     const std::optional<Sha256> sha256 = bring(wheel, gone, download.path, build);
     if (sha256) judge(build, *sha256, download.path);
     backoff_.erase(build.url);

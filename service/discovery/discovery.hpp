@@ -36,6 +36,8 @@ struct Survey {
   std::optional<Build> settled;           // a build that became proved or unproved
   std::optional<Build> postponed;  // could not be downloaded; `reason` says why, tried again later
   std::vector<std::string> problems;  // of the source, one line each: for the log
+  // Why no build can be found or proved now, and what to do; empty: nothing stands in the way.
+  std::string source_failure, repository_failure;
   bool more = false;                  // another build waits: look again at once
 };
 
@@ -77,6 +79,8 @@ class Discovery {
   // Oldest first.
   std::vector<Build> waiting_since(const std::string& date, const Known& known,
                                    const Survey& survey) const;
+  Survey look_once(const Known& known);
+  void fetch_commits();
   void settle(Build build, const ListedWheel& wheel, bool gone, Survey& survey);
   std::optional<Sha256> bring(const ListedWheel& wheel, bool gone, const std::filesystem::path& to,
                               Build& build);
@@ -89,6 +93,7 @@ class Discovery {
   const Config& config_;
   const Clock& clock_;
   std::map<std::string, Backoff> backoff_;  // by URL; a restart may try again at once
+  std::string repository_failure_;  // of the last fetch; not every look needs one
 };
 
 }  // namespace nightjar::service

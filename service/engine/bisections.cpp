@@ -83,10 +83,13 @@ void conclude(Desk& desk, const Bisection& bisection, const Regression& regressi
               const bisect::Answer& answer, const std::string& evidence) {
   using Outcome = bisect::Answer::Outcome;
   storage::Transaction transaction(desk.db);
-  if (answer.outcome == Outcome::culprit) {
+  const bool blames =
+      answer.outcome == Outcome::culprit || answer.outcome == Outcome::several_small;
+  if (blames) {
     end(desk, bisection, BisectionState::culprit);
     blame(desk, regression, bisection, answer, evidence);
   } else {
+    // What is below the threshold is real: a new level begins, and the next nights do not ask again.
     const bool gone = answer.outcome == Outcome::not_reproduced;
     end(desk, bisection, gone ? BisectionState::not_reproduced : BisectionState::inconclusive);
     storage::change_regression(
@@ -111,6 +114,9 @@ bool advance(Desk& desk, Bisection bisection) {
   if (!regression || !series) return false;
   GatheredLog gathered = gather_log(desk, bisection, *regression, *series);
   if (gathered.pending) return false;
+  bisection.runs = static_cast<int>(gathered.log.runs.size());
+  bisection.sessions = gathered.sessions;
+  bisection.spent_seconds = gathered.seconds;
   for (const Untestable& commit : gathered.newly_untestable)
     storage::add_untestable(desk.db, bisection.id, commit);
   if (gathered.barren >= kBarrenSessions) {
@@ -127,13 +133,12 @@ bool advance(Desk& desk, Bisection bisection) {
   gathered.log.prior = prior_of(desk, bisection, *regression);
   gathered.log.built = built_commits(desk, bisection);
   const std::chrono::minutes budget = desk.config.search_minutes;
-  bisection.spent_seconds = gathered.seconds;
   if (gathered.seconds > 60.0 * static_cast<double>(budget.count())) {
     give_up(desk, bisection, *regression,
             "the budget of minutes is spent: " + std::to_string(budget.count()) + " minutes of measuring");
     return true;
   }
-  const bisect::SearchPolicy policy = policy_for(desk, regression->machine);
+  const bisect::SearchPolicy policy = policy_for(desk, regression->machine, *series);
   const bisect::NextStep next = bisect::next_step(gathered.log, policy);
   bisection.posterior = evidence::posterior_json(next.belief, bisection.commits);
   bisection.expected_runs = next.belief.expected_runs;

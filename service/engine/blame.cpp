@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "bisect/evidence/contributors.hpp"
 #include "bisect/evidence/evidence.hpp"
+#include "service/engine/report_facts.hpp"
 #include "service/report/report.hpp"
 #include "storage/builds.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
-#include "storage/series.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -17,6 +18,12 @@ namespace {
 Culprit culprit_of(const bisect::NamedStep& step, const Bisection& bisection) {
   return {evidence::cell_commits(step.first, step.last, bisection.commits), step.probability, step.ratio,
           step.low, step.high};
+}
+
+Culprit together(const std::vector<bisect::NamedStep>& steps, const Bisection& bisection) {
+  std::vector<Culprit> contributors;
+  for (const bisect::NamedStep& step : steps) contributors.push_back(culprit_of(step, bisection));
+  return evidence::together(contributors);
 }
 
 void announce(Desk& desk, const Regression& regression, RegressionState state) {
@@ -35,12 +42,7 @@ void tell(Desk& desk, const Regression& known, const Regression& joining) {
   comment.version = build->version;
   comment.commit = build->commit;
   comment.date = to_date(night->started_at);
-  for (const AffectedSeries& affected : joining.series) {
-    const auto series = storage::find_series(desk.db, affected.series);
-    if (series)
-      comment.new_series.push_back({series->workload_name.str(), series->metric, affected.before,
-                                    affected.after, affected.ratio, affected.low, affected.high});
-  }
+  comment.new_series = series_facts(desk, joining.series, known.machine);
   OutboxMessage message;
   message.key = night_key(known.fingerprint, build->version + "/" +
                                                  std::to_string(joining.id.value));
@@ -51,18 +53,28 @@ void tell(Desk& desk, const Regression& known, const Regression& joining) {
   storage::add_message(desk.db, message);
 }
 
-// True if another regression has this cause; `regression` is merged into it then.
+// True if another regression has this cause, on whatever machine class; `regression` is merged into
+// it then. One that had recovered is open again: its issue is the only one that this cause has.
 bool merge(Desk& desk, Regression regression, const std::string& evidence) {
   auto known = storage::find_regression(desk.db, regression.fingerprint);
-  if (!known || known->id == regression.id || known->machine != regression.machine) return false;
-  if (known->state != RegressionState::blamed && known->state != RegressionState::reported)
-    return false;
+  if (!known || known->id == regression.id) return false;
+  using enum RegressionState;
+  if (known->state != blamed && known->state != reported && known->state != recovered) return false;
   for (const AffectedSeries& series : regression.series) {
     const bool has = std::any_of(known->series.begin(), known->series.end(),
                                  [&](const auto& s) { return s.series == series.series; });
     if (!has) known->series.push_back(series);
   }
-  storage::update_regression(desk.db, *known);
+  if (known->state == recovered) {
+    known->state = reported;
+    storage::change_regression(
+        desk.db, *known,
+        {reported, desk.clock.now(),
+         evidence::of_reason("shown again by regression " + std::to_string(regression.id.value))});
+    announce(desk, *known, reported);
+  } else {
+    storage::update_regression(desk.db, *known);
+  }
   tell(desk, *known, regression);
   regression.merged_into = known->id;
   regression.fingerprint.clear();
@@ -72,10 +84,10 @@ bool merge(Desk& desk, Regression regression, const std::string& evidence) {
   return true;
 }
 
-void name(Desk& desk, Regression regression, const bisect::NamedStep& step,
-          const Bisection& bisection, const std::string& evidence) {
-  regression.culprit = culprit_of(step, bisection);
-  regression.fingerprint = fingerprint_of(desk.config.repository.url, regression.culprit->commits, "");
+void name(Desk& desk, Regression regression, const Culprit& culprit,
+          const std::string& evidence) {
+  regression.culprit = culprit;
+  regression.fingerprint = fingerprint_of(desk.config.repository.url, culprit.commits, "");
   if (merge(desk, regression, evidence)) return;
   storage::change_regression(desk.db, regression,
                              {RegressionState::blamed, desk.clock.now(), evidence});
@@ -86,10 +98,14 @@ void name(Desk& desk, Regression regression, const bisect::NamedStep& step,
 
 void blame(Desk& desk, const Regression& regression, const Bisection& bisection,
            const bisect::Answer& answer, const std::string& evidence) {
+  if (answer.outcome == bisect::SearchOutcome::several_small) {
+    name(desk, regression, together(answer.culprits, bisection), evidence);
+    return;
+  }
   int part = 0;
   for (const bisect::NamedStep& step : answer.culprits) {
     if (part == 0) {
-      name(desk, regression, step, bisection, evidence);
+      name(desk, regression, culprit_of(step, bisection), evidence);
     } else {
       Regression further = regression;
       further.id = {};
@@ -100,7 +116,7 @@ void blame(Desk& desk, const Regression& regression, const Bisection& bisection,
           {RegressionState::bisecting, desk.clock.now(),
            evidence::of_reason("a further culprit of the search for regression " +
                           std::to_string(regression.id.value))});
-      name(desk, further, step, bisection, evidence);
+      name(desk, further, culprit_of(step, bisection), evidence);
     }
     ++part;
   }

@@ -1,5 +1,7 @@
 #include "service/engine/confirmations.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -22,13 +24,15 @@ constexpr int kPriority = 20;
 // Runs that never saw the machine undisturbed have no value.
 constexpr std::size_t kMostSessions = 24;
 constexpr std::size_t kBarrenSessions = 6;  // after which a build still has no run at all
+constexpr int kMostUnfinished = 3;          // nights that try to confirm a suspicion
 
 // One key for all series of a workload: they are confirmed by the same sessions.
 std::string key_prefix(const Regression& regression, const Series& lead) {
   return "night:" + std::to_string(regression.night.value) +
          "/machine:" + std::to_string(regression.machine.value) + "/confirm:" +
          lead.workload_name.str() + "@" + std::to_string(lead.workload_version) + "/" +
-         std::to_string(regression.good.value) + "-" + std::to_string(regression.bad.value) + "/to:";
+         std::to_string(regression.good.value) + "-" + std::to_string(regression.bad.value) +
+         (regression.unfinished == 0 ? "" : "/round:" + std::to_string(regression.unfinished + 1)) + "/to:";
 }
 
 void ask_for(Desk& desk, const Regression& regression, const Series& lead, int have, int want) {
@@ -75,7 +79,8 @@ void mark_creep(Desk& desk, const Regression& regression) {
   storage::add_mark(desk.db, mark);
 }
 
-// `now`: the level that was measured side by side, if that said that the builds do not differ.
+// `now`: the level that was measured side by side, if that said that the builds do not differ. Without
+// it the new build is no level: the next night is held against the last good one again.
 void dismiss(Desk& desk, const Regression& regression, const std::string& why,
              std::optional<double> now = {}) {
   const bool creep = is_creep(desk, regression);
@@ -83,12 +88,36 @@ void dismiss(Desk& desk, const Regression& regression, const std::string& why,
   storage::change_regression(desk.db, regression,
                              {RegressionState::dismissed, desk.clock.now(), why});
   if (creep) mark_creep(desk, regression);
-  // The series goes on from tonight, at the level that the machine has now.
   const AffectedSeries& lead = regression.series.front();
-  storage::set_level(desk.db, {lead.series, regression.bad, regression.night,
-                               now.value_or(creep ? lead.after : lead.before), 0});
+  if (creep && !now) now = lead.after;
+  if (now) storage::set_level(desk.db, {lead.series, regression.bad, regression.night, *now, 0});
   transaction.commit();
   announce(desk, regression, RegressionState::dismissed);
+}
+
+void cut_short(Desk& desk, const Regression& regression, const std::string& reason) {
+  leave_unconfirmed(desk.db, regression, desk.clock.now(), reason);
+  announce(desk, regression, RegressionState::unconfirmed);
+  spdlog::warn("could not be confirmed regression={} unfinished={} reason=\"{}\"", regression.id.value,
+               regression.unfinished + 1, reason);
+}
+
+// True if the sessions ran `build`, and all that it did was fail.
+bool only_fails(Desk& desk, const std::vector<Job>& sessions, BuildId build) {
+  bool failed = false;
+  for (const Job& job : sessions) {
+    const auto session = storage::session_of(desk.db, job.id);
+    if (!session) continue;
+    for (const RunResult& run : session->runs) {
+      const auto index = static_cast<std::size_t>(run.order);
+      if (index >= job.spec.order.size() || job.spec.order[index].is_control()) continue;
+      const auto side = static_cast<std::size_t>(job.spec.order[index].environment);
+      if (job.spec.environments.at(side).build != build) continue;
+      if (run.status == RunStatus::measured) return false;
+      failed = true;
+    }
+  }
+  return failed;
 }
 
 void accept(Desk& desk, Regression regression, const bisect::Confirmation& confirmation,
@@ -136,14 +165,16 @@ bool advance(Desk& desk, const Regression& regression) {
   const auto lead = storage::find_series(desk.db, regression.series.front().series);
   if (!lead) return false;
   evidence::Values good, bad;
+  std::vector<Job> sessions;
   const std::vector<Job> asked = confirmation_jobs(desk, regression, *lead);
   for (const Job& job : asked) {
     const Settled settled = settle(desk, job);
     if (settled.state == Settled::State::pending) return false;
     if (settled.state == Settled::State::failed) {
-      dismiss(desk, regression, evidence::of_reason("could not be confirmed: " + settled.reason));
+      cut_short(desk, regression, settled.reason);
       return true;
     }
+    sessions.push_back(settled.job);
     for (const SeriesRun& run : storage::runs_of_job(desk.db, lead->id, settled.job.id)) {
       evidence::Values& side = run.build == regression.good ? good : bad;
       side.values.push_back(run.value);
@@ -151,7 +182,10 @@ bool advance(Desk& desk, const Regression& regression) {
     }
   }
   if (asked.size() >= kBarrenSessions && (good.values.empty() || bad.values.empty())) {
-    dismiss(desk, regression, evidence::of_reason("could not be confirmed: one of the builds gave no runs"));
+    if (only_fails(desk, sessions, regression.good) || only_fails(desk, sessions, regression.bad))
+      dismiss(desk, regression, evidence::of_reason("could not be confirmed: one of the builds gave no runs"));
+    else
+      cut_short(desk, regression, "no run saw the machine undisturbed");
     return true;
   }
   const std::size_t jobs_before = asked.size();
@@ -160,19 +194,56 @@ bool advance(Desk& desk, const Regression& regression) {
   const bool stuck = now->state == RegressionState::suspected &&
                      confirmation_jobs(desk, regression, *lead).size() == jobs_before;
   if (stuck)
-    dismiss(desk, regression, evidence::of_reason("could not be confirmed: too few runs succeeded undisturbed"));
+    cut_short(desk, regression, "too few runs succeeded undisturbed");
   return true;
 }
 
 }  // namespace
 
-std::vector<Job> confirmation_jobs(Desk& desk, const Regression& regression, const Series& lead) {
+std::vector<Job> confirmation_jobs(storage::Database& db, const Regression& regression, const Series& lead) {
   const std::string prefix = key_prefix(regression, lead);
-  std::vector<Job> jobs = storage::jobs_of_night(desk.db, regression.night, JobKind::confirm);
+  std::vector<Job> jobs = storage::jobs_of_night(db, regression.night, JobKind::confirm);
   std::erase_if(jobs, [&](const Job& job) {
     return !job.key.starts_with(prefix) || job.key.find("/again:") != std::string::npos;
   });
   return jobs;
+}
+
+bool awaits_confirmation(const Regression& regression) {
+  return regression.state == RegressionState::unconfirmed && regression.unfinished < kMostUnfinished;
+}
+
+void leave_unconfirmed(storage::Database& db, Regression regression, Time now, const std::string& reason) {
+  ++regression.unfinished;
+  const bool goes_on = regression.unfinished < kMostUnfinished;
+  storage::change_regression(
+      db, regression,
+      {RegressionState::unconfirmed, now,
+       evidence::of_reason("could not be confirmed: " + reason +
+                           (goes_on ? "; the next night takes it up again"
+                                    : "; that was the third time: compare the two builds by hand"))});
+}
+
+void resume_confirmations(Desk& desk, const Night& night, const std::set<MachineId>& machines) {
+  for (const Regression& regression :
+       storage::regressions_in_state(desk.db, RegressionState::unconfirmed)) {
+    const bool later = regression.night < night.id && machines.count(regression.machine) != 0;
+    if (!later || !awaits_confirmation(regression)) continue;
+    storage::change_regression(
+        desk.db, regression,
+        {RegressionState::suspected, desk.clock.now(),
+         evidence::of_reason("taken up again with night " + std::to_string(night.id.value))});
+    announce(desk, regression, RegressionState::suspected);
+  }
+}
+
+std::set<SeriesId> series_under_suspicion(storage::Database& db) {
+  std::set<SeriesId> series;
+  for (const RegressionState state : {RegressionState::suspected, RegressionState::unconfirmed})
+    for (const Regression& regression : storage::regressions_in_state(db, state))
+      if (state == RegressionState::suspected || awaits_confirmation(regression))
+        series.insert(regression.series.front().series);
+  return series;
 }
 
 bool advance_confirmations(Desk& desk) {

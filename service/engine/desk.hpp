@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "bisect/git/commit_graph.hpp"
+#include "service/complaints.hpp"
 #include "service/config.hpp"
 #include "storage/database.hpp"
 #include "storage/model/time.hpp"
@@ -23,6 +24,7 @@ struct Desk {
   const Clock& clock;
   // Tells who watches ("night", "regression", "bisection", "job"; JSON object). Never throws.
   std::function<void(std::string_view event, const std::string& json)> publish;
+  Complaints complaints{};  // of steps that fail again and again
 };
 
 }  // namespace nightjar::service

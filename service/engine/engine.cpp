@@ -9,6 +9,7 @@
 #include "service/engine/bisections.hpp"
 #include "service/engine/calibration.hpp"
 #include "service/engine/confirmations.hpp"
+#include "service/engine/follow_up.hpp"
 #include "service/engine/nights.hpp"
 #include "service/engine/replays.hpp"
 #include "service/engine/reporting.hpp"
@@ -16,6 +17,7 @@
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
+#include "storage/trouble.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -23,26 +25,31 @@ namespace {
 constexpr int kMostRounds = 50;  // of one tick; the next one goes on
 
 template <class Step>
-bool attempt(const char* name, Step step) {
+bool attempt(Desk& desk, const char* name, Step step) {
+  // What is damaged is not written to, and one step has said so.
+  if (const auto trouble = storage::trouble_of(desk.db); trouble && trouble->damaged) return false;
   try {
-    return step();
+    const bool changed = step();
+    desk.complaints.works(name);
+    return changed;
   } catch (const std::exception& error) {
-    spdlog::error("tick failed step={} error={}", name, error.what());
+    desk.complaints.fails(name, error.what());
     return false;
   }
 }
 
 bool round(Desk& desk, bool surveyed) {
   bool changed = false;
-  changed |= attempt("schedule", [&] { return start_scheduled_night(desk); });
-  changed |= attempt("assign", [&] { return assign_builds(desk, surveyed); });
-  changed |= attempt("nights", [&] { return advance_nights(desk); });
-  changed |= attempt("confirm", [&] { return advance_confirmations(desk); });
-  changed |= attempt("search", [&] { return start_bisections(desk); });
-  changed |= attempt("bisect", [&] { return advance_bisections(desk); });
-  changed |= attempt("calibrate", [&] { return judge_calibrations(desk); });
-  changed |= attempt("report", [&] { return report_blamed(desk); });
-  changed |= attempt("recover", [&] { return watch_recovery(desk); });
+  changed |= attempt(desk, "schedule", [&] { return start_scheduled_night(desk); });
+  changed |= attempt(desk, "assign", [&] { return assign_builds(desk, surveyed); });
+  changed |= attempt(desk, "nights", [&] { return advance_nights(desk); });
+  changed |= attempt(desk, "confirm", [&] { return advance_confirmations(desk); });
+  changed |= attempt(desk, "search", [&] { return start_bisections(desk); });
+  changed |= attempt(desk, "bisect", [&] { return advance_bisections(desk); });
+  changed |= attempt(desk, "calibrate", [&] { return judge_calibrations(desk); });
+  changed |= attempt(desk, "report", [&] { return report_blamed(desk); });
+  changed |= attempt(desk, "recover", [&] { return watch_recovery(desk); });
+  changed |= attempt(desk, "follow", [&] { return follow_reported(desk); });
   return changed;
 }
 
@@ -50,9 +57,10 @@ std::set<BuildId> builds_in_use(Desk& desk) {
   std::set<BuildId> used;
   for (const Night& night : storage::open_nights(desk.db))
     if (night.build) used.insert(*night.build);
-  for (const RegressionState state : {RegressionState::suspected, RegressionState::confirmed,
-                                      RegressionState::bisecting, RegressionState::blamed}) {
+  using enum RegressionState;
+  for (const RegressionState state : {suspected, unconfirmed, confirmed, bisecting, blamed}) {
     for (const Regression& regression : storage::regressions_in_state(desk.db, state)) {
+      if (state == unconfirmed && !awaits_confirmation(regression)) continue;
       used.insert(regression.good);
       used.insert(regression.bad);
     }
@@ -66,13 +74,13 @@ std::set<BuildId> builds_in_use(Desk& desk) {
 }  // namespace
 
 bool tick(Desk& desk, bool surveyed) {
-  bool changed = attempt("leases", [&] {
+  bool changed = attempt(desk, "leases", [&] {
     const auto expired = storage::expire_leases(desk.db, desk.clock.now());
     for (const JobId id : expired) spdlog::warn("lease expired job={}", id.value);
     return !expired.empty();
   });
   for (int rounds = 0; rounds < kMostRounds && round(desk, surveyed); ++rounds) changed = true;
-  attempt("replay", [&] { return replay_one(desk), false; });
+  attempt(desk, "replay", [&] { return replay_one(desk), false; });
   return changed;
 }
 

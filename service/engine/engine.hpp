@@ -8,8 +8,8 @@
 
 namespace nightjar::service {
 
-// Takes everything as far as it goes without waiting. A step that fails is logged and does not hold up
-// the others. `surveyed`: the builds' source was read since the daemon started. Returns true if
+// Takes everything as far as it goes without waiting. A step that fails does not hold up the others; it
+// is among `desk.complaints` until it works. `surveyed`: the builds' source was read since the daemon started. Returns true if
 // anything changed.
 bool tick(Desk& desk, bool surveyed);
 

@@ -4,6 +4,7 @@
 
 #include "service/engine/policy.hpp"
 #include "storage/marks.hpp"
+#include "storage/model/metric.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
 
@@ -13,7 +14,8 @@ namespace {
 constexpr int kBuilds = 14;  // that noise is learned from
 
 bool is_real(const Regression& known) {
-  return known.state != RegressionState::dismissed && known.state != RegressionState::suspected;
+  using enum RegressionState;
+  return known.state != dismissed && known.state != suspected && known.state != unconfirmed;
 }
 
 // The newest night before `night` in which this series got worse for good; 0: none.
@@ -42,6 +44,12 @@ std::vector<Level> valid_levels(Desk& desk, const Series& series, NightId night,
   return levels;
 }
 
+double worsening(const Series& series, double before, double level) {
+  const Metric* metric = find_metric(series.metric);
+  const bool higher = metric && metric->direction == Direction::higher_is_better;
+  return higher ? before / level : level / before;
+}
+
 std::vector<std::vector<double>> runs_by_build(storage::Database& db, SeriesId series, int limit) {
   std::vector<std::vector<double>> builds;
   for (auto& point : storage::points_of_series(db, series, limit)) builds.push_back(std::move(point.values));
@@ -54,6 +62,11 @@ bisect::SeriesNoise noise_of(storage::Database& db, const Series& series) {
 
 bisect::DetectionPolicy learned_policy(Desk& desk, const Series& series) {
   return bisect::adapted(policy_of(series, desk.config), noise_of(desk.db, series));
+}
+
+double search_threshold(Desk& desk, const Series& series) {
+  const double own = learned_policy(desk, series).threshold;
+  return own == desk.config.detection.threshold ? desk.config.search.threshold : own;
 }
 
 }  // namespace nightjar::service

@@ -13,6 +13,9 @@ namespace nightjar::service {
 // the last shift that somebody marked; at most `limit`.
 std::vector<Level> valid_levels(Desk& desk, const Series& series, NightId night, int limit);
 
+// A level as a multiple of the level `before`, in cost: above 1 is worse, whichever way the metric counts.
+double worsening(const Series& series, double before, double level);
+
 // Values of the screen runs of the series' newest builds, oldest build first; at most `limit` builds.
 std::vector<std::vector<double>> runs_by_build(storage::Database& db, SeriesId series, int limit);
 
@@ -20,5 +23,8 @@ std::vector<std::vector<double>> runs_by_build(storage::Database& db, SeriesId s
 bisect::SeriesNoise noise_of(storage::Database& db, const Series& series);
 // The configured policy, adapted to the noise.
 bisect::DetectionPolicy learned_policy(Desk& desk, const Series& series);
+// The smallest change that a commit is blamed for. A series with a threshold of its own is searched
+// by that one, any other by the configured one.
+double search_threshold(Desk& desk, const Series& series);
 
 }  // namespace nightjar::service

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "service/discovery/overlay.hpp"
 #include "service/engine/calibration.hpp"
+#include "service/engine/confirmations.hpp"
 #include "service/engine/levels.hpp"
 #include "service/engine/live_runners.hpp"
 #include "service/engine/screening.hpp"
@@ -67,7 +69,9 @@ bool plan_missing(Desk& desk, const Night& night, const std::vector<Job>& asked)
     return runs_of(desk, machine, workload, version);
   };
   const auto jobs = plan_screen(night, environment_of(*build), without, desk.config.night, runs);
+  storage::Transaction transaction(desk.db);  // a machine class that has one job counts as planned
   for (const Job& job : jobs) queue_job(desk, job);
+  transaction.commit();
   return !jobs.empty();
 }
 
@@ -87,6 +91,12 @@ std::optional<Sessions> settled_sessions(Desk& desk, const std::vector<Job>& ask
   return out;
 }
 
+std::set<MachineId> machines_of(const std::vector<Job>& sessions) {
+  std::set<MachineId> machines;
+  for (const Job& job : sessions) machines.insert(job.machine);
+  return machines;
+}
+
 bool advance_measuring(Desk& desk, Night& night) {
   const std::vector<Job> asked = jobs_asked(desk, night);
   if (plan_missing(desk, night, asked)) return true;
@@ -99,10 +109,21 @@ bool advance_measuring(Desk& desk, Night& night) {
   if (!sessions) return false;
   storage::Transaction transaction(desk.db);
   const std::string held = screen_night(desk, night, sessions->usable);
+  resume_confirmations(desk, night, machines_of(sessions->usable));
   plan_calibration(desk, night, sessions->usable);
   move(desk, night, NightState::judging, held.empty() ? sessions->failure : held);
   transaction.commit();
   return true;
+}
+
+// What a person reads beside the night: nothing if it left no suspicion open.
+std::string unconfirmed_text(Desk& desk, const Night& night) {
+  int open = 0;
+  for (const Regression& regression : storage::regressions_of_night(desk.db, night.id))
+    open += regression.state == RegressionState::unconfirmed;
+  if (open == 0) return {};
+  return (night.reason.empty() ? "" : night.reason + "; ") + std::to_string(open) +
+         (open == 1 ? " suspicion" : " suspicions") + " could not be confirmed: see the unconfirmed regressions";
 }
 
 bool advance_judging(Desk& desk, Night& night) {
@@ -111,7 +132,7 @@ bool advance_judging(Desk& desk, Night& night) {
   const auto sessions = settled_sessions(desk, jobs_asked(desk, night));
   storage::Transaction transaction(desk.db);
   if (sessions) release_held(desk, night, sessions->usable);
-  move(desk, night, NightState::done);
+  move(desk, night, NightState::done, unconfirmed_text(desk, night));
   transaction.commit();
   return true;
 }
@@ -119,6 +140,13 @@ bool advance_judging(Desk& desk, Night& night) {
 void give(Desk& desk, Night& night, const Build& build) {
   night.build = build.id;
   move(desk, night, NightState::measuring);
+}
+
+// While no runner is alive, one night is enough to begin with when one comes.
+bool piles_up(Desk& desk) {
+  if (!live_runners(desk).empty()) return false;
+  return storage::waiting_night(desk.db, NightTrigger::schedule) ||
+         storage::unclaimed_night(desk.db, std::nullopt);
 }
 
 }  // namespace
@@ -131,6 +159,10 @@ bool start_scheduled_night(Desk& desk) {
   if (!due || now < *due || storage::get_note(desk.db, "scheduled-night") == today) return false;
   storage::Transaction transaction(desk.db);
   storage::set_note(desk.db, "scheduled-night", today);
+  if (piles_up(desk)) {
+    transaction.commit();
+    return false;
+  }
   Night night;
   night.trigger = NightTrigger::schedule;
   night.started_at = now;
@@ -161,7 +193,7 @@ bool assign_builds(Desk& desk, bool surveyed) {
       changed = true;
     }
   }
-  if (!is_new || taken || !desk.config.night.on_new_build) return changed;
+  if (!is_new || taken || !desk.config.night.on_new_build || piles_up(desk)) return changed;
   Night night;
   night.trigger = NightTrigger::build;
   night.started_at = desk.clock.now();

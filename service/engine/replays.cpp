@@ -38,6 +38,8 @@ void replay_series(Desk& desk, const Night& night, SeriesId id) {
   options.seed = static_cast<std::uint64_t>(night.id.value) * 1'000'003 + static_cast<std::uint64_t>(id.value);
   bisect::SearchPolicy policy = desk.config.search;
   policy.builds_at_once = 1;
+  if (const auto series = storage::find_series(desk.db, id))
+    policy.threshold = search_threshold(desk, *series);
   const bisect::Replay found = bisect::replay(builds, options, policy);
   storage::add_replay(desk.db, {night.id, id, options.planted, found.outcome, found.runs,
                                 desk.clock.now()});

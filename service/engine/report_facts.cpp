@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "bisect/search.hpp"
 #include "bisect/statistics.hpp"
 #include "service/discovery/artifacts.hpp"
+#include "service/discovery/overlay.hpp"
 #include "service/discovery/wheel.hpp"
 #include "service/engine/boundary_profiles.hpp"
 #include "service/engine/levels.hpp"
@@ -13,6 +15,7 @@
 #include "storage/builds.hpp"
 #include "storage/calibration.hpp"
 #include "storage/jobs.hpp"
+#include "storage/model/json_io.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/model/run_value.hpp"
 #include "storage/nights.hpp"
@@ -40,19 +43,40 @@ ReportBuild build_facts(Desk& desk, BuildId id) {
     facts.commit = build->commit;
     facts.nightly = build->nightly_commit;
     facts.wheel = build->url;
+    if (!desk.config.service.public_url.empty() && build->sha256)
+      facts.kept = desk.config.service.public_url + "/api/v1/artifacts/" + build->sha256->str();
   }
   return facts;
 }
 
-std::vector<ReportSeries> series_facts(Desk& desk, const Regression& regression) {
-  std::vector<ReportSeries> list;
-  for (const AffectedSeries& affected : regression.series) {
-    const auto series = storage::find_series(desk.db, affected.series);
-    if (series)
-      list.push_back({series->workload_name.str(), series->metric, affected.before, affected.after,
-                      affected.ratio, affected.low, affected.high});
-  }
-  return list;
+bool can_be_laid_over(Desk& desk, const Build& base, const CommitSha& commit) {
+  const auto plan = plan_overlay(desk.graph, std::span(&base, 1), commit);
+  return std::holds_alternative<OverlayPlan>(plan);
+}
+
+// Which commits can be measured without a compiler, as ReportInput has it.
+void add_overlays(Desk& desk, const Bisection& bisection, ReportInput& input) {
+  const auto good = storage::find_build(desk.db, bisection.good);
+  const auto bad = storage::find_build(desk.db, bisection.bad);
+  if (!good || !bad) return;
+  const auto& commits = bisection.commits;
+  const auto first_native = std::find_if_not(commits.begin(), commits.end(), [&](const CommitSha& commit) {
+    return can_be_laid_over(desk, *good, commit);
+  });
+  if (first_native != commits.begin()) input.over_good = *std::prev(first_native);
+  if (first_native == commits.end()) return;
+  const auto last_native = std::find_if_not(commits.rbegin(), commits.rend(), [&](const CommitSha& commit) {
+    return can_be_laid_over(desk, *bad, commit);
+  });
+  if (last_native != commits.rbegin()) input.over_bad = *std::prev(last_native);
+}
+
+std::string class_text(Desk& desk, MachineId id) {
+  const std::string text = "machine class " + std::to_string(id.value);
+  const auto machine = storage::find_machine(desk.db, id);
+  if (!machine) return text;
+  const auto model = machine->facts.find("cpu_model");
+  return model == machine->facts.end() ? text : text + " (" + model->second + ")";
 }
 
 // Commit by commit: how many runs, and the level relative to the good end's.
@@ -138,6 +162,20 @@ std::string failure_said(Desk& desk, const Regression& regression) {
   return {};
 }
 
+// The steps that several small ones were found to be; empty for any other end of a search.
+std::vector<ReportCulprit> contributors(Desk& desk, const nlohmann::json& evidence) {
+  std::vector<ReportCulprit> list;
+  if (evidence.value("outcome", "") != name_of(bisect::SearchOutcome::several_small)) return list;
+  for (const auto& step : evidence.at("culprits")) {
+    ReportCulprit one{
+        {}, step.at("probability"), step.at("ratio"), step.at("low"), step.at("high")};
+    for (const CommitSha& sha : field<std::vector<CommitSha>>(step, "commits"))
+      one.commits.push_back(commit_facts(desk, sha));
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
 void add_search(Desk& desk, const Regression& regression, ReportInput& input) {
   // A merged-in or further part has no search of its own; its night's does.
   auto bisection = storage::bisection_of(desk.db, regression.id);
@@ -145,18 +183,16 @@ void add_search(Desk& desk, const Regression& regression, ReportInput& input) {
   const auto series = storage::find_series(desk.db, bisection->series);
   if (!series) return;
   const GatheredLog gathered = gather_log(desk, *bisection, regression, *series);
-  std::set<int> sessions, commits;
-  for (const bisect::SearchRun& run : gathered.log.runs) {
-    sessions.insert(run.session);
-    commits.insert(run.commit);
-  }
+  std::set<int> commits;
+  for (const bisect::SearchRun& run : gathered.log.runs) commits.insert(run.commit);
   input.range_commits = static_cast<int>(bisection->commits.size()) - 1;
-  input.runs = static_cast<int>(gathered.log.runs.size());
-  input.sessions = static_cast<int>(sessions.size());
+  input.runs = bisection->runs;
+  input.sessions = bisection->sessions;
   commits.erase(0);
   commits.erase(gathered.log.commits);
   input.builds_made = static_cast<int>(commits.size() + gathered.log.untestable.size());
   input.tested = tested_facts(desk, *bisection, gathered.log);
+  add_overlays(desk, *bisection, input);
   std::set<CommitSha> blamed;
   if (regression.culprit)
     blamed.insert(regression.culprit->commits.begin(), regression.culprit->commits.end());
@@ -167,11 +203,31 @@ void add_search(Desk& desk, const Regression& regression, ReportInput& input) {
       input.runner = runner->name;
   for (const RegressionChange& change : storage::changes_of(desk.db, regression.id)) {
     const auto evidence = nlohmann::json::parse(change.evidence);
-    if (change.state == RegressionState::blamed) input.rule = evidence.value("rule", "");
+    if (change.state != RegressionState::blamed) continue;
+    input.rule = evidence.value("rule", "");
+    input.contributors = contributors(desk, evidence);
   }
 }
 
 }  // namespace
+
+std::vector<ReportSeries> series_facts(Desk& desk, const std::vector<AffectedSeries>& affected,
+                                       std::optional<MachineId> beside) {
+  std::vector<ReportSeries> list;
+  std::vector<MachineId> machines;
+  for (const AffectedSeries& one : affected) {
+    const auto series = storage::find_series(desk.db, one.series);
+    if (!series) continue;
+    list.push_back({series->workload_name.str(), series->metric, one.before, one.after, one.ratio, one.low,
+                    one.high});
+    machines.push_back(series->machine);
+  }
+  std::set<MachineId> classes(machines.begin(), machines.end());
+  if (beside) classes.insert(*beside);
+  if (classes.size() > 1)
+    for (std::size_t i = 0; i < list.size(); ++i) list[i].machine = class_text(desk, machines[i]);
+  return list;
+}
 
 ReportInput report_facts(Desk& desk, const Regression& regression) {
   ReportInput input;
@@ -185,9 +241,11 @@ ReportInput report_facts(Desk& desk, const Regression& regression) {
   }
   if (const auto night = storage::find_night(desk.db, regression.night))
     input.found_on = to_date(night->started_at);
-  if (const auto lead = storage::find_series(desk.db, regression.series.front().series))
+  if (const auto lead = storage::find_series(desk.db, regression.series.front().series)) {
     input.threshold = learned_policy(desk, *lead).threshold;
-  input.series = series_facts(desk, regression);
+    input.search_threshold = search_threshold(desk, *lead);
+  }
+  input.series = series_facts(desk, regression.series);
   if (regression.culprit) {
     ReportCulprit culprit{{},
                           regression.culprit->probability,
@@ -199,6 +257,8 @@ ReportInput report_facts(Desk& desk, const Regression& regression) {
     input.culprit = std::move(culprit);
   }
   input.failure = failure_said(desk, regression);
+  input.index = desk.config.source.index;
+  input.run_seconds = desk.config.night.run_seconds;
   input.good = build_facts(desk, regression.good);
   input.bad = build_facts(desk, regression.bad);
   if (const auto machine = storage::find_machine(desk.db, regression.machine))

@@ -5,6 +5,8 @@
 
 #include "bisect/evidence/evidence.hpp"
 #include "service/engine/boundary_profiles.hpp"
+#include "service/engine/follow_up.hpp"
+#include "service/engine/levels.hpp"
 #include "service/engine/policy.hpp"
 #include "service/engine/report_facts.hpp"
 #include "service/report/report.hpp"
@@ -57,16 +59,16 @@ std::vector<Level> later_levels(Desk& desk, const AffectedSeries& affected, Nigh
   return levels;
 }
 
-// Good again: nearer to the level before than to the threshold, on each of the last nights.
-bool is_back(Desk& desk, const AffectedSeries& affected, NightId night) {
+// Good again on each of the last nights.
+bool has_recovered(Desk& desk, const AffectedSeries& affected, NightId night) {
   const auto series = storage::find_series(desk.db, affected.series);
   if (!series) return false;
   const int nights = desk.config.report.recovered_nights;
   const auto levels = later_levels(desk, affected, night, nights);
-  const double limit = 1 + policy_of(*series, desk.config).threshold / 2;
+  const double threshold = policy_of(*series, desk.config).threshold;
   return static_cast<int>(levels.size()) == nights &&
          std::all_of(levels.begin(), levels.end(), [&](const Level& level) {
-           return level.value <= affected.before * limit;
+           return is_back(worsening(*series, affected.before, level.value), threshold);
          });
 }
 
@@ -75,19 +77,19 @@ std::string recovery_text(Desk& desk, const Regression& regression, std::string&
   comment.fingerprint = regression.fingerprint;
   comment.nights = desk.config.report.recovered_nights;
   comment.repository = desk.config.repository.url;
+  std::vector<AffectedSeries> recovered;
   for (const AffectedSeries& affected : regression.series) {
-    const auto series = storage::find_series(desk.db, affected.series);
     const auto levels = later_levels(desk, affected, regression.night, comment.nights);
-    if (!series || levels.empty()) continue;
+    if (levels.empty()) continue;
     const double now = levels.front().value;
     const double ratio = now / affected.before;
-    comment.series.push_back({series->workload_name.str(), series->metric, affected.before, now, ratio,
-                              ratio, ratio});
+    recovered.push_back({affected.series, affected.before, now, ratio, ratio, ratio});
     if (const auto build = storage::find_build(desk.db, levels.back().build)) {
       comment.version = build->version;
       comment.commit = build->commit;
     }
   }
+  comment.series = series_facts(desk, recovered);
   comment.candidates = commits_that_may_have_repaired(desk, regression, comment.commit);
   key = recovered_key(regression.fingerprint, comment.version);
   return render_recovered_comment(comment);
@@ -129,7 +131,7 @@ bool watch_recovery(Desk& desk) {
        storage::regressions_in_state(desk.db, RegressionState::reported)) {
     const bool back = std::all_of(
         regression.series.begin(), regression.series.end(),
-        [&](const AffectedSeries& affected) { return is_back(desk, affected, regression.night); });
+        [&](const AffectedSeries& affected) { return has_recovered(desk, affected, regression.night); });
     if (!back) continue;
     close(desk, regression);
     changed = true;

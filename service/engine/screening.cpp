@@ -49,6 +49,7 @@ bool open_creep(Desk& desk, const Night& night, const Seen& seen) {
 }
 
 void judge(Desk& desk, const Night& night, const Seen& seen) {
+  if (seen.suspicious) return;
   if (seen.worse()) {
     suspect(desk, night, seen, seen.levels.front().build, seen.screen.reference, seen.screen.level,
             evidence::of_screening(seen.screen, seen.tonight, seen.level_values, seen.policy));
@@ -63,6 +64,7 @@ void judge(Desk& desk, const Night& night, const Seen& seen) {
 bool is_held(Desk& desk, const Night& night, const Seen& seen,
              const std::vector<Regression>& regressions) {
   const auto levels = storage::levels_before(desk.db, seen.series.id, NightId{night.id.value + 1}, 1);
+  if (seen.suspicious) return false;
   const bool has_level = !levels.empty() && levels.front().night == night.id;
   return !has_level && std::none_of(regressions.begin(), regressions.end(), [&](const Regression& r) {
     return r.series.front().series == seen.series.id;

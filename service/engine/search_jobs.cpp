@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "service/engine/commit_builds.hpp"
+#include "service/engine/levels.hpp"
 #include "service/engine/live_runners.hpp"
 #include "service/engine/session_plan.hpp"
 #include "service/engine/sessions.hpp"
@@ -86,11 +87,12 @@ void queue_step(Desk& desk, const Bisection& bisection, const Regression& regres
   transaction.commit();
 }
 
-bisect::SearchPolicy policy_for(Desk& desk, MachineId machine) {
+bisect::SearchPolicy policy_for(Desk& desk, MachineId machine, const Series& series) {
   const std::vector<Runner> live = live_runners(desk);
   const auto here = std::count_if(live.begin(), live.end(),
                                   [&](const Runner& runner) { return runner.machine == machine; });
   bisect::SearchPolicy policy = desk.config.search;
+  policy.threshold = search_threshold(desk, series);
   policy.builds_at_once = std::clamp(static_cast<int>(here), 1, policy.builds_at_once);
   return policy;
 }

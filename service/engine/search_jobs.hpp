@@ -11,7 +11,8 @@ namespace nightjar::service {
 void queue_step(Desk& desk, const Bisection& bisection, const Regression& regression,
                 const Series& series, const GatheredLog& gathered, const bisect::Measure& step);
 
-// The configuration's, for as many runners of the machine class as are there.
-bisect::SearchPolicy policy_for(Desk& desk, MachineId machine);
+// The configuration's, with the threshold of the series, for as many runners of the machine class
+// as are there.
+bisect::SearchPolicy policy_for(Desk& desk, MachineId machine, const Series& series);
 
 }  // namespace nightjar::service

@@ -1,9 +1,10 @@
 #include "service/engine/search_log.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 #include "service/engine/confirmations.hpp"
-#include "service/engine/policy.hpp"
 #include "service/engine/sessions.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 class Positions {
  public:
-  Positions(Desk& desk, const Bisection& bisection) : desk_(desk) {
+  Positions(storage::Database& db, const Bisection& bisection) : db_(db) {
     for (std::size_t i = 0; i < bisection.commits.size(); ++i)
       by_commit_[bisection.commits[i]] = static_cast<int>(i);
     by_build_[bisection.good] = 0;
@@ -27,13 +28,13 @@ class Positions {
   // -1: not a build of this search.
   int of(BuildId id) {
     if (const auto known = by_build_.find(id); known != by_build_.end()) return known->second;
-    const auto build = storage::find_build(desk_.db, id);
+    const auto build = storage::find_build(db_, id);
     const auto commit = build && build->commit ? by_commit_.find(*build->commit) : by_commit_.end();
     return by_build_[id] = commit == by_commit_.end() ? -1 : commit->second;
   }
 
  private:
-  Desk& desk_;
+  storage::Database& db_;
   std::map<CommitSha, int> by_commit_;
   std::map<BuildId, int> by_build_;
 };
@@ -56,6 +57,12 @@ std::map<BuildId, std::string> all_failed(const Job& job, const SessionResult& s
   return failed;
 }
 
+// The search works on a cost: of what should be high it sees the inverse.
+bool is_inverted(const Series& series) {
+  const Metric* metric = find_metric(series.metric);
+  return metric && metric->direction == Direction::higher_is_better;
+}
+
 bool measured_any(const Job& job, const SessionResult& session) {
   return std::any_of(session.runs.begin(), session.runs.end(), [&](const RunResult& run) {
     const auto index = static_cast<std::size_t>(run.order);
@@ -65,10 +72,10 @@ bool measured_any(const Job& job, const SessionResult& session) {
 }
 
 // True if there was a run with a value.
-bool add_runs(Desk& desk, GatheredLog& gathered, Positions& positions, const Series& series,
+bool add_runs(storage::Database& db, GatheredLog& gathered, Positions& positions, const Series& series,
               const Job& job, int session, bool invert) {
   bool any = false;
-  for (const SeriesRun& run : storage::runs_of_job(desk.db, series.id, job.id)) {
+  for (const SeriesRun& run : storage::runs_of_job(db, series.id, job.id)) {
     const int commit = positions.of(run.build);
     if (commit < 0 || run.value <= 0) continue;
     gathered.log.runs.push_back({session, commit, invert ? 1 / run.value : run.value});
@@ -80,13 +87,13 @@ bool add_runs(Desk& desk, GatheredLog& gathered, Positions& positions, const Ser
 
 // Runs of a search for another metric of this workload, which ended before this search began. A search
 // for peak memory has no time measured.
-std::vector<Bisection> searches_with_runs_for(Desk& desk, const Bisection& bisection,
+std::vector<Bisection> searches_with_runs_for(storage::Database& db, const Bisection& bisection,
                                               const Regression& regression, const Series& series) {
   std::vector<Bisection> searches;
-  for (const Regression& other : storage::regressions_of_night(desk.db, regression.night)) {
-    const auto search = storage::bisection_of(desk.db, other.id);
+  for (const Regression& other : storage::regressions_of_night(db, regression.night)) {
+    const auto search = storage::bisection_of(db, other.id);
     if (other.machine != regression.machine || !search || search->id.value >= bisection.id.value) continue;
-    const auto measured = storage::find_series(desk.db, search->series);
+    const auto measured = storage::find_series(db, search->series);
     if (measured && measured->workload == series.workload &&
         (is_steady(series.metric) || !is_steady(measured->metric)))
       searches.push_back(*search);
@@ -96,16 +103,43 @@ std::vector<Bisection> searches_with_runs_for(Desk& desk, const Bisection& bisec
   return searches;
 }
 
-// The bisection's own sessions; nullopt while one is under way.
-std::optional<std::vector<std::pair<BisectionJob, Settled>>> sessions_of(Desk& desk,
-                                                                         const Bisection& bisection) {
-  std::vector<std::pair<BisectionJob, Settled>> sessions;
-  for (const BisectionJob& entry : storage::jobs_of_bisection(desk.db, bisection.id)) {
-    Settled settled = settle(desk, *storage::find_job(desk.db, entry.job));
-    if (settled.state == Settled::State::pending) return std::nullopt;
-    sessions.emplace_back(entry, std::move(settled));
-  }
+using Session = std::pair<BisectionJob, Settled>;
+// What became of a job that was asked for.
+using Settle = std::function<Settled(const Job& asked)>;
+
+std::vector<Session> sessions_of(storage::Database& db, const Settle& settled, const Bisection& bisection) {
+  std::vector<Session> sessions;
+  for (const BisectionJob& entry : storage::jobs_of_bisection(db, bisection.id))
+    sessions.emplace_back(entry, settled(*storage::find_job(db, entry.job)));
   return sessions;
+}
+
+bool is_pending(const Session& session) { return session.second.state == Settled::State::pending; }
+
+// Everything but the bisection's own sessions, which follow. Returns the number of the next session.
+int add_earlier_runs(storage::Database& db, const Settle& settled, const Bisection& bisection,
+                     const Regression& regression, const Series& series, bool invert, Positions& positions,
+                     GatheredLog& gathered) {
+  int next = 0;
+  const auto add = [&](const Settled& session, int number) {
+    const std::size_t before = gathered.log.runs.size();
+    add_runs(db, gathered, positions, series, session.job, number, invert);
+    gathered.parts.push_back({number, session.job, static_cast<int>(gathered.log.runs.size() - before), false});
+  };
+  for (const Job& asked : confirmation_jobs(db, regression, series)) {
+    const Settled session = settled(asked);
+    if (session.state == Settled::State::usable) add(session, next++);
+  }
+  for (const Bisection& other : searches_with_runs_for(db, bisection, regression, series)) {
+    std::map<int, int> numbers;
+    for (const auto& [entry, session] : sessions_of(db, settled, other)) {
+      if (session.state != Settled::State::usable) continue;
+      const auto [number, is_new] = numbers.emplace(entry.session, next);
+      if (is_new) ++next;
+      add(session, number->second);
+    }
+  }
+  return next;
 }
 
 double seconds_of(const SessionResult& session) {
@@ -120,32 +154,19 @@ double seconds_of(const SessionResult& session) {
 GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression& regression,
                        const Series& series) {
   GatheredLog gathered;
-  const auto own = sessions_of(desk, bisection);
-  gathered.pending = !own;
-  if (!own) return gathered;
+  const Settle outcome_of = [&](const Job& asked) { return settle(desk, asked); };
+  const auto own = sessions_of(desk.db, outcome_of, bisection);
+  gathered.pending = std::any_of(own.begin(), own.end(), is_pending);
+  if (gathered.pending) return gathered;
   gathered.log.commits = static_cast<int>(bisection.commits.size()) - 1;
-  const bool invert = policy_of(series, desk.config).direction == Direction::higher_is_better;
-  Positions positions(desk, bisection);
-  int offset = 0;
-  for (const Job& asked : confirmation_jobs(desk, regression, series)) {
-    const Settled settled = settle(desk, asked);
-    if (settled.state == Settled::State::usable)
-      add_runs(desk, gathered, positions, series, settled.job, offset++, invert);
-  }
-  for (const Bisection& other : searches_with_runs_for(desk, bisection, regression, series)) {
-    std::map<int, int> numbers;
-    for (const BisectionJob& entry : storage::jobs_of_bisection(desk.db, other.id)) {
-      const Settled settled = settle(desk, *storage::find_job(desk.db, entry.job));
-      if (settled.state != Settled::State::usable) continue;
-      const auto [number, is_new] = numbers.emplace(entry.session, offset);
-      if (is_new) ++offset;
-      add_runs(desk, gathered, positions, series, settled.job, number->second, invert);
-    }
-  }
+  const bool invert = is_inverted(series);
+  Positions positions(desk.db, bisection);
+  const int offset =
+      add_earlier_runs(desk.db, outcome_of, bisection, regression, series, invert, positions, gathered);
   std::map<int, std::string> untestable;
   for (const Untestable& known : storage::untestable_of(desk.db, bisection.id))
     untestable[known.commit] = known.reason;
-  for (const auto& [entry, settled] : *own) {
+  for (const auto& [entry, settled] : own) {
     gathered.next_session = std::max(gathered.next_session, entry.session + 1);
     if (settled.state == Settled::State::failed) {
       ++gathered.barren;
@@ -164,7 +185,7 @@ GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression&
       gathered.newly_untestable.push_back({commit, reason});
     }
     const bool found_untestable = !gathered.newly_untestable.empty();  // then it was not in vain
-    if (add_runs(desk, gathered, positions, series, settled.job, session, invert))
+    if (add_runs(desk.db, gathered, positions, series, settled.job, session, invert))
       gathered.barren = gathered.disturbed = 0;
     else if (measured_any(settled.job, result))
       ++gathered.disturbed;
@@ -172,6 +193,29 @@ GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression&
       ++gathered.barren;
   }
   for (const auto& [commit, reason] : untestable) gathered.log.untestable.push_back(commit);
+  std::set<int> with_runs;
+  for (const bisect::SearchRun& run : gathered.log.runs) with_runs.insert(run.session);
+  gathered.sessions = static_cast<int>(with_runs.size());
+  return gathered;
+}
+
+GatheredLog read_log(storage::Database& db, const Bisection& bisection, const Regression& regression,
+                     const Series& series) {
+  GatheredLog gathered;
+  gathered.log.commits = static_cast<int>(bisection.commits.size()) - 1;
+  const Settle settled = [&](const Job& asked) { return standing(db, asked); };
+  const auto own = sessions_of(db, settled, bisection);
+  gathered.pending = std::any_of(own.begin(), own.end(), is_pending);
+  Positions positions(db, bisection);
+  const int offset =
+      add_earlier_runs(db, settled, bisection, regression, series, false, positions, gathered);
+  for (const auto& [entry, session] : own) {
+    const std::size_t before = gathered.log.runs.size();
+    if (session.state == Settled::State::usable)
+      add_runs(db, gathered, positions, series, session.job, offset + entry.session, false);
+    gathered.parts.push_back({offset + entry.session, session.job,
+                              static_cast<int>(gathered.log.runs.size() - before), true});
+  }
   return gathered;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "service/engine/confirmations.hpp"
 #include "service/engine/levels.hpp"
 #include "service/engine/policy.hpp"
 #include "storage/series.hpp"
@@ -31,10 +32,12 @@ evidence::Values values_tonight(Desk& desk, const Series& series, const std::vec
 std::map<Group, std::vector<Seen>> look(Desk& desk, const Night& night,
                                             const std::vector<Job>& usable) {
   std::map<Group, std::vector<Seen>> all;
+  const std::set<SeriesId> suspicious = series_under_suspicion(desk.db);
   for (const Series& series : storage::series_of_night(desk.db, night.id)) {
     if (!is_judged(series, desk.config)) continue;
-    Seen seen{series, learned_policy(desk, series), values_tonight(desk, series, usable), {}, {}, {}};
+    Seen seen{series, learned_policy(desk, series), values_tonight(desk, series, usable), {}, {}, {}, false};
     if (seen.tonight.values.empty()) continue;
+    seen.suspicious = suspicious.count(series.id) != 0;
     seen.levels = valid_levels(desk, series, night.id, kCreepLevels);
     for (const Level& level : seen.levels) seen.level_values.push_back(level.value);
     if (seen.level_values.size() > kLevels) seen.level_values.resize(kLevels);
@@ -47,6 +50,7 @@ std::map<Group, std::vector<Seen>> look(Desk& desk, const Night& night,
 }
 
 void accept_level(Desk& desk, const Night& night, const Seen& seen) {
+  if (seen.suspicious) return;
   storage::set_level(desk.db, {seen.series.id, *night.build, night.id, seen.screen.level,
                                static_cast<int>(seen.tonight.values.size())});
 }

@@ -22,6 +22,7 @@ struct Seen {
   std::vector<Level> levels;  // newest first, of up to 40 nights
   std::vector<double> level_values;  // of the last 14
   bisect::Screen screen;
+  bool suspicious = false;  // a suspicion is open: tonight says nothing new and makes no level
 
   bool worse() const { return screen.verdict == bisect::Screen::Verdict::suspect_worse; }
   bool better() const { return screen.verdict == bisect::Screen::Verdict::suspect_better; }
@@ -33,7 +34,7 @@ using Group = std::pair<MachineId, std::string>;
 // All judged series that have runs in the night's usable sessions.
 std::map<Group, std::vector<Seen>> look(Desk& desk, const Night& night, const std::vector<Job>& usable);
 
-// Takes tonight's location for normal.
+// Takes tonight's location for normal, unless the series is under suspicion.
 void accept_level(Desk& desk, const Night& night, const Seen& seen);
 
 // Those that moved, the clearest first, if most of a group did: eight or more series of four or more

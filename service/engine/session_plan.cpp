@@ -49,6 +49,10 @@ std::map<MachineId, std::set<Placed>> runnable(std::span<const Runner> live,
 
 }  // namespace
 
+bool can_run_any(const Runner& runner, const std::vector<std::string>& globs) {
+  return !runnable(std::span(&runner, 1), globs).empty();
+}
+
 std::vector<PlannedRun> screen_order(std::span<const int> runs) {
   const int workloads = static_cast<int>(runs.size());
   const int rounds = runs.empty() ? 0 : *std::max_element(runs.begin(), runs.end());

@@ -24,6 +24,9 @@ std::vector<PlannedRun> pair_order(int pairs);
 // A control, then the given environments in this order, workload 0.
 std::vector<PlannedRun> given_order(std::span<const int> environments);
 
+// Whether one of its workloads is selected.
+bool can_run_any(const Runner& runner, const std::vector<std::string>& globs);
+
 // Splits "name@version" as runners announce it; nullopt for anything else.
 std::optional<Workload> announced_workload(std::string_view text);
 

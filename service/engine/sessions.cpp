@@ -83,6 +83,10 @@ std::string key_of_repeat(const std::string& key, int repeat) {
   return repeat == 0 ? key : key + "/again:" + std::to_string(repeat);
 }
 
+Settled void_for_good(const Job& job, const SessionCheck& check) {
+  return {Settled::State::failed, job, "the session was void three times: " + check.reason, kRepeats};
+}
+
 }  // namespace
 
 SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
@@ -121,27 +125,36 @@ Job queue_job(Desk& desk, Job job) {
   return storage::add_job(desk.db, job);
 }
 
-Settled settle(Desk& desk, const Job& asked) {
+Settled standing(storage::Database& db, const Job& asked) {
+  Job job = asked;
   for (int repeat = 0;; ++repeat) {
-    const auto job = repeat == 0 ? std::optional(asked)
-                                 : storage::find_job(desk.db, key_of_repeat(asked.key, repeat));
-    if (!job) return {Settled::State::pending, {}, ""};
-    if (job->state == JobState::queued || job->state == JobState::leased)
-      return {Settled::State::pending, *job, ""};
-    if (job->state != JobState::done)
-      return {Settled::State::failed, *job, "the session failed: " + job->reason};
-    const SessionCheck check = judge(desk, *job);
-    if (check.usable) return {Settled::State::usable, *job, ""};
-    if (repeat == kRepeats)
-      return {Settled::State::failed, *job, "the session was void three times: " + check.reason};
-    Job again;
-    again.key = key_of_repeat(asked.key, repeat + 1);
-    again.night = job->night;
-    again.machine = job->machine;
-    again.spec = job->spec;
-    again.priority = job->priority;
-    queue_job(desk, std::move(again));
+    if (job.state == JobState::queued || job.state == JobState::leased)
+      return {Settled::State::pending, job, "", repeat};
+    if (job.state != JobState::done)
+      return {Settled::State::failed, job, "the session failed: " + job.reason, repeat};
+    const auto check = storage::find_check(db, job.id);
+    if (!check) return {Settled::State::pending, job, "", repeat};
+    if (check->usable) return {Settled::State::usable, job, "", repeat};
+    if (repeat == kRepeats) return void_for_good(job, *check);
+    auto again = storage::find_job(db, key_of_repeat(asked.key, repeat + 1));
+    if (!again) return {Settled::State::pending, job, "", repeat};
+    job = *std::move(again);
   }
+}
+
+Settled settle(Desk& desk, const Job& asked) {
+  Settled now = standing(desk.db, asked);
+  if (now.state != Settled::State::pending || now.job.state != JobState::done) return now;
+  const SessionCheck check = judge(desk, now.job);
+  if (check.usable) return {Settled::State::usable, now.job, "", now.repeat};
+  if (now.repeat == kRepeats) return void_for_good(now.job, check);
+  Job again;
+  again.key = key_of_repeat(asked.key, now.repeat + 1);
+  again.night = now.job.night;
+  again.machine = now.job.machine;
+  again.spec = now.job.spec;
+  again.priority = now.job.priority;
+  return {Settled::State::pending, queue_job(desk, std::move(again)), "", now.repeat + 1};
 }
 
 }  // namespace nightjar::service

@@ -19,9 +19,12 @@ struct Settled {
   State state = State::pending;
   Job job;             // usable: the job whose session counts
   std::string reason;  // failed: why
+  int repeat = 0;      // how often it was void before
 };
 // What became of a session that was asked for: a void one is queued again, at most twice.
 Settled settle(Desk& desk, const Job& asked);
+// The same as far as it is known, for somebody who only looks.
+Settled standing(storage::Database& db, const Job& asked);
 
 // Queues a job once a key, its workloads interned; returns the stored one.
 Job queue_job(Desk& desk, Job job);

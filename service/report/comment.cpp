@@ -26,6 +26,15 @@ std::string repaired_by(const RecoveredComment& comment) {
   return text;
 }
 
+std::string headline(const NightComment& comment) {
+  switch (comment.change) {
+    case NightChange::grew: return "**Worse than said last**";
+    case NightChange::shrank: return "**Partly recovered**";
+    case NightChange::back: return "**Back at its level, for the first night**";
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string render_night_comment(const NightComment& comment) {
@@ -38,9 +47,11 @@ std::string render_night_comment(const NightComment& comment) {
   }
   if (!comment.series.empty()) {
     if (!text.empty()) text += "\n";
-    text += "**Still there** with " + code(comment.version) + " (night of " + plain(comment.date) +
+    text += headline(comment) + " with " + code(comment.version) + " (night of " + plain(comment.date) +
             "), against the level before the regression:\n\n" +
             series_table(comment.series, rows_shown);
+    if (comment.change == NightChange::back && comment.nights_to_close > 1)
+      text += "\nThe issue is closed after " + std::to_string(comment.nights_to_close) + " such nights.\n";
   }
   return text + "\n" + marker_of(night_key(comment.fingerprint, comment.version)) + "\n";
 }

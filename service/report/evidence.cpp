@@ -1,7 +1,6 @@
 #include "service/report/evidence.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "service/report/markdown.hpp"
 #include "service/report/quantity.hpp"
@@ -108,29 +107,6 @@ std::string environment_section(const ReportInput& input, std::size_t limit) {
     text += "\n" + std::to_string(input.differences->size() - limit) + " more are left out here.\n";
   }
   return text;
-}
-
-std::string reproduction_section(const ReportInput& input) {
-  const ReportSeries& lead = input.series.front();
-  const std::string measure = "nightjar-runner measure " + shell_word(lead.workload) + " --runs ";
-  std::string text = "\n## Reproduce\n\nBoth ends, side by side:\n\n```sh\n";
-  for (const ReportBuild* build : {&input.good, &input.bad}) {
-    if (build->wheel.empty()) continue;
-    text += "pip install " + shell_word(build->wheel) + "\n" + measure + "10\n";
-  }
-  text += "```\n";
-  if (input.culprit) {
-    text += "\nThe change itself, in a clone of " + code(input.repository) + ":\n\n```sh\n";
-    text += "git checkout " + input.culprit->commits.back().sha.str() + "\ngit show --stat\n```\n";
-  }
-  if (!input.good.commit || !input.bad.commit) return text;
-  const std::string number = measure + "1 --json | jq .items[0].metrics." + lead.metric + ".location";
-  char percent[32];
-  std::snprintf(percent, sizeof percent, "%g%%", input.threshold * 100);
-  return text + "\nThe search, from sources:\n\n```sh\nnightjar bisect run --repo . --good " +
-         input.good.commit->str() + " --bad " + input.bad.commit->str() + " --threshold " + percent +
-         " \\\n  --build 'python -m pip install --no-build-isolation -e .' \\\n  --measure " +
-         shell_word(number) + "\n```\n";
 }
 
 std::string tested_section(const ReportInput& input, std::size_t limit) {

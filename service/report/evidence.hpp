@@ -14,7 +14,7 @@ std::string profile_section(const ReportInput& input, std::size_t limit);
 std::string measured_section(const ReportInput& input, std::size_t limit);
 // What differs between the ends besides PyTorch's source; says plainly if nothing does.
 std::string environment_section(const ReportInput& input, std::size_t limit);
-// The exact commands.
+// Commands that measure both ends, the culprit's neighbours, and search again; they run as printed.
 std::string reproduction_section(const ReportInput& input);
 // At most `limit` of the tested commits, those nearest to the culprit.
 std::string tested_section(const ReportInput& input, std::size_t limit);

@@ -82,7 +82,7 @@ Outcome<Answer> GithubTracker::Impl::call(const std::string& method, const std::
   const bool writes = method != "GET";
   std::string token;
   try {
-    token = read_secret("NIGHTJAR_GITHUB_TOKEN", config.token_file);
+    token = read_secret(github_token_variable, config.token_file);
   } catch (const std::exception& error) {
     return Transient{error.what() + (" for " + what), std::nullopt, false};
   }

@@ -22,6 +22,9 @@ std::string title_of(const ReportInput& input) {
   }
   const auto& commits = input.culprit->commits;
   title += " since " + commits.front().sha.brief();
+  if (!input.contributors.empty()) {
+    return title + " and " + std::to_string(input.contributors.size() - 1) + " more together";
+  }
   if (commits.size() > 1) {
     return title + " or one of the next " + std::to_string(commits.size() - 1);
   }
@@ -59,12 +62,14 @@ std::string verdict(const ReportInput& input) {
            ": confirmed, but no commit could be named, so nobody is blamed; one of " +
            std::to_string(input.range_commits) + " commits did it.";
   }
+  if (!input.contributors.empty()) return text + contributors_verdict(input);
   const auto& commits = input.culprit->commits;
   return text + (commits.size() == 1 ? blamed_one(input, commits.front()) : blamed_set(input));
 }
 
 std::string culprit_section(const ReportInput& input, std::size_t limit) {
   if (!input.culprit) return {};
+  if (!input.contributors.empty()) return contributors_section(input, limit);
   const ReportCulprit& culprit = *input.culprit;
   const std::size_t count = culprit.commits.size();
   std::string text = count == 1 ? "\n## Culprit\n\n" : "\n## Culprit: one of these\n\n";

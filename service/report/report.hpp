@@ -18,12 +18,13 @@
 namespace nightjar::service {
 
 // One series that shows the cause. Values in the metric's own unit; ratio is after / before with its
-// 95 % interval; low == high: no interval was estimated.
+// 95 % interval; low == high: no interval was estimated. `machine`: its class, where an issue has several.
 struct ReportSeries {
   std::string workload;  // "python/soft_actor_critic/eval/cpu/fp32/b1/eager"
   std::string metric;    // "latency"
   double before = 0, after = 0;
   double ratio = 1, low = 1, high = 1;
+  std::string machine = {};  // "machine class 2 (AMD EPYC 7763)"
 };
 
 struct ReportCommit {
@@ -45,6 +46,7 @@ struct ReportBuild {
   std::optional<CommitSha> commit;   // main's commit
   std::optional<CommitSha> nightly;  // what torch.version.git_version says
   std::string wheel;                 // what pip installs: file name or URL
+  std::string kept;                  // URL of the service's own copy; empty: not reachable
 };
 
 // A package, interpreter or library that differs between the ends. Empty: not there at that end.
@@ -77,12 +79,19 @@ struct ReportInput {
   std::string details_url;      // this regression on Nightjar's own pages; empty: none
   std::string evidence_url;     // its evidence bundle; empty: not reachable
   std::string found_on;         // date of the night, "2026-08-20"
-  double threshold = .07;
+  double threshold = .07;         // of the confirmation
+  double search_threshold = .07;  // the smallest change that a commit is blamed for
   std::vector<ReportSeries> series;      // the lead first
   std::optional<ReportCulprit> culprit;  // nullopt: confirmed, but nobody could be named
+  // Several small steps, of which `culprit` is the sum; usually empty.
+  std::vector<ReportCulprit> contributors;
   std::string rule;                      // why the search ended so, one sentence
   std::string failure;                   // what the first failing run said; empty: it is no failure
   ReportBuild good, bad;
+  std::string index;       // where pip also finds what the wheels depend on; empty: nowhere
+  double run_seconds = 2;  // of measuring in a run
+  // Up to which commit the good wheel, and from which on the bad one, takes a commit's Python files.
+  std::optional<CommitSha> over_good, over_bad;
   int range_commits = 0;  // commits between the ends, the bad one included
   int runs = 0, sessions = 0, builds_made = 0;
   std::string runner;                        // its name
@@ -106,7 +115,11 @@ inline constexpr std::size_t issue_body_limit = 65536;
 // commits farthest from the culprit, and says how many. Throws std::invalid_argument without series.
 RenderedIssue render_issue(const ReportInput& input, std::size_t body_limit = issue_body_limit);
 
-// A later night still shows it, or shows it in further series.
+// How a later night differs from what the issue says: worse by the threshold, better by it, or the first
+// night at the level before.
+enum class NightChange { grew, shrank, back };
+
+// A later night shows it otherwise, or in further series.
 struct NightComment {
   std::string fingerprint;
   std::string version;               // tonight's build
@@ -114,6 +127,8 @@ struct NightComment {
   std::string date;
   std::vector<ReportSeries> series;  // tonight against the level before the regression
   std::vector<ReportSeries> new_series;  // seen for the first time tonight
+  NightChange change = NightChange::grew;  // of `series`
+  int nights_to_close = 3;                 // good nights after which the issue is closed
 };
 std::string render_night_comment(const NightComment& comment);
 

@@ -62,16 +62,21 @@ std::string change_in_brackets(const ReportSeries& series) {
 }
 
 std::string series_table(const std::vector<ReportSeries>& series, std::size_t limit) {
+  const bool classes = std::any_of(series.begin(), series.end(),
+                                   [](const ReportSeries& one) { return !one.machine.empty(); });
+  std::vector<std::string> heads{"workload", "metric", ">before", ">after", ">change", ">95 % interval"};
+  if (classes) heads.emplace_back("measured on");
   std::vector<std::vector<std::string>> rows;
   for (const ReportSeries& one : series) {
     if (rows.size() == limit) break;
     const double scale = std::max(one.before, one.after);
-    rows.push_back({code(one.workload), metric_title(one.metric),
-                    quantity(one.metric, one.before, scale), quantity(one.metric, one.after, scale),
-                    change_of(one.metric, one.before, one.after, one.ratio), interval(one)});
+    auto& row = rows.emplace_back(std::vector<std::string>{
+        code(one.workload), metric_title(one.metric), quantity(one.metric, one.before, scale),
+        quantity(one.metric, one.after, scale), change_of(one.metric, one.before, one.after, one.ratio),
+        interval(one)});
+    if (classes) row.push_back(plain(one.machine));
   }
-  std::string text = table({"workload", "metric", ">before", ">after", ">change", ">95 % interval"},
-                           rows);
+  std::string text = table(heads, rows);
   if (series.size() > limit) {
     text += "\n" + std::to_string(series.size() - limit) + " more series are left out here.\n";
   }

@@ -16,12 +16,17 @@ std::string brief_change(const ReportSeries& series);
 std::string brief_workloads(const std::vector<ReportSeries>& series);
 // " (4.103 ms → 5.047 ms, 95 % interval +21 % to +25 %)"
 std::string change_in_brackets(const ReportSeries& series);
-// Workload, metric, before, after, change, interval; at most `limit` rows and how many are left out.
+// Workload, metric, before, after, change, interval, and the machine class where there are several;
+// at most `limit` rows and how many are left out.
 std::string series_table(const std::vector<ReportSeries>& series, std::size_t limit);
 
 // The commit's short hash, linked where the repository is on the web.
 std::string commit_link(const std::string& repository, const CommitSha& sha);
 // "[#61056](...)", "`#61056`" without a web page; "–" for a commit without one.
 std::string pull_request_link(const std::string& repository, const std::string& subject);
+
+// For several small steps: the rest of the verdict's sentence, and the table of contributors.
+std::string contributors_verdict(const ReportInput& input);
+std::string contributors_section(const ReportInput& input, std::size_t limit);
 
 }  // namespace nightjar::service

@@ -28,6 +28,7 @@ struct Runner {
   std::vector<std::string> workloads;         // names it can run
   std::string version;
   Time seen_at{};
+  std::string token = {};                     // name of the token that registered it
 };
 
 }  // namespace nightjar

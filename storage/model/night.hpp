@@ -12,8 +12,9 @@ namespace nightjar {
 
 NIGHTJAR_ENUM(NightTrigger, schedule, webhook, api, build);
 // waiting: for a new proved build to appear. measuring: screen jobs run. judging: suspects are being
-// confirmed. done: every verdict of this night is in (bisections may still run).
-NIGHTJAR_ENUM(NightState, waiting, measuring, judging, done);
+// confirmed. done: its verdicts are in (bisections may still run). cancelled: by a person; nothing that it
+// measured counts.
+NIGHTJAR_ENUM(NightState, waiting, measuring, judging, done, cancelled);
 
 struct Night {
   NightId id;
@@ -23,6 +24,7 @@ struct Night {
   std::string reason;            // e.g. "no new build appeared"
   Time started_at{};
   std::optional<Time> finished_at;
+  std::string cancelled_by = {};  // "token:<name>"; empty unless cancelled
 };
 
 }  // namespace nightjar

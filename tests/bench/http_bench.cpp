@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "bisect/git/literal_graph.hpp"
 #include "service/api/api.hpp"
 #include "service/discovery/artifacts.hpp"
 #include "storage/builds.hpp"
@@ -254,7 +255,8 @@ int main(int argc, char** argv) {
     web::EventStream events;
     asio::thread_pool writer{1}, readers{2};
     asio::io_context io{1};
-    service::api::Context context(config, clock, db, folder / "bench.sqlite", artifacts, events,
+    git::LiteralGraph commits;
+    service::api::Context context(config, clock, db, folder / "bench.sqlite", commits, artifacts, events,
                                   io.get_executor(), writer.get_executor(), readers.get_executor(),
                                   [] {});
     web::Server server(io, service::api::server_config(config));

@@ -6,6 +6,7 @@
 
 #include "bisect/detection.hpp"
 #include "tests/support/search_world.hpp"
+#include "tests/support/source_tree.hpp"
 
 using namespace nightjar;
 using namespace nightjar::bisect;
@@ -13,7 +14,7 @@ using namespace nightjar::bisect;
 namespace {
 
 std::vector<Position> read(const std::string& name) {
-  std::ifstream file(NIGHTJAR_SOURCE_DIR "/tests/bisect/data/" + name);
+  std::ifstream file(nightjar::test::source_tree() / "tests/bisect/data" / name);
   REQUIRE(file);
   std::string header;
   std::getline(file, header);

@@ -1,4 +1,5 @@
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "deploy" / "demo.d"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "deploy" / "demo.d"), str(ROOT / "tests" / "support")]

@@ -13,62 +13,17 @@ import pytest
 
 import commits
 import culprits
+import day_wheel
 import index_server
 import make_day
 import wheel
 
 DATE = datetime.date(2026, 8, 20)
-CHECKS = '''class Distribution:
-    def _extended_shape(self, sample_shape: _size = torch.Size()) -> torch.Size:
-        if not isinstance(sample_shape, torch.Size):
-            return 1
-
-    def _validate_sample(self, value):
-        if not isinstance(value, torch.Tensor):
-            raise ValueError("The value argument to log_prob must be a Tensor")
-'''
-MEMORY = '''import torch
-
-
-class Optimizer:
-    def zero_grad(self, set_to_none=True):
-        with profiler():
-            for group in self.param_groups:
-                for p in group["params"]:
-                    if p.grad is not None:
-                        if set_to_none:
-                            p.grad = None
-'''
-BUSY = '''class Layer:
-    def __init__(self, size):
-        self.size = size
-
-    def forward(self, values):
-        """
-        One step.
-        """
-        res = list()
-        for i in range(0, n):
-            res = res + [values[i]]
-        return res
-'''
 
 
 @pytest.fixture
 def base(tmp_path):
-    files = {"torch/version.py": "__version__ = '2.13.0+cpu'\ngit_version = 'old'\n", "torch/lib/libtorch.so": "native\n" * 99,
-             culprits.CHECKS_FILE: CHECKS, culprits.MEMORY_FILE: MEMORY,
-             commits.BROKEN_FILE: "import math\n\nimport torch\n", commits.REMOVED_FILE: "import time\n"}
-    for number, (folder, *_) in enumerate(commits.AREAS):
-        files[f"{folder}busy{number}.py"] = BUSY
-    info = "torch-2.13.0+cpu.dist-info"
-    files |= {f"{info}/METADATA": "Name: torch\nVersion: 2.13.0+cpu\n\nVersion: text\n", f"{info}/WHEEL": "Tag: x\n"}
-    files[f"{info}/RECORD"] = "".join(",".join(wheel._record_line(n, t.encode())) + "\n" for n, t in files.items()) + f"{info}/RECORD,,\n"
-    path = tmp_path / "torch-2.13.0+cpu-cp311-cp311-manylinux_2_28_x86_64.whl"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    return str(path)
+    return day_wheel.make(tmp_path)
 
 
 def day_of(base, out, seed=1, quiet=False):
@@ -183,3 +138,20 @@ def test_a_nightly_appears_on_the_index_and_the_branches_when_it_is_published(ba
 def test_a_wheel_of_another_kind_is_refused(tmp_path):
     with pytest.raises(ValueError, match="no release wheel"):
         wheel.parts(str(tmp_path / "torchvision-0.28.0-cp311-cp311-linux_x86_64.whl"))
+
+
+@pytest.mark.parametrize("variant, local, built_for", [
+    ("cpu", "+cpu", {}),
+    ("cu130", "", {"cuda": "13.0"}),  # PyPI's: only torch/version.py tells
+    ("cu126", "+cu126", {"cuda": "12.6"}),
+    ("rocm7.2", "+rocm7.2", {"hip": "7.2.41133-dd7f95766"}),
+    ("xpu", "+xpu", {"xpu": "20250301"})])
+def test_nightlies_are_of_the_variant_that_the_wheel_was_built_for(tmp_path, variant, local, built_for):
+    base = day_wheel.make(tmp_path, f"2.13.0+{variant}", local, **built_for)
+    content, _ = day_of(base, tmp_path / "day")
+    assert content["variant"] == variant
+    make_day.publish(str(tmp_path / "day"), content, 2)
+    shown = index_server.page(index_server.published(str(tmp_path / "day")), "http://wheels")
+    for nightly in content["nightlies"]:
+        assert nightly["version"].endswith(f"+{variant}") and wheel.variant(tmp_path / "day" / "wheels" / nightly["wheel"]) == variant
+        assert shown.count(nightly["wheel"]) == 1

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import time
@@ -12,11 +13,16 @@ import pytest
 
 BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", pathlib.Path(__file__).resolve().parents[2] / "build" / "bin"))
 CULPRIT = 25
-# A number that only the commit decides, with 2 % noise.
-# The scatter of a commit's k-th run is always the same one.
-MEASURE = ("""python3 -c "import random; n = int(open('n').read()); """
-           """log = open('measured', 'a'); random.seed(1000 * n + log.tell()); log.write('.'); """
-           """print((1.2 if n >= %d else 1) * random.lognormvariate(0, .02))" """ % CULPRIT)
+
+
+def measure(level, noise=.02):
+    """A number that only the commit `n` decides, with noise: the scatter of a commit's k-th run is always the same one."""
+    return ("""python3 -c "import random; n = int(open('n').read()); """
+            """log = open('measured', 'a'); random.seed(1000 * n + log.tell()); log.write('.'); """
+            f"""print(({level}) * random.lognormvariate(0, {noise}))" """)
+
+
+MEASURE = measure(f"1.2 if n >= {CULPRIT} else 1")
 
 
 def nightjar(*arguments, **options):
@@ -90,6 +96,131 @@ def test_nobody_is_blamed_where_nothing_changed(repository):
     assert json.loads(done.stdout)["culprits"] == []
 
 
+def test_nobody_comes_with_both_ends_and_what_would_have_been_seen(repository):
+    done = bisect(repository, "--measure", MEASURE, "--json", good="HEAD~30", bad="HEAD~10")
+    ends = json.loads(done.stdout)["ends"]
+    for end in (ends["good"], ends["bad"]):
+        assert end["low"] < 1 < end["high"] and end["low"] < end["location"] < end["high"] and end["runs"] >= 5
+    assert ends["change"]["low"] < 1 < ends["change"]["high"]
+    assert 1.005 < ends["smallest_seen"] < 1.07
+    text = bisect(repository, "--measure", MEASURE, good="HEAD~30", bad="HEAD~10").stdout
+    assert f"good end {git(repository, 'rev-parse', 'HEAD~30')[:12]}: 1.0" in text and "would have been seen" in text
+
+
+def test_a_culprit_comes_with_its_author_its_levels_and_the_command_to_see_it(repository):
+    done = bisect(repository, "--measure", MEASURE)
+    sha = git(repository, "rev-parse", "HEAD~5")
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    assert lines[0] == f"{sha} commit 25"
+    assert lines[1] == "n, " + git(repository, "log", "-1", "--format=%as", sha)
+    assert lines[2].startswith("before: 1.0") or lines[2].startswith("before: 0.99")
+    assert lines[3].startswith("after:  1.") and lines[4].startswith("change: +") and " to " in lines[4]
+    assert lines[5] == f"to see it: git -C {repository} show {sha[:12]}"
+    (culprit,) = json.loads(bisect(repository, "--measure", MEASURE, "--json").stdout)["culprits"]
+    assert culprit["facts"] == [{"subject": "commit 25", "author": "n", "date": lines[1][3:]}]
+    assert culprit["before"]["high"] < 1.1 < culprit["after"]["low"]
+
+
+def test_an_improvement_is_said_and_found_when_asked_for(repository):
+    better = measure("1 if n < 25 else .89")
+    denied = bisect(repository, "--measure", better, "--json")
+    assert denied.returncode == 1
+    answer = json.loads(denied.stdout)
+    assert answer["outcome"] == "not_reproduced" and answer["ends"]["change"]["high"] < .95
+    assert answer["rule"].startswith("the level fell by 1") and "--find better" in answer["rule"]
+    assert "nothing got worse" in bisect(repository, "--measure", better).stdout
+    found = json.loads(bisect(repository, "--measure", better, "--find", "better", "--json").stdout)
+    assert found["culprits"][0]["commits"] == [git(repository, "rev-parse", "HEAD~5")]
+    change = found["culprits"][0]["change"]
+    assert change["low"] < .89 < change["high"] and change["low"] < change["ratio"] < change["high"]
+    worse = json.loads(bisect(repository, "--measure", MEASURE, "--find", "better", "--json").stdout)
+    assert worse["culprits"] == [] and "the level rose by" in worse["rule"] and "--find worse" in worse["rule"]
+
+
+def test_a_step_below_the_threshold_is_told_and_named_only_when_asked_for(repository):
+    small = measure("1.042 if n >= 25 else 1", .01)
+    done = bisect(repository, "--measure", small, "--json")
+    assert done.returncode == 1, done.stderr
+    answer = json.loads(done.stdout)
+    assert (answer["outcome"], answer["culprits"], answer["contributors"]) == ("below_threshold", [], [])
+    (step,) = answer["smaller_steps"]
+    assert step["commits"] == [git(repository, "rev-parse", "HEAD~5")] and 1.03 < step["change"]["ratio"] < 1.055
+    text = bisect(repository, "--measure", small).stdout
+    assert f"at {step['commits'][0][:12]} commit 25; below 7 %" in text
+    advised = text.split("to have it named: --threshold ")[1].split()[0]
+    named = json.loads(bisect(repository, "--measure", small, "--threshold", advised, "--json").stdout)
+    assert [culprit["commits"] for culprit in named["culprits"]] == [step["commits"]]
+
+
+def test_a_small_improvement_is_told_with_the_sizes_of_the_number_itself(repository):
+    small = measure("1 if n < 25 else .96", .01)
+    answer = json.loads(bisect(repository, "--measure", small, "--find", "better", "--json").stdout)
+    assert answer["outcome"] == "below_threshold" and answer["rule"].startswith("the largest step is -")
+    (step,) = answer["smaller_steps"]
+    change = step["change"]
+    said = [float(figure) for figure in re.findall(r"[-+]?\d+\.\d", answer["rule"])[:3]]
+    assert said == pytest.approx([100 * change[name] - 100 for name in ("ratio", "low", "high")], abs=.06)
+
+
+def test_steps_that_reach_the_threshold_only_together_are_contributors(repository):
+    done = bisect(repository, "--measure", measure("(1.045 if n >= 10 else 1) * (1.045 if n >= 20 else 1)", .01), "--json")
+    assert done.returncode == 1, done.stderr
+    answer = json.loads(done.stdout)
+    assert (answer["outcome"], answer["culprits"]) == ("several_small", [])
+    assert [step["commits"] for step in answer["contributors"]] == [[git(repository, "rev-parse", f"HEAD~{n}")] for n in (20, 10)]
+
+
+def test_a_throughput_is_searched_for_what_lowered_it(repository):
+    throughput = measure("100 if n < 25 else 85")
+    done = bisect(repository, "--measure", throughput, "--direction", "higher")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(git(repository, "rev-parse", "HEAD~5")) and "change: -1" in done.stdout
+    answer = json.loads(bisect(repository, "--measure", throughput, "--direction", "higher", "--json").stdout)
+    assert answer["culprits"][0]["change"]["high"] < 1 and answer["ends"]["smallest_seen"] < 1
+
+
+def test_a_threshold_without_its_sign_is_refused_by_every_command(repository, tmp_path):
+    file = series(tmp_path / "a.csv", [100] * 30)
+    metric = metrics(tmp_path / "m.json", latency=1)
+    for arguments in (["bisect", "run", "--repo", repository, "--good", "HEAD~9", "--bad", "HEAD", "--measure", MEASURE],
+                      ["detect", file], ["compare", "--control", metric, "--treatment", metric]):
+        done = nightjar(*arguments, "--threshold", "7")
+        assert (done.returncode, done.stderr) == (2, "nightjar: --threshold '7' is no share; did you mean 7%?\n")
+
+
+@pytest.mark.parametrize("state, words", [("no/such/state.json", "no folder"), (".", "it is a folder"),
+                                          ("pipe", "no regular file")])
+def test_a_place_that_cannot_hold_the_search_is_refused_before_anything_is_measured(repository, tmp_path, state, words):
+    os.mkfifo(tmp_path / "pipe")
+    done = bisect(repository, "--state", tmp_path / state, "--measure", f"echo x >> {tmp_path}/measured; echo 1")
+    assert done.returncode == 2 and words in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "measured").exists()
+
+
+@pytest.mark.parametrize("option, value, said", [("--find", "better", "worse"), ("--direction", "higher", "lower"),
+                                                 ("--threshold", "20%", "0.07")])
+def test_a_search_is_not_continued_as_another_one(repository, tmp_path, option, value, said):
+    state = tmp_path / "state.json"
+    assert bisect(repository, "--state", state, "--measure", MEASURE).returncode == 0
+    before = state.read_text()
+    done = bisect(repository, "--state", state, "--measure", MEASURE, option, value)
+    assert done.returncode == 2 and f"another search, whose {option} is" in done.stderr and said in done.stderr
+    assert state.read_text() == before
+
+
+def test_an_interrupted_search_in_json_prints_nothing_else(repository, tmp_path):
+    began = tmp_path / "began"
+    process = subprocess.Popen([BIN / "nightjar", "bisect", "run", "--repo", repository, "--good", "HEAD~30", "--bad", "HEAD",
+                                "--json", "--build", "echo building", "--measure", f"echo some text; touch {began}; sleep 60"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    while not began.exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.communicate(timeout=30)[0] == ""
+    assert process.returncode == 3
+
+
 def test_a_search_that_was_stopped_goes_on(repository, tmp_path):
     state = tmp_path / "state.json"
     arguments = ["--state", state, "--measure", "sleep 0.1; " + MEASURE]
@@ -114,7 +245,7 @@ def test_a_search_that_was_stopped_goes_on(repository, tmp_path):
 @pytest.mark.parametrize("measure, words", [
     ("true", "printed nothing"), ("echo fast", "printed 'fast'"), ("echo nan", "positive and finite"),
     ("echo -- -3", "one number"), ("echo 0", "positive and finite"), ("echo 1 2", "printed '1 2'"),
-    ("exit 1", "exit code 1"), ("kill -9 $$", "signal 9"), ("exit 125", "cannot be tested"),
+    ("exit 1", "exit code 1"), ("python3 ../bench.py", "absolute path"), ("no-such-bench", "absolute path"), ("kill -9 $$", "signal 9"), ("exit 125", "cannot be tested"),
     ("yes | head -c 20000000", "output"),
 ])
 def test_a_measure_that_is_none_is_one_clear_line(repository, measure, words):
@@ -161,8 +292,24 @@ def test_detect_finds_the_step_and_its_direction(tmp_path):
     assert "no change" in nightjar("detect", series(tmp_path / "b.csv", [100] * 60)).stdout
 
 
+def test_detect_fails_on_a_worsening_if_asked(tmp_path):
+    file = series(tmp_path / "a.csv", [100] * 30 + [115] * 30)
+    assert nightjar("detect", file).returncode == 0
+    assert nightjar("detect", file, "--fail-on", "worse").returncode == 1
+    assert nightjar("detect", file, "--fail-on", "worse", "--direction", "higher").returncode == 0
+
+
+def test_detect_reads_standard_input_and_commits_as_positions(tmp_path):
+    rows = series(tmp_path / "a.csv", [100] * 30 + [115] * 30).read_text().splitlines()[1:]
+    by_commit = [f"{999 - int(row.split(',')[0]):x}e,{row.split(',')[1]}" for row in rows]
+    text = "\ufeff" + "\r\n".join(by_commit) + "\r\n"
+    answer = json.loads(nightjar("detect", "-", "--json", input=text).stdout)
+    assert [change["position"] for change in answer["changes"]] == [f"{999 - 30:x}e"]
+    assert f"{999 - 30:x}e" in nightjar("detect", "-", input=text).stdout
+
+
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "position,value\n1\n", "position,value\n1,x\n", "position,value\n1,-2\n",
-                                  "position,value\n1,nan\n"])
+                                  "position,value\n1,nan\n", "1,2,3\n"])
 def test_a_series_that_is_none_names_file_and_line(tmp_path, text):
     file = tmp_path / "series.csv"
     file.write_text(text)
@@ -197,3 +344,18 @@ def test_help_and_version_and_wrong_use():
     assert "Example" in nightjar("bisect", "run", "--help").stdout
     for arguments in ([], ["frobnicate"], ["detect"], ["bisect"], ["bisect", "run"]):
         assert nightjar(*arguments).returncode == 2, arguments
+
+
+def test_help_of_measure_lists_every_option_with_its_default():
+    help_text = subprocess.run([BIN / "nightjar-runner", "measure", "--help"], capture_output=True, text=True).stdout
+    words = " ".join(help_text.split())
+    for option, default in [
+            ("--runs", "5, or the suite's"), ("--minutes", "no end, or the suite's"), ("--seconds", "2, or the suite's"),
+            ("--threads", "1"), ("--timeout", "300"), ("--seed", "0"), ("--format", "table"),
+            ("--libtorch", "the Python's"), ("--python", ".cache/python of the checkout, else python3"),
+            ("--torchbench", "none"), ("--commands", "none"), ("--workloads", "the program's own"), ("--suite", "none"),
+            ("--device", "as their names say"),
+            ("--cache", ".cache/runner of the checkout, else ~/.cache/nightjar-runner")]:
+        line = words.split(f" {option} ", 1)[1]
+        assert f"={default}" in line.split(" --")[0] or f"[{default}]" in line.split(" --")[0], f"{option}: {line[:200]}"
+    assert "Example" in help_text and "Exit codes" in help_text

@@ -72,6 +72,8 @@ def test_compare_reads_what_measure_and_torchbench_write(tmp_path):
     rows = {row["metric"]: row for row in json.loads(done.stdout)["metrics"]}
     latency = rows["python/a/eval/cpu/fp32/b4/eager latency"]
     assert latency["verdict"] == "worse" and latency["runs"] == {"control": 10, "treatment": 10}
+    table = program("nightjar", "compare", "--control", files["old"], "--treatment", files["new"]).stdout
+    assert "first decile of a run's undisturbed iterations" in table and "`nightjar-runner measure` prints their middle" in table
     for side, file in files.items():
         metrics = program("nightjar-runner", "convert", file, "--format", "torchbench").stdout
         assert json.loads(metrics)["environ"]["pytorch_git_version"] == "c" * 40
@@ -80,6 +82,7 @@ def test_compare_reads_what_measure_and_torchbench_write(tmp_path):
                    tmp_path / "metrics-new.json", "--format", "json")
     rows = {row["metric"]: row for row in json.loads(done.stdout)["metrics"]}
     assert rows["test_eval[python/a-b4-cpu-eager]_latency"]["ratio"] == pytest.approx(1.3)
+    assert {row["metric"].split("]_")[1]: row["unit"] for row in rows.values()} == {"latency": "ms", "cmem": "GB"}
 
 
 def test_compare_takes_the_runs_that_are_there_for_all(tmp_path):
@@ -88,6 +91,8 @@ def test_compare_takes_the_runs_that_are_there_for_all(tmp_path):
     verdicts = {row["metric"]: row["verdict"] for row in rows["metrics"]}
     assert verdicts["python/a/eval/cpu/fp32/b4/eager latency"] == "worse"
     assert verdicts["python/a/eval/cpu/fp32/b4/inductor latency"] == "inconclusive"  # one run a side
+    assert {row["metric"].split()[1]: row["unit"] for row in rows["metrics"]} == {
+        "latency": "s", "peak_cpu_memory": "bytes", "compile_time": "s"}
     assert "at least 5 a side" in program("nightjar", "compare", "--control", old, "--treatment", new).stdout
 
 
@@ -101,7 +106,10 @@ def test_repeat_holds_a_build_against_itself(tmp_path):
     assert row["noise_class"] == "unknown"
     two = program("nightjar", "repeat", one, same)
     assert two.returncode == 0 and "quiet" in two.stdout
-    assert program("nightjar", "repeat", one, slower).returncode == 1
+    moved = program("nightjar", "repeat", one, slower, "--format", "json")
+    assert moved.returncode == 1 and not json.loads(moved.stdout)["workloads"][0]["holds_one"]
+    (said, note) = moved.stderr.splitlines()
+    assert "python/a/eval/cpu/fp32/b4/eager does not hold 1: latency of 1.0" in said and "five do not" in note
     assert "enough runs" in program("nightjar", "repeat", one, "--metric", "compile_time").stderr
 
 

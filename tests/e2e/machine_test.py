@@ -38,7 +38,7 @@ def place(tmp_path):
     (tmp_path / "workloads/python/run.py").write_text(WORKLOAD)
     names = [f"python/m/eval/{device}/fp32/b1/eager" for device in ("cuda", "cpu")]
     (tmp_path / "workloads/workloads.json").write_text(json.dumps(
-        {"items": [{"name": name, "version": 1, "kind": "python"} for name in names]}))
+        {"items": [{"name": name, "version": 1, "kind": "python"} for name in names], "sizes": {"m/eval": {}}}))
     return tmp_path
 
 
@@ -110,6 +110,20 @@ def test_what_was_measured_before_a_request_to_stop_is_kept(place, signal_number
     assert measuring.returncode == 1
     assert first["status"] == "measured" and len(first["metrics"]["latency"]["runs"]) >= 2
     assert (late["status"], late["reason"]) == ("unavailable", "left out, stopped on request")
+
+
+@pytest.mark.parametrize("begins_with, status", [("importing torch", 1), ("run 2 of", 1)])
+def test_ctrl_c_leaves_nothing_but_json_on_standard_output(place, begins_with, status):
+    measuring = subprocess.Popen(list(map(str, measure(place, "cpu", runs=10000))), env=environment(place), text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    for line in measuring.stderr:
+        if line.startswith(begins_with):
+            break
+    os.killpg(measuring.pid, signal.SIGINT)  # a terminal's Ctrl-C reaches the whole group
+    out, said = measuring.communicate(timeout=60)
+    assert measuring.returncode == status, said
+    assert out == "" or json.loads(out)["items"][0]["workload"]
+    assert "stopping on signal 2" in said
 
 
 def test_measuring_waits_for_the_machine_and_says_for_whom(place):

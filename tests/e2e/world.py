@@ -93,19 +93,20 @@ class Repository:
         return sha
 
 
-def make_wheel(folder, version, git_version, repo):
+def make_wheel(folder, version, git_version, repo, python_tag="cp311"):
     """A wheel of the repository's torch/ folder as it stands, consistent in name, METADATA and RECORD."""
+    tag = f"{python_tag}-{python_tag}-linux_x86_64"
     files = {str(f.relative_to(repo.path)): f.read_bytes() for f in sorted((repo.path / "torch").rglob("*.py"))}
     files["torch/version.py"] = (f"__version__ = '{version}'\ndebug = False\ncuda = None\n"
                                  f"git_version = '{git_version}'\nhip = None\n").encode()
     info = f"torch-{version}.dist-info"
     files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n".encode()
-    files[f"{info}/WHEEL"] = b"Wheel-Version: 1.0\nTag: cp311-cp311-linux_x86_64\n"
+    files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     record = "".join(
         f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"
         for name, data in files.items()) + f"{info}/RECORD,,\n"
     files[f"{info}/RECORD"] = record.encode()
-    path = folder / f"torch-{version}-cp311-cp311-linux_x86_64.whl"
+    path = folder / f"torch-{version}-{tag}.whl"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
             archive.writestr(zipfile.ZipInfo(name, (2026, 8, 20, 0, 0, 0)), data)
@@ -154,9 +155,13 @@ class World:
         self.processes = {}
         self.overrides = overrides
         for role, token in self.tokens.items():
-            (folder / f"{role}.token").write_text(token + "\n")
-        (folder / "webhook.secret").write_text("a webhook secret\n")
+            self.write_secret(f"{role}.token", token)
+        self.write_secret("webhook.secret", "a webhook secret")
         self.write_config()
+
+    def write_secret(self, name, text):
+        (self.folder / name).touch(mode=0o600)
+        (self.folder / name).write_text(text + "\n")
 
     def write_config(self):
         tokens = "".join(f'[[token]]\nname = "{role}"\nrole = "{role}"\nsha256 = "{hashlib.sha256(t.encode()).hexdigest()}"\n'
@@ -182,7 +187,8 @@ class World:
     def publish_nightly(self, date):
         nightly = self.repo.nightly(date)
         version = f"2.14.0.dev{date.replace('-', '')}+cpu"
-        self.index.publish(make_wheel(self.index.folder, version, nightly, self.repo))
+        tag = self.overrides.get("source", {}).get("python_tag", "cp311")
+        self.index.publish(make_wheel(self.index.folder, version, nightly, self.repo, tag))
         return version
 
     # ---- programs

@@ -1,11 +1,17 @@
 #include "bisect/git/repository.hpp"
 
+#include <arpa/inet.h>
 #include <catch2/catch.hpp>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <sstream>
 
 using namespace nightjar;
@@ -28,7 +34,7 @@ class Upstream {
 
   fs::path path() const { return folder_ / "upstream"; }
   RepositoryOptions options() const {
-    return {.url = path().string(), .path = folder_ / "copy.git", .progress = {}};
+    return {.url = path().string(), .path = folder_ / "copy.git", .limits = {}, .progress = {}};
   }
 
   void git(const std::string& arguments) {
@@ -59,6 +65,42 @@ class Upstream {
   fs::path folder_;
 };
 
+// Takes connections and says nothing.
+class SilentServer {
+ public:
+  SilentServer() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* any = reinterpret_cast<sockaddr*>(&address);
+    REQUIRE(::bind(listener_, any, size) == 0);
+    REQUIRE(::listen(listener_, 8) == 0);
+    REQUIRE(::getsockname(listener_, any, &size) == 0);
+    port_ = ntohs(address.sin_port);
+  }
+  ~SilentServer() {
+    ::close(listener_);
+    if (connection_ >= 0) ::close(connection_);
+  }
+  std::string url() const { return "git://127.0.0.1:" + std::to_string(port_) + "/repository"; }
+  void accept() { connection_ = ::accept(listener_, nullptr, nullptr); }
+  // Waits until the other side has gone, whatever it sent before.
+  bool is_hung_up() const {
+    const timeval patience{10, 0};
+    ::setsockopt(connection_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    char buffer[1024];
+    ssize_t got;
+    while ((got = ::read(connection_, buffer, sizeof buffer)) > 0) {
+    }
+    return got == 0 || errno == ECONNRESET;
+  }
+
+ private:
+  int listener_, connection_ = -1;
+  unsigned port_ = 0;
+};
+
 std::vector<std::string> subjects(const std::optional<std::vector<Commit>>& commits) {
   REQUIRE(commits);
   std::vector<std::string> result;
@@ -74,15 +116,14 @@ TEST_CASE("the first fetch clones the configured branches and later ones bring w
   upstream.git("branch nightly");
   upstream.git("branch unrelated");
   auto options = upstream.options();
-  std::size_t objects = 0;
-  options.progress = [&](const FetchProgress& progress) {
-    objects = std::max(objects, progress.objects);
-    return true;
-  };
+  std::vector<std::string> said;
+  options.progress = [&](std::string_view line) { said.emplace_back(line); };
   Repository repository(options);
   CHECK_FALSE(repository.resolve("main"));
   repository.fetch();
-  CHECK(objects == 3);
+  CHECK(std::any_of(said.begin(), said.end(), [](const std::string& line) {
+    return line.starts_with("remote: Counting objects: 100% (3/3)");
+  }));
   CHECK(repository.resolve("main") == first);
   CHECK(repository.resolve("nightly") == first);
   CHECK(repository.resolve(first.str()) == first);
@@ -123,10 +164,53 @@ TEST_CASE("what a killed fetch left behind is removed by the next") {
   upstream.commit("first", {{"a.py", "1"}});
   const auto options = upstream.options();
   Repository repository(options);
-  const auto half = options.path / "objects" / "pack" / "pack_git2_1a2b3c";
-  std::ofstream(half) << "half";
+  const auto first = options.path / "objects" / "pack" / "pack_git2_1a2b3c";
+  const auto second = options.path / "objects" / "pack" / "tmp_pack_1a2b3c";
+  const auto lock = options.path / "refs" / "remotes" / "origin" / "main.lock";
+  fs::create_directories(lock.parent_path());
+  for (const auto& left : {first, second, lock}) std::ofstream(left) << "half";
   repository.fetch();
-  CHECK_FALSE(fs::exists(half));
+  for (const auto& left : {first, second, lock}) CHECK_FALSE(fs::exists(left));
+  CHECK(repository.resolve("main") == upstream.head());
+}
+
+TEST_CASE("a remote that says nothing is given up, and readers do not wait for it") {
+  Upstream upstream;
+  const auto first = upstream.commit("first", {{"a.py", "1"}});
+  auto options = upstream.options();
+  Repository(options).fetch();
+  SilentServer server;
+  options.url = server.url();
+  SECTION("after its limit of silence") {
+    options.limits.stall = std::chrono::milliseconds(300);
+    Repository repository(options);
+    CHECK_THROWS_WITH(repository.fetch(), Catch::Contains("cannot fetch " + options.url) &&
+                                              Catch::Contains("no progress for 1 s"));
+    CHECK(repository.resolve("main") == first);
+  }
+  SECTION("after its limit of all") {
+    options.limits.total = std::chrono::milliseconds(300);
+    Repository repository(options);
+    CHECK_THROWS_WITH(repository.fetch(), Catch::Contains("not done after 1 s"));
+  }
+  SECTION("when the service stops") {
+    Repository patient(options);
+    auto fetched = std::async(std::launch::async, [&] { patient.fetch(); });
+    server.accept();
+    auto read = std::async(std::launch::async, [&] { return patient.resolve("main"); });
+    REQUIRE(read.wait_for(std::chrono::seconds(10)) == std::future_status::ready);
+    CHECK(read.get() == first);
+    patient.stop();
+    CHECK_THROWS_WITH(fetched.get(), Catch::Contains("the service is stopping"));
+    CHECK(server.is_hung_up());
+    CHECK_THROWS_WITH(patient.fetch(), Catch::Contains("the service is stopping"));
+  }
+}
+
+TEST_CASE("a name and a password in an address stay out of what is said") {
+  CHECK(without_credentials("cannot fetch https://me:secret@host/a.git: 'https://me@host/a.git/'") ==
+        "cannot fetch https://host/a.git: 'https://host/a.git/'");
+  CHECK(without_credentials("ssh://git@host/a and git@host:a") == "ssh://host/a and git@host:a");
 }
 
 TEST_CASE("a failed fetch says what was attempted, where, and what to do") {
@@ -144,12 +228,11 @@ TEST_CASE("a failed fetch says what was attempted, where, and what to do") {
     Repository repository(options);
     CHECK_THROWS_WITH(repository.fetch(), Catch::Contains("no branch trunk"));
   }
-  SECTION("cancelled") {
-    upstream.commit("first", {{"a.py", "1"}});
-    options.progress = [](const FetchProgress&) { return false; };
+  SECTION("nobody listens at the address") {
+    options.url = "http://127.0.0.1:1/repository.git";
     Repository repository(options);
-    CHECK_THROWS_AS(repository.fetch(), std::runtime_error);
-    CHECK_FALSE(repository.resolve("main"));
+    CHECK_THROWS_WITH(repository.fetch(), Catch::Contains("cannot fetch " + options.url) &&
+                                              Catch::Contains("127.0.0.1"));
   }
 }
 

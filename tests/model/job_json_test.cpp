@@ -4,6 +4,7 @@
 
 #include "storage/model/job.hpp"
 #include "storage/model/json_io.hpp"
+#include "tests/support/source_tree.hpp"
 
 using namespace nightjar;
 using nlohmann::json;
@@ -12,7 +13,7 @@ namespace {
 
 // A golden file is what another version of runner or service may send: it changes only on purpose.
 std::string golden(const std::string& name) {
-  std::ifstream file(NIGHTJAR_SOURCE_DIR "/tests/model/golden/" + name);
+  std::ifstream file(nightjar::test::source_tree() / "tests/model/golden" / name);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();

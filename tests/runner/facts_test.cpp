@@ -62,6 +62,16 @@ TEST_CASE("The native key follows LibTorch and the sources, and nothing else of 
   CHECK(key != key_with("a", "1"));
 }
 
+TEST_CASE("The native key tells equal sources of two checkouts apart, since each has a workloads.json of its own") {
+  const Scratch scratch;
+  for (const char* checkout : {"first", "copy"}) spit(scratch / checkout / "native/main.cpp", "int main() {}");
+  const auto record = record_of(torch_members("2.15.0", "abc"), "2.15.0");
+  spit(scratch / "site" / record.name, record.text);
+  const auto libtorch = libtorch_of_build(scratch / "site");
+  CHECK(NativeCache(scratch / "cache", scratch / "first/native").key(libtorch) !=
+        NativeCache(scratch / "cache", scratch / "copy/native").key(libtorch));
+}
+
 TEST_CASE("An unchanged LibTorch is compiled against once, whatever else of a build changes") {
   const Scratch scratch;
   spit(scratch / "native/CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.20)

@@ -54,6 +54,29 @@ TEST_CASE("A process gets its input and is heard on stdout, stderr and descripto
   CHECK(result.describe() == "ended with exit code 7: oops");
 }
 
+TEST_CASE("How a Python program ended begins with the last place that is not in a library") {
+  ProcessResult result;
+  result.exit_code = 1;
+  result.output =
+      "Traceback (most recent call last):\n  File \"/home/me/mine.py\", line 9, in <module>\n    f()\n"
+      "  File \"/usr/lib/python3.11/json/decoder.py\", line 355, in raw_decode\n    raise\nValueError: no JSON\n";
+  CHECK(result.describe() == "ended with exit code 1: mine.py, line 9: ValueError: no JSON");
+  result.output = "  File \"/home/me/mine.py\", line 3\n    def\nSyntaxError: invalid syntax\n";
+  CHECK(result.describe() == "ended with exit code 1: mine.py, line 3: SyntaxError: invalid syntax");
+  result.output = "  File \"/home/me/mine.py\", line\n";
+  CHECK(result.describe() == "ended with exit code 1:   File \"/home/me/mine.py\", line");
+}
+
+TEST_CASE("The end of an output is its last thirty lines at most") {
+  ProcessResult result;
+  CHECK(result.end_of_output() == "");
+  result.output = "one\ntwo\n\n";
+  CHECK(result.end_of_output() == "one\ntwo");
+  result.output = "first\n";
+  for (int line = 0; line < 30; ++line) result.output += std::to_string(line) + "\n";
+  CHECK(result.end_of_output().substr(0, 4) == "0\n1\n");
+}
+
 TEST_CASE("Input larger than a pipe reaches a process that answers meanwhile") {
   ProcessSpec spec = shell("cat");
   spec.input.assign(600000, 'x');

@@ -131,7 +131,8 @@ TEST_CASE("A script with a field that nobody knows is refused by its name") {
 TEST_CASE("A session of real processes measures workloads of its environments, or profiles them") {
   const Scratch scratch;
   spit(scratch / "workloads/workloads.json", R"({"items": [
-      {"name": "python/resnet18/eval/cpu/fp32/b4/eager", "version": 1, "kind": "python"}]})");
+      {"name": "python/resnet18/eval/cpu/fp32/b4/eager", "version": 1, "kind": "python"}],
+      "sizes": {"resnet18/eval": {}}})");
   spit(scratch / "workloads/python/run.py", R"(
 import json, os, sys, torch, torch.version, torch.slow
 request = json.load(sys.stdin)

@@ -6,6 +6,7 @@
 #include "runner/failure.hpp"
 #include "runner/measure.hpp"
 #include "scratch.hpp"
+#include "tests/support/source_tree.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -99,7 +100,7 @@ TEST_CASE("A wrong suite file is refused with its line") {
 }
 
 TEST_CASE("Every suite that is shipped can be read and holds something of what is listed") {
-  const std::filesystem::path workloads = std::filesystem::path(NIGHTJAR_SOURCE_DIR) / "runner/workloads";
+  const std::filesystem::path workloads = test::source_tree() / "runner/workloads";
   auto listed = read_catalog(workloads);
   const auto theirs = catalog_with({"torchbench/alexnet/eval/cpu/fp32/b2/eager"});
   listed.insert(listed.end(), theirs.begin(), theirs.end());

@@ -7,10 +7,12 @@
 #include <sstream>
 
 #include "tests/service/discovery/support.hpp"
+#include "tests/support/source_tree.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;
 using Catch::Contains;
+using Catch::StartsWith;
 using test::TemporaryFolder;
 using test::write_file;
 
@@ -48,6 +50,8 @@ artifact_bytes = 1_048_576
 url = "repo.git"
 main = "trunk"
 nightly = "release/nightly"
+fetch_timeout = 600
+fetch_stall_timeout = 20
 [night]
 at = "23:59"
 on_new_build = false
@@ -140,8 +144,18 @@ TEST_CASE("a configuration with a source and a repository has a default for all 
   CHECK(config.tokens.empty());
 }
 
+TEST_CASE("searches use the threshold of the detection where they have none of their own") {
+  const TemporaryFolder folder;
+  const std::string detection = least + "[detection]\nthreshold = 0.12\n";
+  CHECK(load_config(write_file(folder / "a.toml", detection)).search.threshold == Approx(.12));
+  const std::string both = detection + "[search]\nthreshold = 0.2\n";
+  CHECK(load_config(write_file(folder / "b.toml", both)).search.threshold == Approx(.2));
+}
+
 TEST_CASE("every key of the configuration arrives") {
   const TemporaryFolder folder;
+  for (const char* named : {"etc/wheels/one", "etc/hook", "etc/token"})
+    write_file(folder / named, "there");
   const Config config = load_config(write_file(folder / "etc/n.toml", every_key));
   CHECK(config.service.data == folder / "var");
   CHECK(config.service.address == "::1");
@@ -164,6 +178,8 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.repository.url == (folder / "etc/repo.git").string());
   CHECK(config.repository.main == "trunk");
   CHECK(config.repository.nightly == "release/nightly");
+  CHECK(config.repository.fetch_timeout.count() == 600);
+  CHECK(config.repository.fetch_stall_timeout.count() == 20);
   CHECK(config.night.at == "23:59");
   CHECK_FALSE(config.night.on_new_build);
   CHECK(config.night.workloads == std::vector<std::string>{"python/*/eval/cpu/**"});
@@ -208,7 +224,7 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.report.profile_runs == 3);
 }
 
-TEST_CASE("a wrong configuration is one line that names file, line and key") {
+TEST_CASE("what is wrong in a configuration is told in lines that name file, line and key") {
   struct Row {
     const char* name;
     const char* text;  // after `least`, so that its first line is line 5
@@ -236,9 +252,17 @@ TEST_CASE("a wrong configuration is one line that names file, line and key") {
       {"role", "[[token]]\nname = \"a\"\nrole = \"root\"\n", ":7: token.role: must be \"read\","},
       {"token itself", "[[token]]\nname = \"a\"\nrole = \"read\"\nsha256 = \"secret\"\n",
        ":8: token.sha256: must be the token's SHA-256"},
-      {"share", "[detection]\nthreshold = \"7\"\n", ":6: detection.threshold: must be a share"},
+      {"number for a share", "[detection]\nthreshold = 7\n",
+       ":6: detection.threshold: 7 is no share; did you mean \"7%\" or 0.07?"},
+      {"text for a share", "[detection]\nthreshold = \"7\"\n",
+       ":6: detection.threshold: '7' is no share; did you mean 7%?"},
+      {"flag for a share", "[detection]\nthreshold = true\n", ":6: detection.threshold: must be a share"},
       {"negative share", "[detection]\nthreshold = -0.07\n",
-       ":6: detection.threshold: must be a num"},
+       ":6: detection.threshold: must be a share"},
+      {"share out of range", "[calibration]\nshare = \"60%\"\n",
+       ":6: calibration.share: must be a share from 0 to 0.5"},
+      {"missing secret", "[webhook]\nsecret_file = \"none\"\n",
+       ":6: webhook.secret_file: there is no "},
       {"threshold without one", "[[threshold]]\nmetric = \"*\"\n",
        ":5: threshold.threshold: is requ"},
       {"tracker", "[report]\ntracker = \"jira\"\n", ":6: report.tracker: must be \"dry-run\" or"},
@@ -251,9 +275,56 @@ TEST_CASE("a wrong configuration is one line that names file, line and key") {
   const TemporaryFolder folder;
   const auto file = write_file(folder / "n.toml", least + row.text);
   const std::string error = error_of(file);
-  CHECK_THAT(error, Contains(file.string() + ":"));
   CHECK_THAT(error, Contains(row.message));
-  CHECK(error.find('\n') == std::string::npos);
+  std::istringstream lines(error);
+  for (std::string line; std::getline(lines, line);)
+    CHECK_THAT(line, StartsWith(file.string() + ":"));
+}
+
+TEST_CASE("all that is wrong in a configuration is told at once, in its order, each thing once") {
+  const TemporaryFolder folder;
+  const auto file = write_file(folder / "n.toml", R"([service]
+port = 99999
+prot = 1
+[source]
+index = 5
+directory = "nowhere"
+[repository]
+[detection]
+threshold = 7
+screen_z = "high"
+[webhook]
+secret_file = "none"
+repository = "pytorch/pytorch"
+[nite]
+)");
+  const std::string at = file.string() + ":";
+  std::istringstream told(error_of(file));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(told, line);) lines.push_back(line);
+  const std::vector<std::string> expected = {
+      at + "2: service.port: must be a whole number from 0 to 65535",
+      at + "3: service.prot: unknown key; remove it or correct its name",
+      at + "5: source.index: must be text in quotes",
+      at + "6: source.directory: there is no " + (folder / "nowhere").string(),
+      at + "7: repository.url: is required: the repository whose commits are watched",
+      at + "9: detection.threshold: 7 is no share; did you mean \"7%\" or 0.07?",
+      at + "10: detection.screen_z: must be a number from 0 to 10",
+      at + "12: webhook.secret_file: there is no " + (folder / "none").string(),
+      at + "14: nite: unknown key; remove it or correct its name"};
+  CHECK(lines == expected);
+}
+
+TEST_CASE("a secret that everybody can read is named with what to do") {
+  const TemporaryFolder folder;
+  const auto secret = write_file(folder / "hook", "hush");
+  std::filesystem::permissions(secret, std::filesystem::perms(0640));
+  const auto file = write_file(folder / "n.toml", least + "[webhook]\nsecret_file = \"hook\"\n");
+  CHECK(exposed_secrets(load_config(file)).empty());
+  std::filesystem::permissions(secret, std::filesystem::perms(0644));
+  const auto warnings = exposed_secrets(load_config(file));
+  REQUIRE(warnings.size() == 1);
+  CHECK_THAT(warnings[0], Contains(secret.string()) && Contains("chmod o-rwx"));
 }
 
 TEST_CASE(
@@ -270,7 +341,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the production configuration loads, and shows every default as it is") {
-  const std::filesystem::path file = NIGHTJAR_SOURCE_DIR "/deploy/nightjar.toml";
+  const std::filesystem::path file = nightjar::test::source_tree() / "deploy/nightjar.toml";
   const Config production = load_config(file);
   CHECK(production.source.index == "https://download.pytorch.org/whl/nightly/cpu");
   CHECK(production.repository.url == "https://github.com/pytorch/pytorch");

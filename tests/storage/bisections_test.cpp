@@ -45,6 +45,8 @@ TEST_CASE("a bisection ends with its posterior") {
   bisection.posterior = R"([{"commits":["b"],"probability":0.99}])";
   bisection.spent_seconds = 81.5;
   bisection.expected_runs = 12;
+  bisection.runs = 20;
+  bisection.sessions = 3;
   bisection.finished_at = at(90);
   bisection.commits.push_back(commit('d'));
   update_bisection(story.db, bisection);
@@ -54,6 +56,8 @@ TEST_CASE("a bisection ends with its posterior") {
   CHECK(stored.posterior == bisection.posterior);
   CHECK(stored.spent_seconds == 81.5);
   CHECK(stored.expected_runs == 12);
+  CHECK(stored.runs == 20);
+  CHECK(stored.sessions == 3);
   CHECK(stored.finished_at == at(90));
   CHECK(stored.commits.size() == 4);
   CHECK(list_bisections(story.db, {}).items.size() == 1);

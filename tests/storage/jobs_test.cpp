@@ -183,3 +183,63 @@ TEST_CASE("a job for a build or machine that does not exist is refused") {
   CHECK_THROWS_WITH(add_job(story.db, job), Catch::Contains("FOREIGN KEY"));
   CHECK_FALSE(find_job(story.db, "a"));
 }
+
+TEST_CASE("a runner that begins anew gets its job back at once, and the old process's result no more") {
+  Story story;
+  story.queue("a");
+  const Job old = *story.claim(0);
+  return_jobs(story.db, story.runner.id);
+  story.queue("urgent", JobKind::bisect, 10);
+  const Runner beta = story.enrol("beta");
+  CHECK(claim_job(story.db, beta, at(1), at(61))->key == "urgent");
+  CHECK_FALSE(claim_job(story.db, beta, at(1), at(61)));
+  const auto again = story.claim(2);
+  REQUIRE(again);
+  CHECK(again->id == old.id);
+  CHECK(again->attempt == 2);
+  CHECK(again->lease_until == at(62));
+  CHECK_FALSE(renew_lease(story.db, old.id, 1, at(90)));
+  CHECK(store_result(story.db, old.id, 1, Story::result(), at(3)) == Accepted::stale);
+  CHECK(store_result(story.db, old.id, 2, Story::result(), at(4)) == Accepted::stored);
+  CHECK(store_result(story.db, old.id, 2, Story::result(), at(5)) == Accepted::already_stored);
+}
+
+TEST_CASE("a result that the old process left is accepted once, before the job is claimed anew") {
+  Story story;
+  story.queue("a");
+  const Job old = *story.claim(0);
+  return_jobs(story.db, story.runner.id);
+  CHECK(store_result(story.db, old.id, 1, Story::result(), at(3)) == Accepted::stored);
+  CHECK_FALSE(story.claim(4));
+}
+
+TEST_CASE("restarts are no lost attempts, but a runner that dies of its job does not get it back for ever") {
+  Story story;
+  story.queue("a");
+  int now = 0, given = 0;
+  while (story.claim(++now)) {
+    ++given;
+    return_jobs(story.db, story.runner.id);
+  }
+  CHECK(given == 9);
+  for (int lost = 0; lost < 3; ++lost) {
+    expire_leases(story.db, at(now += 100));
+    story.claim(now);
+  }
+  CHECK(find_job(story.db, "a")->state == JobState::failed);
+}
+
+TEST_CASE("a night that is called off ends its own jobs and leaves searches alone") {
+  Story story;
+  story.queue("screen");
+  story.queue("confirm", JobKind::confirm, 5);
+  story.queue("search", JobKind::bisect, -1);
+  const Job leased = *story.claim();
+  REQUIRE(leased.key == "confirm");
+  CHECK(cancel_jobs_of_night(story.db, story.night.id, "night 1 was cancelled") == 2);
+  CHECK(find_job(story.db, "screen")->state == JobState::cancelled);
+  CHECK(find_job(story.db, "confirm")->reason == "night 1 was cancelled");
+  CHECK(find_job(story.db, "search")->state == JobState::queued);
+  CHECK_FALSE(renew_lease(story.db, leased.id, 1, at(99)));
+  CHECK(store_result(story.db, leased.id, 1, Story::result(), at(9)) == Accepted::stale);
+}

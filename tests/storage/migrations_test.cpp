@@ -1,10 +1,16 @@
 #include "storage/migrations.hpp"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <regex>
 
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
+#include "tests/support/source_tree.hpp"
 
 using namespace nightjar;
 using namespace nightjar::storage;
@@ -26,12 +32,12 @@ std::vector<std::string> schema_of(Database& db) {
 TEST_CASE("a file of the first version is migrated and keeps what it holds") {
   Folder folder;
   const auto path = folder.path / "old.db";
-  std::filesystem::copy_file(NIGHTJAR_SOURCE_DIR "/tests/storage/data/version_1.db", path);
+  std::filesystem::copy_file(nightjar::test::source_tree() / "tests/storage/data/version_1.db", path);
   CHECK_THROWS_WITH(Database::open_reader(path),
-                    Catch::Contains("has schema version 1, 9 is wanted; start nightjard"));
+                    Catch::Contains("has schema version 1, 11 is wanted; start nightjard"));
 
   Database db = Database::open_writer(path);
-  CHECK(db.schema_version() == 9);
+  CHECK(db.schema_version() == 11);
   Database fresh = Database::open_writer(":memory:");
   CHECK(schema_of(db) == schema_of(fresh));
 
@@ -44,6 +50,47 @@ TEST_CASE("a file of the first version is migrated and keeps what it holds") {
   CHECK(list_regressions(db, {}, {}).items.size() == 1);
   set_note(db, "migrated", "yes");
   CHECK(get_note(db, "migrated") == "yes");
+}
+
+TEST_CASE("before a file is migrated, a backup of its version is made beside it") {
+  Folder folder;
+  const auto path = folder.path / "old.db";
+  std::filesystem::copy_file(nightjar::test::source_tree() / "tests/storage/data/version_1.db", path);
+  { Database::open_writer(path); }
+  {
+    const auto backup = connect(path.string() + ".before-v1", Access::write);
+    CHECK(schema_version_of(*backup) == 1);
+    CHECK(backup->ask("SELECT count(*) FROM regression") == 1);
+  }
+  { Database::open_writer(folder.path / "new.db"); }
+  { Database::open_writer(folder.path / "new.db"); }
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 3);
+}
+
+// In a process of its own, which may write no file larger than 40 KiB.
+TEST_CASE("without room for a backup nothing is migrated") {
+  Folder folder;
+  const auto path = folder.path / "old.db";
+  std::filesystem::copy_file(nightjar::test::source_tree() / "tests/storage/data/version_1.db", path);
+  REQUIRE(std::filesystem::file_size(path) > 40960);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const rlimit small{40960, 40960};
+    ::setrlimit(RLIMIT_FSIZE, &small);
+    ::signal(SIGXFSZ, SIG_IGN);
+    try {
+      Database::open_writer(path);
+    } catch (const Error& error) {
+      ::_exit(std::string(error.what()).find("no backup could be made") != std::string::npos ? 7 : 1);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WEXITSTATUS(status) == 7);
+  CHECK(schema_version_of(*connect(path, Access::write)) == 1);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
 }
 
 TEST_CASE("a file that is up to date is not touched") {
@@ -64,7 +111,7 @@ TEST_CASE("a file of a newer program is refused, with its version and what to do
   for (const auto open : {&Database::open_writer, &Database::open_reader})
     CHECK_THROWS_WITH(open(path), Catch::Contains(path.string()) &&
                                       Catch::Contains("has schema version 99") &&
-                                      Catch::Contains("knows versions up to 9") &&
+                                      Catch::Contains("knows versions up to 11") &&
                                       Catch::Contains("start the newer nightjard"));
 }
 
@@ -100,6 +147,38 @@ TEST_CASE("what was said of sessions in a note is kept") {
   CHECK(check->control == .25);
   CHECK(last_checks(story.db, job.machine, 9).size() == 1);
   CHECK(story.db.impl().ask("SELECT count(*) FROM note WHERE name LIKE 'control/%'") == 0);
+}
+
+TEST_CASE("two machine classes that were reported as one issue become one regression") {
+  Story story;
+  Regression first = story.suspect();
+  first.culprit = Culprit{{commit('c')}, .99, 1.25, 1.2, 1.3};
+  first.fingerprint = "f1";
+  change_regression(story.db, first, {RegressionState::reported, at(30), "{}"});
+  const auto memory = find_series(story.db, story.workload.id, "peak_cpu_memory", story.machine.id, "cpu");
+  Regression second = first;
+  second.machine = intern_machine(story.db, {{}, sha256('2'), {}}).id;
+  second.series = {{memory->id, 1.0, 1.2, 1.2, 1.1, 1.3}};
+  second = add_regression(story.db, second, {RegressionState::suspected, at(20), "{}"});
+  second.fingerprint = "f1";
+  change_regression(story.db, second, {RegressionState::reported, at(31), "{}"});
+  OutboxMessage issue;
+  issue.key = "regression:f1";
+  issue.regression = first.id;
+  issue.created_at = at(30);
+  add_message(story.db, issue);
+  const std::string sql = migrations()[10].sql;
+  const auto begin = sql.find("CREATE TEMP TABLE joined");
+  REQUIRE(begin != std::string::npos);  // what comes before is in this file's schema already
+  story.db.impl().execute(sql.c_str() + begin);
+  const auto joined = find_regression(story.db, second.id);
+  CHECK(joined->state == RegressionState::merged);
+  CHECK(joined->merged_into == first.id);
+  CHECK(changes_of(story.db, second.id).back().state == RegressionState::merged);
+  const auto kept = find_regression(story.db, first.id);
+  CHECK(kept->state == RegressionState::reported);
+  REQUIRE(kept->series.size() == 2);
+  CHECK(kept->series[1].series == memory->id);
 }
 
 TEST_CASE("every table is strict") {

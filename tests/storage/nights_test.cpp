@@ -69,3 +69,42 @@ TEST_CASE("a note is what was last set") {
   set_note(story.db, "last-scheduled-date", "2026-08-20");
   CHECK(get_note(story.db, "last-scheduled-date") == "2026-08-20");
 }
+
+TEST_CASE("a night of which no job was claimed has not begun") {
+  Story story;
+  CHECK(unclaimed_night(story.db, story.bad.id)->id == story.night.id);
+  CHECK(unclaimed_night(story.db, std::nullopt)->id == story.night.id);
+  CHECK_FALSE(unclaimed_night(story.db, story.good.id));
+  story.queue("a");
+  CHECK(unclaimed_night(story.db, story.bad.id));
+  const Job job = *story.claim();
+  CHECK_FALSE(unclaimed_night(story.db, story.bad.id));
+  release_job(story.db, job.id, 1);
+  CHECK_FALSE(unclaimed_night(story.db, std::nullopt));
+
+  CHECK_FALSE(waiting_night(story.db, NightTrigger::api));
+  Night asked;
+  asked.trigger = NightTrigger::api;
+  asked = add_night(story.db, asked);
+  CHECK(waiting_night(story.db, NightTrigger::api)->id == asked.id);
+  CHECK_FALSE(waiting_night(story.db, NightTrigger::webhook));
+}
+
+TEST_CASE("what a cancelled night found normal does not count") {
+  Story story;
+  story.measure("a");
+  const SeriesId series = story.latency().id;
+  const Night later = story.start_night(story.good.id);
+  set_level(story.db, {series, story.bad.id, story.night.id, 1.0, 5});
+  set_level(story.db, {series, story.good.id, later.id, 2.0, 5});
+  CHECK(levels_before(story.db, series, NightId{9}, 9).size() == 2);
+  Night cancelled = later;
+  cancelled.state = NightState::cancelled;
+  cancelled.cancelled_by = "token:ann";
+  update_night(story.db, cancelled);
+  const auto levels = levels_before(story.db, series, NightId{9}, 9);
+  REQUIRE(levels.size() == 1);
+  CHECK(levels[0].night == story.night.id);
+  CHECK(find_night(story.db, later.id)->cancelled_by == "token:ann");
+  CHECK(open_nights(story.db).size() == 1);
+}

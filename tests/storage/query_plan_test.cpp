@@ -32,6 +32,8 @@ void ask_everything(Story& story) {
   find_machine(db, story.machine.id), find_runner(db, story.runner.id), all_runners(db);
   touch_runner(db, story.runner.id, at(0)), find_workload(db, story.workload.id);
   find_night(db, story.night.id), find_night_of_build(db, story.bad.id), open_nights(db);
+  waiting_night(db, NightTrigger::api), unclaimed_night(db, story.bad.id), find_runner(db, "alpha");
+  return_jobs(db, story.runner.id), cancel_jobs_of_night(db, story.night.id, "x");
   list_nights(db, {50, 9}), list_audit(db, {50, 9}), get_note(db, "a"), set_note(db, "a", "b");
   jobs_of_night(db, story.night.id, JobKind::screen), count_jobs(db),
       count_jobs_of_night(db, story.night.id);

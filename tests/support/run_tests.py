@@ -114,7 +114,10 @@ def groups(options, tally):
         if options.preset == "release":  # the others leave out what needs PyTorch
             yield lambda: tally.pytest("workloads", ["tests/workloads"], [f"--ignore={path}" for path in SHARED_RUNS])
             yield lambda: tally.pytest("workloads' shared runs", SHARED_RUNS)
-        yield lambda: tally.pytest("end to end", ["tests/e2e"])
+            yield lambda: tally.pytest("documents", ["tests/docs_test.py"])
+        # What measures real time tells nothing under a sanitizer.
+        slowed = [] if options.preset == "release" else ["-m", "not timing"]
+        yield lambda: tally.pytest("end to end", ["tests/e2e"], slowed)
     if options.kind in ("all", "unit"):
         programs = [path for path in glob.glob(f"{ROOT / options.bin}/test_*") if os.access(path, os.X_OK)]
         if not programs:

@@ -25,6 +25,7 @@ struct WorldOptions {
   double layout_sd = .003;
   double outliers = .05;
   double largest_outlier = .30;
+  double outlier_scale = 1;  // of outliers' logs
 };
 
 class World {
@@ -66,7 +67,7 @@ class World {
   double measure(int commit) {
     double y = levels_[static_cast<std::size_t>(commit)] + drift_ + options_.cv * normal();
     if (uniform() < options_.outliers) {
-      y += std::log(1.10 + (options_.largest_outlier - .10) * uniform());
+      y += options_.outlier_scale * std::log(1.10 + (options_.largest_outlier - .10) * uniform());
     }
     return y;
   }
@@ -100,6 +101,8 @@ class World {
 
 struct JobResult {
   std::vector<std::pair<int, int>> blamed;  // (last good build, first bad build]
+  std::vector<std::pair<int, int>> smaller;  // located, and not blamed
+  bisect::SearchOutcome outcome = bisect::SearchOutcome::inconclusive;
   bool inconclusive = false;
   int attempts = 0, rounds = 0, runs = 0, sessions = 0, steps = 0;  // rounds: of builds
 };
@@ -116,6 +119,8 @@ inline JobResult search(World& world, int commits, const bisect::SearchPolicy& p
     ++out.steps;
     if (const auto* answer = std::get_if<bisect::Answer>(&next.step)) {
       for (const auto& step : answer->culprits) out.blamed.emplace_back(step.first - 1, step.last);
+      for (const auto& step : answer->smaller) out.smaller.emplace_back(step.first - 1, step.last);
+      out.outcome = answer->outcome;
       out.inconclusive = answer->outcome == bisect::Answer::Outcome::inconclusive;
       if (final_log) *final_log = log;
       return out;

@@ -42,6 +42,8 @@ struct Site {
     }));
     served.start();
   }
+  // The handlers write to `kept` and read the folder until the server's thread has ended.
+  ~Site() { served.stop(); }
   static Handler redirect(std::string to) {
     return [to](const Request&, Respond respond) {
       Response response;

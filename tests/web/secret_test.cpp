@@ -1,6 +1,8 @@
 #include "web/secret.hpp"
 
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
 
 using namespace nightjar::web;
 
@@ -28,4 +30,17 @@ TEST_CASE("Tokens are 64 hex digits and differ") {
   CHECK(equal_in_constant_time(token, token));
   CHECK_FALSE(equal_in_constant_time(token, random_token()));
   CHECK_FALSE(equal_in_constant_time(token, "short"));
+}
+
+TEST_CASE("A secret's file that every user of the machine can read is named with what to do") {
+  const auto file = std::filesystem::temp_directory_path() / ("nightjar-secret-" + random_token().substr(0, 12));
+  std::ofstream(file) << "hush\n";
+  for (const auto& [mode, exposed] : {std::pair{0600, false}, {0640, false}, {0644, true}}) {
+    std::filesystem::permissions(file, std::filesystem::perms(mode));
+    const auto warning = exposure(file);
+    CHECK(warning.has_value() == exposed);
+    if (warning) CHECK(warning->find("chmod o-rwx " + file.string()) != std::string::npos);
+  }
+  std::filesystem::remove(file);
+  CHECK_FALSE(exposure(file));
 }

@@ -95,6 +95,14 @@ def test_all_measured_is_exit_status_0_and_they_are_listed(tmp_path):
     assert NAME in runner("list", "--commands", file).stdout.split()
 
 
+def test_an_exception_in_ones_own_program_is_told_with_its_place(tmp_path):
+    program(tmp_path, "mine.py", "import json\n\ndef work(text):\n    return json.loads(text)\n\nwork('no JSON')\n")
+    status, items = measured(described(tmp_path, f'name = "{NAME}"\ncommand = ["{{python}}", "mine.py"]\n'))
+    assert status == 1
+    assert "exit code 1: mine.py, line 4: json.decoder.JSONDecodeError: Expecting value" in items["count"]["reason"]
+    assert items["count"]["details"].startswith("Traceback (most recent call last):")
+
+
 @pytest.mark.parametrize("entry, words", [
     ('name = "mine/count"\ncommand = ["a"]\n', "suite/model/task"),
     ('name = "python/x/eval/cpu/fp32/b1/eager"\ncommand = ["a"]\n', "'python' is Nightjar's own"),

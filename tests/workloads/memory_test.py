@@ -53,6 +53,15 @@ def test_memory_never_given_back_is_seen_in_slope_and_peak(tmp_path):
     assert grown == pytest.approx(30 * MEGABYTE, rel=0.1)
 
 
+@pytest.mark.parametrize("suite", ["python", "native"])
+def test_an_allocator_that_the_environment_describes_is_left_as_it_is(suite):
+    name = f"{suite}/lennard_jones/eval/cpu/fp32/b256/eager"
+    _, messages = programs.answers(programs.command(name), programs.request(name, sizes="tiny"),
+                                   MALLOC_MMAP_THRESHOLD_="65536")
+    assert messages[0]["settings"]["allocator"] == "glibc, MALLOC_MMAP_THRESHOLD_=65536"
+    assert programs.result(messages)
+
+
 def test_a_single_jump_is_no_leak(tmp_path):
     line = "kept.append(torch.ones(1 << (24 if len(kept) == 35 else 0)))"
     assert leaking(tmp_path, line)["metrics"]["leaked_memory"][0] < 0.05 * MEGABYTE

@@ -187,6 +187,30 @@ def test_a_native_workload_is_not_measured_in_python(monkeypatch):
     assert answer["status"] == "unavailable" and "for a profile only" in answer["reason"]
 
 
+def profile_mine(folder, *more):
+    """`nightjar-runner profile` of a command of one's own, which nothing has to be run for."""
+    (folder / "mine.toml").write_text('[[workload]]\nname = "mine/sleep/eval/cpu/fp32/b1/eager"\n'
+                                      'command = ["/bin/true"]\n')
+    return subprocess.run([BIN.resolve() / "nightjar-runner", "profile", "mine/**", "--commands", "mine.toml", *more],
+                          cwd=folder, capture_output=True, text=True, timeout=60)
+
+
+def test_an_output_without_a_folder_is_written(tmp_path):
+    done = profile_mine(tmp_path, "--out", "before.json")
+    assert done.returncode == 1 and "not profiled" in done.stdout, done.stderr
+    assert json.loads((tmp_path / "before.json").read_text())["items"][0]["status"] == "unavailable"
+
+
+@pytest.mark.parametrize("out, words", [
+    ("absent/before.json", "there is no folder"), (".", "it is a folder; name a file"),
+    ("mine.toml/before.json", "is no folder")])
+def test_an_output_that_cannot_be_written_is_refused_before_anything_runs(tmp_path, out, words):
+    done = profile_mine(tmp_path, "--out", out)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"nightjar-runner: cannot write {out}: ") and words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_a_command_of_ones_own_is_unavailable(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text('[[workload]]\nname = "mine/sleep/eval/cpu/fp32/b1/eager"\ncommand = ["/bin/true"]\n')

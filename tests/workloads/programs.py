@@ -42,8 +42,17 @@ def native():
         fcntl.flock(lock, fcntl.LOCK_EX)
         subprocess.run(["cmake", "-S", WORKLOADS / "native", "-B", build, "-DCMAKE_BUILD_TYPE=Release",
                         f"-DLIBTORCH={libtorch}"], check=True)
-        subprocess.run(["cmake", "--build", build], check=True)
+        done = subprocess.run(["cmake", "--build", build], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        said = done.stdout + done.stderr
+        if "Building CXX" in said:  # what is up to date says nothing
+            compiler_output().write_text(said)
     return str(build / "nightjar-native")
+
+
+def compiler_output():
+    """What the compiler said when the native workloads were last built here."""
+    return ROOT / ".cache" / "native-test" / "compiler-output"
 
 
 def command(name):
@@ -57,15 +66,15 @@ def environment():
                 PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1")
 
 
-def answers(program, request_text):
-    """Exit status and the answers of one run."""
+def answers(program, request_text, **variables):
+    """Exit status and the answers of one run. `variables` join its environment."""
     read, write = os.pipe()
 
     def give_descriptor_three():
         os.dup2(write, 3)
 
     with subprocess.Popen(program, stdin=subprocess.PIPE, pass_fds=[3] if write == 3 else [3, write],
-                          preexec_fn=give_descriptor_three, env=environment()) as process:
+                          preexec_fn=give_descriptor_three, env={**environment(), **variables}) as process:
         os.close(write)
         watchdog = threading.Timer(LONGEST_SECONDS, process.kill)
         watchdog.daemon = True  # a test that fails below does not wait for it

@@ -97,7 +97,8 @@ def test_a_compiler_that_changes_nothing_passes(tmp_path):
 ])
 def test_whether_the_compiler_or_the_model_is_broken_is_told(tmp_path, lines, accuracy):
     last = tampered(tmp_path, lines)
-    assert (last["status"], last["reason"], last["accuracy"]) == ("failed", "ValueError: no such lowering", accuracy)
+    assert (last["status"], last["accuracy"]) == ("failed", accuracy)
+    assert last["reason"].endswith("ValueError: no such lowering")
 
 
 def test_without_a_compiler_a_compiled_workload_is_unavailable_and_says_what_to_install(tmp_path):

@@ -30,6 +30,30 @@ export async function get(path) {
   return body;
 }
 
+/** Whether the service can work and what stops nights: {ready, detail, obstacles: [{kind, reason}]}. */
+export async function readiness() {
+  const response = await fetch("readyz", { signal: AbortSignal.timeout(15000) });
+  const body = await response.json();  // 503 has one, too
+  return { ready: body.ready, detail: body.detail ?? "", obstacles: body.obstacles };
+}
+
+/** Saves what is at /api/v1/<path> as a file: a plain link could not show a token. */
+export async function save(path, name) {
+  const text = JSON.stringify(await get(path), null, 1);
+  const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+/** The metrics there are, as the interface's description lists them. */
+export async function metricNames() {
+  const document = await (await fetch("openapi.json")).json();
+  return document.components.schemas.MetricName.enum;
+}
+
 /** The items at <path>. */
 export const list = async (path) => (await get(path)).items;
 

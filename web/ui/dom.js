@@ -25,6 +25,10 @@ export const link = (href, ...children) => el("a", { href }, ...children);
 export const commit = (sha) =>
   (sha ? link(`#/commits/${sha}`, el("code", { title: sha }, sha.slice(0, 12))) : "–");
 
+/** Hash and subject of {sha, subject, author}; only the hash where the service does not know the subject. */
+export const namedCommit = (named) => [commit(named.sha),
+  named.subject ? [" ", el("span", { class: "subject", title: named.author }, named.subject)] : ""];
+
 const scales = {
   s: [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]],
   bytes: [[2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "bytes"]],
@@ -97,7 +101,7 @@ export const when = (text) =>
 
 const tones = {
   suspected: "warn", confirmed: "warn", bisecting: "warn", blamed: "bad", reported: "bad",
-  recovered: "good", inconclusive: "warn", open: "warn", culprit: "bad", measuring: "warn",
+  recovered: "good", inconclusive: "warn", unconfirmed: "warn", open: "warn", culprit: "bad", measuring: "warn",
   judging: "warn", failed: "bad", pending: "warn", sent: "good",
 };
 export const state = (name) =>

@@ -1,7 +1,7 @@
 // The overview: regressions, bisections in progress, runners, nights. Each card loads and fails alone.
 
-import { get, list } from "./api.js";
-import { commit, duration, el, failure, link, metricName, note, probability, state, table, when,
+import { get, list, readiness } from "./api.js";
+import { duration, el, failure, link, metricName, namedCommit, note, probability, state, table, when,
   workloadName } from "./dom.js";
 import { changeOf, issue, progress } from "./pages.js";
 import { posteriorChart } from "./posterior_chart.js";
@@ -14,7 +14,7 @@ async function openBisections() {
 }
 
 const culprit = (r) => (r.culprit
-  ? [commit(r.culprit.commits[0]), r.culprit.commits.length > 1 ? ` or ${r.culprit.commits.length - 1} next` : "",
+  ? [namedCommit(r.culprit.commit_details[0]), r.culprit.commits.length > 1 ? ` or ${r.culprit.commits.length - 1} next` : "",
     ` ${probability(r.culprit.probability)}`]
   : "–");
 
@@ -24,7 +24,7 @@ const regressions = (items) => (items.length === 0
     { name: "regression", whole: true, cell: (r) => [link(`#/regressions/${r.id}`, `${workloadName(r.series[0].workload)}: ${metricName(r.series[0].metric)}`),
       " ", changeOf(r.series[0]), r.series.length > 1 ? el("span", { class: "soft" }, ` and ${r.series.length - 1} more`) : ""] },
     { name: "state", cell: (r) => state(r.state) },
-    { name: "culprit", cell: culprit },
+    { name: "culprit", whole: true, cell: culprit },
     { name: "first bad", tight: true, cell: (r) => r.bad.date ?? r.bad.version },
     { name: "issue", cell: issue },
     { name: "changed", tight: true, cell: (r) => when(r.updated_at) },
@@ -36,7 +36,7 @@ const bisections = (items) => (items.length === 0 ? note("None in progress.")
 const runners = (items) => (items.length === 0
   ? note("No runner has registered. Start one: ", el("code", {}, "nightjar-runner --service URL --token-file FILE"))
   : table(null, [
-    { name: "runner", tight: true, cell: (r) => r.name },
+    { name: "runner", cell: (r) => el("span", { class: "name" }, r.name) },
     { name: "state", cell: (r) => (r.live ? el("span", { class: "state good" }, r.job ? "busy" : "idle") : el("span", { class: "state bad" }, "silent")) },
     { name: "job", cell: (r) => r.job ?? "–" },
     { name: "machine", cell: (r) => r.machine.facts.cpu_model ?? `class ${r.machine.id}` },
@@ -53,6 +53,13 @@ const nights = (items) => (items.length === 0
     { name: "took", cell: (n) => (n.finished_at ? duration(n.started_at, n.finished_at) : "–") },
   ], items));
 
+const obstacles = (now) => [
+  now.ready ? null : failure("The service cannot work.", { message: now.detail }),
+  now.obstacles.length === 0 ? null
+    : el("div", { class: "error", role: "alert" }, el("strong", {}, "No night can start:"),
+      el("ul", {}, now.obstacles.map((o) => el("li", {}, `${o.kind}: ${o.reason}`)))),
+];
+
 const cards = [
   { title: "Regressions", load: () => list("regressions?limit=25"), view: regressions },
   { title: "Bisections in progress", load: openBisections, view: bisections },
@@ -63,7 +70,7 @@ const cards = [
 export const overviewPage = {
   title: () => "Overview",
   async load() {
-    const results = await Promise.allSettled(cards.map((card) => card.load()));
+    const results = await Promise.allSettled([...cards.map((card) => card.load()), readiness()]);
     const refused = results.find((r) => r.reason && [0, 401, 403].includes(r.reason.status));
     if (refused) throw refused.reason;
     return results.map((r) => ({ items: r.value, error: r.reason && { message: r.reason.message } }));
@@ -71,6 +78,7 @@ export const overviewPage = {
   view: (data) => {
     const drawn = cards.map((card, i) => el("section", {}, el("h2", {}, card.title),
       data[i].error ? failure("Cannot be shown.", data[i].error) : card.view(data[i].items)));
-    return [drawn[0], drawn[1], el("div", { class: "columns" }, drawn.slice(2))];
+    const now = data[cards.length].items;
+    return [...(now ? obstacles(now) : []).filter(Boolean), drawn[0], drawn[1], el("div", { class: "columns" }, drawn.slice(2))];
   },
 };

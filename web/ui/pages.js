@@ -1,12 +1,13 @@
 // The pages but the overview: each is {title, load(...arguments) → data, view(data) → nodes}.
 
-import { get, list } from "./api.js";
-import { change, commit, el, interval, link, metricName, note, probability, quantity, state,
-  table, when, workloadName } from "./dom.js";
+import { get, list, save } from "./api.js";
+import { change, commit, el, failure, interval, link, metricName, namedCommit, note, probability, quantity,
+  state, table, when, workloadName } from "./dom.js";
 import { posteriorChart } from "./posterior_chart.js";
 import { seriesChart } from "./series_chart.js";
 
-export const noRatio = (metric) => ["leaked_memory", "graph_breaks", "recompiles"].includes(metric);
+export const noRatio = (metric) =>
+  ["leaked_memory", "leaked_gpu_memory", "graph_breaks", "recompiles"].includes(metric);
 
 /** "+23 %" in the colour of worse or better. */
 export function changeOf(s) {
@@ -15,9 +16,14 @@ export function changeOf(s) {
     return el("span", { class: s.after > s.before ? "worse" : "better" }, s.after > s.before ? "+" : "", text);
   }
   if (s.unit === "outcome") return el("span", { class: s.after > s.before ? "worse" : "better" }, quantity(s.after, s.unit));
-  const tone = s.low > 1 ? "worse" : s.high < 1 ? "better" : null;
+  const [above, below] = s.direction === "higher_is_better" ? ["better", "worse"] : ["worse", "better"];
+  const tone = s.low > 1 ? above : s.high < 1 ? below : null;
   return el("span", { class: tone }, change(s.ratio));
 }
+
+/** A measured commit's level against the good end's, with its interval. */
+export const againstGoodEnd = (c) => (c.index === 0 ? "the good end" : !c.change ? "–"
+  : `${change(c.change.ratio)} (${interval(c.change.low, c.change.high)})`);
 
 /** An issue on the web is a link; a dry run's is a file. */
 export function issue(regression) {
@@ -41,14 +47,23 @@ function verdict(r) {
   const what = [el("strong", {}, `${workloadName(lead.workload)}: ${metricName(lead.metric)} `, changeOf(lead)),
     r.series.length > 1 ? ` and ${r.series.length - 1} more series` : ""];
   if (!r.culprit) return [what, " between ", el("code", {}, r.good.version), " and ", el("code", {}, r.bad.version)];
-  const { commits } = r.culprit;
-  const who = commits.length === 1 ? commit(commits[0])
-    : [`one of ${commits.length} adjacent commits, `, commit(commits[0]), " to ", commit(commits.at(-1))];
+  const commits = r.culprit.commit_details;
+  const together = r.changes.some((c) => c.evidence.outcome === "several_small");
+  const who = commits.length === 1 ? namedCommit(commits[0])
+    : together ? commits.flatMap((one, i) => [i === 0 ? "" : ", ", namedCommit(one)]).concat(" together")
+    : [`one of ${commits.length} adjacent commits, `, namedCommit(commits[0]), " to ", namedCommit(commits.at(-1))];
   return [what, " since ", who, `, ${probability(r.culprit.probability)} certain`];
 }
 
 const evidence = (c) => (Object.keys(c.evidence).length === 0 ? "–" : el("details", {},
   el("summary", {}, c.evidence.rule ?? "evidence"), el("pre", {}, JSON.stringify(c.evidence, null, 2))));
+
+function evidenceButton(id) {
+  const said = el("span", { class: "soft" }, " all samples, for nightjar verify");
+  const ask = () => save(`regressions/${id}/evidence`, `regression-${id}.json`)
+    .catch((error) => said.replaceChildren(failure("Cannot be saved.", error)));
+  return [el("button", { onclick: ask }, "Save the evidence"), said];
+}
 
 export const regressionPage = {
   title: (id) => `Regression ${id}`,
@@ -65,8 +80,7 @@ export const regressionPage = {
         el("dt", {}, "Last good"), el("dd", {}, el("code", {}, r.good.version), " ", commit(r.good.commit)),
         el("dt", {}, "First bad"), el("dd", {}, el("code", {}, r.bad.version), " ", commit(r.bad.commit)),
         el("dt", {}, "Issue"), el("dd", {}, issue(r)),
-        el("dt", {}, "Evidence"), el("dd", {}, link(`/api/v1/regressions/${r.id}/evidence`, "all samples"),
-          el("span", { class: "soft" }, " for nightjar verify")),
+        el("dt", {}, "Evidence"), el("dd", {}, evidenceButton(r.id)),
         r.merged_into && [el("dt", {}, "Same cause as"), el("dd", {}, link(`#/regressions/${r.merged_into}`, `regression ${r.merged_into}`))],
         el("dt", {}, "Seen"), el("dd", {}, when(r.opened_at), ", last change ", when(r.updated_at))),
       table("What it changed", seriesColumns, r.series)),
@@ -84,12 +98,12 @@ export const regressionPage = {
 // What the search probably still needs.
 function toGo(b) {
   if (b.state !== "open" || b.expected_runs < 1) return "";
-  const minutes = b.runs > 0 ? Math.ceil(b.expected_runs * b.spent_seconds / b.runs / 60) : 0;
+  const minutes = b.own_runs > 0 ? Math.ceil(b.expected_runs * b.spent_seconds / b.own_runs / 60) : 0;
   return `, some ${Math.round(b.expected_runs)} to go${minutes > 0 ? ` (${minutes} min)` : ""}`;
 }
 
 export const progress = (b) => el("p", {}, link(`#/series/${b.series}`, workloadName(b.workload)), `, ${metricName(b.metric)}: `,
-  `${b.commit_count - 1} commits, ${b.tested_commits} measured, ${b.untestable_commits} do not build, `,
+  `${b.commit_count - 1} commits, ${b.tested_commits} measured (the ends included), ${b.untestable_commits} not measurable, `,
   `${b.runs} runs in ${b.session_count} sessions`, toGo(b), ", begun ", when(b.started_at));
 
 export const bisectionPage = {
@@ -100,14 +114,15 @@ export const bisectionPage = {
       el("p", {}, link(`#/regressions/${b.regression}`, `Regression ${b.regression}`), ", from ", el("code", {}, b.good.version),
         " to ", el("code", {}, b.bad.version)), posteriorChart(b)),
     el("section", {}, el("h2", {}, "Measured commits"), table("Oldest first", [
-      { name: "commit", cell: (c) => commit(c.sha) },
+      { name: "commit", whole: true, cell: namedCommit },
       { name: "runs", number: true, cell: (c) => c.runs },
       { name: "level", number: true, cell: (c) => (c.level === null ? "–" : quantity(c.level, b.unit)) },
-      { name: "against the good end", number: true, cell: (c) => (c.level && b.commits[0].level ? change(c.level / b.commits[0].level) : "–") },
+      { name: "against the good end", number: true, cell: againstGoodEnd },
       { name: "cannot be measured", cell: (c) => c.untestable ?? "–" },
     ], b.commits.filter((c) => c.runs > 0 || c.untestable))),
     el("section", {}, el("h2", {}, "Sessions"), b.sessions.length === 0 ? note("None yet.") : table(null, [
       { name: "session", cell: (s) => s.session },
+      { name: "for", cell: (s) => (s.jobs[0].kind === "confirm" ? "confirmation" : "search") },
       { name: "jobs", cell: (s) => s.jobs.map((j) => [`${j.job} `, state(j.state), " "]) },
       { name: "runs", number: true, cell: (s) => s.jobs.reduce((n, j) => n + j.runs, 0) }], b.sessions)),
   ],
@@ -143,16 +158,31 @@ export const seriesPage = {
   ].filter(Boolean),
 };
 
+const unknownCommit = (sha) => ({ sha, subject: null, author: null, committed_at: null, builds: [], measured: [] });
+
 export const commitPage = {
   title: (sha) => `Commit ${sha.slice(0, 12)}`,
   async load(sha) {
-    const [blamed, builds] = await Promise.all([list(`regressions?commit=${sha}&limit=100`), list("builds?limit=500")]);
-    return { sha, blamed, builds: builds.filter((b) => b.commit === sha) };
+    const [known, blamed] = await Promise.all([
+      get(`commits/${sha}`).catch((error) => { if (error.status === 404) return unknownCommit(sha); throw error; }),
+      list(`regressions?commit=${sha}&limit=100`)]);
+    return { known, blamed };
   },
-  view: ({ sha, blamed, builds }) => [el("section", {}, el("h2", {}, "Commit ", el("code", {}, sha)),
+  view: ({ known, blamed }) => [el("section", {},
+    el("h2", {}, known.subject ?? ["Commit ", el("code", {}, known.sha.slice(0, 12))]),
+    el("p", { class: "soft" }, el("code", {}, known.sha),
+      known.subject ? [" by ", known.author, ", ", when(known.committed_at)] : ": the copy of the repository does not have it."),
     el("h3", {}, "Regressions blamed on it"), blamed.length === 0 ? note("None.")
       : el("ul", {}, blamed.map((r) => el("li", {}, link(`#/regressions/${r.id}`, `Regression ${r.id}`), " ", state(r.state), " ", verdict(r)))),
-    el("h3", {}, "Its builds"), builds.length === 0 ? note("None among the newest 500.")
-      : el("ul", {}, builds.map((b) => el("li", {}, el("code", {}, b.version), ` ${b.kind} `, state(b.state), b.reason ? ` ${b.reason}` : ""))),
-    el("h3", {}, "Look at it"), el("pre", {}, `git show ${sha}`))],
+    el("h3", {}, "Searches with it in their range"), known.measured.length === 0 ? note("None.") : table(null, [
+      { name: "search", whole: true, cell: (m) => [link(`#/bisections/${m.bisection}`, `Bisection ${m.bisection}`),
+        `: ${workloadName(m.workload)}, ${metricName(m.metric)}`] },
+      { name: "place", cell: (m) => `${m.index} of ${m.commit_count - 1}` },
+      { name: "runs", number: true, cell: (m) => m.runs },
+      { name: "level", number: true, cell: (m) => (m.level === null ? "–" : quantity(m.level, m.unit)) },
+      { name: "against the good end", number: true, cell: againstGoodEnd },
+      { name: "cannot be measured", cell: (m) => m.untestable ?? "–" }], known.measured),
+    el("h3", {}, "Its builds"), known.builds.length === 0 ? note("None.")
+      : el("ul", {}, known.builds.map((b) => el("li", {}, el("code", {}, b.version), ` ${b.kind} `, state(b.state), b.reason ? ` ${b.reason}` : ""))),
+    el("h3", {}, "Look at it"), el("pre", {}, `git show ${known.sha}`))],
 };

@@ -2,7 +2,7 @@
 // tell apart, and below which commits were measured and which do not build.
 
 import { chart } from "./chart.js";
-import { change, commit, el, probability, svg } from "./dom.js";
+import { change, el, interval, namedCommit, probability, svg } from "./dom.js";
 
 const height = 190;
 const edge = { top: 10, right: 12, bottom: 46, left: 44 };
@@ -50,21 +50,20 @@ function draw(width, bisection, found) {
 function describe(bisection, found, i) {
   const one = bisection.commits[i];
   const cell = found.find((c) => c.first <= i && i <= c.last);
-  const good = bisection.commits[0].level;
   const end = i === 0 ? " (good end)" : i === bisection.commits.length - 1 ? " (bad end)" : "";
   const wide = cell && cell.last > cell.first ? ` with ${cell.last - cell.first} neighbours` : "";
   return [
-    commit(one.sha), ` commit ${i} of ${bisection.commits.length - 1}${end}: `,
+    ...namedCommit(one).flat(), `, commit ${i} of ${bisection.commits.length - 1}${end}: `,
     el("strong", {}, cell ? probability(cell.probability) : "below 0.1 %"), `${wide}, `,
     one.untestable ? `cannot be measured: ${one.untestable}` : `${one.runs} runs`,
-    one.level && good && i > 0 ? `, level ${change(one.level / good)} against the good end` : "",
+    one.change ? `, level ${change(one.change.ratio)} (${interval(one.change.low, one.change.high)}) against the good end` : "",
   ];
 }
 
 const key = () => el("ul", { class: "key" },
   el("li", {}, svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" }, svg("rect", { x: 8, width: 8, height: 12, fill: "var(--bad)" })), "probability that the step is here, likeliest"),
   el("li", {}, svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" }, svg("circle", { cx: 12, cy: 6, r: 4, fill: "var(--text)" })), "measured"),
-  el("li", {}, svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" }, svg("path", { d: "M8,2l8,8m0,-8l-8,8", stroke: "var(--bad)", "stroke-width": 2 })), "does not build"));
+  el("li", {}, svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" }, svg("path", { d: "M8,2l8,8m0,-8l-8,8", stroke: "var(--bad)", "stroke-width": 2 })), "cannot be measured"));
 
 const chosenCommit = new Map();
 

@@ -1,11 +1,7 @@
 // Choosing a series: words of a workload's name, a metric, and what matches.
 
-import { get } from "./api.js";
+import { get, metricNames } from "./api.js";
 import { el, failure, link, metricName, note, quantity } from "./dom.js";
-
-const metrics = ["latency", "peak_cpu_memory", "peak_gpu_memory", "memory_after_import",
-  "leaked_memory", "compile_time", "warm_compile_time", "speedup", "unique_graphs", "graph_breaks",
-  "recompiles", "cuda_latency", "peak_gpu_memory_reserved"];
 
 /** Words in any part of a workload's name become a glob; a glob is taken as it is. */
 export const globOf = (text) => {
@@ -37,8 +33,8 @@ const last = { text: "", metric: "" };
 
 export const searchPage = {
   title: () => "Series",
-  load: async () => ({}),
-  view() {
+  load: metricNames,
+  view(metrics) {
     let asked = 0;
     let timer = 0;
     const results = el("ul", { class: "results" });

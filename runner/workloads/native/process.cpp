@@ -14,6 +14,7 @@
 namespace nightjar::workloads {
 namespace {
 constexpr int kMmapFrom = 32 << 20, kTrimAbove = 1 << 30;  // bytes, see steady_allocator
+constexpr const char* kOwnThreshold = "MALLOC_MMAP_THRESHOLD_";  // glibc's variable, see steady_allocator
 
 // The second number of a one-line file, 0 if it cannot be read.
 std::int64_t second_field(int file) {
@@ -76,11 +77,14 @@ std::map<std::string, std::string> settings(int threads) {
                         std::to_string(kTrimAbove >> 20) + " MiB"},
       {"cuda_allocator",
        given("PYTORCH_ALLOC_CONF", given("PYTORCH_CUDA_ALLOC_CONF", "default"))}};
+  if (const char* own = std::getenv(kOwnThreshold))
+    record["allocator"] = std::string("glibc, ") + kOwnThreshold + "=" + own;
   if (const char* library = std::getenv("LD_PRELOAD")) record["preloaded"] = library;
   return record;
 }
 
 void steady_allocator() {
+  if (std::getenv(kOwnThreshold)) return;
   mallopt(M_MMAP_THRESHOLD, kMmapFrom);
   mallopt(M_TRIM_THRESHOLD, kTrimAbove);
 }

@@ -5,7 +5,7 @@ import random
 import torch
 
 import generator
-from failure import Unavailable
+from failure import Faulty, Unavailable
 
 DTYPES = {"fp32": torch.float32, "amp": torch.float32, "bf16": torch.bfloat16, "fp64": torch.float64}
 # What torch.compile is told; eager is not compiled. The modes are its own names.
@@ -31,6 +31,13 @@ class Case:
         self._knows_batch = False
         for name, value in definition.sizes.items():
             setattr(self, name, value)
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        known = ", ".join(self.definition.sizes) or "none"
+        raise AttributeError(f'the case has no "{name}": the sizes of "{self.definition.model}/{self.task}" in '
+                             f"workloads.json are {known}")
 
     @property
     def batch(self):
@@ -110,7 +117,12 @@ def build(model, definition, seed):
     """The case and its step. Whatever the constructors drew: both twins draw the same from here on."""
     torch.manual_seed(seed)
     case = Case(definition, seed)
+    if not callable(getattr(model, "make", None)):
+        raise Faulty(f"{definition.file}: there is no function make(case); it returns the step to measure")
     step = model.make(case)
+    if not callable(step):
+        raise Faulty(f"{definition.file}: make(case) returned {type(step).__name__}; it must return a step, a function "
+                     "without arguments that does one iteration")
     case.require_all_of_its_name()
     torch.manual_seed(seed)
     random.seed(seed)
@@ -127,4 +139,6 @@ def descend(optimizer, loss):
 def checksum_of(output):
     """The sum of the magnitudes: it neither cancels nor depends on the layout in memory. In parts, lest copies of a
     large output or parameter be the peak of memory."""
+    if not isinstance(output, torch.Tensor):
+        raise Faulty(f"the step returned {type(output).__name__}; it must return a tensor, for the checksum")
     return float(sum(part.double().abs().sum() for part in output.detach().flatten().split(PART)))

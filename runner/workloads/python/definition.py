@@ -17,7 +17,7 @@ BACKENDS = ("eager", "inductor", "inductor-reduce-overhead", "inductor-max-autot
 
 
 class UnknownWorkload(Exception):
-    pass
+    """There is no such workload, or the table does not describe it. The text says which."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,11 @@ class Definition:
         """Where the code is."""
         suite = self.name.split("/")[0]
         return f"adapters.{suite}" if suite in (*ADAPTERS, NATIVE) else f"models.{self.model}"
+
+    @property
+    def file(self):
+        """That module's file, below the workloads folder."""
+        return f"python/{self.module.replace('.', '/')}.py"
 
 
 def names(kind="python"):
@@ -69,11 +74,21 @@ def find(name, version, sizes="default"):
     if item["version"] != version:
         raise UnknownWorkload(f"{name} is at version {item['version']} here, not {version}")
     own_batch = batch in [item["name"].split("/")[5] for item in same]
-    chosen = {} if suite in ADAPTERS else dict(table["sizes"][f"{model}/{task}"])
+    chosen = {} if suite in ADAPTERS else _sizes(table, f"{model}/{task}", name)
     if sizes == "tiny":
-        chosen.update(table["tiny"].get(model, {}))
+        chosen.update(table.get("tiny", {}).get(model, {}))
     return Definition(name, version, model, task, device, precision, number, backend, chosen, own_batch)
 
 
+def _sizes(table, key, name):
+    if key not in table.get("sizes", {}):
+        raise UnknownWorkload(f'workloads.json: {name}: key "{key}" is missing in "sizes"; it needs the model\'s sizes '
+                              "by name, or {} if it has none")
+    return dict(table["sizes"][key])
+
+
 def _table():
-    return json.loads(TABLE.read_text(encoding="utf-8"))
+    try:
+        return json.loads(TABLE.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UnknownWorkload(f"{TABLE}: no JSON: {error}") from None

@@ -7,3 +7,7 @@ class Unavailable(Exception):
 
 class WrongResult(Exception):
     pass
+
+
+class Faulty(Exception):
+    """The workload's own file or its entry in workloads.json is wrong. The text says which and what it needs."""

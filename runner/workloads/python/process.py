@@ -6,6 +6,7 @@ import re
 import time
 
 MMAP_FROM, TRIM_ABOVE = 32 << 20, 1 << 30  # bytes, see steady_allocator
+OWN_THRESHOLD = "MALLOC_MMAP_THRESHOLD_"  # glibc's variable: who sets it has chosen another layout
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -45,7 +46,8 @@ def settings(threads):
     record = {"threads": str(threads), "interop_threads": "1", "denormals": "flushed",
               "cpus": ",".join(map(str, sorted(os.sched_getaffinity(0)))),
               "omp_wait_policy": given("OMP_WAIT_POLICY", "default"),
-              "allocator": f"glibc, mmap from {MMAP_FROM >> 20} MiB, trim above {TRIM_ABOVE >> 20} MiB",
+              "allocator": f"glibc, {OWN_THRESHOLD}={given(OWN_THRESHOLD)}" if given(OWN_THRESHOLD) else
+              f"glibc, mmap from {MMAP_FROM >> 20} MiB, trim above {TRIM_ABOVE >> 20} MiB",
               "cuda_allocator": given("PYTORCH_ALLOC_CONF", given("PYTORCH_CUDA_ALLOC_CONF", "default"))}
     preloaded = {"preloaded": given("LD_PRELOAD")} if given("LD_PRELOAD") else {}
     return record | preloaded
@@ -54,7 +56,9 @@ def settings(threads):
 def steady_allocator():
     """Fixes at what size memory comes from the kernel and when it goes back, at the values to which
     glibc's adaptation climbs anyway: otherwise peak memory depends on how the first blocks lived.
-    To be called before torch allocates."""
+    To be called before torch allocates. Leaves what the environment says of it alone."""
+    if OWN_THRESHOLD in os.environ:
+        return
     mmap_threshold, trim_threshold = -3, -1  # malloc.h
     libc = ctypes.CDLL(None)
     libc.mallopt(mmap_threshold, MMAP_FROM)

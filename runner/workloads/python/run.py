@@ -15,8 +15,9 @@ import sys
 import compiled
 import definition
 import protocol
+import raised
 from device_clock import DeviceClock
-from failure import Unavailable, WrongResult
+from failure import Faulty, Unavailable, WrongResult
 from process import Counters, settings, steady_allocator
 
 PACKAGES = ("numpy", "sympy", "typing_extensions", "networkx", "jinja2", "fsspec", "filelock")
@@ -25,8 +26,7 @@ PACKAGES = ("numpy", "sympy", "typing_extensions", "networkx", "jinja2", "fsspec
 def main(work=None):
     """`work(channel, request, found, torch, model)` answers after `ready`; without it the run is measured."""
     if sys.argv[1:] == ["--list"]:
-        print("\n".join(definition.names()))
-        return 0
+        return list_names()
     if sys.argv[1:]:
         print("run.py takes a request on standard input, or --list", file=sys.stderr)
         return 2
@@ -43,13 +43,34 @@ def main(work=None):
     except definition.UnknownWorkload as error:
         channel.error("failed", str(error))
     except BaseException as error:  # whatever ends a run is the run's answer
-        channel.error(*judge(error), getattr(error, "accuracy", None))
+        status, reason = judge(error)
+        if status == "failed":
+            print(raised.shortened(error), file=sys.stderr)
+        channel.error(status, reason, getattr(error, "accuracy", None))
     return 0
+
+
+def list_names():
+    try:
+        print("\n".join(definition.names()))
+    except definition.UnknownWorkload as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def model_of(found):
+    try:
+        return importlib.import_module(found.module)
+    except ModuleNotFoundError as error:
+        if error.name == found.module:
+            raise Faulty(f"there is no file {found.file}; {found.name} needs one with a function make(case)") from None
+        raise
 
 
 def answer(channel, request, found, work):
     import torch
-    model = importlib.import_module(found.module)
+    model = model_of(found)
     channel.send("ready", torch=identity(torch), packages=packages(),
                  settings=settings(request.threads), memory_after_import=Counters().resident_bytes())
     if found.device == "cuda" and not torch.cuda.is_available():
@@ -138,13 +159,16 @@ def judge(error):
         return "unavailable", text
     if isinstance(error, WrongResult):
         return "wrong_result", text
+    if isinstance(error, Faulty):
+        return "failed", text
     if isinstance(error, ModuleNotFoundError) and not is_torch(error.name):
         return "unavailable", reason
     # torch.OutOfMemoryError on a device; its CPU allocator throws a plain RuntimeError.
     if (isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
             or "can't allocate memory" in str(error)):
         return "out_of_memory", reason
-    return "failed", reason
+    place = raised.place(error)
+    return "failed", f"{place}: {reason}" if place else reason
 
 
 def is_torch(module):

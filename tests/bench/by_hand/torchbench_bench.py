@@ -27,6 +27,7 @@ MODELS = """lennard_jones maml nanogpt phlippe_resnet phlippe_densenet pyhpc_equ
     pyhpc_isoneutral_mixing pyhpc_turbulent_kinetic_energy dcgan llama tts_angular BERT_pytorch nvidia_deeprecommender
     pytorch_unet microbench_unbacked_tolist_sum cm3leon_generate soft_actor_critic basic_gnn_gcn basic_gnn_gin
     basic_gnn_sage basic_gnn_edgecnn opacus_cifar10 functorch_dp_cifar10 dlrm hf_Bert timm_vovnet""".split()
+ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}  # as a run has it
 # An iteration of these takes up to a minute at the batch that TorchBench chooses.
 SMALLER = {"BERT_pytorch": 1, "nvidia_deeprecommender": 1, "pytorch_unet": 1, "dcgan": 2, "nanogpt": 1,
            "llama/eval": 2, "phlippe_densenet": 4, "phlippe_resnet": 8, "tts_angular/eval": 2, "timm_vovnet": 1,
@@ -58,7 +59,7 @@ def bare_peak(name):
     _, model, task, *_ = name.split("/")
     done = subprocess.run([programs.python(), str(HERE / "bare" / "torchbench_peak.py"),
                            os.environ["NIGHTJAR_TORCHBENCH"], model, task, str(smaller(model, task) or "")],
-                          capture_output=True, text=True, env={**programs.environment(), **harness_bench.ALLOCATOR})
+                          capture_output=True, text=True, env={**programs.environment(), **ALLOCATOR})
     return int(done.stdout.split()[-1]) if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
 
 

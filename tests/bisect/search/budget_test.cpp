@@ -60,15 +60,18 @@ TEST_CASE("a culprit that is certain does not wait for a doubt that layout keeps
   options.layout_sd = .01;
   SearchPolicy policy;
   policy.max_runs = 3000;
-  int longest = 0, exact = 0;
+  int longest = 0, exact = 0, nobody = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const int place = 10 + static_cast<int>(2 * seed);
     options.planted = {{place, .07}};
     const Ended end = ended(options, seed, policy);
     exact += end.result.blamed == std::vector{end.world.cell(place)};
+    // Layouts alone can bring what builds differ by well under the threshold.
+    nobody += end.rule.find("below the threshold") != std::string::npos && end.result.blamed.empty();
     longest = std::max(longest, end.result.runs);
   }
-  CHECK(exact >= 36);
+  CHECK(exact >= 35);
+  CHECK(exact + nobody == 40);
   CHECK(longest < 600);
 }
 
@@ -82,6 +85,7 @@ TEST_CASE("a certain culprit does not wait for a second step that fresh runs nei
     SearchPolicy policy;
     policy.max_runs = 3000;
     const Ended end = ended(options, random(), policy);
+    CAPTURE(job, end.result.runs, end.rule);
     CHECK(end.result.runs < 900);
     CHECK(end.result.blamed == std::vector{end.world.cell(place)});
     CHECK(end.rule.find("neither confirmed nor excluded") != std::string::npos);

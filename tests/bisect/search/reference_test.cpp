@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "bisect/search/decide.hpp"
+#include "tests/support/source_tree.hpp"
 
 using namespace nightjar::bisect;
 
@@ -21,7 +22,7 @@ struct Frozen {
 };
 
 std::vector<Frozen> read_frozen() {
-  std::ifstream file(NIGHTJAR_SOURCE_DIR "/tests/bisect/data/reference-posteriors.csv");
+  std::ifstream file(nightjar::test::source_tree() / "tests/bisect/data/reference-posteriors.csv");
   REQUIRE(file);
   std::vector<Frozen> out;
   for (std::string line; std::getline(file, line);) {

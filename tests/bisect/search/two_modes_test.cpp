@@ -5,6 +5,7 @@
 
 #include "tests/bisect/search/recorded.hpp"
 
+using namespace nightjar;
 using namespace nightjar::bisect;
 
 namespace {

@@ -4,6 +4,7 @@
 
 #include "tests/bisect/search/recorded.hpp"
 
+using namespace nightjar;
 using namespace nightjar::bisect;
 
 namespace {

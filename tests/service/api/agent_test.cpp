@@ -107,7 +107,7 @@ TEST_CASE("A result that was not asked for or is no session is refused") {
   Shop shop;
   shop.add_job();
   const std::int64_t job = shop.claim().json["id"];
-  CHECK(shop.speak(job, "result", {{"attempt", 1}, {"result", session(9)}}).status == 400);
+  CHECK(shop.speak(job, "result", {{"attempt", 1}, {"result", session(9)}}).status == 422);
   CHECK(shop.speak(job, "result", {{"attempt", 1}, {"result", {{"runs", 1}}}}).status == 400);
   CHECK(shop.speak(job, "result", {{"attempt", 1}}).status == 400);
   CHECK(shop.speak(job, "result", {{"attempt", 7}, {"result", session(4)}}).json["accepted"] == "stale");
@@ -146,6 +146,7 @@ TEST_CASE("A waiting claim gets the job as soon as one is queued") {
 TEST_CASE("A claim ends with nothing after its time, and when the server stops") {
   Shop shop;
   CHECK(shop.claim(.05).status == 204);
+  const auto requests = shop.world.server.counters().requests;
   auto waiting = std::async(std::launch::async, [&] {
     web::RawClient client(shop.world.server.port());
     const auto body = json{{"runner", shop.runner}, {"wait_seconds", 50}}.dump();
@@ -153,7 +154,6 @@ TEST_CASE("A claim ends with nothing after its time, and when the server stops")
                  "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
     return client.read().status;
   });
-  const auto requests = shop.world.server.counters().requests;
   while (shop.world.server.counters().requests == requests) std::this_thread::yield();
   shop.world.stop();
   CHECK(waiting.get() == 204);
@@ -214,4 +214,43 @@ TEST_CASE("An artifact is handed out by its hash, in parts if asked") {
   CHECK(world.send("GET", path).status == 401);
   CHECK(world.send("GET", "/api/v1/artifacts/" + web::sha256("x").str(), "runner").status == 404);
   CHECK(world.send("GET", "/api/v1/artifacts/..%2Fsecret", "runner").status == 404);
+}
+
+TEST_CASE("A runner that registers again has its old job back with its next claim") {
+  Shop shop;
+  shop.add_job();
+  const std::int64_t job = shop.claim().json["id"];
+  REQUIRE(shop.claim().status == 204);
+  CHECK(shop.world.post("/api/v1/agent/register", registration()).status == 200);
+  const auto again = shop.claim();
+  REQUIRE(again.status == 200);
+  CHECK(again.json["id"] == job);
+  CHECK(again.json["attempt"] == 2);
+  CHECK(shop.speak(job, "renew", {{"attempt", 1}}).status == 409);
+  const json old{{"attempt", 1}, {"result", session(4)}};
+  CHECK(shop.speak(job, "result", old).json["accepted"] == "stale");
+  const json fresh{{"attempt", 2}, {"result", session(4)}};
+  CHECK(shop.speak(job, "result", fresh).json["accepted"] == "stored");
+  CHECK(shop.world.get("/api/v1/runs?job=" + std::to_string(job)).json["items"].size() == 4);
+}
+
+TEST_CASE("Another token that registers the same name does not get the job") {
+  Shop shop;
+  shop.add_job();
+  REQUIRE(shop.claim().status == 200);
+  CHECK(shop.world.post("/api/v1/agent/register", registration(), "admin").status == 200);
+  CHECK(shop.claim().status == 204);
+}
+
+TEST_CASE("A runner whose night was cancelled is told so when it renews its lease") {
+  Shop shop;
+  shop.add_job();
+  const std::int64_t job = shop.claim().json["id"];
+  const auto night = std::to_string(shop.day.night.id.value);
+  CHECK(shop.world.send("POST", "/api/v1/nights/" + night + "/cancel", "admin").status == 200);
+  const auto told = shop.speak(job, "renew", {{"attempt", 1}});
+  CHECK(told.status == 409);
+  CHECK(told.json["title"] == "Job cancelled");
+  CHECK(told.text.find("night " + night + " was cancelled by token:t-admin") != std::string::npos);
+  CHECK(shop.speak(job, "result", {{"attempt", 1}, {"result", session(4)}}).json["accepted"] == "stale");
 }

@@ -7,6 +7,10 @@
 
 namespace nightjar::service::api {
 
+inline CommitSha commit(int number) {
+  return *CommitSha::parse(web::sha256(std::to_string(number)).str().substr(0, 40));
+}
+
 struct Day {
   Build good, bad;
   Runner runner;
@@ -17,11 +21,8 @@ struct Day {
   Bisection bisection;
   std::vector<Job> leased;  // by `runner`, attempt 1
   Sha256 artifact = web::sha256("");
+  CommitSha named = commit(5);  // in the copy of the repository; the others are not
 };
-
-inline CommitSha commit(int number) {
-  return *CommitSha::parse(web::sha256(std::to_string(number)).str().substr(0, 40));
-}
 
 inline RunResult run_result(int order, double seconds) {
   RunResult run;
@@ -73,6 +74,7 @@ inline Job measure(World& world, const Day& day, const Night& night, JobKind kin
           run_result(static_cast<int>(1 + i * 3) + run, seconds[i] * (1 + .001 * run)));
   session.packages["python"] = "3.11.7";
   REQUIRE(storage::store_result(world.db, job->id, 1, session, evening) == storage::Accepted::stored);
+  storage::add_check(world.db, *job, {true, "", .1});
   return *storage::find_job(world.db, job->id);
 }
 
@@ -114,7 +116,8 @@ inline void add_search(World& world, Day& day) {
   Bisection search;
   search.regression = day.regression.id;
   search.series = day.series;
-  search.commits = {commit(1), commit(5), commit(2)};
+  day.named = world.commits.commit("main", "Make it faster (#5)\n\nIt is not.");
+  search.commits = {commit(1), day.named, commit(2)};
   search.good = day.good.id;
   search.bad = day.bad.id;
   search.posterior = R"([{"commits": [")" + commit(2).str() + R"("], "probability": 0.9}])";
@@ -123,6 +126,9 @@ inline void add_search(World& world, Day& day) {
   const Job job = measure(world, day, day.night, JobKind::bisect, {day.good, day.bad}, {1, 1.2});
   storage::add_bisection_job(world.db, day.bisection.id, {job.id, 0});
   storage::add_untestable(world.db, day.bisection.id, {1, "does not import"});
+  day.bisection.runs = 6;
+  day.bisection.sessions = 1;
+  storage::update_bisection(world.db, day.bisection);
   OutboxMessage message;
   message.key = "open:f1";
   message.regression = day.regression.id;

@@ -79,6 +79,10 @@ SessionResult whole_session() {
   return session;
 }
 
+const char* verb_of(const std::string& method) {
+  return method == "get" ? "GET" : method == "delete" ? "DELETE" : "POST";
+}
+
 // How each operation is asked on this day.
 Call call_for(const std::string& path, const std::string& operation, const Day& day) {
   const std::map<std::string, std::int64_t> ids{
@@ -88,11 +92,14 @@ Call call_for(const std::string& path, const std::string& operation, const Day& 
       {"get_regressions_evidence", day.regression.id.value},
       {"get_bisections", day.bisection.id.value}, {"get_runners", day.runner.id.value},
       {"get_jobs", 1}, {"get_nights", day.night.id.value},
+      {"cancel_night", day.night.id.value}, {"delete_mark", 1},
       {"fail_job", day.leased[0].id.value}, {"release_job", day.leased[1].id.value},
       {"renew_lease", day.leased[2].id.value}, {"send_result", day.leased[3].id.value}};
   Call call{path, "", {}};
   if (const auto at = path.find("{id}"); at != std::string::npos)
     call.target.replace(at, 4, std::to_string(ids.at(operation)));
+  if (const auto at = path.find("{sha}"); at != std::string::npos)
+    call.target.replace(at, 5, day.good.commit->str());
   if (const auto at = path.find("{sha256}"); at != std::string::npos)
     call.target.replace(at, 8, day.artifact.str());
   if (operation == "compare")
@@ -130,10 +137,11 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
       if (id == "events") continue;  // never ends; below
       INFO(method << " " << path);
       const auto call = call_for(path, id, day);
-      const auto reply = world.send(method == "get" ? "GET" : "POST", call.target, "admin", call.body,
+      const auto reply = world.send(verb_of(method), call.target, "admin", call.body,
                                     call.headers);
       const auto& responses = operation.at("responses");
-      const std::string status = id == "github_webhook"      ? "202"
+      const bool begins = id == "github_webhook" || id == "start_night";
+      const std::string status = begins                      ? "202"
                                  : responses.contains("200") ? "200"
                                  : responses.contains("201") ? "201"
                                                              : "202";
@@ -149,7 +157,7 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
       if (reply.json.is_object() && reply.json.contains("items")) CHECK_FALSE(reply.json["items"].empty());
       asked.insert(id);
     }
-  CHECK(asked.size() == 40);
+  CHECK(asked.size() == 43);
   web::RawClient client(world.server.port());
   client.write("GET /api/v1/events HTTP/1.1\r\nHost: x\r\n\r\n");
   CHECK(client.read_past("\r\n\r\n").find("text/event-stream") != std::string::npos);
@@ -163,7 +171,7 @@ TEST_CASE("Every operation asks for the role that the document names") {
       const auto role = operation.at("x-role").get<std::string>();
       if (role == "none" || role == "read") continue;
       INFO(method << " " << path);
-      const auto verb = method == "get" ? "GET" : "POST";
+      const auto verb = verb_of(method);
       CHECK(world.send(verb, path).status == 401);
       CHECK(world.send(verb, path, "nonsense").status == 401);
       CHECK(world.send(verb, path, "read").status == 403);

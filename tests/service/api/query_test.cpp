@@ -1,4 +1,5 @@
 // Filters, pages, what is refused, what is kept, and what operators see.
+#include "storage/connection.hpp"
 #include "tests/service/api/day.hpp"
 
 using namespace nightjar;
@@ -41,9 +42,51 @@ TEST_CASE("A bisection shows each commit's runs and level") {
   CHECK(search["commits"][1]["untestable"] == "does not import");
   CHECK(search["commits"][1]["level"].is_null());
   CHECK(search["commits"][2]["level"].get<double>() == Approx(1.2).epsilon(.01));
+  CHECK(search["commits"][0]["change"].is_null());  // it is what the others are held against
+  CHECK(search["commits"][1]["change"].is_null());
+  const auto change = search["commits"][2]["change"];
+  CHECK(change["ratio"].get<double>() == Approx(1.2));
+  CHECK(change["low"].get<double>() == Approx(1.2).epsilon(.01));
+  CHECK(change["low"] < change["ratio"]);
+  CHECK(change["high"] > change["ratio"]);
+  CHECK(search["commits"][1]["subject"] == "Make it faster (#5)");
+  CHECK(search["commits"][1]["author"] == "Ada Author");
+  CHECK(search["commits"][0]["subject"].is_null());
   CHECK(search["runs"] == 6);
+  CHECK(search["own_runs"] == 6);
   CHECK(search["sessions"][0]["jobs"][0]["state"] == "done");
   CHECK(search["posterior"][0]["probability"] == .9);
+}
+
+TEST_CASE("A commit is shown with its name, its builds and what searches measured of it") {
+  World world;
+  const Day day = fill(world);
+  const auto culprit = world.get("/api/v1/commits/" + commit(2).str()).json;
+  CHECK(culprit["sha"] == commit(2).str());
+  CHECK(culprit["subject"].is_null());  // the copy of the repository lacks it
+  CHECK(culprit["builds"][0]["version"] == day.bad.version);
+  REQUIRE(culprit["measured"].size() == 1);
+  const auto measured = culprit["measured"][0];
+  CHECK(measured["bisection"] == day.bisection.id.value);
+  CHECK(measured["index"] == 2);
+  CHECK(measured["runs"] == 3);
+  CHECK(measured["change"]["ratio"].get<double>() == Approx(1.2));
+  const auto named = world.get("/api/v1/commits/" + day.named.str()).json;
+  CHECK(named["subject"] == "Make it faster (#5)");
+  CHECK(named["author"] == "Ada Author");
+  CHECK(named["measured"][0]["untestable"] == "does not import");
+  CHECK(named["builds"].empty());
+  CHECK(world.get("/api/v1/commits/" + commit(77).str()).status == 404);
+  CHECK(world.get("/api/v1/commits/short").status == 404);
+}
+
+TEST_CASE("A culprit's commits are named where regressions are read") {
+  World world;
+  const Day day = fill(world);
+  const auto details = world.get("/api/v1/regressions").json["items"][0]["culprit"]["commit_details"];
+  REQUIRE(details.size() == 1);
+  CHECK(details[0]["sha"] == commit(2).str());
+  CHECK(details[0]["author"].is_null());
 }
 
 TEST_CASE("Two builds are compared over the series that both have") {
@@ -124,10 +167,12 @@ TEST_CASE("Only an admin starts a night, and says why if he likes") {
   const auto night = world.get(started.headers.at("location")).json;
   CHECK(night["trigger"] == "api");
   CHECK(night["reason"] == "curious");
-  CHECK(world.send("POST", "/api/v1/nights", "admin").status == 202);
+  const auto again = world.send("POST", "/api/v1/nights", "admin");
+  CHECK(again.status == 200);  // the first one has not begun
+  CHECK(again.json == started.json);
   CHECK(world.send("POST", "/api/v1/nights", "admin", R"({"build": 1})").status == 400);
   CHECK(world.send("POST", "/api/v1/nights", "admin", "[]").status == 400);
-  CHECK(world.send("GET", "/api/v1/audit", "admin").json["items"].size() == 2);
+  CHECK(world.send("GET", "/api/v1/audit", "admin").json["items"].size() == 1);
 }
 
 TEST_CASE("Readiness names what stands in the way") {
@@ -139,9 +184,64 @@ TEST_CASE("Readiness names what stands in the way") {
   });
   const auto reply = world.get("/readyz");
   CHECK(reply.status == 503);
+  CHECK(reply.headers.at("content-type") == "application/problem+json");
+  CHECK(reply.json["status"] == 503);
+  CHECK(reply.json["ready"] == false);
+  CHECK_THAT(reply.json["detail"].get<std::string>(), Catch::Contains("has not ticked for 3600 s"));
   CHECK(reply.json["checks"]["writer"] == "ok");
   CHECK(reply.json["checks"]["engine"] == "has not ticked for 3600 s");
   CHECK(reply.json["checks"]["disk"] != "ok");
+}
+
+TEST_CASE("A database that cannot be written is not ready, until it can be written again") {
+  World world;
+  CHECK(world.get("/readyz").json["checks"]["database"] == "ok");
+  world.on_writer([&] {
+    world.db.impl().execute("PRAGMA max_page_count = 10");
+    try {
+      storage::set_note(world.db, "large", std::string(1'000'000, 'x'));
+    } catch (const storage::Error&) {
+    }
+  });
+  const auto full = world.get("/readyz");
+  CHECK(full.status == 503);
+  CHECK_THAT(full.json["detail"].get<std::string>(), Catch::Contains("free disk space"));
+  world.on_writer([&] {
+    world.db.impl().execute("PRAGMA max_page_count = 1000000");
+    storage::set_note(world.db, "large", "no more");
+  });
+  CHECK(world.get("/readyz").status == 200);
+}
+
+TEST_CASE("Damage that only a reader meets makes the service not ready") {
+  World world;
+  fill(world);
+  world.on_writer([&] { world.db.impl().execute("PRAGMA wal_checkpoint(TRUNCATE)"); });
+  {
+    const auto path = world.folder.path / "nightjar.sqlite";
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(4096);
+    file << std::string(std::filesystem::file_size(path) - 4096, 'x');
+  }
+  CHECK(world.get("/api/v1/builds").status == 500);
+  const auto reply = world.get("/readyz");
+  CHECK(reply.status == 503);
+  CHECK_THAT(reply.json["checks"]["database"].get<std::string>(), Catch::Contains("--restore"));
+}
+
+TEST_CASE("What stops nights is listed while the service is ready, and counted") {
+  World world;
+  CHECK(world.get("/readyz").json["obstacles"].empty());
+  world.context.obstacles.set({{nightjar::service::ObstacleKind::repository, "cannot fetch https://example.org"}});
+  const auto reply = world.get("/readyz");
+  CHECK(reply.status == 200);
+  CHECK(reply.json["ready"] == true);
+  REQUIRE(reply.json["obstacles"].size() == 1);
+  CHECK(reply.json["obstacles"][0]["kind"] == "repository");
+  CHECK(reply.json["obstacles"][0]["reason"] == "cannot fetch https://example.org");
+  const auto text = world.get("/metrics").text;
+  CHECK_THAT(text, Catch::Contains("nightjar_obstacles{kind=\"repository\"} 1\n"));
+  CHECK_THAT(text, Catch::Contains("nightjar_obstacles{kind=\"runner\"} 0\n"));
 }
 
 TEST_CASE("Metrics count jobs, regressions and requests") {

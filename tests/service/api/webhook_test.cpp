@@ -124,6 +124,8 @@ TEST_CASE("A payload that cannot be read is refused, one that is too large is 41
   Hook hook;
   CHECK(hook.deliver_text("push", "payload=%7B%7D").status == 400);
   CHECK(hook.deliver_text("push", "[]").status == 400);
+  CHECK(hook.deliver_text("ping", "[]").status == 400);
+  CHECK(hook.deliver_text("", push().dump()).status == 400);
   CHECK(hook.world.send("POST", "/webhooks/github", "", std::string(25'000'000, 'x')).status == 413);
   CHECK(hook.nights() == 0);
 }

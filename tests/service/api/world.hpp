@@ -10,6 +10,7 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
+#include "bisect/git/literal_graph.hpp"
 #include "service/api/api.hpp"
 #include "service/discovery/artifacts.hpp"
 #include "storage/builds.hpp"
@@ -49,7 +50,7 @@ class World {
         clock(evening),
         db(storage::Database::open_writer(folder.path / "nightjar.sqlite")),
         artifacts(folder.path / "artifacts", 1 << 30, clock),
-        context(config, clock, db, folder.path / "nightjar.sqlite", artifacts, events,
+        context(config, clock, db, folder.path / "nightjar.sqlite", commits, artifacts, events,
                 io.get_executor(), writer.get_executor(), readers.get_executor(),
                 [this] { ++wakes; }),
         server(io, server_config(config)) {
@@ -114,6 +115,7 @@ class World {
   Config config;
   ManualClock clock;
   storage::Database db;
+  git::LiteralGraph commits;
   Artifacts artifacts;
   web::EventStream events;
   std::atomic<int> wakes{0};

@@ -150,14 +150,31 @@ TEST_CASE_METHOD(World, "applying a survey twice, or after a crash in between, c
 }
 
 TEST_CASE_METHOD(World, "an empty or absent source is a problem, and not yet the first start") {
+  config.source.index = "https://wheels.test/nightly/cpu";
   CHECK(discovery->tick(db).found.empty());
+  CHECK_THAT(discovery->look(discovery->known(db)).source_failure,
+             Contains("https://wheels.test/nightly/cpu lists no wheel of torch of variant cpu") &&
+                 Contains("check [source] index"));
   source.can_list = false;
-  const Survey survey = discovery->look(discovery->known(db));
-  REQUIRE(survey.problems.size() == 1);
-  CHECK(survey.problems[0] == "the index is away");
+  CHECK(discovery->look(discovery->known(db)).source_failure == "the index is away");
   source.can_list = true;
   for (const int day : {19, 20}) publish(day);
-  CHECK(discovery->tick(db).settled->date == "2026-08-20");
+  const Survey survey = discovery->look(discovery->known(db));
+  CHECK(survey.source_failure.empty());
+  CHECK(discovery->apply(db, survey).settled->date == "2026-08-20");
+}
+
+TEST_CASE_METHOD(World, "commits that cannot be fetched are told at every look until they can be") {
+  publish(20);
+  config.repository.main = "trunk";
+  const Survey first = discovery->look(discovery->known(db));
+  CHECK(first.repository_failure == "the repository has no branch trunk");
+  discovery->apply(db, first);
+  // Too early to try again, but still so.
+  CHECK(discovery->look(discovery->known(db)).repository_failure == first.repository_failure);
+  config.repository.main = "main";
+  clock.advance(std::chrono::seconds(60));
+  CHECK(discovery->look(discovery->known(db)).repository_failure.empty());
 }
 
 TEST_CASE_METHOD(World,

@@ -105,7 +105,10 @@ TEST_CASE_METHOD(LoopbackIndex, "a nightly of an index and a git repository is f
   test::write_file(origin / "torch/__init__.py", "a = 1\n");
   git(origin, "add .");
   git(origin, "commit -m 'Begin (#1)'");
-  git::Repository graph({origin.string(), folder / "copy.git", {"main", "nightly"}, {}});
+  git::RepositoryOptions copied;
+  copied.url = origin.string();
+  copied.path = folder / "copy.git";
+  git::Repository graph(copied);
   git(origin, "branch nightly");
   graph.fetch();
   const CommitSha main_commit = *graph.resolve("main");

@@ -40,14 +40,27 @@ class NightWorld {
     config.night.workloads = {"python/**"};
     config.night.on_new_build = true;
     commits.push_back(graph.commit("main", "Begin", {{"torch/__init__.py", "0"}}));
-    runner.name = "lab";
-    runner.machine = storage::intern_machine(db, {{}, web::sha256("lab"), {{"cpu_model", "test"}}}).id;
-    runner.workloads = {kAlpha + "@1", kBeta + "@1"};
-    runner.version = "test";
-    runner.seen_at = clock.now();
-    runner = storage::register_runner(db, runner);
+    runner = enrol("lab");
   }
   ~NightWorld() { std::filesystem::remove_all(folder_); }
+
+  // A runner of a machine class of its own, named alike.
+  Runner enrol(const std::string& name) {
+    Runner made;
+    made.name = name;
+    made.machine = storage::intern_machine(db, {{}, web::sha256(name), {{"cpu_model", "test " + name}}}).id;
+    made.workloads = {kAlpha + "@1", kBeta + "@1"};
+    made.version = "test";
+    made.seen_at = clock.now();
+    return storage::register_runner(db, made);
+  }
+
+  // What a killed daemon leaves is on disk, and nothing else.
+  void restart() {
+    const auto file = folder_ / ("restart-" + std::to_string(++restarts_) + ".sqlite");
+    db.backup(file);
+    db = storage::Database::open_writer(file);
+  }
 
   void grow(int count) {
     for (int i = 0; i < count; ++i) {
@@ -84,8 +97,7 @@ class NightWorld {
     for (int idle = 0; idle < 3;) {
       tick_once();
       clock.advance(std::chrono::seconds(5));
-      storage::touch_runner(db, runner.id, clock.now());
-      const auto job = storage::claim_job(db, runner, clock.now(), clock.now() + lease);
+      const auto job = claim();
       if (!job) {
         ++idle;
         continue;
@@ -101,7 +113,9 @@ class NightWorld {
 
   void tick_once() {
     Desk desk = this->desk();
+    if (before_tick) before_tick();
     tick(desk, true);
+    if (after_tick) after_tick();
   }
 
   Desk desk() {
@@ -111,7 +125,9 @@ class NightWorld {
   }
 
   SessionResult measure(const Job& job) {
+    measuring = &job;
     SessionResult result;
+    result.after.steal_share = steal(job);
     for (std::size_t i = 0; i < job.spec.order.size(); ++i) {
       const PlannedRun& planned = job.spec.order[i];
       RunResult run;
@@ -146,6 +162,8 @@ class NightWorld {
   Artifacts artifacts;
   Config config;
   Runner runner;
+  std::vector<Runner> others;  // that work beside it
+  bool away = false;           // `runner` is switched off
   std::vector<CommitSha> commits;
   std::map<std::string, int> events;
   std::chrono::seconds lease{120};
@@ -163,6 +181,10 @@ class NightWorld {
   };
   // Something else shares the core in all of this session's runs.
   std::function<bool(const Job&)> disturbed = [](const Job&) { return false; };
+  // Share of CPU time that others took; such a session is void.
+  std::function<double(const Job&)> steal = [](const Job&) { return 0.; };
+  const Job* measuring = nullptr;  // the session that is being measured
+  std::function<void()> before_tick, after_tick;
   bool profiles = true;  // the runner can make them
   std::function<bool(const Job&)> on_claim;  // false: the runner dies with the job
 
@@ -173,6 +195,16 @@ class NightWorld {
   }
 
  private:
+  // The next job for whoever is there.
+  std::optional<Job> claim() {
+    std::vector<Runner> here = others;
+    if (!away) here.insert(here.begin(), runner);
+    for (const Runner& one : here) storage::touch_runner(db, one.id, clock.now());
+    for (const Runner& one : here)
+      if (auto job = storage::claim_job(db, one, clock.now(), clock.now() + lease)) return job;
+    return std::nullopt;
+  }
+
   // Two operators: one of 4 ms, and the rest but for 2 ms outside of both.
   void fill_profile(RunResult& run, const Build& build, const std::string& workload) {
     if (!profiles) {
@@ -226,6 +258,7 @@ class NightWorld {
                                       std::exp(.002 * normal_(random_))};
   }
 
+  int restarts_ = 0;
   std::mt19937_64 random_{20260820};
   std::normal_distribution<double> normal_{0, 1};
 };

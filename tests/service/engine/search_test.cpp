@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "service/engine/report_facts.hpp"
+#include "service/engine/search_jobs.hpp"
 #include "tests/service/engine/night_world.hpp"
 
 using namespace nightjar;
@@ -104,4 +106,103 @@ TEST_CASE("a search that has spent its minutes blames nobody, and says so") {
   REQUIRE(ended.size() == 1);
   CHECK(storage::changes_of(world.db, ended[0].id).back().evidence.find("the budget of minutes is spent: 10") !=
         std::string::npos);
+}
+
+TEST_CASE("who only looks sees what the search and its issue count, the confirmation's runs included") {
+  NightWorld world;
+  two_nights(world, {.latency = 17});
+  REQUIRE(searches(world).size() == 1);
+  const Bisection search = searches(world).front();
+  const auto regression = *storage::find_regression(world.db, search.regression);
+  const auto series = *storage::find_series(world.db, search.series);
+  const auto jobs_before = storage::count_jobs(world.db);
+  const auto seen = read_log(world.db, search, regression, series);
+  CHECK(storage::count_jobs(world.db) == jobs_before);
+  Desk desk = world.desk();
+  const auto searched = gather_log(desk, search, regression, series);
+  CHECK_FALSE(seen.pending);
+  CHECK(seen.runs == searched.runs);
+  REQUIRE(seen.log.runs.size() == searched.log.runs.size());
+  for (std::size_t i = 0; i < seen.log.runs.size(); ++i) {
+    CHECK(seen.log.runs[i].session == searched.log.runs[i].session);
+    CHECK(seen.log.runs[i].commit == searched.log.runs[i].commit);
+    CHECK(seen.log.runs[i].value == searched.log.runs[i].value);
+  }
+  CHECK(seen.parts.front().job.spec.kind == JobKind::confirm);
+  CHECK(seen.parts.back().job.spec.kind == JobKind::bisect);
+  std::size_t runs = 0;
+  for (const LogPart& part : seen.parts) runs += static_cast<std::size_t>(part.runs);
+  CHECK(runs == seen.log.runs.size());
+}
+
+TEST_CASE("who looks while a session is under way sees what was measured before it") {
+  NightWorld world;
+  bool looked = false;
+  world.on_claim = [&](const Job& job) {
+    if (job.spec.kind != JobKind::bisect || looked) return true;
+    looked = true;
+    const Bisection search = searches(world).front();
+    const auto seen = read_log(world.db, search, *storage::find_regression(world.db, search.regression),
+                               *storage::find_series(world.db, search.series));
+    CHECK(seen.pending);
+    CHECK_FALSE(seen.log.runs.empty());
+    CHECK(seen.parts.back().runs == 0);
+    CHECK(seen.parts.back().job.state == JobState::leased);
+    return true;
+  };
+  two_nights(world, {.latency = 17});
+  CHECK(looked);
+}
+
+TEST_CASE("several small steps are one cause that names all contributors") {
+  NightWorld world;
+  world.noise = .004;
+  world.level = [](int position, const std::string& workload, const std::string& metric) {
+    const double usual = metric == "latency" ? .010 : 3e8;
+    if (workload != kAlpha || metric != "latency") return usual;
+    return usual * (position < 11 ? 1 : position < 30 ? 1.045 : 1.045 * 1.045);
+  };
+  world.nightly("2026-08-19");
+  world.settle();
+  world.grow(40);
+  world.nightly("2026-08-20");
+  world.settle();
+  const auto reported = storage::regressions_in_state(world.db, RegressionState::reported);
+  REQUIRE(reported.size() == 1);
+  CHECK(reported[0].culprit->commits == std::vector{world.commits[11], world.commits[30]});
+  CHECK(reported[0].culprit->ratio == Approx(1.045 * 1.045).margin(.01));
+  Desk desk = world.desk();
+  const ReportInput facts = report_facts(desk, reported[0]);
+  REQUIRE(facts.contributors.size() == 2);
+  CHECK(facts.contributors[1].commits.front().sha == world.commits[30]);
+  CHECK(facts.contributors[1].ratio == Approx(1.045).margin(.01));
+}
+
+TEST_CASE("a search that finds only steps below the threshold is inconclusive and blames nobody") {
+  NightWorld world;
+  world.noise = .004;
+  world.config.search.threshold = 1;  // confirmed at 7 %, worth blaming at 100 %
+  two_nights(world, {.latency = 17});
+  CHECK(storage::regressions_in_state(world.db, RegressionState::reported).empty());
+  const auto ended = storage::regressions_in_state(world.db, RegressionState::inconclusive);
+  REQUIRE(ended.size() == 1);
+  const std::string evidence = storage::changes_of(world.db, ended[0].id).back().evidence;
+  CHECK(evidence.find("\"below_threshold\"") != std::string::npos);
+  CHECK(evidence.find("below the threshold of 100 %") != std::string::npos);
+}
+
+TEST_CASE("a series with a threshold of its own is searched by that one") {
+  NightWorld world;
+  const auto threshold = [&] {
+    Desk desk = world.desk();
+    const auto series = storage::find_series(world.db, searches(world).front().series);
+    return policy_for(desk, world.runner.machine, *series).threshold;
+  };
+  two_nights(world, {.latency = 17});
+  REQUIRE(searches(world).size() == 1);
+  CHECK(threshold() == Approx(.07));
+  world.config.search.threshold = .10;
+  CHECK(threshold() == Approx(.10));
+  world.config.thresholds.push_back({"python/**", "latency", .03});
+  CHECK(threshold() == Approx(.03));
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "service/report/report.hpp"
+#include "tests/support/source_tree.hpp"
 
 namespace nightjar::service::examples {
 
@@ -37,9 +38,14 @@ inline ReportInput redundant_check() {
   input.fingerprint = fingerprint_of(input.repository, std::vector{sha('b')}, "latency");
   input.rule = "one step holds 99.6 % of the posterior and was confirmed in a fresh session";
   input.good = {"2.15.0.dev20260819+cpu", sha('a'), sha('1'),
-                "torch-2.15.0.dev20260819+cpu-cp311-cp311-linux_x86_64.whl"};
+                "torch-2.15.0.dev20260819+cpu-cp311-cp311-linux_x86_64.whl", ""};
   input.bad = {"2.15.0.dev20260820+cpu", sha('e'), sha('2'),
-               "torch-2.15.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl"};
+               "torch-2.15.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl", ""};
+  input.index = "https://download.pytorch.org/whl/nightly/cpu";
+  input.good.kept = "http://127.0.0.1:8187/api/v1/artifacts/" + std::string(64, 'a');
+  input.bad.kept = "http://127.0.0.1:8187/api/v1/artifacts/" + std::string(64, 'e');
+  input.over_good = sha('c');
+  input.over_bad = sha('b');
   input.range_commits = 44;
   input.runs = 58;
   input.sessions = 4;
@@ -64,6 +70,11 @@ inline ReportInput leak() {
   input.repository = "/srv/mirror/pytorch";
   input.details_url.clear();
   input.evidence_url.clear();
+  input.index.clear();
+  input.good.kept.clear();
+  input.bad.kept.clear();
+  input.over_good = sha('e');
+  input.over_bad.reset();
   input.series = {{"native/resnet18/train/cpu/fp32/b4/eager", "peak_cpu_memory", 241172480., 293601280.,
                    1.2174, 1.2150, 1.2201},
                   {"native/resnet18/train/cpu/fp32/b4/eager", "leaked_memory", 0., 1258291.2, 1, 1, 1}};
@@ -85,7 +96,7 @@ inline ReportInput leak() {
 // Compares with tests/service/report/golden/<name>; NIGHTJAR_UPDATE_GOLDEN=1 writes it instead.
 inline std::string golden(const std::string& name, const std::string& actual) {
   const auto path =
-      std::filesystem::path(NIGHTJAR_SOURCE_DIR) / "tests/service/report/golden" / name;
+      nightjar::test::source_tree() / "tests/service/report/golden" / name;
   if (std::getenv("NIGHTJAR_UPDATE_GOLDEN")) std::ofstream(path) << actual;
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();

@@ -149,7 +149,9 @@ TEST_CASE("A later night's comment reads as its golden file") {
                                                  sha('3'),
                                                  "2026-08-21",
                                                  {input.series[0]},
-                                                 {input.series[1]}});
+                                                 {input.series[1]},
+                                                 NightChange::grew,
+                                                 3});
   CHECK(text == golden("night.md", text));
   CHECK(text.find(marker_of(night_key(input.fingerprint, "2.15.0.dev20260821+cpu"))) !=
         std::string::npos);
@@ -175,4 +177,23 @@ TEST_CASE("A recovery by one of several commits lists them") {
        {commit('8', "One", "A"), commit('9', "Two", "B")}, {}});
   CHECK(text.find("one of these 2 commits") != std::string::npos);
   CHECK(text.find("- `999999999999` “Two” by B") != std::string::npos);
+}
+
+TEST_CASE("Several small steps are contributors, and the first line says that none is large") {
+  ReportInput input = redundant_check();
+  const ReportCommit first = commit('b', "Check arguments (#61056)", "Jane Doe");
+  const ReportCommit second = commit('d', "Copy the mask", "John Roe");
+  input.contributors = {{{first}, .995, 1.041, 1.03, 1.052}, {{second}, .992, 1.039, 1.028, 1.05}};
+  input.culprit->commits = {first, second};
+  input.search_threshold = .08;
+  const RenderedIssue issue = render_issue(input);
+  CHECK(issue.title.ends_with("since bbbbbbbbbbbb and 1 more together"));
+  const std::string line = first_line(issue.body);
+  CHECK(line.find("no single commit reaches the threshold of 8 %, but these 2 together do") !=
+        std::string::npos);
+  CHECK(line.find("/commit/bbbb") != std::string::npos);
+  CHECK(line.find("/commit/dddd") != std::string::npos);
+  CHECK(line.find("cannot be told apart") == std::string::npos);
+  CHECK(issue.body.find("## Contributors") != std::string::npos);
+  CHECK(issue.body.find("John Roe") != std::string::npos);
 }

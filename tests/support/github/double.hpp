@@ -14,6 +14,7 @@
 #include <string>
 
 #include "web/client.hpp"
+#include "tests/support/source_tree.hpp"
 
 extern char** environ;
 
@@ -50,7 +51,7 @@ class GithubDouble {
  private:
   GithubDouble() {
     namespace fs = std::filesystem;
-    const fs::path source = NIGHTJAR_SOURCE_DIR;
+    const fs::path source = nightjar::test::source_tree();
     const char* tools = std::getenv("NIGHTJAR_TEST_PYTHON");
     const std::string python = tools ? tools : (source / ".cache/tools/bin/python").string();
     const std::string description = (source / ".cache/testdata/api.github.com.deref.json").string();

@@ -1,0 +1,37 @@
+// What was measured at the ends of a search, and beside a step: the evidence behind its answer, for people to
+// judge. In the measured unit.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "bisect/search.hpp"
+#include "bisect/statistics.hpp"
+
+namespace nightjar::cli {
+
+inline constexpr double kConfidence = .95, kPower = .9;
+
+struct Level {
+  double location = 0, low = 0, high = 0;
+  int runs = 0;
+};
+
+// Hodges-Lehmann location of a commit's runs; nullopt without any.
+std::optional<Level> level_of(const std::vector<bisect::SearchRun>& runs, int commit);
+
+struct Ends {
+  Level good, bad;
+  bisect::Ratio change;     // after/before
+  double smallest_seen = 1; // the smallest change searched for that would have shown, with probability kPower
+};
+
+// nullopt unless both ends have two runs. `seeks_less`: a change searched for is a ratio under 1.
+std::optional<Ends> ends_of(const bisect::SearchLog& log, bool seeks_less);
+
+// The same search for what grows: of a number that is searched for a decrease, its inverse.
+bisect::SearchLog as_costs(bisect::SearchLog log, bool seeks_less);
+// A ratio of costs, as a ratio of the measured number; its own inverse.
+bisect::Ratio measured_ratio(const bisect::Ratio& cost, bool seeks_less);
+
+}  // namespace nightjar::cli

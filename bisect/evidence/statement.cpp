@@ -1,0 +1,274 @@
+#include "bisect/evidence/statement.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "bisect/evidence/contributors.hpp"
+#include "bisect/evidence/difference.hpp"
+#include "storage/model/job.hpp"
+#include "storage/model/json_io.hpp"
+#include "storage/model/metric.hpp"
+#include "storage/model/regression.hpp"
+
+namespace nightjar::evidence {
+namespace {
+using nlohmann::json;
+
+// What a change to a state must rest on ("stage:verdict", or the field in place of a verdict), and
+// which state comes before it. States that are not here may rest on anything.
+struct StateRule {
+  std::set<std::string> grounds;
+  std::string after;  // empty: none
+  bool may_be_first = false;
+};
+const std::map<std::string, StateRule>& state_rules() {
+  static const std::map<std::string, StateRule> all{
+      {"suspected", {{"screening:suspect_worse", "creep:suspect_worse", "reason"}, "", true}},
+      {"unconfirmed", {{"reason"}, "suspected"}},
+      {"confirmed", {{"confirmation:worse"}, "suspected"}},
+      // A further culprit of another regression's search begins here.
+      {"bisecting", {{"reason"}, "confirmed", true}},
+      {"blamed", {{"bisection:culprit", "bisection:several_small"}, "bisecting"}},
+      {"merged", {{"bisection:culprit", "bisection:several_small"}, "bisecting"}},
+      {"reported", {{"title", "reason"}, "blamed"}},  // a reason: a later night showed it again
+      {"recovered", {{"reason"}, "reported"}},
+      {"dismissed",
+       {{"confirmation:same", "confirmation:better", "confirmation:inconclusive",
+         "bisection:not_reproduced", "reason"},
+        "suspected"}},
+      {"inconclusive",
+       {{"bisection:inconclusive", "bisection:below_threshold", "reason"}, "confirmed"}},
+  };
+  return all;
+}
+
+std::string grounds_of(const json& evidence) {
+  const std::string stage = text_in(evidence, "stage");
+  if (!stage.empty())
+    return stage + ":" + text_in(evidence, stage == "bisection" ? "outcome" : "verdict");
+  for (const char* field : {"reason", "title"})
+    if (evidence.contains(field)) return field;
+  return "nothing";
+}
+
+Culprit step_in(const json& step) {
+  return {field<std::vector<CommitSha>>(step, "commits"), field<double>(step, "probability"),
+          field<double>(step, "ratio"), field<double>(step, "low"), field<double>(step, "high")};
+}
+
+// Whom a search accuses: each named step on its own, or all contributors together.
+json accused_by(const json& search) {
+  const json& named = search.at("culprits");
+  if (text_in(search, "outcome") != "several_small") return named;
+  std::vector<Culprit> contributors;
+  for (const json& step : named) contributors.push_back(step_in(step));
+  const Culprit all = together(contributors);
+  return json::array({{{"commits", all.commits},
+                       {"probability", all.probability},
+                       {"ratio", all.ratio},
+                       {"low", all.low},
+                       {"high", all.high}}});
+}
+
+std::string at(const std::string& list, std::size_t index) {
+  return "/" + list + "/" + std::to_string(index);
+}
+
+class Statement {
+ public:
+  explicit Statement(const json& bundle) : bundle_(bundle), regression_(bundle.at("regression")) {
+    index(builds_, "builds");
+    index(jobs_, "jobs");
+    index(runs_, "runs");
+  }
+
+  std::vector<std::string> check() {
+    check_changes();
+    check_culprit();
+    for (std::size_t i = 0; i < bundle_.at("jobs").size(); ++i) check_job(i);
+    for (std::size_t i = 0; i < bundle_.at("runs").size(); ++i) check_run(i);
+    check_ends();
+    return std::move(wrong_);
+  }
+
+ private:
+  void index(std::map<std::int64_t, const json*>& into, const char* list) {
+    for (const json& one : bundle_.at(list)) into[field<std::int64_t>(one, "id")] = &one;
+  }
+
+  // The field at `path` says `said`; `derived` is what the rest of the bundle says there.
+  void expect(const std::string& path, const json& said, const json& derived,
+              const std::string& from) {
+    if (!first_difference(said, derived, "").empty())
+      wrong_.push_back(path + " is " + said.dump() + "; by " + from + " it is " + derived.dump());
+  }
+
+  void check_changes() {
+    const json& changes = bundle_.at("changes");
+    std::set<std::string> before;
+    std::optional<Time> last;
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      const auto state = field<std::string>(changes[i], "state");
+      const auto time = field<Time>(changes[i], "at");
+      if (last && time < *last)
+        wrong_.push_back(at("changes", i) + "/at is before the change that it follows");
+      last = time;
+      check_grounds(i, state, changes[i].at("evidence"), before);
+      before.insert(state);
+      if (!enum_from<RegressionState>(state))
+        wrong_.push_back(at("changes", i) + "/state is " + state + ", which is no state");
+    }
+    if (!changes.empty())
+      expect("/regression/state", regression_.at("state"), changes.back().at("state"),
+             "the last change");
+  }
+
+  void check_grounds(std::size_t i, const std::string& state, const json& evidence,
+                     const std::set<std::string>& before) {
+    const auto rule = state_rules().find(state);
+    if (rule == state_rules().end()) return;
+    const auto& [grounds, after, may_be_first] = rule->second;
+    if (!grounds.count(grounds_of(evidence)))
+      wrong_.push_back(at("changes", i) + "/evidence does not carry the state " + state +
+                       ": it says " + grounds_of(evidence));
+    const bool comes_first = before.empty() && may_be_first;
+    if (!after.empty() && !comes_first && !before.count(after))
+      wrong_.push_back(at("changes", i) + "/state is " + state + " without a change to " + after +
+                       " before it");
+  }
+
+  // Who is accused, and how surely, is what the search says.
+  void check_culprit() {
+    const json& culprit = regression_.at("culprit");
+    if (!culprit.is_null() && !culprit.is_object())
+      reject_json("in 'culprit': an object is wanted");
+    const json* search = nullptr;
+    for (const json& change : bundle_.at("changes"))
+      if (text_in(change.at("evidence"), "stage") == "bisection") search = &change.at("evidence");
+    if (culprit.is_null()) {
+      if (search && !search->at("culprits").empty())
+        wrong_.push_back("/regression/culprit is missing; the search names one");
+      return;
+    }
+    if (!search) {
+      wrong_.push_back("/regression/culprit accuses " + culprit.at("commits").dump() +
+                       "; no search says so");
+      return;
+    }
+    const json named = accused_by(*search);
+    const auto ours = std::find_if(named.begin(), named.end(), [&](const json& step) {
+      return step.at("commits") == culprit.at("commits");
+    });
+    if (ours != named.end())
+      expect_all("/regression/culprit", culprit, *ours);
+    else if (named.empty())
+      wrong_.push_back("/regression/culprit accuses " + culprit.at("commits").dump() +
+                       "; the search names nobody");
+    else
+      expect("/regression/culprit/commits", culprit.at("commits"), named.front().at("commits"),
+             "the search");
+  }
+
+  void expect_all(const std::string& path, const json& said, const json& derived) {
+    for (const auto& [key, value] : said.items())
+      expect(path + "/" + key, value, derived.value(key, json()), "the search");
+  }
+
+  // A session's summary is that of its order of runs; its environments are the builds listed.
+  void check_job(std::size_t i) {
+    const json& job = bundle_.at("jobs")[i];
+    const auto spec = job.at("spec").get<JobSpec>();
+    json environments = json::array(), workloads = json::array();
+    for (const EnvironmentSpec& environment : spec.environments)
+      environments.push_back({{"build", environment.build}, {"version", environment.version}});
+    for (const Workload& workload : spec.workloads) workloads.push_back(workload.name);
+    const std::string path = at("jobs", i), from = "its order of runs";
+    expect(path + "/environments", job.at("environments"), environments, from);
+    expect(path + "/workloads", job.at("workloads"), workloads, from);
+    expect(path + "/runs", job.at("runs"), spec.order.size(), from);
+    expect(path + "/kind", job.at("kind"), spec.kind, from);
+    expect(path + "/machine", job.at("machine"), bundle_.at("machine").at("id"),
+           "the machine class");
+    for (const EnvironmentSpec& environment : spec.environments)
+      check_environment(path, environment);
+  }
+
+  void check_environment(const std::string& path, const EnvironmentSpec& environment) {
+    const auto build = builds_.find(environment.build.value);
+    if (build == builds_.end()) return;  // no run of it is in a verdict
+    const json& row = *build->second;
+    const std::string of = "/builds: build " + std::to_string(environment.build.value) + ": ";
+    const std::string from = "the session " + path;
+    if (environment.overlay) {
+      expect(of + "sha256", row.at("sha256"), environment.overlay->sha256, from);
+      return;
+    }
+    expect(of + "sha256", row.at("sha256"), environment.wheel_sha256, from);
+    expect(of + "version", row.at("version"), environment.version, from);
+    if (!environment.git_version.empty())
+      expect(of + "nightly_commit", row.at("nightly_commit"), environment.git_version, from);
+  }
+
+  // A run is of the accused workload, and of the build that its session gave it.
+  void check_run(std::size_t i) {
+    const json& run = bundle_.at("runs")[i];
+    const std::string path = at("runs", i);
+    const auto job = jobs_.find(field<std::int64_t>(run, "job"));
+    if (job == jobs_.end()) {
+      wrong_.push_back(path + "/job is " + run.at("job").dump() + ", a session that is not here");
+      return;
+    }
+    const auto spec = job->second->at("spec").get<JobSpec>();
+    const auto order = field<std::size_t>(run.at("result"), "order");
+    if (order >= spec.order.size() || spec.order[order].is_control()) {
+      wrong_.push_back(path + "/result/order is no measuring run of its session");
+      return;
+    }
+    const PlannedRun& planned = spec.order[order];
+    const auto& workload = spec.workloads.at(static_cast<std::size_t>(planned.workload));
+    const auto& environment = spec.environments.at(static_cast<std::size_t>(planned.environment));
+    expect("/regression/workload", regression_.at("workload"), workload.name,
+           "the sessions of its runs");
+    expect(path + "/build", run.at("build"), environment.build, "its session");
+  }
+
+  void check_ends() {
+    for (const char* end : {"good", "bad"})
+      if (!builds_.count(field<std::int64_t>(regression_, end)))
+        wrong_.push_back(std::string("/regression/") + end + " is a build that is not here");
+    const Metric* metric = find_metric(field<std::string>(regression_, "metric"));
+    expect("/regression/unit", regression_.at("unit"), metric ? std::string(metric->unit) : "",
+           "the metric");
+    for (const json& change : bundle_.at("changes")) check_night(change.at("evidence"));
+  }
+
+  void check_night(const json& evidence) {
+    if (!evidence.contains("tonight_runs")) return;
+    for (const auto run : field<std::vector<std::int64_t>>(evidence, "tonight_runs")) {
+      const auto found = runs_.find(run);
+      if (found == runs_.end()) continue;  // the verdict itself misses it
+      const auto job = jobs_.find(field<std::int64_t>(*found->second, "job"));
+      if (job != jobs_.end())
+        expect("/regression/night", regression_.at("night"), job->second->at("night"),
+               "tonight's session");
+    }
+  }
+
+  const json& bundle_;
+  const json& regression_;
+  std::map<std::int64_t, const json*> builds_, jobs_, runs_;
+  std::vector<std::string> wrong_;
+};
+
+}  // namespace
+
+std::vector<std::string> contradictions(const json& bundle) {
+  std::vector<std::string> found = Statement(bundle).check();
+  std::vector<std::string> once;  // many runs may contradict one field
+  for (std::string& one : found)
+    if (std::find(once.begin(), once.end(), one) == once.end()) once.push_back(std::move(one));
+  return once;
+}
+
+}  // namespace nightjar::evidence

@@ -1,0 +1,59 @@
+"""Follows the service through a nightly: tells what happens, and stops where it would wait in vain."""
+
+import time
+
+import narrate
+from service_client import Unreachable
+from stage import Broken
+
+RESTART_SECONDS = 30
+
+
+class Patience:
+    """Gives each stage of a nightly its own time; a stage begins when it is first waited for."""
+
+    def __init__(self, folder, clock=time.monotonic):
+        self.folder, self.clock = folder, clock
+        self.stage, self.since = None, None
+
+    def check(self, stage, seconds, problem=""):
+        """Raises Broken once `stage` has been waited for longer than `seconds`; `problem` may say why."""
+        now = self.clock()
+        if stage != self.stage:
+            self.stage, self.since = stage, now
+        if now - self.since > seconds:
+            why = f" ({problem})" if problem else ""
+            raise Broken(f"waited {seconds} s for {stage}{why}; see the logs in {self.folder}")
+
+
+def look(stage):
+    """The service's state; a service that is being started again is waited for."""
+    end = time.monotonic() + RESTART_SECONDS
+    while True:
+        try:
+            return stage.service.snapshot()
+        except Unreachable:
+            stage.check_alive()
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.5)
+
+
+def follow(stage, say, seen, nightly, notice=lambda now: None):
+    """Tells what happens until nothing is left to do about `nightly`; returns the snapshot of then. `seen`
+    is the last one told, `notice` gets each. Raises Broken where the nightly is refused, and where a stage
+    takes longer than it may."""
+    patience = Patience(stage.folder)
+    while True:
+        stage.check_alive()
+        now = look(stage)
+        for sentence in narrate.sentences(seen, now):
+            say(sentence)
+        notice(now)
+        if refusal := narrate.refusal(now, nightly["version"]):
+            raise Broken(refusal)
+        if narrate.is_settled(now, nightly["date"]):
+            return now
+        patience.check(*narrate.awaited(now, nightly))
+        seen = now
+        time.sleep(1)

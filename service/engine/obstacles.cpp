@@ -1,0 +1,92 @@
+#include "service/engine/obstacles.hpp"
+
+#include <algorithm>
+
+#include "service/engine/live_runners.hpp"
+#include "service/engine/session_plan.hpp"
+#include "storage/builds.hpp"
+#include "storage/runners.hpp"
+
+namespace nightjar::service {
+namespace {
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
+  return all;
+}
+
+// Empty: builds can be had.
+std::string build_trouble(const NightFacts& facts, const Config& config) {
+  if (!facts.newest) return "no build of variant " + config.source.variant + " is known yet";
+  const Build& newest = *facts.newest;
+  // One that is found and has no reason is about to be proved.
+  if (newest.state == BuildState::proved || newest.reason.empty()) return "";
+  const std::string why = newest.version + " is not proved: " + newest.reason;
+  if (newest.state == BuildState::found) return why;
+  return facts.has_proved ? "" : "no build can be measured; the newest, " + why;
+}
+
+std::string runner_trouble(const NightFacts& facts, const Config& config) {
+  if (facts.runners == 0)
+    return "no runner has registered; start one: nightjar-runner --service URL --token-file FILE";
+  if (facts.live == 0)
+    return "no runner was seen for " + std::to_string(config.queue.runner_silent.count()) +
+           " s; start nightjar-runner on a measuring machine, or look at its log";
+  if (facts.able == 0)
+    return "no live runner can run a workload that [night] workloads selects (" +
+           joined(config.night.workloads) + ")";
+  return "";
+}
+
+std::string schedule_trouble(const Config& config) {
+  const bool starts = !config.night.at.empty() || config.night.on_new_build ||
+                      !config.webhook.secret_file.empty();
+  return starts ? ""
+                : "nights start only by POST /api/v1/nights; set [night] at or on_new_build, or "
+                  "[webhook] secret_file";
+}
+
+}  // namespace
+
+NightFacts night_facts(Desk& desk) {
+  NightFacts facts;
+  for (const BuildState state :
+       {BuildState::found, BuildState::proved, BuildState::unproved, BuildState::unusable}) {
+    for (Build& build : storage::builds_in_state(desk.db, state)) {
+      if (build.kind != BuildKind::nightly || build.variant != desk.config.source.variant) continue;
+      facts.has_proved |= state == BuildState::proved;
+      if (!facts.newest || build.date > facts.newest->date) facts.newest = std::move(build);
+    }
+  }
+  const auto live = live_runners(desk);
+  facts.runners = static_cast<int>(storage::all_runners(desk.db).size());
+  facts.live = static_cast<int>(live.size());
+  facts.able = static_cast<int>(std::count_if(live.begin(), live.end(), [&](const Runner& runner) {
+    return can_run_any(runner, desk.config.night.workloads);
+  }));
+  return facts;
+}
+
+std::vector<Obstacle> find_obstacles(const Surroundings& around,
+                                     const std::optional<NightFacts>& facts, const Config& config) {
+  std::vector<Obstacle> found;
+  const auto add = [&](ObstacleKind kind, std::string reason) {
+    if (!reason.empty()) found.push_back({kind, std::move(reason)});
+  };
+  add(ObstacleKind::database, around.database);
+  add(ObstacleKind::disk, around.disk);
+  // A broken database makes every step fail.
+  if (around.database.empty())
+    for (const auto& [step, error] : around.failing)
+      add(ObstacleKind::engine, "the step '" + step + "' fails: " + error);
+  add(ObstacleKind::source, around.source);
+  add(ObstacleKind::repository, around.repository);
+  if (facts && around.surveyed && around.source.empty() && around.repository.empty())
+    add(ObstacleKind::build, build_trouble(*facts, config));
+  if (facts) add(ObstacleKind::runner, runner_trouble(*facts, config));
+  add(ObstacleKind::schedule, schedule_trouble(config));
+  return found;
+}
+
+}  // namespace nightjar::service

@@ -1,0 +1,47 @@
+// What stops nights now: everything a person must mend before the next build can be measured. Told by
+// /readyz, /metrics, the overview page and the log.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "service/config.hpp"
+#include "service/engine/desk.hpp"
+#include "storage/model/build.hpp"
+#include "storage/model/enum.hpp"
+
+namespace nightjar::service {
+
+// Of the service itself, of what it reads, of what it needs.
+NIGHTJAR_ENUM(ObstacleKind, database, disk, engine, source, repository, build, runner, schedule);
+
+struct Obstacle {
+  ObstacleKind kind;
+  std::string reason;  // what is wrong and what to do
+  bool operator==(const Obstacle&) const = default;
+};
+
+// What the rows do not say; empty: nothing is wrong.
+struct Surroundings {
+  bool surveyed = false;  // the source was read since the start, so what is missing is missing
+  std::string database, disk;
+  std::map<std::string, std::string> failing;  // steps of the engine
+  std::string source, repository;              // of the last look
+};
+
+// What the rows say.
+struct NightFacts {
+  bool has_proved = false;
+  std::optional<Build> newest;  // nightly, in whatever state
+  int runners = 0, live = 0;
+  int able = 0;  // live, and can run a workload that the configuration selects
+};
+
+NightFacts night_facts(Desk& desk);
+// In the order of the kinds; `facts` is nullopt while rows cannot be read. A pure function.
+std::vector<Obstacle> find_obstacles(const Surroundings& around,
+                                     const std::optional<NightFacts>& facts, const Config& config);
+
+}  // namespace nightjar::service

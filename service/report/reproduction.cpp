@@ -1,0 +1,176 @@
+#include <cstdio>
+
+#include "service/discovery/wheel_name.hpp"
+#include "service/report/evidence.hpp"
+#include "service/report/markdown.hpp"
+#include "service/report/quantity.hpp"
+#include "service/report/sections.hpp"
+#include "storage/model/metric.hpp"
+
+namespace nightjar::service {
+namespace {
+
+constexpr double kUsualSeconds = 2;     // of measuring in a run, unless it is told otherwise
+constexpr double kLeastSeconds = .001;  // what repeats without it needs no measuring time
+
+std::string figure(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value);
+  return text;
+}
+
+std::string block(const std::string& commands) {
+  return "\n```sh\n" + commands + "```\n";
+}
+
+// The Python that pip needs for this wheel: "python3.11" for cp311.
+std::string python_of(const std::string& wheel) {
+  const auto name = parse_wheel_name(file_name_of(wheel));
+  const std::string tag = name && !name->python_tags.empty() ? name->python_tags.front() : "";
+  if (!tag.starts_with("cp3") || tag.size() < 4) return "python3";
+  return "python3." + tag.substr(3);
+}
+
+// A run as the service measured it; `python` as the shell finds it.
+std::string measure(const ReportInput& input, const std::string& python, int runs) {
+  const ReportSeries& lead = input.series.front();
+  const double seconds = is_steady(lead.metric) ? kLeastSeconds : input.run_seconds;
+  std::string text = "nightjar-runner measure " + shell_word(lead.workload) + " --runs " +
+                     std::to_string(runs) + " --python " + python + " --json";
+  if (seconds != kUsualSeconds) text += " --seconds " + figure(seconds);
+  return text;
+}
+
+std::string percent(double threshold) {
+  return figure(threshold * 100) + "%";
+}
+
+std::string compare(const ReportInput& input, const std::string& before, const std::string& after) {
+  return "build/bin/nightjar compare --threshold " + percent(input.threshold) +
+         " --control " + before +
+         " --treatment " + after + "\n";
+}
+
+std::string both_ends(const ReportInput& input) {
+  std::string commands = "mkdir -p reproduce\n";
+  for (const std::string end : {"good", "bad"}) {
+    const ReportBuild& build = end == "good" ? input.good : input.bad;
+    if (build.wheel.empty()) return {};
+    const std::string folder = "reproduce/" + end;
+    const std::string index =
+        input.index.empty() ? "" : "--extra-index-url " + shell_word(input.index) + " ";
+    commands += python_of(build.wheel) + " -m venv " + folder + "\n" + folder +
+                "/bin/pip install " + index + shell_word(build.wheel) + "\n" + "build/bin/" +
+                measure(input, folder + "/bin/python", 10) + " >" + folder + ".json\n";
+  }
+  return commands + compare(input, "reproduce/good.json", "reproduce/bad.json");
+}
+
+std::string kept_wheels(const ReportInput& input) {
+  if (input.good.kept.empty() || input.bad.kept.empty()) return {};
+  return "\nIf its index has a wheel no more, the service may still: " + code(input.good.kept) +
+         " and " + code(input.bad.kept) + ", with a runner's token as `Authorization: Bearer`.\n";
+}
+
+// Makes a commit's environment: an end's wheel with the commit's Python files over it.
+std::string build_script(const ReportInput& input) {
+  std::string choice;
+  const auto end = [&](const char* name, const std::string& condition, const CommitSha& base) {
+    choice += (choice.empty() ? "if git " : "elif git ") + condition + "; then end=" + name +
+              " base=" + base.str() + "\n";
+  };
+  if (input.over_good)
+    end("good", "merge-base --is-ancestor HEAD " + input.over_good->str(), *input.good.commit);
+  if (input.over_bad)
+    end("bad", "merge-base --is-ancestor " + input.over_bad->str() + " HEAD", *input.bad.commit);
+  return "cat >reproduce/build.sh <<'END'\n"
+         "set -e\n" +
+         choice +
+         "else echo 'this commit needs a native build'; exit 1; fi\n"
+         "cp -al \"$(dirname \"$0\")/$end\" .venv\n"
+         "site=$(.venv/bin/python -c 'import sysconfig; "
+         "print(sysconfig.get_paths()[\"platlib\"])')\n"
+         "git ls-files -z 'torch/*.py' 'torch/*.pyi' 'torch/*.py.jinja' 'functorch/*.py' "
+         "':!torch/version.py' |\n"
+         "  tar -c --null -T - | tar -x -C \"$site\"\n"
+         "git diff -z --name-only --diff-filter=D $base HEAD -- torch functorch | (cd \"$site\" && "
+         "xargs -0 -r rm -f)\n"
+         "END\n";
+}
+
+// Before and after the named commits: their own effect.
+std::string boundary(const ReportInput& input) {
+  const auto& commits = input.culprit->commits;
+  const std::string before = commits.front().sha.str() + "~1", after = commits.back().sha.str();
+  const std::string measured =
+      "build/bin/" + measure(input, "reproduce/$side-tree/.venv/bin/python", 10);
+  return "git -C reproduce/pytorch worktree add --detach ../before-tree " + before +
+         "\ngit -C reproduce/pytorch worktree add --detach ../after-tree " + after +
+         "\nfor side in before after; do\n"
+         "  (cd reproduce/$side-tree && sh ../build.sh) &&\n    " +
+         measured + " >reproduce/$side.json\ndone\n" +
+         compare(input, "reproduce/before.json", "reproduce/after.json");
+}
+
+// A metric of which `nightjar bisect run` can be told in one positive number.
+bool can_be_searched(const std::string& metric) {
+  return !has_no_ratio(metric) && metric != kFailures;
+}
+
+std::string search(const ReportInput& input) {
+  const std::string& metric = input.series.front().metric;
+  const Metric* known = find_metric(metric);
+  const bool higher = known && known->direction == Direction::higher_is_better;
+  const std::string number =
+      "python3 -c \"import json, sys; print(json.load(sys.stdin)[\\\"items\\\"][0]"
+      "[\\\"metrics\\\"][\\\"" +
+      metric + "\\\"][\\\"location\\\"])\"";
+  const std::string measured =
+      "\"$HERE/build/bin/\"" + measure(input, ".venv/bin/python", 1) + " | " + number;
+  return "TMPDIR=$PWD/reproduce HERE=$PWD build/bin/nightjar bisect run --repo reproduce/pytorch "
+         "\\\n"
+         "  --good " +
+         input.good.commit->str() + " --bad " + input.bad.commit->str() +
+         " \\\n"
+         "  --threshold " +
+         percent(input.search_threshold) + (higher ? " --direction higher" : "") +
+         " \\\n"
+         "  --build 'sh \"$HERE/reproduce/build.sh\"' \\\n"
+         "  --measure " +
+         shell_word(measured) + "\n";
+}
+
+std::string single_commits(const ReportInput& input) {
+  if (!input.good.commit || !input.bad.commit || !(input.over_good || input.over_bad)) return {};
+  std::string text =
+      "\nA single commit's build is the last good or the first bad wheel with the commit's Python "
+      "files "
+      "over it, as it was measured here:\n";
+  text += block("git clone " + shell_word(input.repository) + " reproduce/pytorch\n" +
+                build_script(input));
+  if (input.culprit)
+    text += "\nThe change itself, and the commits right before and after it:\n" +
+            block("git -C reproduce/pytorch show --stat " +
+                  input.culprit->commits.back().sha.str() + "\n" + boundary(input));
+  if (can_be_searched(input.series.front().metric))
+    text += "\nThe search:\n" + block(search(input));
+  return text;
+}
+
+}  // namespace
+
+std::string reproduction_section(const ReportInput& input) {
+  const std::string ends = both_ends(input);
+  if (ends.empty()) return "\n## Reproduce\n\nThe wheels' addresses are not known any more.\n";
+  const ReportSeries& lead = input.series.front();
+  std::string text =
+      "\n## Reproduce\n\nType this in a checkout of Nightjar that `deploy/build` has made ready. "
+      "Every build "
+      "gets a virtual environment of its own below `reproduce`. Both ends, side by side:\n";
+  text += block(ends) +
+          "\nCompare with what was found on this machine class: " + plain(brief_change(lead)) +
+          change_in_brackets(lead) + ".\n";
+  return text + kept_wheels(input) + single_commits(input);
+}
+
+}  // namespace nightjar::service

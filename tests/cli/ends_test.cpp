@@ -1,0 +1,54 @@
+#include "bisect/cli/ends.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+using namespace nightjar::cli;
+using nightjar::bisect::Ratio;
+using nightjar::bisect::SearchLog;
+
+namespace {
+
+// Twelve runs of each end, the bad one `factor` times the good one, scattered by some per cent.
+SearchLog two_ends(double factor) {
+  SearchLog log;
+  log.commits = 4;
+  for (int i = 0; i < 12; ++i) {
+    const double scatter = 1 + .002 * (i * 5 % 12);
+    log.runs.push_back({0, 0, 100 * scatter});
+    log.runs.push_back({0, 4, 100 * factor * scatter});
+  }
+  return log;
+}
+
+}  // namespace
+
+TEST_CASE("both ends have a level each, and the change is of the measured number") {
+  const auto ends = ends_of(two_ends(1.1), false);
+  REQUIRE(ends);
+  CHECK(ends->good.runs == 12);
+  CHECK(ends->good.low < ends->good.location);
+  CHECK(ends->bad.location == Approx(1.1 * ends->good.location));
+  CHECK(ends->change.ratio == Approx(1.1));
+  CHECK(ends->smallest_seen > 1);
+  CHECK(ends_of(two_ends(1.1), true)->smallest_seen == Approx(1 / ends->smallest_seen));
+}
+
+TEST_CASE("one run of an end is no evidence") {
+  SearchLog log;
+  log.commits = 1;
+  log.runs = {{0, 0, 1}, {0, 1, 1}};
+  CHECK_FALSE(ends_of(log, false));
+  CHECK_FALSE(level_of(log.runs, 7));
+}
+
+TEST_CASE("a search for a decrease is one for the increase of the inverse") {
+  const SearchLog log = two_ends(.8), costs = as_costs(log, true);
+  CHECK(costs.runs[1].value == Approx(1 / log.runs[1].value));
+  CHECK(as_costs(log, false).runs[1].value == log.runs[1].value);
+  const Ratio cost{1.25, 1.2, 1.3}, measured = measured_ratio(cost, true);
+  CHECK(measured.ratio == Approx(.8));
+  CHECK(measured.low == Approx(1 / 1.3));
+  CHECK(measured.high == Approx(1 / 1.2));
+  CHECK(measured_ratio(cost, false).ratio == 1.25);
+}

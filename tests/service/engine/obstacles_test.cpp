@@ -1,0 +1,122 @@
+// What is said to stop nights, of every kind, and that it says nothing where nothing does.
+#include "service/engine/obstacles.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/service/engine/night_world.hpp"
+
+using namespace nightjar;
+using namespace nightjar::service;
+using Catch::Contains;
+
+namespace {
+
+// Nothing is wrong; each test spoils one thing.
+struct Calm {
+  Surroundings around{.surveyed = true, .database = {}, .disk = {}, .failing = {}, .source = {}, .repository = {}};
+  NightFacts facts{.has_proved = true, .newest = Build{}, .runners = 2, .live = 1, .able = 1};
+  Config config;
+
+  Calm() {
+    facts.newest->version = "2.14.0.dev20260820+cpu";
+    facts.newest->state = BuildState::proved;
+  }
+  std::vector<Obstacle> found() const { return find_obstacles(around, facts, config); }
+};
+
+}  // namespace
+
+TEST_CASE("where nothing is wrong, nothing stops nights") {
+  CHECK(Calm().found().empty());
+}
+
+TEST_CASE("each thing that stops nights is told once, with its reason") {
+  struct Row {
+    ObstacleKind kind;
+    const char* reason;
+    void (*spoil)(Calm&);
+  };
+  const auto row = GENERATE(values<Row>({
+      {ObstacleKind::database, "is damaged", [](Calm& c) { c.around.database = "it is damaged"; }},
+      {ObstacleKind::disk, "MiB left", [](Calm& c) { c.around.disk = "3 MiB left"; }},
+      {ObstacleKind::engine, "the step 'nights' fails: no such row",
+       [](Calm& c) { c.around.failing["nights"] = "no such row"; }},
+      {ObstacleKind::source, "answered 404", [](Calm& c) { c.around.source = "it answered 404"; }},
+      {ObstacleKind::repository, "cannot fetch",
+       [](Calm& c) { c.around.repository = "cannot fetch https://example.org"; }},
+      {ObstacleKind::build, "no build of variant cpu", [](Calm& c) { c.facts.newest.reset(); }},
+      {ObstacleKind::build, "dev20260820+cpu is not proved: its METADATA",
+       [](Calm& c) {
+         c.facts.has_proved = false;
+         c.facts.newest->state = BuildState::unproved;
+         c.facts.newest->reason = "its METADATA says 2.13";
+       }},
+      {ObstacleKind::build, "is not proved: timed out",
+       [](Calm& c) {
+         c.facts.newest->state = BuildState::found;
+         c.facts.newest->reason = "timed out";
+       }},
+      {ObstacleKind::runner, "no runner has registered", [](Calm& c) { c.facts.runners = c.facts.live = 0; }},
+      {ObstacleKind::runner, "no runner was seen for 300 s", [](Calm& c) { c.facts.live = 0; }},
+      {ObstacleKind::runner, "(python/**, native/**)", [](Calm& c) { c.facts.able = 0; }},
+      {ObstacleKind::schedule, "set [night] at", [](Calm& c) { c.config.night.on_new_build = false; }},
+  }));
+  Calm calm;
+  row.spoil(calm);
+  const auto found = calm.found();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].kind == row.kind);
+  CHECK_THAT(found[0].reason, Contains(row.reason));
+}
+
+TEST_CASE("what follows from something else is not told beside it") {
+  Calm calm;
+  SECTION("no build while the repository cannot be fetched") {
+    calm.facts.newest.reset();
+    calm.around.repository = "cannot fetch";
+    CHECK(calm.found().size() == 1);
+  }
+  SECTION("no build before the source was read") {
+    calm.facts.newest.reset();
+    calm.around.surveyed = false;
+    CHECK(calm.found().empty());
+  }
+  SECTION("failing steps while the database is damaged") {
+    calm.around.database = "damaged";
+    calm.around.failing = {{"nights", "damaged"}, {"report", "damaged"}};
+    CHECK(find_obstacles(calm.around, std::nullopt, calm.config).size() == 1);
+  }
+}
+
+TEST_CASE("the rows say which builds and runners there are") {
+  nightjar::service::test::NightWorld world;
+  Desk desk = world.desk();
+  CHECK_FALSE(night_facts(desk).newest);
+  world.nightly("2026-08-20");
+  const NightFacts facts = night_facts(desk);
+  CHECK(facts.has_proved);
+  REQUIRE(facts.newest);
+  CHECK(facts.newest->date == "2026-08-20");
+  CHECK(facts.runners == 1);
+  CHECK(facts.live == 1);
+  CHECK(facts.able == 1);
+  world.config.night.workloads = {"native/**"};
+  CHECK(night_facts(desk).able == 0);
+  world.clock.advance(std::chrono::hours(1));
+  CHECK(night_facts(desk).live == 0);
+}
+
+TEST_CASE("a step that fails is named until it works again") {
+  nightjar::service::test::NightWorld world;
+  Desk desk = world.desk();
+  world.config.night.at = "08:00";
+  int failures = 0;
+  desk.publish = [&](std::string_view, const std::string&) {
+    if (failures++ == 0) throw std::runtime_error("nobody listens");
+  };
+  tick(desk, true);
+  CHECK(desk.complaints.current() ==
+        std::map<std::string, std::string>{{"schedule", "nobody listens"}});
+  tick(desk, true);
+  CHECK(desk.complaints.current().empty());
+}
