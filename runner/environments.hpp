@@ -42,7 +42,7 @@ class Environments {
   void download_only(const EnvironmentSpec& spec, std::stop_token stop);
 
  private:
-  std::filesystem::path folder_of(const std::string& key) const;
+  std::filesystem::path folder_of(const std::string& name) const;
   void make_wheel(const EnvironmentSpec& spec, std::stop_token stop);
   void make_overlay(const EnvironmentSpec& spec, std::stop_token stop);
   void import_once(const EnvironmentSpec& spec, Environment& environment, std::stop_token stop);

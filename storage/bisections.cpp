@@ -74,6 +74,14 @@ std::optional<Bisection> bisection_of(Database& db, RegressionId regression) {
   return read_one(find.bind(regression), bisection_reader(db));
 }
 
+std::optional<Bisection> search_behind(Database& db, RegressionId regression) {
+  Statement find(db, BISECTION_SELECT
+                 " WHERE regression = (SELECT first.id FROM regression this JOIN regression first "
+                 "ON first.night = this.night AND first.lead = this.lead AND first.bad = this.bad AND first.part = 0 "
+                 "WHERE this.id = ?)");
+  return read_one(find.bind(regression), bisection_reader(db));
+}
+
 std::vector<Bisection> open_bisections(Database& db) {
   Statement find(db, BISECTION_SELECT " WHERE state = 'open' ORDER BY id");
   return read_all(find, bisection_reader(db));

@@ -40,6 +40,8 @@ Bisection add_bisection(Database& db, const Bisection& bisection);
 void update_bisection(Database& db, const Bisection& bisection);
 std::optional<Bisection> find_bisection(Database& db, BisectionId id);
 std::optional<Bisection> bisection_of(Database& db, RegressionId regression);
+// The search that found it: its own, or for a further culprit (part 1, 2, ...) that of the first.
+std::optional<Bisection> search_behind(Database& db, RegressionId regression);
 std::vector<Bisection> open_bisections(Database& db);
 Page<Bisection> list_bisections(Database& db, const PageRequest& page);
 void add_bisection_job(Database& db, BisectionId id, const BisectionJob& job);

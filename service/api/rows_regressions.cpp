@@ -36,7 +36,7 @@ json Rows::regression(const Regression& regression) {
                             {"low", shown.low},
                             {"high", shown.high}});
   }
-  const auto bisection = storage::bisection_of(db_, regression.id);
+  const auto bisection = storage::search_behind(db_, regression.id);
   return json{{"id", regression.id},
               {"state", regression.state},
               {"night", regression.night},

@@ -57,7 +57,7 @@ class Discovery {
   // Lists the source and settles at most one build, oldest first: proved and in the artifacts, or
   // unproved with the reason. A first start takes wheels of the last keep_days (at least the two
   // newest) for rows and proves the newest first_nightlies of them; afterwards every newer one is
-  // proved. What cannot be downloaded stays found and is tried again after 1, 2, 4, ... 60 minutes,
+  // proved. What cannot be downloaded stays found and is tried again after 5, 10, 20 s, ... 60 minutes,
   // unless its source does not list it any more. Never throws for what the source or git's remote
   // does: that is in `problems` and `postponed`.
   Survey look(const Known& known);

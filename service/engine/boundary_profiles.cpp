@@ -38,7 +38,7 @@ std::optional<std::pair<int, int>> boundary_of(const Bisection& search, const Cu
 }
 
 std::optional<Job> planned(Desk& desk, const Regression& regression) {
-  const auto search = storage::bisection_of(desk.db, regression.id);
+  const auto search = storage::search_behind(desk.db, regression.id);
   const int runs = desk.config.report.profile_runs;
   if (!search || !regression.culprit || runs == 0) return std::nullopt;
   const auto series = profiled_series(desk, *search);

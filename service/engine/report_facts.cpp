@@ -177,12 +177,12 @@ std::vector<ReportCulprit> contributors(Desk& desk, const nlohmann::json& eviden
 }
 
 void add_search(Desk& desk, const Regression& regression, ReportInput& input) {
-  // A merged-in or further part has no search of its own; its night's does.
-  auto bisection = storage::bisection_of(desk.db, regression.id);
+  const auto bisection = storage::search_behind(desk.db, regression.id);
   if (!bisection) return;
   const auto series = storage::find_series(desk.db, bisection->series);
-  if (!series) return;
-  const GatheredLog gathered = gather_log(desk, *bisection, regression, *series);
+  const auto searched = storage::find_regression(desk.db, bisection->regression);
+  if (!series || !searched) return;
+  const GatheredLog gathered = gather_log(desk, *bisection, *searched, *series);
   std::set<int> commits;
   for (const bisect::SearchRun& run : gathered.log.runs) commits.insert(run.commit);
   input.range_commits = static_cast<int>(bisection->commits.size()) - 1;

@@ -57,6 +57,22 @@ def test_two_culprits_become_two_issues(world):
     assert w.repo.commits[6] in text and w.repo.commits[13] in text
 
 
+def test_two_culprits_of_one_search_each_tell_of_it(world):
+    w = world()
+    first_night(w, step(ALPHA, 6, latency=1.4), step(ALPHA, 13, latency=1.3))
+    w.repo.grow(20)
+    w.publish_nightly("2026-08-20")
+    finish(w)
+    reported = [r for r in w.items("regressions") if r["state"] == "reported"]
+    assert {shas(r["culprit"]["commits"])[0] for r in reported} == {w.repo.commits[6], w.repo.commits[13]}
+    assert len({r["bisection"] for r in reported}) == 1 and reported[0]["bisection"]
+    search = w.get(f"/api/v1/bisections/{reported[0]['bisection']}")
+    assert len(w.issues()) == 2
+    for issue in w.issues():
+        text = issue.read_text()
+        assert f"{search['runs']} runs in {search['sessions']} sessions" in text, text
+
+
 def test_a_quiet_day_reports_nothing(world):
     w = world()
     first_night(w)

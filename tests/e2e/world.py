@@ -113,6 +113,10 @@ def make_wheel(folder, version, git_version, repo, python_tag="cp311"):
     return path
 
 
+class Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 128  # the five of http.server are reset where many connect while the machine is busy
+
+
 class Index:
     """A PEP 503 index of a folder, as PyTorch's: absolute links for torch, no hashes."""
 
@@ -120,7 +124,7 @@ class Index:
         self.folder = folder
         (folder / "torch").mkdir(parents=True)
         handler = functools.partial(QuietHandler, directory=str(folder))
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.server = Server(("127.0.0.1", 0), handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         self.names = []

@@ -132,6 +132,7 @@ TEST_CASE("An overlay changes its own environment and not the wheel's") {
   CHECK(fs::exists(base.site_packages / "torch/old.py"));
   CHECK(fs::hard_link_count(made.site_packages / "torch/version.py") == 2);
   CHECK(fs::hard_link_count(base.site_packages / "torch/slow.py") == 1);
+  CHECK(made.site_packages.string().size() == base.site_packages.string().size());
 }
 
 TEST_CASE("An overlay that only removes files may be empty") {
