@@ -206,6 +206,8 @@ void add_search(Desk& desk, const Regression& regression, ReportInput& input) {
     if (change.state != RegressionState::blamed) continue;
     input.rule = evidence.value("rule", "");
     input.contributors = contributors(desk, evidence);
+    if (evidence.contains("culprits"))
+      input.culprits_of_search = static_cast<int>(evidence.at("culprits").size());
   }
 }
 

@@ -7,15 +7,34 @@
 #include "service/report/markdown.hpp"
 #include "service/report/quantity.hpp"
 #include "service/report/sections.hpp"
+#include "storage/model/metric.hpp"
 
 namespace nightjar::service {
 namespace {
 
 constexpr std::string_view cannot_tell = "those between do not build, so they cannot be told apart";
 
+// Where the search named several, the series' change is that of all of them: this one's is its own step.
+bool shares_its_change(const ReportInput& input) {
+  return input.culprit && input.culprits_of_search > 1 && input.contributors.empty() &&
+         !has_no_ratio(input.series.front().metric);
+}
+
+// The step as the metric changed: the search sees the inverse of what should be high.
+std::string own_change(const ReportInput& input) {
+  const std::string& name = input.series.front().metric;
+  const Metric* metric = find_metric(name);
+  const bool inverse = metric && metric->direction == Direction::higher_is_better;
+  return metric_title(name) + " " + change(inverse ? 1 / input.culprit->ratio : input.culprit->ratio);
+}
+
+std::string change_of_cause(const ReportInput& input) {
+  return shares_its_change(input) ? own_change(input) : brief_change(input.series.front());
+}
+
 std::string title_of(const ReportInput& input) {
-  std::string title = "[nightjar] " + brief_workloads(input.series) + ": " +
-                      brief_change(input.series.front());
+  std::string title =
+      "[nightjar] " + brief_workloads(input.series) + ": " + change_of_cause(input);
   if (!input.culprit) {
     return title + " between " + one_line(input.good.version) + " and " +
            one_line(input.bad.version);
@@ -55,8 +74,10 @@ std::string blamed_set(const ReportInput& input) {
 // What the person on call needs, in one sentence.
 std::string verdict(const ReportInput& input) {
   const ReportSeries& lead = input.series.front();
-  std::string text = "**" + plain(brief_workloads(input.series)) + ": " + brief_change(lead) + "**" +
-                     change_in_brackets(lead);
+  std::string text = "**" + plain(brief_workloads(input.series)) + ": " + change_of_cause(input) + "**";
+  if (shares_its_change(input))
+    text += ", one of " + std::to_string(input.culprits_of_search) + " culprits behind " + brief_change(lead);
+  text += change_in_brackets(lead);
   if (!input.culprit) {
     return text + " between " + code(input.good.version) + " and " + code(input.bad.version) +
            ": confirmed, but no commit could be named, so nobody is blamed; one of " +

@@ -85,6 +85,7 @@ struct ReportInput {
   std::optional<ReportCulprit> culprit;  // nullopt: confirmed, but nobody could be named
   // Several small steps, of which `culprit` is the sum; usually empty.
   std::vector<ReportCulprit> contributors;
+  int culprits_of_search = 1;            // more: each has an issue, and the series show the sum of all
   std::string rule;                      // why the search ended so, one sentence
   std::string failure;                   // what the first failing run said; empty: it is no failure
   ReportBuild good, bad;

@@ -27,14 +27,14 @@ def gate(tree):
     return done.returncode, done.stdout.splitlines()[-1], (tree / "asked").read_text().splitlines()
 
 
-def test_the_gate_adds_up_the_tests_without_and_with_a_sanitizer(tree):
-    assert gate(tree("echo 5 passed, 0 failed")) == (0, "10 passed, 0 failed", ["", "--asan"])
+def test_the_gate_adds_up_the_tests_without_and_with_each_sanitizer(tree):
+    assert gate(tree("echo 5 passed, 0 failed")) == (0, "15 passed, 0 failed", ["", "--asan", "--tsan"])
 
 
 def test_a_failure_under_the_sanitizer_closes_the_gate(tree):
     script = "if [[ $1 == --asan ]]; then echo 4 passed, 1 failed; exit 1; fi; echo 5 passed, 0 failed"
-    assert gate(tree(script))[:2] == (1, "9 passed, 1 failed")
+    assert gate(tree(script))[:2] == (1, "14 passed, 1 failed")
 
 
 def test_a_run_that_ends_before_it_counts_is_a_failure(tree):
-    assert gate(tree("if [[ $1 == --asan ]]; then exit 3; fi; echo 5 passed, 0 failed"))[:2] == (1, "5 passed, 1 failed")
+    assert gate(tree("if [[ $1 == --asan ]]; then exit 3; fi; echo 5 passed, 0 failed"))[:2] == (1, "10 passed, 1 failed")
