@@ -136,9 +136,9 @@ def test_the_commands_of_an_issue_say_what_it_says(reported):
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"alpha.*latency.*worse", done.stdout), done.stdout
     measured = {end: json.loads((tree / "reproduce" / f"{end}.json").read_text())["items"][0] for end in ("old", "new")}
-    assert [measured[end]["build"]["version"] for end in ("good", "bad")] == ["2.14.0.dev20260819+cpu",
+    assert [measured[end]["build"]["version"] for end in ("old", "new")] == ["2.14.0.dev20260819+cpu",
                                                                               "2.14.0.dev20260820+cpu"]
-    locations = [measured[end]["metrics"]["latency"]["location"] for end in ("good", "bad")]
+    locations = [measured[end]["metrics"]["latency"]["location"] for end in ("old", "new")]
     assert locations[1] / locations[0] == pytest.approx(SLOWER, rel=.1)
 
     done = typed(prepare + boundary, tree, shell)
