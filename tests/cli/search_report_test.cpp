@@ -5,7 +5,7 @@
 
 using namespace nightjar::cli;
 using nightjar::bisect::SearchOutcome;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "bisect/cli/failure.hpp"
 
 using namespace nightjar::cli;
-using Catch::Matchers::Contains;
+using Catch::Contains;
 namespace fs = std::filesystem;
 
 namespace {

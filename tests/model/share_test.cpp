@@ -23,6 +23,6 @@ TEST_CASE("a percentage without its sign is refused with the question whether it
 TEST_CASE("what is no share says how one is written") {
   for (const std::string text : {"", "%", "x", "7 %", "7%%", "0", "0%", "-7%", "nan", "inf", "inf%", "1000%", "7x"}) {
     INFO(text);
-    CHECK_THROWS_WITH(parse_share(text), Catch::Matchers::Contains("'" + text + "' is no share; write 7% or 0.07"));
+    CHECK_THROWS_WITH(parse_share(text), Catch::Contains("'" + text + "' is no share; write 7% or 0.07"));
   }
 }
