@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <iostream>
 
-#include "runner/commands.hpp"
-#include "runner/control.hpp"
-#include "runner/failure.hpp"
-#include "runner/script.hpp"
+#include "runner/cli/commands.hpp"
+#include "runner/run/control.hpp"
+#include "runner/process/failure.hpp"
+#include "runner/run/script.hpp"
 
 namespace {
 using nightjar::runner::Options;

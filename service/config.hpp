@@ -13,7 +13,7 @@
 
 #include "bisect/detection.hpp"
 #include "bisect/search.hpp"
-#include "web/message.hpp"
+#include "web/server/message.hpp"
 
 namespace nightjar::service {
 

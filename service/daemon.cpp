@@ -16,10 +16,10 @@
 #include "bisect/git/repository.hpp"
 #include "service/api/api.hpp"
 #include "service/data_lock.hpp"
-#include "service/discovery/artifacts.hpp"
-#include "service/discovery/directory_source.hpp"
-#include "service/discovery/discovery.hpp"
-#include "service/discovery/index_source.hpp"
+#include "service/builds/artifacts.hpp"
+#include "service/builds/directory_source.hpp"
+#include "service/builds/discovery.hpp"
+#include "service/builds/index_source.hpp"
 #include "service/engine/engine.hpp"
 #include "service/engine/obstacles.hpp"
 #include "service/report/dry_run_tracker.hpp"
@@ -29,7 +29,7 @@
 #include "storage/regressions.hpp"
 #include "storage/trouble.hpp"
 #include "web/secret.hpp"
-#include "web/server.hpp"
+#include "web/server/server.hpp"
 
 namespace nightjar::service {
 namespace asio = boost::asio;

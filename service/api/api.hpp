@@ -19,7 +19,7 @@
 #include "service/engine/obstacles.hpp"
 #include "storage/database.hpp"
 #include "storage/model/time.hpp"
-#include "web/server.hpp"
+#include "web/server/server.hpp"
 
 namespace nightjar::git {
 

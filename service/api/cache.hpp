@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "storage/database.hpp"
-#include "web/message.hpp"
+#include "web/server/message.hpp"
 
 namespace nightjar::service::api {
 

@@ -8,7 +8,7 @@
 #include "service/api/query.hpp"
 #include "service/api/routes.hpp"
 #include "service/api/rows.hpp"
-#include "service/engine/levels.hpp"
+#include "service/engine/verdict/levels.hpp"
 #include "service/engine/policy.hpp"
 #include "storage/calibration.hpp"
 #include "storage/model/json_io.hpp"

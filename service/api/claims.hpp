@@ -12,7 +12,7 @@
 #include "storage/database.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/machine.hpp"
-#include "web/message.hpp"
+#include "web/server/message.hpp"
 
 namespace nightjar::service::api {
 

@@ -7,7 +7,7 @@
 #include "service/api/respond.hpp"
 #include "service/api/routes.hpp"
 #include "service/api/rows.hpp"
-#include "service/engine/confirmations.hpp"
+#include "service/engine/verdict/confirmations.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/marks.hpp"

@@ -6,7 +6,7 @@
 #include "service/api/query.hpp"
 #include "service/api/respond.hpp"
 #include "service/api/routes.hpp"
-#include "service/discovery/artifacts.hpp"
+#include "service/builds/artifacts.hpp"
 #include "storage/calibration.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"

@@ -9,7 +9,7 @@
 
 #include "service/api/api.hpp"
 #include "service/api/schema.hpp"
-#include "web/message.hpp"
+#include "web/server/message.hpp"
 
 namespace nightjar::service::api {
 

@@ -3,7 +3,7 @@
 #include "bisect/against_first.hpp"
 #include "bisect/git/commit_graph.hpp"
 #include "service/api/rows.hpp"
-#include "service/engine/search_log.hpp"
+#include "service/engine/search/search_log.hpp"
 #include "storage/commit_history.hpp"
 #include "storage/model/json_io.hpp"
 

@@ -5,14 +5,14 @@
 #include <exception>
 #include <set>
 
-#include "service/discovery/artifacts.hpp"
-#include "service/engine/bisections.hpp"
-#include "service/engine/calibration.hpp"
-#include "service/engine/confirmations.hpp"
-#include "service/engine/follow_up.hpp"
-#include "service/engine/nights.hpp"
-#include "service/engine/replays.hpp"
-#include "service/engine/reporting.hpp"
+#include "service/builds/artifacts.hpp"
+#include "service/engine/search/bisections.hpp"
+#include "service/engine/trust/calibration.hpp"
+#include "service/engine/verdict/confirmations.hpp"
+#include "service/engine/outcome/follow_up.hpp"
+#include "service/engine/night/nights.hpp"
+#include "service/engine/trust/replays.hpp"
+#include "service/engine/outcome/reporting.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"

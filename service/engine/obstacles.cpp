@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "service/engine/live_runners.hpp"
-#include "service/engine/session_plan.hpp"
+#include "service/engine/jobs/live_runners.hpp"
+#include "service/engine/jobs/session_plan.hpp"
 #include "storage/builds.hpp"
 #include "storage/runners.hpp"
 

@@ -1,6 +1,6 @@
 #include <cstdio>
 
-#include "service/discovery/wheel_name.hpp"
+#include "service/builds/wheel_name.hpp"
 #include "service/report/evidence.hpp"
 #include "service/report/markdown.hpp"
 #include "service/report/quantity.hpp"

@@ -17,7 +17,7 @@
 
 #include "bisect/git/literal_graph.hpp"
 #include "service/api/api.hpp"
-#include "service/discovery/artifacts.hpp"
+#include "service/builds/artifacts.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"

@@ -1,4 +1,4 @@
-#include "bisect/cli/chart.hpp"
+#include "service/cli/chart.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "bisect/cli/ends.hpp"
+#include "service/cli/ends.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "bisect/cli/quantity_text.hpp"
+#include "service/cli/quantity_text.hpp"
 
 #include <catch2/catch.hpp>
 

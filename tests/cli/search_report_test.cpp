@@ -1,4 +1,4 @@
-#include "bisect/cli/search_report.hpp"
+#include "service/cli/search_report.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

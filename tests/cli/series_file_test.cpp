@@ -1,9 +1,9 @@
-#include "bisect/cli/series_file.hpp"
+#include "service/cli/series_file.hpp"
 
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "bisect/cli/failure.hpp"
+#include "service/cli/failure.hpp"
 
 using namespace nightjar::cli;
 using Catch::Contains;

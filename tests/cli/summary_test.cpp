@@ -3,11 +3,11 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "bisect/cli/csv_file.hpp"
-#include "bisect/cli/failure.hpp"
-#include "bisect/cli/metrics_files.hpp"
-#include "bisect/cli/suite_summary.hpp"
-#include "bisect/cli/text_table.hpp"
+#include "service/cli/csv_file.hpp"
+#include "service/cli/failure.hpp"
+#include "service/cli/metrics_files.hpp"
+#include "service/cli/suite_summary.hpp"
+#include "service/cli/text_table.hpp"
 
 using namespace nightjar::cli;
 namespace fs = std::filesystem;

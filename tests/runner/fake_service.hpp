@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "web/server.hpp"
+#include "web/server/server.hpp"
 
 namespace nightjar::runner {
 

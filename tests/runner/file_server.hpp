@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "web/server.hpp"
+#include "web/server/server.hpp"
 
 namespace nightjar::runner {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "runner/digest.hpp"
+#include "storage/base/digest.hpp"
 #include "storage/model/job.hpp"
 #include "tests/runner/file_server.hpp"
-#include "tests/runner/scratch.hpp"
+#include "tests/support/scratch.hpp"
 
 namespace nightjar::runner {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "tests/service/discovery/support.hpp"
+#include "tests/service/builds/support.hpp"
 #include "tests/support/source_tree.hpp"
 
 using namespace nightjar;

@@ -14,7 +14,7 @@
 #include <string>
 #include <thread>
 
-#include "web/server.hpp"
+#include "web/server/server.hpp"
 
 namespace nightjar::web {
 

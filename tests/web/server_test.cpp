@@ -1,4 +1,4 @@
-#include "web/server.hpp"
+#include "web/server/server.hpp"
 
 #include <atomic>
 #include <catch2/catch.hpp>

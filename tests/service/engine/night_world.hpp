@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "bisect/git/literal_graph.hpp"
-#include "service/discovery/artifacts.hpp"
+#include "service/builds/artifacts.hpp"
 #include "service/engine/desk.hpp"
 #include "service/engine/engine.hpp"
 #include "storage/builds.hpp"

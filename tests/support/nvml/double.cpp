@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/nvml_abi.hpp"
+#include "runner/machine/nvml_abi.hpp"
 
 using namespace nightjar::runner::nvml;
 

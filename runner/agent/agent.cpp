@@ -1,0 +1,142 @@
+#include "runner/agent/agent.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+
+#include "runner/process/failure.hpp"
+#include "storage/base/files.hpp"
+#include "runner/machine/fingerprint.hpp"
+#include "runner/agent/lease.hpp"
+#include "runner/run/session.hpp"
+#include "runner/process/wait.hpp"
+
+namespace nightjar::runner {
+
+Agent::Agent(AgentConfig config, Executor& executor, const Clock& clock)
+    : config_(std::move(config)),
+      executor_(executor),
+      clock_(clock),
+      coordinator_(config_.service, config_.token),
+      spool_(config_.cache / "spool") {}
+
+void Agent::run(std::stop_token stop) {
+  enroll(stop);
+  while (!stop.stop_requested()) {
+    if (!send_spooled()) {
+      back_off("sending results", stop);
+      continue;
+    }
+    Claim claim;
+    switch (coordinator_.claim(runner_, config_.claim_wait, claim)) {
+      case Answer::done:
+        failures_ = 0;
+        work_on(claim, stop);
+        break;
+      case Answer::nothing:
+        failures_ = 0;
+        break;
+      case Answer::refused:  // a service that started anew with an empty memory
+        spdlog::warn("registering again cause=\"{}\"", coordinator_.error());
+        back_off("claiming a job", stop);
+        enroll(stop);
+        break;
+      case Answer::away:
+        back_off("claiming a job", stop);
+        break;
+    }
+  }
+  if (!send_spooled()) spdlog::warn("results stay on disk until the next start");
+}
+
+void Agent::enroll(std::stop_token stop) {
+  const Registration registration{config_.name, config_.labels, executor_.workloads(),
+                                  machine_facts()};
+  while (!stop.stop_requested()) {
+    switch (coordinator_.enroll(registration, runner_)) {
+      case Answer::done:
+        failures_ = 0;
+        spdlog::info("registered runner={} name={} service={}", runner_.value, config_.name,
+                     config_.service);
+        return;
+      case Answer::nothing:
+      case Answer::refused:
+        throw std::runtime_error("cannot register at " + config_.service + ": " +
+                                 coordinator_.error());
+      case Answer::away:
+        back_off("registering", stop);
+    }
+  }
+}
+
+bool Agent::send_spooled() {
+  for (const auto& entry : spool_.pending()) {
+    const auto text = read_file(entry.path);
+    const Answer answer =
+        text ? coordinator_.send_result(entry.job, *text) : Answer::refused;
+    if (answer == Answer::away) return false;
+    if (answer == Answer::refused) {
+      if (coordinator_.status() == 401 || coordinator_.status() == 403) return false;
+      spdlog::error("result refused job={} attempt={} cause=\"{}\" kept=rejected/", entry.job.value,
+                    entry.attempt, coordinator_.error());
+      spool_.reject(entry);
+      continue;
+    }
+    failures_ = 0;
+    spool_.remove(entry);
+    spdlog::info("result accepted job={} attempt={}", entry.job.value, entry.attempt);
+  }
+  return true;
+}
+
+void Agent::work_on(const Claim& claim, std::stop_token stop) {
+  try {
+    const auto spec = nlohmann::json::parse(claim.spec).get<JobSpec>();
+    if (const auto problem = problem_of(spec); !problem.empty()) throw std::runtime_error(problem);
+    measure(claim, spec, stop);
+  } catch (const Transient& error) {
+    // Neither failed nor given back: the lease ends, the attempt counts, the third one fails the job.
+    spdlog::warn("job abandoned job={} attempt={} cause=\"{}\"", claim.job.value, claim.attempt,
+                 error.what());
+    back_off("making environments", stop);
+  } catch (const std::exception& error) {
+    spdlog::error("job failed job={} attempt={} cause=\"{}\"", claim.job.value, claim.attempt,
+                  error.what());
+    coordinator_.fail(claim, error.what());
+  }
+}
+
+void Agent::measure(const Claim& claim, const JobSpec& spec, std::stop_token stop) {
+  spdlog::info("job begins job={} attempt={} kind={} environments={} runs={}", claim.job.value,
+               claim.attempt, name_of(spec.kind), spec.environments.size(), spec.order.size());
+  Lease lease(config_.service, config_.token, claim);
+  const std::stop_callback forward(stop, [&] { lease.stop_job(); });
+  try {
+    const SessionResult result =
+        run_session(claim.job, spec, executor_, clock_, lease.job_token());
+    spool_.put(claim.job, claim.attempt, result);
+  } catch (const Stopped&) {
+    if (lease.lost()) {
+      spdlog::warn("lease lost job={} attempt={}", claim.job.value, claim.attempt);
+      return;
+    }
+    const Answer answer = coordinator_.release(claim);
+    spdlog::info("job given back job={} attempt={} answer={}", claim.job.value, claim.attempt,
+                 name_of(answer));
+  }
+}
+
+// Doubles up to the most, each pause between a half and the whole of it, so that a hundred runners do
+// not come back in one moment.
+void Agent::back_off(const char* attempted, std::stop_token stop) {
+  const auto whole = std::min<std::int64_t>(config_.backoff_most.count(),
+                                            config_.backoff_first.count() << std::min(failures_, 16));
+  if (failures_++ == 0)
+    spdlog::warn("service away attempted=\"{}\" cause=\"{}\"", attempted, coordinator_.error());
+  const auto pause = whole / 2 + static_cast<std::int64_t>(jitter_() % static_cast<unsigned>(whole / 2 + 1));
+  wait_for(std::chrono::milliseconds(pause), stop);
+}
+
+}  // namespace nightjar::runner

@@ -1,0 +1,103 @@
+// `nightjar-runner` without a command: the agent of a service.
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "runner/agent/agent.hpp"
+#include "runner/cli/commands.hpp"
+#include "runner/process/failure.hpp"
+#include "storage/base/files.hpp"
+#include "runner/run/process_executor.hpp"
+#include "runner/build/python.hpp"
+#include "runner/run/scripted_executor.hpp"
+#include "runner/cli/selection.hpp"
+#include "runner/process/stop_on_signal.hpp"
+#include "web/secret.hpp"
+
+namespace nightjar::runner {
+namespace fs = std::filesystem;
+namespace {
+
+std::string host_name() {
+  char name[256] = "runner";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+std::string read_token(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) throw WrongUse("cannot read the token file " + path);
+  const auto begin = text->find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos) throw WrongUse("the token file " + path + " is empty");
+  const auto token = text->substr(begin, text->find_last_not_of(" \t\r\n") - begin + 1);
+  if (token.find_first_of(" \t\r\n") != std::string::npos)
+    throw WrongUse("the token file " + path + " holds more than one word");
+  if (const auto warning = web::exposure(path)) spdlog::warn("{}", *warning);
+  return token;
+}
+
+std::map<std::string, std::string> labels_of(const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> labels;
+  for (const auto& text : texts) {
+    const auto equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos)
+      throw WrongUse("--label " + text + " is not of the form k=v");
+    labels[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return labels;
+}
+
+std::string service_address(std::string url) {
+  while (url.ends_with('/')) url.pop_back();
+  if (!url.starts_with("http://") && !url.starts_with("https://"))
+    throw WrongUse("--service " + url + " is no http:// or https:// address");
+  return url;
+}
+
+std::vector<std::string> control_command() {
+  std::error_code error;
+  return {fs::read_symlink("/proc/self/exe", error).string(), "control"};
+}
+
+std::unique_ptr<Executor> make_executor(const Options& options, const AgentConfig& agent) {
+  EnvironmentsConfig environments;
+  environments.cache = agent.cache;
+  environments.python = default_python(options.python);
+  environments.limit_bytes = options.cache_bytes;
+  environments.download.service = agent.service;
+  environments.download.token = agent.token;
+  if (!options.scripted.empty())
+    return std::make_unique<ScriptedExecutor>(read_script(options.scripted), environments);
+  ProcessExecutorConfig config{.environments = environments,
+                               .workloads = default_workloads(options.workloads),
+                               .control = control_command(),
+                               .torchbench = options.torchbench};
+  config.externals = read_externals(options.commands);
+  const auto listed = catalog_of(options, {});
+  for (const auto& chosen : chosen_by(options, suite_of(options, listed), listed))
+    if (chosen.listed) config.offered.push_back(chosen.workload);
+  return std::make_unique<ProcessExecutor>(std::move(config));
+}
+
+}  // namespace
+
+int run_agent(const Options& options) {
+  if (options.service.empty() || options.token_file.empty())
+    throw WrongUse("--service and --token-file are needed; see --help for other commands");
+  AgentConfig config;
+  config.service = service_address(options.service);
+  config.token = read_token(options.token_file);
+  config.name = options.name.empty() ? host_name() : options.name;
+  config.labels = labels_of(options.labels);
+  config.cache = cache_folder(options.cache);
+  fs::create_directories(config.cache);
+  const FileLock lock(config.cache / "lock");
+  const StopOnSignal stop;
+  const SystemClock clock;
+  const auto executor = make_executor(options, config);
+  Agent(config, *executor, clock).run(stop.token());
+  return 0;
+}
+
+}  // namespace nightjar::runner

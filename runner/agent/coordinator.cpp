@@ -1,0 +1,130 @@
+#include "runner/agent/coordinator.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace nightjar::runner {
+using Json = nlohmann::json;
+namespace {
+
+// The detail of a problem+json, or the begin of whatever else came.
+std::string detail_of(const std::string& body) {
+  const auto json = Json::parse(body, nullptr, false);
+  if (json.is_object())
+    for (const char* name : {"detail", "title"})
+      if (const auto found = json.find(name); found != json.end() && found->is_string())
+        return found->get<std::string>();
+  return body.substr(0, 200);
+}
+
+// What the service takes as one line: control characters (C0 and C1) become spaces, the rest of a long text goes.
+std::string one_line(std::string text) {
+  text.resize(std::min<std::size_t>(text.size(), 2000));
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool c1 = byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (c1) text.erase(i, 1);
+    if (byte < 0x20 || byte == 0x7f || c1) text[i] = ' ';
+  }
+  return text;
+}
+
+std::string job_path(JobId job, const char* action) {
+  return "/api/v1/agent/jobs/" + std::to_string(job.value) + "/" + action;
+}
+
+}  // namespace
+
+Coordinator::Coordinator(std::string service, std::string token)
+    : service_(std::move(service)), token_(std::move(token)) {}
+
+Answer Coordinator::post(const std::string& path, const std::string& body, std::string& answer,
+                         std::chrono::milliseconds timeout) {
+  web::ClientRequest request;
+  request.method = "POST";
+  request.url = service_ + path;
+  request.headers = {{"Authorization", "Bearer " + token_}, {"Content-Type", "application/json"}};
+  request.body = body;
+  request.timeout = timeout;
+  const auto result = client_.send(request);
+  status_ = result ? result.response->status : 0;
+  if (!result) {
+    error_ = result.failure.what;
+    return Answer::away;
+  }
+  answer = result.response->body;
+  if (status_ == 200 || status_ == 201) return Answer::done;
+  if (status_ == 204) return Answer::nothing;
+  error_ = "POST " + request.url + " was answered with " + std::to_string(status_) + ": " +
+           detail_of(answer);
+  const bool passes = status_ >= 500 || status_ == 408 || status_ == 429;
+  return passes ? Answer::away : Answer::refused;
+}
+
+Answer Coordinator::enroll(const Registration& registration, RunnerId& runner) {
+  auto facts = registration.facts;
+  for (auto& [name, value] : facts) value = one_line(std::move(value));
+  const Json body{{"name", registration.name},
+                  {"labels", registration.labels},
+                  {"version", NIGHTJAR_VERSION},
+                  {"workloads", registration.workloads},
+                  {"facts", facts}};
+  std::string text;
+  const Answer answer = post("/api/v1/agent/register", body.dump(), text);
+  if (answer != Answer::done) return answer;
+  try {
+    runner.value = Json::parse(text).at("runner").get<std::int64_t>();
+    return Answer::done;
+  } catch (const Json::exception& error) {
+    error_ = "the service's answer to register cannot be read: " + std::string(error.what());
+    return Answer::away;
+  }
+}
+
+Answer Coordinator::claim(RunnerId runner, std::chrono::seconds wait, Claim& claim) {
+  const Json body{{"runner", runner.value}, {"wait_seconds", wait.count()}};
+  std::string text;
+  const Answer answer = post("/api/v1/agent/claim", body.dump(), text, wait + std::chrono::seconds(15));
+  if (answer != Answer::done) return answer;
+  try {
+    const Json json = Json::parse(text);
+    claim.job.value = json.at("id").get<std::int64_t>();
+    claim.attempt = json.at("attempt").get<int>();
+    claim.lease_seconds = json.at("lease_seconds").get<double>();
+    claim.spec = json.at("spec").dump();
+    return Answer::done;
+  } catch (const Json::exception& error) {
+    error_ = "the service's answer to claim cannot be read: " + std::string(error.what());
+    return Answer::away;
+  }
+}
+
+Answer Coordinator::renew(const Claim& claim, double& lease_seconds) {
+  std::string text;
+  const Answer answer = post(job_path(claim.job, "renew"), Json{{"attempt", claim.attempt}}.dump(),
+                             text, std::chrono::seconds(10));
+  if (answer != Answer::done) return answer;
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_object()) lease_seconds = json.value("lease_seconds", lease_seconds);
+  return Answer::done;
+}
+
+Answer Coordinator::send_result(JobId job, const std::string& result_json) {
+  std::string text;
+  return post(job_path(job, "result"), result_json, text, std::chrono::seconds(120));
+}
+
+Answer Coordinator::fail(const Claim& claim, const std::string& reason) {
+  const Json body{{"attempt", claim.attempt}, {"reason", one_line(reason)}};
+  std::string text;
+  return post(job_path(claim.job, "fail"),
+              body.dump(-1, ' ', false, Json::error_handler_t::replace), text);
+}
+
+Answer Coordinator::release(const Claim& claim) {
+  std::string text;
+  return post(job_path(claim.job, "release"), Json{{"attempt", claim.attempt}}.dump(), text,
+              std::chrono::seconds(10));
+}
+
+}  // namespace nightjar::runner

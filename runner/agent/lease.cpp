@@ -1,0 +1,29 @@
+#include "runner/agent/lease.hpp"
+
+#include <algorithm>
+
+#include "runner/process/wait.hpp"
+
+namespace nightjar::runner {
+
+Lease::Lease(std::string service, std::string token, Claim claim)
+    : claim_(std::move(claim)),
+      coordinator_(std::move(service), std::move(token)),
+      thread_([this](std::stop_token end) { keep(end); }) {}
+
+Lease::~Lease() = default;
+
+void Lease::keep(std::stop_token end) {
+  double lease_seconds = claim_.lease_seconds;
+  for (;;) {
+    const auto third = std::chrono::milliseconds(static_cast<long>(std::max(lease_seconds, 0.03) * 333));
+    if (!wait_for(third, end)) return;
+    if (coordinator_.renew(claim_, lease_seconds) != Answer::refused) continue;
+    if (coordinator_.status() == 401 || coordinator_.status() == 403) continue;
+    lost_ = true;
+    job_.request_stop();
+    return;
+  }
+}
+
+}  // namespace nightjar::runner

@@ -1,0 +1,56 @@
+// Environments of builds on this runner: content-addressed, verified, made whole or not at all, and
+// dropped when they are many. Layout: <cache>/env/<key>/{site-packages,complete}.
+#pragma once
+
+#include <filesystem>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "runner/build/download.hpp"
+#include "storage/model/job.hpp"
+
+namespace nightjar::runner {
+
+struct EnvironmentsConfig {
+  std::filesystem::path cache;
+  std::filesystem::path python;
+  std::int64_t limit_bytes = 40LL << 30;
+  // false: what is unpacked is neither compiled to byte code nor imported (scripted runners).
+  bool import = true;
+  DownloadConfig download;
+};
+
+struct Environment {
+  std::filesystem::path site_packages;
+  std::string broken;  // not empty: this build cannot be installed or imported, and why
+  double seconds = 0;
+};
+
+class Environments {
+ public:
+  // Removes what a killed process left. The cache must not be shared by two runners.
+  explicit Environments(EnvironmentsConfig config);
+
+  // From now on these are in use: they are not dropped, whatever the size limit says.
+  void begin_session(const std::vector<EnvironmentSpec>& specs);
+  // Throws Transient (network, disk) and Stopped; a build at fault is a value.
+  Environment make(const EnvironmentSpec& spec, std::stop_token stop);
+  // Downloads and verifies the archives of `spec` and keeps nothing. Throws as make() does, and
+  // BrokenArchive.
+  void download_only(const EnvironmentSpec& spec, std::stop_token stop);
+
+ private:
+  std::filesystem::path folder_of(const std::string& name) const;
+  void make_wheel(const EnvironmentSpec& spec, std::stop_token stop);
+  void make_overlay(const EnvironmentSpec& spec, std::stop_token stop);
+  void import_once(const EnvironmentSpec& spec, Environment& environment, std::stop_token stop);
+  void trim();
+
+  EnvironmentsConfig config_;
+  Downloader downloader_;
+  std::set<std::string> in_use_;
+};
+
+}  // namespace nightjar::runner

@@ -1,0 +1,129 @@
+#include "runner/build/native_cache.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "storage/base/digest.hpp"
+#include "runner/process/failure.hpp"
+#include "storage/base/files.hpp"
+#include "runner/process/process.hpp"
+
+namespace nightjar::runner {
+namespace fs = std::filesystem;
+namespace {
+constexpr std::size_t kKeptPrograms = 32;  // some megabytes each
+constexpr const char* kProgram = "nightjar-native";
+constexpr const char* kLibrary = "libnightjar-profiled.so";
+
+ProcessSpec tool(std::vector<std::string> command, const fs::path& home) {
+  ProcessSpec spec;
+  spec.command = std::move(command);
+  spec.environment = clean_environment(home);
+  spec.timeout_seconds = 3600;
+  spec.output_bytes = 64 << 20;
+  spec.nice = 5;
+  return spec;
+}
+
+std::string compiler_version() {
+  ProcessSpec spec = tool({"c++", "--version"}, "/tmp");
+  spec.timeout_seconds = 30;
+  const ProcessResult result = run_process(spec);
+  return result.fine() ? result.output.substr(0, result.output.find('\n')) : "";
+}
+
+// The first line that says "error", which tells more than the last one.
+std::string error_line(const ProcessResult& result) {
+  const auto at = result.output.find("error");
+  if (at == std::string::npos || !result.start_error.empty()) return result.describe();
+  const auto begin = result.output.rfind('\n', at) + 1;
+  return result.output.substr(begin, std::min<std::size_t>(result.output.find('\n', at) - begin, 400));
+}
+
+// The file called `name` somewhere below `folder`; empty: none.
+fs::path made_below(const fs::path& folder, const char* name) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.path().filename() == name && entry.is_regular_file()) return entry.path();
+  return {};
+}
+
+}  // namespace
+
+std::string NativeCache::key(const LibTorch& libtorch) {
+  Digest digest;
+  digest.add(hashes_of(libtorch));
+  digest.add(hashes_below(sources_));
+  digest.add(sources_.string());  // the program reads workloads.json there: another checkout's has its own
+  digest.add(compiler_version());
+  return digest.hex().str();
+}
+
+NativeProgram NativeCache::make(const LibTorch& libtorch, std::stop_token stop) {
+  if (!fs::exists(sources_ / "CMakeLists.txt"))
+    return {{}, {}, true, "there is no project in " + sources_.string()};
+  if (!fs::exists(libtorch.prefix / "include"))
+    return {{}, {}, true, "this build has no headers to compile against: no folder " +
+                              (libtorch.prefix / "include").string()};
+  const std::string name = key(libtorch);
+  const fs::path folder = cache_ / "native" / name;
+  const NativeProgram target{folder / kProgram, folder / kLibrary, false, {}};
+  std::error_code ignored;
+  if (fs::exists(target.path)) {
+    fs::last_write_time(folder, fs::file_time_type::clock::now(), ignored);
+    return target;
+  }
+  if (const auto found = failed_.find(name); found != failed_.end()) return found->second;
+  NativeProgram program = compile(libtorch, target, std::move(stop));
+  if (program.path.empty()) failed_[name] = program;
+  trim();
+  return program;
+}
+
+NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram& target, std::stop_token stop) {
+  spdlog::info("compiling native workloads against={}", libtorch.root.string());
+  const TemporaryFolder work(cache_ / "tmp");
+  const fs::path build = work.path() / "build";
+  // Without run path: LD_LIBRARY_PATH says which environment's LibTorch a run loads, since environments
+  // with the same LibTorch share the program.
+  ProcessSpec configure =
+      tool({"cmake", "-S", sources_.string(), "-B", build.string(), "-G", "Ninja",
+            "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_SKIP_RPATH=ON",
+            "-DLIBTORCH=" + libtorch.prefix.string()},
+           work.path());
+  const ProcessResult configured = run_process(configure, stop);
+  if (stop.stop_requested()) throw Stopped();
+  if (!configured.start_error.empty())
+    return {{}, {}, true, "cannot compile native workloads: " + configured.start_error};
+  if (!configured.fine())
+    return {{}, {}, false, "cmake for native workloads: " + error_line(configured)};
+  const auto jobs = std::to_string(std::max(1u, std::thread::hardware_concurrency()));
+  const ProcessResult built =
+      run_process(tool({"cmake", "--build", build.string(), "-j", jobs}, work.path()), stop);
+  if (stop.stop_requested()) throw Stopped();
+  if (!built.fine()) return {{}, {}, false, "compiling native workloads: " + error_line(built)};
+  const fs::path made = work.path() / "made", folder = target.path.parent_path();
+  fs::create_directories(made);
+  for (const char* name : {kProgram, kLibrary}) {
+    const fs::path file = made_below(build, name);
+    if (file.empty()) return {{}, {}, false, std::string("the native project made no ") + name};
+    fs::rename(file, made / name);
+  }
+  fs::create_directories(folder.parent_path());
+  fs::rename(made, folder);
+  return target;
+}
+
+void NativeCache::trim() {
+  std::vector<std::pair<fs::file_time_type, fs::path>> programs;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(cache_ / "native", error))
+    programs.emplace_back(entry.last_write_time(error), entry.path());
+  std::sort(programs.begin(), programs.end());
+  for (std::size_t i = 0; i + kKeptPrograms < programs.size(); ++i)
+    fs::remove_all(programs[i].second, error);
+}
+
+}  // namespace nightjar::runner

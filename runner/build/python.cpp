@@ -1,0 +1,89 @@
+#include "runner/build/python.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "runner/process/process.hpp"
+#include "runner/catalog/source_tree.hpp"
+#include "storage/model/json_io.hpp"
+
+namespace nightjar::runner {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kImport = R"(import json, os, platform
+import torch, torch.version
+os.write(3, json.dumps({"version": torch.__version__, "path": torch.__file__,
+    "git_version": str(torch.version.git_version), "python": platform.python_version()}).encode())
+)";
+
+constexpr const char* kGpuLibraries = R"(import glob, json, os, sys
+found = [folder for path in sys.path for folder in sorted(glob.glob(glob.escape(path) + "/nvidia/*/lib"))]
+os.write(3, json.dumps(found).encode())
+)";
+
+}  // namespace
+
+fs::path default_python(const fs::path& asked) {
+  // A path is the caller's: children start in folders of their own. A bare name is looked for in PATH.
+  if (!asked.empty()) return asked.has_parent_path() ? fs::absolute(asked) : asked;
+  const fs::path ours = source_tree() / ".cache/python/bin/python";
+  return ours.is_absolute() && fs::exists(ours) ? ours : fs::path("python3");
+}
+
+ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
+                         const ExpectedTorch& expected, std::stop_token stop) {
+  ProcessSpec spec;
+  spec.command = {python.string(), "-c", kImport};
+  spec.environment = clean_environment("/tmp");
+  spec.environment["PYTHONDONTWRITEBYTECODE"] = "1";
+  if (!site_packages.empty()) spec.environment["PYTHONPATH"] = site_packages.string();
+  spec.folder = "/";  // "" is on the path of -c: nothing named torch may lie there
+  spec.timeout_seconds = 180;
+  const ProcessResult result = run_process(spec, std::move(stop));
+  ImportCheck check;
+  const auto said = nlohmann::json::parse(result.protocol, nullptr, false);
+  if (!result.fine() || !said.is_object()) {
+    check.broken = "import torch " + result.describe();
+    return check;
+  }
+  check.torch = {text_in(said, "version"), text_in(said, "git_version"), text_in(said, "path")};
+  check.python = text_in(said, "python");
+  check.broken = mismatch(check.torch, expected);
+  return check;
+}
+
+std::vector<fs::path> gpu_libraries(const fs::path& python, std::stop_token stop) {
+  ProcessSpec spec;
+  spec.command = {python.string(), "-c", kGpuLibraries};
+  spec.environment = clean_environment("/tmp");
+  spec.folder = "/";
+  const ProcessResult result = run_process(spec, std::move(stop));
+  const auto said = nlohmann::json::parse(result.protocol, nullptr, false);
+  std::vector<fs::path> folders;
+  if (result.fine() && said.is_array())
+    for (const auto& folder : said) folders.emplace_back(folder.get<std::string>());
+  return folders;
+}
+
+void compile_byte_code(const fs::path& python, const fs::path& folder,
+                       const std::set<std::string>& files, std::stop_token stop) {
+  ProcessSpec spec;
+  spec.command = {python.string(), "-m", "compileall", "-qq"};
+  if (files.empty()) {
+    const auto jobs = std::max(1u, std::min(8u, std::thread::hardware_concurrency()));
+    spec.command.insert(spec.command.end(), {"-j", std::to_string(jobs), folder.string()});
+  } else {
+    spec.command.insert(spec.command.end(), {"-i", "-"});
+    for (const auto& file : files)
+      if (file.ends_with(".py")) spec.input += (folder / file).string() + "\n";
+    if (spec.input.empty()) return;
+  }
+  spec.environment = clean_environment("/tmp");
+  spec.timeout_seconds = 900;
+  spec.output_bytes = 16 << 20;
+  run_process(spec, std::move(stop));
+}
+
+}  // namespace nightjar::runner

@@ -1,0 +1,37 @@
+// The base Python of a runner: it starts workloads and holds what PyTorch depends on.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "runner/run/protocol.hpp"
+
+namespace nightjar::runner {
+
+// The `--python` that was asked for, a relative path from here; else .cache/python of this checkout; else python3.
+std::filesystem::path default_python(const std::filesystem::path& asked);
+
+struct ImportCheck {
+  std::string broken;  // empty: torch could be imported and is what was expected
+  ReadyTorch torch;
+  std::string python;  // "3.11.7"
+};
+// Imports torch in a process of its own; `site_packages` goes first on its path (empty: Python's own).
+ImportCheck check_import(const std::filesystem::path& python,
+                         const std::filesystem::path& site_packages, const ExpectedTorch& expected,
+                         std::stop_token stop);
+
+// Folders of the NVIDIA libraries that this Python's packages brought; none if it cannot be asked. A build for
+// CUDA finds them through Python only, so that programs which load its LibTorch must be told.
+std::vector<std::filesystem::path> gpu_libraries(const std::filesystem::path& python, std::stop_token stop);
+
+// Compiles .py files below `folder` to byte code, `files` only if any are given, so that a run neither
+// pays for that nor differs by it. Files that do not compile are left to their importer.
+void compile_byte_code(const std::filesystem::path& python, const std::filesystem::path& folder,
+                       const std::set<std::string>& files, std::stop_token stop);
+
+}  // namespace nightjar::runner

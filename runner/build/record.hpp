@@ -1,0 +1,29 @@
+// A wheel's RECORD: what it says it installs, with hashes. Proves an unpacked environment and names
+// its native part.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "runner/build/unpack.hpp"
+
+namespace nightjar::runner {
+
+struct RecordEntry {
+  std::string sha256;       // hexadecimal; empty: RECORD gives none
+  std::int64_t bytes = -1;  // -1: RECORD gives none
+};
+using Record = std::map<std::string, RecordEntry>;
+
+// Throws BrokenArchive for a malformed line.
+Record parse_record(std::string_view text);
+
+// The RECORD of the distribution "torch" in `site_packages`; empty if there is none.
+std::filesystem::path find_torch_record(const std::filesystem::path& site_packages);
+
+// Throws BrokenArchive that names the first file which is missing or differs from RECORD.
+void verify(const Record& record, const Contents& contents);
+
+}  // namespace nightjar::runner

@@ -1,0 +1,157 @@
+#include "runner/build/unpack.hpp"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <functional>
+#include <memory>
+#include <system_error>
+#include <vector>
+
+#include "storage/base/digest.hpp"
+#include "runner/process/spawn.hpp"
+
+namespace nightjar::runner {
+namespace fs = std::filesystem;
+namespace {
+// A CUDA wheel unpacks to 5 GB in 15,000 files; what is far beyond is an attack or a mistake.
+constexpr std::int64_t kMaxBytes = 40LL << 30;
+constexpr std::size_t kMaxMembers = 400000;
+
+struct CloseArchive {
+  void operator()(archive* handle) const { archive_read_free(handle); }
+};
+using Archive = std::unique_ptr<archive, CloseArchive>;
+
+[[noreturn]] void broken(const fs::path& path, const std::string& why) {
+  throw BrokenArchive(path.filename().string() + ": " + why);
+}
+
+std::string member_name(archive_entry* entry, const fs::path& path) {
+  const char* name = archive_entry_pathname_utf8(entry);
+  if (!name) name = archive_entry_pathname(entry);
+  if (!name) broken(path, "a member has no readable name");
+  return name;
+}
+
+FileContent write_member(archive* from, const fs::path& to, mode_t mode, const fs::path& path) {
+  const Fd out(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+  if (!out && errno == EEXIST) broken(path, to.filename().string() + " comes twice");
+  if (!out) throw std::system_error(errno, std::generic_category(), "cannot write " + to.string());
+  FileContent content;
+  Digest digest;
+  const void* data = nullptr;
+  std::size_t size = 0;
+  la_int64_t offset = 0;
+  int status;
+  while ((status = archive_read_data_block(from, &data, &size, &offset)) == ARCHIVE_OK) {
+    if (offset != content.bytes) broken(path, "sparse members are not accepted");
+    content.bytes += static_cast<std::int64_t>(size);
+    if (content.bytes > kMaxBytes) broken(path, "it unpacks to too much");
+    digest.add({static_cast<const char*>(data), size});
+    for (auto at = static_cast<const char*>(data); size > 0;) {
+      const auto put = ::write(out.get(), at, size);
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0)
+        throw std::system_error(errno, std::generic_category(), "cannot write " + to.string());
+      at += put;
+      size -= static_cast<std::size_t>(put);
+    }
+  }
+  if (status != ARCHIVE_EOF) broken(path, archive_error_string(from));
+  content.sha256 = digest.hex().str();
+  return content;
+}
+
+// `place` says where a member goes, empty: nowhere; `clear` makes room for it.
+Contents unpack(const fs::path& path, const fs::path& to,
+                const std::function<std::string(const std::string&)>& place,
+                const std::function<void(const fs::path&)>& clear) {
+  const Archive from(archive_read_new());
+  archive_read_support_format_zip(from.get());
+  archive_read_support_format_tar(from.get());
+  archive_read_support_format_empty(from.get());  // a commit may only remove files
+  archive_read_support_filter_gzip(from.get());
+  if (archive_read_open_filename(from.get(), path.c_str(), 1 << 18) != ARCHIVE_OK)
+    broken(path, archive_error_string(from.get()));
+  Contents contents;
+  std::int64_t bytes = 0;
+  archive_entry* entry = nullptr;
+  int status;
+  while ((status = archive_read_next_header(from.get(), &entry)) == ARCHIVE_OK) {
+    const std::string name = safe_path(member_name(entry, path));
+    if (archive_entry_filetype(entry) == AE_IFDIR) continue;
+    if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry))
+      broken(path, name + " is no regular file");
+    const std::string placed = place(name);
+    if (placed.empty()) continue;
+    const fs::path target = to / placed;
+    std::error_code error;
+    fs::create_directories(target.parent_path(), error);
+    if (error == std::errc::not_a_directory || error == std::errc::file_exists)
+      broken(path, name + " lies below a file");
+    if (error) throw fs::filesystem_error("cannot make folder", target.parent_path(), error);
+    clear(target);
+    const mode_t mode = (archive_entry_perm(entry) & 0111) != 0 ? 0755 : 0644;
+    const auto& written = contents[placed] = write_member(from.get(), target, mode, path);
+    if ((bytes += written.bytes) > kMaxBytes || contents.size() > kMaxMembers)
+      broken(path, "it unpacks to too much");
+  }
+  if (status != ARCHIVE_EOF) broken(path, archive_error_string(from.get()));
+  return contents;
+}
+
+// "torch-2.data/purelib/x" goes to "x"; scripts, headers and data of a wheel are not needed.
+std::string place_of_wheel_member(const std::string& name) {
+  const auto first = name.find('/');
+  if (first == std::string::npos || !name.substr(0, first).ends_with(".data")) return name;
+  const auto second = name.find('/', first + 1);
+  if (second == std::string::npos) return {};
+  const std::string scheme = name.substr(first + 1, second - first - 1);
+  return scheme == "purelib" || scheme == "platlib" ? name.substr(second + 1) : std::string();
+}
+
+// A changed source may have the size and time of the old one; its old byte code would still be taken.
+void unlink_with_byte_code(const fs::path& file) {
+  std::error_code error;
+  if (fs::is_directory(fs::symlink_status(file, error)))
+    throw BrokenArchive("the overlay replaces the folder " + file.string());
+  fs::remove(file, error);
+  if (error) throw fs::filesystem_error("cannot unlink", file, error);
+  if (file.extension() != ".py") return;
+  const std::string stem = file.stem().string() + ".";
+  std::vector<fs::path> stale;
+  for (const auto& entry : fs::directory_iterator(file.parent_path() / "__pycache__", error))
+    if (entry.path().filename().string().starts_with(stem)) stale.push_back(entry.path());
+  for (const auto& path : stale) fs::remove(path);
+}
+
+}  // namespace
+
+std::string safe_path(const std::string& path) {
+  const fs::path parsed(path);
+  bool inside = !path.empty() && !parsed.is_absolute() && path.find('\\') == std::string::npos;
+  for (const auto& part : parsed)
+    if (part == "..") inside = false;
+  if (!inside) throw BrokenArchive("the path '" + path + "' leads out of the archive");
+  return parsed.lexically_normal().generic_string();
+}
+
+Contents unpack_wheel(const fs::path& wheel, const fs::path& to) {
+  Contents contents = unpack(wheel, to, place_of_wheel_member, [](const fs::path&) {});
+  if (contents.empty()) broken(wheel, "it holds no file");
+  return contents;
+}
+
+Contents lay_over(const fs::path& tar, const std::set<std::string>& removed,
+                  const fs::path& site_packages) {
+  const auto same = [](const std::string& name) { return name; };
+  Contents contents = unpack(tar, site_packages, same, unlink_with_byte_code);
+  for (const auto& path : removed) unlink_with_byte_code(site_packages / safe_path(path));
+  return contents;
+}
+
+}  // namespace nightjar::runner

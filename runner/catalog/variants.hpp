@@ -1,0 +1,24 @@
+// Workloads that the catalog does not list and that exist all the same: listed ones on another device, in
+// another precision, at another batch size or with another backend. They are asked for by their exact names.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/catalog/catalog.hpp"
+
+namespace nightjar::runner {
+
+// The entry for `name` if it varies one of `catalog`, at that one's version; nullopt if there is none to vary
+// or the variation is none that the programs know.
+std::optional<CatalogEntry> variant_of(const std::vector<CatalogEntry>& catalog, const WorkloadName& name);
+
+// `catalog` and behind it those of `names` that vary it and are not in it.
+std::vector<CatalogEntry> with_variants(std::vector<CatalogEntry> catalog,
+                                        const std::vector<std::string>& names);
+
+// The same workload at `batch`.
+CatalogEntry at_batch(const CatalogEntry& entry, const std::string& batch);
+
+}  // namespace nightjar::runner

@@ -1,0 +1,146 @@
+#include "runner/cli/commands.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+
+#include "runner/machine/doctor.hpp"
+#include "runner/process/failure.hpp"
+#include "storage/base/files.hpp"
+#include "runner/machine/lock.hpp"
+#include "runner/format/measure_output.hpp"
+#include "runner/run/profile.hpp"
+#include "runner/format/profile_output.hpp"
+#include "runner/build/python.hpp"
+#include "runner/cli/selection.hpp"
+#include "runner/catalog/source_tree.hpp"
+#include "runner/process/stop_on_signal.hpp"
+
+namespace nightjar::runner {
+namespace fs = std::filesystem;
+namespace {
+
+std::unique_ptr<MachineLock> lock_machine(const std::string& purpose, std::stop_token stop) {
+  const auto waiting = [](const std::string& holder) {
+    std::cerr << "waiting for " << holder << ": one job at a time measures or compiles on a machine\n";
+  };
+  return std::make_unique<MachineLock>(machine_lock_path(), purpose, std::move(stop), waiting);
+}
+
+void say(const std::string& progress) { std::cerr << progress << "\n"; }
+
+LocalPaths local_paths(const Options& options) {
+  return {default_python(options.python), options.libtorch, default_workloads(options.workloads),
+          cache_folder(options.cache), options.torchbench};
+}
+
+RunLimits limits_of(const Options& options) {
+  RunLimits limits;
+  limits.threads = options.threads;
+  limits.timeout_seconds = options.timeout_seconds;
+  limits.seed = options.seed;
+  return limits;
+}
+
+// 0 only if no item is left without its figures.
+int exit_status(bool all, const StopOnSignal& stop) { return all && !stop.token().stop_requested() ? 0 : 1; }
+
+void refuse_all_but_native(const Options& options, const std::vector<ChosenWorkload>& chosen) {
+  if (options.libtorch.empty()) return;
+  for (const auto& one : chosen)
+    if (!is_native(one.workload.name))
+      throw WrongUse("--libtorch measures native workloads only, and " + one.workload.name.str() +
+                     " is none; name them by 'native/**'");
+}
+
+}  // namespace
+
+fs::path cache_folder(const fs::path& asked) {
+  if (!asked.empty()) return fs::absolute(asked);
+  const fs::path ours = source_tree() / ".cache";
+  if (ours.is_absolute() && fs::is_directory(ours)) return ours / "runner";
+  const char* home = std::getenv("HOME");
+  return fs::path(home ? home : "/var/cache") / ".cache/nightjar-runner";
+}
+
+int run_list(const Options& options) {
+  const auto catalog = catalog_of(options, options.globs);
+  for (const auto& one : chosen_by(options, suite_of(options, catalog), catalog))
+    std::cout << one.workload.name.str() << "\n";
+  return 0;
+}
+
+int run_measure(const Options& options) {
+  const std::string format = options.json ? "json" : options.format;
+  if (options.globs.empty() && options.suite.empty())
+    throw WrongUse("measure what? Name a workload or a glob, or --suite NAME");
+  const auto listed = catalog_of(options, options.globs);
+  const Suite suite = suite_of(options, listed);
+  const auto chosen = chosen_by(options, suite, listed);
+  refuse_all_but_native(options, chosen);
+  const StopOnSignal stop;
+  MeasureConfig config;
+  config.paths = local_paths(options);
+  config.externals = read_externals(options.commands);
+  config.runs = options.runs.value_or(suite.runs.value_or(5));
+  config.minutes = options.minutes ? options.minutes : suite.minutes;
+  config.limits = limits_of(options);
+  config.limits.seconds = options.seconds.value_or(suite.seconds.value_or(2));
+  const auto lock = lock_machine("measures " + chosen.front().workload.name.str(), stop.token());
+  const Measurement measurement = measure(config, chosen, stop.token(), say);
+  std::cout << (format == "json" ? measurement_json(measurement)
+                                 : formatted(suite_result(measurement), format));
+  return exit_status(std::ranges::all_of(measurement.workloads,
+                                         [](const auto& one) { return one.status == RunStatus::measured; }),
+                     stop);
+}
+
+int run_convert(const Options& options) {
+  const std::string attempt = "cannot convert " + options.measurement.string() + ": ";
+  const auto text = read_file(options.measurement);
+  if (!text) throw WrongUse(attempt + "no such file, or not readable");
+  try {
+    std::cout << formatted(read_suite_result(*text), options.format);
+  } catch (const std::invalid_argument& error) {
+    throw WrongUse(attempt + error.what() + "; it must be what `measure --json` wrote");
+  }
+  return 0;
+}
+
+int run_profile(const Options& options) {
+  if (options.globs.empty()) throw WrongUse("profile what? Name a workload or a glob");
+  if (const auto problem = output_problem(options.out); !options.out.empty() && !problem.empty())
+    throw WrongUse(problem);
+  const StopOnSignal stop;
+  std::vector<CatalogEntry> selected;
+  for (const auto& one : chosen_by(options, {}, catalog_of(options, options.globs))) selected.push_back(one.workload);
+  ProfileConfig config{local_paths(options), options.runs.value_or(5), limits_of(options), options.remeasure};
+  config.limits.min_iterations = options.iterations;
+  const auto lock = lock_machine("profiles " + selected.front().name.str(), stop.token());
+  const auto profiles = profile(config, selected, stop.token(), say);
+  const std::string json = profiles_json(profiles);
+  if (!options.out.empty()) write_output(options.out, json);
+  if (options.json) std::cout << json;
+  for (const Profile& one : profiles)
+    if (!options.json) std::cout << profile_table(one) << (&one == &profiles.back() ? "" : "\n");
+  return exit_status(std::ranges::all_of(profiles, [](const auto& one) { return one.status == "profiled"; }), stop);
+}
+
+int run_doctor(const Options& options) {
+  const auto findings =
+      examine(look_at_machine(cache_folder(options.cache), default_python(options.python)));
+  std::cout << (options.json ? findings_json(findings) : findings_text(findings));
+  return any_harmful(findings) ? 1 : 0;
+}
+
+int run_prepare_native(const Options& options) {
+  const StopOnSignal stop;
+  const auto lock = lock_machine("compiles native workloads", stop.token());
+  const NativeProgram native = local_build(local_paths(options), true, stop.token(), say).native;
+  if (native.path.empty()) throw std::runtime_error(native.reason);
+  std::cout << native.path.string() << "\n";
+  return 0;
+}
+
+}  // namespace nightjar::runner

@@ -1,0 +1,103 @@
+#include "runner/format/profile_output.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "bisect/roofline.hpp"
+#include "bisect/statistics.hpp"
+#include "runner/format/profile_operators.hpp"
+#include "storage/model/json_io.hpp"
+
+namespace nightjar::runner {
+namespace {
+
+std::string profile_heading(const Profile& profile) {
+  int iterations = 0, quiet = 0;
+  for (const ProfileRun& run : profile.runs)
+    for (const double slowdown : run.slowdown) ++iterations, quiet += slowdown <= 1.25;
+  std::vector<double> plain;
+  for (const ProfileRun& run : profile.runs) plain.push_back(run.plain_seconds);
+  const double whole = over_runs(profile, &ProfileRun::iteration_seconds);
+  const double outside = over_runs(profile, &ProfileRun::outside_seconds);
+  return profile.workload + "  PyTorch " + profile.torch_version + "\n" +
+         printed("iteration %.3f ms (%.3f ms without the profiler); %zu %s, %d of %d iterations "
+                 "undisturbed\n",
+               whole * 1e3, bisect::median(plain) * 1e3, profile.runs.size(), profile.runs.size() == 1 ? "run" : "runs",
+               quiet, iterations) +
+         printed("in operators %.3f ms, outside of them (the model's code, autograd engine, optimizer) %.3f ms, "
+                 "%.0f %%\n",
+               (whole - outside) * 1e3, outside * 1e3, whole > 0 ? 100 * outside / whole : 0);
+}
+
+std::string work_line(const Profile& profile) {
+  double flops = 0, bytes = 0;
+  std::string unknown;
+  for (const OperatorProfile& one : profile.operators) {
+    flops += static_cast<double>(one.flops);
+    bytes += static_cast<double>(one.bytes);
+    if (one.unknown > 0) unknown += (unknown.empty() ? "" : ", ") + one.name;
+  }
+  std::string text = printed("%.1f MFLOP, %.1f MB moved, %.2f FLOP a byte%s%s\n", flops / 1e6, bytes / 1e6,
+                           bytes > 0 ? flops / bytes : 0, unknown.empty() ? "" : "; not counted: ",
+                           unknown.c_str());
+  if (!profile.ceilings) return text;
+  const Ceilings& ceilings = *profile.ceilings;
+  text += printed("this machine, %d thread%s, at most: %.1f GB/s", ceilings.threads,
+                ceilings.threads == 1 ? "" : "s", ceilings.bytes / 1e9);
+  for (const auto& [dtype, rate] : ceilings.flops)
+    text += printed(", %s %.1f GFLOP/s (ridge %.1f FLOP a byte)", dtype.c_str(), rate / 1e9,
+                  bisect::ridge(ceilings, dtype));
+  return text + "\n";
+}
+
+std::string gpu_line(const Profile& profile) {
+  if (!has_gpu(profile)) return {};
+  const double active = over_runs(profile, &ProfileRun::active_seconds);
+  const double moving = over_runs(profile, &ProfileRun::moving_seconds);
+  const double idle = over_runs(profile, &ProfileRun::idle_seconds);
+  const double whole = std::max(active + moving + idle, 1e-12);
+  return printed("GPU: active %.0f %%, moving data %.0f %%, idle %.0f %%\n", 100 * active / whole,
+               100 * moving / whole, 100 * idle / whole);
+}
+
+std::string memory_lines(const Profile& profile) {
+  if (!profile.memory) return "\npeak memory: not divided, " + profile.memory_reason + "\n";
+  const MemorySplit& split = *profile.memory;
+  const auto mb = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
+  return printed("\ntensors' memory at its peak %.2f MB: parameters %.2f, buffers %.2f, gradients %.2f, "
+                 "optimizer state %.2f, inputs %.2f, activations %.2f, workspace %.2f\n",
+               mb(split.peak), mb(split.parameters), mb(split.buffers), mb(split.gradients),
+               mb(split.optimizer_state), mb(split.inputs), mb(split.activations), mb(split.workspace));
+}
+
+std::string hint_lines(const Profile& profile) {
+  std::string text;
+  for (const AlignmentHint& hint : profile.hints) {
+    text += hint.operation + " in " + hint.dtype + " of";
+    for (const auto size : hint.dimensions) text += " " + std::to_string(size);
+    text += ": tensor cores want multiples of " + std::to_string(hint.multiple) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string profiles_json(const std::vector<Profile>& profiles) {
+  auto items = nlohmann::json::array();
+  for (const Profile& profile : profiles) {
+    nlohmann::json item = profile;
+    const auto found = limiters(profile);
+    for (std::size_t i = 0; i < found.size(); ++i) item["operators"][i]["limiter"] = found[i];
+    items.push_back(std::move(item));
+  }
+  return nlohmann::json{{"items", items}}.dump() + "\n";
+}
+
+std::string profile_table(const Profile& profile) {
+  if (profile.status != "profiled")
+    return profile.workload + "  " + profile.status + ": " + profile.reason + "\n";
+  return profile_heading(profile) + gpu_line(profile) + work_line(profile) + operator_table(profile) +
+         memory_lines(profile) + hint_lines(profile);
+}
+
+}  // namespace nightjar::runner

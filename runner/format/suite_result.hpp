@@ -1,0 +1,44 @@
+// What measured workloads came to: each one's status and where its metrics lie. Tables and exchange formats are
+// made of it, of a measurement just taken or of its JSON; used by `nightjar-runner` and `nightjar`.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/run/measure.hpp"
+#include "runner/format/run_summary.hpp"
+
+namespace nightjar::runner {
+
+struct ItemMetric {
+  Summary summary;  // in the metric's unit
+  std::size_t runs = 0;
+  std::vector<double> run_values;  // as series keep them; of a run that never saw the machine undisturbed, no latency
+};
+
+struct SuiteItem {
+  WorkloadName name;
+  RunStatus status = RunStatus::measured;
+  std::string reason;    // of the status; empty if measured
+  std::string accuracy;  // in the words of PyTorch's dynamo runners: pass, fail_accuracy, ...
+  std::map<std::string, ItemMetric> metrics;
+  std::optional<double> value(const std::string& metric) const;
+};
+
+struct SuiteResult {
+  std::string version, commit;  // of the build
+  std::map<std::string, std::string> machine;
+  std::vector<SuiteItem> items;
+};
+
+SuiteResult suite_result(const Measurement& measurement);
+// Of the text of `measure --json`. Throws std::invalid_argument that says what is wrong with it.
+SuiteResult read_suite_result(const std::string& json);
+
+// The contract's status: measured, unavailable, or failed; for the last, which kind leads the reason.
+std::string contract_status(RunStatus status);
+std::string contract_reason(RunStatus status, const std::string& reason);
+
+}  // namespace nightjar::runner

@@ -1,0 +1,135 @@
+#include "runner/machine/fingerprint.hpp"
+
+#include <gnu/libc-version.h>
+#include <sched.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+#include <set>
+
+#include "storage/base/digest.hpp"
+#include "storage/base/files.hpp"
+
+namespace nightjar::runner {
+namespace fs = std::filesystem;
+namespace {
+using Facts = std::map<std::string, std::string>;
+const fs::path kCpu = "/sys/devices/system/cpu";
+
+// The value of "name : value" in a /proc file of such lines.
+std::string field_of(const fs::path& file, std::string_view name) {
+  const std::string text = read_file(file).value_or("");
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    const std::string_view line(text.data() + at, end - at);
+    const auto colon = line.find(':');
+    if (colon != std::string_view::npos && line.starts_with(name) &&
+        line.substr(name.size(), colon - name.size()).find_first_not_of(" \t") ==
+            std::string_view::npos) {
+      const auto begin = line.find_first_not_of(" \t", colon + 1);
+      return begin == std::string_view::npos ? "" : std::string(line.substr(begin));
+    }
+    at = end + 1;
+  }
+  return {};
+}
+
+// "[x]" of "a [x] b", as /sys shows the choice that is active.
+std::string chosen(const std::string& line) {
+  const auto open = line.find('['), close = line.find(']');
+  if (open == std::string::npos || close == std::string::npos) return line;
+  return line.substr(open + 1, close - open - 1);
+}
+
+std::string or_none(std::string text) { return text.empty() ? "none" : text; }
+
+std::string numa_nodes() {
+  std::error_code error;
+  int nodes = 0;
+  for (const auto& entry : fs::directory_iterator("/sys/devices/system/node", error))
+    if (const auto name = entry.path().filename().string();
+        name.starts_with("node") && name.find_first_not_of("0123456789", 4) == std::string::npos)
+      ++nodes;
+  return std::to_string(nodes);
+}
+
+std::string turbo() {
+  if (const auto line = read_line(kCpu / "intel_pstate/no_turbo"); !line.empty())
+    return line == "0" ? "on" : "off";
+  if (const auto line = read_line(kCpu / "cpufreq/boost"); !line.empty())
+    return line == "1" ? "on" : "off";
+  return "none";
+}
+
+void add_gpus(Facts& facts) {
+  std::error_code error;
+  std::multiset<std::string> models;
+  for (const auto& entry : fs::directory_iterator("/proc/driver/nvidia/gpus", error))
+    models.insert(field_of(entry.path() / "information", "Model"));
+  std::string list;
+  for (const auto& model : models) list += (list.empty() ? "" : ", ") + model;
+  facts["gpu"] = or_none(list);
+  facts["driver"] = or_none(driver_version(field_of("/proc/driver/nvidia/version", "NVRM version")));
+}
+
+}  // namespace
+
+std::string driver_version(const std::string& line) {
+  static const std::regex version(R"((^|\s)(\d+(\.\d+)+)(\s|$))");
+  std::smatch found;
+  return std::regex_search(line, found, version) ? found[2].str() : "";
+}
+
+std::map<std::string, std::string> machine_facts() {
+  Facts facts;
+  utsname name{};
+  ::uname(&name);
+  facts["arch"] = name.machine;
+  facts["kernel"] = name.release;
+  const std::string model = field_of("/proc/cpuinfo", "model name");
+  facts["cpu_model"] = or_none(model.empty() ? field_of("/proc/cpuinfo", "CPU part") : model);
+  facts["cpu_count"] = std::to_string(allowed_cpus().size());
+  facts["smt"] = or_none(read_line(kCpu / "smt/control"));
+  facts["numa_nodes"] = numa_nodes();
+  facts["governor"] = or_none(read_line(kCpu / "cpu0/cpufreq/scaling_governor"));
+  facts["turbo"] = turbo();
+  facts["thp"] = or_none(chosen(read_line("/sys/kernel/mm/transparent_hugepage/enabled")));
+  const auto kib = std::strtoll(field_of("/proc/meminfo", "MemTotal").c_str(), nullptr, 10);
+  constexpr long long kGrain = 256LL << 20;
+  facts["memory_bytes"] = std::to_string((kib * 1024 + kGrain / 2) / kGrain * kGrain);
+  facts["libc"] = std::string("glibc ") + ::gnu_get_libc_version();
+  facts["hypervisor"] =
+      field_of("/proc/cpuinfo", "flags").find(" hypervisor") == std::string::npos ? "no" : "yes";
+  facts["pinning"] = "last_cpus";
+  facts["omp_wait_policy"] = "passive";
+  add_gpus(facts);
+  return facts;
+}
+
+MachineClass machine_class(std::map<std::string, std::string> facts) {
+  std::string text;
+  for (const auto& [name, value] : facts) text += name + "=" + value + "\n";
+  return MachineClass{{}, digest_of(text), std::move(facts)};
+}
+
+std::vector<int> allowed_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (::sched_getaffinity(0, sizeof set, &set) == 0)
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) cpus.push_back(cpu);
+  return cpus;
+}
+
+std::vector<int> cpus_for(int threads) {
+  std::vector<int> cpus = allowed_cpus();
+  const auto wanted = static_cast<std::size_t>(std::max(threads, 1));
+  if (cpus.size() > wanted) cpus.erase(cpus.begin(), cpus.end() - static_cast<long>(wanted));
+  return cpus;
+}
+
+}  // namespace nightjar::runner

@@ -1,0 +1,133 @@
+#include "runner/machine/health.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "storage/base/files.hpp"
+#include "runner/machine/fingerprint.hpp"
+#include "runner/machine/lock.hpp"
+#include "runner/machine/state.hpp"
+#include "runner/process/process.hpp"
+#include "runner/process/wait.hpp"
+
+namespace nightjar::runner {
+namespace fs = std::filesystem;
+namespace {
+
+// "<name>: <value> kB" or "<name> <value>" of a file of such lines; 0 if it is not there.
+std::int64_t number_after(const fs::path& file, const std::string& name) {
+  const std::string text = "\n" + read_file(file).value_or("");
+  const auto at = text.find("\n" + name);
+  return at == std::string::npos ? 0 : std::atoll(text.c_str() + at + 1 + name.size());
+}
+
+// cgroup v2: "<quota|max> <period>", in this process's group or any above it; v1 has two files.
+void read_quota(Health& health) {
+  const fs::path root = "/sys/fs/cgroup";
+  const std::string line = read_line("/proc/self/cgroup");
+  fs::path group = line.starts_with("0::/") ? root / line.substr(4) : root;
+  for (;; group = group.parent_path()) {
+    const std::string limit = read_line(group / "cpu.max");
+    if (!limit.empty() && !limit.starts_with("max")) {
+      const double period = std::strtod(limit.c_str() + limit.find(' '), nullptr);
+      health.cpu_quota = std::strtod(limit.c_str(), nullptr) / (period > 0 ? period : 100000);
+      health.times_throttled = number_after(group / "cpu.stat", "nr_throttled ");
+      return;
+    }
+    if (group.string().size() <= root.string().size()) break;
+  }
+  const double quota = std::strtod(read_line(root / "cpu/cpu.cfs_quota_us").c_str(), nullptr);
+  const double period = std::strtod(read_line(root / "cpu/cpu.cfs_period_us").c_str(), nullptr);
+  if (quota <= 0 || period <= 0) return;
+  health.cpu_quota = quota / period;
+  health.times_throttled = number_after(root / "cpu/cpu.stat", "nr_throttled ");
+}
+
+std::vector<std::string> running_compilers() {
+  static const std::set<std::string> kKnown{"cc1",   "cc1plus", "lto1",  "clang", "clang++",
+                                            "rustc", "cicc",    "ptxas", "nvcc",  "ld"};
+  std::vector<std::string> out;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (const auto program = read_line(entry.path() / "comm"); kKnown.contains(program))
+      out.push_back(program);
+  }
+  return out;
+}
+
+std::string holder_of(const fs::path& lock) {
+  const int fd = ::open(lock.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return {};
+  const bool held = ::flock(fd, LOCK_SH | LOCK_NB) != 0;
+  ::close(fd);
+  return held ? read_line(lock) : "";
+}
+
+bool is_in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::string rest = path ? path : "/usr/bin:/bin";
+  while (!rest.empty()) {
+    const auto colon = rest.find(':');
+    if (::access((rest.substr(0, colon) + "/" + program).c_str(), X_OK) == 0) return true;
+    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
+  }
+  return false;
+}
+
+std::string headers_of(const fs::path& python) {
+  ProcessSpec ask;
+  ask.command = {python.string(), "-c", "import sysconfig; print(sysconfig.get_paths()['include'])"};
+  ask.environment = clean_environment("/tmp");
+  ask.timeout_seconds = 30;
+  const ProcessResult answer = run_process(ask);
+  const std::string folder = answer.output.substr(0, answer.output.find('\n'));
+  return answer.fine() && fs::exists(fs::path(folder) / "Python.h") ? folder : "";
+}
+
+bool can_pin() {
+  cpu_set_t cpus;
+  return ::sched_getaffinity(0, sizeof cpus, &cpus) == 0 &&
+         ::sched_setaffinity(0, sizeof cpus, &cpus) == 0;
+}
+
+}  // namespace
+
+Health look_at_machine(const fs::path& cache, const fs::path& python) {
+  Health health;
+  MachineProbe probe;
+  wait_for(std::chrono::milliseconds(1000), {});
+  health.facts = machine_facts();
+  health.state = probe.read();
+  health.no_gpu = probe.gpus().missing();
+  if (health.no_gpu.empty() && health.state.gpus.empty())
+    health.no_gpu = "CUDA_VISIBLE_DEVICES lets none be seen";
+  health.clock_source = read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  health.numa_balancing = number_after("/proc/sys/kernel/numa_balancing", "") != 0;
+  health.address_layout = read_line("/proc/sys/kernel/randomize_va_space");
+  read_quota(health);
+  health.may_pin = can_pin();
+  health.free_memory_bytes = number_after("/proc/meminfo", "MemAvailable:") * 1024;
+  health.swap_used_bytes =
+      (number_after("/proc/meminfo", "SwapTotal:") - number_after("/proc/meminfo", "SwapFree:")) * 1024;
+  health.cache = cache;
+  fs::path existing = fs::absolute(cache);
+  while (!fs::exists(existing) && existing.has_relative_path()) existing = existing.parent_path();
+  health.free_disk_bytes = static_cast<std::int64_t>(fs::space(existing).available);
+  health.compilers = running_compilers();
+  health.lock_holder = holder_of(machine_lock_path());
+  for (const char* tool : {"c++", "cmake", "ninja"})
+    if (!is_in_path(tool)) health.missing_tools.push_back(tool);
+  health.ccache = is_in_path("ccache");
+  health.python = python;
+  health.python_headers = headers_of(python);
+  return health;
+}
+
+}  // namespace nightjar::runner

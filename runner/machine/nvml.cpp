@@ -1,0 +1,150 @@
+#include "runner/machine/nvml.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+
+#include "storage/base/files.hpp"
+#include "runner/machine/nvml_functions.hpp"
+
+namespace nightjar::runner {
+struct Nvml::Library : nvml::Functions {
+  bool initialized = false;
+  struct Found {
+    nvml::Device device;
+    std::string bus;
+  };
+  std::vector<Found> devices;
+
+  void find_devices() {
+    unsigned count = 0;
+    if (device_count(&count) != nvml::kSuccess) return;
+    for (unsigned i = 0; i < count; ++i) {
+      Found found{};
+      nvml::PciInfo pci{};
+      if (device_by_index(i, &found.device) != nvml::kSuccess) continue;
+      if (pci_info && pci_info(found.device, &pci) == nvml::kSuccess) found.bus = pci.bus_id;
+      devices.push_back(found);
+    }
+    std::stable_sort(devices.begin(), devices.end(),
+                     [](const Found& a, const Found& b) { return a.bus < b.bus; });
+  }
+
+  std::optional<double> number(int (*read)(nvml::Device, unsigned*), nvml::Device device,
+                               double unit) const {
+    unsigned value = 0;
+    if (!read || read(device, &value) != nvml::kSuccess) return std::nullopt;
+    return value * unit;
+  }
+
+  std::optional<double> clock_mhz(nvml::Device device, int kind) const {
+    unsigned mhz = 0;
+    if (!clock || clock(device, kind, &mhz) != nvml::kSuccess) return std::nullopt;
+    return mhz;
+  }
+
+  std::optional<double> celsius(nvml::Device device) const {
+    nvml::Temperature now{nvml::kTemperatureVersion, nvml::kTemperatureGpu, 0};
+    if (temperature && temperature(device, &now) == nvml::kSuccess) return now.celsius;
+    unsigned old = 0;
+    if (old_temperature && old_temperature(device, nvml::kTemperatureGpu, &old) == nvml::kSuccess)
+      return old;
+    return std::nullopt;
+  }
+
+  std::vector<GpuProcess> processes_on(nvml::Device device) const {
+    std::vector<nvml::ProcessInfo> list(16);
+    // The list may grow between being counted and being read.
+    for (int attempt = 0; processes && attempt < 4; ++attempt) {
+      auto count = static_cast<unsigned>(list.size());
+      const int answer = processes(device, &count, list.data());
+      if (answer == nvml::kInsufficientSize) {
+        list.resize(count + 16);
+        continue;
+      }
+      if (answer != nvml::kSuccess) break;
+      std::vector<GpuProcess> out;
+      for (unsigned i = 0; i < count; ++i) {
+        GpuProcess process{list[i].pid, read_line("/proc/" + std::to_string(list[i].pid) + "/comm"), {}};
+        if (~list[i].used_gpu_memory != 0)
+          process.memory_bytes = static_cast<std::int64_t>(list[i].used_gpu_memory);
+        out.push_back(std::move(process));
+      }
+      return out;
+    }
+    return {};
+  }
+};
+
+namespace {
+
+std::string text_of(int (*read)(nvml::Device, char*, unsigned), nvml::Device device, unsigned bytes) {
+  std::array<char, 128> text{};
+  return read && read(device, text.data(), bytes) == nvml::kSuccess ? text.data() : "";
+}
+
+}  // namespace
+
+Nvml::Nvml(const std::filesystem::path& library) : library_(std::make_unique<Library>()) {
+  // Never closed: NVML keeps threads and handlers of its own.
+  void* const opened = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!opened) return;
+  if (!library_->find_in(opened)) {
+    missing_ = "the NVIDIA driver's library " + library.string() + " is too old";
+    return;
+  }
+  if (const int answer = library_->init(); answer != nvml::kSuccess) {
+    missing_ = "the NVIDIA driver's library says: " + std::string(library_->error_string(answer));
+    return;
+  }
+  library_->initialized = true;
+  library_->find_devices();
+  if (!library_->devices.empty()) missing_.clear();
+}
+
+Nvml::~Nvml() {
+  if (library_->initialized) library_->shutdown();
+}
+
+std::vector<GpuState> Nvml::read() const {
+  const Library& lib = *library_;
+  std::array<char, nvml::kDriverBytes> driver{};
+  if (lib.initialized && lib.driver_version) lib.driver_version(driver.data(), nvml::kDriverBytes);
+  std::vector<GpuState> out;
+  for (std::size_t i = 0; i < lib.devices.size(); ++i) {
+    const nvml::Device device = lib.devices[i].device;
+    GpuState gpu;
+    gpu.name = text_of(lib.name, device, nvml::kNameBytes);
+    gpu.uuid = text_of(lib.uuid, device, nvml::kUuidBytes);
+    gpu.pci_bus = lib.devices[i].bus;
+    gpu.driver = driver.data();
+    gpu.sm_mhz = lib.clock_mhz(device, nvml::kClockSm);
+    gpu.memory_mhz = lib.clock_mhz(device, nvml::kClockMemory);
+    gpu.power_watts = lib.number(lib.power, device, 1e-3);
+    gpu.temperature_celsius = lib.celsius(device);
+    unsigned long long errors = 0;
+    if (lib.ecc && lib.ecc(device, nvml::kErrorUncorrected, nvml::kVolatileEcc, &errors) == nvml::kSuccess)
+      gpu.ecc_errors = static_cast<std::int64_t>(errors);
+    int mode = 0;
+    if (lib.persistence && lib.persistence(device, &mode) == nvml::kSuccess) gpu.persistence = mode != 0;
+    gpu.clock_events = clock_events(i);
+    gpu.others = lib.processes_on(device);
+    out.push_back(std::move(gpu));
+  }
+  return out;
+}
+
+std::vector<ClockEvent> Nvml::clock_events(std::size_t index) const {
+  unsigned long long bits = 0;
+  if (!library_->events || library_->events(library_->devices.at(index).device, &bits) != nvml::kSuccess)
+    return {};
+  constexpr int kKnown = static_cast<int>(ClockEvent::unknown);
+  std::vector<ClockEvent> out;
+  for (int bit = 0; bit < kKnown; ++bit)
+    if (bits >> bit & 1) out.push_back(static_cast<ClockEvent>(bit));
+  if (bits >> kKnown) out.push_back(ClockEvent::unknown);
+  return out;
+}
+
+}  // namespace nightjar::runner

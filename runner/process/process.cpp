@@ -1,0 +1,208 @@
+#include "runner/process/process.hpp"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "storage/base/files.hpp"
+#include "runner/process/process_tree.hpp"
+#include "runner/process/spawn.hpp"
+
+namespace nightjar::runner {
+namespace {
+using SteadyClock = std::chrono::steady_clock;
+constexpr int kPollMilliseconds = 50;
+
+double seconds_since(SteadyClock::time_point start) {
+  return std::chrono::duration<double>(SteadyClock::now() - start).count();
+}
+
+// How many processes the kernel's out-of-memory killer has taken since boot.
+long long kernel_oom_kills() {
+  const auto text = read_file("/proc/vmstat");
+  const auto at = text ? text->find("oom_kill ") : std::string::npos;
+  return at == std::string::npos ? 0 : std::atoll(text->c_str() + at + 9);
+}
+
+class Guard {
+ public:
+  Guard(const ProcessSpec& spec, std::stop_token stop)
+      : spec_(spec), stop_(std::move(stop)), known_(own_children()), oom_kills_(kernel_oom_kills()) {}
+
+  ProcessResult run() {
+    start_ = SteadyClock::now();
+    child_ = spawn(spec_);
+    result_.start_error = child_.error;
+    if (child_.pid < 0) return std::move(result_);
+    const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, child_.pid, 0)));
+    if (spec_.input.empty()) child_.input.reset();
+    while (!step(ended.get())) {
+    }
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  // Waits for something to happen; true when the process has ended or must.
+  bool step(int ended) {
+    pollfd fds[4] = {{ended, POLLIN, 0},
+                     {child_.output.get(), POLLIN, 0},
+                     {child_.protocol.get(), POLLIN, 0},
+                     {child_.input.get(), POLLOUT, 0}};
+    ::poll(fds, 4, kPollMilliseconds);
+    if (fds[3].revents != 0) feed();
+    take(child_.output, result_.output, spec_.output_bytes, "output");
+    take(child_.protocol, result_.protocol, spec_.protocol_bytes, "protocol");
+    if (has_ended()) return true;
+    if (seconds_since(start_) > spec_.timeout_seconds) result_.timed_out = true;
+    if (stop_.stop_requested()) result_.stopped = true;
+    if (seconds_since(last_weighed_) * 1000 >= kPollMilliseconds) look_at_family();
+    return result_.timed_out || result_.stopped || result_.out_of_memory || !result_.flooded.empty();
+  }
+
+  // Leaves it to be reaped: until then its id cannot become another process's.
+  bool has_ended() const {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(child_.pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == child_.pid;
+  }
+
+  void look_at_family() {
+    last_weighed_ = SteadyClock::now();
+    const Weight weight = weigh(child_.pid, known_);
+    if (spec_.memory_bytes > 0 && weight.bytes > spec_.memory_bytes) result_.out_of_memory = true;
+    if (weight.processes > spec_.processes) result_.flooded = "processes";
+  }
+
+  void feed() {
+    const std::string_view rest = std::string_view(spec_.input).substr(fed_);
+    const auto put = ::write(child_.input.get(), rest.data(), rest.size());
+    if (put > 0) fed_ += static_cast<std::size_t>(put);
+    if (fed_ == spec_.input.size() || (put < 0 && errno != EAGAIN && errno != EINTR))
+      child_.input.reset();
+  }
+
+  void take(Fd& from, std::string& to, std::int64_t limit, const char* name) {
+    char buffer[65536];
+    while (from) {
+      const auto got = ::read(from.get(), buffer, sizeof buffer);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0 && errno == EAGAIN) return;
+      if (got <= 0) return from.reset();
+      to.append(buffer, static_cast<std::size_t>(got));
+      if (static_cast<std::int64_t>(to.size()) <= limit) continue;
+      to.resize(static_cast<std::size_t>(limit));
+      result_.flooded = name;
+      return from.reset();
+    }
+  }
+
+  void finish() {
+    kill_family(child_.pid, known_);
+    int status = 0;
+    while (::waitpid(child_.pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    take(child_.output, result_.output, spec_.output_bytes, "output");
+    take(child_.protocol, result_.protocol, spec_.protocol_bytes, "protocol");
+    if (WIFEXITED(status)) result_.exit_code = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) result_.signal = WTERMSIG(status);
+    const bool ours = result_.timed_out || result_.stopped || !result_.flooded.empty();
+    if (result_.signal == SIGKILL && !ours && kernel_oom_kills() > oom_kills_)
+      result_.out_of_memory = true;
+    result_.seconds = seconds_since(start_);
+  }
+
+  const ProcessSpec& spec_;
+  const std::stop_token stop_;
+  const std::set<pid_t> known_;
+  const long long oom_kills_;
+  SteadyClock::time_point start_, last_weighed_;
+  Spawned child_;
+  std::size_t fed_ = 0;
+  ProcessResult result_;
+};
+
+std::string last_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r' || text.back() == ' '))
+    text.pop_back();
+  if (const auto at = text.rfind('\n'); at != std::string::npos) text.erase(0, at + 1);
+  return text.substr(0, 400);
+}
+
+// "matmul.py, line 12: " where the output ends in a Python exception, the place being the last of the traceback that
+// is not in a library; else empty.
+std::string place_of_exception(const std::string& output) {
+  constexpr std::string_view kMark = "\n  File \"";
+  std::string place;
+  const std::string text = "\n" + output;
+  for (auto at = text.find(kMark); at != std::string::npos; at = text.find(kMark, at + 1)) {
+    const auto begin = at + kMark.size(), end = text.find("\", line ", begin);
+    if (end == std::string::npos) break;
+    const std::string file = text.substr(begin, end - begin);
+    const bool library = file.starts_with("<") || file.find("/lib/python") != std::string::npos ||
+                         file.find("/torch/") != std::string::npos;
+    const auto number = end + std::string_view("\", line ").size();
+    if (!library)
+      place = std::filesystem::path(file).filename().string() + ", line " +
+              text.substr(number, text.find_first_not_of("0123456789", number) - number) + ": ";
+  }
+  return place;
+}
+
+}  // namespace
+
+std::string ProcessResult::describe() const {
+  if (!start_error.empty()) return start_error;
+  char text[80] = "ended well";
+  if (timed_out)
+    std::snprintf(text, sizeof text, "timed out after %.0f s", seconds);
+  else if (out_of_memory)
+    std::snprintf(text, sizeof text, "ran out of memory after %.1f s", seconds);
+  else if (!flooded.empty())
+    std::snprintf(text, sizeof text, "ended for too much of its %s", flooded.c_str());
+  else if (stopped)
+    std::snprintf(text, sizeof text, "stopped on request");
+  else if (signal != 0)
+    std::snprintf(text, sizeof text, "ended by signal %d (%s)", signal, ::strsignal(signal));
+  else if (exit_code != 0)
+    std::snprintf(text, sizeof text, "ended with exit code %d", *exit_code);
+  const std::string last = last_line(output);
+  return last.empty() ? text : std::string(text) + ": " + place_of_exception(output) + last;
+}
+
+std::string ProcessResult::end_of_output() const {
+  constexpr std::size_t kLines = 30, kBytes = 4000;
+  std::string text = output.substr(output.size() - std::min(output.size(), kBytes));
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  auto begin = text.size();
+  for (std::size_t line = 0; line < kLines && begin != std::string::npos; ++line)
+    begin = begin == 0 ? std::string::npos : text.rfind('\n', begin - 1);
+  return begin == std::string::npos ? text : text.substr(begin + 1);
+}
+
+ProcessResult run_process(const ProcessSpec& spec, std::stop_token stop) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  return Guard(spec, std::move(stop)).run();
+}
+
+std::map<std::string, std::string> clean_environment(const std::filesystem::path& home) {
+  std::map<std::string, std::string> out{{"PATH", "/usr/local/bin:/usr/bin:/bin"},
+                                         {"LANG", "C.UTF-8"}};
+  for (const char* name : {"PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME"})
+    if (const char* value = std::getenv(name)) out[name] = value;
+  out["HOME"] = home.string();
+  out["TMPDIR"] = home.string();
+  return out;
+}
+
+}  // namespace nightjar::runner

@@ -1,0 +1,39 @@
+#include "runner/process/stop_on_signal.hpp"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace nightjar::runner {
+namespace {
+
+sigset_t ending_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  return set;
+}
+
+}  // namespace
+
+StopOnSignal::StopOnSignal() {
+  const sigset_t set = ending_signals();
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);
+  thread_ = std::jthread([this](std::stop_token end) {
+    const sigset_t waited = ending_signals();
+    const timespec tick{0, 200'000'000};
+    while (!end.stop_requested()) {
+      const int signal = ::sigtimedwait(&waited, nullptr, &tick);
+      if (signal < 0) continue;
+      if (source_.stop_requested()) ::_exit(128 + signal);  // children get SIGKILL with us
+      // Standard output holds results only.
+      std::fprintf(stderr, "stopping on signal %d; a second one ends at once\n", signal);
+      source_.request_stop();
+    }
+  });
+}
+
+}  // namespace nightjar::runner

@@ -1,0 +1,82 @@
+#include "runner/run/batch_sweep.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "storage/base/files.hpp"
+
+namespace nightjar::runner {
+namespace {
+
+constexpr double kGain = 1.05;
+constexpr double kLongest = 1.0;  // seconds an iteration: thirty of them are a run
+constexpr int kLargest = 1 << 20;
+constexpr int kLargestFirst = 64;  // what no size up to here can do, none can
+
+double best_throughput(auto first, auto last) {
+  double best = 0;
+  for (; first != last; ++first) best = std::max(best, first->throughput());
+  return best;
+}
+
+std::string key_of(const CatalogEntry& entry) {
+  return entry.name.str() + "@" + std::to_string(entry.version);
+}
+
+// An object, whatever is in the file: what was pinned is found again by measuring.
+nlohmann::json pins_in(const std::filesystem::path& file) {
+  auto pins = nlohmann::json::parse(read_file(file).value_or("{}"), nullptr, false);
+  return pins.is_object() ? pins : nlohmann::json::object();
+}
+
+}  // namespace
+
+std::optional<int> next_batch(const std::vector<BatchPoint>& tried) {
+  if (tried.empty()) return 1;
+  const BatchPoint& last = tried.back();
+  const double best = best_throughput(tried.begin(), tried.end());
+  const bool ran = last.status == RunStatus::measured;
+  const bool refused = !ran && (best > 0 || last.batch >= kLargestFirst ||
+                                last.status == RunStatus::unavailable);
+  if (refused || last.batch >= kLargest || (ran && last.latency > kLongest)) return std::nullopt;
+  if (tried.size() > 2) {
+    const double before = best_throughput(tried.begin(), tried.end() - 2);
+    if (before > 0 && best < kGain * before) return std::nullopt;
+  }
+  return last.batch * 2;
+}
+
+std::optional<int> best_batch(const std::vector<BatchPoint>& tried) {
+  const double best = best_throughput(tried.begin(), tried.end());
+  for (const BatchPoint& point : tried)
+    if (best > 0 && point.throughput() * kGain >= best) return point.batch;
+  return std::nullopt;
+}
+
+SweepResult sweep_batches(const CatalogEntry& entry,
+                          const std::function<BatchPoint(const CatalogEntry&, int)>& try_batch) {
+  std::vector<BatchPoint> tried;
+  while (const auto batch = next_batch(tried)) tried.push_back(try_batch(entry, *batch));
+  if (const auto best = best_batch(tried)) return {best, ""};
+  return {std::nullopt, "no batch size up to b" + std::to_string(tried.back().batch) +
+                            " could be run; the last one: " + tried.back().reason};
+}
+
+PinnedBatches::PinnedBatches(std::filesystem::path file) : file_(std::move(file)) {}
+
+std::optional<int> PinnedBatches::find(const std::string& machine_class, const CatalogEntry& entry) const {
+  const auto pins = pins_in(file_);
+  const auto ours = pins.find(machine_class);
+  if (ours == pins.end() || !ours->is_object()) return std::nullopt;
+  const auto found = ours->find(key_of(entry));
+  if (found == ours->end() || !found->is_number_integer() || found->get<int>() < 1) return std::nullopt;
+  return found->get<int>();
+}
+
+void PinnedBatches::pin(const std::string& machine_class, const CatalogEntry& entry, int batch) const {
+  auto pins = pins_in(file_);
+  pins[machine_class][key_of(entry)] = batch;
+  write_durably(file_, pins.dump(1) + "\n");
+}
+
+}  // namespace nightjar::runner

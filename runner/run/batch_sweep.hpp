@@ -1,0 +1,53 @@
+// Finds the batch size with the largest throughput by doubling it, as TorchBench chooses its own, and keeps
+// what was found: `bmax` in a workload's name means that size on this class of machine. Used by `measure`.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/catalog/catalog.hpp"
+#include "storage/model/job.hpp"
+
+namespace nightjar::runner {
+
+struct BatchPoint {
+  int batch = 1;
+  RunStatus status = RunStatus::measured;
+  double latency = 0;  // seconds an iteration, where it was measured
+  std::string reason;  // where it was not
+
+  double throughput() const { return status == RunStatus::measured ? batch / latency : 0; }  // items/s
+};
+
+// The size to try next, from 1 on; nullopt when there is nothing to be gained: two doublings brought less than
+// 5 % together, an iteration took over a second, or the last size could not be run while a smaller one
+// could. (Some models refuse small batches, so failures before the first success end nothing.)
+std::optional<int> next_batch(const std::vector<BatchPoint>& tried);
+
+// The smallest size within 5 % of the largest throughput, so that noise does not double it; nullopt if none ran.
+std::optional<int> best_batch(const std::vector<BatchPoint>& tried);
+
+// `try_batch` runs a workload once; `tell` hears of each point.
+struct SweepResult {
+  std::optional<int> batch;
+  std::string reason;  // why there is none
+};
+SweepResult sweep_batches(const CatalogEntry& entry,
+                          const std::function<BatchPoint(const CatalogEntry&, int)>& try_batch);
+
+// What was found, in a JSON file of the cache folder: by machine class, workload and version.
+class PinnedBatches {
+ public:
+  explicit PinnedBatches(std::filesystem::path file);
+  std::optional<int> find(const std::string& machine_class, const CatalogEntry& entry) const;
+  // Throws std::system_error if the file cannot be written.
+  void pin(const std::string& machine_class, const CatalogEntry& entry, int batch) const;
+
+ private:
+  std::filesystem::path file_;
+};
+
+}  // namespace nightjar::runner

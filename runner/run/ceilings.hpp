@@ -1,0 +1,20 @@
+// The ceilings of this machine's roofline, measured once a machine class, thread count and device.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "runner/run/process_executor.hpp"
+#include "runner/run/profile.hpp"
+
+namespace nightjar::runner {
+
+// From <cache>/ceilings, else measured with the PyTorch at `place` and kept there. nullopt, with the reason
+// told to `progress`, where they cannot be measured: a profile is good without. Throws Stopped.
+std::optional<Ceilings> machine_ceilings(const RunPlace& place, const ProfileConfig& config,
+                                         const std::string& device, std::stop_token stop,
+                                         const std::function<void(const std::string&)>& progress);
+
+}  // namespace nightjar::runner

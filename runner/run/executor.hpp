@@ -1,0 +1,52 @@
+// Port: who carries out the runs of a session. process_executor starts real processes in real
+// environments, scripted_executor makes results up, so that the whole system can be tested.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "runner/machine/lock.hpp"
+#include "runner/run/protocol.hpp"
+#include "storage/model/job.hpp"
+
+namespace nightjar::runner {
+
+// One run of a session; environment and workload are nullptr for a control run.
+struct RunTask {
+  JobId job;
+  int order = 0;
+  const EnvironmentSpec* environment = nullptr;
+  const Workload* workload = nullptr;
+  const RunLimits* limits = nullptr;
+  double slow = 0;  // to be planted, see PlannedRun
+  bool profile = false;  // instead of measuring
+};
+
+struct Prepared {
+  std::string broken;  // not empty: the build cannot be installed or imported; its runs are not tried
+  double seconds = 0;
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  // "<name>@<version>" of all that can run here.
+  virtual std::vector<std::string> workloads() const = 0;
+  // Held from a session's first environment to its last run, so that nothing else of ours compiles or
+  // measures on this machine meanwhile; nullptr where nothing is measured. Throws Stopped.
+  virtual std::unique_ptr<MachineLock> lock_machine(const std::string& purpose, std::stop_token stop) = 0;
+  // Before the first prepare() of a session, with all that it will need.
+  virtual void begin_session(const JobSpec& spec) = 0;
+  // All environments are prepared before the first run, so that nothing but runs is going on while
+  // something is measured. `native`: native workloads will run in it. Throws Transient and Stopped.
+  virtual Prepared prepare(const EnvironmentSpec& environment, bool native, std::stop_token stop) = 0;
+  // Throws Stopped; everything else that can go wrong is a status of the result.
+  virtual ParsedRun run(const RunTask& task, std::stop_token stop) = 0;
+  // The machine that the runs are on; its steal_share is counted from the call before.
+  virtual MachineState machine() = 0;
+};
+
+}  // namespace nightjar::runner

@@ -1,0 +1,62 @@
+// `nightjar-runner measure`: workloads here and now, without a service, in a Python that is at hand.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "runner/catalog/external.hpp"
+#include "runner/run/local_build.hpp"
+#include "runner/run/protocol.hpp"
+#include "storage/model/job.hpp"
+
+namespace nightjar::runner {
+
+struct MeasureConfig {
+  LocalPaths paths;
+  int runs = 5;
+  std::optional<double> minutes;  // after which no run begins
+  RunLimits limits;
+  Externals externals;
+};
+
+struct ChosenWorkload {
+  CatalogEntry workload;
+  int priority = 0;
+  bool listed = true;  // false: nothing here can run it
+};
+
+struct MeasuredWorkload {
+  CatalogEntry workload;
+  std::vector<RunResult> runs = {};  // those that were measured
+  RunStatus status = RunStatus::measured;
+  std::string reason = {};  // of the first run that was not measured; its workload is not tried again
+  std::string details = {};                          // of that run, see ParsedRun
+  std::string accuracy = {};                         // see ParsedRun
+  std::map<std::string, std::string> settings = {};  // how its runs were set up, as they said
+};
+
+struct Measurement {
+  ReadyTorch torch;
+  std::map<std::string, std::string> machine;
+  std::vector<MeasuredWorkload> workloads;
+  MachineState before = {}, after = {};
+};
+
+// In which order the workloads, given by their priorities, have their runs: those of the highest priority in
+// turn until all have `runs`, since what disturbs the machine for a while then disturbs all alike, then
+// those of the next. Pure.
+std::vector<std::size_t> measuring_order(const std::vector<int>& priorities, int runs);
+
+// In that order. When the minutes are used up or somebody asks to stop, a workload that has had a run keeps what it
+// has and the others are left out, which is their reason. A workload at `bmax` is measured at the batch size pinned
+// for it on this class of machine, and named so; one without is given one first (runner/run/batch_sweep.hpp).
+// `progress` is told one line before each run. Throws std::runtime_error if torch cannot be imported, Stopped
+// before the first run.
+Measurement measure(const MeasureConfig& config, const std::vector<ChosenWorkload>& workloads,
+                    std::stop_token stop, const std::function<void(const std::string&)>& progress);
+
+}  // namespace nightjar::runner

@@ -1,0 +1,214 @@
+#include "runner/run/protocol.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string_view>
+
+#include "storage/model/json_io.hpp"
+
+namespace nightjar::runner {
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+namespace {
+
+// A line that breaks the protocol; becomes the run's reason.
+struct Garbage : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+double number_in(const Json& event, const char* name) {
+  const auto found = event.find(name);
+  if (found == event.end() || !found->is_number())
+    throw Garbage(std::string(name) + " is missing or no number");
+  const double value = found->get<double>();
+  if (!std::isfinite(value)) throw Garbage(std::string(name) + " is not finite");
+  return value;
+}
+
+double not_negative(const Json& event, const char* name) {
+  const double value = number_in(event, name);
+  if (value < 0) throw Garbage(std::string(name) + " is negative");
+  return value;
+}
+
+class Reader {
+ public:
+  explicit Reader(ParsedRun& run) : run_(run) {}
+
+  void take(const Json& event) {
+    if (!event.is_object()) throw Garbage("no JSON object");
+    const std::string kind = text_in(event, "event");
+    if (ended_) throw Garbage("something follows the result");
+    if (kind == "ready") return ready(event);
+    if (kind == "sample") return sample(event);
+    if (kind == "result") return result(event);
+    if (kind == "error") return error(event);
+    throw Garbage("no event is called '" + kind.substr(0, 40) + "'");
+  }
+  bool ended() const { return ended_; }
+
+ private:
+  void ready(const Json& event) {
+    if (const auto torch = event.find("torch"); torch != event.end() && torch->is_object())
+      run_.torch = {text_in(*torch, "version"), text_in(*torch, "git_version"),
+                    text_in(*torch, "path")};
+    take_texts(event, "packages", run_.packages);
+    take_texts(event, "settings", run_.settings);
+    if (const auto memory = event.find("memory_after_import");
+        memory != event.end() && !memory->is_null())
+      run_.result.samples["memory_after_import"] = {not_negative(event, "memory_after_import")};
+  }
+
+  static void take_texts(const Json& event, const char* name, std::map<std::string, std::string>& to) {
+    const auto found = event.find(name);
+    if (found == event.end() || !found->is_object()) return;
+    for (const auto& [key, value] : found->items())
+      if (value.is_string()) to[key] = value.get<std::string>();
+  }
+
+  void sample(const Json& event) {
+    const double latency = number_in(event, "latency");
+    if (latency <= 0) throw Garbage("latency is not positive");
+    run_.result.samples["latency"].push_back(latency);
+    run_.result.cpu_seconds.push_back(not_negative(event, "cpu"));
+    run_.result.wait_seconds.push_back(not_negative(event, "wait"));
+    const bool probed = event.contains("slowdown");
+    run_.result.slowdown.push_back(probed ? not_negative(event, "slowdown") : 1);
+  }
+
+  void result(const Json& event) {
+    ended_ = true;
+    run_.result.warmup_iterations = static_cast<int>(not_negative(event, "warmup_iterations"));
+    if (const auto sum = event.find("checksum"); sum != event.end() && !sum->is_null())
+      run_.result.checksum = number_in(event, "checksum");
+    accuracy(event);
+    if (event.contains("fastest_probe")) run_.fastest_probe = not_negative(event, "fastest_probe");
+    const auto metrics = event.find("metrics");
+    if (metrics == event.end()) return;
+    if (!metrics->is_object()) throw Garbage("metrics is no object");
+    for (const auto& [name, values] : metrics->items()) {
+      if (!values.is_array() || values.empty()) throw Garbage("metric " + name + " is no list");
+      for (const auto& value : values) {
+        if (!value.is_number() || !std::isfinite(value.get<double>()))
+          throw Garbage("metric " + name + " holds something that is no number");
+        run_.result.samples[name].push_back(value.get<double>());
+      }
+    }
+  }
+
+  void accuracy(const Json& event) {
+    if (event.contains("accuracy")) run_.accuracy = text_in(event, "accuracy").substr(0, 40);
+  }
+
+  void error(const Json& event) {
+    ended_ = true;
+    accuracy(event);
+    const std::string status = text_in(event, "status");
+    const auto known = enum_from<RunStatus>(status);
+    if (!known || *known == RunStatus::measured) throw Garbage("error with status '" + status + "'");
+    run_.result.status = *known;
+    run_.result.reason = text_in(event, "reason").substr(0, 2000);
+    if (run_.result.reason.empty()) run_.result.reason = "the workload gave no reason";
+  }
+
+  ParsedRun& run_;
+  bool ended_ = false;
+};
+
+void fail(RunResult& result, RunStatus status, std::string reason) {
+  result.status = status;
+  result.reason = std::move(reason);
+}
+
+// nlohmann accepts no NaN or Infinity literal, so those end as garbage too.
+void read_lines(std::string_view text, ParsedRun& run) {
+  Reader reader(run);
+  for (int line = 1; !text.empty(); ++line) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const std::string_view one = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (one.empty()) continue;
+    try {
+      reader.take(Json::parse(one));
+    } catch (const std::exception& error) {
+      const bool json = dynamic_cast<const Json::exception*>(&error) != nullptr;
+      return fail(run.result, RunStatus::failed,
+                  "line " + std::to_string(line) + " of the workload's answer: " +
+                      (json ? "no JSON: '" + std::string(one.substr(0, 80)) + "'" : error.what()));
+    }
+  }
+  if (!reader.ended()) fail(run.result, RunStatus::failed, "the workload ended without a result");
+}
+
+bool is_below(const fs::path& path, const fs::path& folder) {
+  std::error_code error;
+  const std::string inner = fs::weakly_canonical(path, error).string();
+  const std::string outer = fs::weakly_canonical(folder, error).string() + "/";
+  return inner.starts_with(outer);
+}
+
+}  // namespace
+
+std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe,
+                         double slow) {
+  Json request{{"workload", workload ? workload->name.str() : "control"},
+                     {"version", workload ? workload->version : 1},
+                     {"seed", limits.seed},
+                     {"threads", limits.threads},
+                     {"min_iterations", limits.min_iterations},
+                     {"seconds", limits.seconds},
+                     {"fastest_probe", fastest_probe}};
+  if (slow != 0) request["slow"] = slow;
+  return request.dump() + "\n";
+}
+
+std::string mismatch(const ReadyTorch& torch, const ExpectedTorch& expected) {
+  if (!expected.below.empty() && torch.path.empty())
+    return "the workload does not say which torch it loaded; \"ready\" has to name its version and path";
+  if (!expected.below.empty() && !is_below(torch.path, expected.below))
+    return "torch was loaded from '" + torch.path + "' instead of " + expected.below.string();
+  if (!expected.version.empty() && torch.version != expected.version)
+    return "torch says it is version '" + torch.version + "' instead of " + expected.version;
+  if (!expected.git_version.empty() && torch.git_version != expected.git_version)
+    return "torch says it is commit '" + torch.git_version + "' instead of " + expected.git_version;
+  return {};
+}
+
+namespace {
+
+ParsedRun run_of(const ProcessResult& process, const ExpectedTorch& expected) {
+  ParsedRun run;
+  RunResult& result = run.result;
+  result.seconds = process.seconds;
+  read_lines(process.protocol, run);
+  if (process.program_missing)
+    fail(result, RunStatus::unavailable, process.start_error);
+  else if (process.out_of_memory)
+    fail(result, RunStatus::out_of_memory, process.describe());
+  else if (process.timed_out)
+    fail(result, RunStatus::timed_out, process.describe());
+  else if (!process.flooded.empty() || process.stopped || !process.start_error.empty())
+    fail(result, RunStatus::failed, process.describe());
+  else if (process.signal != 0)
+    fail(result, RunStatus::crashed, process.describe());
+  else if (process.exit_code != 0 &&
+           (result.status == RunStatus::measured || process.protocol.empty()))
+    fail(result, RunStatus::failed, process.describe());
+  if (result.status != RunStatus::measured) return run;
+  if (const auto wrong = mismatch(run.torch, expected); !wrong.empty())
+    fail(result, RunStatus::broken_environment, wrong);
+  else if (!result.samples.contains("latency"))
+    fail(result, RunStatus::failed, "the workload gave a result but no sample");
+  return run;
+}
+
+}  // namespace
+
+ParsedRun parse_run(const ProcessResult& process, const ExpectedTorch& expected) {
+  ParsedRun run = run_of(process, expected);
+  if (run.result.status != RunStatus::measured) run.details = process.end_of_output();
+  return run;
+}
+
+}  // namespace nightjar::runner

@@ -1,0 +1,49 @@
+// What the runner says to a workload process and what it makes of the answer. A pure translation:
+// whatever a process does, one RunResult with a status comes out.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "runner/process/process.hpp"
+#include "storage/model/job.hpp"
+
+namespace nightjar::runner {
+
+// The request for standard input. `workload` nullptr: the control workload. `fastest_probe`: what such
+// a program has said so far on this machine, seconds; 0: nothing yet.
+// `slow`: see PlannedRun.
+std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe,
+                         double slow = 0);
+
+// What a run must have run in; empty fields are not checked.
+struct ExpectedTorch {
+  std::filesystem::path below;  // torch must have been loaded from here
+  std::string version;
+  std::string git_version;
+};
+
+// What a run said about itself beside its samples.
+struct ReadyTorch {
+  std::string version, git_version, path;
+};
+
+struct ParsedRun {
+  RunResult result;  // `order` and `started_at` are the caller's to set
+  ReadyTorch torch;
+  std::map<std::string, std::string> packages, settings;
+  double fastest_probe = 0;  // seconds; 0: it said nothing of it
+  std::string details;   // of a run that was not measured: the end of what the program printed, in lines
+  std::string accuracy;  // of a compiled workload, in dynamo's words: "pass", "fail_accuracy", ...; or empty
+};
+
+// Reasons name what was wrong with which line. A crash, time-out or kill outweighs whatever was said
+// before; a process that said "error" is believed; samples without a result are a failed run.
+ParsedRun parse_run(const ProcessResult& process, const ExpectedTorch& expected);
+
+// Empty if `torch` is what was expected, else a sentence.
+std::string mismatch(const ReadyTorch& torch, const ExpectedTorch& expected);
+
+}  // namespace nightjar::runner

@@ -1,0 +1,23 @@
+// One job from its first environment to its last run: what a runner answers to a JobSpec.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+
+#include "runner/run/executor.hpp"
+#include "storage/model/job.hpp"
+#include "storage/model/time.hpp"
+
+namespace nightjar::runner {
+
+// Empty if the session can be run as it is, else what is wrong with it: an index out of its list, no
+// run, a thread count below one.
+std::string problem_of(const JobSpec& spec);
+
+// With the machine to itself: environments first, then every run in order. Throws Transient (the job may be tried again) and
+// Stopped; runs that go wrong are results. `done` is told after each run.
+SessionResult run_session(JobId job, const JobSpec& spec, Executor& executor, const Clock& clock,
+                          std::stop_token stop,
+                          const std::function<void(const RunResult&)>& done = {});
+
+}  // namespace nightjar::runner

@@ -1,0 +1,36 @@
+#include "runner/run/usual_probes.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "runner/catalog/catalog.hpp"
+
+namespace nightjar::runner {
+namespace {
+
+constexpr std::size_t kRunsKept = 40;
+
+std::string program_of(const WorkloadName& name) {
+  return is_native(name) ? "native" : is_ours(name.suite()) ? "python" : name.str();
+}
+
+}  // namespace
+
+double UsualProbes::of(const Workload* workload) const {
+  if (!workload) return 0;
+  const auto found = last_.find(program_of(workload->name));
+  if (found == last_.end()) return 0;
+  std::vector<double> probes(found->second.begin(), found->second.end());
+  const auto quartile = probes.begin() + static_cast<std::ptrdiff_t>(probes.size() / 4);
+  std::nth_element(probes.begin(), quartile, probes.end());
+  return *quartile;
+}
+
+void UsualProbes::note(const Workload* workload, double seconds) {
+  if (!workload || seconds <= 0) return;
+  auto& last = last_[program_of(workload->name)];
+  last.push_back(seconds);
+  if (last.size() > kRunsKept) last.pop_front();
+}
+
+}  // namespace nightjar::runner

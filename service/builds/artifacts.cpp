@@ -1,0 +1,162 @@
+#include "service/builds/artifacts.hpp"
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <system_error>
+#include <vector>
+
+namespace nightjar::service {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view temporary_prefix = "tmp-";
+
+[[noreturn]] void fail(const std::string& attempt, const fs::path& path,
+                       const std::error_code& error) {
+  throw std::runtime_error("cannot " + attempt + " " + path.string() + ": " + error.message());
+}
+
+// Waits until the file's bytes (or the folder's names) are on the disk.
+void sync(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
+  const std::error_code error(errno, std::generic_category());
+  if (descriptor >= 0) ::close(descriptor);
+  if (!synced) fail("write to disk", path, error);
+}
+
+}  // namespace
+
+Sha256 sha256_of_file(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) fail("read", file, std::error_code(errno, std::generic_category()));
+  const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> digest(EVP_MD_CTX_new(),
+                                                                  EVP_MD_CTX_free);
+  EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr);
+  std::vector<char> block(1 << 16);
+  while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0)
+    EVP_DigestUpdate(digest.get(), block.data(), static_cast<std::size_t>(in.gcount()));
+  if (in.bad()) fail("read", file, std::error_code(errno, std::generic_category()));
+  std::array<unsigned char, 32> bytes{};
+  EVP_DigestFinal_ex(digest.get(), bytes.data(), nullptr);
+  std::string text;
+  for (const unsigned byte : bytes)
+    for (const unsigned half : {byte >> 4, byte & 15U}) text.push_back("0123456789abcdef"[half]);
+  return *Sha256::parse(text);
+}
+
+Artifacts::Artifacts(fs::path folder, std::uint64_t limit_bytes, const Clock& clock)
+    : folder_(std::move(folder)), limit_bytes_(limit_bytes), clock_(clock) {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) fail("make the artifact folder", folder_, error);
+  scan();
+}
+
+void Artifacts::scan() {
+  std::error_code error;
+  for (fs::directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    std::error_code gone;
+    if (name.starts_with(temporary_prefix)) {
+      fs::remove(at->path(), gone);
+    } else if (const auto sha256 = Sha256::parse(name); sha256 && at->is_regular_file(gone)) {
+      const auto used = std::chrono::file_clock::to_sys(at->last_write_time());
+      entries_[*sha256] = {at->file_size(), std::chrono::time_point_cast<Time::duration>(used)};
+    }
+  }
+  if (error) fail("list", folder_, error);
+}
+
+fs::path Artifacts::temporary() {
+  const std::lock_guard lock(mutex_);
+  return folder_ / (std::string(temporary_prefix) + std::to_string(::getpid()) + "-" +
+                    std::to_string(next_temporary_++));
+}
+
+Sha256 Artifacts::add(const fs::path& file) {
+  const Sha256 sha256 = sha256_of_file(file);
+  sync(file);
+  const std::lock_guard lock(mutex_);
+  std::error_code error;
+  const auto size_bytes = fs::file_size(file, error);
+  if (error) fail("read the size of", file, error);
+  fs::permissions(file, fs::perms::owner_read | fs::perms::group_read, error);
+  fs::rename(file, file_of(sha256), error);  // replaces what is there by the same bytes
+  if (error) fail("move to the artifacts", file, error);
+  sync(folder_);
+  Entry& entry = entries_[sha256];
+  entry.size_bytes = size_bytes;
+  touch(sha256, entry);
+  make_room(sha256);
+  return sha256;
+}
+
+std::optional<fs::path> Artifacts::path(const Sha256& sha256) {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(sha256);
+  if (found == entries_.end()) return std::nullopt;
+  std::error_code error;
+  if (!fs::is_regular_file(file_of(sha256), error)) {  // somebody tidied up by hand
+    entries_.erase(found);
+    return std::nullopt;
+  }
+  touch(sha256, found->second);
+  return file_of(sha256);
+}
+
+bool Artifacts::holds(const Sha256& sha256) const {
+  const std::lock_guard lock(mutex_);
+  std::error_code error;
+  return entries_.contains(sha256) && fs::is_regular_file(file_of(sha256), error);
+}
+
+void Artifacts::pin(std::set<Sha256> pinned) {
+  const std::lock_guard lock(mutex_);
+  pinned_ = std::move(pinned);
+}
+
+std::uint64_t Artifacts::size_bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t sum = 0;
+  for (const auto& [sha256, entry] : entries_) sum += entry.size_bytes;
+  return sum;
+}
+
+void Artifacts::touch(const Sha256& sha256, Entry& entry) {
+  entry.used_at = clock_.now();
+  std::error_code ignored;  // a use that is forgotten at a restart costs a download at most
+  fs::last_write_time(file_of(sha256),
+                      std::chrono::file_clock::from_sys(
+                          std::chrono::time_point_cast<std::chrono::nanoseconds>(entry.used_at)),
+                      ignored);
+}
+
+void Artifacts::make_room(const Sha256& keep) {
+  std::uint64_t sum = 0;
+  for (const auto& [sha256, entry] : entries_) sum += entry.size_bytes;
+  while (sum > limit_bytes_) {
+    auto oldest = entries_.end();
+    for (auto at = entries_.begin(); at != entries_.end(); ++at) {
+      if (at->first == keep || pinned_.contains(at->first)) continue;
+      if (oldest == entries_.end() || at->second.used_at < oldest->second.used_at) oldest = at;
+    }
+    if (oldest == entries_.end()) return;
+    std::error_code error;
+    fs::remove(file_of(oldest->first), error);  // a reader that has it open reads on
+    if (error) fail("remove the artifact", file_of(oldest->first), error);
+    sum -= oldest->second.size_bytes;
+    entries_.erase(oldest);
+  }
+}
+
+}  // namespace nightjar::service

@@ -1,0 +1,64 @@
+#include "service/builds/directory_source.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "service/builds/artifacts.hpp"
+#include "service/builds/index_page.hpp"
+#include "service/builds/index_source.hpp"
+
+namespace nightjar::service {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view scheme = "file://";
+
+}  // namespace
+
+DirectorySource::DirectorySource(fs::path directory, std::string variant, std::string python_tag)
+    : directory_(fs::absolute(directory).lexically_normal()),
+      variant_(std::move(variant)),
+      python_tag_(std::move(python_tag)) {}
+
+std::vector<ListedWheel> DirectorySource::list() {
+  problems_.clear();
+  std::error_code error;
+  std::vector<std::string> names;
+  for (fs::directory_iterator at(directory_, error), end; !error && at != end; at.increment(error))
+    if (at->is_regular_file()) names.push_back(at->path().filename().string());
+  if (error)
+    throw std::runtime_error("cannot list builds: " + directory_.string() + ": " + error.message());
+  std::sort(names.begin(), names.end());
+  std::vector<ListedWheel> wheels;
+  for (const std::string& name : names) {
+    std::string problem;
+    if (auto wheel = select_wheel(name, variant_, python_tag_, problem)) {
+      wheel->url = std::string(scheme) + (directory_ / name).string();
+      wheels.push_back(std::move(*wheel));
+    }
+    if (!problem.empty()) problems_.push_back(directory_.string() + ": " + problem);
+  }
+  return in_order(std::move(wheels));
+}
+
+Sha256 DirectorySource::fetch(const ListedWheel& wheel, const fs::path& to) {
+  if (!wheel.url.starts_with(scheme))
+    throw std::runtime_error("cannot copy " + wheel.url + ": it is not in " + directory_.string());
+  const fs::path from = wheel.url.substr(scheme.size());
+  std::error_code error;
+  fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
+  if (error)
+    throw std::runtime_error("cannot copy " + from.string() + " to " + to.string() + ": " +
+                             error.message());
+  return sha256_of_file(to);
+}
+
+std::unique_ptr<BuildSource> make_source(const Config::Source& config) {
+  if (config.directory.empty())
+    return std::make_unique<IndexSource>(config.index, config.variant, config.python_tag);
+  return std::make_unique<DirectorySource>(config.directory, config.variant, config.python_tag);
+}
+
+}  // namespace nightjar::service

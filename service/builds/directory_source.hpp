@@ -1,0 +1,31 @@
+// Builds from a directory of wheels: a mirror, or what a person put there.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "service/config.hpp"
+#include "service/builds/build_source.hpp"
+
+namespace nightjar::service {
+
+class DirectorySource final : public BuildSource {
+ public:
+  DirectorySource(std::filesystem::path directory, std::string variant, std::string python_tag);
+  // A file that is still being written is not a whole zip yet; names that start with '.' are left
+  // alone, so write to such a name and rename.
+  std::vector<ListedWheel> list() override;
+  const std::vector<std::string>& problems() const override { return problems_; }
+  Sha256 fetch(const ListedWheel& wheel, const std::filesystem::path& to) override;
+
+ private:
+  std::filesystem::path directory_;
+  std::string variant_, python_tag_;
+  std::vector<std::string> problems_;
+};
+
+// The source that the configuration names.
+std::unique_ptr<BuildSource> make_source(const Config::Source& config);
+
+}  // namespace nightjar::service

@@ -1,0 +1,45 @@
+// The anchors of a PEP 503 page, read tolerantly: real index pages are written by many hands. Pure;
+// used by IndexSource.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "service/builds/build_source.hpp"
+
+namespace nightjar::service {
+
+struct Anchor {
+  std::string href;     // as written, entities resolved
+  bool yanked = false;  // PEP 592: withdrawn, not to be installed
+};
+// In order of appearance. Comments and scripts are skipped, tags and attributes may have any case
+// and any quotes; an anchor without href, or cut off, is left out.
+std::vector<Anchor> read_anchors(std::string_view html);
+
+// "&amp;" to "&", also "&#43;" and "&#x2B;"; what is no known entity stays as it is.
+std::string resolve_entities(std::string_view text);
+// RFC 3986 section 5.2 for http(s) bases: absolute, "//host/...", "/path", "relative", "../up".
+// nullopt if the result is no http(s) URL.
+std::optional<std::string> resolve_url(std::string_view base, std::string_view href);
+
+struct IndexPage {
+  std::vector<ListedWheel> wheels;    // as BuildSource::list() promises
+  std::vector<std::string> problems;  // broken entries, one line each
+};
+// `page_url` is what hrefs are relative to. Throws std::runtime_error that names it if this is no
+// page that lists files at all: an empty one, an error in disguise.
+IndexPage read_index_page(std::string_view page_url, std::string_view html,
+                          std::string_view variant, std::string_view python_tag);
+
+// Oldest first; of several versions on one date the one with the highest base, of equal versions
+// the first. What BuildSource::list() promises, for any source.
+std::vector<ListedWheel> in_order(std::vector<ListedWheel> wheels);
+// The wheel that `file_name` names, without url: nullopt if it is of another variant, Python or
+// platform, or no nightly. `problem` is set if it is not a wheel name at all.
+std::optional<ListedWheel> select_wheel(std::string_view file_name, std::string_view variant,
+                                        std::string_view python_tag, std::string& problem);
+
+}  // namespace nightjar::service

@@ -1,0 +1,33 @@
+#include "service/builds/index_source.hpp"
+
+#include <stdexcept>
+
+#include "service/builds/index_page.hpp"
+
+namespace nightjar::service {
+
+IndexSource::IndexSource(std::string index, std::string variant, std::string python_tag)
+    : page_url_(std::move(index) + "/torch/"),
+      variant_(std::move(variant)),
+      python_tag_(std::move(python_tag)) {}
+
+std::vector<ListedWheel> IndexSource::list() {
+  problems_.clear();
+  web::ClientRequest request;
+  request.url = page_url_;
+  request.headers = {{"Accept", "text/html"}, {"Cache-Control", "no-cache"}};
+  const web::Client::Result result = client_.send(request);
+  if (!result) throw std::runtime_error("cannot list builds: " + result.failure.what);
+  if (result.response->status != 200)
+    throw std::runtime_error("cannot list builds: " + page_url_ + " answered " +
+                             std::to_string(result.response->status));
+  IndexPage page = read_index_page(page_url_, result.response->body, variant_, python_tag_);
+  problems_ = std::move(page.problems);
+  return std::move(page.wheels);
+}
+
+Sha256 IndexSource::fetch(const ListedWheel& wheel, const std::filesystem::path& to) {
+  return client_.download(wheel.url, {}, to);
+}
+
+}  // namespace nightjar::service

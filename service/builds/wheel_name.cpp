@@ -1,0 +1,128 @@
+#include "service/builds/wheel_name.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+namespace nightjar::service {
+
+namespace {
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const auto end = text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+// Decimal digits only, no sign, at most nine of them.
+std::optional<int> number(std::string_view text) {
+  int value = 0;
+  const char* end = text.data() + text.size();
+  if (text.empty() || text.size() > 9 || text[0] == '-') return std::nullopt;
+  const auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  return value;
+}
+
+std::optional<std::string> date_of(std::string_view digits) {
+  const auto all = number(digits);
+  if (digits.size() != 8 || !all) return std::nullopt;
+  const std::chrono::year_month_day day{std::chrono::year(*all / 10000),
+                                        std::chrono::month(static_cast<unsigned>(*all / 100 % 100)),
+                                        std::chrono::day(static_cast<unsigned>(*all % 100))};
+  if (!day.ok()) return std::nullopt;
+  return std::string(digits.substr(0, 4)) + "-" + std::string(digits.substr(4, 2)) + "-" +
+         std::string(digits.substr(6, 2));
+}
+
+bool is_word(std::string_view text, std::string_view also) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           also.find(c) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+std::optional<TorchVersion> parse_version(std::string_view text) {
+  TorchVersion version;
+  version.text = text;
+  if (const auto plus = text.find('+'); plus != std::string_view::npos) {
+    version.variant = text.substr(plus + 1);
+    text = text.substr(0, plus);
+    if (!is_word(version.variant, ".")) return std::nullopt;
+  }
+  if (const auto dev = text.find(".dev"); dev != std::string_view::npos) {
+    const auto date = date_of(text.substr(dev + 4));
+    if (!date) return std::nullopt;
+    version.date = *date;
+    text = text.substr(0, dev);
+  }
+  for (const std::string& part : split(text, '.')) {
+    const auto value = number(part);
+    if (!value) return std::nullopt;
+    version.base.push_back(*value);
+  }
+  return version;
+}
+
+bool WheelName::fits(std::string_view python_tag) const {
+  const auto is_ours = [](const std::string& platform) {
+    return platform == "any" || platform == "linux_x86_64" ||
+           (platform.starts_with("manylinux") && platform.ends_with("_x86_64"));
+  };
+  return std::find(python_tags.begin(), python_tags.end(), python_tag) != python_tags.end() &&
+         std::any_of(platform_tags.begin(), platform_tags.end(), is_ours);
+}
+
+std::optional<WheelName> parse_wheel_name(std::string_view file_name) {
+  constexpr std::string_view suffix = ".whl";
+  if (!file_name.ends_with(suffix)) return std::nullopt;
+  file_name.remove_suffix(suffix.size());
+  std::vector<std::string> parts = split(file_name, '-');
+  // name-version[-build]-python-abi-platform; a build number starts with a digit.
+  if (parts.size() == 6 && !parts[2].empty() && parts[2][0] >= '0' && parts[2][0] <= '9')
+    parts.erase(parts.begin() + 2);
+  if (parts.size() != 5) return std::nullopt;
+  for (const std::string& part : parts)
+    if (!is_word(part, "_.+!")) return std::nullopt;
+  const auto version = parse_version(parts[1]);
+  if (!version) return std::nullopt;
+  WheelName name{parts[0], *version, split(parts[2], '.'), split(parts[4], '.')};
+  // A free-threaded Python has the tag cp313 and the ABI cp313t: it is another Python.
+  if (parts[3].ends_with('t') && parts[3].starts_with("cp"))
+    for (std::string& tag : name.python_tags)
+      if (tag + "t" == parts[3]) tag = parts[3];
+  return name;
+}
+
+std::optional<std::string> percent_decode(std::string_view text) {
+  std::string decoded;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded.push_back(text[i]);
+      continue;
+    }
+    unsigned value = 0;
+    if (i + 2 >= text.size()) return std::nullopt;
+    const char* end = text.data() + i + 3;
+    const auto parsed = std::from_chars(text.data() + i + 1, end, value, 16);
+    if (parsed.ec != std::errc() || parsed.ptr != end || value == 0) return std::nullopt;
+    decoded.push_back(static_cast<char>(value));
+    i += 2;
+  }
+  return decoded;
+}
+
+std::string file_name_of(std::string_view url) {
+  url = url.substr(0, url.find_first_of("?#"));
+  const auto slash = url.rfind('/');
+  if (slash != std::string_view::npos) url.remove_prefix(slash + 1);
+  return percent_decode(url).value_or("");
+}
+
+}  // namespace nightjar::service

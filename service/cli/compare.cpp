@@ -1,0 +1,134 @@
+#include "service/cli/compare.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "service/cli/failure.hpp"
+#include "service/cli/metrics_files.hpp"
+#include "service/cli/text_table.hpp"
+#include "bisect/detection.hpp"
+
+namespace nightjar::cli {
+namespace {
+
+struct Row {
+  std::string metric, verdict, unit;  // no unit if it is not known
+  double control = 0, treatment = 0;
+  std::optional<bisect::Ratio> ratio;  // none of a slope, which has a difference
+  bisect::Difference difference;
+  std::size_t control_runs = 0, treatment_runs = 0;
+};
+
+std::string verdict_of(bisect::Confirmation::Verdict verdict) {
+  using Verdict = bisect::Confirmation::Verdict;
+  switch (verdict) {
+    case Verdict::worse: return "worse";
+    case Verdict::better: return "better";
+    case Verdict::same: return "same";
+    default: return "inconclusive";
+  }
+}
+
+Row compare_metric(const std::string& name, const std::vector<double>& control,
+                   const std::vector<double>& treatment, double threshold) {
+  Row row;
+  row.metric = name;
+  row.unit = unit_of(name);
+  row.control = bisect::hodges_lehmann(control);
+  row.treatment = bisect::hodges_lehmann(treatment);
+  row.control_runs = control.size();
+  row.treatment_runs = treatment.size();
+  const Metric* metric = metric_of(name);
+  if (metric && metric->repeatability == Repeatability::slope) {
+    const auto judged = bisect::judge_difference(control, treatment, metric->least_change);
+    row.verdict = verdict_of(judged.verdict);
+    row.difference = judged.difference;
+    return row;
+  }
+  bisect::DetectionPolicy policy;
+  policy.threshold = threshold;
+  if (metric) policy.repeatability = metric->repeatability;
+  if (higher_is_better(name)) policy.direction = Direction::higher_is_better;
+  row.verdict = verdict_of(bisect::confirm(control, treatment, policy, bisect::RunsToCome::none).verdict);
+  row.ratio = bisect::shift(control, treatment, policy.confidence);
+  return row;
+}
+
+bool any_is(const char* verdict, const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.verdict == verdict; });
+}
+
+// What `nightjar-runner measure` wrote has all iterations, of which a run's value is made here.
+bool any_is_of_runs(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const Row& row) { return row.metric.ends_with(" latency"); });
+}
+
+nlohmann::json row_json(const Row& row) {
+  nlohmann::json out = {{"metric", row.metric},
+                         {"verdict", row.verdict},
+                         {"unit", row.unit.empty() ? nlohmann::json() : nlohmann::json(row.unit)},
+                         {"control", row.control},
+                         {"treatment", row.treatment},
+                         {"runs", {{"control", row.control_runs}, {"treatment", row.treatment_runs}}}};
+  if (row.ratio) {
+    out.update({{"ratio", row.ratio->ratio}, {"low", row.ratio->low}, {"high", row.ratio->high}});
+  } else {
+    const auto [value, low, high] = row.difference;
+    out["difference"] = {{"value", value}, {"low", low}, {"high", high}};
+  }
+  return out;
+}
+
+std::string change_text(const Row& row) {
+  char text[80];
+  if (row.ratio) {
+    std::snprintf(text, sizeof text, "%.3f (%.3f to %.3f)", row.ratio->ratio, row.ratio->low, row.ratio->high);
+  } else {
+    std::snprintf(text, sizeof text, "%+.6g (%+.6g to %+.6g)", row.difference.value, row.difference.low,
+                  row.difference.high);
+  }
+  return text;
+}
+
+TextTable rows_table(const std::vector<Row>& rows) {
+  const bool all_ratios = std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.ratio.has_value(); });
+  const char* change = all_ratios ? "ratio (95 % interval)" : "ratio, or +difference (95 % interval)";
+  TextTable table{{"metric", "unit", "control", "treatment", change, "verdict"}, {}, 2};
+  for (const Row& row : rows) {
+    char control[32], treatment[32];
+    std::snprintf(control, sizeof control, "%.6g", row.control);
+    std::snprintf(treatment, sizeof treatment, "%.6g", row.treatment);
+    table.rows.push_back({row.metric, row.unit, control, treatment, change_text(row), row.verdict});
+  }
+  return table;
+}
+
+}  // namespace
+
+int compare(const CompareOptions& options) {
+  const auto control = read_metrics(options.control);
+  const auto treatment = read_metrics(options.treatment);
+  std::vector<Row> rows;
+  for (const auto& [metric, values] : control)
+    if (const auto other = treatment.find(metric); other != treatment.end())
+      rows.push_back(compare_metric(metric, values, other->second, options.threshold));
+  if (rows.empty()) throw BadInput("cannot compare: no metric is in the files of both sides");
+  if (options.format == "json") {
+    auto list = nlohmann::json::array();
+    for (const Row& row : rows) list.push_back(row_json(row));
+    std::printf("%s\n", nlohmann::json{{"metrics", list}}.dump(2).c_str());
+  } else {
+    std::fputs(table_text(rows_table(rows), options.format == "markdown").c_str(), stdout);
+    if (options.format == "table" && any_is_of_runs(rows))
+      std::puts("latency: the first decile of a run's undisturbed iterations; `nightjar-runner measure` "
+                "prints their middle");
+    if (options.format == "table" && any_is("inconclusive", rows))
+      std::puts("inconclusive: more runs would tell (at least 5 a side, 3 of a peak memory)");
+  }
+  return any_is("worse", rows) && options.fail_on_worse ? 1 : 0;
+}
+
+}  // namespace nightjar::cli

@@ -1,0 +1,42 @@
+#include "service/cli/ends.hpp"
+
+#include "bisect/power.hpp"
+
+namespace nightjar::cli {
+namespace {
+
+std::vector<double> values_of(const std::vector<bisect::SearchRun>& runs, int commit) {
+  std::vector<double> values;
+  for (const auto& run : runs)
+    if (run.commit == commit) values.push_back(run.value);
+  return values;
+}
+
+}  // namespace
+
+std::optional<Level> level_of(const std::vector<bisect::SearchRun>& runs, int commit) {
+  const auto values = values_of(runs, commit);
+  if (values.empty()) return std::nullopt;
+  const auto [low, high] = bisect::hodges_lehmann_interval(values, kConfidence);
+  return Level{bisect::hodges_lehmann(values), low, high, static_cast<int>(values.size())};
+}
+
+std::optional<Ends> ends_of(const bisect::SearchLog& log, bool seeks_less) {
+  const auto good = level_of(log.runs, 0), bad = level_of(log.runs, log.commits);
+  if (!good || !bad || good->runs < 2 || bad->runs < 2) return std::nullopt;
+  const auto change = bisect::shift(values_of(log.runs, 0), values_of(log.runs, log.commits), kConfidence);
+  const double smallest = bisect::smallest_seen(change, good->runs, bad->runs, kConfidence, kPower);
+  return Ends{*good, *bad, change, seeks_less ? 1 / smallest : smallest};
+}
+
+bisect::SearchLog as_costs(bisect::SearchLog log, bool seeks_less) {
+  if (seeks_less)
+    for (auto& run : log.runs) run.value = 1 / run.value;
+  return log;
+}
+
+bisect::Ratio measured_ratio(const bisect::Ratio& cost, bool seeks_less) {
+  return seeks_less ? bisect::Ratio{1 / cost.ratio, 1 / cost.high, 1 / cost.low} : cost;
+}
+
+}  // namespace nightjar::cli

@@ -1,0 +1,210 @@
+// nightjar: the statistics and the search of the service, for a person's terminal and for CI scripts.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+
+#include "service/cli/bisect_run.hpp"
+#include "service/cli/compare.hpp"
+#include "service/cli/detect.hpp"
+#include "service/cli/failure.hpp"
+#include "service/cli/profile_diff.hpp"
+#include "service/cli/repeat.hpp"
+#include "service/cli/summary.hpp"
+#include "service/cli/verify.hpp"
+#include "runner/process/failure.hpp"
+#include "runner/process/stop_on_signal.hpp"
+#include "storage/model/share.hpp"
+
+namespace {
+using namespace nightjar;
+using namespace nightjar::cli;
+
+double share(const std::string& text) {
+  try {
+    return parse_share(text);
+  } catch (const std::invalid_argument& error) {
+    throw BadInput(std::string("--threshold ") + error.what());
+  }
+}
+
+struct Commands {
+  CLI::App app{"Noise-aware change detection, comparison and bisection.", "nightjar"};
+  DetectOptions detect;
+  CompareOptions compare;
+  BisectOptions bisect;
+  VerifyOptions verify;
+  SummaryOptions summary;
+  RepeatOptions repeat;
+  bool summary_json = false;
+  ProfileDiffOptions profile_diff;
+  std::string threshold = "7%", direction = "lower", fail_on;
+  CLI::App *detect_command, *compare_command, *bisect_command, *run_command, *verify_command,
+      *summary_command, *repeat_command, *profile_diff_command;
+
+  Commands() {
+    app.set_version_flag("--version", "nightjar " NIGHTJAR_VERSION);
+    app.require_subcommand(1);
+    add_detect();
+    add_compare();
+    add_bisect();
+    add_verify();
+    add_summary();
+    add_profile_diff();
+    add_repeat();
+  }
+
+  void add_fail_on(CLI::App& command) {
+    command.add_option("--fail-on", fail_on, "exit with 1 if something is worse")->check(CLI::IsMember({"worse"}));
+  }
+
+  void add_detect() {
+    detect_command = app.add_subcommand("detect", "Change points of a series");
+    detect_command->footer(
+        "Example: does the last change to the parser show?\n"
+        "  nightjar detect series.csv --fail-on worse\n"
+        "Rows are `position,value`; a first line that says so may be left out. Positions that are all numbers\n"
+        "are sorted; others, such as commits or dates, are taken in the order of the file.");
+    detect_command->add_option("file", detect.file, "CSV: position,value; rows of one position are its runs; - for standard input")
+        ->required();
+    detect_command->add_option("--threshold", threshold, "smallest change to report")->capture_default_str();
+    detect_command->add_option("--direction", direction, "which way is better")
+        ->check(CLI::IsMember({"lower", "higher"}))->capture_default_str();
+    add_fail_on(*detect_command);
+    detect_command->add_flag("--json", detect.json);
+  }
+
+  void add_compare() {
+    compare_command = app.add_subcommand("compare", "Files of metrics, control against treatment");
+    compare_command->add_option("--control", compare.control, "files; several are runs")->required();
+    compare_command->add_option("--treatment", compare.treatment, "files; several are runs")->required();
+    compare_command->add_option("--threshold", threshold, "smallest change to flag")->capture_default_str();
+    add_fail_on(*compare_command);
+    compare_command->add_option("--format", compare.format)
+        ->check(CLI::IsMember({"table", "markdown", "json"}))->capture_default_str();
+    compare_command->footer(
+        "Files: TorchBench's metrics-*.json, dynamo's performance CSV, and what\n"
+        "`nightjar-runner measure --json` wrote, whose runs count each.");
+  }
+
+  void add_summary() {
+    summary_command = app.add_subcommand("summary", "What suites came to: pass rate, speed-up, compile time, memory");
+    summary_command->footer(
+        "Example: what does this build's compiler do for the models?\n"
+        "  nightjar summary inductor_torchbench_float32_inference_cpu_performance.csv\n"
+        "Files: dynamo's performance and accuracy CSV (X_accuracy.csv beside X_performance.csv is found), and\n"
+        "what `nightjar-runner measure --json` wrote. Definitions are the PyTorch dashboard's (docs/formats.md).");
+    summary_command->add_option("files", summary.files, "dynamo CSV or measure JSON")->required();
+    summary_command->add_option("--beside", summary.beside, "the same suites on another machine class");
+    summary_command->add_option("--format", summary.format)
+        ->check(CLI::IsMember({"table", "markdown", "json"}))->capture_default_str();
+    summary_command->add_flag("--json", summary_json, "the same as --format json");
+  }
+
+  void add_bisect() {
+    bisect_command = app.add_subcommand("bisect", "Find the commit that made something worse, or better");
+    bisect_command->require_subcommand(1);
+    run_command = bisect_command->add_subcommand("run", "git bisect run for noisy numbers");
+    run_command->footer(
+        "Example: which commit made the parser slower?\n"
+        "  nightjar bisect run --repo . --good v1.2 --bad main --build 'make -s' \\\n"
+        "    --measure './bench parse | tail -1' --state search.json\n"
+        "The last line that --measure prints is one number; lower is better, unless --direction higher\n"
+        "says otherwise. Exit code 125 of --measure, or a failing --build, says that a commit is untestable.\n"
+        "Both find the commit's id in $NIGHTJAR_COMMIT.\n"
+        "Searched is the first-parent history from good to bad. The repository is never modified.\n"
+        "Exit codes: 0 culprit found, 1 none, 2 wrong use, 3 something broke.");
+    run_command->add_option("--repo", bisect.repository, "git repository")->capture_default_str();
+    run_command->add_option("--good", bisect.good, "revision that is still good")->required();
+    run_command->add_option("--bad", bisect.bad, "revision that is bad")->required();
+    run_command->add_option("--measure", bisect.measure, "command; prints a number as its last line")->required();
+    run_command->add_option("--build", bisect.build, "command; runs once a commit");
+    run_command->add_option("--threshold", threshold, "smallest change to blame for")->capture_default_str();
+    run_command->add_option("--direction", direction, "which number is better; higher for a throughput")
+        ->check(CLI::IsMember({"lower", "higher"}))->capture_default_str();
+    run_command->add_option("--find", bisect.find, "what to search for: what made it worse, or better")
+        ->check(CLI::IsMember({"worse", "better"}))->capture_default_str();
+    run_command->add_option("--max-runs", bisect.max_runs, "budget; the search ends undecided when it is spent")
+        ->check(CLI::Range(10, 1'000'000))->capture_default_str();
+    run_command->add_option("--jobs", bisect.jobs, "builds at once; measuring stays one at a time")
+        ->check(CLI::Range(1, 64))->capture_default_str();
+    run_command->add_option("--timeout", bisect.timeout_seconds, "seconds that one command may take")
+        ->check(CLI::Range(0.01, 1e6))->capture_default_str();
+    run_command->add_option("--state", bisect.state, "file to keep the search in, and to go on from");
+    run_command->add_flag("--json", bisect.json);
+  }
+
+  void add_verify() {
+    verify_command = app.add_subcommand("verify", "Judge a verdict again from its evidence bundle");
+    verify_command->footer(
+        "Example: is regression 3 what the service says it is?\n"
+        "  curl -s $SERVICE/api/v1/regressions/3/evidence | nightjar verify -\n"
+        "Exit codes: 0 every verdict agrees, 1 one differs, 2 no bundle.");
+    verify_command->add_option("bundle", verify.bundle, "file; - for standard input")->required();
+    verify_command->add_flag("--json", verify.json);
+  }
+
+  void add_profile_diff() {
+    profile_diff_command = app.add_subcommand("profile-diff", "Which operators got slower between two profiles");
+    profile_diff_command->add_option("before", profile_diff.before, "file of `nightjar-runner profile --json`")
+        ->required();
+    profile_diff_command->add_option("after", profile_diff.after, "the same, of the later build")->required();
+    profile_diff_command->add_flag("--json", profile_diff.json);
+  }
+
+  void add_repeat() {
+    repeat_command = app.add_subcommand("repeat", "How well workloads repeat: CV, A/A ratio, noise class");
+    repeat_command->footer(
+        "Example: which workloads are noisy on this machine?\n"
+        "  nightjar-runner measure --suite quick --runs 12 --json > one.json\n"
+        "  nightjar repeat one.json\n"
+        "Of one file odd runs are held against even ones; of two (the same build again), the second against\n"
+        "the first. Exit codes: 0 every A/A interval holds 1, 1 one does not, 2 wrong use.");
+    repeat_command->add_option("files", repeat.files, "what `nightjar-runner measure --json` wrote")
+        ->required()->expected(1, 2);
+    repeat_command->add_option("--metric", repeat.metric)->capture_default_str();
+    repeat_command->add_option("--format", repeat.format)
+        ->check(CLI::IsMember({"table", "markdown", "json"}))->capture_default_str();
+  }
+
+  int run() {
+    detect.policy.threshold = compare.threshold = bisect.threshold = share(threshold);
+    bisect.direction = direction;
+    if (direction == "higher") detect.policy.direction = Direction::higher_is_better;
+    detect.fail_on_worse = compare.fail_on_worse = fail_on == "worse";
+    if (*detect_command) return cli::detect(detect);
+    if (*compare_command) return cli::compare(compare);
+    if (*profile_diff_command) return cli::profile_diff(profile_diff);
+    if (*verify_command) return cli::verify(verify);
+    if (summary_json) summary.format = "json";
+    if (*repeat_command) return cli::repeat(repeat);
+    if (*summary_command) return cli::summary(summary);
+    const runner::StopOnSignal stop;
+    return bisect_run(bisect, stop.token());
+  }
+};
+
+int report(const char* kind, int code) {
+  std::fprintf(stderr, "nightjar: %s\n", kind);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Commands commands;
+  try {
+    commands.app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return commands.app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    return commands.run();
+  } catch (const BadInput& error) {
+    return report(error.what(), 2);
+  } catch (const runner::Stopped&) {
+    return report("stopped; with --state the search goes on from here", 3);
+  } catch (const std::exception& error) {
+    return report(error.what(), 3);
+  }
+}

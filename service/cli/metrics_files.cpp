@@ -1,0 +1,117 @@
+#include "service/cli/metrics_files.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "service/cli/csv_file.hpp"
+#include "service/cli/failure.hpp"
+#include "service/cli/model_results.hpp"
+#include "runner/format/suite_result.hpp"
+
+namespace nightjar::cli {
+namespace {
+
+using Metrics = std::map<std::string, std::vector<double>>;
+
+void add_value(Metrics& metrics, const std::string& name, double value) {
+  const Metric* known = metric_of(name);
+  const bool may_be_zero = known && known->repeatability == Repeatability::slope;
+  if (std::isfinite(value) && (value > 0 || may_be_zero)) metrics[name].push_back(value);
+}
+
+// Python writes NaN and Infinity bare, which JSON does not know. They stand for values only, after ": ".
+std::string without_nan(const std::string& text) {
+  if (text.find("NaN") == std::string::npos && text.find("Infinity") == std::string::npos) return text;
+  static const std::regex bare(R"((":\s*)(NaN|-?Infinity)\b)");
+  return std::regex_replace(text, bare, "$1null");
+}
+
+// TorchBench's test_bench writes "not_implemented" or an error's text in place of a number.
+void add_torchbench(Metrics& metrics, const nlohmann::json& list, const std::string& attempt) {
+  for (const auto& [name, value] : list.items()) {
+    if (value.is_null() || value.is_string()) continue;
+    if (!value.is_number()) throw BadInput(attempt + ": metric '" + name + "' is no number");
+    add_value(metrics, name, value.get<double>());
+  }
+}
+
+void add_measured(Metrics& metrics, const std::string& text, const std::string& attempt) {
+  try {
+    for (const auto& item : runner::read_suite_result(text).items)
+      for (const auto& [name, metric] : item.metrics)
+        for (const double value : metric.run_values)
+          add_value(metrics, item.name.str() + " " + name, value);
+  } catch (const std::invalid_argument& error) {
+    throw BadInput(attempt + ": " + error.what());
+  }
+}
+
+// The row's workload, or what file and row say of it, in the order of a workload's name.
+std::string workload_of(const CsvFile& file, const std::vector<std::string>& row) {
+  if (const auto workload = file.text(row, "workload"); !workload.empty()) return workload;
+  const Group group = group_of_file(file.path);
+  const std::string model = file.text(row, "name");
+  if (group.task.empty()) return model + "/" + file.text(row, "dev");
+  return group.suite + "/" + model + "/" + group.task + "/" + group.device + "/" + group.precision + "/b" +
+         file.text(row, "batch_size") + "/" + group.backend;
+}
+
+void add_dynamo(Metrics& metrics, const CsvFile& file) {
+  for (const auto& row : file.rows)
+    for (const char* column : {"speedup", "abs_latency", "compilation_latency", "compression_ratio",
+                               "eager_peak_mem", "dynamo_peak_mem"})
+      if (const auto value = file.number(row, column))
+        add_value(metrics, workload_of(file, row) + " " + column, *value);
+}
+
+void add_file_to(Metrics& metrics, const std::filesystem::path& path) {
+  const std::string attempt = "cannot read the metrics file " + path.string();
+  const std::string text = read_text(path);
+  if (path.extension() == ".csv") return add_dynamo(metrics, parse_csv(path, text));
+  const auto root = nlohmann::json::parse(without_nan(text), nullptr, false);
+  if (root.is_discarded()) throw BadInput(attempt + ": it is not JSON");
+  if (root.is_object() && root.contains("items")) return add_measured(metrics, text, attempt);
+  if (!root.is_object() || !root.contains("metrics") || !root["metrics"].is_object())
+    throw BadInput(attempt + ": it has no object 'metrics'");
+  add_torchbench(metrics, root["metrics"], attempt);
+}
+
+}  // namespace
+
+Metrics read_metrics(const std::vector<std::filesystem::path>& files) {
+  Metrics metrics;
+  for (const auto& file : files) add_file_to(metrics, file);
+  return metrics;
+}
+
+const Metric* metric_of(const std::string& name) {
+  return find_metric(name.ends_with("mem") ? "peak_cpu_memory" : name.substr(name.rfind(' ') + 1));
+}
+
+std::string unit_of(const std::string& name) {
+  const std::string last = name.substr(name.rfind(' ') + 1);
+  if (const Metric* metric = find_metric(last)) return std::string(metric->unit);
+  static const std::map<std::string, std::string> columns{{"abs_latency", "ms"},
+                                                          {"compilation_latency", "s"},
+                                                          {"compression_ratio", "times eager"},
+                                                          {"eager_peak_mem", "GB"},
+                                                          {"dynamo_peak_mem", "GB"}};
+  if (const auto column = columns.find(last); column != columns.end()) return column->second;
+  if (!name.starts_with("test_")) return "";
+  if (name.ends_with("]_latency")) return "ms";
+  return name.ends_with("]_cmem") || name.ends_with("]_gmem") ? "GB" : "";
+}
+
+bool higher_is_better(const std::string& metric) {
+  std::string name = metric;
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const char* word : {"throughput", "speedup", "compression", "flops", "tps", "qps"})
+    if (name.find(word) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace nightjar::cli

@@ -1,0 +1,133 @@
+#include "service/cli/model_results.hpp"
+
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "service/cli/csv_file.hpp"
+#include "service/cli/failure.hpp"
+#include "runner/format/dynamo.hpp"
+
+namespace nightjar::cli {
+namespace fs = std::filesystem;
+namespace {
+
+// Models by group and name, and the groups of which speed-ups were read.
+struct Collected {
+  std::map<std::pair<Group, std::string>, ModelResult> models;
+  std::set<Group> with_performance;
+
+  ModelResult& at(const Group& group, const std::string& model) {
+    ModelResult& result = models[{group, model}];
+    result.group = group;
+    result.model = model;
+    return result;
+  }
+};
+
+std::pair<Group, std::string> place_of(const WorkloadName& name) {
+  const auto text = [](std::string_view part) { return std::string(part); };
+  return {{text(name.suite()), text(name.task()), text(name.device()), text(name.precision()),
+           text(name.backend())},
+          text(name.model()) + " " + text(name.batch())};
+}
+
+std::string our_word(const std::string& word) {
+  static const std::map<std::string, std::string> words{
+      {"float32", "fp32"}, {"float16", "fp16"}, {"bfloat16", "bf16"}, {"training", "train"}, {"inference", "eval"}};
+  const auto found = words.find(word);
+  return found == words.end() ? word : found->second;
+}
+
+void add_csv(Collected& all, const CsvFile& file) {
+  const bool performance = file.has("speedup");
+  if (!performance && !file.has("accuracy"))
+    throw BadInput("cannot read " + file.path.string() + ": it has neither a column 'speedup' nor 'accuracy'");
+  Group named = group_of_file(file.path);
+  for (const auto& row : file.rows) {
+    auto place = std::pair(named, file.text(row, "name"));
+    if (place.first.device.empty()) place.first.device = file.text(row, "dev");
+    if (const auto workload = WorkloadName::parse(file.text(row, "workload"))) place = place_of(*workload);
+    ModelResult& model = all.at(place.first, place.second);
+    if (file.has("accuracy")) model.accuracy = file.text(row, "accuracy");
+    if (!performance) continue;
+    all.with_performance.insert(place.first);
+    model.speedup = file.number(row, "speedup");
+    model.latency_ms = file.number(row, "abs_latency");
+    model.compile_seconds = file.number(row, "compilation_latency");
+    model.compression_ratio = file.number(row, "compression_ratio");
+  }
+}
+
+void add_measurement(Collected& all, const fs::path& path, const std::string& text) {
+  try {
+    for (const auto& row : runner::dynamo_rows(runner::read_suite_result(text))) {
+      const auto place = place_of(row.workload);
+      const auto zero = row.measured ? std::nullopt : std::optional(0.0);
+      all.at(place.first, place.second) = {place.first, place.second, row.accuracy,
+                                           zero ? zero : row.speedup, row.latency_ms,
+                                           row.compile_seconds, row.compression_ratio};
+      all.with_performance.insert(place.first);
+    }
+  } catch (const std::invalid_argument& error) {
+    throw BadInput("cannot read " + path.string() + ": " + error.what());
+  }
+}
+
+void add_file(Collected& all, const fs::path& path) {
+  const std::string text = read_text(path);
+  const auto begin = text.find_first_not_of(" \r\n\t");
+  if (begin != std::string::npos && text[begin] == '{') add_measurement(all, path, text);
+  else add_csv(all, parse_csv(path, text));
+}
+
+// X_accuracy.csv of X_performance.csv, if it is there.
+fs::path accuracy_beside(const fs::path& path) {
+  const std::string ending = "_performance.csv";
+  const std::string text = path.string();
+  if (!text.ends_with(ending)) return {};
+  const fs::path other = text.substr(0, text.size() - ending.size()) + "_accuracy.csv";
+  return fs::exists(other) ? other : fs::path();
+}
+
+}  // namespace
+
+std::string read_text(const fs::path& file) {
+  std::ostringstream text;
+  if (file == "-") return text << std::cin.rdbuf(), text.str();
+  std::ifstream in(file, std::ios::binary);
+  if (fs::is_directory(file) || !in || !(text << in.rdbuf()))
+    throw BadInput("cannot read " + file.string() + ": no such file, not readable, or empty");
+  return text.str();
+}
+
+Group group_of_file(const fs::path& file) {
+  static const std::regex pattern(
+      "(.+?)_(timm_models|[A-Za-z0-9]+)_(float32|float16|bfloat16|amp|amp_fp16|amp_bf16|quant|notset)_"
+      "(training|inference)_([A-Za-z0-9]+)(_.+)?_(performance|accuracy)");
+  std::smatch found;
+  const std::string stem = file.stem().string();
+  if (!std::regex_match(stem, found, pattern)) return {stem, "", "", "", ""};
+  return {found[2], our_word(found[4]), found[5], our_word(found[3]), found[1]};
+}
+
+std::vector<ModelResult> read_models(const std::vector<fs::path>& files) {
+  Collected all;
+  std::set<fs::path> paths(files.begin(), files.end());
+  for (const fs::path& file : files)
+    if (const auto other = accuracy_beside(file); !other.empty()) paths.insert(other);
+  for (const fs::path& path : paths) add_file(all, path);
+  std::vector<ModelResult> models;
+  for (auto& [place, model] : all.models) {
+    // As on the dashboard: accurate, but without a row in the performance file, it failed there.
+    if (!model.speedup && !model.latency_ms && all.with_performance.contains(place.first)) model.speedup = 0;
+    models.push_back(std::move(model));
+  }
+  if (models.empty()) throw BadInput("cannot sum up: there is no model in " + files.front().string());
+  return models;
+}
+
+}  // namespace nightjar::cli

@@ -1,0 +1,79 @@
+#include "service/cli/progress_file.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "service/cli/failure.hpp"
+#include "storage/base/files.hpp"
+
+namespace nightjar::cli {
+namespace {
+using nlohmann::json;
+
+json name_json(const SearchName& name) {
+  return {{"good", name.good},
+          {"bad", name.bad},
+          {"measure", name.measure},
+          {"build", name.build},
+          {"direction", name.direction},
+          {"find", name.find},
+          {"threshold", name.threshold}};
+}
+
+// Files of earlier versions lack what could not be chosen then.
+json stored_name(const json& root) {
+  json name{{"direction", "lower"}, {"find", "worse"}};
+  name.update(root.at("search"));
+  return name;
+}
+
+void refuse_another(const json& stored, const json& asked, const std::string& attempt) {
+  for (const auto& [key, value] : asked.items())
+    if (stored.at(key) != value)
+      throw BadInput(attempt + "it belongs to another search, whose --" + key + " is " + stored.at(key).dump() +
+                     " instead of " + value.dump() + "; name another --state file");
+}
+
+}  // namespace
+
+void require_place_for(const std::filesystem::path& file) {
+  const std::string problem = runner::output_problem(file);
+  if (!problem.empty()) throw BadInput("cannot keep the search with --state: " + problem);
+  // A save replaces the file, which a device or a pipe must not suffer.
+  if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file))
+    throw BadInput("cannot keep the search in --state " + file.string() + ": it is no regular file; name another");
+}
+
+void load_progress(const std::filesystem::path& file, const SearchName& name, bisect::SearchLog& log) {
+  if (!std::filesystem::exists(file)) return;
+  const std::string attempt = "cannot go on with " + file.string() + ": ";
+  std::ifstream in(file);
+  const json root = json::parse(in, nullptr, false);
+  try {
+    refuse_another(stored_name(root), name_json(name), attempt);
+    for (const json& run : root.at("runs"))
+      log.runs.push_back({run.at("session"), run.at("commit"), run.at("value")});
+    for (const json& commit : root.at("untestable")) log.untestable.push_back(commit);
+  } catch (const json::exception&) {
+    throw BadInput(attempt + "it is no state file of nightjar bisect run; remove it to start anew");
+  }
+}
+
+void save_progress(const std::filesystem::path& file, const SearchName& name,
+                   const bisect::SearchLog& log) {
+  json runs = json::array();
+  for (const auto& run : log.runs)
+    runs.push_back({{"session", run.session}, {"commit", run.commit}, {"value", run.value}});
+  const json root{{"search", name_json(name)}, {"runs", runs}, {"untestable", log.untestable}};
+  const std::filesystem::path next = file.string() + ".new";
+  {
+    std::ofstream out(next, std::ios::trunc);
+    out << root.dump(1) << "\n";
+    if (!out.flush()) throw Broken("cannot write " + next.string() + ": is the disk full?");
+  }
+  std::error_code error;
+  std::filesystem::rename(next, file, error);
+  if (error) throw Broken("cannot write " + file.string() + ": " + error.message());
+}
+
+}  // namespace nightjar::cli

@@ -1,0 +1,119 @@
+#include "service/cli/repeat.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "service/cli/failure.hpp"
+#include "service/cli/model_results.hpp"
+#include "service/cli/text_table.hpp"
+#include "bisect/statistics.hpp"
+#include "runner/format/suite_result.hpp"
+
+namespace nightjar::cli {
+namespace {
+
+// Pooled over files. series_noise wants a dozen runs before it says anything; a table shows few ones too.
+double sd_of_logs(const std::vector<std::vector<double>>& files) {
+  double squares = 0;
+  std::size_t degrees = 0;
+  for (const auto& values : files) {
+    if (values.empty()) continue;
+    double mean = 0;
+    for (const double value : values) mean += std::log(value) / static_cast<double>(values.size());
+    for (const double value : values) squares += std::pow(std::log(value) - mean, 2);
+    degrees += values.size() - 1;
+  }
+  return degrees ? std::sqrt(squares / static_cast<double>(degrees)) : 0;
+}
+
+std::vector<double> every_second(const std::vector<double>& values, std::size_t first) {
+  std::vector<double> half;
+  for (std::size_t i = first; i < values.size(); i += 2) half.push_back(values[i]);
+  return half;
+}
+
+using Values = std::map<std::string, std::vector<std::vector<double>>>;  // by workload, file
+
+Values read_values(const RepeatOptions& options) {
+  Values values;
+  for (std::size_t i = 0; i < options.files.size(); ++i) try {
+      for (const auto& item : runner::read_suite_result(read_text(options.files[i])).items) {
+        const auto found = item.metrics.find(options.metric);
+        if (found == item.metrics.end()) continue;
+        auto& runs = values[item.name.str()];
+        runs.resize(options.files.size());
+        for (const double value : found->second.run_values)
+          if (value > 0) runs[i].push_back(value);
+      }
+    } catch (const std::invalid_argument& error) {
+      throw BadInput("cannot read " + options.files[i].string() + ": " + error.what() +
+                     "; it must be what `nightjar-runner measure --json` wrote");
+    }
+  return values;
+}
+
+bool enough(const std::vector<std::vector<double>>& files) {
+  const std::size_t least = files.size() == 1 ? 4 : 2;  // a file alone is both sides
+  return std::all_of(files.begin(), files.end(), [&](const auto& runs) { return runs.size() >= least; });
+}
+
+nlohmann::ordered_json repeated_json(const Repeated& row) {
+  return {{"workload", row.workload}, {"runs", row.runs}, {"cv", row.cv},
+          {"ratio", row.ratio.ratio}, {"low", row.ratio.low}, {"high", row.ratio.high},
+          {"holds_one", row.holds_one()}, {"noise_class", std::string(name_of(row.kind))}};
+}
+
+TextTable repeat_table(const std::vector<Repeated>& rows) {
+  TextTable table{{"workload", "runs", "CV", "A/A ratio (95 % interval)", "noise class"}, {}, 1};
+  for (const Repeated& row : rows) {
+    char cv[32], ratio[64];
+    std::snprintf(cv, sizeof cv, "%.1f %%", row.cv * 100);
+    std::snprintf(ratio, sizeof ratio, "%.3f (%.3f to %.3f)", row.ratio.ratio, row.ratio.low, row.ratio.high);
+    table.rows.push_back({row.workload, std::to_string(row.runs), cv, ratio, std::string(name_of(row.kind))});
+  }
+  return table;
+}
+
+}  // namespace
+
+Repeated repeated(std::string workload, const std::vector<std::vector<double>>& files) {
+  Repeated row;
+  row.workload = std::move(workload);
+  for (const auto& values : files) row.runs += values.size();
+  row.cv = sd_of_logs(files);
+  row.kind = bisect::series_noise(files).kind;
+  row.ratio = files.size() == 1
+                  ? bisect::shift(every_second(files[0], 0), every_second(files[0], 1), .95)
+                  : bisect::shift(files[0], files[1], .95);
+  return row;
+}
+
+int repeat(const RepeatOptions& options) {
+  std::vector<Repeated> rows;
+  for (const auto& [workload, files] : read_values(options))
+    if (enough(files)) rows.push_back(repeated(workload, files));
+  if (rows.empty())
+    throw BadInput("cannot tell how " + options.metric + " repeats: no workload of " + options.files[0].string() +
+                   " has enough runs of it; measure with --runs 12");
+  if (options.format == "json") {
+    auto list = nlohmann::ordered_json::array();
+    for (const Repeated& row : rows) list.push_back(repeated_json(row));
+    std::printf("%s\n", nlohmann::ordered_json{{"metric", options.metric}, {"workloads", list}}.dump(2).c_str());
+  } else {
+    std::fputs(table_text(repeat_table(rows), options.format == "markdown").c_str(), stdout);
+  }
+  int failed = 0;
+  for (const Repeated& row : rows) {
+    if (row.holds_one()) continue;
+    ++failed;
+    std::fprintf(stderr, "nightjar: the A/A interval of %s does not hold 1: %s of %.6g to %.6g\n",
+                 row.workload.c_str(), options.metric.c_str(), row.ratio.low, row.ratio.high);
+  }
+  if (failed) std::fprintf(stderr, "nightjar: of a hundred honest intervals five do not\n");
+  return failed ? 1 : 0;
+}
+
+}  // namespace nightjar::cli

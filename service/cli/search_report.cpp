@@ -1,0 +1,85 @@
+#include "service/cli/search_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "service/cli/quantity_text.hpp"
+
+namespace nightjar::cli {
+namespace {
+using bisect::SearchOutcome;
+using nlohmann::json;
+
+json level_json(const std::optional<Level>& level) {
+  if (!level) return nullptr;
+  return {{"location", level->location}, {"low", level->low}, {"high", level->high}, {"runs", level->runs}};
+}
+
+json change_json(double ratio, double low, double high) {
+  return {{"ratio", ratio}, {"low", low}, {"high", high}};
+}
+
+json steps_json(const std::vector<ReportedStep>& steps) {
+  json list = json::array();
+  for (const ReportedStep& step : steps) {
+    json facts = json::array();
+    for (const CommitFacts& one : step.facts)
+      facts.push_back({{"subject", one.subject}, {"author", one.author}, {"date", one.date}});
+    list.push_back({{"commits", step.commits},
+                    {"facts", facts},
+                    {"probability", step.named.probability},
+                    {"change", change_json(step.named.ratio, step.named.low, step.named.high)},
+                    {"before", level_json(step.before)},
+                    {"after", level_json(step.after)}});
+  }
+  return list;
+}
+
+json ends_json(const std::optional<Ends>& ends) {
+  if (!ends) return nullptr;
+  return {{"good", level_json(ends->good)},
+          {"bad", level_json(ends->bad)},
+          {"change", change_json(ends->change.ratio, ends->change.low, ends->change.high)},
+          {"smallest_seen", ends->smallest_seen}};
+}
+
+}  // namespace
+
+std::string report_json(const SearchReport& report) {
+  json posterior = json::array();
+  for (const auto& share : report.posterior)
+    posterior.push_back({{"commits", share.commits}, {"probability", share.probability}});
+  const bool several = report.outcome == SearchOutcome::several_small;
+  const json named = steps_json(report.named), none = json::array();
+  const json out{{"outcome", name_of(report.outcome)},
+                 {"culprits", several ? none : named},
+                 {"contributors", several ? named : none},
+                 {"smaller_steps", steps_json(report.smaller)},
+                 {"ends", ends_json(report.ends)},
+                 {"direction", report.options.direction},
+                 {"find", report.options.find},
+                 {"builds", report.builds},
+                 {"runs", report.runs},
+                 {"posterior", posterior},
+                 {"rule", report.rule}};
+  // A commit's author may have written no UTF-8.
+  return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string opposite_change(const Ends& ends, const BisectOptions& options) {
+  const bool less = seeks_less(options);
+  const auto [ratio, low, high] = measured_ratio(ends.change, less);
+  const double threshold = std::log1p(options.threshold);
+  if (high >= 1 || -std::log(ratio) < threshold / 2) return "";
+  const bool for_worse = options.find == "worse";
+  std::string text = std::string("the level ") + (less ? "rose" : "fell") + " by " + size_text(ends.change) +
+                     ": nothing got " + options.find;
+  if (options.direction == "lower") text += ", as lower is better";
+  if (-std::log(low) < threshold) return text;
+  text += for_worse ? ". To find what improved it: --find better" : ". To find what made it worse: --find worse";
+  if (options.direction == "lower") text += ". For a throughput: --direction higher";
+  return text;
+}
+
+}  // namespace nightjar::cli

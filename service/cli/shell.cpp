@@ -1,0 +1,44 @@
+#include "service/cli/shell.hpp"
+
+#include <unistd.h>
+
+namespace nightjar::cli {
+
+std::map<std::string, std::string> own_environment() {
+  std::map<std::string, std::string> environment;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view text = *entry;
+    const auto equals = text.find('=');
+    if (equals != std::string_view::npos)
+      environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return environment;
+}
+
+std::string Ran::last_line() const {
+  constexpr const char* kSpace = " \t\r\n";
+  const auto end = output.find_last_not_of(kSpace);
+  if (end == std::string::npos) return "";
+  const auto newline = output.rfind('\n', end);
+  const auto begin = output.find_first_not_of(kSpace, newline == std::string::npos ? 0 : newline);
+  return output.substr(begin, end + 1 - begin);
+}
+
+Ran run_command(const std::string& command, const std::filesystem::path& folder,
+                const std::string& commit, double timeout_seconds, std::stop_token stop) {
+  constexpr std::int64_t kMostOutput = 16 << 20;
+  runner::ProcessSpec spec;
+  // The command's standard output goes to the pipe on descriptor 3, apart from what it says on errors.
+  spec.command = {"sh", "-c", "exec sh -c \"$1\" >&3 3>&-", "sh", command};
+  spec.environment = own_environment();
+  spec.environment["NIGHTJAR_COMMIT"] = commit;
+  spec.folder = folder;
+  spec.timeout_seconds = timeout_seconds;
+  spec.output_bytes = spec.protocol_bytes = kMostOutput;
+  spec.processes = 1 << 16;
+  Ran ran{runner::run_process(spec, std::move(stop)), {}};
+  ran.output = std::move(ran.process.protocol);
+  return ran;
+}
+
+}  // namespace nightjar::cli

@@ -1,0 +1,120 @@
+#include "service/cli/verify.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "service/cli/failure.hpp"
+#include "bisect/evidence/verify.hpp"
+#include "storage/base/digest.hpp"
+
+namespace nightjar::cli {
+namespace {
+using evidence::Finding;
+using evidence::Verification;
+using nlohmann::json;
+
+constexpr const char* kDerived =
+    "commits, probability, ratio, workload, builds and state follow from verdicts and sessions";
+constexpr const char* kSealed =
+    "no field was edited since the service wrote it; whoever edits can seal anew, so times, "
+    "settings, "
+    "earlier levels and machine are only as good as their source";
+constexpr const char* kNotSealed =
+    "not bound: an earlier version wrote it without a seal, so nothing vouches for times, "
+    "settings, "
+    "earlier levels and machine";
+
+json read_bundle(const std::filesystem::path& path) {
+  if (path == "-") return json::parse(std::cin);
+  std::ifstream file(path);
+  if (!file) throw BadInput("cannot read the bundle " + path.string());
+  return json::parse(file);
+}
+
+void print_json(const json& regression, const Verification& verified) {
+  json list = json::array();
+  for (const Finding& finding : verified.verdicts)
+    list.push_back({{"stage", finding.stage},
+                    {"verdict", finding.verdict},
+                    {"agrees", finding.agrees},
+                    {"why", finding.why}});
+  const json out{{"agrees", verified.agrees()},
+                 {"regression", regression},
+                 {"verdicts", std::move(list)},
+                 {"contradictions", verified.contradictions},
+                 {"seal", {{"present", verified.seal.present}, {"edited", verified.seal.edited}}}};
+  std::printf("%s\n", out.dump(2).c_str());
+}
+
+void print_line(const std::string& what, const std::string& said, bool agrees,
+                const std::string& why) {
+  std::printf("%-12s  %-15s  %s%s%s\n", what.c_str(), said.c_str(), agrees ? "agrees" : "DIFFERS",
+              why.empty() ? "" : ": ", why.c_str());
+}
+
+bool is_of_contributors(const Verification& verified) {
+  return std::any_of(verified.verdicts.begin(), verified.verdicts.end(), [](const Finding& one) {
+    return one.stage == "bisection" && one.verdict == "several_small";
+  });
+}
+
+// What is accused, as the bundle says it.
+void print_statement(const json& regression, const Verification& verified) {
+  std::printf("workload      %s, %s\n", regression.at("workload").get<std::string>().c_str(),
+              regression.at("metric").get<std::string>().c_str());
+  const json& culprit = regression.at("culprit");
+  if (culprit.is_null()) {
+    std::printf("commit        none is accused\n");
+    return;
+  }
+  const json& commits = culprit.at("commits");
+  for (const json& commit : commits)
+    std::printf("commit        %s\n", commit.get<std::string>().c_str());
+  const char* one_of = is_of_contributors(verified) ? "these together, with "
+                       : commits.size() > 1         ? "one of these, with "
+                                                    : "";
+  std::printf("              %sprobability %.4g, ratio %.4g (%.4g to %.4g)\n", one_of,
+              culprit.at("probability").get<double>(), culprit.at("ratio").get<double>(),
+              culprit.at("low").get<double>(), culprit.at("high").get<double>());
+}
+
+void print_text(const json& regression, const Verification& verified) {
+  print_statement(regression, verified);
+  for (const Finding& finding : verified.verdicts)
+    print_line(finding.stage, finding.verdict, finding.agrees, finding.why);
+  const auto state = regression.at("state").get<std::string>();
+  if (verified.contradictions.empty()) print_line("statement", state, true, kDerived);
+  for (const std::string& one : verified.contradictions) print_line("statement", state, false, one);
+  for (const std::string& one : verified.seal.edited) print_line("seal", "broken", false, one);
+  if (!verified.seal.edited.empty()) return;
+  if (verified.seal.present)
+    print_line("seal", "whole", true, kSealed);
+  else
+    std::printf("%-12s  %-15s  %s\n", "seal", "none", kNotSealed);
+}
+
+}  // namespace
+
+int verify(const VerifyOptions& options) {
+  Verification verified;
+  json bundle;
+  try {
+    bundle = read_bundle(options.bundle);
+    verified = evidence::verify_bundle(bundle, runner::digest_of);
+    if (!verified.verdicts.empty()) {
+      const json& regression = bundle.at("regression");
+      options.json ? print_json(regression, verified) : print_text(regression, verified);
+    }
+  } catch (const json::exception& broken) {
+    throw BadInput("cannot verify " + options.bundle.string() + ": " + broken.what());
+  }
+  if (verified.verdicts.empty())
+    throw BadInput("there is no verdict in " + options.bundle.string() +
+                   " yet; ask again when the regression was screened");
+  return verified.agrees() ? 0 : 1;
+}
+
+}  // namespace nightjar::cli

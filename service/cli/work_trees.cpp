@@ -1,0 +1,125 @@
+#include "service/cli/work_trees.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <system_error>
+
+#include "service/cli/failure.hpp"
+#include "service/cli/shell.hpp"
+#include "storage/base/files.hpp"
+#include "runner/process/failure.hpp"
+
+namespace nightjar::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kUntestable = 125;  // as git bisect run has it
+const std::string kBroken = "it does not build: ";
+
+double number_of(const std::string& line, const std::string& what) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
+  const bool whole = error == std::errc() && end == line.data() + line.size();
+  if (line.empty()) throw Broken(what + " printed nothing; its last line must be one number");
+  if (!whole)
+    throw Broken(what + " printed '" + line.substr(0, 80) + "'; its last line must be one number");
+  if (!std::isfinite(value) || value <= 0)
+    throw Broken(what + " printed " + line.substr(0, 80) + "; the number must be positive and finite");
+  return value;
+}
+
+}  // namespace
+
+WorkTrees::WorkTrees(const SourceRepository& repository, const BisectOptions& options,
+                     std::stop_token stop)
+    : repository_(repository), options_(options), stop_(std::move(stop)) {
+  std::string name = (fs::temp_directory_path() / "nightjar-bisect-XXXXXX").string();
+  if (!::mkdtemp(name.data()))
+    throw Broken("cannot make a folder in " + fs::temp_directory_path().string() +
+                 " for work trees; TMPDIR names another place");
+  folder_ = name;
+}
+
+WorkTrees::~WorkTrees() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+std::string WorkTrees::build(const std::string& commit) {
+  const Ran ran = run_command(options_.build, folder_ / commit, commit, options_.timeout_seconds, stop_);
+  if (ran.process.stopped) throw runner::Stopped();
+  return ran.process.fine() ? "" : kBroken + ran.process.describe();
+}
+
+// One guarded family of processes for the whole round, whose members leave a status and the end of what
+// they said.
+void WorkTrees::build_at_once(const std::vector<std::string>& commits) {
+  std::ofstream(folder_ / "build.sh") << options_.build;
+  std::string script = "root=$PWD; build=$(cat build.sh); for commit in";
+  for (const std::string& commit : commits) script += " " + commit;
+  script += R"(; do
+  (cd "$root/$commit" && NIGHTJAR_COMMIT=$commit sh -c "$build"; echo $? > "$root/$commit.status") \
+    < /dev/null 2>&1 | tail -c 4000 > "$root/$commit.log" &
+done; wait)";
+  const Ran ran = run_command(script, folder_, commits.front(), options_.timeout_seconds, stop_);
+  if (ran.process.stopped) throw runner::Stopped();
+  for (const std::string& commit : commits) {
+    std::ifstream status(folder_ / (commit + ".status"));
+    runner::ProcessResult one;
+    one.timed_out = ran.process.timed_out;
+    one.seconds = ran.process.seconds;
+    if (int code = 0; status >> code) {
+      one.timed_out = false;
+      one.exit_code = code;
+    }
+    one.output = runner::read_file(folder_ / (commit + ".log")).value_or("");
+    built_[commit] = one.fine() ? "" : kBroken + one.describe();
+  }
+}
+
+void WorkTrees::prepare(const std::vector<std::string>& commits) {
+  std::vector<std::string> waiting;
+  for (const std::string& commit : commits) {
+    if (built_.contains(commit)) continue;
+    repository_.check_out(commit, folder_ / commit);
+    if (stop_.stop_requested()) throw runner::Stopped();
+    waiting.push_back(commit);
+  }
+  if (options_.build.empty()) {
+    for (const std::string& commit : waiting) built_[commit] = "";
+    return;
+  }
+  const auto jobs = static_cast<std::size_t>(options_.jobs);
+  for (std::size_t first = 0; first < waiting.size(); first += jobs) {
+    const auto begin = waiting.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::size_t count = std::min(jobs, waiting.size() - first);
+    if (count == 1)
+      built_[*begin] = build(*begin);
+    else
+      build_at_once({begin, begin + static_cast<std::ptrdiff_t>(count)});
+  }
+}
+
+Measured WorkTrees::measure(const std::string& commit) {
+  prepare({commit});
+  if (!problem(commit).empty()) return {std::nullopt, problem(commit)};
+  const Ran ran = run_command(options_.measure, folder_ / commit, commit, options_.timeout_seconds, stop_);
+  const auto& process = ran.process;
+  if (process.stopped) throw runner::Stopped();
+  if (process.exit_code == kUntestable) return {std::nullopt, "its measure says so (exit code 125)"};
+  if (!process.flooded.empty()) return {std::nullopt, "its measure prints too much output"};
+  if (process.timed_out) return {std::nullopt, "its measure " + process.describe()};
+  const std::string what = "the measure of " + commit.substr(0, 12);
+  if (!process.fine()) {
+    const bool missing = process.exit_code == 127 || process.output.find("No such file") != std::string::npos;
+    throw Broken(what + " " + process.describe() +
+                 (missing ? "; it runs in a work tree of the commit: name a script that is elsewhere by its absolute path"
+                          : "; exit code 125 says that a commit is untestable"));
+  }
+  return {number_of(ran.last_line(), what), ""};
+}
+
+}  // namespace nightjar::cli

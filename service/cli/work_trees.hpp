@@ -1,0 +1,50 @@
+// A work tree and a build for each commit that is asked for, made once, removed at the end.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "service/cli/bisect_run.hpp"
+#include "service/cli/checkout.hpp"
+
+namespace nightjar::cli {
+
+struct Measured {
+  std::optional<double> value;
+  std::string untestable;  // why, if there is no value
+};
+
+class WorkTrees {
+ public:
+  // Makes a folder below the system's one for temporary files; the destructor removes it.
+  WorkTrees(const SourceRepository& repository, const BisectOptions& options, std::stop_token stop);
+  ~WorkTrees();
+  WorkTrees(const WorkTrees&) = delete;
+  WorkTrees& operator=(const WorkTrees&) = delete;
+
+  // Checks out and builds those commits that are not yet, `jobs` at once. Throws as measure() does.
+  void prepare(const std::vector<std::string>& commits);
+  // Empty if the commit is built, or why it cannot be tested; only after prepare().
+  const std::string& problem(const std::string& commit) const { return built_.at(commit); }
+  // Checks out and builds the commit if that was not done yet, then measures once. Throws Broken if the
+  // command fails in a way that says nothing about the commit, runner::Stopped after a stop.
+  Measured measure(const std::string& commit);
+  int builds() const { return static_cast<int>(built_.size()); }
+
+ private:
+  // Empty, or why the commit cannot be tested.
+  std::string build(const std::string& commit);
+  void build_at_once(const std::vector<std::string>& commits);
+
+  const SourceRepository& repository_;
+  const BisectOptions& options_;
+  std::stop_token stop_;
+  std::filesystem::path folder_;
+  std::map<std::string, std::string> built_;  // by commit: empty, or why it is untestable
+};
+
+}  // namespace nightjar::cli

@@ -1,0 +1,14 @@
+#include "service/engine/jobs/live_runners.hpp"
+
+#include "storage/runners.hpp"
+
+namespace nightjar::service {
+
+std::vector<Runner> live_runners(Desk& desk) {
+  std::vector<Runner> live = storage::all_runners(desk.db);
+  const Time oldest = desk.clock.now() - desk.config.queue.runner_silent;
+  std::erase_if(live, [&](const Runner& runner) { return runner.seen_at < oldest; });
+  return live;
+}
+
+}  // namespace nightjar::service

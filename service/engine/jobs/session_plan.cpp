@@ -1,0 +1,138 @@
+#include "service/engine/jobs/session_plan.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace nightjar::service {
+namespace {
+
+constexpr PlannedRun kControl{};
+
+std::vector<PlannedRun> with_controls(std::vector<PlannedRun> order) {
+  std::vector<PlannedRun> all{kControl};
+  const std::size_t middle = order.size() >= 8 ? order.size() / 2 : order.size() + 1;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i == middle) all.push_back(kControl);
+    all.push_back(order[i]);
+  }
+  all.push_back(kControl);
+  return all;
+}
+
+// Which glob selects it first; the list's size if none does.
+std::size_t place_of(const WorkloadName& name, const std::vector<std::string>& globs) {
+  const auto found = std::find_if(globs.begin(), globs.end(),
+                                  [&](const std::string& glob) { return glob_match(glob, name.str()); });
+  return static_cast<std::size_t>(found - globs.begin());
+}
+
+// Place among the configuration's globs, which is the order of measuring; name and version.
+using Placed = std::tuple<std::size_t, std::string, int>;
+
+// Workloads that some live runner of the machine class can run and the configuration selects.
+std::map<MachineId, std::set<Placed>> runnable(std::span<const Runner> live,
+                                               const std::vector<std::string>& globs) {
+  std::map<MachineId, std::set<Placed>> by_machine;
+  for (const Runner& runner : live) {
+    for (const std::string& text : runner.workloads) {
+      const auto workload = announced_workload(text);
+      if (!workload) continue;
+      if (const auto place = place_of(workload->name, globs); place < globs.size())
+        by_machine[runner.machine].emplace(place, workload->name.str(), workload->version);
+    }
+  }
+  return by_machine;
+}
+
+}  // namespace
+
+bool can_run_any(const Runner& runner, const std::vector<std::string>& globs) {
+  return !runnable(std::span(&runner, 1), globs).empty();
+}
+
+std::vector<PlannedRun> screen_order(std::span<const int> runs) {
+  const int workloads = static_cast<int>(runs.size());
+  const int rounds = runs.empty() ? 0 : *std::max_element(runs.begin(), runs.end());
+  std::vector<PlannedRun> order;
+  for (int round = 0; round < rounds; ++round)
+    for (int i = 0; i < workloads; ++i) {
+      const int workload = (i + round) % workloads;
+      if (round < runs[static_cast<std::size_t>(workload)]) order.push_back({0, workload});
+    }
+  return with_controls(std::move(order));
+}
+
+std::vector<PlannedRun> pair_order(int pairs) {
+  std::vector<PlannedRun> order;
+  for (int pair = 0; pair < pairs; ++pair) {
+    order.push_back({pair % 2, 0});
+    order.push_back({1 - pair % 2, 0});
+  }
+  return with_controls(std::move(order));
+}
+
+std::vector<PlannedRun> given_order(std::span<const int> environments) {
+  std::vector<PlannedRun> order{kControl};
+  for (const int environment : environments) order.push_back({environment, 0});
+  return order;
+}
+
+std::optional<Workload> announced_workload(std::string_view text) {
+  const auto at = text.rfind('@');
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto name = WorkloadName::parse(text.substr(0, at));
+  int version = 0;
+  const auto digits = text.substr(at + 1);
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), version);
+  if (!name || read.ec != std::errc{} || read.ptr != digits.data() + digits.size() || version < 1)
+    return std::nullopt;
+  return Workload{{}, *name, version};
+}
+
+RunLimits run_limits(const Config::NightConfig& config) {
+  RunLimits limits;
+  limits.timeout_seconds = config.run_timeout_seconds;
+  limits.memory_bytes = config.run_memory_bytes;
+  limits.threads = config.threads;
+  limits.seconds = config.run_seconds;
+  return limits;
+}
+
+std::vector<Job> plan_screen(const Night& night, const EnvironmentSpec& environment,
+                             std::span<const Runner> live, const Config::NightConfig& config,
+                             const RunsOf& runs) {
+  std::vector<Job> jobs;
+  for (const auto& [machine, workloads] : runnable(live, config.workloads)) {
+    std::vector<Workload> group;
+    int index = 0;
+    const auto flush = [&] {
+      if (group.empty()) return;
+      Job job;
+      job.key = "night:" + std::to_string(night.id.value) + "/machine:" +
+                std::to_string(machine.value) + "/screen:" + std::to_string(index++);
+      job.night = night.id;
+      job.machine = machine;
+      job.spec.kind = JobKind::screen;
+      job.spec.environments = {environment};
+      job.spec.workloads = std::move(group);
+      std::vector<int> counts;
+      for (const Workload& one : job.spec.workloads)
+        counts.push_back(runs(machine, one.name.str(), one.version));
+      job.spec.order = screen_order(counts);
+      job.spec.limits = run_limits(config);
+      group.clear();
+      jobs.push_back(std::move(job));
+    };
+    for (const auto& [place, name, version] : workloads) {
+      group.push_back({{}, *WorkloadName::parse(name), version});
+      if (static_cast<int>(group.size()) == config.session_workloads) flush();
+    }
+    flush();
+  }
+  return jobs;
+}
+
+}  // namespace nightjar::service

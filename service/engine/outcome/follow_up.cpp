@@ -1,0 +1,171 @@
+#include "service/engine/outcome/follow_up.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "service/engine/verdict/levels.hpp"
+#include "service/engine/outcome/report_facts.hpp"
+#include "storage/builds.hpp"
+#include "storage/marks.hpp"
+#include "storage/nights.hpp"
+#include "storage/regressions.hpp"
+#include "storage/series.hpp"
+
+namespace nightjar::service {
+namespace {
+
+constexpr int kNights = 60;         // that are looked back on
+constexpr double kRounding = 1e-9;  // of a level that is exactly where it was
+
+// A series that the issue lists, and its cost in each later night.
+struct Followed {
+  const AffectedSeries& affected;
+  Series series;
+  double threshold;
+  std::map<NightId, Level> later;
+
+  double cost(const Level& level) const { return worsening(series, affected.before, level.value); }
+};
+
+std::vector<Followed> followed(Desk& desk, const Regression& regression) {
+  constexpr NightId kEver{1ll << 60};
+  std::vector<Followed> list;
+  for (const AffectedSeries& affected : regression.series) {
+    const auto series = storage::find_series(desk.db, affected.series);
+    const bool comparable =
+        series && affected.before > 0 && storage::marked_until(desk.db, *series) < regression.night;
+    if (!comparable) continue;
+    Followed one{affected, *series, learned_policy(desk, *series).threshold, {}};
+    for (const Level& level : storage::levels_before(desk.db, series->id, kEver, kNights))
+      if (level.night > regression.night) one.later.emplace(level.night, level);
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+// Another regression of that night explains what got worse: its own issue says so.
+bool is_explained(Desk& desk, const Regression& regression, NightId night) {
+  const auto others = storage::regressions_of_night(desk.db, night);
+  return std::any_of(others.begin(), others.end(), [&](const Regression& other) {
+    return other.id != regression.id && other.state != RegressionState::dismissed &&
+           std::any_of(regression.series.begin(), regression.series.end(),
+                       [&](const AffectedSeries& ours) {
+                         return ours.series == other.series.front().series;
+                       });
+  });
+}
+
+// The nights that measured every followed series and are over, oldest first.
+std::vector<NightId> whole_nights(Desk& desk, const std::vector<Followed>& all) {
+  std::vector<NightId> nights;
+  for (const auto& [night, level] : all.front().later) {
+    const bool measured = std::all_of(all.begin(), all.end(), [&, id = night](const Followed& one) {
+      return one.later.count(id) != 0;
+    });
+    const auto stored = storage::find_night(desk.db, night);
+    if (measured && stored && stored->state == NightState::done) nights.push_back(night);
+  }
+  return nights;
+}
+
+// The story so far, told again from the levels; nullopt unless the newest night adds to it.
+std::optional<NightChange> newest_news(Desk& desk, const Regression& regression,
+                                       const std::vector<Followed>& all,
+                                       const std::vector<NightId>& nights) {
+  std::vector<LaterEffect> effects;
+  for (const Followed& one : all)
+    effects.push_back(
+        {worsening(one.series, one.affected.before, one.affected.after), 1, one.threshold});
+  std::optional<NightChange> change;
+  for (const NightId night : nights) {
+    for (std::size_t i = 0; i < all.size(); ++i)
+      effects[i].now = all[i].cost(all[i].later.at(night));
+    change = news(effects);
+    if (!change) continue;
+    for (LaterEffect& effect : effects) effect.told = effect.now;
+    if (change == NightChange::grew && is_explained(desk, regression, night)) change.reset();
+  }
+  return change;
+}
+
+NightComment comment_of(Desk& desk, const Regression& regression, const std::vector<Followed>& all,
+                        const Night& night, NightChange change) {
+  NightComment comment;
+  comment.fingerprint = regression.fingerprint;
+  comment.date = to_date(night.started_at);
+  comment.change = change;
+  comment.nights_to_close = desk.config.report.recovered_nights;
+  if (const auto build = storage::find_build(desk.db, *night.build)) {
+    comment.version = build->version;
+    comment.commit = build->commit;
+  }
+  std::vector<AffectedSeries> later;
+  for (const Followed& one : all) {
+    const double now = one.later.at(night.id).value, ratio = now / one.affected.before;
+    later.push_back({one.affected.series, one.affected.before, now, ratio, ratio, ratio});
+  }
+  comment.series = series_facts(desk, later);
+  return comment;
+}
+
+// One message a night, whatever was queued for it already.
+bool queue(Desk& desk, const Regression& regression, const NightComment& comment) {
+  OutboxMessage message;
+  message.key = night_key(comment.fingerprint,
+                          comment.version + "/change/" + std::to_string(regression.id.value));
+  const auto known = storage::messages_of(desk.db, regression.id);
+  if (std::any_of(known.begin(), known.end(),
+                  [&](const auto& one) { return one.key == message.key; }))
+    return false;
+  message.regression = regression.id;
+  message.kind = OutboxKind::comment;
+  message.body = render_night_comment(comment) + "\n" + marker_of(message.key) + "\n";
+  message.created_at = desk.clock.now();
+  storage::add_message(desk.db, message);
+  return true;
+}
+
+bool follow(Desk& desk, const Regression& regression) {
+  const std::vector<Followed> all = followed(desk, regression);
+  if (all.empty()) return false;
+  const std::vector<NightId> nights = whole_nights(desk, all);
+  const auto change = newest_news(desk, regression, all, nights);
+  if (!change) return false;
+  const auto night = storage::find_night(desk.db, nights.back());
+  if (!night || !night->build) return false;
+  return queue(desk, regression, comment_of(desk, regression, all, *night, *change));
+}
+
+}  // namespace
+
+bool is_back(double cost, double threshold) {
+  return cost <= 1 + threshold / 2;
+}
+
+std::optional<NightChange> news(std::span<const LaterEffect> effects) {
+  const auto all_back = [&](double LaterEffect::*cost) {
+    return std::all_of(effects.begin(), effects.end(),
+                       [&](const LaterEffect& one) { return is_back(one.*cost, one.threshold); });
+  };
+  const auto any_moved = [&](double sign) {
+    return std::any_of(effects.begin(), effects.end(), [&](const LaterEffect& one) {
+      return sign * std::log(one.now / one.told) >= std::log1p(one.threshold) - kRounding;
+    });
+  };
+  if (all_back(&LaterEffect::now))
+    return all_back(&LaterEffect::told) ? std::nullopt : std::optional(NightChange::back);
+  if (any_moved(1)) return NightChange::grew;
+  if (any_moved(-1)) return NightChange::shrank;
+  return std::nullopt;
+}
+
+bool follow_reported(Desk& desk) {
+  bool changed = false;
+  for (const Regression& regression :
+       storage::regressions_in_state(desk.db, RegressionState::reported))
+    changed |= follow(desk, regression);
+  return changed;
+}
+
+}  // namespace nightjar::service

@@ -1,0 +1,70 @@
+#include "service/engine/trust/replays.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "bisect/replay.hpp"
+#include "service/engine/verdict/levels.hpp"
+#include "storage/calibration.hpp"
+#include "storage/nights.hpp"
+#include "storage/series.hpp"
+
+namespace nightjar::service {
+namespace {
+using nlohmann::json;
+
+constexpr const char* kNote = "replays";  // {"night": 7, "left": [ids of series]}
+constexpr std::size_t kANight = 8;
+constexpr int kBuilds = 30;  // whose runs are drawn from
+
+// The night's series with the fewest replays so far.
+json candidates(Desk& desk, const Night& night) {
+  auto series = storage::series_of_night(desk.db, night.id);
+  std::erase_if(series, [](const Series& one) { return one.metric != "latency"; });
+  auto counts = storage::count_replays(desk.db);
+  std::stable_sort(series.begin(), series.end(), [&](const Series& a, const Series& b) {
+    return counts[a.id].cases < counts[b.id].cases;
+  });
+  json ids = json::array();
+  for (std::size_t i = 0; i < std::min(series.size(), kANight); ++i) ids.push_back(series[i].id.value);
+  return ids;
+}
+
+void replay_series(Desk& desk, const Night& night, SeriesId id) {
+  const auto builds = runs_by_build(desk.db, id, kBuilds);
+  if (!bisect::can_replay(builds)) return;
+  bisect::ReplayOptions options;
+  options.planted = desk.config.calibration.planted;
+  options.seed = static_cast<std::uint64_t>(night.id.value) * 1'000'003 + static_cast<std::uint64_t>(id.value);
+  bisect::SearchPolicy policy = desk.config.search;
+  policy.builds_at_once = 1;
+  if (const auto series = storage::find_series(desk.db, id))
+    policy.threshold = search_threshold(desk, *series);
+  const bisect::Replay found = bisect::replay(builds, options, policy);
+  storage::add_replay(desk.db, {night.id, id, options.planted, found.outcome, found.runs,
+                                desk.clock.now()});
+}
+
+}  // namespace
+
+void replay_one(Desk& desk) {
+  if (desk.config.calibration.share <= 0) return;
+  const auto nights = storage::list_nights(desk.db, {1, {}}).items;
+  if (nights.empty() || nights.front().state != NightState::done) return;
+  const Night& night = nights.front();
+  json state = json::parse(storage::get_note(desk.db, kNote).value_or(R"({"night": 0, "left": []})"));
+  if (state.at("night") != json(night.id.value))
+    state = {{"night", night.id.value}, {"left", candidates(desk, night)}};
+  else if (state.at("left").empty())
+    return;
+  storage::Transaction transaction(desk.db);
+  json& left = state["left"];
+  if (!left.empty()) {
+    replay_series(desk, night, SeriesId{left.front().get<std::int64_t>()});
+    left.erase(left.begin());
+  }
+  storage::set_note(desk.db, kNote, state.dump());
+  transaction.commit();
+}
+
+}  // namespace nightjar::service

@@ -1,0 +1,257 @@
+#include "service/engine/verdict/confirmations.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "bisect/detection.hpp"
+#include "service/builds/overlay.hpp"
+#include "bisect/evidence/evidence.hpp"
+#include "service/engine/verdict/levels.hpp"
+#include "service/engine/jobs/session_plan.hpp"
+#include "service/engine/jobs/sessions.hpp"
+#include "storage/builds.hpp"
+#include "storage/jobs.hpp"
+#include "storage/marks.hpp"
+#include "storage/regressions.hpp"
+#include "storage/series.hpp"
+
+namespace nightjar::service {
+namespace {
+
+constexpr int kPriority = 20;
+// Runs that never saw the machine undisturbed have no value.
+constexpr std::size_t kMostSessions = 24;
+constexpr std::size_t kBarrenSessions = 6;  // after which a build still has no run at all
+constexpr int kMostUnfinished = 3;          // nights that try to confirm a suspicion
+
+// One key for all series of a workload: they are confirmed by the same sessions.
+std::string key_prefix(const Regression& regression, const Series& lead) {
+  return "night:" + std::to_string(regression.night.value) +
+         "/machine:" + std::to_string(regression.machine.value) + "/confirm:" +
+         lead.workload_name.str() + "@" + std::to_string(lead.workload_version) + "/" +
+         std::to_string(regression.good.value) + "-" + std::to_string(regression.bad.value) +
+         (regression.unfinished == 0 ? "" : "/round:" + std::to_string(regression.unfinished + 1)) + "/to:";
+}
+
+void ask_for(Desk& desk, const Regression& regression, const Series& lead, int have, int want) {
+  const std::size_t asked = confirmation_jobs(desk, regression, lead).size();
+  if (asked >= kMostSessions) return;
+  const auto good = storage::find_build(desk.db, regression.good);
+  const auto bad = storage::find_build(desk.db, regression.bad);
+  if (!good || !bad) return;
+  Job job;
+  job.key = key_prefix(regression, lead) + std::to_string(want) + "/" + std::to_string(asked);
+  job.night = regression.night;
+  job.machine = regression.machine;
+  job.priority = kPriority;
+  job.spec.kind = JobKind::confirm;
+  job.spec.environments = {environment_of(*good), environment_of(*bad)};
+  job.spec.workloads = {{lead.workload, lead.workload_name, lead.workload_version}};
+  job.spec.order = pair_order(want - have);
+  job.spec.limits = run_limits(desk.config.night);
+  queue_job(desk, std::move(job));
+}
+
+void announce(Desk& desk, const Regression& regression, RegressionState state) {
+  desk.publish("regression", nlohmann::json{{"id", regression.id.value}, {"state", name_of(state)}}.dump());
+}
+
+bool is_creep(Desk& desk, const Regression& regression) {
+  const auto changes = storage::changes_of(desk.db, regression.id);
+  return !changes.empty() &&
+         nlohmann::json::parse(changes.front().evidence).value("stage", "") == "creep";
+}
+
+// Builds weeks apart do not differ side by side: the machine crept. The series begins anew.
+void mark_creep(Desk& desk, const Regression& regression) {
+  const auto series = storage::find_series(desk.db, regression.series.front().series);
+  if (!series) return;
+  storage::Mark mark;
+  mark.at = desk.clock.now();
+  mark.actor = "nightjar";
+  mark.after_night = NightId{regression.night.value - 1};
+  mark.machine = series->machine;
+  mark.workload = series->workload_name.str();
+  mark.metric = series->metric;
+  mark.reason = "it crept over weeks, and the builds do not differ side by side: the machine did";
+  storage::add_mark(desk.db, mark);
+}
+
+// `now`: the level that was measured side by side, if that said that the builds do not differ. Without
+// it the new build is no level: the next night is held against the last good one again.
+void dismiss(Desk& desk, const Regression& regression, const std::string& why,
+             std::optional<double> now = {}) {
+  const bool creep = is_creep(desk, regression);
+  storage::Transaction transaction(desk.db);
+  storage::change_regression(desk.db, regression,
+                             {RegressionState::dismissed, desk.clock.now(), why});
+  if (creep) mark_creep(desk, regression);
+  const AffectedSeries& lead = regression.series.front();
+  if (creep && !now) now = lead.after;
+  if (now) storage::set_level(desk.db, {lead.series, regression.bad, regression.night, *now, 0});
+  transaction.commit();
+  announce(desk, regression, RegressionState::dismissed);
+}
+
+void cut_short(Desk& desk, const Regression& regression, const std::string& reason) {
+  leave_unconfirmed(desk.db, regression, desk.clock.now(), reason);
+  announce(desk, regression, RegressionState::unconfirmed);
+  spdlog::warn("could not be confirmed regression={} unfinished={} reason=\"{}\"", regression.id.value,
+               regression.unfinished + 1, reason);
+}
+
+// True if the sessions ran `build`, and all that it did was fail.
+bool only_fails(Desk& desk, const std::vector<Job>& sessions, BuildId build) {
+  bool failed = false;
+  for (const Job& job : sessions) {
+    const auto session = storage::session_of(desk.db, job.id);
+    if (!session) continue;
+    for (const RunResult& run : session->runs) {
+      const auto index = static_cast<std::size_t>(run.order);
+      if (index >= job.spec.order.size() || job.spec.order[index].is_control()) continue;
+      const auto side = static_cast<std::size_t>(job.spec.order[index].environment);
+      if (job.spec.environments.at(side).build != build) continue;
+      if (run.status == RunStatus::measured) return false;
+      failed = true;
+    }
+  }
+  return failed;
+}
+
+void accept(Desk& desk, Regression regression, const bisect::Confirmation& confirmation,
+            const evidence::Values& good, const evidence::Values& bad, const std::string& why) {
+  AffectedSeries& lead = regression.series.front();
+  lead.before = bisect::hodges_lehmann(good.values);
+  lead.after = bisect::hodges_lehmann(bad.values);
+  lead.ratio = confirmation.change.ratio;
+  lead.low = confirmation.change.low;
+  lead.high = confirmation.change.high;
+  storage::Transaction transaction(desk.db);
+  storage::change_regression(desk.db, regression,
+                             {RegressionState::confirmed, desk.clock.now(), why});
+  storage::set_level(desk.db, {lead.series, regression.bad, regression.night, lead.after,
+                               static_cast<int>(bad.values.size())});
+  transaction.commit();
+  announce(desk, regression, RegressionState::confirmed);
+}
+
+std::optional<double> level_of(const bisect::Confirmation& confirmation, const evidence::Values& bad) {
+  using enum bisect::Confirmation::Verdict;
+  const bool known = confirmation.verdict == same || confirmation.verdict == better;
+  return known ? std::optional(bisect::hodges_lehmann(bad.values)) : std::nullopt;
+}
+
+void judge(Desk& desk, const Regression& regression, const Series& lead,
+           const evidence::Values& good, const evidence::Values& bad) {
+  using Verdict = bisect::Confirmation::Verdict;
+  const auto policy = learned_policy(desk, lead);
+  const bisect::Confirmation confirmation = bisect::confirm(good.values, bad.values, policy);
+  const int have = static_cast<int>(std::min(good.values.size(), bad.values.size()));
+  if (confirmation.verdict == Verdict::more) {
+    ask_for(desk, regression, lead, have, confirmation.runs_a_side);
+    return;
+  }
+  const std::string why = evidence::of_confirmation(confirmation, good, bad, policy);
+  if (confirmation.verdict == Verdict::worse)
+    accept(desk, regression, confirmation, good, bad, why);
+  else
+    dismiss(desk, regression, why, level_of(confirmation, bad));
+}
+
+// True if the regression moved on or a session was asked for.
+bool advance(Desk& desk, const Regression& regression) {
+  const auto lead = storage::find_series(desk.db, regression.series.front().series);
+  if (!lead) return false;
+  evidence::Values good, bad;
+  std::vector<Job> sessions;
+  const std::vector<Job> asked = confirmation_jobs(desk, regression, *lead);
+  for (const Job& job : asked) {
+    const Settled settled = settle(desk, job);
+    if (settled.state == Settled::State::pending) return false;
+    if (settled.state == Settled::State::failed) {
+      cut_short(desk, regression, settled.reason);
+      return true;
+    }
+    sessions.push_back(settled.job);
+    for (const SeriesRun& run : storage::runs_of_job(desk.db, lead->id, settled.job.id)) {
+      evidence::Values& side = run.build == regression.good ? good : bad;
+      side.values.push_back(run.value);
+      side.runs.push_back(run.run);
+    }
+  }
+  if (asked.size() >= kBarrenSessions && (good.values.empty() || bad.values.empty())) {
+    if (only_fails(desk, sessions, regression.good) || only_fails(desk, sessions, regression.bad))
+      dismiss(desk, regression, evidence::of_reason("could not be confirmed: one of the builds gave no runs"));
+    else
+      cut_short(desk, regression, "no run saw the machine undisturbed");
+    return true;
+  }
+  const std::size_t jobs_before = asked.size();
+  judge(desk, regression, *lead, good, bad);
+  const auto now = storage::find_regression(desk.db, regression.id);
+  const bool stuck = now->state == RegressionState::suspected &&
+                     confirmation_jobs(desk, regression, *lead).size() == jobs_before;
+  if (stuck)
+    cut_short(desk, regression, "too few runs succeeded undisturbed");
+  return true;
+}
+
+}  // namespace
+
+std::vector<Job> confirmation_jobs(storage::Database& db, const Regression& regression, const Series& lead) {
+  const std::string prefix = key_prefix(regression, lead);
+  std::vector<Job> jobs = storage::jobs_of_night(db, regression.night, JobKind::confirm);
+  std::erase_if(jobs, [&](const Job& job) {
+    return !job.key.starts_with(prefix) || job.key.find("/again:") != std::string::npos;
+  });
+  return jobs;
+}
+
+bool awaits_confirmation(const Regression& regression) {
+  return regression.state == RegressionState::unconfirmed && regression.unfinished < kMostUnfinished;
+}
+
+void leave_unconfirmed(storage::Database& db, Regression regression, Time now, const std::string& reason) {
+  ++regression.unfinished;
+  const bool goes_on = regression.unfinished < kMostUnfinished;
+  storage::change_regression(
+      db, regression,
+      {RegressionState::unconfirmed, now,
+       evidence::of_reason("could not be confirmed: " + reason +
+                           (goes_on ? "; the next night takes it up again"
+                                    : "; that was the third time: compare the two builds by hand"))});
+}
+
+void resume_confirmations(Desk& desk, const Night& night, const std::set<MachineId>& machines) {
+  for (const Regression& regression :
+       storage::regressions_in_state(desk.db, RegressionState::unconfirmed)) {
+    const bool later = regression.night < night.id && machines.count(regression.machine) != 0;
+    if (!later || !awaits_confirmation(regression)) continue;
+    storage::change_regression(
+        desk.db, regression,
+        {RegressionState::suspected, desk.clock.now(),
+         evidence::of_reason("taken up again with night " + std::to_string(night.id.value))});
+    announce(desk, regression, RegressionState::suspected);
+  }
+}
+
+std::set<SeriesId> series_under_suspicion(storage::Database& db) {
+  std::set<SeriesId> series;
+  for (const RegressionState state : {RegressionState::suspected, RegressionState::unconfirmed})
+    for (const Regression& regression : storage::regressions_in_state(db, state))
+      if (state == RegressionState::suspected || awaits_confirmation(regression))
+        series.insert(regression.series.front().series);
+  return series;
+}
+
+bool advance_confirmations(Desk& desk) {
+  bool changed = false;
+  for (const Regression& regression :
+       storage::regressions_in_state(desk.db, RegressionState::suspected))
+    changed |= advance(desk, regression);
+  return changed;
+}
+
+}  // namespace nightjar::service

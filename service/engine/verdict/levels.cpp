@@ -1,0 +1,72 @@
+#include "service/engine/verdict/levels.hpp"
+
+#include <algorithm>
+
+#include "service/engine/policy.hpp"
+#include "storage/marks.hpp"
+#include "storage/model/metric.hpp"
+#include "storage/regressions.hpp"
+#include "storage/series.hpp"
+
+namespace nightjar::service {
+namespace {
+
+constexpr int kBuilds = 14;  // that noise is learned from
+
+bool is_real(const Regression& known) {
+  using enum RegressionState;
+  return known.state != dismissed && known.state != suspected && known.state != unconfirmed;
+}
+
+// The newest night before `night` in which this series got worse for good; 0: none.
+NightId last_regression(Desk& desk, const Series& series, NightId night) {
+  storage::RegressionFilter filter;
+  filter.metric = series.metric;
+  filter.workload_glob = series.workload_name.str();
+  NightId last;
+  for (const Regression& known : storage::list_regressions(desk.db, filter, {20, {}}).items) {
+    const bool ours = std::any_of(known.series.begin(), known.series.end(),
+                                  [&](const AffectedSeries& s) { return s.series == series.id; });
+    if (is_real(known) && ours && known.night < night) last = std::max(last, known.night);
+  }
+  return last;
+}
+
+}  // namespace
+
+std::vector<Level> valid_levels(Desk& desk, const Series& series, NightId night, int limit) {
+  std::vector<Level> levels = storage::levels_before(desk.db, series.id, night, limit);
+  const NightId regressed = last_regression(desk, series, night);
+  const NightId marked = storage::marked_until(desk.db, series);
+  std::erase_if(levels, [&](const Level& level) {
+    return level.night < regressed || level.night <= marked;
+  });
+  return levels;
+}
+
+double worsening(const Series& series, double before, double level) {
+  const Metric* metric = find_metric(series.metric);
+  const bool higher = metric && metric->direction == Direction::higher_is_better;
+  return higher ? before / level : level / before;
+}
+
+std::vector<std::vector<double>> runs_by_build(storage::Database& db, SeriesId series, int limit) {
+  std::vector<std::vector<double>> builds;
+  for (auto& point : storage::points_of_series(db, series, limit)) builds.push_back(std::move(point.values));
+  return builds;
+}
+
+bisect::SeriesNoise noise_of(storage::Database& db, const Series& series) {
+  return bisect::series_noise(runs_by_build(db, series.id, kBuilds));
+}
+
+bisect::DetectionPolicy learned_policy(Desk& desk, const Series& series) {
+  return bisect::adapted(policy_of(series, desk.config), noise_of(desk.db, series));
+}
+
+double search_threshold(Desk& desk, const Series& series) {
+  const double own = learned_policy(desk, series).threshold;
+  return own == desk.config.detection.threshold ? desk.config.search.threshold : own;
+}
+
+}  // namespace nightjar::service

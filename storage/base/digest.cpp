@@ -1,0 +1,83 @@
+#include "storage/base/digest.hpp"
+
+#include <openssl/evp.h>
+
+#include <fstream>
+#include <stdexcept>
+#include <vector>
+
+namespace nightjar::runner {
+namespace {
+
+std::string hex_of(const unsigned char* bytes, std::size_t size) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  for (std::size_t i = 0; i < size; ++i) {
+    out.push_back(kDigits[bytes[i] >> 4]);
+    out.push_back(kDigits[bytes[i] & 15]);
+  }
+  return out;
+}
+
+int base64url_digit(char c) {
+  if (c >= 'A' && c <= 'Z') return c - 'A';
+  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+  if (c >= '0' && c <= '9') return c - '0' + 52;
+  return c == '-' ? 62 : c == '_' ? 63 : -1;
+}
+
+}  // namespace
+
+struct Digest::Impl {
+  EVP_MD_CTX* context = EVP_MD_CTX_new();
+  ~Impl() { EVP_MD_CTX_free(context); }
+};
+
+Digest::Digest() : impl_(std::make_unique<Impl>()) {
+  if (!impl_->context || EVP_DigestInit_ex(impl_->context, EVP_sha256(), nullptr) != 1)
+    throw std::runtime_error("OpenSSL offers no SHA-256");
+}
+Digest::~Digest() = default;
+Digest::Digest(Digest&&) noexcept = default;
+
+void Digest::add(std::string_view bytes) {
+  EVP_DigestUpdate(impl_->context, bytes.data(), bytes.size());
+}
+
+Sha256 Digest::hex() {
+  unsigned char bytes[32];
+  unsigned size = 0;
+  EVP_DigestFinal_ex(impl_->context, bytes, &size);
+  return *Sha256::parse(hex_of(bytes, sizeof bytes));
+}
+
+Sha256 digest_of(std::string_view bytes) {
+  Digest digest;
+  digest.add(bytes);
+  return digest.hex();
+}
+
+Sha256 digest_of_file(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error("cannot read " + path.string());
+  Digest digest;
+  std::vector<char> buffer(1 << 16);
+  while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())), in.gcount() > 0)
+    digest.add({buffer.data(), static_cast<std::size_t>(in.gcount())});
+  return digest.hex();
+}
+
+std::string hex_from_base64url(std::string_view text) {
+  std::vector<unsigned char> bytes;
+  unsigned value = 0, bits = 0;
+  for (const char c : text) {
+    const int digit = base64url_digit(c);
+    if (digit < 0) return {};
+    value = (value << 6 | static_cast<unsigned>(digit)) & 0xffffff;
+    bits += 6;
+    if (bits >= 8) bytes.push_back(static_cast<unsigned char>(value >> (bits -= 8)));
+  }
+  return hex_of(bytes.data(), bytes.size());
+}
+
+}  // namespace nightjar::runner

@@ -1,0 +1,144 @@
+#include "storage/base/files.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <stdexcept>
+#include <system_error>
+
+namespace nightjar::runner {
+namespace fs = std::filesystem;
+namespace {
+
+[[noreturn]] void fail(const char* what, const fs::path& path) {
+  throw std::system_error(errno, std::generic_category(), std::string(what) + " " + path.string());
+}
+
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+// The folder that `path` lies in; a bare name lies in this one.
+fs::path folder_with(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+void sync_folder(const fs::path& folder) {
+  const Descriptor dir{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (dir.fd < 0 || ::fsync(dir.fd) != 0) fail("cannot sync folder", folder);
+}
+
+void write_all(const Descriptor& out, const fs::path& path, std::string_view text) {
+  if (out.fd < 0) fail("cannot write", path);
+  while (!text.empty()) {
+    const auto put = ::write(out.fd, text.data(), text.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) fail("cannot write", path);
+    text.remove_prefix(static_cast<std::size_t>(put));
+  }
+}
+
+bool may(const fs::path& path, int what) { return ::faccessat(AT_FDCWD, path.c_str(), what, AT_EACCESS) == 0; }
+
+// "<pid>.<start time>": a process id that is used again has another start time.
+std::string process_mark(const std::string& pid) {
+  const std::string stat = read_line("/proc/" + pid + "/stat");
+  auto at = stat.rfind(')');
+  if (at == std::string::npos) return {};
+  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
+  if (at == std::string::npos) return {};
+  return pid + "." + stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
+}
+
+}  // namespace
+
+std::optional<std::string> read_file(const fs::path& path) {
+  const Descriptor in{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (in.fd < 0) return std::nullopt;
+  std::string text;
+  char buffer[16384];
+  for (;;) {
+    const auto got = ::read(in.fd, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) return text;
+    text.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+std::string read_line(const fs::path& path) {
+  const auto text = read_file(path);
+  return text ? text->substr(0, text->find('\n')) : std::string();
+}
+
+void write_durably(const fs::path& path, std::string_view text) {
+  fs::path beside = path;
+  beside += ".part";
+  {
+    const Descriptor out{::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
+    write_all(out, beside, text);
+    if (::fsync(out.fd) != 0) fail("cannot sync", beside);
+  }
+  if (::rename(beside.c_str(), path.c_str()) != 0) fail("cannot rename to", path);
+  sync_folder(folder_with(path));
+}
+
+std::string output_problem(const fs::path& path) {
+  const std::string attempt = "cannot write " + path.string() + ": ";
+  std::error_code error;
+  const fs::file_status there = fs::status(path, error);
+  if (fs::is_directory(there)) return attempt + "it is a folder; name a file";
+  if (!path.has_filename()) return attempt + "it names no file";
+  if (fs::exists(there) && !may(path, W_OK)) return attempt + "the file is there and may not be written";
+  if (fs::exists(there) && !fs::is_regular_file(there)) return {};
+  const fs::path folder = folder_with(fs::weakly_canonical(path, error));
+  if (!fs::exists(folder, error)) return attempt + "there is no folder " + folder.string() + "; make it first";
+  if (!fs::is_directory(folder, error)) return attempt + folder.string() + " is no folder";
+  if (!may(folder, W_OK | X_OK)) return attempt + "nothing may be written in " + folder.string();
+  return {};
+}
+
+void write_output(const fs::path& path, std::string_view text) {
+  std::error_code error;
+  const fs::file_status there = fs::status(path, error);
+  if (!fs::exists(there) || fs::is_regular_file(there)) return write_durably(fs::weakly_canonical(path), text);
+  write_all({::open(path.c_str(), O_WRONLY | O_CLOEXEC)}, path, text);
+}
+
+TemporaryFolder::TemporaryFolder(const fs::path& root) {
+  static std::atomic<unsigned> number{0};
+  path_ = root / (process_mark(std::to_string(::getpid())) + "-" + std::to_string(number++));
+  fs::create_directories(path_);
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+void TemporaryFolder::remove_leftovers(const fs::path& root) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(root, error)) {
+    const std::string name = entry.path().filename().string();
+    const std::string owner = name.substr(0, name.find('-'));
+    if (owner.empty() || process_mark(owner.substr(0, owner.find('.'))) != owner)
+      fs::remove_all(entry.path(), error);
+  }
+}
+
+FileLock::FileLock(const fs::path& path)
+    : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+  if (fd_ < 0) fail("cannot open", path);
+  if (::flock(fd_, LOCK_EX | LOCK_NB) == 0) return;
+  ::close(fd_);
+  throw std::runtime_error("another process holds " + path.string() +
+                           "; give each runner a --cache of its own");
+}
+
+FileLock::~FileLock() { ::close(fd_); }
+
+}  // namespace nightjar::runner

@@ -1,0 +1,164 @@
+#include "runner/agent/agent.hpp"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "runner/run/scripted_executor.hpp"
+#include "tests/runner/fake_service.hpp"
+#include "tests/runner/wheel.hpp"
+
+using namespace nightjar;
+using namespace nightjar::runner;
+
+namespace {
+
+std::string job_spec(int runs = 2) {
+  JobSpec spec;
+  spec.environments = {{BuildId{1}, "", "torch.whl", digest_of("x"), {}, "2.15.0", "abc"}};
+  spec.workloads = {{{}, *WorkloadName::parse("python/dlrm/eval/cpu/fp32/b4/eager"), 1}};
+  for (int i = 0; i < runs; ++i) spec.order.push_back({0, 0});
+  return nlohmann::json(spec).dump();
+}
+
+Script script(double run_seconds = 0) {
+  Script out;
+  out.run_seconds = run_seconds;
+  out.workloads = {"python/dlrm/eval/cpu/fp32/b4/eager@1"};
+  Rule rule;
+  rule.metrics["latency"] = {0.1, 0.01};
+  out.rules = {rule};
+  return out;
+}
+
+// An agent in a thread of its own; stop() or the destructor ends it and joins.
+class Running {
+ public:
+  Running(const std::string& url, const Scratch& scratch, double run_seconds = 0,
+          const std::string& token = "secret")
+      : executor_(script(run_seconds), {}),
+        thread_([this, url, token, cache = scratch / "cache"](std::stop_token stop) {
+          AgentConfig config{url, token, "tester", {{"site", "lab"}}, cache};
+          config.claim_wait = std::chrono::seconds(1);
+          config.backoff_first = std::chrono::milliseconds(10);
+          config.backoff_most = std::chrono::milliseconds(50);
+          try {
+            Agent(config, executor_, clock_).run(stop);
+          } catch (const std::exception& error) {
+            failure = error.what();
+          }
+        }) {}
+  void stop() {
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  void join() { thread_.join(); }
+  std::string failure;  // after join
+
+ private:
+  const SystemClock clock_;
+  ScriptedExecutor executor_;
+  std::jthread thread_;
+};
+
+bool spool_is_empty(const Scratch& scratch) {
+  return Spool(scratch / "cache/spool").pending().empty();
+}
+
+}  // namespace
+
+TEST_CASE("An agent registers, measures a job and sends its result with the attempt") {
+  const Scratch scratch;
+  FakeService service;
+  service.add_job(job_spec(), 2);
+  Running agent(service.url(), scratch);
+  const auto result = service.wait_for("/jobs/9/result");
+  REQUIRE(result.is_object());
+  CHECK(result.at("attempt") == 2);
+  CHECK(result.at("result").at("runs").size() == 2);
+  agent.stop();
+  const auto registration = service.wait_for("/register");
+  CHECK(registration.at("name") == "tester");
+  CHECK(registration.at("labels").at("site") == "lab");
+  CHECK(registration.at("workloads")[0] == "python/dlrm/eval/cpu/fp32/b4/eager@1");
+  CHECK(registration.at("facts").contains("cpu_model"));
+  CHECK(service.wait_for("/claim").at("runner") == 5);
+  CHECK(spool_is_empty(scratch));
+}
+
+TEST_CASE("A result outlives a service that is away, and a runner that is restarted") {
+  const Scratch scratch;
+  std::uint16_t port = 0;
+  {
+    FakeService service;
+    port = service.port();
+    service.set("result", 503);
+    service.add_job(job_spec());
+    Running agent(service.url(), scratch);
+    service.wait_for("/jobs/9/result", 2);  // it tries again
+    agent.stop();
+    CHECK_FALSE(spool_is_empty(scratch));
+  }
+  Running agent("http://127.0.0.1:" + std::to_string(port), scratch);  // nobody is there yet
+  FakeService service(port);
+  CHECK(service.wait_for("/jobs/9/result").at("attempt") == 1);
+  service.wait_for("/claim");
+  agent.stop();
+  CHECK(spool_is_empty(scratch));
+}
+
+TEST_CASE("A result that the service refuses for good is kept aside and does not block") {
+  const Scratch scratch;
+  FakeService service;
+  service.set("result", 404);
+  service.add_job(job_spec());
+  Running agent(service.url(), scratch);
+  service.wait_for("/jobs/9/result");
+  service.wait_for("/claim", service.count("/claim") + 1);
+  agent.stop();
+  CHECK(spool_is_empty(scratch));
+  CHECK(std::filesystem::exists(scratch / "cache/spool/rejected/9-1.json"));
+}
+
+TEST_CASE("A lease is renewed while the job runs, and a lost one stops it without a result") {
+  const Scratch scratch;
+  FakeService service;
+  service.add_job(job_spec(1), 1);
+  Running agent(service.url(), scratch, 60);
+  CHECK(service.wait_for("/jobs/9/renew", 2).at("attempt") == 1);
+  service.set("renew", 409);
+  service.wait_for("/claim", 2);  // it goes on to the next job
+  agent.stop();
+  CHECK(service.count("/result") == 0);
+  CHECK(service.count("/release") == 0);
+}
+
+TEST_CASE("A graceful stop gives the running job back") {
+  const Scratch scratch;
+  FakeService service;
+  service.add_job(job_spec(1));
+  Running agent(service.url(), scratch, 60);
+  service.wait_for("/jobs/9/renew");
+  agent.stop();
+  CHECK(agent.failure.empty());
+  CHECK(service.wait_for("/jobs/9/release").at("attempt") == 1);
+  CHECK(service.count("/result") == 0);
+}
+
+TEST_CASE("A job that cannot be understood is failed with the reason") {
+  const Scratch scratch;
+  FakeService service;
+  service.add_job(R"({"kind": "nonsense"})");
+  Running agent(service.url(), scratch);
+  CHECK_FALSE(service.wait_for("/jobs/9/fail").at("reason").get<std::string>().empty());
+  agent.stop();
+}
+
+TEST_CASE("A wrong token ends the agent with a clear sentence") {
+  const Scratch scratch;
+  FakeService service;
+  Running agent(service.url(), scratch, 0, "wrong");
+  agent.join();
+  CHECK(agent.failure.find("cannot register at " + service.url()) == 0);
+  CHECK(agent.failure.find("wrong") == std::string::npos);
+}

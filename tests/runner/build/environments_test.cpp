@@ -1,0 +1,221 @@
+#include "runner/build/environments.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "runner/process/failure.hpp"
+#include "storage/base/files.hpp"
+#include "runner/build/marker.hpp"
+#include "tests/runner/wheel.hpp"
+
+using namespace nightjar;
+using namespace nightjar::runner;
+namespace fs = std::filesystem;
+
+namespace {
+
+EnvironmentsConfig config_in(const Scratch& scratch, bool import = false) {
+  EnvironmentsConfig config;
+  config.cache = scratch / "cache";
+  config.python = "python3";
+  config.import = import;
+  config.download.attempts = 2;
+  config.download.pause = std::chrono::milliseconds(1);
+  return config;
+}
+
+Environment make(Environments& environments, const EnvironmentSpec& spec) {
+  environments.begin_session({spec});
+  return environments.make(spec, {});
+}
+
+std::size_t entries_in(const fs::path& folder) {
+  return static_cast<std::size_t>(
+      std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+}  // namespace
+
+TEST_CASE("A good wheel becomes an environment, and is made once") {
+  const Scratch scratch;
+  const EnvironmentSpec spec = good_wheel(scratch);
+  Environments environments(config_in(scratch));
+  const Environment made = make(environments, spec);
+  CHECK(made.broken == "");
+  CHECK(slurp(made.site_packages / "torch/slow.py") == "FACTOR = 1\n");
+  fs::remove(scratch / spec.wheel_file);  // a second making would need it
+  CHECK(make(environments, spec).broken == "");
+  CHECK(entries_in(scratch / "cache/tmp") == 0);
+}
+
+TEST_CASE("A wheel at fault is a broken environment with its reason, and nothing stays") {
+  const Scratch scratch;
+  const auto good = torch_members("2.15.0", "abc");
+  struct Case {
+    std::string name, reason;
+    std::vector<Member> members;
+  };
+  auto changed = good;
+  changed.push_back(record_of(good, "2.15.0"));
+  changed[2].text = "FACTOR = 2\n";
+  auto missing = good;
+  missing.push_back(record_of(good, "2.15.0"));
+  missing.erase(missing.begin() + 3);
+  const auto with = [&](Member member) {
+    auto members = good;
+    members.push_back(record_of(good, "2.15.0"));
+    members.push_back(std::move(member));
+    return members;
+  };
+  const Case cases[] = {
+      {"traversal", "leads out", with({"../../evil", "x", ""})},
+      {"absolute", "leads out", with({"/tmp/nightjar-evil", "x", ""})},
+      {"link", "no regular file", with({"torch/link", "", "/etc/passwd"})},
+      {"twice", "comes twice", with({"torch/slow.py", "x", ""})},
+      {"below a file", "", with({"torch/slow.py/x", "x", ""})},
+      {"changed", "torch/slow.py differs", changed},
+      {"missing", "torch/old.py, which is missing", missing},
+      {"no record", "no RECORD", good},
+  };
+  for (const Case& one : cases) {
+    INFO(one.name);
+    const auto spec = wheel_environment(scratch / "torch-x.whl", one.members, "2.15.0", "abc");
+    Environments environments(config_in(scratch));
+    const std::string broken = make(environments, spec).broken;
+    CHECK_FALSE(broken.empty());
+    CHECK(broken.find(one.reason) != std::string::npos);
+    INFO(broken);
+    CHECK(entries_in(scratch / "cache/env") == 0);
+    CHECK(entries_in(scratch / "cache/tmp") == 0);
+  }
+  CHECK_FALSE(fs::exists(scratch / "evil"));
+  CHECK_FALSE(fs::exists("/tmp/nightjar-evil"));
+}
+
+TEST_CASE("A truncated wheel and a wrong hash are told apart from a missing one") {
+  const Scratch scratch;
+  EnvironmentSpec spec = good_wheel(scratch);
+  Environments environments(config_in(scratch));
+  SECTION("wrong hash") {
+    spec.wheel_sha256 = digest_of("something else");
+    CHECK(make(environments, spec).broken.find("has SHA-256") != std::string::npos);
+  }
+  SECTION("truncated") {
+    fs::resize_file(scratch / spec.wheel_file, 300);
+    CHECK(make(environments, spec).broken.find("has SHA-256") != std::string::npos);
+  }
+  SECTION("truncated when it was hashed") {
+    fs::resize_file(scratch / spec.wheel_file, 300);
+    spec.wheel_sha256 = digest_of_file(scratch / spec.wheel_file);
+    CHECK_FALSE(make(environments, spec).broken.empty());
+  }
+  SECTION("unreachable: nothing is blamed on the build") {
+    spec.wheel_url = "http://127.0.0.1:1/torch.whl";
+    CHECK_THROWS_AS(make(environments, spec), Transient);
+  }
+}
+
+TEST_CASE("An overlay changes its own environment and not the wheel's") {
+  const Scratch scratch;
+  const EnvironmentSpec wheel = good_wheel(scratch);
+  const EnvironmentSpec overlay =
+      with_overlay(wheel, scratch / "overlay.tar",
+                   {{"torch/slow.py", "FACTOR = 3\n", ""}, {"torch/new/x.py", "", ""}},
+                   {"torch/old.py"});
+  Environments environments(config_in(scratch));
+  const Environment base = make(environments, wheel), made = make(environments, overlay);
+  CHECK(made.broken == "");
+  CHECK(slurp(made.site_packages / "torch/slow.py") == "FACTOR = 3\n");
+  CHECK(slurp(base.site_packages / "torch/slow.py") == "FACTOR = 1\n");
+  CHECK(fs::exists(made.site_packages / "torch/new/x.py"));
+  CHECK_FALSE(fs::exists(base.site_packages / "torch/new"));
+  CHECK_FALSE(fs::exists(made.site_packages / "torch/old.py"));
+  CHECK(fs::exists(base.site_packages / "torch/old.py"));
+  CHECK(fs::hard_link_count(made.site_packages / "torch/version.py") == 2);
+  CHECK(fs::hard_link_count(base.site_packages / "torch/slow.py") == 1);
+  CHECK(made.site_packages.string().size() == base.site_packages.string().size());
+}
+
+TEST_CASE("An overlay that only removes files may be empty") {
+  const Scratch scratch;
+  const auto spec =
+      with_overlay(good_wheel(scratch), scratch / "overlay.tar", {}, {"torch/old.py"});
+  Environments environments(config_in(scratch));
+  const Environment made = make(environments, spec);
+  CHECK(made.broken == "");
+  CHECK_FALSE(fs::exists(made.site_packages / "torch/old.py"));
+}
+
+TEST_CASE("An overlay cannot write or remove beside its environment") {
+  const Scratch scratch;
+  const EnvironmentSpec wheel = good_wheel(scratch);
+  Environments environments(config_in(scratch));
+  spit(scratch / "cache/precious", "kept");
+  const auto outside = with_overlay(wheel, scratch / "a.tar", {{"../../../precious", "x", ""}});
+  const auto linked = with_overlay(wheel, scratch / "b.tar", {{"torch/l", "", "/etc"}});
+  const auto removing = with_overlay(wheel, scratch / "c.tar", {}, {"../../../precious"});
+  for (const auto& spec : {outside, linked, removing})
+    CHECK_FALSE(make(environments, spec).broken.empty());
+  CHECK(slurp(scratch / "cache/precious") == "kept");
+}
+
+TEST_CASE("Byte code of a changed file cannot outlive it") {
+  const Scratch scratch;
+  const EnvironmentSpec wheel = good_wheel(scratch);
+  Environments environments(config_in(scratch, true));
+  const Environment base = make(environments, wheel);
+  REQUIRE(base.broken == "");
+  CHECK(fs::exists(base.site_packages / "torch/__pycache__"));
+  // Same size, and a time in the same second: Python would take the old byte code.
+  const auto overlay = with_overlay(wheel, scratch / "overlay.tar",
+                                    {{"torch/slow.py", "FACTOR = 1/0", ""}});
+  CHECK(make(environments, overlay).broken.find("ZeroDivisionError") != std::string::npos);
+  CHECK(make(environments, wheel).broken == "");
+}
+
+TEST_CASE("An environment that imports as something else than promised is broken") {
+  const Scratch scratch;
+  EnvironmentSpec spec = good_wheel(scratch);
+  Environments environments(config_in(scratch, true));
+  spec.git_version = "def";
+  CHECK(make(environments, spec).broken ==
+        "torch says it is commit 'abc' instead of def");
+  spec.git_version = "abc";
+  CHECK(make(environments, spec).broken == "");
+}
+
+TEST_CASE("The longest unused environment goes first, one in use never") {
+  const Scratch scratch;
+  EnvironmentsConfig config = config_in(scratch);
+  config.limit_bytes = 1200;  // each holds about 500
+  Environments environments(config);
+  const auto first = good_wheel(scratch, "2.1", "a"), second = good_wheel(scratch, "2.2", "b"),
+             third = good_wheel(scratch, "2.3", "c");
+  const auto is_there = [&](const EnvironmentSpec& spec) {
+    return read_marker(scratch / "cache/env" / spec.key()).has_value();
+  };
+  const auto used = [&](const EnvironmentSpec& spec, int hours_ago) {
+    fs::last_write_time(scratch / "cache/env" / spec.key() / "complete",
+                        fs::file_time_type::clock::now() - std::chrono::hours(hours_ago));
+  };
+  make(environments, first);
+  make(environments, second);
+  used(first, 1);
+  used(second, 2);
+  make(environments, third);
+  CHECK((is_there(third) && is_there(first)));
+  CHECK_FALSE(is_there(second));
+  environments.begin_session({first, second, third});
+  environments.make(second, {});  // over the limit, but all in use
+  CHECK((is_there(first) && is_there(second) && is_there(third)));
+}
+
+TEST_CASE("What a killed runner left is removed, what a live one works on is not") {
+  const Scratch scratch;
+  spit(scratch / "cache/tmp/999999999.1-0/half", "x");
+  spit(scratch / "cache/env" / std::string(64, 'a') / "site-packages/half", "x");
+  const TemporaryFolder live(scratch / "cache/tmp");
+  Environments environments(config_in(scratch));
+  CHECK_FALSE(fs::exists(scratch / "cache/tmp/999999999.1-0"));
+  CHECK(fs::exists(live.path()));
+  CHECK(entries_in(scratch / "cache/env") == 0);
+}

@@ -1,0 +1,215 @@
+#include "runner/process/process.hpp"
+
+#include <dirent.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <thread>
+
+#include "runner/machine/fingerprint.hpp"
+#include "runner/process/process_tree.hpp"
+#include "tests/support/scratch.hpp"
+
+using namespace nightjar::runner;
+
+namespace {
+
+ProcessSpec shell(const std::string& script) {
+  ProcessSpec spec;
+  spec.command = {"sh", "-c", script};
+  spec.environment = clean_environment("/tmp");
+  spec.timeout_seconds = 20;
+  return spec;
+}
+
+ProcessSpec python(const std::string& script) {
+  ProcessSpec spec = shell("");
+  spec.command = {"python3", "-c", script};
+  return spec;
+}
+
+bool is_alive(pid_t pid) { return ::kill(pid, 0) == 0; }
+
+std::size_t open_descriptors() {
+  std::size_t count = 0;
+  DIR* dir = ::opendir("/proc/self/fd");
+  while (::readdir(dir)) ++count;
+  ::closedir(dir);
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("A process gets its input and is heard on stdout, stderr and descriptor 3") {
+  ProcessSpec spec = shell("cat; echo oops >&2; echo '{\"event\": 1}' >&3; exit 7");
+  spec.input = "hello\n";
+  const ProcessResult result = run_process(spec);
+  CHECK(result.exit_code == 7);
+  CHECK(result.output == "hello\noops\n");
+  CHECK(result.protocol == "{\"event\": 1}\n");
+  CHECK_FALSE(result.fine());
+  CHECK(result.describe() == "ended with exit code 7: oops");
+}
+
+TEST_CASE("How a Python program ended begins with the last place that is not in a library") {
+  ProcessResult result;
+  result.exit_code = 1;
+  result.output =
+      "Traceback (most recent call last):\n  File \"/home/me/mine.py\", line 9, in <module>\n    f()\n"
+      "  File \"/usr/lib/python3.11/json/decoder.py\", line 355, in raw_decode\n    raise\nValueError: no JSON\n";
+  CHECK(result.describe() == "ended with exit code 1: mine.py, line 9: ValueError: no JSON");
+  result.output = "  File \"/home/me/mine.py\", line 3\n    def\nSyntaxError: invalid syntax\n";
+  CHECK(result.describe() == "ended with exit code 1: mine.py, line 3: SyntaxError: invalid syntax");
+  result.output = "  File \"/home/me/mine.py\", line\n";
+  CHECK(result.describe() == "ended with exit code 1:   File \"/home/me/mine.py\", line");
+}
+
+TEST_CASE("The end of an output is its last thirty lines at most") {
+  ProcessResult result;
+  CHECK(result.end_of_output() == "");
+  result.output = "one\ntwo\n\n";
+  CHECK(result.end_of_output() == "one\ntwo");
+  result.output = "first\n";
+  for (int line = 0; line < 30; ++line) result.output += std::to_string(line) + "\n";
+  CHECK(result.end_of_output().substr(0, 4) == "0\n1\n");
+}
+
+TEST_CASE("Input larger than a pipe reaches a process that answers meanwhile") {
+  ProcessSpec spec = shell("cat");
+  spec.input.assign(600000, 'x');
+  const ProcessResult result = run_process(spec);
+  CHECK(result.fine());
+  CHECK(result.output == spec.input);
+}
+
+TEST_CASE("A process that closes its input early does not hurt the runner") {
+  ::signal(SIGPIPE, SIG_IGN);
+  ProcessSpec spec = shell("exec 0<&-; sleep 0.1");
+  spec.input.assign(600000, 'x');
+  CHECK(run_process(spec).exit_code == 0);
+}
+
+TEST_CASE("A program that does not exist is a start error") {
+  ProcessSpec spec;
+  spec.command = {"/nowhere/python"};
+  const ProcessResult result = run_process(spec);
+  CHECK(result.start_error == "cannot start /nowhere/python: No such file or directory");
+  CHECK_FALSE(result.fine());
+}
+
+TEST_CASE("A crash is told by its signal") {
+  const ProcessResult result = run_process(shell("kill -SEGV $$"));
+  CHECK(result.signal == SIGSEGV);
+  CHECK_FALSE(result.exit_code.has_value());
+}
+
+TEST_CASE("A hanging process is ended at its time-out with all it forked") {
+  // The grandchild ignores SIGTERM, leaves the session and outlives its parent.
+  ProcessSpec spec = shell("setsid sh -c 'trap \"\" TERM; echo $$ >&3; sleep 100' & sleep 100");
+  spec.timeout_seconds = 0.5;
+  const ProcessResult result = run_process(spec);
+  CHECK(result.timed_out);
+  CHECK(result.seconds < 5);
+  const int grandchild = std::atoi(result.protocol.c_str());
+  REQUIRE(grandchild > 0);
+  CHECK_FALSE(is_alive(grandchild));
+}
+
+TEST_CASE("What a process leaves behind in the background ends with it") {
+  const ProcessResult result =
+      run_process(shell("(setsid sleep 100 & echo $! >&3) ; sleep 100 & echo $! >&3; exit 0"));
+  CHECK(result.exit_code == 0);
+  CHECK(result.seconds < 5);
+  int first = 0, second = 0;
+  REQUIRE(std::sscanf(result.protocol.c_str(), "%d %d", &first, &second) == 2);
+  CHECK_FALSE(is_alive(first));
+  CHECK_FALSE(is_alive(second));
+  CHECK(own_children().empty());
+}
+
+TEST_CASE("A process that forks without end is stopped at its limit of processes") {
+  // Bounded by itself too, in case the guard does not work.
+  ProcessSpec spec = python(
+      "import os, time\n"
+      "for i in range(60):\n"
+      "    if os.fork() == 0: time.sleep(100)\n"
+      "time.sleep(100)\n");
+  spec.processes = 20;
+  const ProcessResult result = run_process(spec);
+  CHECK(result.flooded == "processes");
+  CHECK(own_children().empty());
+}
+
+TEST_CASE("A process that eats memory is stopped at its limit") {
+  ProcessSpec spec = python(
+      "import time\nblocks = []\n"
+      "for i in range(40):\n    blocks.append(b'x' * (16 << 20)); time.sleep(0.02)\n"
+      "time.sleep(100)\n");
+  spec.memory_bytes = 200 << 20;
+  const ProcessResult result = run_process(spec);
+  CHECK(result.out_of_memory);
+  CHECK(result.seconds < 15);
+}
+
+TEST_CASE("Memory of children counts") {
+  ProcessSpec spec = python(
+      "import os, time\n"
+      "for i in range(4):\n    if os.fork() == 0: block = b'x' * (80 << 20); time.sleep(100)\n"
+      "time.sleep(100)\n");
+  spec.memory_bytes = 200 << 20;
+  CHECK(run_process(spec).out_of_memory);
+}
+
+TEST_CASE("Output is kept up to its cap and then ends the process") {
+  ProcessSpec spec = shell("yes");
+  spec.output_bytes = 100000;
+  const ProcessResult result = run_process(spec);
+  CHECK(result.flooded == "output");
+  CHECK(result.output.size() == 100000);
+}
+
+TEST_CASE("Too much on descriptor 3 ends the process") {
+  ProcessSpec spec = shell("yes >&3");
+  spec.protocol_bytes = 100000;
+  CHECK(run_process(spec).flooded == "protocol");
+}
+
+TEST_CASE("A stop ends the process at once") {
+  std::stop_source stop;
+  std::jthread later([&] { stop.request_stop(); });
+  const ProcessResult result = run_process(shell("sleep 100"), stop.get_token());
+  CHECK(result.stopped);
+  CHECK(result.seconds < 5);
+}
+
+TEST_CASE("A process inherits neither environment nor descriptors") {
+  ::setenv("NIGHTJAR_TEST_SECRET", "hidden", 1);
+  const std::ofstream inherited("/dev/null");
+  const ProcessResult result = run_process(shell("env; ls /proc/self/fd"));
+  ::unsetenv("NIGHTJAR_TEST_SECRET");
+  CHECK(result.output.find("hidden") == std::string::npos);
+  // 0 to 3, and the one that ls reads the folder with.
+  const auto listing = result.output.substr(result.output.rfind("\n0\n") + 1);
+  CHECK(listing == "0\n1\n2\n3\n4\n");
+}
+
+TEST_CASE("Running processes leaks neither descriptors nor zombies") {
+  run_process(shell("true"));
+  const std::size_t before = open_descriptors();
+  for (int i = 0; i < 5; ++i) run_process(shell("sleep 0 & true"));
+  CHECK(open_descriptors() == before);
+  CHECK(own_children().empty());
+}
+
+TEST_CASE("A run is pinned to the last of the allowed CPUs") {
+  const auto allowed = allowed_cpus();
+  REQUIRE_FALSE(allowed.empty());
+  CHECK(cpus_for(1) == std::vector<int>{allowed.back()});
+  CHECK(cpus_for(1000) == allowed);
+  ProcessSpec spec = python("import os\nos.write(3, str(sorted(os.sched_getaffinity(0))).encode())");
+  spec.cpus = cpus_for(1);
+  CHECK(run_process(spec).protocol == "[" + std::to_string(allowed.back()) + "]");
+}

@@ -1,0 +1,162 @@
+#include "runner/run/protocol.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/scratch.hpp"
+
+using namespace nightjar;
+using namespace nightjar::runner;
+
+namespace {
+
+const std::string kReady =
+    R"({"event": "ready", "torch": {"version": "2.15.0", "git_version": "abc", "path": "/env/torch"},)"
+    R"( "packages": {"python": "3.11.7"}, "memory_after_import": 1000})"
+    "\n";
+const std::string kSample = R"({"event": "sample", "latency": 0.5, "cpu": 0.4, "wait": 0.1})" "\n";
+const std::string kResult =
+    R"({"event": "result", "warmup_iterations": 6, "metrics": {"peak_cpu_memory": [2000]},)"
+    R"( "checksum": 1.5})"
+    "\n";
+
+ProcessResult said(const std::string& protocol) {
+  ProcessResult process;
+  process.exit_code = 0;
+  process.protocol = protocol;
+  return process;
+}
+
+}  // namespace
+
+TEST_CASE("What a compiled workload says of its accuracy is kept, of a result and of an error") {
+  const auto with = [](std::string text) {
+    return text.insert(text.find('}', text.size() - 3), R"(, "accuracy": "pass")");
+  };
+  CHECK(parse_run(said(kReady + kSample + with(kResult)), {}).accuracy == "pass");
+  CHECK(parse_run(said(kReady + kSample + kResult), {}).accuracy.empty());
+  const ParsedRun failed = parse_run(
+      said(kReady + R"({"event": "error", "status": "wrong_result", "reason": "x", "accuracy": "fail_accuracy"})"),
+      {});
+  CHECK(failed.accuracy == "fail_accuracy");
+  CHECK(failed.result.status == RunStatus::wrong_result);
+}
+
+TEST_CASE("A good answer becomes a measured run with all samples") {
+  const ParsedRun run =
+      parse_run(said(kReady + kSample + kSample + kResult), {"/env", "2.15.0", "abc"});
+  CHECK(run.result.reason == "");
+  CHECK(run.result.status == RunStatus::measured);
+  CHECK(run.result.samples.at("latency") == std::vector<double>{0.5, 0.5});
+  CHECK(run.result.samples.at("peak_cpu_memory") == std::vector<double>{2000});
+  CHECK(run.result.samples.at("memory_after_import") == std::vector<double>{1000});
+  CHECK(run.result.cpu_seconds == std::vector<double>{0.4, 0.4});
+  CHECK(run.result.wait_seconds == std::vector<double>{0.1, 0.1});
+  CHECK(run.result.slowdown == std::vector<double>{1, 1});  // a program need not probe
+  CHECK(run.result.warmup_iterations == 6);
+  CHECK(run.result.checksum == 1.5);
+  CHECK(run.packages.at("python") == "3.11.7");
+  CHECK(run.torch.git_version == "abc");
+}
+
+TEST_CASE("An answer that breaks the protocol is a failed run that says why") {
+  struct Case {
+    const char* name;
+    std::string protocol, reason;
+  };
+  const Case cases[] = {
+      {"nothing", "", "without a result"},
+      {"no result", kReady + kSample, "without a result"},
+      {"no sample", kReady + kResult, "no sample"},
+      {"no JSON", kReady + "Segfault imminent\n", "line 2 of the workload's answer: no JSON"},
+      {"half a line", kReady + R"({"event": "sam)", "no JSON"},
+      {"a list", "[1]\n", "no JSON object"},
+      {"NaN", kReady + R"({"event": "sample", "latency": NaN, "cpu": 0, "wait": 0})", "no JSON"},
+      {"null", R"({"event": "sample", "latency": null, "cpu": 0, "wait": 0})", "latency is missing"},
+      {"overflow", R"({"event": "sample", "latency": 1e999, "cpu": 0, "wait": 0})", "no JSON"},
+      {"negative latency", R"({"event": "sample", "latency": -1, "cpu": 0, "wait": 0})",
+       "latency is not positive"},
+      {"zero latency", R"({"event": "sample", "latency": 0, "cpu": 0, "wait": 0})",
+       "latency is not positive"},
+      {"negative wait", R"({"event": "sample", "latency": 1, "cpu": 0, "wait": -1})",
+       "wait is negative"},
+      {"text for a number", R"({"event": "sample", "latency": "1", "cpu": 0, "wait": 0})",
+       "latency is missing or no number"},
+      {"unknown event", R"({"event": "hello"})", "no event is called 'hello'"},
+      {"metrics of words", kSample + R"({"event":"result","warmup_iterations":1,"metrics":{"m":["x"]}})",
+       "metric m holds"},
+      {"empty metric", kSample + R"({"event":"result","warmup_iterations":1,"metrics":{"m":[]}})",
+       "metric m is no list"},
+      {"checksum of words", kSample + R"({"event":"result","warmup_iterations":1,"checksum":"x"})",
+       "checksum"},
+      {"after the end", kSample + kResult + kSample, "something follows the result"},
+      {"an error that is none", R"({"event": "error", "status": "measured", "reason": "x"})",
+       "error with status"},
+      {"binary", std::string("\0\xff\xfe", 3), "no JSON"},
+  };
+  for (const Case& one : cases) {
+    INFO(one.name);
+    const ParsedRun run = parse_run(said(one.protocol), {});
+    CHECK(run.result.status == RunStatus::failed);
+    CHECK(run.result.reason.find(one.reason) != std::string::npos);
+    INFO(run.result.reason);
+  }
+}
+
+TEST_CASE("A workload that says why it cannot is believed") {
+  const auto run = parse_run(
+      said(kReady + R"({"event": "error", "status": "unavailable", "reason": "no CUDA device"})"), {});
+  CHECK(run.result.status == RunStatus::unavailable);
+  CHECK(run.result.reason == "no CUDA device");
+}
+
+TEST_CASE("How the process ended outweighs what it said") {
+  const std::string good = kReady + kSample + kResult;
+  const auto status_after = [&](auto change) {
+    ProcessResult process = said(good);
+    change(process);
+    return parse_run(process, {}).result.status;
+  };
+  CHECK(status_after([](ProcessResult& p) { p.timed_out = true; }) == RunStatus::timed_out);
+  CHECK(status_after([](ProcessResult& p) { p.out_of_memory = true; }) == RunStatus::out_of_memory);
+  CHECK(status_after([](ProcessResult& p) { p.flooded = "output"; }) == RunStatus::failed);
+  CHECK(status_after([](ProcessResult& p) { p.exit_code = 1; }) == RunStatus::failed);
+  CHECK(status_after([](ProcessResult& p) { p.start_error = "none"; }) == RunStatus::failed);
+  CHECK(status_after([](ProcessResult& p) {
+          p.exit_code.reset();
+          p.signal = 11;
+        }) == RunStatus::crashed);
+}
+
+TEST_CASE("A run in another torch than the environment's is a broken environment") {
+  const std::string good = kReady + kSample + kResult;
+  struct Case {
+    ExpectedTorch expected;
+    std::string reason;
+  };
+  const Case cases[] = {
+      {{"/other", "", ""}, "torch was loaded from '/env/torch' instead of /other"},
+      {{"/en", "", ""}, "torch was loaded from '/env/torch' instead of /en"},
+      {{"/env", "2.16.0", ""}, "torch says it is version '2.15.0' instead of 2.16.0"},
+      {{"/env", "2.15.0", "abd"}, "torch says it is commit 'abc' instead of abd"},
+  };
+  for (const Case& one : cases) {
+    const auto run = parse_run(said(good), one.expected);
+    CHECK(run.result.status == RunStatus::broken_environment);
+    CHECK(run.result.reason == one.reason);
+  }
+}
+
+TEST_CASE("The request holds what the workload needs, and the control's says so") {
+  RunLimits limits;
+  limits.threads = 2;
+  const Workload workload{{}, *WorkloadName::parse("python/resnet18/eval/cpu/fp32/b4/eager"), 3};
+  const auto request = nlohmann::json::parse(request_json(&workload, limits, 2e-5));
+  CHECK(request.at("workload") == "python/resnet18/eval/cpu/fp32/b4/eager");
+  CHECK(request.at("version") == 3);
+  CHECK(request.at("threads") == 2);
+  CHECK(request.at("seed") == 0);
+  CHECK(request.at("min_iterations") == 10);
+  CHECK(request.at("seconds") == 2.0);
+  CHECK(nlohmann::json::parse(request_json(nullptr, limits, 0)).at("workload") == "control");
+}

@@ -1,0 +1,32 @@
+#include "service/engine/jobs/session_plan.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace nightjar;
+using namespace nightjar::service;
+
+TEST_CASE("A night's sessions begin with what the first glob of the configuration selects") {
+  Runner runner;
+  runner.id = RunnerId{1};
+  runner.machine = MachineId{1};
+  runner.workloads = {"native/a/eval/cpu/fp32/b1/eager@1", "mine/z/eval/cpu/fp32/b1/eager@4",
+                      "python/b/eval/cpu/fp32/b1/eager@1", "python/a/eval/cpu/fp32/b1/eager@2",
+                      "hf/bert/eval/cpu/fp32/b1/eager@1"};
+  Config::NightConfig config;
+  config.workloads = {"mine/**", "python/**", "**/a/**"};
+  config.session_workloads = 2;
+  const EnvironmentSpec environment{{}, "", "", Sha256::parse(std::string(64, '0')).value(), {}, "", ""};
+  Night night;
+  night.id = NightId{7};
+  const auto jobs = plan_screen(night, environment, std::vector<Runner>{runner}, config,
+                                [](MachineId, const std::string&, int) { return 1; });
+  std::vector<std::vector<std::string>> names;
+  for (const Job& job : jobs) {
+    names.emplace_back();
+    for (const Workload& one : job.spec.workloads)
+      names.back().push_back(one.name.str() + "@" + std::to_string(one.version));
+  }
+  CHECK(names == std::vector<std::vector<std::string>>{
+                     {"mine/z/eval/cpu/fp32/b1/eager@4", "python/a/eval/cpu/fp32/b1/eager@2"},
+                     {"python/b/eval/cpu/fp32/b1/eager@1", "native/a/eval/cpu/fp32/b1/eager@1"}});
+}

@@ -1,0 +1,85 @@
+#include "service/engine/jobs/sessions.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/service/engine/night_world.hpp"
+
+using namespace nightjar;
+using namespace nightjar::service;
+
+namespace {
+
+// One control run of `control` seconds on a machine that lost `steal` of its CPU time.
+SessionCheck check(double control, double steal, const std::vector<double>& history) {
+  JobSpec spec;
+  spec.order = {PlannedRun{}};
+  SessionResult session;
+  RunResult run;
+  run.samples["latency"] = std::vector<double>(10, control);
+  session.runs = {run};
+  session.after.steal_share = steal;
+  return check_session(spec, session, history);
+}
+
+const std::vector<double> kUsual{1.00, 1.01, .99, 1.02, .98, 1.00, 1.01, .99};
+
+}  // namespace
+
+TEST_CASE("A session is void when the host took the CPU away or the control was off") {
+  CHECK(check(1, .05, kUsual).usable);
+  const SessionCheck stolen = check(1, .25, kUsual);
+  CHECK_FALSE(stolen.usable);
+  CHECK(stolen.reason == "the machine lost +25.0 % of its CPU time to others (steal)");
+  const SessionCheck off = check(1.2, 0, kUsual);
+  CHECK_FALSE(off.usable);
+  CHECK(off.reason.find("off by +20.0 %") != std::string::npos);
+  CHECK(off.control == Approx(1.2));
+}
+
+TEST_CASE("A session on a GPU is void when that GPU was throttled, and no other session is") {
+  const auto check_gpu = [](const char* workload, bool used, std::vector<ClockEvent> events) {
+    JobSpec spec;
+    spec.workloads = {{{}, *WorkloadName::parse(workload), 1}};
+    SessionResult session;
+    session.after.gpus.resize(1);
+    session.after.gpus[0].used = used;
+    session.after.gpus[0].clock_events = std::move(events);
+    return check_session(spec, session, {});
+  };
+  using enum ClockEvent;
+  const char* on_gpu = "python/m/eval/cuda/fp32/b4/eager";
+  const SessionCheck hot = check_gpu(on_gpu, true, {gpu_idle, hw_thermal_slowdown, sw_power_cap});
+  CHECK_FALSE(hot.usable);
+  CHECK(hot.reason == "the GPU's clocks were held down (sw_power_cap, hw_thermal_slowdown)");
+  CHECK_FALSE(check_gpu(on_gpu, true, {unknown}).usable);
+  CHECK(check_gpu(on_gpu, true, {gpu_idle, applications_clocks_setting}).usable);
+  CHECK(check_gpu(on_gpu, false, {hw_thermal_slowdown}).usable);
+  CHECK(check_gpu("python/m/eval/cpu/fp32/b4/eager", true, {hw_thermal_slowdown}).usable);
+}
+
+TEST_CASE("A control is not held to a history that is too short to have a deviation") {
+  CHECK(check(1.2, 0, {kUsual.begin(), kUsual.begin() + 7}).usable);
+}
+
+TEST_CASE("What was said of a session stands, whatever the machine's controls do afterwards") {
+  nightjar::service::test::NightWorld world;
+  world.grow(1);
+  world.nightly("2026-08-20");
+  REQUIRE(world.settle() > 0);
+  const Job first = storage::jobs_of_night(world.db, NightId{1}, JobKind::screen).front();
+  const auto session = storage::session_of(world.db, first.id);
+  world.control_level *= 2;
+  for (int i = 0; i < 70; ++i) {
+    Job later = first;
+    later.key = "later:" + std::to_string(i);
+    later = storage::add_job(world.db, later);
+    const auto claimed = storage::claim_job(world.db, world.runner, world.clock.now(), world.clock.now());
+    REQUIRE(claimed->id == later.id);
+    storage::store_result(world.db, later.id, claimed->attempt, world.measure(later), world.clock.now());
+    Desk desk = world.desk();
+    settle(desk, *storage::find_job(world.db, later.id));
+  }
+  CHECK(storage::find_check(world.db, first.id)->control == Approx(.25).epsilon(.05));
+  Desk desk = world.desk();
+  CHECK(settle(desk, first).state == Settled::State::usable);
+}

@@ -1,0 +1,33 @@
+// When nights begin.
+#include "service/engine/night/nights.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/service/engine/night_world.hpp"
+
+using namespace nightjar;
+using namespace nightjar::service;
+using service::test::NightWorld;
+
+TEST_CASE("nights do not pile up while no runner is alive, and the newest build is measured afterwards") {
+  NightWorld world;
+  world.config.night.at = "06:00";
+  Build newest = world.nightly("2026-08-19");
+  world.tick_once();  // planned; then the runner is gone
+  world.away = true;
+  for (int day = 20; day < 26; ++day) {
+    world.clock.advance(std::chrono::hours(24));
+    world.grow(2);
+    newest = world.nightly("2026-08-" + std::to_string(day));
+    world.settle();
+    CHECK(storage::open_nights(world.db).size() == 1);
+  }
+  world.away = false;
+  world.settle();
+  CHECK(storage::open_nights(world.db).empty());
+  CHECK(storage::find_night_of_build(world.db, newest.id)->state == NightState::done);
+  const auto nights = storage::list_nights(world.db, {}).items;
+  CHECK(nights.size() == 2);
+  for (const Night& night : nights)
+    CHECK((night.state == NightState::done && night.finished_at));
+}

@@ -1,0 +1,140 @@
+#include "service/engine/outcome/follow_up.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "service/engine/verdict/levels.hpp"
+#include "service/report/outbox_sender.hpp"
+#include "tests/service/engine/night_world.hpp"
+#include "tests/service/report/scripted_tracker.hpp"
+
+using namespace nightjar;
+using namespace nightjar::service;
+using service::test::kAlpha;
+using service::test::NightWorld;
+using service::test::two_nights;
+
+namespace {
+
+std::optional<NightChange> one(double told, double now) {
+  const LaterEffect effect{told, now, .07};
+  return news(std::span(&effect, 1));
+}
+
+// Alpha's latency over its level, by position of the commit.
+void follow_levels(NightWorld& world, std::function<double(int)> factor) {
+  world.noise = .004;
+  world.level = [factor](int position, const std::string& workload, const std::string& metric) {
+    const double plain = metric == "latency" ? .010 : 3e8;
+    return workload == kAlpha && metric == "latency" ? plain * factor(position) : plain;
+  };
+}
+
+void next_night(NightWorld& world, int day) {
+  world.grow(8);
+  world.clock.advance(std::chrono::hours(24));
+  world.nightly("2026-08-" + std::to_string(day));
+  world.settle();
+}
+
+std::vector<OutboxMessage> comments(NightWorld& world) {
+  std::vector<OutboxMessage> all = storage::list_messages(world.db, {100, {}}).items;
+  std::erase_if(all,
+                [](const OutboxMessage& message) { return message.kind != OutboxKind::comment; });
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a reported regression that stays as it was is no news") {
+  CHECK_FALSE(one(1.3, 1.3));
+  CHECK_FALSE(one(1.3, 1.36));
+  CHECK_FALSE(one(1.3, 1.23));
+}
+
+TEST_CASE(
+    "a move by the threshold since the last word is news, and so is the first night at the old "
+    "level") {
+  CHECK(one(1.3, 1.3 * 1.07) == NightChange::grew);
+  CHECK(one(1.3, 1.3 / 1.07) == NightChange::shrank);
+  CHECK(one(1.3, 1.03) == NightChange::back);
+  CHECK(one(1.08, 1.03) == NightChange::back);
+  CHECK_FALSE(one(1.03, .98));
+  CHECK(one(1.03, 1.3) == NightChange::grew);
+}
+
+TEST_CASE("one cause is back when all of its series are") {
+  const std::vector<LaterEffect> half{{1.3, 1.0, .07}, {1.2, 1.2, .07}};
+  CHECK(news(half) == NightChange::shrank);
+  const std::vector<LaterEffect> rest{{1.0, 1.0, .07}, {1.2, 1.01, .07}};
+  CHECK(news(rest) == NightChange::back);
+}
+
+TEST_CASE(
+    "an issue hears once of a partial recovery and of the first good night, and of nothing else") {
+  NightWorld world;
+  follow_levels(world, [](int position) {
+    return position < 9 ? 1 : position < 36 ? 1.3 : position < 44 ? 1.15 : position < 52 ? 1.15 : 1;
+  });
+  two_nights(world);
+  REQUIRE(storage::regressions_in_state(world.db, RegressionState::reported).size() == 1);
+  next_night(world, 21);
+  CHECK(comments(world).empty());
+  next_night(world, 22);
+  REQUIRE(comments(world).size() == 1);
+  CHECK(comments(world)[0].body.find("**Partly recovered** with `2.14.0.dev20260822+cpu`") == 0);
+  CHECK(comments(world)[0].body.find(kAlpha) != std::string::npos);
+  next_night(world, 23);
+  CHECK(comments(world).size() == 1);
+  next_night(world, 24);
+  REQUIRE(comments(world).size() == 2);
+  CHECK(comments(world)[0].body.find("**Back at its level, for the first night**") == 0);
+  CHECK(comments(world)[0].body.find("after 3 such nights") != std::string::npos);
+  next_night(world, 25);
+  next_night(world, 26);
+  CHECK(comments(world).size() == 2);
+  CHECK(storage::regressions_in_state(world.db, RegressionState::recovered).size() == 1);
+}
+
+TEST_CASE(
+    "a later regression of the same series has an issue of its own, and the first hears nothing of "
+    "it") {
+  NightWorld world;
+  follow_levels(world, [](int position) { return position < 9 ? 1 : position < 28 ? 1.3 : 1.7; });
+  two_nights(world);
+  next_night(world, 21);
+  CHECK(storage::regressions_in_state(world.db, RegressionState::reported).size() == 2);
+  CHECK(comments(world).empty());
+}
+
+TEST_CASE(
+    "a metric of which more is better recovers when it is as high again, not while it is low") {
+  const Series series{
+      {}, {}, *WorkloadName::parse("python/a/eval/cpu/fp32/b1/inductor"), 1, "speedup", {}, ""};
+  CHECK(worsening(series, 2.0, 1.5) == Approx(1.333).epsilon(.001));
+  CHECK_FALSE(is_back(worsening(series, 2.0, 1.5), .07));
+  CHECK(is_back(worsening(series, 2.0, 1.98), .07));
+}
+
+TEST_CASE(
+    "the tracker gets the comment once, however often the engine ticks and the sender is cut off") {
+  NightWorld world;
+  follow_levels(world, [](int position) { return position < 9 ? 1 : position < 28 ? 1.3 : 1.15; });
+  two_nights(world);
+  next_night(world, 21);
+  for (int tick = 0; tick < 3; ++tick) world.tick_once();
+  auto all = storage::list_messages(world.db, {100, {}}).items;
+  REQUIRE(all.size() == 2);
+  std::reverse(all.begin(), all.end());
+
+  ScriptedTracker tracker;
+  OutboxSender sender(tracker, {}, world.clock);
+  const Sent opened = sender.send(all[0], std::nullopt);
+  REQUIRE(opened.issue);
+  using Fault = ScriptedTracker::Fault;
+  tracker.faults = {Fault::none, Fault::cut_after};  // posted, but the answer was lost
+  CHECK(sender.send(all[1], opened.issue->number).state == OutboxState::pending);
+  CHECK(sender.send(all[1], opened.issue->number).state == OutboxState::sent);
+  REQUIRE(tracker.issues.size() == 1);
+  REQUIRE(tracker.issues[0].comments.size() == 1);
+  CHECK(tracker.issues[0].comments[0].find("Partly recovered") != std::string::npos);
+}

@@ -1,0 +1,131 @@
+// One culprit that two machine classes show is one issue, whoever sees it first, and it closes when all recovered.
+#include "service/engine/search/blame.hpp"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "service/report/outbox_sender.hpp"
+#include "tests/service/engine/night_world.hpp"
+#include "tests/service/report/scripted_tracker.hpp"
+
+using namespace nightjar;
+using namespace nightjar::service;
+using service::test::kAlpha;
+using service::test::NightWorld;
+
+namespace {
+
+// Two machine classes; commit 9 slows alpha down on those in `slow`.
+struct TwoClasses : NightWorld {
+  std::set<MachineId> slow;
+  ScriptedTracker tracker;
+  int day = 0;
+
+  TwoClasses() {
+    noise = .01;
+    others = {enrol("other")};
+    slow = {runner.machine, others[0].machine};
+    level = [this](int position, const std::string& workload, const std::string& metric) {
+      if (metric != "latency") return 3e8;
+      const bool slower = workload == kAlpha && position >= 9 && slow.count(measuring->machine) != 0;
+      return .010 * (slower ? 1.2 : 1);
+    };
+    night(0);
+  }
+
+  void night(int commits_before) {
+    grow(commits_before);
+    nightly("2026-08-" + std::to_string(10 + day++));
+    settle();
+    send();
+    clock.advance(std::chrono::hours(20));
+    restart();
+  }
+
+  // As the daemon does.
+  void send() {
+    OutboxSender sender(tracker, {}, clock);
+    for (OutboxMessage message : storage::pending_messages(db, clock.now())) {
+      auto regression = *storage::find_regression(db, message.regression);
+      const Sent sent = sender.send(message, regression.issue_number);
+      sent.apply_to(message);
+      storage::update_message(db, message);
+      if (!sent.issue) continue;
+      regression.issue_number = sent.issue->number;
+      storage::update_regression(db, regression);
+    }
+  }
+
+  std::vector<Regression> in_state(RegressionState state) { return storage::regressions_in_state(db, state); }
+
+  // One issue, of one regression that names both classes and into which the other is merged.
+  void require_one_issue() {
+    REQUIRE(tracker.issues.size() == 1);
+    CHECK(in_state(RegressionState::reported).size() == 1);
+    const auto merged = in_state(RegressionState::merged);
+    REQUIRE(merged.size() == 1);
+    const Regression reported = in_state(RegressionState::reported).at(0);
+    CHECK(merged[0].merged_into == reported.id);
+    REQUIRE(reported.issue_number);
+    std::set<MachineId> machines;
+    for (const AffectedSeries& shown : reported.series)
+      machines.insert(storage::find_series(db, shown.series)->machine);
+    CHECK(machines == slow);
+  }
+  std::string all_text() {
+    std::string text = tracker.issues.at(0).body;
+    for (const std::string& comment : tracker.issues[0].comments) text += comment;
+    return text;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("two machine classes that see one culprit in one night have one issue that names both") {
+  TwoClasses world;
+  world.night(24);
+  world.require_one_issue();
+  CHECK(world.all_text().find("test lab") != std::string::npos);
+  CHECK(world.all_text().find("machine class 2 (test other)") != std::string::npos);
+}
+
+TEST_CASE("a machine class that sees the culprit nights later joins the issue, whichever was first") {
+  for (const bool other_first : {false, true}) {
+    INFO("other first: " << other_first);
+    TwoClasses world;
+    const auto others = world.others;
+    world.away = other_first;
+    if (!other_first) world.others.clear();
+    world.night(24);
+    REQUIRE(world.tracker.issues.size() == 1);
+    CHECK(world.in_state(RegressionState::reported).size() == 1);
+    world.others = others;
+    world.away = false;
+    world.night(8);
+    world.require_one_issue();
+    REQUIRE(world.tracker.issues[0].comments.size() == 1);
+    const std::string late = other_first ? "machine class 1 (test lab)" : "machine class 2 (test other)";
+    CHECK(world.tracker.issues[0].comments[0].find(late) != std::string::npos);
+  }
+}
+
+TEST_CASE("the issue of two machine classes closes when both have recovered, not before") {
+  for (const bool first_recovers : {false, true}) {
+    TwoClasses world;
+    world.night(24);
+    world.require_one_issue();
+    const auto both = world.slow;
+    world.slow = {first_recovers ? *both.rbegin() : *both.begin()};
+    for (int night = 0; night < 4; ++night) world.night(4);
+    CHECK(world.tracker.issues[0].open);
+    CHECK(world.in_state(RegressionState::reported).size() == 1);
+    world.slow.clear();
+    for (int night = 0; night < 3; ++night) {
+      CHECK(world.tracker.issues[0].open);
+      world.night(4);
+    }
+    CHECK_FALSE(world.tracker.issues[0].open);
+    CHECK(world.in_state(RegressionState::recovered).size() == 1);
+    CHECK(world.tracker.issues.size() == 1);
+  }
+}

@@ -1,0 +1,83 @@
+// One client's connection: a coroutine that reads a request, has it answered and writes the answer,
+// until either side has enough. Internal to web; lives on the I/O thread.
+#pragma once
+
+#include <array>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "web/server/file.hpp"
+#include "web/server/message.hpp"
+#include "web/server/reader.hpp"
+#include "web/server/server_state.hpp"
+
+namespace nightjar::web {
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<ServerState> state);
+  ~Connection();
+  // `refuse`: there are too many already; answers 503 and closes.
+  static void start(std::shared_ptr<Connection> self, bool refuse);
+
+  void expire(std::chrono::steady_clock::time_point now);  // ends what is over its deadline
+  void finish_soon();  // the server stops: closes now if idle or streaming, else after the answer
+  void abort();        // closes whatever it does
+
+  // On the I/O thread: the answer to request number `sequence`, unless that one is over.
+  void answer(std::uint64_t sequence, Response response);
+
+ private:
+  enum class Phase { idle, reading, handling, writing, streaming };
+
+  boost::asio::awaitable<void> serve();
+  boost::asio::awaitable<void> refuse();
+  boost::asio::awaitable<bool> serve_request(ReadOutcome head);
+  boost::asio::awaitable<void> send(bool keep_alive);
+  boost::asio::awaitable<void> send_file();
+  boost::asio::awaitable<void> send_events(std::shared_ptr<EventStream::Impl> events);
+  boost::asio::awaitable<void> linger();
+  boost::asio::awaitable<std::size_t> write_out();
+  boost::asio::awaitable<std::size_t> read_some();
+  boost::asio::awaitable<void> wait();  // until wake_ is cancelled or expires
+
+  // Fills request_ and endpoint_; a problem if the request is refused before its body is read.
+  std::optional<Response> admit(ReadOutcome head);
+  std::optional<Response> admit_role();
+  void call_handler();
+  void watch_client();
+  void open_file();
+  void read_chunk();
+  void write_head(bool keep_alive, std::uint64_t length);
+  void enter(Phase phase, std::chrono::steady_clock::duration limit);
+  void wake();
+  void close();
+
+  std::shared_ptr<ServerState> state_;
+  boost::asio::ip::tcp::socket socket_;
+  boost::asio::steady_timer wake_;
+  Reader reader_;
+  Phase phase_ = Phase::idle;
+  std::chrono::steady_clock::time_point deadline_;
+  boost::system::error_code error_, ignored_;
+
+  std::uint64_t sequence_ = 0;
+  std::shared_ptr<const Endpoint> endpoint_;
+  std::shared_ptr<Request> request_;
+  Response response_;
+  bool answered_ = false, timed_out_ = false, watching_ = false, head_only_ = false;
+  bool unread_ = false;  // bytes of a refused request are still on their way
+
+  std::string head_, chunk_;
+  std::array<boost::asio::const_buffer, 2> out_;
+  std::array<char, 16384> waste_{};
+  std::optional<OpenFile> file_;
+  bool file_ready_ = false;
+};
+
+}  // namespace nightjar::web

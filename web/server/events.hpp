@@ -1,0 +1,50 @@
+// The inside of EventStream: kept events and subscribers. Internal to web.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "web/server/server.hpp"
+
+namespace nightjar::web {
+
+class Subscriber {
+ public:
+  explicit Subscriber(std::function<void()> wake) : wake_(std::move(wake)) {}
+
+ private:
+  friend struct EventStream::Impl;
+  std::function<void()> wake_;  // called from the publisher's thread
+  std::deque<std::shared_ptr<const std::string>> queue_;
+  bool dropped_ = false;
+};
+
+struct EventStream::Impl {
+  Impl();
+  void publish(std::string_view event, std::string_view data_json);
+  // Events after `last_id` that are still kept come first.
+  std::shared_ptr<Subscriber> subscribe(std::optional<std::uint64_t> last_id,
+                                        std::function<void()> wake);
+  // Everything that waits, as text; nullopt if the subscriber was too slow and lost events.
+  std::optional<std::string> take(Subscriber& subscriber);
+
+ private:
+  struct Kept {
+    std::uint64_t id = 0;
+    std::shared_ptr<const std::string> text;
+  };
+  static constexpr std::size_t limit = 256;
+  std::mutex mutex_;
+  std::uint64_t next_id_;
+  std::deque<Kept> kept_;
+  std::vector<std::weak_ptr<Subscriber>> subscribers_;
+};
+
+}  // namespace nightjar::web

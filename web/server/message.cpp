@@ -1,0 +1,45 @@
+#include "web/server/message.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "web/text.hpp"
+
+namespace nightjar::web {
+namespace {
+
+std::optional<std::string> find(const std::map<std::string, std::string>& map,
+                                std::string_view name) {
+  const auto found = map.find(std::string(name));
+  if (found == map.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace
+
+std::optional<std::string> Request::header(std::string_view lower_case_name) const {
+  return find(headers, lower_case_name);
+}
+
+std::optional<std::string> Request::query_value(std::string_view name) const {
+  return find(query, name);
+}
+
+Response json_response(std::string body, unsigned status) {
+  Response response;
+  response.status = status;
+  response.body = std::move(body);
+  return response;
+}
+
+Response problem(unsigned status, std::string_view title, std::string_view detail) {
+  const nlohmann::ordered_json json = {
+      {"type", "about:blank"}, {"title", title}, {"status", status}, {"detail", detail}};
+  Response response;
+  response.status = status;
+  response.content_type = "application/problem+json";
+  // A detail may quote what a client sent, which need not be UTF-8.
+  response.body = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return response;
+}
+
+}  // namespace nightjar::web

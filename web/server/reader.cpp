@@ -1,0 +1,97 @@
+#include "web/server/reader.hpp"
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+#include <limits>
+
+#include "web/text.hpp"
+
+namespace nightjar::web {
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using Parser = http::request_parser<http::string_body>;
+
+struct Reader::Impl {
+  asio::ip::tcp::socket& socket;
+  std::size_t header_bytes;
+  boost::beast::flat_buffer buffer;
+  std::optional<Parser> parser;
+  boost::system::error_code error;
+
+  // g++ 12 miscompiles temporaries in co_await expressions, so the tokens are made here.
+  asio::awaitable<std::size_t> read_header() {
+    return http::async_read_header(socket, buffer, *parser,
+                                   asio::redirect_error(asio::use_awaitable, error));
+  }
+  asio::awaitable<std::size_t> read_rest() {
+    return http::async_read(socket, buffer, *parser,
+                            asio::redirect_error(asio::use_awaitable, error));
+  }
+  ReadOutcome outcome() const;
+};
+
+ReadOutcome Reader::Impl::outcome() const {
+  if (!error) return ReadOutcome::ok;
+  if (error == http::error::header_limit || error == http::error::buffer_overflow)
+    return ReadOutcome::head_too_large;
+  if (error == http::error::body_limit) return ReadOutcome::body_too_large;
+  // A client that leaves between requests or in the midst of one gets no answer.
+  if (error == http::error::end_of_stream || error == http::error::partial_message ||
+      error.category() != http::make_error_code(http::error::bad_method).category())
+    return ReadOutcome::closed;
+  return ReadOutcome::malformed;
+}
+
+Reader::Reader(asio::ip::tcp::socket& socket, std::size_t header_bytes)
+    : impl_(new Impl{socket, header_bytes, boost::beast::flat_buffer(header_bytes + (64u << 10)),
+                     std::nullopt,
+                     {}}) {}
+Reader::~Reader() = default;
+
+asio::awaitable<ReadOutcome> Reader::read_head() {
+  impl_->parser.emplace();
+  impl_->parser->header_limit(static_cast<std::uint32_t>(impl_->header_bytes));
+  // Known only once the route is. Not boost::none: g++ 12 warns about it under sanitizers.
+  impl_->parser->body_limit(std::numeric_limits<std::uint64_t>::max());
+  impl_->error.clear();
+  co_await impl_->read_header();
+  const auto outcome = impl_->outcome();
+  if (outcome == ReadOutcome::ok) fill_head();
+  co_return outcome;
+}
+
+void Reader::fill_head() {
+  const auto& message = impl_->parser->get();
+  head_ = Head();
+  head_.method = std::string(message.method_string());
+  head_.target = std::string(message.target());
+  for (const auto& field : message) {
+    auto& value = head_.headers[lower_case(std::string_view(field.name_string()))];
+    if (!value.empty()) value += ", ";
+    value += std::string_view(field.value());
+  }
+  head_.http_1_0 = message.version() < 11;
+  head_.keep_alive = message.keep_alive();
+  if (const auto length = impl_->parser->content_length()) head_.content_length = *length;
+  head_.has_body = impl_->parser->chunked() || head_.content_length.value_or(0) > 0;
+  const auto expect = head_.headers.find("expect");
+  head_.expects_continue =
+      expect != head_.headers.end() && lower_case(expect->second) == "100-continue";
+}
+
+asio::awaitable<ReadOutcome> Reader::read_body(std::size_t limit) {
+  if (head_.content_length.value_or(0) > limit) co_return ReadOutcome::body_too_large;
+  impl_->parser->body_limit(limit);
+  co_await impl_->read_rest();
+  co_return impl_->outcome();
+}
+
+std::string Reader::take_body() { return std::move(impl_->parser->get().body()); }
+
+}  // namespace nightjar::web

@@ -1,0 +1,83 @@
+// The HTTP server: routes, roles by token, limits. One coroutine a connection, handlers run on the
+// executor that their route names, so the I/O thread never blocks.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "web/server/message.hpp"
+
+namespace nightjar::web {
+
+struct Route {
+  Method method = Method::get;
+  std::string pattern;  // "/api/v1/builds/{id}"
+  Role role = Role::read;
+  // Where the handler runs; nullopt: on the I/O thread (it must not block).
+  std::optional<boost::asio::any_io_executor> executor;
+  Handler handler;
+  std::size_t body_limit = 1 << 20;  // bytes; more is 413
+};
+
+struct Limits {
+  std::size_t header_bytes = 16 * 1024;
+  std::chrono::seconds read_timeout{30};
+  std::chrono::seconds write_timeout{60};
+  std::chrono::seconds handler_timeout{120};  // long polls included; then 504
+  int connections = 512;                      // more get 503 and are closed
+};
+
+struct ServerConfig {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;  // 0: any free one
+  Limits limits;
+  // The principal of a bearer token; nullopt: 401. Runs on the I/O thread: compare hashes only.
+  std::function<std::optional<Principal>(std::string_view token)> authenticate;
+  bool open_reads = true;  // routes of role read need no token
+};
+
+// Server-sent events to every client of one path. publish() may be called from any thread; a client
+// that does not keep up is dropped. Last-Event-ID resumes within the last 256 events.
+class EventStream {
+ public:
+  EventStream();
+  ~EventStream();
+  void publish(std::string_view event, std::string_view data_json);
+  struct Impl;
+  std::shared_ptr<Impl> impl() const { return impl_; }
+
+ private:
+  std::shared_ptr<Impl> impl_;
+};
+
+class Server {
+ public:
+  // Binds at once; throws std::runtime_error that names address and port if it cannot.
+  Server(boost::asio::io_context& io, ServerConfig config);
+  ~Server();
+  void add(Route route);
+  void add_events(std::string path, Role role, EventStream& stream);
+  void start();                // begins to accept
+  void stop();                 // stops accepting, lets running requests end for a second
+  // Called on the I/O thread when the server stops: for long polls to be answered.
+  void on_stop(std::function<void()> callback);
+  std::uint16_t port() const;
+  struct Counters {
+    std::uint64_t requests = 0, errors_4xx = 0, errors_5xx = 0, connections = 0;
+  };
+  Counters counters() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace nightjar::web
