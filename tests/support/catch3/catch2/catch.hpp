@@ -7,6 +7,7 @@
 #include <string>
 
 namespace Catch {
+using Matchers::StartsWith;
 inline auto Contains(const std::string& part) { return Matchers::ContainsSubstring(part); }
 }  // namespace Catch
 
