@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/run/protocol.hpp"
+#include "runner/build/torch_identity.hpp"
 
 namespace nightjar::runner {
 

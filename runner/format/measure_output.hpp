@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "runner/run/measure.hpp"
+#include "runner/format/measurement.hpp"
 #include "runner/format/suite_result.hpp"
 
 namespace nightjar::runner {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runner/run/measure.hpp"
+#include "runner/format/measurement.hpp"
 #include "runner/format/run_summary.hpp"
 
 namespace nightjar::runner {

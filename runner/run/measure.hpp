@@ -2,15 +2,14 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "runner/catalog/external.hpp"
+#include "runner/format/measurement.hpp"
 #include "runner/run/local_build.hpp"
-#include "runner/run/protocol.hpp"
 #include "storage/model/job.hpp"
 
 namespace nightjar::runner {
@@ -27,23 +26,6 @@ struct ChosenWorkload {
   CatalogEntry workload;
   int priority = 0;
   bool listed = true;  // false: nothing here can run it
-};
-
-struct MeasuredWorkload {
-  CatalogEntry workload;
-  std::vector<RunResult> runs = {};  // those that were measured
-  RunStatus status = RunStatus::measured;
-  std::string reason = {};  // of the first run that was not measured; its workload is not tried again
-  std::string details = {};                          // of that run, see ParsedRun
-  std::string accuracy = {};                         // see ParsedRun
-  std::map<std::string, std::string> settings = {};  // how its runs were set up, as they said
-};
-
-struct Measurement {
-  ReadyTorch torch;
-  std::map<std::string, std::string> machine;
-  std::vector<MeasuredWorkload> workloads;
-  MachineState before = {}, after = {};
 };
 
 // In which order the workloads, given by their priorities, have their runs: those of the highest priority in

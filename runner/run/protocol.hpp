@@ -2,11 +2,11 @@
 // whatever a process does, one RunResult with a status comes out.
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 
+#include "runner/build/torch_identity.hpp"
 #include "runner/process/process.hpp"
 #include "storage/model/job.hpp"
 
@@ -17,18 +17,6 @@ namespace nightjar::runner {
 // `slow`: see PlannedRun.
 std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe,
                          double slow = 0);
-
-// What a run must have run in; empty fields are not checked.
-struct ExpectedTorch {
-  std::filesystem::path below;  // torch must have been loaded from here
-  std::string version;
-  std::string git_version;
-};
-
-// What a run said about itself beside its samples.
-struct ReadyTorch {
-  std::string version, git_version, path;
-};
 
 struct ParsedRun {
   RunResult result;  // `order` and `started_at` are the caller's to set

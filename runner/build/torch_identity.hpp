@@ -1,0 +1,21 @@
+// Which PyTorch a process should load, and which one it says that it has loaded.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace nightjar::runner {
+
+// What a run must have run in; empty fields are not checked.
+struct ExpectedTorch {
+  std::filesystem::path below;  // torch must have been loaded from here
+  std::string version;
+  std::string git_version;
+};
+
+// What a run said about itself beside its samples.
+struct ReadyTorch {
+  std::string version, git_version, path;
+};
+
+}  // namespace nightjar::runner
