@@ -97,7 +97,8 @@ Server::Server(asio::io_context& io, ServerConfig config) : impl_(std::make_shar
     impl_->port = acceptor.local_endpoint().port();
   } catch (const boost::system::system_error& error) {
     throw std::runtime_error("cannot listen on " + with.address + " port " +
-                             std::to_string(with.port) + ": " + error.code().message());
+                             std::to_string(with.port) + ": " + error.code().message() +
+                             "; give another address or port, or end the program that has this one");
   }
 }
 
