@@ -166,7 +166,7 @@ def run(text, folder, environment, up_for=None):
         output, _ = shell.communicate(timeout=float(up_for.split()[0]) if up_for else LONGEST_SECONDS)
         return (shell.returncode if not up_for else "ended by itself"), output
     except subprocess.TimeoutExpired:
-        os.killpg(shell.pid, signal.SIGINT if up_for else signal.SIGKILL)
+        os.killpg(shell.pid, signal.SIGTERM if up_for else signal.SIGKILL)
         output, _ = shell.communicate(timeout=60)
         return (0 if up_for else "over the time limit"), output
 

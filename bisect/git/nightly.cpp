@@ -43,16 +43,4 @@ std::optional<NightlyRelease> parse_nightly_release(std::string_view message) {
   return NightlyRelease{std::string(date), *commit};
 }
 
-std::optional<std::int64_t> pull_request_number(std::string_view subject) {
-  for (auto from = subject.rfind("(#"); from != std::string_view::npos;) {
-    const auto digits = subject.substr(from + 2, subject.find(')', from) - from - 2);
-    if (subject.find(')', from) != std::string_view::npos) {
-      if (const auto value = number(digits)) return *value;
-    }
-    if (from == 0) break;
-    from = subject.rfind("(#", from - 1);
-  }
-  return std::nullopt;
-}
-
 }  // namespace nightjar::git

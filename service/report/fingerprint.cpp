@@ -38,18 +38,11 @@ std::string safe_key(std::string_view key) {
 
 }  // namespace
 
-std::string metric_family(std::string_view metric) {
-  if (metric == "latency" || metric == "compile_time") return "time";
-  if (metric.find("memory") != std::string_view::npos) return "memory";
-  return std::string(metric);
-}
-
-std::string fingerprint_of(std::string_view repository, std::span<const CommitSha> culprits,
-                           std::string_view metric) {
+std::string fingerprint_of(std::string_view repository, std::span<const CommitSha> culprits) {
   std::vector<CommitSha> commits(culprits.begin(), culprits.end());
   std::sort(commits.begin(), commits.end());
-  std::string text = "nightjar regression 1\n" + canonical_repository(repository) + "\n" +
-                     metric_family(metric) + "\n";
+  // The empty line stood for a metric once. It stays: issues filed then are found by this text.
+  std::string text = "nightjar regression 1\n" + canonical_repository(repository) + "\n\n";
   for (const CommitSha& commit : commits) text += commit.str() + "\n";
   return web::sha256(text).str().substr(0, 32);
 }

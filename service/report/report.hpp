@@ -145,12 +145,9 @@ struct RecoveredComment {
 };
 std::string render_recovered_comment(const RecoveredComment& comment);
 
-// Names one cause, for ever: 32 hex digits of the SHA-256 over repository, culprit commits (in any
-// order) and metric family. The repository's URL counts without scheme, ".git" and trailing slash.
-std::string fingerprint_of(std::string_view repository, std::span<const CommitSha> culprits,
-                           std::string_view metric);
-// "time", "memory", or the metric itself: metrics of one family that one commit moves are one cause.
-std::string metric_family(std::string_view metric);
+// Names one cause, for ever: 32 hex digits of the SHA-256 over repository and culprit commits (in any
+// order). The repository's URL counts without scheme, ".git" and trailing slash.
+std::string fingerprint_of(std::string_view repository, std::span<const CommitSha> culprits);
 
 // The outbox's keys: unique, and the same after a restart from an older database.
 std::string issue_key(std::string_view fingerprint);  // "regression:<fingerprint>"

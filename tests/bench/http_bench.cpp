@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "bisect/git/literal_graph.hpp"
+#include "tests/support/literal_graph.hpp"
 #include "service/api/api.hpp"
 #include "service/builds/artifacts.hpp"
 #include "storage/builds.hpp"

@@ -22,7 +22,7 @@ def shell(checkout, commands):
 
 
 def configure(checkout):
-    return subprocess.run(["cmake", "-S", checkout, "-B", checkout / "build"], capture_output=True, text=True)
+    return subprocess.run(["cmake", "-S", checkout, "-B", checkout / "build", "-G", "Ninja"], capture_output=True, text=True)
 
 
 def project(folder):

@@ -30,15 +30,3 @@ TEST_CASE("a message that is not a nightly's is none") {
   CAPTURE(message);
   CHECK_FALSE(parse_nightly_release(message));
 }
-
-TEST_CASE("the pull request's number is read from the subject") {
-  using Case = std::pair<std::string, std::optional<std::int64_t>>;
-  const auto [subject, expected] = GENERATE(
-      Case{"Tidy the docs (#12345)", 12345}, Case{"[fx] Name (#1) twice (#186012)", 186012},
-      Case{"Revert \"Name it (#17)\"", 17}, Case{"Revert \"Name it (#17)\" (#18)", 18},
-      Case{"Reset (#12345", std::nullopt}, Case{"See #12345", std::nullopt},
-      Case{"Take (#9) then (#x)", 9}, Case{"(#)", std::nullopt},
-      Case{"Overflow (#99999999999999999999)", std::nullopt}, Case{"", std::nullopt});
-  CAPTURE(subject);
-  CHECK(pull_request_number(subject) == expected);
-}

@@ -31,16 +31,16 @@ def python():
 
 @functools.cache
 def native():
-    """NIGHTJAR_NATIVE, or the program built once into .cache/native-test."""
+    """NIGHTJAR_NATIVE, or the program built once into .cache/native-ninja."""
     if "NIGHTJAR_NATIVE" in os.environ:
         return os.environ["NIGHTJAR_NATIVE"]
     libtorch = subprocess.run([python(), "-c", "import os, torch; print(os.path.dirname(torch.__file__))"],
                               check=True, capture_output=True, text=True).stdout.strip()
-    build = ROOT / ".cache" / "native-test"
+    build = ROOT / ".cache" / "native-ninja"
     build.mkdir(parents=True, exist_ok=True)
     with open(build / "lock", "w") as lock:  # tests run side by side
         fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run(["cmake", "-S", WORKLOADS / "native", "-B", build, "-DCMAKE_BUILD_TYPE=Release",
+        subprocess.run(["cmake", "-S", WORKLOADS / "native", "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
                         f"-DLIBTORCH={libtorch}"], check=True)
         done = subprocess.run(["cmake", "--build", build], capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -52,7 +52,7 @@ def native():
 
 def compiler_output():
     """What the compiler said when the native workloads were last built here."""
-    return ROOT / ".cache" / "native-test" / "compiler-output"
+    return ROOT / ".cache" / "native-ninja" / "compiler-output"
 
 
 def command(name):

@@ -35,7 +35,6 @@ struct Request {
   Principal principal;
   std::shared_ptr<std::atomic<bool>> gone;         // set once the client has hung up; may be null
 
-  bool client_gone() const { return gone && *gone; }
   std::optional<std::string> header(std::string_view lower_case_name) const;
   std::optional<std::string> query_value(std::string_view name) const;
 };

@@ -87,7 +87,7 @@ bool merge(Desk& desk, Regression regression, const std::string& evidence) {
 void name(Desk& desk, Regression regression, const Culprit& culprit,
           const std::string& evidence) {
   regression.culprit = culprit;
-  regression.fingerprint = fingerprint_of(desk.config.repository.url, culprit.commits, "");
+  regression.fingerprint = fingerprint_of(desk.config.repository.url, culprit.commits);
   if (merge(desk, regression, evidence)) return;
   storage::change_regression(desk.db, regression,
                              {RegressionState::blamed, desk.clock.now(), evidence});

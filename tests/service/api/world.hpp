@@ -10,7 +10,7 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
-#include "bisect/git/literal_graph.hpp"
+#include "tests/support/literal_graph.hpp"
 #include "service/api/api.hpp"
 #include "service/builds/artifacts.hpp"
 #include "storage/builds.hpp"

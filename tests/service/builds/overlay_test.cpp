@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "bisect/git/literal_graph.hpp"
+#include "tests/support/literal_graph.hpp"
 #include "service/builds/overlay_archive.hpp"
 #include "tests/service/builds/support.hpp"
 #include "web/secret.hpp"

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "bisect/git/literal_graph.hpp"
+#include "tests/support/literal_graph.hpp"
 #include "web/secret.hpp"
 
 using namespace nightjar;

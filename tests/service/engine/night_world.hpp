@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "bisect/git/literal_graph.hpp"
+#include "tests/support/literal_graph.hpp"
 #include "service/builds/artifacts.hpp"
 #include "service/engine/desk.hpp"
 #include "service/engine/engine.hpp"

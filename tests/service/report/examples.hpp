@@ -35,7 +35,7 @@ inline ReportInput redundant_check() {
       {commit('b', "Validate arguments of Normal | again, as @soulitzer asked in #60001 (#61056)",
               "Jane Doe")},
       .9962, 1.228, 1.209, 1.246};
-  input.fingerprint = fingerprint_of(input.repository, std::vector{sha('b')}, "latency");
+  input.fingerprint = fingerprint_of(input.repository, std::vector{sha('b')});
   input.rule = "one step holds 99.6 % of the posterior and was confirmed in a fresh session";
   input.good = {"2.15.0.dev20260819+cpu", sha('a'), sha('1'),
                 "torch-2.15.0.dev20260819+cpu-cp311-cp311-linux_x86_64.whl", ""};
@@ -83,7 +83,7 @@ inline ReportInput leak() {
                                  commit('f', "Reland the workspace cache", "Li Wei")},
                                 .9999, 1.217, 1.214, 1.221};
   input.fingerprint =
-      fingerprint_of(input.repository, std::vector{sha('c'), sha('d'), sha('f')}, "peak_cpu_memory");
+      fingerprint_of(input.repository, std::vector{sha('c'), sha('d'), sha('f')});
   input.differences = std::vector<ReportDifference>{{"triton", "3.5.0", "3.6.0"}, {"numpy", "", "2.3.1"}};
   input.tested = {{sha('a'), "Tidy up (#61040)", 3, 1.0, ""},
                   {sha('c'), "Cache the workspace (#85447)", 0, std::nullopt, ""},

@@ -1,4 +1,4 @@
-#include "bisect/git/literal_graph.hpp"
+#include "tests/support/literal_graph.hpp"
 
 #include <algorithm>
 #include <array>
