@@ -93,6 +93,24 @@ std::string change_text(const Row& row) {
   return text;
 }
 
+nlohmann::json one_sided_json(const std::vector<OneSided>& list) {
+  auto out = nlohmann::json::array();
+  for (const OneSided& one : list)
+    out.push_back({{"name", one.name},
+                   {"reason", one.reason.empty() ? nlohmann::json() : nlohmann::json(one.reason)},
+                   {"failed", one.failed}});
+  return out;
+}
+
+void print_one_sided(const std::vector<OneSided>& list, const char* here, const char* there, bool markdown) {
+  for (const OneSided& one : list) {
+    std::string text = one.has_rows ? std::string("failed in the ") + there : std::string("only in ") + here;
+    text += ": " + one.name;
+    if (!one.reason.empty()) text += " (" + one.reason + ")";
+    std::printf("%s%s\n", markdown ? "- " : "", text.c_str());
+  }
+}
+
 TextTable rows_table(const std::vector<Row>& rows) {
   const bool all_ratios = std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.ratio.has_value(); });
   const char* change = all_ratios ? "ratio (95 % interval)" : "ratio, or +difference (95 % interval)";
@@ -109,26 +127,36 @@ TextTable rows_table(const std::vector<Row>& rows) {
 }  // namespace
 
 int compare(const CompareOptions& options) {
-  const auto control = read_metrics(options.control);
-  const auto treatment = read_metrics(options.treatment);
+  const MetricsSide control = read_side(options.control), treatment = read_side(options.treatment);
   std::vector<Row> rows;
-  for (const auto& [metric, values] : control)
-    if (const auto other = treatment.find(metric); other != treatment.end())
+  for (const auto& [metric, values] : control.values)
+    if (const auto other = treatment.values.find(metric); other != treatment.values.end())
       rows.push_back(compare_metric(metric, values, other->second, options.threshold));
-  if (rows.empty()) throw BadInput("cannot compare: no metric is in the files of both sides");
+  const auto lost = only_in(control, treatment), added = only_in(treatment, control);
+  // Where the treatment says that it failed, that is the answer; else the files have nothing to do with each other.
+  const bool any_failed = std::any_of(lost.begin(), lost.end(), [](const OneSided& one) { return !one.reason.empty(); });
+  if (rows.empty() && !any_failed) throw BadInput("cannot compare: no metric is in the files of both sides");
   if (options.format == "json") {
     auto list = nlohmann::json::array();
     for (const Row& row : rows) list.push_back(row_json(row));
-    std::printf("%s\n", nlohmann::json{{"metrics", list}}.dump(2).c_str());
+    const nlohmann::json out{{"metrics", list},
+                             {"only_in_control", one_sided_json(lost)},
+                             {"only_in_treatment", one_sided_json(added)}};
+    std::printf("%s\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
   } else {
-    std::fputs(table_text(rows_table(rows), options.format == "markdown").c_str(), stdout);
+    const bool markdown = options.format == "markdown";
+    if (!rows.empty()) std::fputs(table_text(rows_table(rows), markdown).c_str(), stdout);
+    if (markdown && !rows.empty() && lost.size() + added.size() > 0) std::puts("");
+    print_one_sided(lost, "control", "treatment", markdown);
+    print_one_sided(added, "treatment", "control", markdown);
     if (options.format == "table" && any_is_of_runs(rows))
       std::puts("latency: the first decile of a run's undisturbed iterations; `nightjar-runner measure` "
                 "prints their middle");
     if (options.format == "table" && any_is("inconclusive", rows))
       std::puts("inconclusive: more runs would tell (at least 5 a side, 3 of a peak memory)");
   }
-  return any_is("worse", rows) && options.fail_on_worse ? 1 : 0;
+  const bool lost_any = std::any_of(lost.begin(), lost.end(), [](const OneSided& one) { return one.failed; });
+  return (lost_any || any_is("worse", rows)) && options.fail_on_worse ? 1 : 0;
 }
 
 }  // namespace nightjar::cli

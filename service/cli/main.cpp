@@ -84,7 +84,8 @@ struct Commands {
         ->check(CLI::IsMember({"table", "markdown", "json"}))->capture_default_str();
     compare_command->footer(
         "Files: TorchBench's metrics-*.json, dynamo's performance CSV, and what\n"
-        "`nightjar-runner measure --json` wrote, whose runs count each.");
+        "`nightjar-runner measure --json` wrote, whose runs count each. With --fail-on worse, a workload\n"
+        "counts that the control has and that failed, or is missing, in the treatment.");
   }
 
   void add_summary() {

@@ -22,6 +22,19 @@ void add_value(Metrics& metrics, const std::string& name, double value) {
   if (std::isfinite(value) && (value > 0 || may_be_zero)) metrics[name].push_back(value);
 }
 
+void add_value_of(MetricsSide& side, const std::string& workload, const std::string& metric, double value) {
+  side.workloads[workload + " " + metric] = workload;
+  add_value(side.values, workload + " " + metric, value);
+}
+
+// An error's text may be a whole traceback, whose last line says most.
+std::string one_line(std::string text) {
+  constexpr std::size_t kMost = 160;
+  text.erase(text.find_last_not_of(" \t\r\n") + 1);
+  text.erase(0, text.rfind('\n') + 1);
+  return text.size() > kMost ? text.substr(0, kMost) + "..." : text;
+}
+
 // Python writes NaN and Infinity bare, which JSON does not know. They stand for values only, after ": ".
 std::string without_nan(const std::string& text) {
   if (text.find("NaN") == std::string::npos && text.find("Infinity") == std::string::npos) return text;
@@ -30,20 +43,24 @@ std::string without_nan(const std::string& text) {
 }
 
 // TorchBench's test_bench writes "not_implemented" or an error's text in place of a number.
-void add_torchbench(Metrics& metrics, const nlohmann::json& list, const std::string& attempt) {
+void add_torchbench(MetricsSide& side, const nlohmann::json& list, const std::string& attempt) {
   for (const auto& [name, value] : list.items()) {
+    if (value.is_string()) side.reasons[name] = one_line(value.get<std::string>());
     if (value.is_null() || value.is_string()) continue;
     if (!value.is_number()) throw BadInput(attempt + ": metric '" + name + "' is no number");
-    add_value(metrics, name, value.get<double>());
+    add_value(side.values, name, value.get<double>());
   }
 }
 
-void add_measured(Metrics& metrics, const std::string& text, const std::string& attempt) {
+void add_measured(MetricsSide& side, const std::string& text, const std::string& attempt) {
   try {
-    for (const auto& item : runner::read_suite_result(text).items)
+    for (const auto& item : runner::read_suite_result(text).items) {
+      const std::string workload = item.name.str();
+      if (item.status != RunStatus::measured)
+        side.reasons[workload] = one_line(runner::contract_reason(item.status, item.reason));
       for (const auto& [name, metric] : item.metrics)
-        for (const double value : metric.run_values)
-          add_value(metrics, item.name.str() + " " + name, value);
+        for (const double value : metric.run_values) add_value_of(side, workload, name, value);
+    }
   } catch (const std::invalid_argument& error) {
     throw BadInput(attempt + ": " + error.what());
   }
@@ -59,32 +76,58 @@ std::string workload_of(const CsvFile& file, const std::vector<std::string>& row
          file.text(row, "batch_size") + "/" + group.backend;
 }
 
-void add_dynamo(Metrics& metrics, const CsvFile& file) {
-  for (const auto& row : file.rows)
+void add_dynamo(MetricsSide& side, const CsvFile& file) {
+  for (const auto& row : file.rows) {
+    const std::string workload = workload_of(file, row);
+    if (file.number(row, "speedup") == 0) side.reasons[workload] = "its speed-up is 0: it failed";
     for (const char* column : {"speedup", "abs_latency", "compilation_latency", "compression_ratio",
                                "eager_peak_mem", "dynamo_peak_mem"})
       if (const auto value = file.number(row, column))
-        add_value(metrics, workload_of(file, row) + " " + column, *value);
+        add_value_of(side, workload, column, *value);
+  }
 }
 
-void add_file_to(Metrics& metrics, const std::filesystem::path& path) {
+void add_file_to(MetricsSide& side, const std::filesystem::path& path) {
   const std::string attempt = "cannot read the metrics file " + path.string();
   const std::string text = read_text(path);
-  if (path.extension() == ".csv") return add_dynamo(metrics, parse_csv(path, text));
+  if (path.extension() == ".csv") return add_dynamo(side, parse_csv(path, text));
   const auto root = nlohmann::json::parse(without_nan(text), nullptr, false);
   if (root.is_discarded()) throw BadInput(attempt + ": it is not JSON");
-  if (root.is_object() && root.contains("items")) return add_measured(metrics, text, attempt);
+  if (root.is_object() && root.contains("items")) return add_measured(side, text, attempt);
   if (!root.is_object() || !root.contains("metrics") || !root["metrics"].is_object())
     throw BadInput(attempt + ": it has no object 'metrics'");
-  add_torchbench(metrics, root["metrics"], attempt);
+  add_torchbench(side, root["metrics"], attempt);
 }
 
 }  // namespace
 
-Metrics read_metrics(const std::vector<std::filesystem::path>& files) {
-  Metrics metrics;
-  for (const auto& file : files) add_file_to(metrics, file);
-  return metrics;
+MetricsSide read_side(const std::vector<std::filesystem::path>& files) {
+  MetricsSide side;
+  for (const auto& file : files) add_file_to(side, file);
+  return side;
+}
+
+Metrics read_metrics(const std::vector<std::filesystem::path>& files) { return read_side(files).values; }
+
+std::vector<OneSided> only_in(const MetricsSide& side, const MetricsSide& other) {
+  std::map<std::string, std::vector<std::string>> metrics;  // by workload, or by themselves
+  for (const auto& [metric, values] : side.values) {
+    const auto workload = side.workloads.find(metric);
+    metrics[workload == side.workloads.end() ? metric : workload->second].push_back(metric);
+  }
+  std::vector<OneSided> out;
+  for (auto& [name, all] : metrics) {
+    const std::size_t had = all.size();
+    std::erase_if(all, [&](const std::string& metric) { return other.values.contains(metric); });
+    const auto reason = other.reasons.find(name);
+    const bool broke = reason != other.reasons.end() && !side.reasons.contains(name);
+    const std::string why = reason == other.reasons.end() ? "" : reason->second;
+    if (broke || all.size() == had)
+      out.push_back({name, why, true, all.size() < had});
+    else
+      for (const std::string& metric : all) out.push_back({metric, why, false, false});
+  }
+  return out;
 }
 
 const Metric* metric_of(const std::string& name) {

@@ -16,6 +16,22 @@ namespace nightjar::cli {
 // names the file.
 std::map<std::string, std::vector<double>> read_metrics(
     const std::vector<std::filesystem::path>& files);
+
+// The same, and what the files say of those that failed.
+struct MetricsSide {
+  std::map<std::string, std::vector<double>> values;  // by metric
+  std::map<std::string, std::string> workloads;       // of a metric: its workload; a metric of TorchBench has none
+  std::map<std::string, std::string> reasons;         // why a workload, or a metric without one, failed: one line
+};
+MetricsSide read_side(const std::vector<std::filesystem::path>& files);
+
+// What a comparison has on one side only: a workload, or a metric that its workload lacks on the other side.
+struct OneSided {
+  std::string name, reason;  // no reason if none is known
+  bool failed = true;        // the other side lacks the whole workload, or says that it failed
+  bool has_rows = false;     // some runs of it are there all the same
+};
+std::vector<OneSided> only_in(const MetricsSide& side, const MetricsSide& other);
 // True for what is better when higher: throughput, speed-up, compression, FLOPS, by name.
 bool higher_is_better(const std::string& metric);
 // The metric of ours that `name` ends with, or whose kind it is (TorchBench's and dynamo's memory: peak memory);

@@ -339,6 +339,28 @@ def test_compare_tells_worse_from_noise(tmp_path):
     assert broken.returncode == 2 and "broken.json" in broken.stderr
 
 
+def test_compare_counts_what_no_longer_runs_as_worse(tmp_path):
+    same = {f"fine{i}": 1.0 for i in range(2)}
+    control = [metrics(tmp_path / f"c{i}.json", **same, broken=2.0, gone=3.0) for i in range(5)]
+    trouble = "Traceback:\n  File x\nRuntimeError: no kernel"
+    treatment = [metrics(tmp_path / f"t{i}.json", **same, broken=trouble, added=1.0) for i in range(5)]
+    arguments = ["compare", "--control", *control, "--treatment", *treatment]
+    done = nightjar(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    said = [line for line in done.stdout.splitlines() if "only in" in line]
+    assert said == ["only in control: broken (RuntimeError: no kernel)", "only in control: gone", "only in treatment: added"]
+    assert nightjar(*arguments, "--fail-on", "worse").returncode == 1
+    assert "\n\n- only in control: broken" in nightjar(*arguments, "--format", "markdown").stdout
+    answer = json.loads(nightjar(*arguments, "--format", "json").stdout)
+    assert answer["only_in_control"] == [{"name": "broken", "reason": "RuntimeError: no kernel", "failed": True},
+                                         {"name": "gone", "reason": None, "failed": True}]
+    back = nightjar("compare", "--control", *treatment, "--treatment", *control, "--fail-on", "worse")
+    assert back.returncode == 1  # `added` is gone, while `broken` and `gone` are new
+    new_only = [metrics(tmp_path / f"n{i}.json", **same, new=1.0) for i in range(5)]
+    plain = [metrics(tmp_path / f"p{i}.json", **same) for i in range(5)]
+    assert nightjar("compare", "--control", *plain, "--treatment", *new_only, "--fail-on", "worse").returncode == 0
+
+
 def test_help_and_version_and_wrong_use():
     assert nightjar("--version").stdout.startswith("nightjar ")
     assert "Example" in nightjar("bisect", "run", "--help").stdout

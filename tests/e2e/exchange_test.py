@@ -96,6 +96,32 @@ def test_compare_takes_the_runs_that_are_there_for_all(tmp_path):
     assert "at least 5 a side" in program("nightjar", "compare", "--control", old, "--treatment", new).stdout
 
 
+def without(path, old, status, reason, keep=()):
+    """The measurement of `old`, whose first workload came to `status`; only the metrics in `keep` are left of it."""
+    content = json.loads(old.read_text())
+    item = content["items"][0]
+    item.update(status=status, reason=reason, metrics={name: item["metrics"][name] for name in keep})
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_compare_says_which_workload_failed_in_the_treatment_and_why(tmp_path):
+    old = measured(tmp_path / "old.json")
+    failed = without(tmp_path / "failed.json", old, "failed", "out_of_memory: 3 GB were wanted")
+    arguments = ["compare", "--control", old, "--treatment", failed]
+    name = "python/a/eval/cpu/fp32/b4/eager"
+    assert f"only in control: {name} (out_of_memory: 3 GB were wanted)\n" in program("nightjar", *arguments).stdout
+    assert program("nightjar", *arguments, "--fail-on", "worse").returncode == 1
+    partly = without(tmp_path / "partly.json", old, "failed", "wrong_result: a checksum", keep=["latency"])
+    done = program("nightjar", "compare", "--control", old, "--treatment", partly, "--fail-on", "worse")
+    assert (done.returncode, f"failed in the treatment: {name} (wrong_result: a checksum)\n" in done.stdout) == (1, True)
+    lacks = without(tmp_path / "lacks.json", old, "measured", None, keep=["latency"])
+    done = program("nightjar", "compare", "--control", old, "--treatment", lacks, "--fail-on", "worse")
+    assert (done.returncode, f"only in control: {name} peak_cpu_memory\n" in done.stdout) == (0, True)
+    back = program("nightjar", "compare", "--control", failed, "--treatment", old, "--fail-on", "worse")
+    assert (back.returncode, f"only in treatment: {name} (out" in back.stdout) == (0, True)
+
+
 def test_repeat_holds_a_build_against_itself(tmp_path):
     one, same, slower = (measured(tmp_path / f"{name}.json", factor) for name, factor in (("one", 1), ("same", 1), ("slower", 1.1)))
     done = program("nightjar", "repeat", one, "--format", "json")
