@@ -111,6 +111,24 @@ class Levels {
   double least_change_;
 };
 
+// Is a step at `at`, without noise, seen between the changes at `from` and `to` of a series of `size`?
+bool is_seen(int size, int from, int at, int to) {
+  std::vector<double> logs;
+  for (int i = 0; i < size; ++i) logs.push_back(1e-9 * i + (i < at ? 0 : 1));
+  const Levels levels(std::move(logs), 0);
+  return std::any_of(windows.begin(), windows.end(),
+                     [&](int window) { return levels.judge(at, from, to, window).has_value(); });
+}
+
+// The least side from the shortest on for which `seen` holds, of a segment of `positions`; 0: none.
+template <class Seen>
+int least_side(int positions, Seen seen) {
+  const int longest = std::min(positions - shortest_side, 2 * windows.back());
+  for (int side = shortest_side; side <= longest; ++side)
+    if (seen(side)) return side;
+  return 0;
+}
+
 void find_splits(const Levels& levels, int from, int to, std::vector<int>& found) {
   const auto split = levels.best_split(from, to);
   if (!split) return;
@@ -138,6 +156,18 @@ void drop_unfounded(const Levels& levels, std::vector<int>& splits) {
 }
 
 }  // namespace
+
+ShortestLevels shortest_levels(int positions, int first, int last) {
+  const int from = positions - last;
+  return {least_side(first, [&](int side) { return is_seen(positions, 0, side, first); }),
+          least_side(last, [&](int side) { return is_seen(positions, from, positions - side, positions); })};
+}
+
+int shortest_series() {
+  int positions = 2 * shortest_side;
+  while (shortest_levels(positions, positions, positions).end == 0) ++positions;
+  return positions;
+}
 
 std::vector<Change> change_points(std::span<const Position> series, const DetectionPolicy& policy) {
   std::vector<double> logs;

@@ -95,4 +95,14 @@ struct Change {
 };
 std::vector<Change> change_points(std::span<const Position> series, const DetectionPolicy& policy);
 
+// The shortest levels that `change_points` sees at the start and at the end of a series, however large the change and
+// small the noise: `first` positions stand before its first change, `last` from its last change on (all of them, if it
+// has none). 0: however long the level, no such change is seen.
+struct ShortestLevels {
+  int start = 0, end = 0;
+};
+ShortestLevels shortest_levels(int positions, int first, int last);
+// The number of positions from which on any change is seen at all.
+int shortest_series();
+
 }  // namespace nightjar::bisect

@@ -82,7 +82,7 @@ nlohmann::json row_json(const Row& row) {
   return out;
 }
 
-std::string change_text(const Row& row) {
+std::string change_cell(const Row& row) {
   char text[80];
   if (row.ratio) {
     std::snprintf(text, sizeof text, "%.3f (%.3f to %.3f)", row.ratio->ratio, row.ratio->low, row.ratio->high);
@@ -119,7 +119,7 @@ TextTable rows_table(const std::vector<Row>& rows) {
     char control[32], treatment[32];
     std::snprintf(control, sizeof control, "%.6g", row.control);
     std::snprintf(treatment, sizeof treatment, "%.6g", row.treatment);
-    table.rows.push_back({row.metric, row.unit, control, treatment, change_text(row), row.verdict});
+    table.rows.push_back({row.metric, row.unit, control, treatment, change_cell(row), row.verdict});
   }
   return table;
 }

@@ -61,8 +61,10 @@ struct Commands {
   void add_detect() {
     detect_command = app.add_subcommand("detect", "Change points of a series");
     detect_command->footer(
-        "Example: does the last change to the parser show?\n"
-        "  nightjar detect series.csv --fail-on worse\n"
+        "Example: since when has the parser been slow?\n"
+        "  nightjar detect series.csv\n"
+        "A level is told from at least five positions on, and in a series of at least 16. To ask what the very\n"
+        "last change did, measure before and after it and use `nightjar compare --fail-on worse`.\n"
         "Rows are `position,value`; a first line that says so may be left out. Positions that are all numbers\n"
         "are sorted; others, such as commits or dates, are taken in the order of the file.");
     detect_command->add_option("file", detect.file, "CSV: position,value; rows of one position are its runs; - for standard input")

@@ -120,3 +120,23 @@ TEST_CASE("identical values, short and empty series have no changes") {
   CHECK(change_points(maker.series(3, 0, [](int) { return 7; }), {}).empty());
   CHECK(change_points(maker.series(50, 0, [](int) { return 7; }), {}).empty());
 }
+
+TEST_CASE("the shortest levels are those that a step without noise needs") {
+  const auto changes = [](int positions, int at) {
+    std::vector<Position> series;
+    for (int i = 0; i < positions; ++i) series.push_back({i, {(i < at ? 10 : 13) + 1e-6 * (i * 89 % 211)}});
+    return change_points(series, {}).size();
+  };
+  const int least = shortest_series();
+  CHECK(least == 16);
+  for (int at = 1; at + 1 < least; ++at) CHECK(changes(least - 1, at) == 0);
+  for (const int positions : {least, 17, 18, 20, 40, 200}) {
+    const auto [start, end] = shortest_levels(positions, positions, positions);
+    CAPTURE(positions, start, end);
+    CHECK(changes(positions, start) == 1);
+    CHECK(changes(positions, start - 1) == 0);
+    CHECK(changes(positions, positions - end) == 1);
+    CHECK(changes(positions, positions - end + 1) == 0);
+  }
+  CHECK(shortest_levels(40, 30, 10).end == 0);
+}

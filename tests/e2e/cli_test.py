@@ -299,6 +299,41 @@ def test_detect_fails_on_a_worsening_if_asked(tmp_path):
     assert nightjar("detect", file, "--fail-on", "worse", "--direction", "higher").returncode == 0
 
 
+@pytest.mark.parametrize("length, changed", [(20, 1), (20, 4), (20, 16), (20, 19), (16, 6)])
+def test_detect_says_where_it_cannot_see_a_change(tmp_path, length, changed):
+    file = series(tmp_path / "a.csv", [100] * (length - changed) + [130] * changed)
+    done = nightjar("detect", file)
+    needed = 5 if length == 20 else 7
+    assert done.stdout.splitlines() == [
+        f"no change; a change in the newest {needed - 1} positions cannot be told yet: at least {needed} positions "
+        "from it on are needed", f"nor can one in the first {needed}: at least {needed} positions before it are needed"]
+    answer = json.loads(nightjar("detect", file, "--json").stdout)
+    assert (answer["changes"], answer["unseen"]) == ([], {"first": needed, "newest": needed - 1})
+
+
+def test_detect_sees_a_change_as_soon_as_it_says(tmp_path):
+    for length, needed in ((16, 7), (20, 5), (60, 5)):
+        for changed in (needed, length - needed):
+            file = series(tmp_path / "a.csv", [100] * (length - changed) + [130] * changed)
+            assert len(json.loads(nightjar("detect", file, "--json").stdout)["changes"]) == 1, (length, changed)
+    found = nightjar("detect", series(tmp_path / "b.csv", [100] * 30 + [130] * 10)).stdout
+    assert "worse" in found and "a further change in the newest 9 positions cannot be told yet" in found
+
+
+def test_detect_does_not_call_a_short_series_unchanged(tmp_path):
+    done = nightjar("detect", series(tmp_path / "a.csv", [100] * 5 + [115] * 5), "--fail-on", "worse")
+    assert (done.returncode, done.stdout) == (0, "too few positions to tell: 10, at least 16 are needed\n")
+    assert json.loads(nightjar("detect", tmp_path / "a.csv", "--json").stdout)["least_positions"] == 16
+
+
+def test_detect_says_what_the_threshold_hides(tmp_path):
+    file = series(tmp_path / "a.csv", [100] * 30 + [104] * 30)
+    said = nightjar("detect", file).stdout.splitlines()[0]
+    assert re.fullmatch(r"no change of the threshold, 7 %; a smaller one was seen at 30: \+4\.\d % \(.*\)", said)
+    answer = json.loads(nightjar("detect", file, "--json").stdout)
+    assert answer["changes"] == [] and answer["below_threshold"]["position"] == 30
+
+
 def test_detect_reads_standard_input_and_commits_as_positions(tmp_path):
     rows = series(tmp_path / "a.csv", [100] * 30 + [115] * 30).read_text().splitlines()[1:]
     by_commit = [f"{999 - int(row.split(',')[0]):x}e,{row.split(',')[1]}" for row in rows]
