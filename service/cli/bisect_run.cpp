@@ -11,6 +11,7 @@
 #include "service/cli/ends.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/progress_file.hpp"
+#include "service/cli/quantity_text.hpp"
 #include "service/cli/search_report.hpp"
 #include "service/cli/work_trees.hpp"
 #include "bisect/search.hpp"
@@ -119,6 +120,13 @@ class Search {
     for (const auto& mass : belief.cells)
       report.posterior.push_back({cell(mass.first, mass.last), mass.probability});
     report.rule = rule_of(answer, report.ends);
+    // In units of a large threshold a small change is as good as none to the search, though the ends show it.
+    if (answer.outcome == Answer::Outcome::not_reproduced && report.ends &&
+        differ_below(log_, seeks_less(options_), options_.threshold)) {
+      report.outcome = Answer::Outcome::below_threshold;
+      report.rule = "the ends differ by " + change_text(report.ends->change) + "; below the threshold of " +
+                    percent_text(options_.threshold) + ", nobody is blamed";
+    }
     return report;
   }
 

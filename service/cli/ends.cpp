@@ -5,6 +5,9 @@
 namespace nightjar::cli {
 namespace {
 
+constexpr double kCertainty = .99;
+constexpr std::size_t kFewestCertain = 5;  // of fewer a side no interval is so certain
+
 std::vector<double> values_of(const std::vector<bisect::SearchRun>& runs, int commit) {
   std::vector<double> values;
   for (const auto& run : runs)
@@ -27,6 +30,14 @@ std::optional<Ends> ends_of(const bisect::SearchLog& log, bool seeks_less) {
   const auto change = bisect::shift(values_of(log.runs, 0), values_of(log.runs, log.commits), kConfidence);
   const double smallest = bisect::smallest_seen(change, good->runs, bad->runs, kConfidence, kPower);
   return Ends{*good, *bad, change, seeks_less ? 1 / smallest : smallest};
+}
+
+bool differ_below(const bisect::SearchLog& log, bool seeks_less, double threshold) {
+  const auto costs = as_costs(log, seeks_less);
+  const auto good = values_of(costs.runs, 0), bad = values_of(costs.runs, costs.commits);
+  if (good.size() < kFewestCertain || bad.size() < kFewestCertain) return false;
+  const auto change = bisect::shift(good, bad, kCertainty);
+  return change.low > 1 && change.high < 1 + threshold;
 }
 
 bisect::SearchLog as_costs(bisect::SearchLog log, bool seeks_less) {

@@ -29,6 +29,9 @@ struct Ends {
 // nullopt unless both ends have two runs. `seeks_less`: a change searched for is a ratio under 1.
 std::optional<Ends> ends_of(const bisect::SearchLog& log, bool seeks_less);
 
+// The ends certainly (99 %) differ in the direction searched for, and by less than `threshold`.
+bool differ_below(const bisect::SearchLog& log, bool seeks_less, double threshold);
+
 // The same search for what grows: of a number that is searched for a decrease, its inverse.
 bisect::SearchLog as_costs(bisect::SearchLog log, bool seeks_less);
 // A ratio of costs, as a ratio of the measured number; its own inverse.

@@ -152,6 +152,17 @@ def test_a_step_below_the_threshold_is_told_and_named_only_when_asked_for(reposi
     assert [culprit["commits"] for culprit in named["culprits"]] == [step["commits"]]
 
 
+@pytest.mark.parametrize("threshold", ["200%", "700%"])
+def test_ends_that_differ_are_below_even_a_very_large_threshold(repository, threshold):
+    answer = json.loads(bisect(repository, "--measure", measure("1.31 if n >= 25 else 1", .01), "--threshold", threshold,
+                               "--json").stdout)
+    assert (answer["outcome"], answer["culprits"]) == ("below_threshold", [])
+    assert answer["rule"].startswith("the ends differ by +") and f"below the threshold of {threshold[:-1]} %" in answer["rule"]
+    fell = json.loads(bisect(repository, "--measure", measure("1 if n >= 25 else 1.31", .01), "--threshold", threshold,
+                             "--json").stdout)
+    assert fell["outcome"] == "not_reproduced"
+
+
 def test_a_small_improvement_is_told_with_the_sizes_of_the_number_itself(repository):
     small = measure("1 if n < 25 else .96", .01)
     answer = json.loads(bisect(repository, "--measure", small, "--find", "better", "--json").stdout)
