@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "service/cli/failure.hpp"
 #include "service/cli/model_results.hpp"
@@ -37,10 +38,26 @@ std::vector<double> every_second(const std::vector<double>& values, std::size_t 
 
 using Values = std::map<std::string, std::vector<std::vector<double>>>;  // by workload, file
 
+// "no workload of FILE has the metric X; it has: ..."
+std::string problem_of_file(const std::filesystem::path& file, const std::string& metric,
+                            const std::set<std::string>& metrics) {
+  if (metrics.contains(metric)) return "";
+  if (metrics.empty()) return "there is no measured workload in " + file.string();
+  std::string text = "no workload of " + file.string() + " has the metric " + metric + "; it has: ";
+  for (const std::string& name : metrics) text += (name == *metrics.begin() ? "" : ", ") + name;
+  return text;
+}
+
 Values read_values(const RepeatOptions& options) {
   Values values;
   for (std::size_t i = 0; i < options.files.size(); ++i) try {
-      for (const auto& item : runner::read_suite_result(read_text(options.files[i])).items) {
+      std::set<std::string> metrics;
+      const auto items = runner::read_suite_result(read_text(options.files[i])).items;
+      for (const auto& item : items)
+        for (const auto& [name, metric] : item.metrics) metrics.insert(name);
+      if (const auto problem = problem_of_file(options.files[i], options.metric, metrics); !problem.empty())
+        throw BadInput("cannot tell how " + options.metric + " repeats: " + problem);
+      for (const auto& item : items) {
         const auto found = item.metrics.find(options.metric);
         if (found == item.metrics.end()) continue;
         auto& runs = values[item.name.str()];
@@ -55,9 +72,20 @@ Values read_values(const RepeatOptions& options) {
   return values;
 }
 
+std::size_t least_runs(std::size_t files) { return files == 1 ? 4 : 2; }  // a file alone is both sides
+
 bool enough(const std::vector<std::vector<double>>& files) {
-  const std::size_t least = files.size() == 1 ? 4 : 2;  // a file alone is both sides
-  return std::all_of(files.begin(), files.end(), [&](const auto& runs) { return runs.size() >= least; });
+  return std::all_of(files.begin(), files.end(), [&](const auto& runs) { return runs.size() >= least_runs(files.size()); });
+}
+
+// Which file it is that has too few runs of every workload; with two, perhaps neither alone.
+std::string too_few(const Values& values, const RepeatOptions& options) {
+  const std::size_t least = least_runs(options.files.size());
+  const std::string advice = "at least " + std::to_string(least) + " are needed, and --runs 12 tells more";
+  for (std::size_t i = 0; i < options.files.size(); ++i)
+    if (std::none_of(values.begin(), values.end(), [&](const auto& one) { return one.second[i].size() >= least; }))
+      return "no workload of " + options.files[i].string() + " has enough runs of it: " + advice;
+  return "no workload has enough runs of it in both files: " + advice;
 }
 
 nlohmann::ordered_json repeated_json(const Repeated& row) {
@@ -93,11 +121,11 @@ Repeated repeated(std::string workload, const std::vector<std::vector<double>>& 
 
 int repeat(const RepeatOptions& options) {
   std::vector<Repeated> rows;
-  for (const auto& [workload, files] : read_values(options))
+  const Values values = read_values(options);
+  for (const auto& [workload, files] : values)
     if (enough(files)) rows.push_back(repeated(workload, files));
   if (rows.empty())
-    throw BadInput("cannot tell how " + options.metric + " repeats: no workload of " + options.files[0].string() +
-                   " has enough runs of it; measure with --runs 12");
+    throw BadInput("cannot tell how " + options.metric + " repeats: " + too_few(values, options));
   if (options.format == "json") {
     auto list = nlohmann::ordered_json::array();
     for (const Repeated& row : rows) list.push_back(repeated_json(row));

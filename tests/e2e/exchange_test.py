@@ -139,6 +139,22 @@ def test_repeat_holds_a_build_against_itself(tmp_path):
     assert "enough runs" in program("nightjar", "repeat", one, "--metric", "compile_time").stderr
 
 
+def test_repeat_names_the_file_that_lacks_something(tmp_path):
+    many, few = measured(tmp_path / "many.json"), measured(tmp_path / "few.json", runs=1)
+    empty = tmp_path / "empty.json"
+    empty.write_text('{"items": []}')
+    for arguments, words in [
+            ([many, few], "no workload of {few} has enough runs of it: at least 2 are needed, and --runs 12 tells more"),
+            ([few], "no workload of {few} has enough runs of it: at least 4 are needed, and --runs 12 tells more"),
+            ([many, "--metric", "latencu"],
+             "no workload of {many} has the metric latencu; it has: compile_time, latency, peak_cpu_memory"),
+            ([many, empty], "there is no measured workload in {empty}")]:
+        done = program("nightjar", "repeat", *arguments)
+        metric = "latencu" if "latencu" in arguments else "latency"
+        said = words.format(many=many, few=few, empty=empty)
+        assert (done.returncode, done.stderr) == (2, f"nightjar: cannot tell how {metric} repeats: {said}\n")
+
+
 @pytest.mark.parametrize("arguments", [("summary", "{missing}"), ("summary", "{broken}"), ("summary", "{good}", "--beside", "{broken}"),
                                        ("compare", "--control", "{broken}", "--treatment", "{good}")])
 def test_a_bad_file_is_one_line_and_exit_code_two(tmp_path, arguments):
