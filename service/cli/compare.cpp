@@ -1,6 +1,7 @@
 #include "service/cli/compare.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -82,9 +83,26 @@ nlohmann::json row_json(const Row& row) {
   return out;
 }
 
+// Even the whole range of so few runs covers less than 90 % of what an interval should.
+bool has_interval(const Row& row) {
+  const auto n = static_cast<double>(row.control_runs), m = static_cast<double>(row.treatment_runs);
+  const double ways = std::exp(std::lgamma(n + m + 1) - std::lgamma(n + 1) - std::lgamma(m + 1));
+  return 2 / ways < .1 + 1e-6;
+}
+
+// Where a side has fewer runs than a verdict wants.
+std::string runs_cell(const Row& row) {
+  constexpr std::size_t kUsual = 5;
+  if (std::min(row.control_runs, row.treatment_runs) >= kUsual) return "";
+  return std::to_string(row.control_runs) + " and " + std::to_string(row.treatment_runs);
+}
+
 std::string change_cell(const Row& row) {
   char text[80];
-  if (row.ratio) {
+  if (!has_interval(row)) {
+    std::snprintf(text, sizeof text, row.ratio ? "%.3f (-)" : "%+.6g (-)",
+                  row.ratio ? row.ratio->ratio : row.difference.value);
+  } else if (row.ratio) {
     std::snprintf(text, sizeof text, "%.3f (%.3f to %.3f)", row.ratio->ratio, row.ratio->low, row.ratio->high);
   } else {
     std::snprintf(text, sizeof text, "%+.6g (%+.6g to %+.6g)", row.difference.value, row.difference.low,
@@ -114,12 +132,13 @@ void print_one_sided(const std::vector<OneSided>& list, const char* here, const 
 TextTable rows_table(const std::vector<Row>& rows) {
   const bool all_ratios = std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.ratio.has_value(); });
   const char* change = all_ratios ? "ratio (95 % interval)" : "ratio, or +difference (95 % interval)";
-  TextTable table{{"metric", "unit", "control", "treatment", change, "verdict"}, {}, 2};
+  TextTable table{{"metric", "unit", "control", "treatment", change, "runs", "verdict"}, {}, 2};
   for (const Row& row : rows) {
     char control[32], treatment[32];
     std::snprintf(control, sizeof control, "%.6g", row.control);
     std::snprintf(treatment, sizeof treatment, "%.6g", row.treatment);
-    table.rows.push_back({row.metric, row.unit, control, treatment, change_cell(row), row.verdict});
+    table.rows.push_back({row.metric, row.unit, control, treatment, change_cell(row), runs_cell(row),
+                          row.verdict});
   }
   return table;
 }
@@ -132,6 +151,8 @@ int compare(const CompareOptions& options) {
   for (const auto& [metric, values] : control.values)
     if (const auto other = treatment.values.find(metric); other != treatment.values.end())
       rows.push_back(compare_metric(metric, values, other->second, options.threshold));
+  for (const auto& [workload, what] : other_setups(control, treatment))
+    std::fprintf(stderr, "nightjar: %s: more differs than the builds: %s\n", workload.c_str(), what.c_str());
   const auto lost = only_in(control, treatment), added = only_in(treatment, control);
   // Where the treatment says that it failed, that is the answer; else the files have nothing to do with each other.
   const bool any_failed = std::any_of(lost.begin(), lost.end(), [](const OneSided& one) { return !one.reason.empty(); });

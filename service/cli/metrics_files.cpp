@@ -52,6 +52,20 @@ void add_torchbench(MetricsSide& side, const nlohmann::json& list, const std::st
   }
 }
 
+// The machine and the settings of each item; read_suite_result keeps neither. Texts only, as they are written.
+void add_setups(MetricsSide& side, const nlohmann::json& items) {
+  for (const auto& item : items) {
+    auto& setup = side.setups[item.value("workload", "")];
+    for (const char* part : {"machine", "settings"}) {
+      const auto facts = item.value(part, nlohmann::json::object());
+      for (const auto& [name, value] : facts.items())
+        if (value.is_string()) setup[name].insert(value.get<std::string>());
+    }
+    if (const auto version = item.find("version"); version != item.end())
+      setup["the workload's version"].insert(version->dump());
+  }
+}
+
 void add_measured(MetricsSide& side, const std::string& text, const std::string& attempt) {
   try {
     for (const auto& item : runner::read_suite_result(text).items) {
@@ -93,7 +107,10 @@ void add_file_to(MetricsSide& side, const std::filesystem::path& path) {
   if (path.extension() == ".csv") return add_dynamo(side, parse_csv(path, text));
   const auto root = nlohmann::json::parse(without_nan(text), nullptr, false);
   if (root.is_discarded()) throw BadInput(attempt + ": it is not JSON");
-  if (root.is_object() && root.contains("items")) return add_measured(side, text, attempt);
+  if (root.is_object() && root.contains("items")) {
+    add_measured(side, text, attempt);
+    return add_setups(side, root["items"]);
+  }
   if (!root.is_object() || !root.contains("metrics") || !root["metrics"].is_object())
     throw BadInput(attempt + ": it has no object 'metrics'");
   add_torchbench(side, root["metrics"], attempt);
@@ -108,6 +125,25 @@ MetricsSide read_side(const std::vector<std::filesystem::path>& files) {
 }
 
 Metrics read_metrics(const std::vector<std::filesystem::path>& files) { return read_side(files).values; }
+
+std::map<std::string, std::string> other_setups(const MetricsSide& control, const MetricsSide& treatment) {
+  const auto listed = [](const std::set<std::string>& values) {
+    std::string text;
+    for (const std::string& value : values) text += (text.empty() ? "" : ", ") + value;
+    return text;
+  };
+  std::map<std::string, std::string> out;
+  for (const auto& [workload, setup] : control.setups) {
+    const auto other = treatment.setups.find(workload);
+    if (other == treatment.setups.end()) continue;
+    std::string text;
+    for (const auto& [name, values] : setup)
+      if (const auto now = other->second.find(name); now != other->second.end() && now->second != values)
+        text += (text.empty() ? "" : ", ") + name + " (" + listed(values) + " and " + listed(now->second) + ")";
+    if (!text.empty()) out[workload] = text;
+  }
+  return out;
+}
 
 std::vector<OneSided> only_in(const MetricsSide& side, const MetricsSide& other) {
   std::map<std::string, std::vector<std::string>> metrics;  // by workload, or by themselves

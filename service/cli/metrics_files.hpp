@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct MetricsSide {
   std::map<std::string, std::vector<double>> values;  // by metric
   std::map<std::string, std::string> workloads;       // of a metric: its workload; a metric of TorchBench has none
   std::map<std::string, std::string> reasons;         // why a workload, or a metric without one, failed: one line
+  std::map<std::string, std::map<std::string, std::set<std::string>>> setups;  // of a workload: machine and settings
 };
 MetricsSide read_side(const std::vector<std::filesystem::path>& files);
 
@@ -32,6 +34,8 @@ struct OneSided {
   bool has_rows = false;     // some runs of it are there all the same
 };
 std::vector<OneSided> only_in(const MetricsSide& side, const MetricsSide& other);
+// What differs in how a workload was measured on both sides, such as "threads (1 and 4)", by workload.
+std::map<std::string, std::string> other_setups(const MetricsSide& control, const MetricsSide& treatment);
 // True for what is better when higher: throughput, speed-up, compression, FLOPS, by name.
 bool higher_is_better(const std::string& metric);
 // The metric of ours that `name` ends with, or whose kind it is (TorchBench's and dynamo's memory: peak memory);

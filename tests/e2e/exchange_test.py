@@ -105,6 +105,24 @@ def without(path, old, status, reason, keep=()):
     return path
 
 
+def test_compare_says_what_else_differs_and_how_few_runs_there_are(tmp_path):
+    old = measured(tmp_path / "old.json")
+    content = json.loads(old.read_text())
+    for item, threads in zip(content["items"], ("1", "4")):
+        item["settings"] = {"threads": threads}
+    old.write_text(json.dumps(content))
+    content["items"][0].update(settings={"threads": "4"}, machine={"cpu_model": "Xeon"}, version=2)
+    (tmp_path / "new.json").write_text(json.dumps(content))
+    done = program("nightjar", "compare", "--control", old, "--treatment", tmp_path / "new.json")
+    assert done.stderr == ("nightjar: python/a/eval/cpu/fp32/b4/eager: more differs than the builds: cpu_model (EPYC and Xeon), "
+                           "the workload's version (1 and 2), threads (1 and 4)\n")
+    assert program("nightjar", "compare", "--control", old, "--treatment", old).stderr == ""
+    rows = {tuple(line.split()[:2]): " ".join(line.split()[2:]) for line in done.stdout.splitlines()}
+    single = rows["python/a/eval/cpu/fp32/b4/inductor", "compile_time"]
+    assert single.endswith("1.000 (-) 1 and 1 inconclusive")
+    assert " to " in rows["python/a/eval/cpu/fp32/b4/eager", "latency"] and " and " not in rows["python/a/eval/cpu/fp32/b4/eager", "latency"]
+
+
 def test_compare_says_which_workload_failed_in_the_treatment_and_why(tmp_path):
     old = measured(tmp_path / "old.json")
     failed = without(tmp_path / "failed.json", old, "failed", "out_of_memory: 3 GB were wanted")
