@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "storage/model/json_problem.hpp"
 #include "storage/model/run_value.hpp"
 
 namespace nightjar::runner {
@@ -95,7 +96,9 @@ SuiteResult read_suite_result(const std::string& text) {
       result.version = value.at("build").at("version").get<std::string>();
       result.commit = value.at("build").at("commit").get<std::string>();
       result.machine = value.at("machine").get<std::map<std::string, std::string>>();
-    } catch (const std::exception& error) {  // of JSON, or ours
+    } catch (const json::exception& error) {
+      throw std::invalid_argument("item " + std::to_string(result.items.size()) + ": " + problem_of(error));
+    } catch (const std::exception& error) {  // ours
       throw std::invalid_argument("item " + std::to_string(result.items.size()) + ": " + error.what());
     }
   return result;

@@ -1,11 +1,13 @@
 #include "service/cli/model_results.hpp"
 
+#include <cerrno>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <regex>
 #include <set>
 #include <sstream>
+#include <system_error>
 
 #include "service/cli/csv_file.hpp"
 #include "service/cli/failure.hpp"
@@ -98,9 +100,12 @@ fs::path accuracy_beside(const fs::path& path) {
 std::string read_text(const fs::path& file) {
   std::ostringstream text;
   if (file == "-") return text << std::cin.rdbuf(), text.str();
+  const auto refuse = [&](const std::string& why) { throw BadInput("cannot read " + file.string() + ": " + why); };
+  std::error_code error;
+  if (fs::is_directory(file, error)) refuse("it is a folder");
   std::ifstream in(file, std::ios::binary);
-  if (fs::is_directory(file) || !in || !(text << in.rdbuf()))
-    throw BadInput("cannot read " + file.string() + ": no such file, not readable, or empty");
+  if (!in) refuse(std::generic_category().message(errno));
+  if (!(text << in.rdbuf())) refuse("it is empty");
   return text.str();
 }
 

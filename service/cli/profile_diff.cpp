@@ -2,25 +2,24 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "service/cli/failure.hpp"
+#include "service/cli/model_results.hpp"
 #include "bisect/profile_diff.hpp"
 #include "storage/model/json_io.hpp"
+#include "storage/model/json_problem.hpp"
 
 namespace nightjar::cli {
 namespace {
 
 std::vector<Profile> read_profiles(const std::filesystem::path& file) {
   const std::string attempt = "cannot read the profile " + file.string() + ": ";
-  std::ifstream in(file);
-  if (!in) throw BadInput(attempt + "no such file, or not readable");
+  const std::string text = read_text(file);
   try {
-    return nlohmann::json::parse(in).at("items").get<std::vector<Profile>>();
+    return nlohmann::json::parse(text).at("items").get<std::vector<Profile>>();
   } catch (const nlohmann::json::exception& error) {
-    throw BadInput(attempt + "it is not what `nightjar-runner profile --json` writes (" + error.what() + ")");
+    throw BadInput(attempt + "it is not what `nightjar-runner profile --json` writes (" + problem_of(error) + ")");
   }
 }
 

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "service/cli/failure.hpp"
+#include "service/cli/model_results.hpp"
 #include "bisect/evidence/verify.hpp"
 #include "storage/base/digest.hpp"
+#include "storage/model/json_problem.hpp"
 
 namespace nightjar::cli {
 namespace {
@@ -26,13 +26,6 @@ constexpr const char* kNotSealed =
     "not bound: an earlier version wrote it without a seal, so nothing vouches for times, "
     "settings, "
     "earlier levels and machine";
-
-json read_bundle(const std::filesystem::path& path) {
-  if (path == "-") return json::parse(std::cin);
-  std::ifstream file(path);
-  if (!file) throw BadInput("cannot read the bundle " + path.string());
-  return json::parse(file);
-}
 
 void print_json(const json& regression, const Verification& verified) {
   json list = json::array();
@@ -102,14 +95,14 @@ int verify(const VerifyOptions& options) {
   Verification verified;
   json bundle;
   try {
-    bundle = read_bundle(options.bundle);
+    bundle = json::parse(read_text(options.bundle));
     verified = evidence::verify_bundle(bundle, runner::digest_of);
     if (!verified.verdicts.empty()) {
       const json& regression = bundle.at("regression");
       options.json ? print_json(regression, verified) : print_text(regression, verified);
     }
   } catch (const json::exception& broken) {
-    throw BadInput("cannot verify " + options.bundle.string() + ": " + broken.what());
+    throw BadInput("cannot verify " + options.bundle.string() + ": " + problem_of(broken));
   }
   if (verified.verdicts.empty())
     throw BadInput("there is no verdict in " + options.bundle.string() +
