@@ -40,6 +40,7 @@ std::string bar_line(const std::string& name, double probability, int width) {
 std::vector<std::string> chart_lines(const bisect::Belief& belief, std::size_t runs,
                                      const std::vector<std::string>& commits, int width) {
   std::vector<std::string> lines{headline(belief, runs)};
+  if (runs == 0) return lines;  // what is believed before any run says nothing of this search
   const std::size_t shown = std::min(belief.cells.size(), kCells);
   for (std::size_t i = 0; i < shown; ++i)
     lines.push_back(bar_line(cell_name(belief.cells[i], commits), belief.cells[i].probability, width));
@@ -50,6 +51,7 @@ std::vector<std::string> chart_lines(const bisect::Belief& belief, std::size_t r
 std::string chart_text(const bisect::Belief& belief, std::size_t runs,
                        const std::vector<std::string>& commits) {
   std::string text = headline(belief, runs);
+  if (runs == 0) return text;
   for (std::size_t i = 0; i < belief.cells.size(); ++i) {
     const bisect::CellMass& cell = belief.cells[i];
     if (i > 0 && cell.probability < kWorthNaming) break;

@@ -1,6 +1,7 @@
 // A search's report for a terminal.
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "service/cli/quantity_text.hpp"
 #include "service/cli/search_report.hpp"
@@ -109,6 +110,29 @@ std::string other_steps(const SearchReport& report) {
   return text;
 }
 
+// The rule ends with the number of runs, which the line begins with.
+std::string without_runs(std::string rule, std::size_t runs) {
+  const std::string said = ", after " + std::to_string(runs) + " runs";
+  const auto found = rule.find(said);
+  return found == std::string::npos ? rule : rule.erase(found, said.size());
+}
+
+// Lines of at most 100 columns, further ones indented.
+std::string wrapped(const std::string& text) {
+  constexpr std::size_t kColumns = 100;
+  std::string out, line;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!line.empty() && line.size() + 1 + word.size() > kColumns) {
+      out += line + "\n";
+      line = "  " + word;
+    } else {
+      line += (line.empty() ? "" : " ") + word;
+    }
+  }
+  return out + line + "\n";
+}
+
 }  // namespace
 
 std::string report_text(const SearchReport& report) {
@@ -116,9 +140,9 @@ std::string report_text(const SearchReport& report) {
   for (const ReportedStep& step : report.named) text += step_text(step, report);
   text += other_steps(report);
   if (report.outcome != SearchOutcome::culprit) text += ends_text(report);
-  text += std::to_string(report.runs) + " runs";
-  if (!report.options.build.empty()) text += ", " + std::to_string(report.builds) + " builds";
-  return text + ": " + report.rule + "\n" + advice(report);
+  std::string last = std::to_string(report.runs) + " runs";
+  if (!report.options.build.empty()) last += ", " + std::to_string(report.builds) + " builds";
+  return text + wrapped(last + ": " + without_runs(report.rule, report.runs)) + advice(report);
 }
 
 }  // namespace nightjar::cli
