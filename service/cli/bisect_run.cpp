@@ -162,6 +162,8 @@ class Search {
 }  // namespace
 
 int bisect_run(const BisectOptions& options, std::stop_token stop) {
+  if (options.measure.find_first_not_of(" \t\n") == std::string::npos)
+    throw BadInput("--measure is empty; it is a command that prints a number as its last line");
   if (!options.state.empty()) require_place_for(options.state);
   return Search(options, std::move(stop)).run();
 }

@@ -84,7 +84,10 @@ std::vector<std::string> SourceRepository::range(const std::string& good,
       throw BadInput(attempt + "the good end comes after the bad one; are --good and --bad swapped?");
     if (fs::exists(git_folder_ / "shallow"))
       throw BadInput(attempt + "the clone is shallow and lacks the history between them; run git fetch --unshallow");
-    throw BadInput(attempt + "the good end is no ancestor of the bad one");
+    std::string base;
+    if (!try_git({"merge-base", good, bad}, base)) throw BadInput(attempt + "they have no commit in common");
+    throw BadInput(attempt + "the good end is no ancestor of the bad one; take " + base.substr(0, 12) +
+                   ", where the branches part");
   }
   std::istringstream lines(git({"rev-list", "--first-parent", "--reverse", good + ".." + bad}));
   std::vector<std::string> commits;

@@ -1,6 +1,7 @@
 // nightjar: the statistics and the search of the service, for a person's terminal and for CI scripts.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 
@@ -116,7 +117,7 @@ struct Commands {
         "says otherwise. Exit code 125 of --measure, or a failing --build, says that a commit is untestable.\n"
         "Both find the commit's id in $NIGHTJAR_COMMIT.\n"
         "Searched is the first-parent history from good to bad. The repository is never modified.\n"
-        "Exit codes: 0 culprit found, 1 none, 2 wrong use, 3 something broke.");
+        "Exit codes: 0 culprit found, 1 none, or interrupted, 2 wrong use, 3 something broke.");
     run_command->add_option("--repo", bisect.repository, "git repository")->capture_default_str();
     run_command->add_option("--good", bisect.good, "revision that is still good")->required();
     run_command->add_option("--bad", bisect.bad, "revision that is bad")->required();
@@ -170,6 +171,14 @@ struct Commands {
         ->check(CLI::IsMember({"table", "markdown", "json"}))->capture_default_str();
   }
 
+  // What is left of a search that was interrupted.
+  std::string stopped() const {
+    if (bisect.state.empty()) return "stopped; nothing was kept, as there was no --state";
+    std::error_code error;
+    if (!std::filesystem::exists(bisect.state, error)) return "stopped before anything was measured";
+    return "stopped; the same command goes on from --state " + bisect.state.string();
+  }
+
   int run() {
     detect.policy.threshold = compare.threshold = bisect.threshold = share(threshold);
     bisect.direction = direction;
@@ -187,6 +196,27 @@ struct Commands {
   }
 };
 
+// The first word that is no command where one is wanted, as a sentence; else empty.
+std::string unknown_command(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* at = &app;
+  std::string path;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto commands = at->get_subcommands([](const CLI::App*) { return true; });
+    if (commands.empty() || word.starts_with('-')) return "";
+    std::string names;
+    const CLI::App* next = nullptr;
+    for (const CLI::App* one : commands) {
+      names += (names.empty() ? "" : ", ") + one->get_name();
+      if (one->get_name() == word) next = one;
+    }
+    if (!next) return "there is no command '" + path + word + "'; there are: " + names;
+    path += word + " ";
+    at = next;
+  }
+  return "";
+}
+
 int report(const char* kind, int code) {
   std::fprintf(stderr, "nightjar: %s\n", kind);
   return code;
@@ -199,6 +229,8 @@ int main(int argc, char** argv) {
   try {
     commands.app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    const std::string unknown = unknown_command(commands.app, argc, argv);
+    if (!unknown.empty()) return report(unknown.c_str(), 2);
     return commands.app.exit(error) == 0 ? 0 : 2;
   }
   try {
@@ -206,7 +238,7 @@ int main(int argc, char** argv) {
   } catch (const BadInput& error) {
     return report(error.what(), 2);
   } catch (const runner::Stopped&) {
-    return report("stopped; with --state the search goes on from here", 3);
+    return report(commands.stopped().c_str(), 1);
   } catch (const std::exception& error) {
     return report(error.what(), 3);
   }

@@ -228,8 +228,9 @@ def test_an_interrupted_search_in_json_prints_nothing_else(repository, tmp_path)
         assert process.poll() is None
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)
-    assert process.communicate(timeout=30)[0] == ""
-    assert process.returncode == 3
+    out, errors = process.communicate(timeout=30)
+    assert (out, process.returncode) == ("", 1)
+    assert errors.splitlines()[-1] == "nightjar: stopped; nothing was kept, as there was no --state"
 
 
 def test_a_search_that_was_stopped_goes_on(repository, tmp_path):
@@ -242,8 +243,9 @@ def test_a_search_that_was_stopped_goes_on(repository, tmp_path):
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    assert "--state" in process.communicate(timeout=30)[1].splitlines()[-1]
-    assert process.returncode == 3
+    said = process.communicate(timeout=30)[1].splitlines()[-1]
+    assert said == f"nightjar: stopped; the same command goes on from --state {state}"
+    assert process.returncode == 1
     assert list(tmp_path.iterdir()) == [state]
     first = json.loads(state.read_text())["runs"]
     done = bisect(repository, *arguments, "--json")
@@ -273,6 +275,36 @@ def test_ends_that_cannot_be_are_one_clear_line(repository, arguments, words):
     done = bisect(repository, "--measure", "echo 1", **arguments)
     assert done.returncode == 2
     assert words in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_ends_of_two_branches_say_where_they_part(repository, tmp_path):
+    git(tmp_path, "clone", "-q", f"file://{repository}", "both")
+    both = tmp_path / "both"
+    git(both, "checkout", "-q", "-b", "release", "HEAD~9")
+    git(both, "commit", "-q", "--allow-empty", "-m", "released")
+    done = bisect(both, "--measure", "echo 1", good="release", bad="main")
+    base = git(both, "rev-parse", "main~9")[:12]
+    assert done.returncode == 2 and done.stderr.endswith(f"no ancestor of the bad one; take {base}, where the branches part\n")
+
+
+@pytest.mark.parametrize("measure", ["", "  "])
+def test_an_empty_measure_is_wrong_use(repository, measure):
+    done = bisect(repository, "--measure", measure)
+    assert (done.returncode, "--measure is empty" in done.stderr, len(done.stderr.splitlines())) == (2, True, 1)
+
+
+def test_the_answer_in_json_names_its_ends_and_its_question(repository):
+    answer = json.loads(bisect(repository, "--measure", MEASURE, "--json").stdout)
+    assert (answer["good"], answer["bad"]) == (git(repository, "rev-parse", "HEAD~30"), git(repository, "rev-parse", "HEAD"))
+    assert (answer["threshold"], answer["direction"]) == (.07, "lower")
+
+
+def test_an_answer_says_its_runs_once_and_progress_nothing_before_the_first(repository):
+    done = bisect(repository, "--measure", MEASURE)
+    assert done.stderr.splitlines()[1] == "0 runs"
+    last = done.stdout.split("  to see it:")[1].split("\n", 1)[1]
+    assert re.match(r"\d+ runs: P\(", last) and last.count("runs") == 1
+    assert all(len(line) <= 100 for line in last.splitlines())
 
 
 def test_a_shallow_clone_says_what_to_do(repository, tmp_path):
@@ -412,6 +444,31 @@ def test_help_and_version_and_wrong_use():
     assert "Example" in nightjar("bisect", "run", "--help").stdout
     for arguments in ([], ["frobnicate"], ["detect"], ["bisect"], ["bisect", "run"]):
         assert nightjar(*arguments).returncode == 2, arguments
+
+
+def test_an_unknown_command_is_named_with_those_that_there_are():
+    assert nightjar("foo").stderr == ("nightjar: there is no command 'foo'; there are: detect, compare, bisect, verify, "
+                                      "summary, profile-diff, repeat\n")
+    assert nightjar("bisect", "foo").stderr == "nightjar: there is no command 'bisect foo'; there are: run\n"
+    assert nightjar("bisect", "foo").returncode == 2 and "--good" in nightjar("bisect", "run").stderr
+
+
+def test_what_is_wrong_with_a_file_is_said_in_plain_words(tmp_path):
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "other.json").write_text('{"items": [{"workload": "python/a/eval/cpu/fp32/b4/eager"}]}')
+    (tmp_path / "broken.json").write_text("{")
+    for name, words in (("nope", "No such file or directory"), (".", "it is a folder"), ("empty", "it is empty")):
+        for command in (["detect"], ["verify"], ["summary"]):
+            done = nightjar(*command, tmp_path / name)
+            assert (done.returncode, words in done.stderr) == (2, True), (command, done.stderr)
+    for name, words in (("other.json", "not found"), ("broken.json", "not JSON")):
+        file = tmp_path / name
+        for arguments in (["verify", file], ["compare", "--control", file, "--treatment", file], ["summary", file],
+                          ["profile-diff", file, file], ["repeat", file]):
+            done = nightjar(*arguments)
+            wanted = "no evidence bundle" if arguments[0] == "verify" and name == "other.json" else words
+            assert done.returncode == 2 and wanted in done.stderr and str(file) in done.stderr, done.stderr
+            assert "json.exception" not in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 def test_help_of_measure_lists_every_option_with_its_default():
