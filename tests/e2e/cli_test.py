@@ -461,7 +461,7 @@ def test_what_is_wrong_with_a_file_is_said_in_plain_words(tmp_path):
         for command in (["detect"], ["verify"], ["summary"]):
             done = nightjar(*command, tmp_path / name)
             assert (done.returncode, words in done.stderr) == (2, True), (command, done.stderr)
-    for name, words in (("other.json", "not found"), ("broken.json", "not JSON")):
+    for name, words in (("other.json", "' is missing"), ("broken.json", "not JSON")):
         file = tmp_path / name
         for arguments in (["verify", file], ["compare", "--control", file, "--treatment", file], ["summary", file],
                           ["profile-diff", file, file], ["repeat", file]):
