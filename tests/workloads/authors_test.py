@@ -58,11 +58,19 @@ def test_a_workload_as_the_page_describes_it_runs(suite):
     (("case.width, 3", "case.height, 3"),
      'python/models/mine.py, line 10: AttributeError: the case has no "height": the sizes of "mine/eval" in '
      "workloads.json are width"),
+    (("case.uniform(", "case.uniforms("),
+     'python/models/mine.py, line 10: AttributeError: the case has no "uniforms": the sizes of "mine/eval" in '
+     "workloads.json are width, and every case has backend, batch, device, dtype, evaluation, integers, network, "
+     "precision, ready, task, training, uniform; did you mean case.uniform?"),
+    (("return lambda: forward(layer, inputs).sum()", "return case.evaluation(nn.Softmax(dim=7), inputs)"),
+     "python/models/mine.py, line 11: IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 7)"),
+    (("return lambda: forward(layer, inputs).sum()", "return nn.Linear(3, 3)"),
+     "python/models/mine.py, line 9: TypeError: "),
     (("def make(case):", "def make(case)"), "python/models/mine.py, line 9: SyntaxError: "),
     (("import torch\n", "import torch\nraise ValueError('mine')\n"), "python/models/mine.py, line 2: ValueError: mine"),
     (("def make", "def build"), "python/models/mine.py: there is no function make(case); it returns the step to measure"),
     (("return lambda:", "lambda:"), "python/models/mine.py: make(case) returned NoneType; it must return a step"),
-    ((".sum()", ".sum().item()"), "the step returned float; it must return a tensor, for the checksum"),
+    ((".sum()", ".sum().item()"), "the step returned float; it must return a tensor, for the checksum (python/models/mine.py, line 11)"),
 ])
 def test_the_reason_names_file_line_and_exception_of_the_authors_code(suite, change, reason):
     text = textwrap.dedent(GOOD)
@@ -79,6 +87,22 @@ def test_the_traceback_shows_the_authors_frames_alone(suite):
         "  python/models/mine.py, line 11", "    return lambda: forward(layer, inputs).sum()",
         "  python/models/mine.py, line 6", "    return layer(inputs)",
         "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x5 and 8x3)"]
+
+
+def test_the_traceback_of_a_usual_step_shows_the_line_that_made_it(suite):
+    _, said = ran(suite, textwrap.dedent(GOOD).replace("return lambda: forward(layer, inputs).sum()",
+                                                       "return case.evaluation(nn.Softmax(dim=7), inputs)"))
+    assert said.splitlines() == [
+        "Traceback, frames of Nightjar and of libraries left out:",
+        "  python/models/mine.py, line 11", "    return case.evaluation(nn.Softmax(dim=7), inputs)",
+        "IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 7)"]
+
+
+@pytest.mark.parametrize("change", [("def make", "def build"), ("return lambda:", "lambda:"),
+                                    (".sum()", ".sum().item()")])
+def test_what_the_reason_says_in_full_has_no_traceback(suite, change):
+    last, said = ran(suite, textwrap.dedent(GOOD).replace(*change))
+    assert (last["status"], said) == ("failed", "")
 
 
 def test_a_model_without_a_file_is_told_which_file_it_needs(suite):

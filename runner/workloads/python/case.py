@@ -1,10 +1,12 @@
 """What a model's file is given: its sizes, inputs and parameters, and the usual kinds of step."""
 
+import difflib
 import random
 
 import torch
 
 import generator
+import raised
 from failure import Faulty, Unavailable
 
 DTYPES = {"fp32": torch.float32, "amp": torch.float32, "bf16": torch.bfloat16, "fp64": torch.float64}
@@ -13,6 +15,9 @@ COMPILED = {"inductor": {}, "inductor-dynamic": {"dynamic": True},
             "inductor-reduce-overhead": {"mode": "reduce-overhead"},
             "inductor-max-autotune": {"mode": "max-autotune"}}
 PART = 1 << 14  # elements of an output that are summed at once
+# What a model's file asks a case for, beside its sizes.
+FOR_AUTHORS = ("backend", "batch", "device", "dtype", "evaluation", "integers", "network", "precision", "ready", "task",
+               "training", "uniform")
 
 
 class Case:
@@ -35,9 +40,11 @@ class Case:
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        known = ", ".join(self.definition.sizes) or "none"
+        sizes = ", ".join(self.definition.sizes) or "none"
+        near = difflib.get_close_matches(name, [*self.definition.sizes, *FOR_AUTHORS], 1)
+        meant = f"; did you mean case.{near[0]}?" if near else ""
         raise AttributeError(f'the case has no "{name}": the sizes of "{self.definition.model}/{self.task}" in '
-                             f"workloads.json are {known}")
+                             f"workloads.json are {sizes}, and every case has {', '.join(FOR_AUTHORS)}{meant}")
 
     @property
     def batch(self):
@@ -84,6 +91,7 @@ class Case:
 
     def evaluation(self, module, *inputs):
         """A step that is one forward pass without gradients."""
+        raised.making_a_step()
         forward = self.network(module)
 
         def step():
@@ -93,6 +101,7 @@ class Case:
 
     def training(self, module, optimizer, loss):
         """A step that is forward (`loss()`), backward and optimizer; it returns the loss."""
+        raised.making_a_step()
         forward = self.network(loss)
 
         def step():
@@ -123,6 +132,7 @@ def build(model, definition, seed):
     if not callable(step):
         raise Faulty(f"{definition.file}: make(case) returned {type(step).__name__}; it must return a step, a function "
                      "without arguments that does one iteration")
+    raised.made_by(step, model.make)
     case.require_all_of_its_name()
     torch.manual_seed(seed)
     random.seed(seed)
@@ -140,5 +150,7 @@ def checksum_of(output):
     """The sum of the magnitudes: it neither cancels nor depends on the layout in memory. In parts, lest copies of a
     large output or parameter be the peak of memory."""
     if not isinstance(output, torch.Tensor):
-        raise Faulty(f"the step returned {type(output).__name__}; it must return a tensor, for the checksum")
+        place = raised.step_place()
+        raise Faulty(f"the step returned {type(output).__name__}; it must return a tensor, for the checksum"
+                     + (f" ({place})" if place else ""))
     return float(sum(part.double().abs().sum() for part in output.detach().flatten().split(PART)))

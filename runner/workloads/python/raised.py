@@ -1,18 +1,46 @@
 """Where an exception was raised, in the words of a workload's author: frames of the model's own file count,
 those of Nightjar and of PyTorch do not."""
 
+import linecache
 import os
 import pathlib
+import sys
 import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 AUTHORS = ("models", "blocks", "adapters")  # folders of this one; the first is where a model's author writes
+STEPS = (HERE / "loop.py", HERE / "case.py")  # Nightjar's files that call a step
+
+_made = None  # file and line of the author's that made the step
+
+
+def making_a_step():
+    """Remembers the author's line that asks for a step: such a step has no frame of the author's when it fails."""
+    global _made
+    frame = sys._getframe(1)
+    while frame and not _authors_name(frame.f_code.co_filename, AUTHORS[:1]):
+        frame = frame.f_back
+    if frame:
+        _made = frame.f_code.co_filename, frame.f_lineno
+
+
+def made_by(*functions):
+    """Where nothing is remembered: the first of these that the author wrote."""
+    global _made
+    codes = [function.__code__ for function in functions if hasattr(function, "__code__")]
+    _made = _made or next(((code.co_filename, code.co_firstlineno) for code in codes
+                           if _authors_name(code.co_filename)), None)
+
+
+def step_place():
+    """Where the step was made; None if that is not known."""
+    return _made_frame().text if _made else None
 
 
 def place(error):
     """ "python/models/mine.py, line 12"; None if no frame is the author's."""
     found = _authors_frames(error)
-    written = [frame for frame in found if frame.file.startswith(f"{HERE.name}/{AUTHORS[0]}/")] or found
+    written = [frame for frame in found if frame.is_models()] or found
     return written[-1].text if written else None
 
 
@@ -31,18 +59,35 @@ class _Frame:
         self.file, self.code = file, code or ""
         self.text = f"{file}, line {line}"
 
+    def is_models(self):
+        return self.file.startswith(f"{HERE.name}/{AUTHORS[0]}/")
+
+
+def _made_frame():
+    file, line = _made
+    return _Frame(_authors_name(file), line, linecache.getline(file, line).strip())
+
 
 def _authors_frames(error):
     frames = [(frame.filename, frame.lineno, frame.line) for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError) and error.filename:  # raised by the import, which has no frame there
         frames.append((error.filename, error.lineno, (error.text or "").strip()))
-    return [_Frame(name, line, code) for file, line, code in frames if (name := _authors_name(file))]
+    found = [_Frame(name, line, code) for file, line, code in frames if (name := _authors_name(file))]
+    if _made and frames and _is_of_a_step(frames[-1][0]) and not any(frame.is_models() for frame in found):
+        found.insert(0, _made_frame())
+    return found
 
 
-def _authors_name(file):
+def _is_of_a_step(innermost):
+    """Whether what was raised in this file may be a step's: it is no fault of Nightjar's own then."""
+    path = pathlib.Path(os.path.realpath(innermost))
+    return not path.is_relative_to(HERE) or path in STEPS or _authors_name(innermost) is not None
+
+
+def _authors_name(file, folders=AUTHORS):
     """The file's name as its author knows it; None if it is not the author's."""
     path = pathlib.Path(os.path.realpath(file))
-    for folder in AUTHORS:
+    for folder in folders:
         if path.is_relative_to(HERE / folder):
             return str(path.relative_to(HERE.parent))
     checkout = os.environ.get("NIGHTJAR_TORCHBENCH")

@@ -44,7 +44,7 @@ def main(work=None):
         channel.error("failed", str(error))
     except BaseException as error:  # whatever ends a run is the run's answer
         status, reason = judge(error)
-        if status == "failed":
+        if status == "failed" and not isinstance(error, Faulty):
             print(raised.shortened(error), file=sys.stderr)
         channel.error(status, reason, getattr(error, "accuracy", None))
     return 0
