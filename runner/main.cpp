@@ -10,6 +10,7 @@
 #include "runner/cli/commands.hpp"
 #include "runner/run/control.hpp"
 #include "runner/process/failure.hpp"
+#include "runner/process/output.hpp"
 #include "runner/run/script.hpp"
 
 namespace {
@@ -143,11 +144,7 @@ int parse_and_run(int argc, char** argv) {
   return nightjar::runner::run_agent(options);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  ::mallopt(M_ARENA_MAX, 1);  // the agent shares its machine with what it measures
-  spdlog::set_default_logger(spdlog::stderr_logger_mt("nightjar-runner"));
+int exit_code(int argc, char** argv) {
   try {
     return parse_and_run(argc, argv);
   } catch (const nightjar::runner::WrongUse& error) {
@@ -160,4 +157,12 @@ int main(int argc, char** argv) {
     std::cerr << "nightjar-runner: " << error.what() << "\n";
     return 3;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ::mallopt(M_ARENA_MAX, 1);  // the agent shares its machine with what it measures
+  spdlog::set_default_logger(spdlog::stderr_logger_mt("nightjar-runner"));
+  return nightjar::runner::finish_output("nightjar-runner", exit_code(argc, argv));
 }

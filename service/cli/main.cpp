@@ -14,6 +14,7 @@
 #include "service/cli/summary.hpp"
 #include "service/cli/verify.hpp"
 #include "runner/process/failure.hpp"
+#include "runner/process/output.hpp"
 #include "runner/process/stop_on_signal.hpp"
 #include "storage/model/share.hpp"
 
@@ -222,9 +223,7 @@ int report(const char* kind, int code) {
   return code;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int exit_code(int argc, char** argv) {
   Commands commands;
   try {
     commands.app.parse(argc, argv);
@@ -243,3 +242,7 @@ int main(int argc, char** argv) {
     return report(error.what(), 3);
   }
 }
+
+}  // namespace
+
+int main(int argc, char** argv) { return runner::finish_output("nightjar", exit_code(argc, argv)); }

@@ -1,5 +1,7 @@
-"""Files that the service is told to write: a name without a folder will do, and what cannot be is said at once."""
+"""What the programs write. Files that the service is told to write: a name without a folder will do, and what cannot
+be is said at once. Standard output: what did not get out is no success."""
 
+import json
 import subprocess
 
 import pytest
@@ -38,3 +40,49 @@ def test_a_port_file_that_cannot_be_written_ends_the_start(world):
     assert done.returncode == 3
     assert done.stderr.splitlines()[-1].startswith(
         f"nightjard: cannot write service.port_file {w.folder}/absent/port: ")
+
+
+NAME = "python/dlrm/eval/cpu/fp32/b32/eager"
+PRINTING = [
+    ["nightjar-runner", "list"], ["nightjar-runner", "--help"], ["nightjar-runner", "script-help"],
+    ["nightjar-runner", "doctor", "--json"], ["nightjar-runner", "convert", "one.json", "--format", "csv"],
+    ["nightjar-runner", "measure", "mine/**", "--commands", "mine.toml", "--runs", "1", "--json"],
+    ["nightjar", "--version"], ["nightjar", "detect", "series.csv"], ["nightjar", "detect", "long.csv", "--json"],
+    ["nightjar", "compare", "--control", "one.json", "--treatment", "one.json", "--format", "json"],
+]
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    seconds = {"location": 1, "low": 1, "high": 1, "cv": 0, "unit": "s", "values": [1.0], "runs": [[1.0]]}
+    item = {"workload": NAME, "version": 1, "status": "measured", "reason": None, "metrics": {"latency": seconds},
+            "build": {"version": "2.5.0", "commit": "1" * 40}, "machine": {}}
+    (tmp_path / "one.json").write_text(json.dumps({"items": [item]}))
+    (tmp_path / "series.csv").write_text("".join(f"{i},{1 + i % 3 / 100}\n" for i in range(20)))
+    (tmp_path / "long.csv").write_text("".join(f"{i},{1 + i // 20 % 2}\n" for i in range(2000)))
+    (tmp_path / "mine.toml").write_text('[[workload]]\nname = "mine/count/eval/cpu/fp32/b1/eager"\n'
+                                        'command = ["no-such-program"]\ntorch = false\n')
+    return tmp_path
+
+
+def printing(words, folder, **options):
+    return subprocess.run([BIN.resolve() / words[0], *words[1:]], cwd=folder, stderr=subprocess.PIPE, text=True,
+                          timeout=60, **options)
+
+
+@pytest.mark.parametrize("words", PRINTING, ids=" ".join)
+def test_output_that_is_lost_is_no_success(inputs, words):
+    with open("/dev/full", "w") as full:
+        done = printing(words, inputs, stdout=full)
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[-1] == f"{words[0]}: cannot write to standard output: No space left on device"
+
+
+@pytest.mark.parametrize("signal_is_ignored", [False, True])
+@pytest.mark.parametrize("words", PRINTING, ids=" ".join)
+def test_a_reader_that_goes_away_is_no_error(inputs, words, signal_is_ignored):
+    with subprocess.Popen(["true"], stdin=subprocess.PIPE) as reader:
+        reader.wait()
+        done = printing(words, inputs, stdout=reader.stdin, restore_signals=not signal_is_ignored)
+    assert done.returncode in (-13, 0, 1)
+    assert "standard output" not in done.stderr
