@@ -8,6 +8,16 @@
 namespace nightjar::runner {
 namespace {
 constexpr double kGib = 1 << 30;
+
+// The kernel's word for simultaneous multithreading in a sentence.
+std::string smt_text(const std::string& control) {
+  if (control == "none") return "SMT: not under this system's control";
+  if (control == "forceoff") return "SMT is off until the next boot";
+  if (control == "notsupported") return "SMT is not supported";
+  if (control == "notimplemented") return "SMT is not implemented";
+  return "SMT is " + control;
+}
+
 }  // namespace
 
 std::string decimals(double value, int digits, const char* unit) {
@@ -42,11 +52,12 @@ void examine_cpu(const Health& health, Findings& out) {
             governor == "none" ? "CPU governor: not under this system's control"
                                : "CPU governor is '" + governor + "'",
             "cpupower frequency-set -g performance");
-  out.judge(fact("turbo") == "on", "turbo is " + fact("turbo"),
+  out.judge(fact("turbo") == "on",
+            fact("turbo") == "none" ? "turbo: not under this system's control" : "turbo is " + fact("turbo"),
             "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo, or echo 0 > "
             "/sys/devices/system/cpu/cpufreq/boost: clocks then depend less on heat and neighbours",
             of_the_core);
-  out.judge(fact("smt") == "on", "SMT is " + fact("smt"),
+  out.judge(fact("smt") == "on", smt_text(fact("smt")),
             "echo off > /sys/devices/system/cpu/smt/control: a sibling thread takes half a core away",
             of_the_core);
   const int cpus = std::atoi(fact("cpu_count").c_str());

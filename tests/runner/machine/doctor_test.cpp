@@ -96,6 +96,27 @@ TEST_CASE("Each harm is found, alone, with its class and what to do") {
   }
 }
 
+TEST_CASE("Every word of the kernel's for SMT and turbo makes a sentence") {
+  const auto says = [](const char* fact, const char* word) {
+    Health health = healthy();
+    health.facts[fact] = word;
+    const std::vector<Finding> all = examine(health);
+    const std::string begin = std::string(fact) == "smt" ? "SMT" : "turbo";
+    const auto found = std::ranges::find_if(all, [&](const Finding& f) { return f.what.starts_with(begin); });
+    REQUIRE(found != all.end());
+    CHECK((found->kind == FindingClass::harmful) == (std::string(word) == "on"));
+    return found->what;
+  };
+  CHECK(says("smt", "on") == "SMT is on");
+  CHECK(says("smt", "off") == "SMT is off");
+  CHECK(says("smt", "forceoff") == "SMT is off until the next boot");
+  CHECK(says("smt", "notsupported") == "SMT is not supported");
+  CHECK(says("smt", "notimplemented") == "SMT is not implemented");
+  CHECK(says("smt", "none") == "SMT: not under this system's control");
+  CHECK(says("turbo", "off") == "turbo is off");
+  CHECK(says("turbo", "none") == "turbo: not under this system's control");
+}
+
 TEST_CASE("On a virtual machine what the host decides cannot be mended, and the doctor succeeds") {
   Health health = healthy();
   health.facts["hypervisor"] = "yes";
