@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -42,6 +43,7 @@ class Guard {
   ProcessResult run() {
     start_ = SteadyClock::now();
     child_ = spawn(spec_);
+    result_.timeout_seconds = spec_.timeout_seconds;
     result_.start_error = child_.error;
     if (child_.pid < 0) return std::move(result_);
     const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, child_.pid, 0)));
@@ -165,7 +167,8 @@ std::string ProcessResult::describe() const {
   if (!start_error.empty()) return start_error;
   char text[80] = "ended well";
   if (timed_out)
-    std::snprintf(text, sizeof text, "timed out after %.0f s", seconds);
+    std::snprintf(text, sizeof text, "timed out after %.10g s",
+                  timeout_seconds > 0 ? timeout_seconds : std::round(seconds * 10) / 10);
   else if (out_of_memory)
     std::snprintf(text, sizeof text, "ran out of memory after %.1f s", seconds);
   else if (!flooded.empty())

@@ -38,6 +38,7 @@ struct ProcessResult {
   std::string output;          // stdout and stderr as they came
   std::string protocol;        // what came on file descriptor 3
   double seconds = 0;
+  double timeout_seconds = 0;  // as the specification had it; 0: not known
 
   bool fine() const {
     return start_error.empty() && exit_code == 0 && !timed_out && !out_of_memory &&

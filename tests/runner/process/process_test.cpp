@@ -112,10 +112,24 @@ TEST_CASE("A hanging process is ended at its time-out with all it forked") {
   spec.timeout_seconds = 0.5;
   const ProcessResult result = run_process(spec);
   CHECK(result.timed_out);
+  CHECK(result.describe() == "timed out after 0.5 s");
   CHECK(result.seconds < 5);
   const int grandchild = std::atoi(result.protocol.c_str());
   REQUIRE(grandchild > 0);
   CHECK_FALSE(is_alive(grandchild));
+}
+
+TEST_CASE("A time-out is told in as many digits as it needs") {
+  ProcessResult result;
+  result.timed_out = true;
+  result.seconds = 1800.04;
+  CHECK(result.describe() == "timed out after 1800 s");
+  result.seconds = 0.531;
+  CHECK(result.describe() == "timed out after 0.5 s");
+  result.timeout_seconds = 1'000'000;
+  CHECK(result.describe() == "timed out after 1000000 s");
+  result.timeout_seconds = 0.05;
+  CHECK(result.describe() == "timed out after 0.05 s");
 }
 
 TEST_CASE("What a process leaves behind in the background ends with it") {
