@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import textwrap
 
@@ -86,6 +87,19 @@ def test_each_ends_as_it_does_and_the_others_go_on(tmp_path):
                         "garbage": "all is well", "hangs": "timed_out", "crashes": "crashed",
                         "missing": "no-such-program"}.items():
         assert words in items[name]["reason"]
+
+
+def test_json_and_table_tell_a_time_out_as_the_page_says(tmp_path):
+    program(tmp_path, "hangs.sh", "#!/bin/sh\nexec sleep 60\n")
+    file = described(tmp_path, f'name = "{NAME}"\ncommand = ["hangs.sh"]\ntorch = false\ntimeout = 0.5\n')
+    done = runner("measure", "mine/**", "--commands", file, "--runs", 1, "--json")
+    [item] = json.loads(done.stdout)["items"]
+    assert (item["status"], item["reason"]) == ("failed", "timed_out: timed out after 0.5 s")
+    (tmp_path / "one.json").write_text(done.stdout)
+    assert re.search(f"^{NAME} +timed out$", runner("convert", tmp_path / "one.json").stdout, re.M)
+    assert ",timeout," in runner("convert", tmp_path / "one.json", "--format", "accuracy-csv").stdout
+    page = (ROOT / "docs/formats.md").read_text()
+    assert f'`{item["reason"]}`' in page.replace("\n", " ")
 
 
 def test_all_measured_is_exit_status_0_and_they_are_listed(tmp_path):
