@@ -55,6 +55,14 @@ void add_run(CLI::App& command, Options& options) {
   command.add_option("--seed", options.seed, "of inputs and weights")->capture_default_str();
 }
 
+void add_list(CLI::App& list, Options& options) {
+  list.footer(
+      "Example: what is there of dlrm, on a GPU?\n"
+      "  nightjar-runner list 'python/dlrm/**' --device cuda");
+  list.add_option("workload", options.globs, "names or globs, e.g. 'python/*/eval/cpu/**'")->default_str("all");
+  list.add_flag("--json", options.json, "names, versions and kinds as JSON");
+}
+
 void add_measure(CLI::App& measure, Options& options) {
   measure.footer(
       "Example: how fast is this build's resnet18 on the CPU?\n"
@@ -68,7 +76,7 @@ void add_measure(CLI::App& measure, Options& options) {
       ->check(CLI::Range(0.01, 100'000.0))->default_str("no end, or the suite's");
   measure.add_option("--seconds", options.seconds, "measuring time of a run after warm-up")
       ->check(CLI::Range(0.001, 3600.0))->default_str("2, or the suite's");
-  measure.add_option("--format", options.format)
+  measure.add_option("--format", options.format, "what is printed, see docs/formats.md")
       ->check(CLI::IsMember(std::vector<std::string>{"table", "csv", "accuracy-csv", "torchbench", "json"}))
       ->capture_default_str();
   measure.add_flag("--json", options.json, "the same as --format json");
@@ -81,12 +89,20 @@ void add_libtorch(CLI::App& command, Options& options) {
 }
 
 void add_convert(CLI::App& convert, Options& options) {
+  convert.footer(
+      "Example: dynamo's performance file of a measurement\n"
+      "  nightjar-runner convert monday.json --format csv > performance.csv");
   convert.add_option("file", options.measurement, "what `measure --json` wrote")->required();
-  convert.add_option("--format", options.format)
-      ->check(CLI::IsMember(std::vector<std::string>{"table", "csv", "accuracy-csv", "torchbench"}));
+  convert.add_option("--format", options.format, "what is printed, see docs/formats.md")
+      ->check(CLI::IsMember(std::vector<std::string>{"table", "csv", "accuracy-csv", "torchbench"}))
+      ->capture_default_str();
 }
 
 void add_profile(CLI::App& profile, Options& options) {
+  profile.footer(
+      "Example: which operators take resnet18's time?\n"
+      "  nightjar-runner profile native/resnet18/eval/cpu/fp32/b4/eager --out resnet18.json\n"
+      "Exit codes: 0 all were profiled, 1 one was not, 2 wrong use, 3 something broke.");
   profile.add_option("workload", options.globs, "names or globs of workloads")->required();
   profile.add_option("--runs", options.runs, "processes a workload")
       ->check(CLI::Range(1, 100))->default_str("5");
@@ -105,7 +121,8 @@ int parse_and_run(int argc, char** argv) {
   app.fallthrough();
   add_agent(app, options);
   add_places(app, options);
-  auto* list = app.add_subcommand("list", "names of all workloads, one a line");
+  auto* list = app.add_subcommand("list", "names of workloads, one a line");
+  add_list(*list, options);
   auto* measure = app.add_subcommand("measure", "measure here and now, without a service");
   add_measure(*measure, options);
   add_run(*measure, options);
@@ -117,6 +134,9 @@ int parse_and_run(int argc, char** argv) {
   add_run(*profile, options);
   auto* control = app.add_subcommand("control", "the control workload (request on stdin)");
   auto* doctor = app.add_subcommand("doctor", "what makes measurements noisy here (exit 1: something that can be mended)");
+  doctor->footer(
+      "Example: what is to be mended before a night?\n"
+      "  nightjar-runner doctor | grep -A 1 harms");
   doctor->add_flag("--json", options.json, "the findings as JSON");
   auto* native = app.add_subcommand("prepare-native", "compile the native workloads ahead of time");
   add_libtorch(*native, options);

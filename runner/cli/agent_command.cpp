@@ -9,7 +9,6 @@
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
 #include "runner/run/process_executor.hpp"
-#include "runner/build/python.hpp"
 #include "runner/run/scripted_executor.hpp"
 #include "runner/cli/selection.hpp"
 #include "runner/process/stop_on_signal.hpp"
@@ -63,7 +62,7 @@ std::vector<std::string> control_command() {
 std::unique_ptr<Executor> make_executor(const Options& options, const AgentConfig& agent) {
   EnvironmentsConfig environments;
   environments.cache = agent.cache;
-  environments.python = default_python(options.python);
+  environments.python = python_of(options);
   environments.limit_bytes = options.cache_bytes;
   environments.download.service = agent.service;
   environments.download.token = agent.token;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "runner/machine/doctor.hpp"
 #include "runner/process/failure.hpp"
@@ -12,7 +13,6 @@
 #include "runner/format/measure_output.hpp"
 #include "runner/run/profile.hpp"
 #include "runner/format/profile_output.hpp"
-#include "runner/build/python.hpp"
 #include "runner/cli/selection.hpp"
 #include "runner/catalog/source_tree.hpp"
 #include "runner/process/stop_on_signal.hpp"
@@ -31,7 +31,7 @@ std::unique_ptr<MachineLock> lock_machine(const std::string& purpose, std::stop_
 void say(const std::string& progress) { std::cerr << progress << "\n"; }
 
 LocalPaths local_paths(const Options& options) {
-  return {default_python(options.python), options.libtorch, default_workloads(options.workloads),
+  return {python_of(options), options.libtorch, default_workloads(options.workloads),
           cache_folder(options.cache), options.torchbench};
 }
 
@@ -66,8 +66,16 @@ fs::path cache_folder(const fs::path& asked) {
 
 int run_list(const Options& options) {
   const auto catalog = catalog_of(options, options.globs);
-  for (const auto& one : chosen_by(options, suite_of(options, catalog), catalog))
-    std::cout << one.workload.name.str() << "\n";
+  auto items = nlohmann::ordered_json::array();
+  for (const auto& [workload, priority, here] : chosen_by(options, suite_of(options, catalog), catalog)) {
+    if (options.json)
+      items.push_back({{"workload", workload.name.str()},
+                       {"version", here ? nlohmann::ordered_json(workload.version) : nlohmann::ordered_json(nullptr)},
+                       {"kind", here ? nlohmann::ordered_json(std::string(name_of(workload.kind))) : nlohmann::ordered_json(nullptr)}});
+    else
+      std::cout << workload.name.str() << "\n";
+  }
+  if (options.json) std::cout << nlohmann::ordered_json{{"items", items}}.dump(2) << "\n";
   return 0;
 }
 
@@ -101,7 +109,9 @@ int run_convert(const Options& options) {
   const auto text = read_file(options.measurement);
   if (!text) throw WrongUse(attempt + "no such file, or not readable");
   try {
-    std::cout << formatted(read_suite_result(*text), options.format);
+    const SuiteResult result = read_suite_result(*text);
+    if (result.items.empty()) throw std::invalid_argument("the file holds no workload");
+    std::cout << formatted(result, options.format);
   } catch (const std::invalid_argument& error) {
     throw WrongUse(attempt + error.what() + "; it must be what `measure --json` wrote");
   }
@@ -129,7 +139,7 @@ int run_profile(const Options& options) {
 
 int run_doctor(const Options& options) {
   const auto findings =
-      examine(look_at_machine(cache_folder(options.cache), default_python(options.python)));
+      examine(look_at_machine(cache_folder(options.cache), python_of(options)));
   std::cout << (options.json ? findings_json(findings) : findings_text(findings));
   return any_harmful(findings) ? 1 : 0;
 }

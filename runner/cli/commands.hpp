@@ -14,7 +14,7 @@ struct Options {
   std::vector<std::string> labels;  // "k=v"
   std::filesystem::path cache, python, libtorch, workloads, scripted, torchbench, commands;
   std::int64_t cache_bytes = 40LL << 30;
-  std::vector<std::string> globs;  // of measure
+  std::vector<std::string> globs;  // of measure, profile and list
   std::string suite, device, format = "table";
   bool json = false;
   std::filesystem::path measurement;  // of convert

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "runner/build/python.hpp"
 #include "runner/catalog/external.hpp"
 #include "runner/process/failure.hpp"
+#include "runner/process/spawn.hpp"
 #include "runner/catalog/torchbench.hpp"
 #include "runner/catalog/variants.hpp"
 
@@ -59,6 +61,15 @@ std::vector<ChosenWorkload> chosen_by(const Options& options, const Suite& suite
                                             : ChosenWorkload{*found, one.priority, true});
   }
   return chosen;
+}
+
+fs::path python_of(const Options& options) {
+  const fs::path python = default_python(options.python);
+  const fs::path program = find_program(python.string());
+  std::error_code error;
+  if (!options.python.empty() && !(program.has_parent_path() && fs::exists(program, error)))
+    throw WrongUse("--python " + options.python.string() + ": there is no such program");
+  return python;
 }
 
 }  // namespace nightjar::runner

@@ -22,4 +22,7 @@ Suite suite_of(const Options& options, const std::vector<CatalogEntry>& catalog)
 std::vector<ChosenWorkload> chosen_by(const Options& options, const Suite& suite,
                                       const std::vector<CatalogEntry>& listed);
 
+// The Python that runs workloads. Throws WrongUse if --python names none.
+std::filesystem::path python_of(const Options& options);
+
 }  // namespace nightjar::runner

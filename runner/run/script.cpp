@@ -4,6 +4,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
 #include "storage/model/workload.hpp"
 
@@ -57,7 +58,7 @@ std::string workload_of(const Json& json) {
 
 Script read_script(const std::filesystem::path& path) {
   const auto text = read_file(path);
-  if (!text) throw std::runtime_error("cannot read the script " + path.string());
+  if (!text) throw WrongUse("cannot read the script " + path.string());
   try {
     const Json json = Json::parse(*text);
     only(json, {"seed", "download", "unpack", "prepare_seconds", "run_seconds", "iterations",
@@ -76,7 +77,7 @@ Script read_script(const std::filesystem::path& path) {
     for (const auto& item : json.at("rules")) script.rules.push_back(rule_of(item));
     return script;
   } catch (const std::exception& error) {
-    throw std::runtime_error("script " + path.string() + ": " + error.what());
+    throw WrongUse("script " + path.string() + ": " + error.what());
   }
 }
 

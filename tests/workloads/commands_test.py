@@ -102,6 +102,56 @@ def test_json_and_table_tell_a_time_out_as_the_page_says(tmp_path):
     assert f'`{item["reason"]}`' in page.replace("\n", " ")
 
 
+def test_list_takes_names_and_globs_and_prints_json():
+    asked = ["python/dlrm/**", "native/resnet18/eval/cpu/**"]
+    names = runner("list", *asked).stdout.split()
+    assert names and all(re.match("python/dlrm/|native/resnet18/eval/cpu/", name) for name in names)
+    assert set(names) < set(runner("list").stdout.split())
+    items = json.loads(runner("list", *asked, "--json").stdout)["items"]
+    assert [item["workload"] for item in items] == names
+    for item in items:
+        assert item["version"] >= 1 and item["kind"] == item["workload"].split("/")[0]
+    none = runner("list", "python/no_such_model/**")
+    assert (none.returncode, len(none.stderr.splitlines())) == (2, 1)
+
+
+@pytest.mark.parametrize("command", ["", "list", "measure", "convert", "profile", "control", "doctor", "prepare-native"])
+def test_each_option_has_a_text_and_a_command_an_example(command):
+    text = runner(*command.split(), "--help").stdout
+    options = [line for line in text.splitlines() if re.match(" +(-|file|workload)", line)]
+    assert options
+    lines = text.splitlines()
+    for option in options:  # a long one has its text on the next line
+        after = lines[lines.index(option) + 1:][:1]
+        told = re.search(r"\S {2,}\S", option.strip()) or after and re.match(" {20,}", after[0])
+        assert told, option
+    if command in ("list", "measure", "convert", "profile", "doctor"):
+        assert "\n  nightjar-runner " + command in text
+
+
+@pytest.mark.parametrize("arguments", [
+    ("--service", "http://localhost:1", "--token-file", "absent"),
+    ("--service", "http://localhost:1", "--token-file", "token", "--scripted", "absent"),
+    ("convert", "absent"), ("list", "--commands", "absent"), ("list", "--workloads", "absent"),
+    ("list", "--torchbench", "absent"), ("list", "--suite", "absent"),
+    ("measure", "native/resnet18/eval/cpu/fp32/b4/eager", "--libtorch", "absent"),
+    ("measure", "native/resnet18/eval/cpu/fp32/b4/eager", "--python", "absent"),
+])
+def test_a_named_file_that_is_missing_is_wrong_use(tmp_path, arguments):
+    (tmp_path / "token").write_text("secret")
+    done = subprocess.run([BIN.resolve() / "nightjar-runner", "--cache", tmp_path / "cache", *arguments], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert "absent" in done.stderr.splitlines()[-1]
+
+
+def test_a_measurement_without_a_workload_is_wrong_use(tmp_path):
+    (tmp_path / "none.json").write_text('{"items": []}')
+    done = runner("convert", tmp_path / "none.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the file holds no workload" in done.stderr
+
+
 def test_all_measured_is_exit_status_0_and_they_are_listed(tmp_path):
     program(tmp_path, "count.sh", SHELL)
     file = described(tmp_path, f'name = "{NAME}"\ncommand = ["count.sh"]\ntorch = false\n')
