@@ -60,7 +60,7 @@ SideTable side_table(const Profile& profile) {
   return table;
 }
 
-bool is_clear_change(const Side& before, const Side& after, double iteration) {
+bool is_apart(const Side& before, const Side& after, double iteration) {
   const bool apart = after.low > before.high || after.high < before.low;
   return apart && std::abs(after.seconds - before.seconds) >= kSmallest * iteration;
 }
@@ -95,6 +95,7 @@ double typical_seconds(const PerIteration& seconds, const PerIteration& slowdown
 ProfileDiff difference(const Profile& before, const Profile& after) {
   ProfileDiff diff;
   diff.workload = after.workload;
+  diff.runs = std::min(before.runs.size(), after.runs.size());
   diff.before = profile_side(of_runs(before, &ProfileRun::iteration_seconds), before, 0);
   diff.after = profile_side(of_runs(after, &ProfileRun::iteration_seconds), after, 0);
   diff.memory = memory_changes(before, after);
@@ -103,13 +104,14 @@ ProfileDiff difference(const Profile& before, const Profile& after) {
   const double whole = diff.after.seconds - diff.before.seconds;
   for (const auto& [key, side] : old) {
     const Side& later = now[key];
-    const bool clear = is_clear_change(side, later, diff.before.seconds);
-    if (!clear && side.calls == later.calls) continue;
+    const bool apart = is_apart(side, later, diff.before.seconds);
+    if (!apart && side.calls == later.calls) continue;
+    const bool clear = apart && diff.runs >= kFewestRuns;
     const double share = whole != 0 ? (later.seconds - side.seconds) / whole : 0;
-    diff.changes.push_back({key.first, key.second, change_kind(side, later), clear, side, later, share});
+    diff.changes.push_back({key.first, key.second, change_kind(side, later), apart, clear, side, later, share});
   }
   std::stable_sort(diff.changes.begin(), diff.changes.end(), [](const auto& a, const auto& b) {
-    if (a.clear != b.clear) return a.clear;
+    if (a.apart != b.apart) return a.apart;
     return std::abs(a.after.seconds - a.before.seconds) > std::abs(b.after.seconds - b.before.seconds);
   });
   return diff;

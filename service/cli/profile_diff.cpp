@@ -60,10 +60,16 @@ nlohmann::json diff_json(const bisect::ProfileDiff& diff) {
   for (const auto& part : diff.memory)
     memory.push_back({{"part", part.part}, {"before", part.before}, {"after", part.after}});
   return {{"workload", diff.workload},
+          {"runs", diff.runs},
           {"before", side_json(diff.before)},
           {"after", side_json(diff.after)},
           {"changes", changes},
           {"memory", memory}};
+}
+
+std::string too_few(const bisect::ProfileDiff& diff) {
+  return std::to_string(diff.runs) + (diff.runs == 1 ? " run a side is" : " runs a side are") +
+         " too few to call anything clear; use at least " + std::to_string(bisect::kFewestRuns);
 }
 
 // The peak, and which parts of it changed.
@@ -80,6 +86,8 @@ void print_diff(const bisect::ProfileDiff& diff) {
   const double whole = diff.after.seconds - diff.before.seconds;
   std::printf("%s\niteration %.3f -> %.3f ms (%+.1f %%)\n", diff.workload.c_str(), diff.before.seconds * 1e3,
               diff.after.seconds * 1e3, diff.before.seconds > 0 ? 100 * whole / diff.before.seconds : 0);
+  if (diff.runs < bisect::kFewestRuns)
+    std::printf("%s\n", too_few(diff).c_str());
   if (diff.changes.empty()) {
     std::printf("no operator changed: each by less than its runs differ, or than 1 %% of the iteration\n");
     return print_memory(diff.memory);
@@ -87,7 +95,8 @@ void print_diff(const bisect::ProfileDiff& diff) {
   std::printf("\n%-44s %-9s %19s %9s %19s\n", "operator", "", "own ms", "change", "calls");
   for (const auto& change : diff.changes) {
     const std::string name = change.name + (change.on_device ? " (GPU)" : "");
-    const std::string kind(change.clear ? nightjar::name_of(change.kind) : "calls");
+    std::string kind(change.apart ? nightjar::name_of(change.kind) : "calls");
+    if (change.apart && !change.clear) kind += "?";
     std::printf("%-44.44s %-9s %8.3f -> %7.3f %+9.3f", name.c_str(), kind.c_str(),
                 change.before.seconds * 1e3, change.after.seconds * 1e3,
                 (change.after.seconds - change.before.seconds) * 1e3);
@@ -104,6 +113,8 @@ int profile_diff(const ProfileDiffOptions& options) {
   const auto diffs = differences(options);
   auto list = nlohmann::json::array();
   for (const auto& diff : diffs) {
+    if (options.json && diff.runs < bisect::kFewestRuns)
+      std::fprintf(stderr, "nightjar: %s: %s\n", diff.workload.c_str(), too_few(diff).c_str());
     if (options.json)
       list.push_back(diff_json(diff));
     else

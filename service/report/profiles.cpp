@@ -41,6 +41,8 @@ std::string time_section(const bisect::ProfileDiff& diff, std::size_t limit) {
   }
   const std::string text = "\n## Where the time went\n\nAn iteration under the profiler, " + code(diff.workload) +
                            ", on the builds beside the culprit: " + before_and_after(diff) + ". ";
+  if (rows.empty() && diff.runs < bisect::kFewestRuns)
+    return text + "Of " + std::to_string(diff.runs) + " runs a side nothing is known of single operators.\n";
   if (rows.empty())
     return text + "No operator's own time changed by more than its runs differ: the cause is outside of operators, "
                   "or spread over many.\n";

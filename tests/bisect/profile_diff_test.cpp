@@ -63,6 +63,20 @@ TEST_CASE("A change of calls is named although time does not show it, after what
   CHECK(!diff.changes.front().clear);
 }
 
+TEST_CASE("With fewer than four runs a side nothing is clear") {
+  const Seconds before{5, 5.1, 4.9, 5, 5.1}, after{6, 6.1, 5.9, 6, 6.1};
+  for (std::size_t runs = 1; runs <= 5; ++runs) {
+    const Seconds few(after.begin(), after.begin() + static_cast<std::ptrdiff_t>(runs));
+    for (const ProfileDiff& diff : {difference(profile_of(before), profile_of(few)),
+                                    difference(profile_of(few), profile_of(before))}) {
+      CHECK(diff.runs == runs);
+      REQUIRE(diff.changes.size() == 1);
+      CHECK(diff.changes.front().apart);
+      CHECK(diff.changes.front().clear == (runs >= 4));
+    }
+  }
+}
+
 TEST_CASE("A clear change of less than one percent of the iteration is not named") {
   CHECK(difference(profile_of({5, 5, 5}), profile_of({5.05, 5.05, 5.05})).changes.empty());
 }

@@ -86,3 +86,32 @@ def test_a_reader_that_goes_away_is_no_error(inputs, words, signal_is_ignored):
         done = printing(words, inputs, stdout=reader.stdin, restore_signals=not signal_is_ignored)
     assert done.returncode in (-13, 0, 1)
     assert "standard output" not in done.stderr
+
+
+def profile(path, levels):
+    """A profile of a run for each of `levels`, the seconds of its one operator in four iterations."""
+    runs = [{"plain_seconds": level, "iteration_seconds": [level] * 4, "outside_seconds": [0] * 4, "slowdown": [1] * 4,
+             "active_seconds": [], "moving_seconds": [], "idle_seconds": []} for level in levels]
+    operator = {"name": "aten::mm", "self_seconds": [[level] * 4 for level in levels],
+                "device_seconds": [[0] * 4 for _ in levels], "calls": 1, "flops": 1, "bytes": 1, "unknown": 0,
+                "dtype": None}
+    path.write_text(json.dumps({"items": [{
+        "workload": NAME, "version": 1, "status": "profiled", "reason": None, "machine": {}, "threads": 1,
+        "build": {"version": "2.5.0", "commit": "1" * 40}, "runs": runs, "operators": [operator], "memory": None,
+        "memory_reason": None, "hints": [], "ceilings": None}]}))
+
+
+@pytest.mark.parametrize("runs", [2, 3, 4])
+def test_too_few_runs_are_said_and_nothing_is_called_clear(tmp_path, runs):
+    profile(tmp_path / "before.json", [1, 1.1, 1.05, 1][:runs])
+    profile(tmp_path / "after.json", [2, 2.1, 2.05, 2, 2.1])
+    words = ["nightjar", "profile-diff", "before.json", "after.json"]
+    table = printing(words, tmp_path, stdout=subprocess.PIPE)
+    found = printing([*words, "--json"], tmp_path, stdout=subprocess.PIPE)
+    said = f"{runs} runs a side are too few to call anything clear; use at least 4"
+    few = runs < 4
+    assert (table.returncode, found.returncode) == (0, 0), table.stderr + found.stderr
+    assert (said in table.stdout.splitlines()) == few and (said in found.stderr) == few
+    [item] = json.loads(found.stdout)["items"]
+    assert (item["runs"], item["changes"][0]["clear"]) == (runs, not few)
+    assert ("slower?" in table.stdout) == few and "slower" in table.stdout
