@@ -10,8 +10,9 @@ namespace {
 
 // A step is named if its chance to be at least the threshold is no smaller.
 constexpr double least_chance = .005;
-// No step is worth blaming anybody for once the chance that any reaches the threshold is smaller than this.
-constexpr double no_chance = .0015;
+// No step is worth blaming anybody for once the chance that any reaches the threshold is smaller than this. It is
+// looked at after every measurement, and so stricter than for a step that is named.
+constexpr double no_chance = .0025;
 // A step as large as the threshold looks too small in one search of 200: it is looked at longer before it is
 // dropped. Where runs are quiet, and so cheap, one that is probably too small is so before it is named.
 constexpr double surely_below = .0005, probably_below = .35;
@@ -124,8 +125,10 @@ EndsChange ends_change(const Posterior& posterior) {
   return out;
 }
 
+bool ends_differ(const Posterior& posterior) { return posterior.nothing <= certainly_differ; }
+
 bool no_step_to_blame(const Posterior& posterior) {
-  return posterior.blamable < no_chance && posterior.nothing <= certainly_differ;
+  return posterior.blamable < no_chance && ends_differ(posterior);
 }
 
 bool is_below_threshold(const Posterior& posterior) {

@@ -45,7 +45,7 @@ class Chooser {
   Chooser(const Posterior& posterior, const Claim& claim, const SearchLog& log,
           const SearchPolicy& policy)
       : posterior_(posterior), data_(posterior.data), log_(log), policy_(policy),
-        run_variance_(posterior.noise.run * summary_loss), small_counts_(no_step_to_blame(posterior)) {
+        run_variance_(posterior.noise.run * summary_loss), small_counts_(ends_differ(posterior)) {
     weigh(claim);
   }
 
@@ -230,7 +230,7 @@ class Chooser {
   const SearchLog& log_;
   const SearchPolicy& policy_;
   double run_variance_;
-  bool small_counts_;  // a step too small to be blamed is worth a build all the same
+  bool small_counts_;  // what the ends certainly differ by is worth a build, be it small: only builds tell layouts
   std::vector<const Fit*> kept_;
   std::vector<double> share_;
   double best_score_ = 0;

@@ -67,6 +67,8 @@ struct EndsChange {
   double reaches_threshold = 0;
 };
 EndsChange ends_change(const Posterior& posterior);
+// Certainly, be it by a small step.
+bool ends_differ(const Posterior& posterior);
 // The ends differ, and no single step may be as large as the threshold.
 bool no_step_to_blame(const Posterior& posterior);
 // Nor are all steps together, probably: where they are no longer decides anything.

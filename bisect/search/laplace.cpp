@@ -1,10 +1,9 @@
-// Five rounds of weighted least squares and outlier weights, then Laplace's approximation at the mode.
+// Rounds of weighted least squares and outlier weights, then Laplace's approximation at the mode.
 #include "bisect/search/laplace.hpp"
 
 namespace nightjar::bisect::search {
 namespace {
 
-constexpr int rounds = 5;
 constexpr double least_curvature = .1;  // of a run's EM weight
 
 // Two components: a run is ordinary, or slower by N(outlier_mean, data.outlier_sd^2).
@@ -32,7 +31,7 @@ class Fitter {
     fit_.layout.resize(data.commits.size());
   }
 
-  Fit run() {
+  Fit run(int rounds) {
     weigh();
     for (int round = 0; round < rounds; ++round) {
       if (round > 0) {
@@ -171,8 +170,8 @@ class Fitter {
 
 }  // namespace
 
-Fit fit(const Hypothesis& hypothesis, const Data& data, const Noise& noise, const Labels& labels) {
-  return Fitter(hypothesis, data, noise, labels).run();
+Fit fit(const Hypothesis& hypothesis, const Data& data, const Noise& noise, const Labels& labels, int rounds) {
+  return Fitter(hypothesis, data, noise, labels).run(rounds);
 }
 
 }  // namespace nightjar::bisect::search

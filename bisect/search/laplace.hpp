@@ -35,8 +35,9 @@ struct Fit {
   }
 };
 
-// `labels`: where to start from; a better start finds a better mode.
-Fit fit(const Hypothesis& hypothesis, const Data& data, const Noise& noise, const Labels& labels);
+// `labels`: where to start from; a better start finds a better mode. `rounds` of weighted least squares and
+// outlier weights: one is enough from the labels of a fit to much the same noise.
+Fit fit(const Hypothesis& hypothesis, const Data& data, const Noise& noise, const Labels& labels, int rounds = 5);
 
 // The linear system of fixed weights: `weight` and `moment` (weight times value) of each block.
 struct System {

@@ -20,9 +20,11 @@ constexpr double outlier_mean = .20;
 constexpr double session_correlation = .6;
 constexpr int most_steps = 5;
 
+constexpr double usual_layout = .003;     // sd between builds that should be alike
+
 // Variances of logs; `outliers` is the share of outlying runs.
 struct Noise {
-  double run = 0, outliers = .06, session = .015 * .015, layout = .003 * .003;
+  double run = 0, outliers = .06, session = .015 * .015, layout = usual_layout * usual_layout;
 };
 
 // The probability of each run to be an outlier.

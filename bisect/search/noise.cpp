@@ -6,7 +6,7 @@ namespace {
 
 constexpr double least_run_sd = .004;
 constexpr double session_prior_sd = .015, session_prior_count = 6;
-constexpr double layout_prior_sd = .003, layout_prior_count = 10;
+constexpr double layout_prior_count = 10;
 constexpr double outlier_prior = .06, outlier_prior_count = 25;
 constexpr double caution_runs = 4;
 
@@ -113,7 +113,7 @@ Noise updated_noise(const Fit& fit, const Data& data) {
   out.outliers = (sum.outliers + outlier_prior * outlier_prior_count) /
                  (data.runs() + outlier_prior_count);
   out.session = with_prior(sum.sessions, data.sessions, session_prior_sd, session_prior_count);
-  out.layout = with_prior(sum.layouts, data.builds(), layout_prior_sd, layout_prior_count);
+  out.layout = with_prior(sum.layouts, data.builds(), usual_layout, layout_prior_count);
   return out;
 }
 

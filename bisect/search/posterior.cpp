@@ -3,6 +3,7 @@
 #include "bisect/search/posterior.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace nightjar::bisect::search {
 namespace {
@@ -12,6 +13,11 @@ constexpr double settled = .004;     // relative change of the runs' variance
 constexpr double margin = 9;         // nats below the best that are still fitted
 constexpr std::size_t most_fits = 48;
 constexpr std::size_t single_sets = 2;
+// Prior of the layouts' sd where a step is held against the threshold: log-normal, its median the usual sd, or a
+// share of the runs' own sd where that is smaller. It is cut at so many sd of the log, but not below the estimate.
+constexpr double layout_share = .25, layout_spread = .6;
+constexpr int narrowest_layout = -2, widest_layout = 3;
+constexpr double held_share = 1e-4;  // a less likely hypothesis is judged by the estimate alone
 
 Noise first_noise(const Data& data) {
   Noise noise;
@@ -57,6 +63,30 @@ std::vector<Labels> label_sets(const Data& data, const Noise& noise, Labels lead
   return sets;
 }
 
+// P(a step is at least the threshold), averaged over the layouts' sd. A few builds tell little about it, and the
+// estimate hardly leaves its prior: by that alone true steps were dropped where layouts scatter more, and small ones
+// named where they scatter less.
+void average_over_layouts(Fit& one, const Data& data, const Noise& noise) {
+  const double median = std::min(usual_layout, layout_share * std::sqrt(noise.run));
+  std::vector<Fit> fits;
+  double best = -std::numeric_limits<double>::infinity();
+  Noise other = noise;
+  other.layout = 0;
+  for (int z = narrowest_layout; z <= widest_layout || other.layout < noise.layout; ++z) {
+    other.layout = std::pow(median * std::exp(layout_spread * z), 2);
+    fits.push_back(fit(one.hypothesis, data, other, one.outlying, 1));
+    fits.back().log_posterior -= .5 * z * z;
+    best = std::max(best, fits.back().log_posterior);
+  }
+  one.blamable = {};
+  double all = 0;
+  for (const Fit& at : fits) all += std::exp(at.log_posterior - best);
+  for (const Fit& at : fits) {
+    const double weight = std::exp(at.log_posterior - best) / all;
+    for (std::size_t k = 0; k < one.blamable.size(); ++k) one.blamable[k] += weight * at.blamable[k];
+  }
+}
+
 }  // namespace
 
 int Posterior::best_steps() const {
@@ -92,6 +122,8 @@ Posterior infer(const SearchLog& log, const SearchPolicy& policy) {
     const Kind kind = out.fits[i].hypothesis.kind;
     if (kind == Kind::nothing || kind == Kind::better) out.nothing += out.share[i];
     if (kind == Kind::small) out.too_small += out.share[i];
+    if (out.fits[i].hypothesis.count > 0 && out.share[i] > held_share)
+      average_over_layouts(out.fits[i], out.data, used);
     double none = 1;
     for (const double step : out.fits[i].blamable) none *= 1 - step;
     out.blamable += out.share[i] * (1 - none);
