@@ -142,7 +142,7 @@ std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog
   if (is_promising(said, posterior, log, below)) {
     confirming = confirmation(said, posterior, policy);
     if (!confirming && is_sure(said, posterior, policy, below)) {
-      if (!below) confirming = closer_look(said, posterior, policy);
+      confirming = closer_look(said, posterior, policy);
       if (!confirming) return named(said, posterior);
     }
   }

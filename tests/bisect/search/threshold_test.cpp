@@ -171,6 +171,13 @@ TEST_CASE("a certain step that cannot reach the threshold blames nobody and says
   CHECK(one.answer.rule.find("below the threshold of 7 %") != std::string::npos);
 }
 
+TEST_CASE("a step of 5 % at a noise of 1 % is hardly ever named, and one of the threshold nearly always is") {
+  Tally small = tally(quiet_world(), {.05}, .07, 40);
+  CHECK(small.outcomes[SearchOutcome::culprit] <= 4);
+  CHECK(small.wrong == 0);
+  CHECK(tally(quiet_world(), {.07}, .07, 40).outcomes[SearchOutcome::culprit] >= 39);
+}
+
 TEST_CASE("the sentence of a search over inverses says sizes of the number itself") {
   WorldOptions options = quiet_world();
   for (const double effect : {.025, .045}) {
