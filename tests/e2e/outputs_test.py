@@ -59,7 +59,7 @@ def inputs(tmp_path):
             "build": {"version": "2.5.0", "commit": "1" * 40}, "machine": {}}
     (tmp_path / "one.json").write_text(json.dumps({"items": [item]}))
     (tmp_path / "series.csv").write_text("".join(f"{i},{1 + i % 3 / 100}\n" for i in range(20)))
-    (tmp_path / "long.csv").write_text("".join(f"{i},{1 + i // 20 % 2}\n" for i in range(2000)))
+    (tmp_path / "long.csv").write_text("".join(f"{i},{1 + i // 20 % 2}\n" for i in range(600)))
     (tmp_path / "mine.toml").write_text('[[workload]]\nname = "mine/count/eval/cpu/fp32/b1/eager"\n'
                                         'command = ["no-such-program"]\ntorch = false\n')
     return tmp_path
