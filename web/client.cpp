@@ -8,7 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "web/digest.hpp"
+#include "storage/base/digest.hpp"
 #include "web/secret.hpp"
 #include "web/text.hpp"
 
@@ -229,7 +229,7 @@ Sha256 Client::download(const std::string& url, const Headers& headers,
   std::filesystem::rename(part.path, to, error);
   if (error) throw failed("cannot give it its name: " + error.message());
   part.path.clear();
-  return sink.digest.finish();
+  return sink.digest.hex();
 }
 
 }  // namespace nightjar::web

@@ -6,52 +6,13 @@
 #include <openssl/rand.h>
 
 #include <array>
-#include <span>
 #include <stdexcept>
 
-#include "web/digest.hpp"
+#include "storage/base/digest.hpp"
 
 namespace nightjar::web {
-namespace {
 
-std::string hex_of(std::span<const unsigned char> bytes) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const unsigned char byte : bytes) {
-    text.push_back(digits[byte >> 4]);
-    text.push_back(digits[byte & 15]);
-  }
-  return text;
-}
-
-}  // namespace
-
-struct Digest::Impl {
-  EVP_MD_CTX* context = EVP_MD_CTX_new();
-  ~Impl() { EVP_MD_CTX_free(context); }
-};
-
-Digest::Digest() : impl_(std::make_unique<Impl>()) {
-  if (!impl_->context || EVP_DigestInit_ex(impl_->context, EVP_sha256(), nullptr) != 1)
-    throw std::runtime_error("cannot start a SHA-256 digest: OpenSSL refused");
-}
-Digest::~Digest() = default;
-
-void Digest::add(std::string_view bytes) {
-  EVP_DigestUpdate(impl_->context, bytes.data(), bytes.size());
-}
-
-Sha256 Digest::finish() {
-  std::array<unsigned char, 32> out{};
-  EVP_DigestFinal_ex(impl_->context, out.data(), nullptr);
-  return *Sha256::parse(hex_of(out));
-}
-
-Sha256 sha256(std::string_view bytes) {
-  Digest digest;
-  digest.add(bytes);
-  return digest.finish();
-}
+Sha256 sha256(std::string_view bytes) { return digest_of(bytes); }
 
 bool signature_matches(std::string_view secret, std::string_view body, std::string_view header) {
   std::array<unsigned char, 32> out{};

@@ -96,7 +96,7 @@ int verify(const VerifyOptions& options) {
   json bundle;
   try {
     bundle = json::parse(read_text(options.bundle));
-    verified = evidence::verify_bundle(bundle, runner::digest_of);
+    verified = evidence::verify_bundle(bundle, digest_of);
     if (!verified.verdicts.empty()) {
       const json& regression = bundle.at("regression");
       options.json ? print_json(regression, verified) : print_text(regression, verified);

@@ -6,18 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
-namespace nightjar::runner {
+namespace nightjar {
 namespace {
-
-std::string hex_of(const unsigned char* bytes, std::size_t size) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string out;
-  for (std::size_t i = 0; i < size; ++i) {
-    out.push_back(kDigits[bytes[i] >> 4]);
-    out.push_back(kDigits[bytes[i] & 15]);
-  }
-  return out;
-}
 
 int base64url_digit(char c) {
   if (c >= 'A' && c <= 'Z') return c - 'A';
@@ -27,6 +17,16 @@ int base64url_digit(char c) {
 }
 
 }  // namespace
+
+std::string hex_of(std::span<const unsigned char> bytes) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text.push_back(digits[byte >> 4]);
+    text.push_back(digits[byte & 15]);
+  }
+  return text;
+}
 
 struct Digest::Impl {
   EVP_MD_CTX* context = EVP_MD_CTX_new();
@@ -48,7 +48,7 @@ Sha256 Digest::hex() {
   unsigned char bytes[32];
   unsigned size = 0;
   EVP_DigestFinal_ex(impl_->context, bytes, &size);
-  return *Sha256::parse(hex_of(bytes, sizeof bytes));
+  return *Sha256::parse(hex_of(bytes));
 }
 
 Sha256 digest_of(std::string_view bytes) {
@@ -77,7 +77,7 @@ std::string hex_from_base64url(std::string_view text) {
     bits += 6;
     if (bits >= 8) bytes.push_back(static_cast<unsigned char>(value >> (bits -= 8)));
   }
-  return hex_of(bytes.data(), bytes.size());
+  return hex_of(bytes);
 }
 
-}  // namespace nightjar::runner
+}  // namespace nightjar

@@ -1,14 +1,15 @@
-// SHA-256 piece by piece: of archives while they are unpacked, of source trees, of machine facts.
+// SHA-256 piece by piece: of downloads, of archives while they are unpacked, of source trees, of machine facts.
 #pragma once
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "storage/model/hex.hpp"
 
-namespace nightjar::runner {
+namespace nightjar {
 
 class Digest {
  public:
@@ -25,9 +26,11 @@ class Digest {
 };
 
 Sha256 digest_of(std::string_view bytes);
+// Two lower-case digits a byte.
+std::string hex_of(std::span<const unsigned char> bytes);
 // Throws std::runtime_error that names `path` if it cannot be read.
 Sha256 digest_of_file(const std::filesystem::path& path);
 // As a wheel's RECORD writes a SHA-256: URL-safe base64 without padding. Empty if malformed.
 std::string hex_from_base64url(std::string_view text);
 
-}  // namespace nightjar::runner
+}  // namespace nightjar
