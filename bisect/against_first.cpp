@@ -20,8 +20,10 @@ Pooled pooled(std::span<const std::vector<double>> groups) {
   for (const auto& group : groups) {
     if (group.empty()) continue;
     std::vector<double> logs(group.size());
-    std::transform(group.begin(), group.end(), logs.begin(), [](double value) { return std::log(value); });
-    const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size());
+    std::transform(group.begin(), group.end(), logs.begin(),
+                   [](double value) { return std::log(value); });
+    const double mean =
+        std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size());
     for (const double value : logs) all.sum_of_squares += (value - mean) * (value - mean);
     all.freedom += static_cast<int>(logs.size()) - 1;
   }
@@ -35,7 +37,8 @@ std::vector<std::optional<Ratio>> against_first(std::span<const std::vector<doub
   std::vector<std::optional<Ratio>> ratios(groups.size());
   if (groups.empty() || groups.front().empty()) return ratios;
   for (const auto& group : groups)
-    if (std::any_of(group.begin(), group.end(), [](double value) { return !(value > 0); })) return ratios;
+    if (std::any_of(group.begin(), group.end(), [](double value) { return !(value > 0); }))
+      return ratios;
   const Pooled noise = pooled(groups);
   if (noise.freedom < 2) return ratios;
   const double quantile =

@@ -11,16 +11,16 @@ namespace nightjar::bisect {
 namespace {
 
 constexpr std::array<int, 3> windows = {8, 16, 32};
-constexpr int shortest_side = 5;   // a level of fewer positions is a spike until there are more
+constexpr int shortest_side = 5;  // a level of fewer positions is a spike until there are more
 constexpr double least_z = 3;
-constexpr double most_p = .01;     // after correction for every split and window looked at
+constexpr double most_p = .01;        // after correction for every split and window looked at
 constexpr double least_scatters = 1;  // the shift in units of the scatter of positions
 
 struct Split {
-  int at = 0;          // index of the first position of the new level
-  double z = 0;        // signed
+  int at = 0;    // index of the first position of the new level
+  double z = 0;  // signed
   double p = 1;
-  double change = 0;   // of logs
+  double change = 0;  // of logs
 };
 
 class Levels {
@@ -47,8 +47,8 @@ class Levels {
     return best;
   }
 
-  // Is there a change at `at`, seen with `window` positions a side (a side that ends early leaves its
-  // share to the other)?
+  // Is there a change at `at`, seen with `window` positions a side (a side that ends early leaves
+  // its share to the other)?
   std::optional<Split> judge(int at, int from, int to, int window) const {
     int left = std::min(window, at - from), right = std::min(window, to - at);
     if (left < window) right = std::min(2 * window - left, to - at);
@@ -89,7 +89,8 @@ class Levels {
     const int low = std::max(from, split.at - 2 * reach), high = std::min(to, split.at + 2 * reach);
     int best = split.at;
     double least = deviations(low, best) + deviations(best, high);
-    for (int at = std::max(low + 1, split.at - reach); at < std::min(high, split.at + reach); ++at) {
+    for (int at = std::max(low + 1, split.at - reach); at < std::min(high, split.at + reach);
+         ++at) {
       if (at - from < shortest_side || to - at < shortest_side) continue;
       const double sum = deviations(low, at) + deviations(at, high);
       if (sum < least) {
@@ -111,7 +112,8 @@ class Levels {
   double least_change_;
 };
 
-// Is a step at `at`, without noise, seen between the changes at `from` and `to` of a series of `size`?
+// Is a step at `at`, without noise, seen between the changes at `from` and `to` of a series of
+// `size`?
 bool is_seen(int size, int from, int at, int to) {
   std::vector<double> logs;
   for (int i = 0; i < size; ++i) logs.push_back(1e-9 * i + (i < at ? 0 : 1));
@@ -160,7 +162,9 @@ void drop_unfounded(const Levels& levels, std::vector<int>& splits) {
 ShortestLevels shortest_levels(int positions, int first, int last) {
   const int from = positions - last;
   return {least_side(first, [&](int side) { return is_seen(positions, 0, side, first); }),
-          least_side(last, [&](int side) { return is_seen(positions, from, positions - side, positions); })};
+          least_side(last, [&](int side) {
+            return is_seen(positions, from, positions - side, positions);
+          })};
 }
 
 int shortest_series() {

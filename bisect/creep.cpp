@@ -1,4 +1,5 @@
-// The slow path of a night's detection, over levels of builds, never raw runs: those are not independent.
+// The slow path of a night's detection, over levels of builds, never raw runs: those are not
+// independent.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -36,7 +37,8 @@ std::optional<Creep> creep(std::span<const double> levels, const DetectionPolicy
   const auto recent = levels.first(std::min(levels.size(), kReach));
   if (recent.size() < 2 * kSide + 1) return std::nullopt;
   const Creep seen = compared(recent);
-  if (!is_worse(seen, policy) || !is_worse(compared(recent.subspan(1)), policy)) return std::nullopt;
+  if (!is_worse(seen, policy) || !is_worse(compared(recent.subspan(1)), policy))
+    return std::nullopt;
   return seen;
 }
 

@@ -42,8 +42,8 @@ Ratio worsening(const Ratio& change, Direction direction) {
 std::string sentence(const char* what, const Ratio& worse, int runs, double threshold) {
   char text[240];
   std::snprintf(text, sizeof text,
-                "%s: %+.1f %% worse (%+.1f to %+.1f %%) over %d runs a side, threshold %.1f %%", what,
-                100 * (worse.ratio - 1), 100 * (worse.low - 1), 100 * (worse.high - 1), runs,
+                "%s: %+.1f %% worse (%+.1f to %+.1f %%) over %d runs a side, threshold %.1f %%",
+                what, 100 * (worse.ratio - 1), 100 * (worse.low - 1), 100 * (worse.high - 1), runs,
                 100 * threshold);
   return text;
 }
@@ -92,7 +92,8 @@ Confirmation confirm(std::span<const double> good, std::span<const double> bad,
   const auto rungs = ladder(policy.repeatability);
   const int runs = static_cast<int>(std::min(good.size(), bad.size()));
   const auto next = std::upper_bound(rungs.begin(), rungs.end(), runs);
-  const bool used_up = next == rungs.end() || (to_come == RunsToCome::none && runs >= rungs.front());
+  const bool used_up =
+      next == rungs.end() || (to_come == RunsToCome::none && runs >= rungs.front());
   out.runs_a_side = used_up ? runs : *next;
   if (runs < rungs.front()) {
     out.rule = "measuring: too few runs to say anything";
@@ -114,21 +115,24 @@ Confirmation confirm(std::span<const double> good, std::span<const double> bad,
     const bool better = worse.ratio * worse_from <= 1 && worse.high * half < 1;
     decide(better ? Verdict::better : Verdict::same,
            better ? "better by more than the threshold" : "the interval lies under the threshold");
-  } else if (worse.ratio >= worse_from && worse.low > half && certain && (narrow || large || used_up)) {
+  } else if (worse.ratio >= worse_from && worse.low > half && certain &&
+             (narrow || large || used_up)) {
     decide(Verdict::worse, "worse by more than the threshold");
   } else if (used_up) {
-    decide(Verdict::inconclusive, "all runs used up and the interval still holds the threshold or is too wide");
+    decide(Verdict::inconclusive,
+           "all runs used up and the interval still holds the threshold or is too wide");
   } else {
     decide(Verdict::more, "measuring: the interval still holds the threshold or is too wide");
   }
   return out;
 }
 
-DifferenceVerdict judge_difference(std::span<const double> good, std::span<const double> bad, double least,
-                                   double confidence) {
+DifferenceVerdict judge_difference(std::span<const double> good, std::span<const double> bad,
+                                   double least, double confidence) {
   using Verdict = Confirmation::Verdict;
   DifferenceVerdict out{Verdict::inconclusive, difference(good, bad, confidence)};
-  if (std::min(good.size(), bad.size()) < static_cast<std::size_t>(noisy_ladder.front())) return out;
+  if (std::min(good.size(), bad.size()) < static_cast<std::size_t>(noisy_ladder.front()))
+    return out;
   const auto [value, low, high] = out.difference;
   if (high < least) {
     out.verdict = value <= -least && high < -least / 2 ? Verdict::better : Verdict::same;

@@ -22,7 +22,8 @@ SeriesNoise series_noise(std::span<const std::vector<double>> builds) {
   int free = 0;
   for (const std::vector<double>& runs : builds) {
     for (std::size_t i = 0; i < runs.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j) differences.push_back(std::abs(std::log(runs[i] / runs[j])));
+      for (std::size_t j = 0; j < i; ++j)
+        differences.push_back(std::abs(std::log(runs[i] / runs[j])));
     free += std::max(0, static_cast<int>(runs.size()) - 1);
   }
   if (free < kEnough) return {};
@@ -32,11 +33,15 @@ SeriesNoise series_noise(std::span<const std::vector<double>> builds) {
 
 int runs_a_night(NoiseClass kind, int usual) {
   switch (kind) {
-    case NoiseClass::quiet: return std::max(std::min(3, usual), usual * 3 / 5);
-    case NoiseClass::noisy: return 2 * usual;
-    case NoiseClass::wild: return 4 * usual;
+    case NoiseClass::quiet:
+      return std::max(std::min(3, usual), usual * 3 / 5);
+    case NoiseClass::noisy:
+      return 2 * usual;
+    case NoiseClass::wild:
+      return 4 * usual;
     case NoiseClass::unknown:
-    case NoiseClass::ordinary: break;
+    case NoiseClass::ordinary:
+      break;
   }
   return usual;
 }

@@ -56,7 +56,8 @@ SideTable side_table(const Profile& profile) {
     const Side device = profile_side(one.device_seconds, profile, one.calls);
     if (device.seconds > 0) table[{one.name, true}] = device;
   }
-  table[{kOutside, false}] = profile_side(of_runs(profile, &ProfileRun::outside_seconds), profile, 0);
+  table[{kOutside, false}] =
+      profile_side(of_runs(profile, &ProfileRun::outside_seconds), profile, 0);
   return table;
 }
 
@@ -66,7 +67,8 @@ bool is_apart(const Side& before, const Side& after, double iteration) {
 }
 
 ChangeKind change_kind(const Side& before, const Side& after) {
-  const bool was = before.calls > 0 || before.seconds > 0, is = after.calls > 0 || after.seconds > 0;
+  const bool was = before.calls > 0 || before.seconds > 0,
+             is = after.calls > 0 || after.seconds > 0;
   if (!was) return ChangeKind::appeared;
   if (!is) return ChangeKind::vanished;
   return after.seconds > before.seconds ? ChangeKind::slower : ChangeKind::faster;
@@ -76,7 +78,8 @@ std::vector<MemoryChange> memory_changes(const Profile& before, const Profile& a
   std::vector<MemoryChange> changes;
   if (!before.memory || !after.memory) return changes;
   const auto old = parts_of(*before.memory), now = parts_of(*after.memory);
-  for (std::size_t i = 0; i < now.size(); ++i) changes.push_back({now[i].first, old[i].second, now[i].second});
+  for (std::size_t i = 0; i < now.size(); ++i)
+    changes.push_back({now[i].first, old[i].second, now[i].second});
   return changes;
 }
 
@@ -108,11 +111,13 @@ ProfileDiff difference(const Profile& before, const Profile& after) {
     if (!apart && side.calls == later.calls) continue;
     const bool clear = apart && diff.runs >= kFewestRuns;
     const double share = whole != 0 ? (later.seconds - side.seconds) / whole : 0;
-    diff.changes.push_back({key.first, key.second, change_kind(side, later), apart, clear, side, later, share});
+    diff.changes.push_back(
+        {key.first, key.second, change_kind(side, later), apart, clear, side, later, share});
   }
   std::stable_sort(diff.changes.begin(), diff.changes.end(), [](const auto& a, const auto& b) {
     if (a.apart != b.apart) return a.apart;
-    return std::abs(a.after.seconds - a.before.seconds) > std::abs(b.after.seconds - b.before.seconds);
+    return std::abs(a.after.seconds - a.before.seconds) >
+           std::abs(b.after.seconds - b.before.seconds);
   });
   return diff;
 }

@@ -17,10 +17,11 @@ struct Side {
 };
 
 struct OperatorChange {
-  std::string name;       // kOutside for the time in no operator
+  std::string name;        // kOutside for the time in no operator
   bool on_device = false;  // time on the GPU instead of own CPU time
   ChangeKind kind = ChangeKind::slower;
-  bool apart = true;  // in time: no run of one side lies between two of the other; else the number of calls differs
+  bool apart = true;  // in time: no run of one side lies between two of the other; else the number
+                      // of calls differs
   bool clear = true;  // apart, and with runs enough that this is hardly chance
   Side before, after;
   double share = 0;  // of the iteration's whole change; negative where it counteracts
@@ -41,18 +42,20 @@ struct ProfileDiff {
 };
 
 inline constexpr const char* kOutside = "(outside of operators)";
-// Runs a side from which on a change can be clear: of n a side, without a change, those of the later one lie above all
-// others in 1 of C(2n, n) cases: 1 of 6 for two, 20 for three, 70 for four, 252 for five. A profile has dozens of operators.
+// Runs a side from which on a change can be clear: of n a side, without a change, those of the
+// later one lie above all others in 1 of C(2n, n) cases: 1 of 6 for two, 20 for three, 70 for four,
+// 252 for five. A profile has dozens of operators.
 inline constexpr std::size_t kFewestRuns = 4;
 
-// A run's value, as in its series (run_value.hpp): the first decile of its undisturbed iterations (slowdown
-// at most 1.25), of all where fewer than three are. 0 for none.
+// A run's value, as in its series (run_value.hpp): the first decile of its undisturbed iterations
+// (slowdown at most 1.25), of all where fewer than three are. 0 for none.
 double typical_seconds(const std::vector<double>& seconds, const std::vector<double>& slowdown);
 
 // Every operator whose calls or time changed. A change of time counts when no run of one side lies
-// between two of the other, and it is at least 1 % of the iteration; it is clear from kFewestRuns a side on. With one
-// run the middle half of its iterations stands for its runs, which knows nothing of differences between
-// processes. Refused: a test on iterations, since those of one process are alike.
+// between two of the other, and it is at least 1 % of the iteration; it is clear from kFewestRuns a
+// side on. With one run the middle half of its iterations stands for its runs, which knows nothing
+// of differences between processes. Refused: a test on iterations, since those of one process are
+// alike.
 ProfileDiff difference(const Profile& before, const Profile& after);
 
 }  // namespace nightjar::bisect

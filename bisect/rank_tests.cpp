@@ -12,10 +12,12 @@
 namespace nightjar::bisect {
 namespace {
 
-constexpr int exact_values = 50;   // signed rank: 2^50 subsets still count exactly in a double
-constexpr int exact_pairs = 900;   // Mann-Whitney: the recurrence costs the square of it
+constexpr int exact_values = 50;  // signed rank: 2^50 subsets still count exactly in a double
+constexpr int exact_pairs = 900;  // Mann-Whitney: the recurrence costs the square of it
 
-double normal_quantile(double p) { return boost::math::quantile(boost::math::normal(), p); }
+double normal_quantile(double p) {
+  return boost::math::quantile(boost::math::normal(), p);
+}
 
 // P(U = u) for all u: f(n, m, u) = n/(n+m) f(n-1, m, u-m) + m/(n+m) f(n, m-1, u).
 std::vector<double> mann_whitney_density(int n, int m) {
@@ -70,8 +72,8 @@ long long quantile_rank(const std::vector<double>& density, double tail) {
 }
 
 struct Ranks {
-  double u = 0;      // pairs in which b is larger, ties as half
-  double ties = 0;   // sum of t^3 - t over groups of equal values
+  double u = 0;     // pairs in which b is larger, ties as half
+  double ties = 0;  // sum of t^3 - t over groups of equal values
 };
 
 Ranks ranks(std::span<const double> a, std::span<const double> b) {
@@ -147,7 +149,8 @@ double mann_whitney_p(std::span<const double> a, std::span<const double> b) {
   const double n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
   if (ties <= 0 && n * m <= exact_pairs) {
     const double smaller = std::min(u, n * m - u);
-    const auto density = mann_whitney_density(static_cast<int>(a.size()), static_cast<int>(b.size()));
+    const auto density =
+        mann_whitney_density(static_cast<int>(a.size()), static_cast<int>(b.size()));
     return std::min(1.0, 2 * cumulated(density, static_cast<int>(std::lround(smaller))));
   }
   const double sd = deviation_of_u(n, m, ties);

@@ -35,7 +35,9 @@ Recorded recorded(std::span<const std::vector<double>> builds) {
 class Replayed {
  public:
   Replayed(Recorded recorded, const ReplayOptions& options)
-      : recorded_(std::move(recorded)), random_(options.seed), step_(std::log1p(options.planted)),
+      : recorded_(std::move(recorded)),
+        random_(options.seed),
+        step_(std::log1p(options.planted)),
         culprit_(1 + static_cast<int>(random_() % static_cast<std::uint64_t>(options.commits))) {}
 
   int culprit() const { return culprit_; }
@@ -87,9 +89,11 @@ Replay replay(std::span<const std::vector<double>> builds, const ReplayOptions& 
       ++session;
       world.new_session();
     }
-    for (const int commit : step.order) log.runs.push_back({session, commit, world.measure(commit)});
     for (const int commit : step.order)
-      if (std::find(log.built.begin(), log.built.end(), commit) == log.built.end()) log.built.push_back(commit);
+      log.runs.push_back({session, commit, world.measure(commit)});
+    for (const int commit : step.order)
+      if (std::find(log.built.begin(), log.built.end(), commit) == log.built.end())
+        log.built.push_back(commit);
   }
 }
 

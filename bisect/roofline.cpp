@@ -7,11 +7,14 @@ namespace {
 
 double flops_ceiling(const Ceilings& ceilings, const std::string& dtype) {
   for (const std::string& name : {dtype, std::string("fp32")})
-    if (const auto found = ceilings.flops.find(name); found != ceilings.flops.end()) return found->second;
+    if (const auto found = ceilings.flops.find(name); found != ceilings.flops.end())
+      return found->second;
   return 0;
 }
 
-double time_of(double amount, double rate) { return rate > 0 ? amount / rate : 0; }
+double time_of(double amount, double rate) {
+  return rate > 0 ? amount / rate : 0;
+}
 
 }  // namespace
 

@@ -8,9 +8,10 @@
 
 namespace nightjar::bisect {
 
-// NVIDIA's terms (GPU Performance Background, 2023): an operator whose arithmetic intensity is below what
-// the machine has of operations a byte is held back by memory, one above by math; one that comes near
-// neither ceiling by latency: the price of a call, or too little work to fill the machine.
+// NVIDIA's terms (GPU Performance Background, 2023): an operator whose arithmetic intensity is
+// below what the machine has of operations a byte is held back by memory, one above by math; one
+// that comes near neither ceiling by latency: the price of a call, or too little work to fill the
+// machine.
 NIGHTJAR_ENUM(Limiter, memory, math, latency, unknown);
 
 // Of all calls in an iteration.

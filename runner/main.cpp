@@ -1,16 +1,15 @@
 // nightjar-runner: the agent that measures on one machine, and the same tools by hand.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
 #include <malloc.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include <CLI/CLI.hpp>
-#include <filesystem>
-#include <iostream>
-
 #include "runner/cli/commands.hpp"
-#include "runner/run/control.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/process/output.hpp"
+#include "runner/run/control.hpp"
 #include "runner/run/script.hpp"
 
 namespace {
@@ -20,18 +19,23 @@ using nightjar::runner::Options;
 void add_places(CLI::App& app, Options& options) {
   app.add_option("--python", options.python, "Python that has PyTorch's dependencies")
       ->default_str(".cache/python of the checkout, else python3");
-  app.add_option("--torchbench", options.torchbench, "checkout of TorchBench, whose models become workloads")
+  app.add_option("--torchbench", options.torchbench,
+                 "checkout of TorchBench, whose models become workloads")
       ->default_str("none");
-  app.add_option("--commands", options.commands, "TOML file of commands of your own that are workloads")
+  app.add_option("--commands", options.commands,
+                 "TOML file of commands of your own that are workloads")
       ->default_str("none");
   app.add_option("--workloads", options.workloads, "folder of workloads.json")
       ->default_str("the program's own");
   app.add_option("--suite", options.suite,
-                 "a file of the suites folder (quick, nightly, ...), or the begin of names (native, hf, ...)")
+                 "a file of the suites folder (quick, nightly, ...), or the begin of names "
+                 "(native, hf, ...)")
       ->default_str("none");
   app.add_option("--device", options.device, "where they run")
-      ->check(CLI::IsMember(std::vector<std::string>{"cpu", "cuda"}))->default_str("as their names say");
-  app.add_option("--cache", options.cache, "folder for environments, compiled workloads and results")
+      ->check(CLI::IsMember(std::vector<std::string>{"cpu", "cuda"}))
+      ->default_str("as their names say");
+  app.add_option("--cache", options.cache,
+                 "folder for environments, compiled workloads and results")
       ->default_str(".cache/runner of the checkout, else ~/.cache/nightjar-runner");
 }
 
@@ -49,9 +53,11 @@ void add_agent(CLI::App& app, Options& options) {
 // Of one run, whether it is measured or profiled.
 void add_run(CLI::App& command, Options& options) {
   command.add_option("--threads", options.threads, "of PyTorch, within an operator")
-      ->check(CLI::Range(1, 4096))->capture_default_str();
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
   command.add_option("--timeout", options.timeout_seconds, "seconds until a run is ended")
-      ->check(CLI::Range(0.01, 1e6))->capture_default_str();
+      ->check(CLI::Range(0.01, 1e6))
+      ->capture_default_str();
   command.add_option("--seed", options.seed, "of inputs and weights")->capture_default_str();
 }
 
@@ -59,7 +65,8 @@ void add_list(CLI::App& list, Options& options) {
   list.footer(
       "Example: what is there of dlrm, on a GPU?\n"
       "  nightjar-runner list 'python/dlrm/**' --device cuda");
-  list.add_option("workload", options.globs, "names or globs, e.g. 'python/*/eval/cpu/**'")->default_str("all");
+  list.add_option("workload", options.globs, "names or globs, e.g. 'python/*/eval/cpu/**'")
+      ->default_str("all");
   list.add_flag("--json", options.json, "names, versions and kinds as JSON");
 }
 
@@ -71,20 +78,27 @@ void add_measure(CLI::App& measure, Options& options) {
       "Exit codes: 0 all were measured, 1 one was not, 2 wrong use, 3 something broke.");
   measure.add_option("workload", options.globs, "names or globs, e.g. 'python/*/eval/cpu/**'");
   measure.add_option("--runs", options.runs, "processes a workload")
-      ->check(CLI::Range(1, 10000))->default_str("5, or the suite's");
-  measure.add_option("--minutes", options.minutes, "after so many no run begins; higher priorities go first")
-      ->check(CLI::Range(0.01, 100'000.0))->default_str("no end, or the suite's");
+      ->check(CLI::Range(1, 10000))
+      ->default_str("5, or the suite's");
+  measure
+      .add_option("--minutes", options.minutes,
+                  "after so many no run begins; higher priorities go first")
+      ->check(CLI::Range(0.01, 100'000.0))
+      ->default_str("no end, or the suite's");
   measure.add_option("--seconds", options.seconds, "measuring time of a run after warm-up")
-      ->check(CLI::Range(0.001, 3600.0))->default_str("2, or the suite's");
+      ->check(CLI::Range(0.001, 3600.0))
+      ->default_str("2, or the suite's");
   measure.add_option("--format", options.format, "what is printed, see docs/formats.md")
-      ->check(CLI::IsMember(std::vector<std::string>{"table", "csv", "accuracy-csv", "torchbench", "json"}))
+      ->check(CLI::IsMember(
+          std::vector<std::string>{"table", "csv", "accuracy-csv", "torchbench", "json"}))
       ->capture_default_str();
   measure.add_flag("--json", options.json, "the same as --format json");
 }
 
 void add_libtorch(CLI::App& command, Options& options) {
-  command.add_option("--libtorch", options.libtorch,
-                     "native workloads against this LibTorch: the unpacked folder, or a prefix (/usr)")
+  command
+      .add_option("--libtorch", options.libtorch,
+                  "native workloads against this LibTorch: the unpacked folder, or a prefix (/usr)")
       ->default_str("the Python's");
 }
 
@@ -105,9 +119,11 @@ void add_profile(CLI::App& profile, Options& options) {
       "Exit codes: 0 all were profiled, 1 one was not, 2 wrong use, 3 something broke.");
   profile.add_option("workload", options.globs, "names or globs of workloads")->required();
   profile.add_option("--runs", options.runs, "processes a workload")
-      ->check(CLI::Range(1, 100))->default_str("5");
+      ->check(CLI::Range(1, 100))
+      ->default_str("5");
   profile.add_option("--iterations", options.iterations, "profiled in each run")
-      ->check(CLI::Range(1, 1000))->capture_default_str();
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   profile.add_flag("--json", options.json, "all that was seen, for `nightjar profile-diff`");
   profile.add_option("--out", options.out, "write that JSON to FILE as well");
   profile.add_flag("--remeasure", options.remeasure, "measure the machine's ceilings anew");
@@ -129,11 +145,13 @@ int parse_and_run(int argc, char** argv) {
   add_libtorch(*measure, options);
   auto* convert = app.add_subcommand("convert", "an earlier measurement in another format");
   add_convert(*convert, options);
-  auto* profile = app.add_subcommand("profile", "where time and memory go: operators, roofline, peak memory");
+  auto* profile =
+      app.add_subcommand("profile", "where time and memory go: operators, roofline, peak memory");
   add_profile(*profile, options);
   add_run(*profile, options);
   auto* control = app.add_subcommand("control", "the control workload (request on stdin)");
-  auto* doctor = app.add_subcommand("doctor", "what makes measurements noisy here (exit 1: something that can be mended)");
+  auto* doctor = app.add_subcommand(
+      "doctor", "what makes measurements noisy here (exit 1: something that can be mended)");
   doctor->footer(
       "Example: what is to be mended before a night?\n"
       "  nightjar-runner doctor | grep -A 1 harms");

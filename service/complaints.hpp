@@ -1,5 +1,6 @@
-// Says once that something fails, and once that it works again, however often it is tried. Used by what
-// runs again and again: the engine's steps, the daemon's ticks, requests while the database is broken.
+// Says once that something fails, and once that it works again, however often it is tried. Used by
+// what runs again and again: the engine's steps, the daemon's ticks, requests while the database is
+// broken.
 #pragma once
 
 #include <map>

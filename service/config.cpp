@@ -1,8 +1,7 @@
 #include "service/config.hpp"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
@@ -211,12 +210,14 @@ void read_thresholds(ConfigReader& reader, std::vector<ThresholdConfig>& thresho
   }
 }
 
-void read_search(ConfigSection section, bisect::SearchPolicy& search, std::chrono::minutes& minutes) {
+void read_search(ConfigSection section, bisect::SearchPolicy& search,
+                 std::chrono::minutes& minutes) {
   search.threshold = section.share("threshold", search.threshold, .001, 10);
   search.certainty = section.share("certainty", search.certainty, .5, .99999);
   search.max_runs = static_cast<int>(section.integer("max_runs", search.max_runs, 10, 1'000'000));
   minutes = std::chrono::minutes(section.integer("max_minutes", minutes.count(), 1, 1'000'000));
-  search.builds_at_once = static_cast<int>(section.integer("runners_at_once", search.builds_at_once, 1, 8));
+  search.builds_at_once =
+      static_cast<int>(section.integer("runners_at_once", search.builds_at_once, 1, 8));
   search.first_runs = static_cast<int>(section.integer("first_runs", search.first_runs, 1, 1000));
   search.session_runs =
       static_cast<int>(section.integer("session_runs", search.session_runs, 2, 100'000));
@@ -267,7 +268,8 @@ void read_report(ConfigSection section, Config::Report& report) {
   section.read("labels", report.labels);
   report.recovered_nights =
       static_cast<int>(section.integer("recovered_nights", report.recovered_nights, 1, 100));
-  report.profile_runs = static_cast<int>(section.integer("profile_runs", report.profile_runs, 0, 100));
+  report.profile_runs =
+      static_cast<int>(section.integer("profile_runs", report.profile_runs, 0, 100));
   section.done();
   if (report.tracker == "github")
     check_secret(section, "token_file", report.token_file, github_token_variable);

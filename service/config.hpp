@@ -30,12 +30,12 @@ struct ThresholdConfig {
 };
 
 struct Config {
-  struct Service {  // [service]
+  struct Service {                                 // [service]
     std::filesystem::path data = "nightjar-data";  // database, artifacts, repository
     std::string address = "127.0.0.1";
     std::uint16_t port = 8187;
     bool open_reads = true;
-    std::string public_url;  // for links in reports; empty: http://address:port
+    std::string public_url;           // for links in reports; empty: http://address:port
     std::filesystem::path port_file;  // written once bound; for port = 0
   } service;
   std::vector<TokenConfig> tokens;  // [[token]]
@@ -45,15 +45,15 @@ struct Config {
     std::string variant = "cpu";
     std::string python_tag = "cp311";
     std::chrono::seconds poll{900};
-    int keep_days = 14;             // how far back a first start looks; at least the two newest
-    int first_nightlies = 1;        // the newest that a first start proves; it measures the newest
+    int keep_days = 14;       // how far back a first start looks; at least the two newest
+    int first_nightlies = 1;  // the newest that a first start proves; it measures the newest
     std::uint64_t artifact_bytes = 20ull << 30;
   } source;
   struct Repository {  // [repository]
     std::string url;   // https://github.com/pytorch/pytorch, or a path (made absolute)
     std::string main = "main";
     std::string nightly = "nightly";
-    std::chrono::seconds fetch_timeout{7200};        // of one fetch; the first one is the clone
+    std::chrono::seconds fetch_timeout{7200};       // of one fetch; the first one is the clone
     std::chrono::seconds fetch_stall_timeout{120};  // without any progress
   } repository;
   struct NightConfig {  // [night]
@@ -72,28 +72,27 @@ struct Config {
   bisect::DetectionPolicy detection;        // [detection]
   std::vector<ThresholdConfig> thresholds;  // [[threshold]], the last match wins
   // [search]; a commit's build is an overlay over a wheel: made in seconds, several in one session.
-  bisect::SearchPolicy search{.build_cost = 1, .build_ends_session = false,
-                              .builds_at_once = 8};
+  bisect::SearchPolicy search{.build_cost = 1, .build_ends_session = false, .builds_at_once = 8};
   std::chrono::minutes search_minutes{12 * 60};  // [search] max_minutes, of measuring
-  struct Calibration {  // [calibration]
-    double share = .02;     // of a night's measuring time, for cases whose truth is known; 0: none
-    double planted = .15;   // the slow-down of the planted ones
+  struct Calibration {                           // [calibration]
+    double share = .02;    // of a night's measuring time, for cases whose truth is known; 0: none
+    double planted = .15;  // the slow-down of the planted ones
   } calibration;
-  struct Queue {                            // [queue]
+  struct Queue {  // [queue]
     std::chrono::seconds lease{120};
     std::chrono::seconds tick{5};
     std::chrono::seconds runner_silent{300};  // a runner not seen for so long is not planned for
   } queue;
-  struct Webhook {  // [webhook]
+  struct Webhook {                      // [webhook]
     std::filesystem::path secret_file;  // empty: webhooks are refused
     std::string branch = "nightly";
     std::string repository;  // "pytorch/pytorch", others are ignored; default: repository.url's
   } webhook;
-  struct Report {  // [report]
-    std::string tracker = "dry-run";  // or "github"
+  struct Report {                                 // [report]
+    std::string tracker = "dry-run";              // or "github"
     std::filesystem::path directory = "reports";  // dry run
     std::string api = "https://api.github.com";
-    std::string repository;           // "owner/name"
+    std::string repository;  // "owner/name"
     std::filesystem::path token_file;
     std::vector<std::string> labels = {"nightjar"};
     int recovered_nights = 3;
@@ -101,9 +100,9 @@ struct Config {
   } report;
 };
 
-// Reads and checks; throws std::invalid_argument with a line for each error, which names file, line and
-// key. Relative paths are relative to the file, defaults too. Required: a source (index or directory) and
-// repository.url; everything else has its default.
+// Reads and checks; throws std::invalid_argument with a line for each error, which names file, line
+// and key. Relative paths are relative to the file, defaults too. Required: a source (index or
+// directory) and repository.url; everything else has its default.
 Config load_config(const std::filesystem::path& file);
 
 // Secrets come from the environment variable if it is set, else from the file (its first line);

@@ -1,13 +1,12 @@
 #include "service/config_reader.hpp"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <toml++/toml.h>
 
 #include "storage/model/share.hpp"
 
@@ -93,13 +92,16 @@ bool ConfigSection::has(std::string_view key) const {
   return impl_->table && impl_->table->contains(key);
 }
 
-bool ConfigSection::is_wrong(std::string_view key) const { return impl_->wrong.contains(key); }
+bool ConfigSection::is_wrong(std::string_view key) const {
+  return impl_->wrong.contains(key);
+}
 
 void ConfigSection::fail(std::string_view key, std::string_view what) {
   const toml::node* node = impl_->table ? impl_->table->get(key) : nullptr;
   if (!node) node = impl_->table;
   impl_->wrong.emplace(key);
-  impl_->problems->add(node ? node->source() : toml::source_region{}, dotted(impl_->name, key), what);
+  impl_->problems->add(node ? node->source() : toml::source_region{}, dotted(impl_->name, key),
+                       what);
 }
 
 void ConfigSection::read(std::string_view key, std::string& value) {
@@ -135,9 +137,9 @@ void ConfigSection::read(std::string_view key, std::vector<std::string>& value) 
 void ConfigSection::read(std::string_view key, std::filesystem::path& value) {
   std::string text = value.string();
   read(key, text);
-  value = text.empty()
-              ? std::filesystem::path()
-              : (std::filesystem::absolute(impl_->problems->file).parent_path() / text).lexically_normal();
+  value = text.empty() ? std::filesystem::path()
+                       : (std::filesystem::absolute(impl_->problems->file).parent_path() / text)
+                             .lexically_normal();
 }
 
 std::int64_t ConfigSection::integer(std::string_view key, std::int64_t value, std::int64_t low,
@@ -185,8 +187,7 @@ void ConfigSection::done() const {
   if (impl_->table) refuse_unknown(*impl_->table, impl_->asked, *impl_->problems, impl_->name);
 }
 
-ConfigReader::ConfigReader(const std::filesystem::path& file)
-    : impl_(std::make_shared<Impl>()) {
+ConfigReader::ConfigReader(const std::filesystem::path& file) : impl_(std::make_shared<Impl>()) {
   impl_->problems = std::make_shared<ConfigProblems>();
   impl_->problems->file = file;
   std::error_code error;

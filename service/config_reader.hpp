@@ -11,9 +11,9 @@
 
 namespace nightjar::service {
 
-// One table of the file. A missing table reads like an empty one: every value keeps its default, and so
-// does one that is wrong. Each error is kept as "FILE:LINE: TABLE.KEY: what is wrong and what would be
-// right" until ConfigReader::done().
+// One table of the file. A missing table reads like an empty one: every value keeps its default,
+// and so does one that is wrong. Each error is kept as "FILE:LINE: TABLE.KEY: what is wrong and
+// what would be right" until ConfigReader::done().
 class ConfigSection {
  public:
   void read(std::string_view key, std::string& value);
@@ -24,7 +24,8 @@ class ConfigSection {
   // A whole number from low to high.
   std::int64_t integer(std::string_view key, std::int64_t value, std::int64_t low,
                        std::int64_t high);
-  // A number from low to high; `share` also takes "7%" for .07, and no number of 1 or more without "%".
+  // A number from low to high; `share` also takes "7%" for .07, and no number of 1 or more without
+  // "%".
   double number(std::string_view key, double value, double low, double high);
   double share(std::string_view key, double value, double low, double high);
 
@@ -48,8 +49,8 @@ class ConfigReader {
   explicit ConfigReader(const std::filesystem::path& file);
   ConfigSection table(std::string_view name);                // [name]
   std::vector<ConfigSection> tables(std::string_view name);  // [[name]]
-  // Throws std::invalid_argument with a line for each error of the file, in its order. A top-level key
-  // that nobody asked for is one.
+  // Throws std::invalid_argument with a line for each error of the file, in its order. A top-level
+  // key that nobody asked for is one.
   void done() const;
 
  private:

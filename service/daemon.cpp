@@ -1,7 +1,5 @@
 #include "service/daemon.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -12,14 +10,15 @@
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
 
 #include "bisect/git/repository.hpp"
 #include "service/api/api.hpp"
-#include "service/data_lock.hpp"
 #include "service/builds/artifacts.hpp"
 #include "service/builds/directory_source.hpp"
 #include "service/builds/discovery.hpp"
 #include "service/builds/index_source.hpp"
+#include "service/data_lock.hpp"
 #include "service/engine/engine.hpp"
 #include "service/engine/obstacles.hpp"
 #include "service/report/dry_run_tracker.hpp"
@@ -54,7 +53,8 @@ git::RepositoryOptions repository_options(const Config& config) {
   options.path = config.service.data / "repository.git";
   options.branches = {config.repository.main, config.repository.nightly};
   options.limits = {config.repository.fetch_timeout, config.repository.fetch_stall_timeout};
-  options.progress = [said = std::chrono::steady_clock::time_point()](std::string_view line) mutable {
+  options.progress = [said =
+                          std::chrono::steady_clock::time_point()](std::string_view line) mutable {
     const auto now = std::chrono::steady_clock::now();
     if (line.find('%') == line.npos) return;
     if (now - said < kProgressEvery) return;
@@ -87,8 +87,14 @@ struct Daemon::Impl {
         tracker(make_tracker(config, clock)),
         discovery(*source, graph, artifacts, config, clock),
         sender(*tracker, config.report.labels, clock),
-        desk{db, graph, artifacts, config, clock,
-             [this](std::string_view event, const std::string& json) { events.publish(event, json); }},
+        desk{db,
+             graph,
+             artifacts,
+             config,
+             clock,
+             [this](std::string_view event, const std::string& json) {
+               events.publish(event, json);
+             }},
         tick_timer(io),
         poll_timer(io),
         signals(io, SIGTERM, SIGINT),
@@ -223,7 +229,8 @@ struct Daemon::Impl {
     sending = true;
     asio::post(mailer, [this, message = pending.front(), issue] {
       Sent sent = sender.send(message, issue);
-      asio::post(writer, [this, message, sent = std::move(sent)]() mutable { note(message, sent); });
+      asio::post(writer,
+                 [this, message, sent = std::move(sent)]() mutable { note(message, sent); });
     });
   }
 
@@ -291,7 +298,8 @@ struct Daemon::Impl {
     temporary += ".new";
     std::FILE* file = std::fopen(temporary.c_str(), "w");
     if (!file)
-      throw std::runtime_error("cannot write service.port_file " + config.service.port_file.string() +
+      throw std::runtime_error("cannot write service.port_file " +
+                               config.service.port_file.string() +
                                ": is its folder there, and may it be written to?");
     std::fprintf(file, "%u\n", unsigned(server.port()));
     std::fclose(file);
@@ -355,8 +363,14 @@ struct Daemon::Impl {
 
 Daemon::Daemon(Config config) : impl_(std::make_unique<Impl>(std::move(config))) {}
 Daemon::~Daemon() = default;
-std::uint16_t Daemon::port() const { return impl_->server.port(); }
-std::string Daemon::local_runner_token() const { return impl_->local_token; }
-void Daemon::run() { impl_->run(); }
+std::uint16_t Daemon::port() const {
+  return impl_->server.port();
+}
+std::string Daemon::local_runner_token() const {
+  return impl_->local_token;
+}
+void Daemon::run() {
+  impl_->run();
+}
 
 }  // namespace nightjar::service

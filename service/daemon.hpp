@@ -1,5 +1,5 @@
-// The running service: HTTP on the I/O thread, rows on the writer's, queries on the readers', builds and
-// the issue tracker on threads of their own. Built by nightjard's main.
+// The running service: HTTP on the I/O thread, rows on the writer's, queries on the readers',
+// builds and the issue tracker on threads of their own. Built by nightjard's main.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace nightjar::service {
 
 class Daemon {
  public:
-  // Opens database, artifacts and repository copy, and binds the port. Throws with context if one of
-  // them cannot be had.
+  // Opens database, artifacts and repository copy, and binds the port. Throws with context if one
+  // of them cannot be had.
   explicit Daemon(Config config);
   ~Daemon();
   std::uint16_t port() const;

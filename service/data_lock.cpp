@@ -1,13 +1,12 @@
 #include "service/data_lock.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <cerrno>
+#include <fcntl.h>
 #include <stdexcept>
 #include <string>
+#include <sys/file.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace nightjar::service {
 namespace {
@@ -46,6 +45,8 @@ DataLock::DataLock(const std::filesystem::path& folder) : file_(open_lock(folder
   if (::ftruncate(file_, 0) != 0 || ::pwrite(file_, self.data(), self.size(), 0) < 0) errno = 0;
 }
 
-DataLock::~DataLock() { ::close(file_); }
+DataLock::~DataLock() {
+  ::close(file_);
+}
 
 }  // namespace nightjar::service

@@ -1,15 +1,14 @@
 #include "service/local_runner.hpp"
 
+#include <chrono>
 #include <fcntl.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
+#include <stdexcept>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <chrono>
-#include <stdexcept>
 #include <system_error>
+#include <unistd.h>
 
 namespace nightjar::service {
 namespace {
@@ -25,7 +24,9 @@ void write_secret(const std::filesystem::path& path, const std::string& text) {
 
 LocalRunner::LocalRunner(std::filesystem::path program, std::string service_url, std::string token,
                          std::filesystem::path folder)
-    : program_(std::move(program)), folder_(std::move(folder)), service_url_(std::move(service_url)) {
+    : program_(std::move(program)),
+      folder_(std::move(folder)),
+      service_url_(std::move(service_url)) {
   if (!std::filesystem::exists(program_))
     throw std::runtime_error("no runner to start at " + program_.string() + ": build it first");
   std::filesystem::create_directories(folder_);
@@ -54,7 +55,8 @@ void LocalRunner::keep_running() {
   while (!stopping_) {
     child_ = start();
     int status = 0;
-    while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {}
+    while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+    }
     child_ = 0;
     if (stopping_) return;
     spdlog::warn("local runner ended status={}", status);

@@ -1,13 +1,12 @@
-// An agent beside the service, as a child process that is started again when it ends: for trying things
-// out on one machine. It speaks HTTP like any other.
+// An agent beside the service, as a child process that is started again when it ends: for trying
+// things out on one machine. It speaks HTTP like any other.
 #pragma once
-
-#include <sys/types.h>
 
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <sys/types.h>
 #include <thread>
 
 namespace nightjar::service {

@@ -1,11 +1,10 @@
 // nightjard: the service.
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
-
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
 #include <sstream>
 #include <string>
 
@@ -30,7 +29,9 @@ std::filesystem::path beside_this_program(const char* name) {
 int back_up(const service::Config& config, const std::filesystem::path& to) {
   const auto folder = to.has_parent_path() ? to.parent_path() : std::filesystem::path(".");
   if (std::filesystem::exists(to) || !std::filesystem::is_directory(folder)) {
-    std::fprintf(stderr, "nightjard: cannot back up to %s: name a new file in a folder that is there\n", to.c_str());
+    std::fprintf(stderr,
+                 "nightjard: cannot back up to %s: name a new file in a folder that is there\n",
+                 to.c_str());
     return 2;
   }
   storage::Database::open_reader(service::database_file(config)).backup(to);
@@ -92,9 +93,10 @@ int main(int argc, char** argv) {
   auto* backup =
       app.add_option("--backup", options.backup,
                      "Copy the database to this file while the service may be running, and end");
-  app.add_option("--restore", options.restore,
-                 "Check this backup and put it in place of the database, which is kept under another "
-                 "name, and end; the service must not be running")
+  app.add_option(
+         "--restore", options.restore,
+         "Check this backup and put it in place of the database, which is kept under another "
+         "name, and end; the service must not be running")
       ->excludes(backup);
   app.add_flag("--verbose", options.verbose, "Log more");
   app.set_version_flag("--version", "nightjard " NIGHTJAR_VERSION);

@@ -10,8 +10,7 @@ namespace {
 
 // Copies in one step: a single read snapshot, during which others go on writing to the log.
 void copy(const Database::Impl& from, Database::Impl& to) {
-  sqlite3_backup* backup =
-      sqlite3_backup_init(to.connection, "main", from.connection, "main");
+  sqlite3_backup* backup = sqlite3_backup_init(to.connection, "main", from.connection, "main");
   if (!backup) to.fail("backup");
   sqlite3_backup_step(backup, -1);
   if (sqlite3_backup_finish(backup) != SQLITE_OK) to.fail("backup");
@@ -27,7 +26,9 @@ void sync_path(const fs::path& path, int flags) {
 
 }  // namespace
 
-void sync_file(const fs::path& file) { sync_path(file, 0); }
+void sync_file(const fs::path& file) {
+  sync_path(file, 0);
+}
 
 void sync_folder_of(const fs::path& file) {
   sync_path(file.has_parent_path() ? file.parent_path() : fs::path("."), O_DIRECTORY);

@@ -7,7 +7,7 @@
 namespace nightjar::storage {
 namespace {
 
-#define BISECTION_SELECT                                                                     \
+#define BISECTION_SELECT                                                                        \
   "SELECT id, regression, series, state, good, bad, posterior, runs, sessions, spent_seconds, " \
   "expected_runs, started_at_us, finished_at_us FROM bisection"
 
@@ -55,7 +55,8 @@ void update_bisection(Database& db, const Bisection& bisection) {
   Transaction transaction(db);
   Statement(db,
             "UPDATE bisection SET series = ?, state = ?, good = ?, bad = ?, posterior = ?, "
-            "runs = ?, sessions = ?, spent_seconds = ?, expected_runs = ?, started_at_us = ?, finished_at_us = ? WHERE id = ?")
+            "runs = ?, sessions = ?, spent_seconds = ?, expected_runs = ?, started_at_us = ?, "
+            "finished_at_us = ? WHERE id = ?")
       .bind(bisection.series, bisection.state, bisection.good, bisection.bad, bisection.posterior,
             bisection.runs, bisection.sessions, bisection.spent_seconds, bisection.expected_runs,
             bisection.started_at, bisection.finished_at, bisection.id)
@@ -77,7 +78,8 @@ std::optional<Bisection> bisection_of(Database& db, RegressionId regression) {
 std::optional<Bisection> search_behind(Database& db, RegressionId regression) {
   Statement find(db, BISECTION_SELECT
                  " WHERE regression = (SELECT first.id FROM regression this JOIN regression first "
-                 "ON first.night = this.night AND first.lead = this.lead AND first.bad = this.bad AND first.part = 0 "
+                 "ON first.night = this.night AND first.lead = this.lead AND first.bad = this.bad "
+                 "AND first.part = 0 "
                  "WHERE this.id = ?)");
   return read_one(find.bind(regression), bisection_reader(db));
 }
@@ -92,8 +94,9 @@ Page<Bisection> list_bisections(Database& db, const PageRequest& page) {
 }
 
 void add_bisection_job(Database& db, BisectionId id, const BisectionJob& job) {
-  Statement(db, "INSERT INTO bisection_job (bisection, job, session) VALUES (?, ?, ?) "
-                "ON CONFLICT DO NOTHING")
+  Statement(db,
+            "INSERT INTO bisection_job (bisection, job, session) VALUES (?, ?, ?) "
+            "ON CONFLICT DO NOTHING")
       .bind(id, job.job, job.session)
       .run();
 }
@@ -106,15 +109,17 @@ std::vector<BisectionJob> jobs_of_bisection(Database& db, BisectionId id) {
 }
 
 void add_untestable(Database& db, BisectionId id, const Untestable& commit) {
-  Statement(db, "INSERT INTO bisection_untestable (bisection, position, reason) VALUES (?, ?, ?) "
-                "ON CONFLICT DO NOTHING")
+  Statement(db,
+            "INSERT INTO bisection_untestable (bisection, position, reason) VALUES (?, ?, ?) "
+            "ON CONFLICT DO NOTHING")
       .bind(id, commit.commit, commit.reason)
       .run();
 }
 
 std::vector<Untestable> untestable_of(Database& db, BisectionId id) {
-  Statement find(db, "SELECT position, reason FROM bisection_untestable "
-                     "WHERE bisection = ? ORDER BY position");
+  Statement find(db,
+                 "SELECT position, reason FROM bisection_untestable "
+                 "WHERE bisection = ? ORDER BY position");
   return read_all(find.bind(id), [](Statement& row) -> Untestable {
     return {row.next<int>(), row.next<std::string>()};
   });

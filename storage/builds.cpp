@@ -5,7 +5,7 @@
 namespace nightjar::storage {
 namespace {
 
-#define BUILD_COLUMNS                                                                      \
+#define BUILD_COLUMNS                                                                        \
   "id, kind, version, variant, date, url, commit_sha, nightly_commit, sha256, base, state, " \
   "reason, found_at_us"
 
@@ -39,7 +39,8 @@ Build add_build(Database& db, const Build& build) {
       .run();
   Statement find(db, "SELECT " BUILD_COLUMNS
                      " FROM build WHERE version = ? AND variant = ? AND kind = ? AND url = ?");
-  auto stored = read_one(find.bind(build.version, build.variant, build.kind, build.url), read_build);
+  auto stored =
+      read_one(find.bind(build.version, build.variant, build.kind, build.url), read_build);
   transaction.commit();
   return *std::move(stored);
 }

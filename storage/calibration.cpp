@@ -6,18 +6,20 @@
 namespace nightjar::storage {
 
 void add_calibration(Database& db, const CalibrationCase& found) {
-  Statement(db,
-            "INSERT INTO calibration (job, series, planted, verdict, ratio, low, high, runs, at_us) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (job) DO NOTHING")
-      .bind(found.job, found.series, found.planted, found.verdict, found.ratio, found.low, found.high,
-            found.runs, found.at)
+  Statement(
+      db,
+      "INSERT INTO calibration (job, series, planted, verdict, ratio, low, high, runs, at_us) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (job) DO NOTHING")
+      .bind(found.job, found.series, found.planted, found.verdict, found.ratio, found.low,
+            found.high, found.runs, found.at)
       .run();
 }
 
 void add_replay(Database& db, const ReplayedSearch& found) {
-  Statement(db,
-            "INSERT INTO replay (night, series, planted, outcome, runs, at_us) VALUES (?, ?, ?, ?, ?, ?) "
-            "ON CONFLICT (night, series) DO NOTHING")
+  Statement(
+      db,
+      "INSERT INTO replay (night, series, planted, outcome, runs, at_us) VALUES (?, ?, ?, ?, ?, ?) "
+      "ON CONFLICT (night, series) DO NOTHING")
       .bind(found.night, found.series, found.planted, found.outcome, found.runs, found.at)
       .run();
 }
@@ -27,7 +29,8 @@ CalibrationTotals calibration_totals(Database& db, std::optional<MachineId> mach
   Statement cases(db,
                   "SELECT planted, count(*), sum(verdict = 'worse') FROM calibration "
                   "JOIN series ON series.id = calibration.series "
-                  "WHERE series.machine = coalesce(?, series.machine) GROUP BY planted ORDER BY max(calibration.id)");
+                  "WHERE series.machine = coalesce(?, series.machine) GROUP BY planted ORDER BY "
+                  "max(calibration.id)");
   cases.bind(machine);
   while (cases.step()) {
     const auto planted = cases.next<double>();
@@ -37,7 +40,8 @@ CalibrationTotals calibration_totals(Database& db, std::optional<MachineId> mach
     if (planted > 0) totals.planted_change = planted;
   }
   Statement searches(db,
-                     "SELECT count(*), coalesce(sum(outcome = 'exact'), 0), coalesce(sum(outcome = 'innocent'), 0) "
+                     "SELECT count(*), coalesce(sum(outcome = 'exact'), 0), coalesce(sum(outcome = "
+                     "'innocent'), 0) "
                      "FROM replay JOIN series ON series.id = replay.series "
                      "WHERE series.machine = coalesce(?, series.machine)");
   searches.bind(machine);
@@ -62,9 +66,10 @@ std::map<SeriesId, ReplayCount> count_replays(Database& db) {
 }
 
 std::vector<Job> unjudged_calibrations(Database& db) {
-  Statement find(db,
-                 "SELECT id FROM job WHERE kind = 'calibrate' AND instr(key, '/again:') = 0 "
-                 "AND NOT EXISTS (SELECT 1 FROM calibration WHERE calibration.job = job.id) ORDER BY id");
+  Statement find(
+      db,
+      "SELECT id FROM job WHERE kind = 'calibrate' AND instr(key, '/again:') = 0 "
+      "AND NOT EXISTS (SELECT 1 FROM calibration WHERE calibration.job = job.id) ORDER BY id");
   std::vector<Job> jobs;
   for (const JobId id : read_all(find, [](Statement& row) { return row.next<JobId>(); }))
     jobs.push_back(*find_job(db, id));
@@ -72,11 +77,13 @@ std::vector<Job> unjudged_calibrations(Database& db) {
 }
 
 std::vector<CalibrationCount> count_calibrations(Database& db) {
-  Statement find(db,
-                 "SELECT series, planted, count(*), sum(verdict = 'worse'), sum(verdict = 'inconclusive') "
-                 "FROM calibration GROUP BY series, planted ORDER BY series, planted");
+  Statement find(
+      db,
+      "SELECT series, planted, count(*), sum(verdict = 'worse'), sum(verdict = 'inconclusive') "
+      "FROM calibration GROUP BY series, planted ORDER BY series, planted");
   return read_all(find, [](Statement& row) -> CalibrationCount {
-    return {row.next<SeriesId>(), row.next<double>(), row.next<int>(), row.next<int>(), row.next<int>()};
+    return {row.next<SeriesId>(), row.next<double>(), row.next<int>(), row.next<int>(),
+            row.next<int>()};
   });
 }
 

@@ -57,7 +57,8 @@ struct ReplayCount {
 std::map<SeriesId, ReplayCount> count_replays(Database& db);
 
 void add_calibration(Database& db, const CalibrationCase& found);  // once a job
-// Jobs that calibrate and were not judged yet, whatever their state, without repeats of void sessions.
+// Jobs that calibrate and were not judged yet, whatever their state, without repeats of void
+// sessions.
 std::vector<Job> unjudged_calibrations(Database& db);
 
 // The cases of one series and planted change, counted.
@@ -65,7 +66,7 @@ struct CalibrationCount {
   SeriesId series;
   double planted = 0;
   int cases = 0;
-  int worse = 0;         // of planted = 0: false alarms
+  int worse = 0;  // of planted = 0: false alarms
   int inconclusive = 0;
 };
 std::vector<CalibrationCount> count_calibrations(Database& db);  // by series, then planted

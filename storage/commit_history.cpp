@@ -17,11 +17,13 @@ std::vector<Build> builds_of_commit(Database& db, const CommitSha& commit) {
 
 std::vector<Bisection> bisections_of_commit(Database& db, const CommitSha& commit, int count) {
   std::vector<Bisection> bisections;
-  Statement find(db, "SELECT DISTINCT bisection FROM bisection_commit WHERE commit_sha = ? "
-                     "ORDER BY bisection DESC LIMIT ?");
+  Statement find(db,
+                 "SELECT DISTINCT bisection FROM bisection_commit WHERE commit_sha = ? "
+                 "ORDER BY bisection DESC LIMIT ?");
   find.bind(commit, count);
   while (find.step())
-    if (auto found = find_bisection(db, find.next<BisectionId>())) bisections.push_back(*std::move(found));
+    if (auto found = find_bisection(db, find.next<BisectionId>()))
+      bisections.push_back(*std::move(found));
   return bisections;
 }
 

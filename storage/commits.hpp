@@ -12,8 +12,8 @@ namespace nightjar::storage {
 template <class Tag>
 std::vector<CommitSha> read_commits(Database& db, const std::string& owner, Id<Tag> id) {
   std::vector<CommitSha> commits;
-  Statement find(db, "SELECT commit_sha FROM " + owner + "_commit WHERE " + owner +
-                     " = ? ORDER BY position");
+  Statement find(
+      db, "SELECT commit_sha FROM " + owner + "_commit WHERE " + owner + " = ? ORDER BY position");
   find.bind(id);
   while (find.step()) commits.push_back(find.next<CommitSha>());
   return commits;
@@ -26,7 +26,7 @@ void write_commits(Database& db, const std::string& owner, Id<Tag> id,
   if (read_commits(db, owner, id) == commits) return;
   Statement(db, "DELETE FROM " + owner + "_commit WHERE " + owner + " = ?").bind(id).run();
   Statement insert(db, "INSERT INTO " + owner + "_commit (" + owner +
-                       ", position, commit_sha) VALUES (?, ?, ?)");
+                           ", position, commit_sha) VALUES (?, ?, ?)");
   for (std::size_t i = 0; i < commits.size(); ++i) insert.bind(id, i, commits[i]).run();
 }
 

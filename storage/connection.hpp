@@ -1,5 +1,6 @@
-// What a Database holds. Private to this folder; sqlite3.h itself stays in database.cpp, statement.cpp
-// and backup.cpp. Also the steps on whole files that opening, backing up and restoring share.
+// What a Database holds. Private to this folder; sqlite3.h itself stays in database.cpp,
+// statement.cpp and backup.cpp. Also the steps on whole files that opening, backing up and
+// restoring share.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ namespace nightjar::storage {
 struct Database::Impl {
   std::string path;
   sqlite3* connection = nullptr;
-  int depth = 0;             // of open transactions
+  int depth = 0;              // of open transactions
   std::uint32_t commits = 0;  // of this connection
   // Prepared statements that nobody uses at the moment, by their SQL.
   std::map<std::string, std::vector<sqlite3_stmt*>, std::less<>> idle;
@@ -48,8 +49,8 @@ struct Database::Impl {
 enum class Access { read, write, create };
 std::unique_ptr<Database::Impl> connect(const std::filesystem::path& path, Access access);
 
-// Copies the whole database durably to `to`, which appears under its name only when it is complete and
-// sound; a file of that name is replaced. Throws Error.
+// Copies the whole database durably to `to`, which appears under its name only when it is complete
+// and sound; a file of that name is replaced. Throws Error.
 void copy_database(const Database::Impl& from, const std::filesystem::path& to);
 
 void sync_file(const std::filesystem::path& file);

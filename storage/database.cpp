@@ -28,7 +28,8 @@ void sql_glob_match(sqlite3_context* context, int, sqlite3_value** arguments) {
   }
 }
 
-// SQL: ORDER BY version COLLATE by_number; 2.10 comes after 2.9. Used in queries, never in an index.
+// SQL: ORDER BY version COLLATE by_number; 2.10 comes after 2.9. Used in queries, never in an
+// index.
 int sql_natural(void*, int left_size, const void* left, int right_size, const void* right) {
   return natural_compare({static_cast<const char*>(left), static_cast<std::size_t>(left_size)},
                          {static_cast<const char*>(right), static_cast<std::size_t>(right_size)});
@@ -43,14 +44,20 @@ int note_commit(void* connection) {
 
 const char* advice(int code) {
   switch (code & 0xff) {
-    case SQLITE_FULL: return "; free disk space, then it goes on";
+    case SQLITE_FULL:
+      return "; free disk space, then it goes on";
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: return "; another process holds the file: is a second nightjard running?";
-    case SQLITE_CANTOPEN: return "; check that the folder exists and its permissions";
-    case SQLITE_READONLY: return "; check the file's and its folder's permissions";
+    case SQLITE_LOCKED:
+      return "; another process holds the file: is a second nightjard running?";
+    case SQLITE_CANTOPEN:
+      return "; check that the folder exists and its permissions";
+    case SQLITE_READONLY:
+      return "; check the file's and its folder's permissions";
     case SQLITE_NOTADB:
-    case SQLITE_CORRUPT: return how_to_restore;
-    default: return "";
+    case SQLITE_CORRUPT:
+      return how_to_restore;
+    default:
+      return "";
   }
 }
 
@@ -69,8 +76,9 @@ void use_wal(Database::Impl& connection) {
     if (pragma.step()) mode = pragma.next<std::string>();
   }
   if (mode != "wal" && mode != "memory")
-    throw Error(connection.path + ": SQLite cannot use its write-ahead log there (journal mode is " +
-                mode + "); put the file on a local disk");
+    throw Error(connection.path +
+                ": SQLite cannot use its write-ahead log there (journal mode is " + mode +
+                "); put the file on a local disk");
 }
 
 // An empty database in place of one that was being restored would look like a fresh start.
@@ -128,8 +136,8 @@ std::int64_t Database::Impl::ask(std::string_view sql) {
 void Database::Impl::fail(std::string_view sql) const {
   const int code = connection ? sqlite3_extended_errcode(connection) : SQLITE_NOMEM;
   const std::string what(path + ": " + (connection ? sqlite3_errmsg(connection) : "out of memory") +
-                    " (SQLite error " + std::to_string(code) + ") in '" + std::string(sql) + "'" +
-                    advice(code));
+                         " (SQLite error " + std::to_string(code) + ") in '" + std::string(sql) +
+                         "'" + advice(code));
   const bool damaged = is_damage(code);
   if (damaged || (is_of_disk(code) && !(trouble && trouble->damaged)))
     trouble = Trouble{damaged, what};
@@ -153,15 +161,17 @@ Database::~Database() = default;
 Database Database::open_writer(const std::filesystem::path& path) {
   refuse_half_restored(path);
   auto impl = connect(path, Access::create);
-  const int found = schema_version_of(*impl);  // refuses what is not ours before anything is written
+  const int found =
+      schema_version_of(*impl);  // refuses what is not ours before anything is written
   impl->require_sound("quick_check");
   if (found > 0 && found < static_cast<int>(migrations().size()))
     back_up_before_migrating(*impl, found);
   use_wal(*impl);
   // FULL: what was acknowledged to a runner survives a power cut too. A session is one transaction,
   // so this costs one sync of the disk a session.
-  impl->execute("PRAGMA synchronous = FULL; PRAGMA cache_size = -8000;"
-                "PRAGMA journal_size_limit = 67108864");
+  impl->execute(
+      "PRAGMA synchronous = FULL; PRAGMA cache_size = -8000;"
+      "PRAGMA journal_size_limit = 67108864");
   migrate(*impl, static_cast<int>(migrations().size()));
   return Database(std::move(impl));
 }
@@ -182,10 +192,11 @@ int Database::schema_version() const {
   return static_cast<int>(impl_->ask("PRAGMA user_version"));
 }
 
-std::optional<Trouble> trouble_of(const Database& db) { return db.impl().trouble; }
+std::optional<Trouble> trouble_of(const Database& db) {
+  return db.impl().trouble;
+}
 
-Transaction::Transaction(Database& database)
-    : database_(database), depth_(database.impl().depth) {
+Transaction::Transaction(Database& database) : database_(database), depth_(database.impl().depth) {
   Statement(database_, depth_ == 0 ? "BEGIN IMMEDIATE" : "SAVEPOINT nested").run();
   ++database_.impl().depth;
 }

@@ -1,7 +1,7 @@
 // One SQLite file behind one small wrapper: opens, migrates, backs up, and runs transactions. The
 // service holds one writer and several readers; a Database is used by one thread at a time.
-// SQL stays in this folder. What a call has returned is on disk: the write-ahead log is synced at each
-// commit, so neither kill -9 nor a power cut loses it.
+// SQL stays in this folder. What a call has returned is on disk: the write-ahead log is synced at
+// each commit, so neither kill -9 nor a power cut loses it.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ class Database {
   ~Database();
 
   // Copies the whole database while it is in use (SQLite's online backup) into a new file, which
-  // appears under its name only when it is complete and sound. Throws Error if `to` exists. Takes as long as the
-  // copying does: call it on a reader, so that the writer goes on.
+  // appears under its name only when it is complete and sound. Throws Error if `to` exists. Takes
+  // as long as the copying does: call it on a reader, so that the writer goes on.
   void backup(const std::filesystem::path& to) const;
   // Changes whenever any connection has committed, this one included; for caches.
   std::int64_t data_version() const;

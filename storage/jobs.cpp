@@ -10,9 +10,10 @@ namespace nightjar::storage {
 namespace {
 
 constexpr int kLostAttempts = 3;
-constexpr int kMostReturns = 8;  // attempts after which a restarted runner gets its job back no more
+constexpr int kMostReturns =
+    8;  // attempts after which a restarted runner gets its job back no more
 
-#define JOB_COLUMNS                                                                       \
+#define JOB_COLUMNS                                                                             \
   "id, key, night, machine, spec, state, priority, attempt, runner, affinity, lease_until_us, " \
   "reason, created_at_us"
 
@@ -33,8 +34,9 @@ Job read_job(Statement& row) {
 }
 
 void require_workloads(Database& db, JobId job, const JobSpec& spec) {
-  Statement insert(db, "INSERT INTO job_workload (job, workload) VALUES (?, ?) "
-                       "ON CONFLICT DO NOTHING");
+  Statement insert(db,
+                   "INSERT INTO job_workload (job, workload) VALUES (?, ?) "
+                   "ON CONFLICT DO NOTHING");
   for (const Workload& workload : spec.workloads) {
     const std::string name = workload.name.str() + "@" + std::to_string(workload.version);
     insert.bind(job, name).run();
@@ -76,8 +78,9 @@ std::vector<Job> jobs_of_night(Database& db, NightId night, JobKind kind) {
 }
 
 Page<Job> list_jobs(Database& db, std::optional<JobState> state, const PageRequest& page) {
-  return Query("SELECT " JOB_COLUMNS " FROM job").where("state = ?", state).page<Job>(db, page,
-                                                                                     read_job);
+  return Query("SELECT " JOB_COLUMNS " FROM job")
+      .where("state = ?", state)
+      .page<Job>(db, page, read_job);
 }
 
 namespace {
@@ -105,7 +108,8 @@ std::map<JobState, int> count_jobs_of_night(Database& db, NightId night) {
 
 namespace {
 
-std::optional<JobId> job_to_return(Database& db, const Runner& runner, const std::string& runnable) {
+std::optional<JobId> job_to_return(Database& db, const Runner& runner,
+                                   const std::string& runnable) {
   Statement find(db,
                  "SELECT id FROM job WHERE state = 'leased' AND restarted = 1 AND runner = ? "
                  "AND machine = ? AND attempt <= ? AND NOT EXISTS ("
@@ -143,15 +147,17 @@ std::optional<Job> claim_job(Database& db, const Runner& runner, Time now, Time 
 }
 
 bool renew_lease(Database& db, JobId id, int attempt, Time lease_until) {
-  Statement update(db, "UPDATE job SET lease_until_us = ? "
-                       "WHERE id = ? AND attempt = ? AND state = 'leased'");
+  Statement update(db,
+                   "UPDATE job SET lease_until_us = ? "
+                   "WHERE id = ? AND attempt = ? AND state = 'leased'");
   update.bind(lease_until, id, attempt).run();
   return update.changes() == 1;
 }
 
 bool release_job(Database& db, JobId id, int attempt) {
-  Statement update(db, "UPDATE job SET state = 'queued', lease_until_us = NULL "
-                       "WHERE id = ? AND attempt = ? AND state = 'leased'");
+  Statement update(db,
+                   "UPDATE job SET state = 'queued', lease_until_us = NULL "
+                   "WHERE id = ? AND attempt = ? AND state = 'leased'");
   update.bind(id, attempt).run();
   return update.changes() == 1;
 }
@@ -168,28 +174,33 @@ std::vector<JobId> expire_leases(Database& db, Time now) {
 }
 
 void cancel_job(Database& db, JobId id, std::string_view reason) {
-  Statement(db, "UPDATE job SET state = 'cancelled', lease_until_us = NULL, reason = ? "
-                "WHERE id = ? AND state IN ('queued', 'leased')")
+  Statement(db,
+            "UPDATE job SET state = 'cancelled', lease_until_us = NULL, reason = ? "
+            "WHERE id = ? AND state IN ('queued', 'leased')")
       .bind(reason, id)
       .run();
 }
 
 int cancel_jobs_of_night(Database& db, NightId night, std::string_view reason) {
-  Statement update(db, "UPDATE job SET state = 'cancelled', lease_until_us = NULL, reason = ? "
-                       "WHERE night = ? AND kind IN ('screen', 'confirm', 'calibrate') "
-                       "AND state IN ('queued', 'leased')");
+  Statement update(db,
+                   "UPDATE job SET state = 'cancelled', lease_until_us = NULL, reason = ? "
+                   "WHERE night = ? AND kind IN ('screen', 'confirm', 'calibrate') "
+                   "AND state IN ('queued', 'leased')");
   update.bind(reason, night).run();
   return update.changes();
 }
 
 void return_jobs(Database& db, RunnerId runner) {
-  Statement(db, "UPDATE job SET restarted = 1 WHERE state = 'leased' AND runner = ?").bind(runner).run();
+  Statement(db, "UPDATE job SET restarted = 1 WHERE state = 'leased' AND runner = ?")
+      .bind(runner)
+      .run();
 }
 
 bool fail_job(Database& db, JobId id, int attempt, std::string_view reason) {
-  Statement update(db, "UPDATE job SET state = 'failed', lease_until_us = NULL, reason = ? "
-                       "WHERE id = ? AND attempt = ? AND attempt > 0 "
-                       "AND state IN ('queued', 'leased')");
+  Statement update(db,
+                   "UPDATE job SET state = 'failed', lease_until_us = NULL, reason = ? "
+                   "WHERE id = ? AND attempt = ? AND attempt > 0 "
+                   "AND state IN ('queued', 'leased')");
   update.bind(reason, id, attempt).run();
   return update.changes() == 1;
 }

@@ -26,8 +26,8 @@ std::map<JobState, int> count_jobs_of_night(Database& db, NightId night);
 
 // A job that `runner` held when it began anew comes first, as a fresh attempt. Otherwise the best
 // queued job: same machine class, all its workloads runnable there, affinity respected; highest
-// priority, then oldest. Leases it, raises its attempt, and notes that the runner was seen at `now`.
-// Runner::workloads holds <name>@<version>.
+// priority, then oldest. Leases it, raises its attempt, and notes that the runner was seen at
+// `now`. Runner::workloads holds <name>@<version>.
 std::optional<Job> claim_job(Database& db, const Runner& runner, Time now, Time lease_until);
 // False if the lease is no longer this attempt's.
 bool renew_lease(Database& db, JobId id, int attempt, Time lease_until);
@@ -40,20 +40,20 @@ void cancel_job(Database& db, JobId id, std::string_view reason);
 // Screening, confirmation and calibration of a night that is called off; its searches go on.
 // Returns how many.
 int cancel_jobs_of_night(Database& db, NightId night, std::string_view reason);
-// `runner` is a new process: what it held is its own again with its next claim, and no lost attempt.
-// One that restarts on the same job again and again loses attempts as any other.
+// `runner` is a new process: what it held is its own again with its next claim, and no lost
+// attempt. One that restarts on the same job again and again loses attempts as any other.
 void return_jobs(Database& db, RunnerId runner);
 
 enum class Accepted { stored, already_stored, stale };
-// Stores every run with all raw samples and sets the job done, in one transaction. already_stored if
-// this job has its result; stale if `attempt` is not the latest or the job was failed or cancelled.
-// The latest attempt's result is welcome after its lease ran out too, until somebody claims the job
-// anew. Series are interned on the way: `variant` of each run's build. Control runs and runs that
-// measured nothing are kept without a series. Throws std::invalid_argument for an unknown job and for
-// a run that was not asked for or comes twice.
+// Stores every run with all raw samples and sets the job done, in one transaction. already_stored
+// if this job has its result; stale if `attempt` is not the latest or the job was failed or
+// cancelled. The latest attempt's result is welcome after its lease ran out too, until somebody
+// claims the job anew. Series are interned on the way: `variant` of each run's build. Control runs
+// and runs that measured nothing are kept without a series. Throws std::invalid_argument for an
+// unknown job and for a run that was not asked for or comes twice.
 Accepted store_result(Database& db, JobId id, int attempt, const SessionResult& result, Time now);
-// Marks a job failed for a reason a runner gave; false if `attempt` is not the latest or the job has
-// ended.
+// Marks a job failed for a reason a runner gave; false if `attempt` is not the latest or the job
+// has ended.
 bool fail_job(Database& db, JobId id, int attempt, std::string_view reason);
 // What store_result stored, as it came; nullopt before.
 std::optional<SessionResult> session_of(Database& db, JobId id);

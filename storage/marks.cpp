@@ -31,9 +31,10 @@ bool concerns(const Mark& mark, const Series& series) {
 }  // namespace
 
 Mark add_mark(Database& db, const Mark& mark) {
-  Statement insert(db,
-                   "INSERT INTO mark (at_us, actor, after_night, machine, workload, metric, reason) "
-                   "VALUES (?, ?, ?, ?, ?, ?, ?)");
+  Statement insert(
+      db,
+      "INSERT INTO mark (at_us, actor, after_night, machine, workload, metric, reason) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?)");
   insert
       .bind(mark.at, mark.actor, mark.after_night.value, mark.machine, mark.workload, mark.metric,
             mark.reason)

@@ -16,8 +16,8 @@ namespace nightjar::storage {
 struct Mark {
   std::int64_t id = 0;
   Time at{};
-  std::string actor;         // "token:<name>"
-  NightId after_night;       // levels of this night and of earlier ones no longer count
+  std::string actor;                 // "token:<name>"
+  NightId after_night;               // levels of this night and of earlier ones no longer count
   std::optional<MachineId> machine;  // nullopt: all
   std::string workload = "**";       // glob
   std::string metric = "*";          // or a metric's name
@@ -27,7 +27,7 @@ Mark add_mark(Database& db, const Mark& mark);  // returns it with its id
 // False if there is none. The levels before it count again.
 bool delete_mark(Database& db, std::int64_t id);
 std::optional<Mark> find_mark(Database& db, std::int64_t id);
-NightId newest_night(Database& db);             // 0: none
+NightId newest_night(Database& db);  // 0: none
 Page<Mark> list_marks(Database& db, const PageRequest& page);
 // The newest night whose level of this series no longer counts; 0 if all count.
 NightId marked_until(Database& db, const Series& series);

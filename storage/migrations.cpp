@@ -42,8 +42,7 @@ void apply(Database::Impl& connection, const Migration& migration) {
       if (connection.ask("SELECT count(*) FROM pragma_foreign_key_check") != 0)
         throw Error(connection.path + ": migration " + std::to_string(migration.number) + " (" +
                     migration.name + ") would leave rows that refer to nothing");
-      connection.execute(
-          ("PRAGMA application_id = " + std::to_string(kApplication)).c_str());
+      connection.execute(("PRAGMA application_id = " + std::to_string(kApplication)).c_str());
       connection.execute(("PRAGMA user_version = " + std::to_string(migration.number)).c_str());
     }
     connection.execute("COMMIT");
@@ -59,11 +58,14 @@ void apply(Database::Impl& connection, const Migration& migration) {
 
 }  // namespace
 
-std::span<const Migration> migrations() { return kMigrations; }
+std::span<const Migration> migrations() {
+  return kMigrations;
+}
 
 void migrate(Database::Impl& connection, int last) {
   const int found = schema_version_of(connection);
-  // A table is rebuilt by copy, drop and rename, which enforcement would forbid; checked in apply().
+  // A table is rebuilt by copy, drop and rename, which enforcement would forbid; checked in
+  // apply().
   connection.execute("PRAGMA foreign_keys = OFF");
   for (const Migration& migration : kMigrations)
     if (migration.number > found && migration.number <= last) apply(connection, migration);

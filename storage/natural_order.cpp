@@ -5,7 +5,9 @@
 namespace nightjar::storage {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // Takes the number at the front off `text`, without its leading zeros.
 std::string_view take_number(std::string_view& text) {

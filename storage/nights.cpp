@@ -5,7 +5,8 @@
 namespace nightjar::storage {
 namespace {
 
-#define NIGHT_COLUMNS "id, trigger, state, build, reason, started_at_us, finished_at_us, cancelled_by"
+#define NIGHT_COLUMNS \
+  "id, trigger, state, build, reason, started_at_us, finished_at_us, cancelled_by"
 
 Night read_night(Statement& row) {
   return {row.next<NightId>(),
@@ -53,8 +54,8 @@ std::optional<Night> find_night(Database& db, NightId id) {
 }
 
 std::optional<Night> find_night_of_build(Database& db, BuildId build) {
-  Statement find(db, "SELECT " NIGHT_COLUMNS
-                     " FROM night WHERE build = ? ORDER BY id DESC LIMIT 1");
+  Statement find(db,
+                 "SELECT " NIGHT_COLUMNS " FROM night WHERE build = ? ORDER BY id DESC LIMIT 1");
   return read_one(find.bind(build), read_night);
 }
 
@@ -71,9 +72,10 @@ std::optional<Night> waiting_night(Database& db, NightTrigger trigger) {
 }
 
 std::optional<Night> unclaimed_night(Database& db, std::optional<BuildId> build) {
-  Statement find(db, "SELECT " NIGHT_COLUMNS
-                     " FROM night WHERE state = 'measuring' AND (?1 IS NULL OR build = ?1) AND NOT EXISTS "
-                     "(SELECT 1 FROM job WHERE job.night = night.id AND attempt > 0) ORDER BY id LIMIT 1");
+  Statement find(
+      db, "SELECT " NIGHT_COLUMNS
+          " FROM night WHERE state = 'measuring' AND (?1 IS NULL OR build = ?1) AND NOT EXISTS "
+          "(SELECT 1 FROM job WHERE job.night = night.id AND attempt > 0) ORDER BY id LIMIT 1");
   return read_one(find.bind(build), read_night);
 }
 

@@ -26,9 +26,9 @@ Page<Night> list_nights(Database& db, const PageRequest& page);
 struct AuditEntry {
   std::int64_t id = 0;
   Time at{};
-  std::string actor;   // "schedule", "webhook:<delivery id>", "token:<name>", "runner:<name>"
-  std::string action;  // "start-night", "register-runner"
-  std::string subject; // what it was done to, e.g. "night/3"
+  std::string actor;    // "schedule", "webhook:<delivery id>", "token:<name>", "runner:<name>"
+  std::string action;   // "start-night", "register-runner"
+  std::string subject;  // what it was done to, e.g. "night/3"
 };
 void add_audit(Database& db, const AuditEntry& entry);
 Page<AuditEntry> list_audit(Database& db, const PageRequest& page);

@@ -4,23 +4,15 @@
 namespace nightjar::storage {
 namespace {
 
-#define MESSAGE_SELECT                                                                     \
+#define MESSAGE_SELECT                                                                          \
   "SELECT id, key, regression, kind, title, body, state, attempts, not_before_us, error, url, " \
   "created_at_us FROM outbox"
 
 OutboxMessage read_message(Statement& row) {
-  return {row.next<OutboxId>(),
-          row.next<std::string>(),
-          row.next<RegressionId>(),
-          row.next<OutboxKind>(),
-          row.next<std::string>(),
-          row.next<std::string>(),
-          row.next<OutboxState>(),
-          row.next<int>(),
-          row.next<std::optional<Time>>(),
-          row.next<std::string>(),
-          row.next<std::string>(),
-          row.next<Time>()};
+  return {row.next<OutboxId>(),    row.next<std::string>(), row.next<RegressionId>(),
+          row.next<OutboxKind>(),  row.next<std::string>(), row.next<std::string>(),
+          row.next<OutboxState>(), row.next<int>(),         row.next<std::optional<Time>>(),
+          row.next<std::string>(), row.next<std::string>(), row.next<Time>()};
 }
 
 }  // namespace
@@ -46,9 +38,10 @@ void update_message(Database& db, const OutboxMessage& message) {
 }
 
 std::vector<OutboxMessage> pending_messages(Database& db, Time now) {
-  Statement find(db, MESSAGE_SELECT " WHERE state = 'pending' "
-                                    "AND (not_before_us IS NULL OR not_before_us <= ?) "
-                                    "ORDER BY id");
+  Statement find(db, MESSAGE_SELECT
+                 " WHERE state = 'pending' "
+                 "AND (not_before_us IS NULL OR not_before_us <= ?) "
+                 "ORDER BY id");
   return read_all(find.bind(now), read_message);
 }
 

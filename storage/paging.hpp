@@ -67,7 +67,9 @@ class Query {
   }
   static std::int64_t number(std::int64_t id) { return id; }
   template <class Tag>
-  static std::int64_t number(Id<Tag> id) { return id.value; }
+  static std::int64_t number(Id<Tag> id) {
+    return id.value;
+  }
 
   std::string sql_;
   std::string id_;

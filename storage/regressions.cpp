@@ -8,14 +8,16 @@
 namespace nightjar::storage {
 namespace {
 
-#define REGRESSION_COLUMNS                                                                   \
-  "id, state, night, machine, good, bad, part, culprit_probability, culprit_ratio, culprit_low, "   \
-  "culprit_high, merged_into, unfinished, fingerprint, issue_number, issue_url, opened_at_us, updated_at_us"
+#define REGRESSION_COLUMNS                                                                        \
+  "id, state, night, machine, good, bad, part, culprit_probability, culprit_ratio, culprit_low, " \
+  "culprit_high, merged_into, unfinished, fingerprint, issue_number, issue_url, opened_at_us, "   \
+  "updated_at_us"
 #define REGRESSION_SELECT "SELECT " REGRESSION_COLUMNS " FROM regression"
 
 std::vector<AffectedSeries> read_affected(Database& db, RegressionId id) {
-  Statement find(db, "SELECT series, before, after, ratio, low, high FROM regression_series "
-                     "WHERE regression = ? ORDER BY position");
+  Statement find(db,
+                 "SELECT series, before, after, ratio, low, high FROM regression_series "
+                 "WHERE regression = ? ORDER BY position");
   return read_all(find.bind(id), [](Statement& row) -> AffectedSeries {
     return {row.next<SeriesId>(), row.next<double>(), row.next<double>(),
             row.next<double>(),   row.next<double>(), row.next<double>()};
@@ -24,8 +26,9 @@ std::vector<AffectedSeries> read_affected(Database& db, RegressionId id) {
 
 void write_affected(Database& db, RegressionId id, const std::vector<AffectedSeries>& affected) {
   Statement(db, "DELETE FROM regression_series WHERE regression = ?").bind(id).run();
-  Statement insert(db, "INSERT INTO regression_series (regression, position, series, before, "
-                       "after, ratio, low, high) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement insert(db,
+                   "INSERT INTO regression_series (regression, position, series, before, "
+                   "after, ratio, low, high) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   for (std::size_t i = 0; i < affected.size(); ++i) {
     const AffectedSeries& one = affected[i];
     insert.bind(id, i, one.series, one.before, one.after, one.ratio, one.low, one.high).run();
@@ -42,8 +45,8 @@ Regression read_regression(Database& db, Statement& row) {
   regression.bad = row.next<BuildId>();
   regression.part = row.next<int>();
   const auto probability = row.next<std::optional<double>>();
-  Culprit culprit{{}, probability.value_or(0), row.next<double>(), row.next<double>(),
-                  row.next<double>()};
+  Culprit culprit{
+      {}, probability.value_or(0), row.next<double>(), row.next<double>(), row.next<double>()};
   if (probability) {
     culprit.commits = read_commits(db, "regression", regression.id);
     regression.culprit = std::move(culprit);
@@ -70,28 +73,29 @@ SeriesId lead_of(const Regression& regression) {
 }
 
 void append_change(Database& db, RegressionId id, const RegressionChange& change) {
-  Statement(db, "INSERT INTO regression_change (regression, state, at_us, evidence) "
-                "VALUES (?, ?, ?, ?)")
+  Statement(db,
+            "INSERT INTO regression_change (regression, state, at_us, evidence) "
+            "VALUES (?, ?, ?, ?)")
       .bind(id, change.state, change.at, change.evidence)
       .run();
 }
 
 void write_regression(Database& db, const Regression& regression, RegressionState state) {
   const auto& culprit = regression.culprit;
-  const auto number = [&](double Culprit::* member) {
+  const auto number = [&](double Culprit::*member) {
     return culprit ? std::optional((*culprit).*member) : std::nullopt;
   };
   Statement(db,
             "UPDATE regression SET state = ?, night = ?, machine = ?, good = ?, bad = ?, lead = ?, "
             "culprit_probability = ?, culprit_ratio = ?, culprit_low = ?, culprit_high = ?, "
-            "merged_into = ?, unfinished = ?, fingerprint = ?, issue_number = ?, issue_url = ?, opened_at_us = ?, "
+            "merged_into = ?, unfinished = ?, fingerprint = ?, issue_number = ?, issue_url = ?, "
+            "opened_at_us = ?, "
             "updated_at_us = ? WHERE id = ?")
       .bind(state, regression.night, regression.machine, regression.good, regression.bad,
             lead_of(regression), number(&Culprit::probability), number(&Culprit::ratio),
             number(&Culprit::low), number(&Culprit::high), regression.merged_into,
-            regression.unfinished,
-            regression.fingerprint, regression.issue_number, regression.issue_url,
-            regression.opened_at, regression.updated_at, regression.id)
+            regression.unfinished, regression.fingerprint, regression.issue_number,
+            regression.issue_url, regression.opened_at, regression.updated_at, regression.id)
       .run();
   write_affected(db, regression.id, regression.series);
   write_commits(db, "regression", regression.id,
@@ -118,9 +122,9 @@ Regression add_regression(Database& db, const Regression& regression,
     append_change(db, added.id, change);
   }
   Statement find(db, REGRESSION_SELECT " WHERE night = ? AND lead = ? AND bad = ? AND part = ?");
-  auto stored = read_one(find.bind(regression.night, lead_of(regression), regression.bad,
-                                   regression.part),
-                         regression_reader(db));
+  auto stored =
+      read_one(find.bind(regression.night, lead_of(regression), regression.bad, regression.part),
+               regression_reader(db));
   transaction.commit();
   return *std::move(stored);
 }
@@ -147,14 +151,16 @@ std::optional<Regression> find_regression(Database& db, RegressionId id) {
 }
 
 std::optional<Regression> find_regression(Database& db, std::string_view fingerprint) {
-  Statement find(db, REGRESSION_SELECT " WHERE fingerprint = ? AND fingerprint <> '' "
-                                       "ORDER BY state = 'merged', id DESC LIMIT 1");
+  Statement find(db, REGRESSION_SELECT
+                 " WHERE fingerprint = ? AND fingerprint <> '' "
+                 "ORDER BY state = 'merged', id DESC LIMIT 1");
   return read_one(find.bind(fingerprint), regression_reader(db));
 }
 
 std::vector<RegressionChange> changes_of(Database& db, RegressionId id) {
-  Statement find(db, "SELECT state, at_us, evidence FROM regression_change "
-                     "WHERE regression = ? ORDER BY id");
+  Statement find(db,
+                 "SELECT state, at_us, evidence FROM regression_change "
+                 "WHERE regression = ? ORDER BY id");
   return read_all(find.bind(id), [](Statement& row) -> RegressionChange {
     return {row.next<RegressionState>(), row.next<Time>(), row.next<std::string>()};
   });
@@ -174,13 +180,15 @@ Page<Regression> list_regressions(Database& db, const RegressionFilter& filter,
                                   const PageRequest& page) {
   return Query(REGRESSION_SELECT)
       .where("state = ?", filter.state)
-      .where("EXISTS (SELECT 1 FROM regression_series a JOIN series ON series.id = a.series "
-             "WHERE a.regression = regression.id AND series.metric = ?)",
-             filter.metric)
-      .where("EXISTS (SELECT 1 FROM regression_series a JOIN series ON series.id = a.series "
-             "JOIN workload ON workload.id = series.workload "
-             "WHERE a.regression = regression.id AND glob_match(?, workload.name))",
-             filter.workload_glob)
+      .where(
+          "EXISTS (SELECT 1 FROM regression_series a JOIN series ON series.id = a.series "
+          "WHERE a.regression = regression.id AND series.metric = ?)",
+          filter.metric)
+      .where(
+          "EXISTS (SELECT 1 FROM regression_series a JOIN series ON series.id = a.series "
+          "JOIN workload ON workload.id = series.workload "
+          "WHERE a.regression = regression.id AND glob_match(?, workload.name))",
+          filter.workload_glob)
       .where("opened_at_us >= ?", filter.since)
       .where("id IN (SELECT regression FROM regression_commit WHERE commit_sha = ?)", filter.commit)
       .page<Regression>(db, page, regression_reader(db));

@@ -13,8 +13,10 @@
 namespace nightjar::storage {
 
 // Stores the regression and its first change in one transaction; the one that is there (same night,
-// lead series, bad build and part) is returned unchanged. Its state is the change's; it needs a series.
-Regression add_regression(Database& db, const Regression& regression, const RegressionChange& change);
+// lead series, bad build and part) is returned unchanged. Its state is the change's; it needs a
+// series.
+Regression add_regression(Database& db, const Regression& regression,
+                          const RegressionChange& change);
 // Writes the row and appends `change` (whose state becomes the regression's) in one transaction.
 void change_regression(Database& db, const Regression& regression, const RegressionChange& change);
 // Writes the row without a change of state.
@@ -45,7 +47,7 @@ std::optional<Bisection> search_behind(Database& db, RegressionId regression);
 std::vector<Bisection> open_bisections(Database& db);
 Page<Bisection> list_bisections(Database& db, const PageRequest& page);
 void add_bisection_job(Database& db, BisectionId id, const BisectionJob& job);
-std::vector<BisectionJob> jobs_of_bisection(Database& db, BisectionId id);  // in order added
+std::vector<BisectionJob> jobs_of_bisection(Database& db, BisectionId id);    // in order added
 void add_untestable(Database& db, BisectionId id, const Untestable& commit);  // once a commit
 std::vector<Untestable> untestable_of(Database& db, BisectionId id);
 

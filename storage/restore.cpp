@@ -9,7 +9,9 @@ namespace nightjar::storage {
 namespace fs = std::filesystem;
 namespace {
 
-fs::path beside(const fs::path& file, const std::string& suffix) { return file.string() + suffix; }
+fs::path beside(const fs::path& file, const std::string& suffix) {
+  return file.string() + suffix;
+}
 
 void remove_files(const fs::path& database) {
   for (const char* part : {"", "-journal", "-wal", "-shm"}) fs::remove(beside(database, part));
@@ -46,7 +48,9 @@ fs::path free_name(const fs::path& database, Time now) {
 
 }  // namespace
 
-fs::path restoring_file(const fs::path& database) { return beside(database, ".restoring"); }
+fs::path restoring_file(const fs::path& database) {
+  return beside(database, ".restoring");
+}
 
 std::optional<fs::path> restore(const fs::path& copy, const fs::path& database, Time now) {
   const fs::path ready = restoring_file(database);

@@ -9,9 +9,9 @@
 namespace nightjar::storage {
 
 // Checks `copy`, moves the database that is there aside together with its write-ahead log, and puts
-// the copy in its place, durably. The caller holds the data folder. Returns where the old database is
-// now; nullopt if there was none. Throws Error for a copy that is damaged, empty, newer than this
-// program, or no Nightjar database; then the database is as it was.
+// the copy in its place, durably. The caller holds the data folder. Returns where the old database
+// is now; nullopt if there was none. Throws Error for a copy that is damaged, empty, newer than
+// this program, or no Nightjar database; then the database is as it was.
 std::optional<std::filesystem::path> restore(const std::filesystem::path& copy,
                                              const std::filesystem::path& database, Time now);
 

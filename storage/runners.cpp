@@ -52,12 +52,13 @@ std::optional<MachineClass> find_machine(Database& db, MachineId id) {
 
 Runner register_runner(Database& db, const Runner& runner) {
   const std::string labels = to_text(runner.labels), workloads = to_text(runner.workloads);
-  Statement write(db,
-                  "INSERT INTO runner (name, machine, labels, workloads, version, seen_at_us, token) "
-                  "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
-                  "machine = excluded.machine, labels = excluded.labels, "
-                  "workloads = excluded.workloads, version = excluded.version, "
-                  "seen_at_us = excluded.seen_at_us, token = excluded.token RETURNING " RUNNER_COLUMNS);
+  Statement write(
+      db,
+      "INSERT INTO runner (name, machine, labels, workloads, version, seen_at_us, token) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
+      "machine = excluded.machine, labels = excluded.labels, "
+      "workloads = excluded.workloads, version = excluded.version, "
+      "seen_at_us = excluded.seen_at_us, token = excluded.token RETURNING " RUNNER_COLUMNS);
   write.bind(runner.name, runner.machine, labels, workloads, runner.version, runner.seen_at,
              runner.token);
   auto stored = read_one(write, read_runner);

@@ -18,8 +18,8 @@ std::map<std::string, std::vector<double>> samples_of(Database& db, RunId run) {
 }  // namespace
 
 StoredRun read_run(Database& db, Statement& row) {
-  StoredRun run{row.next<RunId>(), row.next<JobId>(), row.next<NightId>(), row.next<BuildId>(),
-                row.next<WorkloadId>(), {}};
+  StoredRun run{row.next<RunId>(),   row.next<JobId>(),      row.next<NightId>(),
+                row.next<BuildId>(), row.next<WorkloadId>(), {}};
   run.result = {row.next<int>(),
                 row.next<RunStatus>(),
                 row.next<std::string>(),

@@ -7,8 +7,8 @@
 namespace nightjar::storage {
 namespace {
 
-#define SERIES_SELECT                                                                       \
-  "SELECT series.id, series.workload, workload.name, workload.version, series.metric, "      \
+#define SERIES_SELECT                                                                   \
+  "SELECT series.id, series.workload, workload.name, workload.version, series.metric, " \
   "series.machine, series.variant FROM series JOIN workload ON workload.id = series.workload"
 
 Series read_series(Statement& row) {
@@ -26,9 +26,9 @@ Series read_series(Statement& row) {
 }
 
 // A job's runs lie together, and build and run lead to the value in the clustered series.
-#define SERIES_RUN_SELECT                                                                    \
+#define SERIES_RUN_SELECT                                                                      \
   "SELECT run.id, run.build, job.night, job.id, run.position, v.value, v.wait_share FROM job " \
-  "CROSS JOIN run ON run.job = job.id "                                                      \
+  "CROSS JOIN run ON run.job = job.id "                                                        \
   "CROSS JOIN series_value v ON v.series = ? AND v.build = run.build AND v.run = run.id "
 
 SeriesRun read_series_run(Statement& row) {
@@ -45,8 +45,9 @@ std::optional<Series> find_series(Database& db, SeriesId id) {
 
 std::optional<Series> find_series(Database& db, WorkloadId workload, std::string_view metric,
                                   MachineId machine, std::string_view variant) {
-  Statement find(db, SERIES_SELECT " WHERE series.workload = ? AND series.metric = ? "
-                                   "AND series.machine = ? AND series.variant = ?");
+  Statement find(db, SERIES_SELECT
+                 " WHERE series.workload = ? AND series.metric = ? "
+                 "AND series.machine = ? AND series.variant = ?");
   return read_one(find.bind(workload, metric, machine, variant), read_series);
 }
 
@@ -59,8 +60,7 @@ Page<Series> list_series(Database& db, const SeriesFilter& filter, const PageReq
 }
 
 std::vector<Series> series_of_night(Database& db, NightId night) {
-  Statement find(db,
-                 SERIES_SELECT
+  Statement find(db, SERIES_SELECT
                  " WHERE series.id IN (SELECT s.id FROM job "
                  "CROSS JOIN run ON run.job = job.id CROSS JOIN build ON build.id = run.build "
                  "CROSS JOIN series s ON s.workload = run.workload AND s.machine = job.machine "
@@ -72,8 +72,8 @@ std::vector<Series> series_of_night(Database& db, NightId night) {
 }
 
 std::vector<SeriesRun> runs_of_series(Database& db, SeriesId series, NightId night, JobKind kind) {
-  Statement find(db, SERIES_RUN_SELECT
-                     "WHERE job.night = ? AND job.kind = ? ORDER BY job.id, run.position");
+  Statement find(
+      db, SERIES_RUN_SELECT "WHERE job.night = ? AND job.kind = ? ORDER BY job.id, run.position");
   return read_all(find.bind(series, night, kind), read_series_run);
 }
 
@@ -116,9 +116,11 @@ void set_level(Database& db, const Level& level) {
 }
 
 std::vector<Level> levels_before(Database& db, SeriesId series, NightId before, int limit) {
-  Statement find(db, "SELECT series, build, night, value, runs FROM level "
-                     "WHERE series = ? AND night < ? AND NOT EXISTS (SELECT 1 FROM night AS n "
-                     "WHERE n.id = level.night AND n.state = 'cancelled') ORDER BY night DESC, build DESC LIMIT ?");
+  Statement find(db,
+                 "SELECT series, build, night, value, runs FROM level "
+                 "WHERE series = ? AND night < ? AND NOT EXISTS (SELECT 1 FROM night AS n "
+                 "WHERE n.id = level.night AND n.state = 'cancelled') ORDER BY night DESC, build "
+                 "DESC LIMIT ?");
   return read_all(find.bind(series, before, limit), [](Statement& row) -> Level {
     return {row.next<SeriesId>(), row.next<BuildId>(), row.next<NightId>(), row.next<double>(),
             row.next<int>()};

@@ -1,6 +1,6 @@
-// Series, their runs and accepted levels. A run's value in a series is the median of its iterations;
-// see model/run_value.hpp for those of latency that count. All raw samples stay readable by find_run,
-// so a value can be judged again.
+// Series, their runs and accepted levels. A run's value in a series is the median of its
+// iterations; see model/run_value.hpp for those of latency that count. All raw samples stay
+// readable by find_run, so a value can be judged again.
 #pragma once
 
 #include <optional>
@@ -29,8 +29,8 @@ std::vector<Series> series_of_night(Database& db, NightId night);
 std::vector<SeriesRun> runs_of_series(Database& db, SeriesId series, NightId night, JobKind kind);
 // The runs of one series in one job.
 std::vector<SeriesRun> runs_of_job(Database& db, SeriesId series, JobId job);
-// One point a build (nightlies only), oldest first by date and version, at most `limit` newest: values
-// of screen runs.
+// One point a build (nightlies only), oldest first by date and version, at most `limit` newest:
+// values of screen runs.
 struct SeriesPoint {
   BuildId build;
   std::string version;
@@ -43,8 +43,8 @@ struct StoredRun {
   RunId id;
   JobId job;
   NightId night;
-  BuildId build;              // 0: control
-  WorkloadId workload;        // 0: control
+  BuildId build;        // 0: control
+  WorkloadId workload;  // 0: control
   RunResult result;
 };
 std::optional<StoredRun> find_run(Database& db, RunId id);

@@ -1,5 +1,5 @@
-// Results: a session's runs with all raw samples, their values in series, the job's state, and whether
-// the session counts.
+// Results: a session's runs with all raw samples, their values in series, the job's state, and
+// whether the session counts.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,9 +9,9 @@
 
 #include "storage/jobs.hpp"
 #include "storage/model/metric.hpp"
+#include "storage/model/run_value.hpp"
 #include "storage/paging.hpp"
 #include "storage/run_rows.hpp"
-#include "storage/model/run_value.hpp"
 
 namespace nightjar::storage {
 namespace {
@@ -43,12 +43,14 @@ class SeriesInterner {
   }
 
   SeriesId find_or_add(WorkloadId workload, std::string_view metric, const std::string& variant) {
-    Statement(db_, "INSERT INTO series (workload, metric, machine, variant) VALUES (?, ?, ?, ?) "
-                   "ON CONFLICT DO NOTHING")
+    Statement(db_,
+              "INSERT INTO series (workload, metric, machine, variant) VALUES (?, ?, ?, ?) "
+              "ON CONFLICT DO NOTHING")
         .bind(workload, metric, machine_, variant)
         .run();
-    Statement find(db_, "SELECT id FROM series WHERE workload = ? AND metric = ? AND machine = ? "
-                        "AND variant = ?");
+    Statement find(db_,
+                   "SELECT id FROM series WHERE workload = ? AND metric = ? AND machine = ? "
+                   "AND variant = ?");
     find.bind(workload, metric, machine_, variant).step();
     return find.next<SeriesId>();
   }
@@ -65,13 +67,15 @@ class SessionWriter {
       : db_(db),
         job_(job),
         interner_(db, job.machine),
-        run_(db, "INSERT INTO run (job, position, build, workload, status, reason, checksum, "
-                 "warmup_iterations, started_at_us, seconds, cpu_seconds, wait_seconds, slowdown) "
-                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        run_(db,
+             "INSERT INTO run (job, position, build, workload, status, reason, checksum, "
+             "warmup_iterations, started_at_us, seconds, cpu_seconds, wait_seconds, slowdown) "
+             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         sample_(db, "INSERT INTO sample (run, metric, samples) VALUES (?, ?, ?)"),
-        value_(db, "INSERT INTO series_value (series, build, run, screened, value, wait_share) "
-                   "VALUES (?, ?, ?, ?, ?, ?)"),
-          profile_(db, "INSERT INTO profile (run, body) VALUES (?, ?)") {}
+        value_(db,
+               "INSERT INTO series_value (series, build, run, screened, value, wait_share) "
+               "VALUES (?, ?, ?, ?, ?, ?)"),
+        profile_(db, "INSERT INTO profile (run, body) VALUES (?, ?)") {}
 
   void write(const RunResult& run) {
     const PlannedRun planned = job_.spec.order.at(static_cast<std::size_t>(run.order));
@@ -82,15 +86,17 @@ class SessionWriter {
       workload = job_.spec.workloads[static_cast<std::size_t>(planned.workload)].id;
     }
     run_.bind(job_.id, run.order, build, workload, run.status, run.reason, run.checksum,
-              run.warmup_iterations, run.started_at, run.seconds, run.cpu_seconds,
-              run.wait_seconds, run.slowdown)
+              run.warmup_iterations, run.started_at, run.seconds, run.cpu_seconds, run.wait_seconds,
+              run.slowdown)
         .run();
     const RunId id{run_.inserted_id()};
     for (const auto& [metric, samples] : run.samples) sample_.bind(id, metric, samples).run();
     // Under a profiler nothing is as fast as it is: whatever such a run says enters no series.
     const bool counts = !planned.is_control() && job_.spec.kind != JobKind::profile;
     if (counts) write_values(id, run, workload, build);
-    if (run.profile) profile_.bind(id, json(*run.profile).dump(-1, ' ', false, json::error_handler_t::replace)).run();
+    if (run.profile)
+      profile_.bind(id, json(*run.profile).dump(-1, ' ', false, json::error_handler_t::replace))
+          .run();
   }
 
  private:
@@ -99,8 +105,9 @@ class SessionWriter {
     const bool screened = job_.spec.kind == JobKind::screen;
     for (const Metric& metric : all_metrics())
       if (const auto value = value_of(run, metric.name))
-        value_.bind(interner_.intern(workload, build, metric), build, id, screened, *value,
-                    wait_share)
+        value_
+            .bind(interner_.intern(workload, build, metric), build, id, screened, *value,
+                  wait_share)
             .run();
   }
 
@@ -115,14 +122,15 @@ void require_sound(const Job& job, const SessionResult& result) {
   for (const RunResult& run : result.runs)
     if (run.order < 0 || std::cmp_greater_equal(run.order, job.spec.order.size()) ||
         !seen.insert(run.order).second)
-      throw std::invalid_argument("the result of job " + std::to_string(job.id.value) + " has run " +
-                                  std::to_string(run.order) + ", which was not asked for or comes twice");
+      throw std::invalid_argument("the result of job " + std::to_string(job.id.value) +
+                                  " has run " + std::to_string(run.order) +
+                                  ", which was not asked for or comes twice");
 }
 
 // The session without its runs, as the protocol writes it.
 std::string frame_of(const SessionResult& result) {
-  const SessionResult frame{{},              result.before,        result.after,
-                            result.packages, result.setup_seconds, result.settings};
+  const SessionResult frame{
+      {}, result.before, result.after, result.packages, result.setup_seconds, result.settings};
   return json(frame).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
@@ -165,8 +173,9 @@ std::optional<SessionResult> session_of(Database& db, JobId id) {
 
 std::map<BuildId, Profile> profiles_of_job(Database& db, JobId id) {
   std::map<BuildId, Profile> profiles;
-  Statement find(db, "SELECT run.build, profile.body FROM run JOIN profile ON profile.run = run.id "
-                     "WHERE run.job = ? ORDER BY run.position");
+  Statement find(db,
+                 "SELECT run.build, profile.body FROM run JOIN profile ON profile.run = run.id "
+                 "WHERE run.job = ? ORDER BY run.position");
   find.bind(id);
   while (find.step()) {
     const auto build = find.next<BuildId>();
@@ -183,15 +192,17 @@ std::optional<SessionCheck> find_check(Database& db, JobId id) {
 }
 
 void add_check(Database& db, const Job& job, const SessionCheck& check) {
-  Statement(db, "INSERT INTO session_check (job, machine, usable, reason, control) "
-                "VALUES (?, ?, ?, ?, ?)")
+  Statement(db,
+            "INSERT INTO session_check (job, machine, usable, reason, control) "
+            "VALUES (?, ?, ?, ?, ?)")
       .bind(job.id, job.machine, check.usable, check.reason, check.control)
       .run();
 }
 
 std::vector<SessionCheck> last_checks(Database& db, MachineId machine, std::size_t count) {
-  Statement find(db, "SELECT usable, reason, control FROM session_check WHERE machine = ? "
-                     "ORDER BY id DESC LIMIT ?");
+  Statement find(db,
+                 "SELECT usable, reason, control FROM session_check WHERE machine = ? "
+                 "ORDER BY id DESC LIMIT ?");
   auto checks = read_all(find.bind(machine, static_cast<std::int64_t>(count)), read_check);
   std::reverse(checks.begin(), checks.end());
   return checks;

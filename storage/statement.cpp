@@ -1,9 +1,8 @@
 #include "storage/statement.hpp"
 
-#include <sqlite3.h>
-
 #include <cstring>
 #include <limits>
+#include <sqlite3.h>
 
 namespace nightjar::storage {
 
@@ -37,15 +36,20 @@ Statement::~Statement() {
   }
 }
 
-void Statement::fail() const { connection_.fail(sqlite3_sql(statement_)); }
+void Statement::fail() const {
+  connection_.fail(sqlite3_sql(statement_));
+}
 
 bool Statement::step() {
   column_ = 0;
   parameter_ = 0;
   switch (sqlite3_step(statement_)) {
-    case SQLITE_ROW: return true;
-    case SQLITE_DONE: return false;
-    default: fail();
+    case SQLITE_ROW:
+      return true;
+    case SQLITE_DONE:
+      return false;
+    default:
+      fail();
   }
 }
 
@@ -54,7 +58,9 @@ void Statement::run() {
   sqlite3_reset(statement_);
 }
 
-int Statement::changes() const { return sqlite3_changes(connection_.connection); }
+int Statement::changes() const {
+  return sqlite3_changes(connection_.connection);
+}
 
 std::int64_t Statement::inserted_id() const {
   return sqlite3_last_insert_rowid(connection_.connection);
@@ -91,7 +97,9 @@ bool Statement::next_is_null() const {
   return sqlite3_column_type(statement_, column_) == SQLITE_NULL;
 }
 
-std::int64_t Statement::next_integer() { return sqlite3_column_int64(statement_, column_++); }
+std::int64_t Statement::next_integer() {
+  return sqlite3_column_int64(statement_, column_++);
+}
 
 double Statement::read(double*) {
   const bool null = next_is_null();

@@ -65,18 +65,26 @@ class Statement {
   void bind_next(Time time) { bind_integer(to_us(time)); }
   template <class Tag>
   void bind_next(Id<Tag> id) {
-    if (id) bind_integer(id.value);
-    else bind_next(std::nullopt);
+    if (id)
+      bind_integer(id.value);
+    else
+      bind_next(std::nullopt);
   }
   template <std::size_t digits>
-  void bind_next(const Hex<digits>& hex) { bind_next(std::string_view(hex.str())); }
+  void bind_next(const Hex<digits>& hex) {
+    bind_next(std::string_view(hex.str()));
+  }
   template <class E>
     requires std::is_enum_v<E>
-  void bind_next(E value) { bind_next(name_of(value)); }
+  void bind_next(E value) {
+    bind_next(name_of(value));
+  }
   template <class T>
   void bind_next(const std::optional<T>& value) {
-    if (value) bind_next(*value);
-    else bind_next(std::nullopt);
+    if (value)
+      bind_next(*value);
+    else
+      bind_next(std::nullopt);
   }
 
   bool next_is_null() const;
@@ -86,9 +94,13 @@ class Statement {
   std::vector<double> read(std::vector<double>*);
   Time read(Time*) { return from_us(next_integer()); }
   template <std::integral T>
-  T read(T*) { return static_cast<T>(next_integer()); }
+  T read(T*) {
+    return static_cast<T>(next_integer());
+  }
   template <class Tag>
-  Id<Tag> read(Id<Tag>*) { return {next_integer()}; }
+  Id<Tag> read(Id<Tag>*) {
+    return {next_integer()};
+  }
   template <std::size_t digits>
   Hex<digits> read(Hex<digits>*) {
     if (auto hex = Hex<digits>::parse(next<std::string>())) return *std::move(hex);

@@ -13,9 +13,15 @@ std::string dump(const json& value) {
 
 }  // namespace
 
-std::string to_text(const TextMap& map) { return dump(json(map)); }
-std::string to_text(const std::vector<std::string>& list) { return dump(json(list)); }
-TextMap map_from_text(const std::string& text) { return json::parse(text).get<TextMap>(); }
+std::string to_text(const TextMap& map) {
+  return dump(json(map));
+}
+std::string to_text(const std::vector<std::string>& list) {
+  return dump(json(list));
+}
+TextMap map_from_text(const std::string& text) {
+  return json::parse(text).get<TextMap>();
+}
 std::vector<std::string> list_from_text(const std::string& text) {
   return json::parse(text).get<std::vector<std::string>>();
 }

@@ -1,12 +1,11 @@
 #include "web/client.hpp"
 
-#include <curl/curl.h>
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
+#include <curl/curl.h>
+#include <fcntl.h>
 #include <stdexcept>
+#include <unistd.h>
 
 #include "storage/base/digest.hpp"
 #include "web/secret.hpp"
@@ -173,11 +172,12 @@ Client::Result Client::send(const ClientRequest& request) {
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, &response.headers);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_body);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &sink);
-  // On a kept connection that dies before an answer libcurl sends the request once more by itself, and
-  // what was done is done twice.
+  // On a kept connection that dies before an answer libcurl sends the request once more by itself,
+  // and what was done is done twice.
   if (!safe) curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, 1L);
   if (!request.body.empty() || !safe) {
-    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
+                     static_cast<curl_off_t>(request.body.size()));
     curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request.body.c_str());
   }
   if (request.method == "HEAD")
@@ -186,9 +186,9 @@ Client::Result Client::send(const ClientRequest& request) {
     curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   const CURLcode code = curl_easy_perform(curl);
   if (code != CURLE_OK) {
-    const std::string why = sink.over ? "the answer is larger than " + std::to_string(sink.limit) +
-                                            " bytes"
-                                      : impl_->cause(code);
+    const std::string why =
+        sink.over ? "the answer is larger than " + std::to_string(sink.limit) + " bytes"
+                  : impl_->cause(code);
     return {std::nullopt,
             {request.method + " " + shown(request.url) + ": " + why, impl_->may_have_been_sent()}};
   }

@@ -31,7 +31,8 @@ struct ClientResponse {
   std::string body;
 };
 
-// No answer came: connection refused, time-out, cut off. `sent`: the request may have been acted on.
+// No answer came: connection refused, time-out, cut off. `sent`: the request may have been acted
+// on.
 struct ClientFailure {
   std::string what;  // method, url, cause; never a token
   bool sent = false;
@@ -53,7 +54,8 @@ class Client {
   Result send(const ClientRequest& request);
 
   // Downloads to `to` (through a temporary name beside it) and returns its SHA-256. `progress` gets
-  // bytes so far and total (0: unknown); false cancels. Throws std::runtime_error with url and cause.
+  // bytes so far and total (0: unknown); false cancels. Throws std::runtime_error with url and
+  // cause.
   Sha256 download(const std::string& url,
                   const std::vector<std::pair<std::string, std::string>>& headers,
                   const std::filesystem::path& to,

@@ -1,18 +1,19 @@
 #include "web/secret.hpp"
 
+#include <array>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
-
-#include <array>
 #include <stdexcept>
 
 #include "storage/base/digest.hpp"
 
 namespace nightjar::web {
 
-Sha256 sha256(std::string_view bytes) { return digest_of(bytes); }
+Sha256 sha256(std::string_view bytes) {
+  return digest_of(bytes);
+}
 
 bool signature_matches(std::string_view secret, std::string_view body, std::string_view header) {
   std::array<unsigned char, 32> out{};

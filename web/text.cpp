@@ -69,8 +69,7 @@ std::optional<Target> parse_target(std::string_view text) {
   if (!text.starts_with('/')) return std::nullopt;
   Target target;
   const auto question = text.find('?');
-  if (question != std::string_view::npos &&
-      !parse_query(text.substr(question + 1), target.query))
+  if (question != std::string_view::npos && !parse_query(text.substr(question + 1), target.query))
     return std::nullopt;
   auto path = text.substr(1, question == std::string_view::npos ? question : question - 1);
   for (;;) {
@@ -121,26 +120,46 @@ std::string http_date(std::int64_t unix_seconds) {
 
 std::string_view reason_phrase(unsigned status) {
   switch (status) {
-    case 200: return "OK";
-    case 201: return "Created";
-    case 202: return "Accepted";
-    case 204: return "No Content";
-    case 206: return "Partial Content";
-    case 304: return "Not Modified";
-    case 400: return "Bad Request";
-    case 401: return "Unauthorized";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 409: return "Conflict";
-    case 413: return "Content Too Large";
-    case 416: return "Range Not Satisfiable";
-    case 422: return "Unprocessable Content";
-    case 431: return "Request Header Fields Too Large";
-    case 500: return "Internal Server Error";
-    case 503: return "Service Unavailable";
-    case 504: return "Gateway Timeout";
-    default: return "Status";
+    case 200:
+      return "OK";
+    case 201:
+      return "Created";
+    case 202:
+      return "Accepted";
+    case 204:
+      return "No Content";
+    case 206:
+      return "Partial Content";
+    case 304:
+      return "Not Modified";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 409:
+      return "Conflict";
+    case 413:
+      return "Content Too Large";
+    case 416:
+      return "Range Not Satisfiable";
+    case 422:
+      return "Unprocessable Content";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 500:
+      return "Internal Server Error";
+    case 503:
+      return "Service Unavailable";
+    case 504:
+      return "Gateway Timeout";
+    default:
+      return "Status";
   }
 }
 

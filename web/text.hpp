@@ -1,4 +1,5 @@
-// The text of HTTP: percent-decoding, targets, query strings, byte ranges. Pure; used by the server.
+// The text of HTTP: percent-decoding, targets, query strings, byte ranges. Pure; used by the
+// server.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,8 @@ struct ByteRange {
 };
 struct WholeFile {};
 struct NoSuchRange {};  // 416
-// What a Range header asks of `size` bytes. More than one range, or another unit, is the whole file.
+// What a Range header asks of `size` bytes. More than one range, or another unit, is the whole
+// file.
 std::variant<WholeFile, ByteRange, NoSuchRange> parse_range(std::string_view header,
                                                             std::uint64_t size);
 

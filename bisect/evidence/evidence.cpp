@@ -10,10 +10,14 @@ using nlohmann::json;
 std::string_view word(bisect::Screen::Verdict verdict) {
   using enum bisect::Screen::Verdict;
   switch (verdict) {
-    case first_night: return "first_night";
-    case same: return "same";
-    case suspect_worse: return "suspect_worse";
-    case suspect_better: return "suspect_better";
+    case first_night:
+      return "first_night";
+    case same:
+      return "same";
+    case suspect_worse:
+      return "suspect_worse";
+    case suspect_better:
+      return "suspect_better";
   }
   return "same";
 }
@@ -21,11 +25,16 @@ std::string_view word(bisect::Screen::Verdict verdict) {
 std::string_view word(bisect::Confirmation::Verdict verdict) {
   using enum bisect::Confirmation::Verdict;
   switch (verdict) {
-    case worse: return "worse";
-    case better: return "better";
-    case same: return "same";
-    case inconclusive: return "inconclusive";
-    case more: return "more";
+    case worse:
+      return "worse";
+    case better:
+      return "better";
+    case same:
+      return "same";
+    case inconclusive:
+      return "inconclusive";
+    case more:
+      return "more";
   }
   return "inconclusive";
 }
@@ -53,17 +62,11 @@ json steps(const std::vector<bisect::NamedStep>& named, const std::vector<Commit
 
 std::string of_screening(const bisect::Screen& screen, const Values& tonight,
                          std::span<const double> levels, const bisect::DetectionPolicy& policy) {
-  return json{{"rules", rules},
-              {"stage", "screening"},
-              {"verdict", word(screen.verdict)},
-              {"level", screen.level},
-              {"reference", screen.reference},
-              {"change", screen.change},
-              {"z", screen.z},
-              {"tonight", tonight.values},
-              {"tonight_runs", tonight.runs},
-              {"levels", levels},
-              {"policy", policy_json(policy)}}
+  return json{
+      {"rules", rules},        {"stage", "screening"},          {"verdict", word(screen.verdict)},
+      {"level", screen.level}, {"reference", screen.reference}, {"change", screen.change},
+      {"z", screen.z},         {"tonight", tonight.values},     {"tonight_runs", tonight.runs},
+      {"levels", levels},      {"policy", policy_json(policy)}}
       .dump();
 }
 

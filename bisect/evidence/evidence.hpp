@@ -1,6 +1,6 @@
-// The JSON that goes with each change of a regression's state: what was decided, on what numbers, by
-// which rule, so that a reader (and `nightjar verify`) can judge again. Each number is a run's value and
-// names the run whose raw samples it comes from.
+// The JSON that goes with each change of a regression's state: what was decided, on what numbers,
+// by which rule, so that a reader (and `nightjar verify`) can judge again. Each number is a run's
+// value and names the run whose raw samples it comes from.
 #pragma once
 
 #include <span>
@@ -32,8 +32,8 @@ std::string of_creep(const bisect::Creep& creep, const Values& tonight,
 std::string of_confirmation(const bisect::Confirmation& confirmation, const Values& good,
                             const Values& bad, const bisect::DetectionPolicy& policy);
 
-// A search's log, the policy it was judged by, the run of each of its values, and the commits that its
-// positions stand for: commits[0] is the good end.
+// A search's log, the policy it was judged by, the run of each of its values, and the commits that
+// its positions stand for: commits[0] is the good end.
 struct SearchInput {
   const bisect::SearchLog& log;
   const bisect::SearchPolicy& policy;

@@ -6,12 +6,9 @@ namespace nightjar::evidence {
 using nlohmann::json;
 
 json policy_json(const bisect::DetectionPolicy& policy) {
-  return {{"threshold", policy.threshold},
-          {"screen_change", policy.screen_change},
-          {"screen_z", policy.screen_z},
-          {"interval_points", policy.interval_points},
-          {"confidence", policy.confidence},
-          {"direction", policy.direction},
+  return {{"threshold", policy.threshold},        {"screen_change", policy.screen_change},
+          {"screen_z", policy.screen_z},          {"interval_points", policy.interval_points},
+          {"confidence", policy.confidence},      {"direction", policy.direction},
           {"repeatability", policy.repeatability}};
 }
 

@@ -1,16 +1,15 @@
 #include "bisect/git/git_process.hpp"
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <regex>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <regex>
 
 namespace nightjar::git {
 namespace {
@@ -42,12 +41,16 @@ std::vector<std::string> environment(const NetworkLimits& limits) {
   // http has no other limit on its silence once git itself is killed with the daemon.
   const auto stall = std::chrono::duration_cast<std::chrono::seconds>(limits.stall).count() + 1;
   std::vector<std::string> all{
-      "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
+      "LC_ALL=C",
+      "GIT_TERMINAL_PROMPT=0",
+      "GIT_CONFIG_NOSYSTEM=1",
+      "GIT_CONFIG_GLOBAL=/dev/null",
       "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=30",
-      "GIT_HTTP_LOW_SPEED_LIMIT=1", "GIT_HTTP_LOW_SPEED_TIME=" + std::to_string(stall)};
-  for (const char* name :
-       {"PATH", "HOME", "TMPDIR", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
-        "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"})
+      "GIT_HTTP_LOW_SPEED_LIMIT=1",
+      "GIT_HTTP_LOW_SPEED_TIME=" + std::to_string(stall)};
+  for (const char* name : {"PATH", "HOME", "TMPDIR", "SSH_AUTH_SOCK", "SSL_CERT_FILE",
+                           "SSL_CERT_DIR", "GIT_SSL_CAINFO", "http_proxy", "https_proxy",
+                           "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"})
     if (const char* value = std::getenv(name)) all.push_back(std::string(name) + "=" + value);
   return all;
 }
@@ -59,8 +62,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// The daemon has other children, started by other threads. So it cannot adopt orphans and take them for
-// git's, as a runner's guard does; git's helpers stay in its process group.
+// The daemon has other children, started by other threads. So it cannot adopt orphans and take them
+// for git's, as a runner's guard does; git's helpers stay in its process group.
 class GuardedGit {
  public:
   GuardedGit(const NetworkLimits& limits, std::stop_token stop,
@@ -120,9 +123,12 @@ class GuardedGit {
     const auto id = static_cast<id_t>(child_);
     if (::waitid(P_PID, id, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child_)
       return true;
-    if (stop_.stop_requested()) outcome_.failure = "the service is stopping";
-    else if (now - heard_ > limits_.stall) outcome_.failure = "no progress for " + text(limits_.stall);
-    else if (now - begun_ > limits_.total) outcome_.failure = "not done after " + text(limits_.total);
+    if (stop_.stop_requested())
+      outcome_.failure = "the service is stopping";
+    else if (now - heard_ > limits_.stall)
+      outcome_.failure = "no progress for " + text(limits_.stall);
+    else if (now - begun_ > limits_.total)
+      outcome_.failure = "not done after " + text(limits_.total);
     return false;
   }
 
@@ -162,7 +168,8 @@ class GuardedGit {
   std::string failure_of(int status) const {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
     if (!fatal_.empty()) return fatal_;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return "cannot start git: is it installed?";
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+      return "cannot start git: is it installed?";
     return last_.empty() ? "git ended with status " + std::to_string(status) : last_;
   }
 

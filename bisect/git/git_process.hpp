@@ -1,5 +1,5 @@
-// The git program as a guarded child process: for what goes over the network. Reading is libgit2's work.
-// Used by Repository only.
+// The git program as a guarded child process: for what goes over the network. Reading is libgit2's
+// work. Used by Repository only.
 #pragma once
 
 #include <chrono>
@@ -22,9 +22,9 @@ struct GitOutcome {
   std::string output;   // of standard output
 };
 
-// Runs `git --git-dir=<repository> <arguments>` in a process group of its own, which is killed at a limit
-// and when `stop` is requested. It never prompts and reads no configuration but the repository's.
-// `progress` gets each line of standard error, also those that git overwrites.
+// Runs `git --git-dir=<repository> <arguments>` in a process group of its own, which is killed at a
+// limit and when `stop` is requested. It never prompts and reads no configuration but the
+// repository's. `progress` gets each line of standard error, also those that git overwrites.
 GitOutcome run_git(const std::filesystem::path& repository,
                    const std::vector<std::string>& arguments, const NetworkLimits& limits,
                    std::stop_token stop, const std::function<void(std::string_view)>& progress);

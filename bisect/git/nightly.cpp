@@ -7,7 +7,9 @@
 namespace nightjar::git {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 std::optional<int> number(std::string_view digits) {
   if (digits.empty() || !std::all_of(digits.begin(), digits.end(), is_digit)) return std::nullopt;

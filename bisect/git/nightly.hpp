@@ -15,8 +15,8 @@ struct NightlyRelease {
   CommitSha main_commit;
 };
 
-// Reads "YYYY-MM-DD nightly release (<40 hex>)" from a message's first line. nullopt otherwise: then
-// the commit is itself one of main.
+// Reads "YYYY-MM-DD nightly release (<40 hex>)" from a message's first line. nullopt otherwise:
+// then the commit is itself one of main.
 std::optional<NightlyRelease> parse_nightly_release(std::string_view message);
 
 }  // namespace nightjar::git

@@ -49,8 +49,8 @@ bool is_half_pack(const std::string& name) {
   return name.starts_with("tmp_") || name.starts_with("pack_git2_");
 }
 
-// A fetch that was killed leaves its half pack behind; of PyTorch that is up to a gigabyte. A lock that
-// it left would make every later one fail. Nobody else fetches into this copy.
+// A fetch that was killed leaves its half pack behind; of PyTorch that is up to a gigabyte. A lock
+// that it left would make every later one fail. Nobody else fetches into this copy.
 void remove_leftovers(const std::filesystem::path& repository) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -90,8 +90,8 @@ void Repository::fail(const std::string& attempt, const std::string& advice) con
 
 void Repository::open() {
   const auto path = options_.path.string();
-  const std::string advice = "check [service] data and its permissions, or remove " + path +
-                             " to have it made anew";
+  const std::string advice =
+      "check [service] data and its permissions, or remove " + path + " to have it made anew";
   git_repository* repository = nullptr;
   if (std::filesystem::exists(options_.path / "HEAD")) {
     if (git_repository_open_bare(&repository, path.c_str()) != 0) {
@@ -113,7 +113,8 @@ void Repository::open() {
   const int error = known ? git_remote_set_url(repository, remote_name, options_.url.c_str())
                           : git_remote_create(&made, repository, remote_name, options_.url.c_str());
   git_remote_free(made);
-  if (error != 0) fail("use " + options_.url + " as the remote of " + path, "check [repository] url");
+  if (error != 0)
+    fail("use " + options_.url + " as the remote of " + path, "check [repository] url");
 }
 
 std::string Repository::ask(const std::vector<std::string>& arguments) {
@@ -158,15 +159,17 @@ void Repository::fetch() {
   const auto changed = changed_branches(ask(list));
   if (changed.empty()) return;
   // No tags: PyTorch has tens of thousands.
-  std::vector<std::string> bring{"fetch",          "--no-tags",       "--no-write-fetch-head",
-                                 "--progress",     "--no-auto-gc",    "--no-recurse-submodules",
+  std::vector<std::string> bring{"fetch",      "--no-tags",    "--no-write-fetch-head",
+                                 "--progress", "--no-auto-gc", "--no-recurse-submodules",
                                  remote_name};
   for (const auto& branch : changed)
     bring.push_back("+refs/heads/" + branch + ":" + tracking_ref(branch));
   ask(bring);
 }
 
-void Repository::stop() { stop_.request_stop(); }
+void Repository::stop() {
+  stop_.request_stop();
+}
 
 std::optional<Commit> Repository::find(const CommitSha& sha) const {
   const std::lock_guard lock(mutex_);
@@ -224,7 +227,8 @@ std::vector<ChangedPath> Repository::changed_paths(const CommitSha& from,
   git_diff* raw = nullptr;
   git_diff_options options = GIT_DIFF_OPTIONS_INIT;
   options.flags = GIT_DIFF_INCLUDE_TYPECHANGE;
-  if (git_diff_tree_to_tree(&raw, repository_.get(), old_tree.get(), new_tree.get(), &options) != 0) {
+  if (git_diff_tree_to_tree(&raw, repository_.get(), old_tree.get(), new_tree.get(), &options) !=
+      0) {
     fail(attempt, advice);
   }
   const DiffHandle diff(raw);
@@ -244,12 +248,14 @@ std::optional<std::string> Repository::file(const CommitSha& commit, std::string
   const auto tree = tree_of(repository_.get(), commit);
   if (!tree) return std::nullopt;
   git_tree_entry* found = nullptr;
-  if (git_tree_entry_bypath(&found, tree.get(), std::string(path).c_str()) != 0) return std::nullopt;
+  if (git_tree_entry_bypath(&found, tree.get(), std::string(path).c_str()) != 0)
+    return std::nullopt;
   const TreeEntryHandle entry(found);
   if (git_tree_entry_type(found) != GIT_OBJECT_BLOB) return std::nullopt;
   git_blob* raw = nullptr;
   if (git_blob_lookup(&raw, repository_.get(), git_tree_entry_id(found)) != 0) {
-    fail("read " + std::string(path) + " of commit " + commit.str() + " in " + options_.path.string(),
+    fail("read " + std::string(path) + " of commit " + commit.str() + " in " +
+             options_.path.string(),
          "the copy is damaged: remove it to have it made anew");
   }
   const BlobHandle blob(raw);

@@ -1,5 +1,6 @@
-// The watched repository: a bare copy in the service's data folder, read through libgit2 and fetched by
-// the git program. Built by the composition root; asked by discovery (identity), planner (ranges, overlays) and reports.
+// The watched repository: a bare copy in the service's data folder, read through libgit2 and
+// fetched by the git program. Built by the composition root; asked by discovery (identity), planner
+// (ranges, overlays) and reports.
 #pragma once
 
 #include <filesystem>
@@ -18,14 +19,15 @@ struct git_repository;
 namespace nightjar::git {
 
 struct RepositoryOptions {
-  std::string url;              // of the remote; a local path will do
-  std::filesystem::path path;   // of the bare copy; made if it is not there
+  std::string url;             // of the remote; a local path will do
+  std::filesystem::path path;  // of the bare copy; made if it is not there
   std::vector<std::string> branches = {"main", "nightly"};  // the first must exist
   NetworkLimits limits;
   std::function<void(std::string_view)> progress;  // each line that git says while fetching
 };
 
-// May be used from several threads. Only fetches wait for one another, readers never wait for a fetch.
+// May be used from several threads. Only fetches wait for one another, readers never wait for a
+// fetch.
 class Repository final : public CommitGraph {
  public:
   // Opens the copy or makes an empty one; no network. The first fetch() is the clone. Throws

@@ -1,4 +1,5 @@
-// What is said at the end: who is named, who is too small to be, and the sentence that goes with it.
+// What is said at the end: who is named, who is too small to be, and the sentence that goes with
+// it.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -10,15 +11,17 @@ namespace {
 
 // A step is named if its chance to be at least the threshold is no smaller.
 constexpr double least_chance = .005;
-// No step is worth blaming anybody for once the chance that any reaches the threshold is smaller than this. It is
-// looked at after every measurement, and so stricter than for a step that is named.
+// No step is worth blaming anybody for once the chance that any reaches the threshold is smaller
+// than this. It is looked at after every measurement, and so stricter than for a step that is
+// named.
 constexpr double no_chance = .0025;
-// A step as large as the threshold looks too small in one search of 200: it is looked at longer before it is
-// dropped. Where runs are quiet, and so cheap, one that is probably too small is so before it is named. The doubt
-// that is worth it shrinks with the noise: a chance of 4.5 % at CV 1 %, none from 1.7 % on.
+// A step as large as the threshold looks too small in one search of 200: it is looked at longer
+// before it is dropped. Where runs are quiet, and so cheap, one that is probably too small is so
+// before it is named. The doubt that is worth it shrinks with the noise: a chance of 4.5 % at CV 1
+// %, none from 1.7 % on.
 constexpr double surely_below = .0005, probably_below = .35;
 constexpr double quiet = .006, doubt_shrinks = 4;
-constexpr double longest_look = 4;  // times the usual runs of a search
+constexpr double longest_look = 4;        // times the usual runs of a search
 constexpr double certainly_differ = .01;  // P(nothing) under which the ends differ
 
 template <class... Values>
@@ -28,7 +31,8 @@ std::string text(const char* format, Values... values) {
   return out;
 }
 
-// "+4.2 % (3.2 to 5.2 %)" of a log change in units of the threshold, as the measured number changed.
+// "+4.2 % (3.2 to 5.2 %)" of a log change in units of the threshold, as the measured number
+// changed.
 std::string percents(double size, double sd, const Data& data) {
   const double unit = data.of_inverses ? -data.unit : data.unit;
   auto percent = [&](double log) { return 100 * std::expm1(log * unit); };
@@ -48,11 +52,13 @@ double sd_of_step(const Fit& fit, int k) {
 
 bool only_claimed(const Fit& fit, const Claim& claim) {
   const auto& gaps = fit.hypothesis.gaps;
-  return std::all_of(gaps.begin(), gaps.begin() + fit.hypothesis.count, [&](int gap) { return claim.has(gap); });
+  return std::all_of(gaps.begin(), gaps.begin() + fit.hypothesis.count,
+                     [&](int gap) { return claim.has(gap); });
 }
 
-// P(the step in `gap` is at least the threshold), given that there is one and that the claim's steps are all there
-// are: a further step that nothing confirmed would take away a part of its size.
+// P(the step in `gap` is at least the threshold), given that there is one and that the claim's
+// steps are all there are: a further step that nothing confirmed would take away a part of its
+// size.
 double chance_of_threshold(int gap, const Claim& claim, const Posterior& posterior) {
   const bool alone = std::any_of(posterior.fits.begin(), posterior.fits.end(), [&](const Fit& fit) {
     return fit.hypothesis.has(gap) && only_claimed(fit, claim);
@@ -74,7 +80,7 @@ NamedStep step_of(const Fit& fit, int k, double probability, const Data& data) {
   const auto gap = static_cast<std::size_t>(fit.hypothesis.gaps[static_cast<std::size_t>(k)]);
   const double size = fit.step(k), sd = sd_of_step(fit, k);
   auto ratio = [&](double log) { return std::exp(log * data.unit); };
-  return {data.commits[gap] + 1, data.commits[gap + 1], probability,
+  return {data.commits[gap] + 1, data.commits[gap + 1],   probability,
           ratio(size),           ratio(size - 1.96 * sd), ratio(size + 1.96 * sd)};
 }
 
@@ -87,18 +93,23 @@ std::string largest_of(const Claim& claim, const Posterior& posterior) {
         (largest < 0 || fit.step(k) > fit.step(largest)))
       largest = k;
   }
-  return "the largest step is " + percents(fit.step(largest), sd_of_step(fit, largest), posterior.data);
+  return "the largest step is " +
+         percents(fit.step(largest), sd_of_step(fit, largest), posterior.data);
 }
 
-// A step whose chance to be at least the threshold is smaller is looked at longer before it is named.
+// A step whose chance to be at least the threshold is smaller is looked at longer before it is
+// named.
 double doubtful(const Posterior& posterior) {
-  const double doubt = probably_below * std::pow(quiet / std::sqrt(posterior.noise.run), doubt_shrinks);
+  const double doubt =
+      probably_below * std::pow(quiet / std::sqrt(posterior.noise.run), doubt_shrinks);
   return std::clamp(doubt, least_chance, probably_below);
 }
 
 std::string certainty_of(const Claim& claim, const Posterior& posterior) {
-  return text("P(each named step is real) %.4f, P(a further step) %.4f, each confirmed in a fresh session, "
-              "after %d runs", claim.all_real, claim.further, posterior.data.runs());
+  return text(
+      "P(each named step is real) %.4f, P(a further step) %.4f, each confirmed in a fresh session, "
+      "after %d runs",
+      claim.all_real, claim.further, posterior.data.runs());
 }
 
 }  // namespace
@@ -116,7 +127,8 @@ EndsChange ends_change(const Posterior& posterior) {
       row.x[static_cast<std::size_t>(1 + k)] = 1;
     }
     const double spread = variance(fit, std::move(row));
-    out.reaches_threshold += posterior.share[i] * upper_tail((threshold_step - size) / std::sqrt(spread));
+    out.reaches_threshold +=
+        posterior.share[i] * upper_tail((threshold_step - size) / std::sqrt(spread));
     if (!first) continue;
     first = false;
     out.size = size;
@@ -132,7 +144,9 @@ EndsChange ends_change(const Posterior& posterior) {
   return out;
 }
 
-bool ends_differ(const Posterior& posterior) { return posterior.nothing <= certainly_differ; }
+bool ends_differ(const Posterior& posterior) {
+  return posterior.nothing <= certainly_differ;
+}
 
 bool no_step_to_blame(const Posterior& posterior) {
   return posterior.blamable < no_chance && ends_differ(posterior);
@@ -142,15 +156,18 @@ bool is_below_threshold(const Posterior& posterior) {
   return no_step_to_blame(posterior) && ends_change(posterior).reaches_threshold < .5;
 }
 
-std::optional<Measure> closer_look(const Claim& claim, const Posterior& posterior, const SearchPolicy& policy) {
+std::optional<Measure> closer_look(const Claim& claim, const Posterior& posterior,
+                                   const SearchPolicy& policy) {
   const Data& data = posterior.data;
-  if (data.runs() >= std::min<double>(policy.max_runs, longest_look * usual_runs(posterior, claim))) return std::nullopt;
+  if (data.runs() >= std::min<double>(policy.max_runs, longest_look * usual_runs(posterior, claim)))
+    return std::nullopt;
   const bool in_doubt = std::any_of(claim.gaps.begin(), claim.gaps.end(), [&](int gap) {
     const double chance = chance_of_threshold(gap, claim, posterior);
     return chance >= surely_below && chance < doubtful(posterior);
   });
   if (!in_doubt) return std::nullopt;
-  // All builds on either side tell how large the step is: a layout of their own averages out over them.
+  // All builds on either side tell how large the step is: a layout of their own averages out over
+  // them.
   Measure out;
   out.order = data.commits;
   out.new_session = data.in_session + data.builds() > policy.session_runs;
@@ -160,14 +177,19 @@ std::optional<Measure> closer_look(const Claim& claim, const Posterior& posterio
 Answer nobody(const Posterior& posterior, const std::string& why) {
   if (is_below_threshold(posterior)) {
     const EndsChange change = ends_change(posterior);
-    return {Answer::Outcome::below_threshold, {},
-            text("the ends differ by %s; below the threshold of %s, nobody is blamed, after %d runs",
-                 percents(change.size, change.sd, posterior.data).c_str(),
-                 threshold_text(posterior.data).c_str(), posterior.data.runs()), {}};
+    return {
+        Answer::Outcome::below_threshold,
+        {},
+        text("the ends differ by %s; below the threshold of %s, nobody is blamed, after %d runs",
+             percents(change.size, change.sd, posterior.data).c_str(),
+             threshold_text(posterior.data).c_str(), posterior.data.runs()),
+        {}};
   }
-  return {Answer::Outcome::not_reproduced, {},
+  return {Answer::Outcome::not_reproduced,
+          {},
           text("%s: P(no step) %.4f, P(too small to matter) %.4f, after %d runs", why.c_str(),
-               posterior.nothing, posterior.too_small, posterior.data.runs()), {}};
+               posterior.nothing, posterior.too_small, posterior.data.runs()),
+          {}};
 }
 
 Answer named(const Claim& claim, const Posterior& posterior) {
@@ -178,29 +200,33 @@ Answer named(const Claim& claim, const Posterior& posterior) {
     const int gap = fit.hypothesis.gaps[static_cast<std::size_t>(k)];
     if (!claim.has(gap)) continue;
     const bool may_be = chance_of_threshold(gap, claim, posterior) >= least_chance;
-    (may_be ? out.culprits : out.smaller).push_back(step_of(fit, k, chance_of_step(gap, posterior), data));
+    (may_be ? out.culprits : out.smaller)
+        .push_back(step_of(fit, k, chance_of_step(gap, posterior), data));
   }
   const std::string certainty = certainty_of(claim, posterior);
   if (!out.culprits.empty()) {
     out.outcome = Answer::Outcome::culprit;
     out.rule = certainty;
     if (!out.smaller.empty())
-      out.rule += "; " + std::to_string(out.smaller.size()) + " certain but below the threshold of " + threshold_text(data);
+      out.rule += "; " + std::to_string(out.smaller.size()) +
+                  " certain but below the threshold of " + threshold_text(data);
     return out;
   }
   const EndsChange change = ends_change(posterior);
   const std::string largest = largest_of(claim, posterior);
   if (change.reaches_threshold < .5) {
     out.outcome = Answer::Outcome::below_threshold;
-    out.rule = largest + "; below the threshold of " + threshold_text(data) + ", nobody is blamed; " + certainty;
+    out.rule = largest + "; below the threshold of " + threshold_text(data) +
+               ", nobody is blamed; " + certainty;
     return out;
   }
   const std::string together = percents(change.size, change.sd, data);
   if (out.smaller.size() >= 2) {
     std::swap(out.culprits, out.smaller);
     out.outcome = Answer::Outcome::several_small;
-    out.rule = "no single step reaches the threshold of " + threshold_text(data) + ": " + largest + "; " +
-               std::to_string(out.culprits.size()) + " together are " + together + "; " + certainty;
+    out.rule = "no single step reaches the threshold of " + threshold_text(data) + ": " + largest +
+               "; " + std::to_string(out.culprits.size()) + " together are " + together + "; " +
+               certainty;
     return out;
   }
   out.rule = "the ends differ by " + together + ", but " + largest +

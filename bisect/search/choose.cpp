@@ -9,8 +9,8 @@ namespace {
 constexpr std::array run_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr std::size_t most_hypotheses = 14;
 constexpr double least_share = 5e-4;
-constexpr double summary_loss = 1.15;   // variance of a robust summary against a mean's
-constexpr double build_below = .05;     // P(nothing) under which a build may be paid for
+constexpr double summary_loss = 1.15;  // variance of a robust summary against a mean's
+constexpr double build_below = .05;    // P(nothing) under which a build may be paid for
 
 // What each hypothesis expects of one measurement.
 struct Expectations {
@@ -44,8 +44,12 @@ class Chooser {
  public:
   Chooser(const Posterior& posterior, const Claim& claim, const SearchLog& log,
           const SearchPolicy& policy)
-      : posterior_(posterior), data_(posterior.data), log_(log), policy_(policy),
-        run_variance_(posterior.noise.run * summary_loss), small_counts_(ends_differ(posterior)) {
+      : posterior_(posterior),
+        data_(posterior.data),
+        log_(log),
+        policy_(policy),
+        run_variance_(posterior.noise.run * summary_loss),
+        small_counts_(ends_differ(posterior)) {
     weigh(claim);
   }
 
@@ -70,7 +74,8 @@ class Chooser {
   }
 
  private:
-  // The hypotheses that matter; strict supersets of the claim by the chance that their extra step matters.
+  // The hypotheses that matter; strict supersets of the claim by the chance that their extra step
+  // matters.
   void weigh(const Claim& claim) {
     const std::vector<double> all = weights(claim);
     double sum = 0;
@@ -125,13 +130,14 @@ class Chooser {
     }
     const auto [low, high] = std::minmax_element(expect.mean.begin(), expect.mean.end());
     if (*high - *low < 1e-4) return;
-    expect.variance = variance(*kept_[0], prediction_row(*kept_[0], data_, posterior_.noise,
-                                                         build, true, fresh));
+    expect.variance =
+        variance(*kept_[0], prediction_row(*kept_[0], data_, posterior_.noise, build, true, fresh));
     consider(data_.commits[static_cast<std::size_t>(build)], fresh, expect,
              fresh ? policy_.session_cost : 0);
   }
 
-  // Commits not measured yet: in each gap that may hold a step its midpoint and the posterior median.
+  // Commits not measured yet: in each gap that may hold a step its midpoint and the posterior
+  // median.
   void look_at_gaps(bool may_build) {
     double left = 0;
     for (int gap = 0; gap < data_.gaps(); ++gap) {
@@ -166,10 +172,9 @@ class Chooser {
     }
     std::vector<std::pair<int, double>> out;
     auto nearest = [&](auto distance) {
-      const auto it = std::min_element(usable.begin(), usable.end(),
-                                       [&](const auto& a, const auto& b) {
-                                         return distance(a.second) < distance(b.second);
-                                       });
+      const auto it = std::min_element(
+          usable.begin(), usable.end(),
+          [&](const auto& a, const auto& b) { return distance(a.second) < distance(b.second); });
       if (it != usable.end() && std::find(out.begin(), out.end(), *it) == out.end()) {
         out.push_back(*it);
       }
@@ -195,10 +200,11 @@ class Chooser {
           expect.add(share_[i], fit.level(gap + .5) + session);
         }
       }
-      expect.variance = variance(*kept_[0], prediction_row(*kept_[0], data_, posterior_.noise,
-                                                           gap + .5, false, fresh));
+      expect.variance = variance(
+          *kept_[0], prediction_row(*kept_[0], data_, posterior_.noise, gap + .5, false, fresh));
       const double session_cost = fresh ? policy_.session_cost : 0;
-      consider(commit, fresh, expect, built ? session_cost : std::max(policy_.build_cost, session_cost));
+      consider(commit, fresh, expect,
+               built ? session_cost : std::max(policy_.build_cost, session_cost));
     }
   }
 
@@ -230,7 +236,8 @@ class Chooser {
   const SearchLog& log_;
   const SearchPolicy& policy_;
   double run_variance_;
-  bool small_counts_;  // what the ends certainly differ by is worth a build, be it small: only builds tell layouts
+  bool small_counts_;  // what the ends certainly differ by is worth a build, be it small: only
+                       // builds tell layouts
   std::vector<const Fit*> kept_;
   std::vector<double> share_;
   double best_score_ = 0;

@@ -12,8 +12,8 @@ void weigh(Claim& claim, const Posterior& posterior) {
     const Fit& fit = posterior.fits[i];
     const Hypothesis& h = fit.hypothesis;
     if (h.kind == Kind::nothing || h.kind == Kind::better) continue;
-    const bool holds = std::all_of(claim.gaps.begin(), claim.gaps.end(),
-                                   [&](int gap) { return h.has(gap); });
+    const bool holds =
+        std::all_of(claim.gaps.begin(), claim.gaps.end(), [&](int gap) { return h.has(gap); });
     if (!holds) continue;
     double real = 1, alone = 1;
     for (std::size_t k = 0; h.kind == Kind::steps && k < static_cast<std::size_t>(h.count); ++k) {
@@ -81,9 +81,8 @@ bool is_cell(int gap, const Data& data, const SearchLog& log) {
 }
 
 bool all_cells(const Claim& claim, const Data& data, const SearchLog& log) {
-  return !claim.gaps.empty() &&
-         std::all_of(claim.gaps.begin(), claim.gaps.end(),
-                     [&](int gap) { return is_cell(gap, data, log); });
+  return !claim.gaps.empty() && std::all_of(claim.gaps.begin(), claim.gaps.end(),
+                                            [&](int gap) { return is_cell(gap, data, log); });
 }
 
 Belief belief_of(const Posterior& posterior) {

@@ -9,8 +9,9 @@
 namespace nightjar::bisect::search {
 namespace {
 
-// The claimed shift over its error when fresh runs are looked at first. Their odds are nearly a likelihood
-// ratio: however often one looks, a step that is not there passes once in exp(odds_to_pass) times or less.
+// The claimed shift over its error when fresh runs are looked at first. Their odds are nearly a
+// likelihood ratio: however often one looks, a step that is not there passes once in
+// exp(odds_to_pass) times or less.
 constexpr double first_z = 1.55;
 constexpr double odds_to_pass = 2;   // nats for the claimed step: 7 to 1, from fresh runs alone
 constexpr double least_shift = .33;  // of the claimed step, in the median difference of fresh runs
@@ -60,9 +61,10 @@ Data fresh_runs(const Data& data, int gap, int session) {
   }
   out.build_blocks.push_back(static_cast<int>(out.blocks.size()));
   if (out.sessions == 0) return out;
-  // The level's prior is about 0. Further up, behind another large step, it would rather call the good
-  // side's runs outliers of a lower level than see that there is no step.
-  const auto first_bad = static_cast<std::size_t>(out.blocks[static_cast<std::size_t>(out.build_blocks[1])].first);
+  // The level's prior is about 0. Further up, behind another large step, it would rather call the
+  // good side's runs outliers of a lower level than see that there is no step.
+  const auto first_bad =
+      static_cast<std::size_t>(out.blocks[static_cast<std::size_t>(out.build_blocks[1])].first);
   const double level = median(std::span(out.y).first(first_bad));
   for (double& y : out.y) y -= level;
   guess_outliers(out);
@@ -81,7 +83,8 @@ double runs_a_side(const Data& fresh) {
   return sum;
 }
 
-// Median of the differences between runs of both sides within a session: no model of what an outlier is.
+// Median of the differences between runs of both sides within a session: no model of what an
+// outlier is.
 double median_shift(const Data& fresh) {
   std::vector<double> shifts;
   for (const Block& good : fresh.blocks) {
@@ -89,7 +92,8 @@ double median_shift(const Data& fresh) {
       if (good.build != 0 || bad.build != 1 || good.session != bad.session) continue;
       for (int i = good.first; i < good.first + good.count; ++i) {
         for (int j = bad.first; j < bad.first + bad.count; ++j) {
-          shifts.push_back(fresh.y[static_cast<std::size_t>(j)] - fresh.y[static_cast<std::size_t>(i)]);
+          shifts.push_back(fresh.y[static_cast<std::size_t>(j)] -
+                           fresh.y[static_cast<std::size_t>(i)]);
         }
       }
     }
@@ -97,15 +101,17 @@ double median_shift(const Data& fresh) {
   return median(shifts);
 }
 
-// Sd of runs around their own block's level, from the median difference of pairs: it knows neither a level nor
-// what an outlier is. A machine whose speed wanders while the step is confirmed scatters more than it did before.
+// Sd of runs around their own block's level, from the median difference of pairs: it knows neither
+// a level nor what an outlier is. A machine whose speed wanders while the step is confirmed
+// scatters more than it did before.
 double scatter(const Data& fresh) {
   constexpr double of_a_pair = .954;  // median |x - y| of two normal values with sd 1
   std::vector<double> pairs;
   for (const Block& block : fresh.blocks)
     for (int i = block.first; i < block.first + block.count; ++i)
       for (int j = block.first; j < i; ++j)
-        pairs.push_back(std::abs(fresh.y[static_cast<std::size_t>(i)] - fresh.y[static_cast<std::size_t>(j)]));
+        pairs.push_back(
+            std::abs(fresh.y[static_cast<std::size_t>(i)] - fresh.y[static_cast<std::size_t>(j)]));
   return pairs.empty() ? 0 : median(pairs) / of_a_pair;
 }
 
@@ -126,7 +132,8 @@ Check check_step(int gap, double size, const Posterior& posterior) {
   Check out;
   out.fresh_after = std::max(first_session(data, gap), first_session(data, gap + 1));
   const double relevant = std::max(size, least_step);
-  const double ideal = 2 * robust_loss * posterior.noise.run * first_z * first_z / (relevant * relevant);
+  const double ideal =
+      2 * robust_loss * posterior.noise.run * first_z * first_z / (relevant * relevant);
   const int wanted = std::max(fewest_runs, static_cast<int>(std::ceil(ideal - 1e-9)));
   Data fresh = fresh_runs(data, gap, out.fresh_after);
   fresh.claimed = relevant;
@@ -160,7 +167,8 @@ std::optional<Measure> confirmation(const Claim& claim, const Posterior& posteri
     const Check check = check_step(gap, fit.step(k), posterior);
     if (check.passed) continue;
     wanted.emplace_back(gap, check.missing);
-    if (check.again_in_new_session || check.fresh_after >= data.sessions - 1) out.new_session = true;
+    if (check.again_in_new_session || check.fresh_after >= data.sessions - 1)
+      out.new_session = true;
   }
   if (wanted.empty()) return std::nullopt;
   const int limit = std::min(largest_batch(posterior), policy.session_runs);

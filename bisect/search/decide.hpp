@@ -1,4 +1,5 @@
-// From the posterior to the next step: what could be answered, whether it is confirmed, what to measure.
+// From the posterior to the next step: what could be answered, whether it is confirmed, what to
+// measure.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +12,9 @@ namespace nightjar::bisect::search {
 // What the best hypothesis with steps would have us say.
 struct Claim {
   int fit = -1;
-  std::vector<int> gaps;   // of the steps that make it worse
-  double all_real = 0;     // P(each of them is a real worsening)
-  double further = 0;      // P(they are, and there is another that matters)
+  std::vector<int> gaps;  // of the steps that make it worse
+  double all_real = 0;    // P(each of them is a real worsening)
+  double further = 0;     // P(they are, and there is another that matters)
 
   bool has(int gap) const { return std::find(gaps.begin(), gaps.end(), gap) != gaps.end(); }
 };
@@ -29,13 +30,13 @@ bool is_cell(int gap, const Data& data, const SearchLog& log);
 // For a whole claim.
 bool all_cells(const Claim& claim, const Data& data, const SearchLog& log);
 
-// A claim is confirmed by its boundary commits measured side by side in sessions that began after both
-// had been seen: the model's own certainty is not enough where the machine was disturbed.
+// A claim is confirmed by its boundary commits measured side by side in sessions that began after
+// both had been seen: the model's own certainty is not enough where the machine was disturbed.
 struct Check {
   bool passed = false;
-  int missing = 0;          // runs still needed on each side
+  int missing = 0;                    // runs still needed on each side
   bool again_in_new_session = false;  // the fresh runs speak against it
-  int fresh_after = 0;      // dense index of the last session that is too old to count
+  int fresh_after = 0;                // dense index of the last session that is too old to count
 };
 Check check_step(int gap, double size, const Posterior& posterior);
 // The interleaved runs that the claim's unconfirmed steps need; nullopt: none.
@@ -46,8 +47,8 @@ std::optional<Measure> confirmation(const Claim& claim, const Posterior& posteri
 Measure choose(const Posterior& posterior, const Claim& claim, const SearchLog& log,
                const SearchPolicy& policy);
 
-// If the choice is a commit not built yet and there are several builders: asks for a round of builds at the
-// quantiles j / (R + 1) of the posterior, and measures the one nearest to the choice.
+// If the choice is a commit not built yet and there are several builders: asks for a round of
+// builds at the quantiles j / (R + 1) of the posterior, and measures the one nearest to the choice.
 void build_in_rounds(Measure& measure, const Posterior& posterior, const SearchLog& log,
                      const SearchPolicy& policy);
 
@@ -55,10 +56,11 @@ void build_in_rounds(Measure& measure, const Posterior& posterior, const SearchL
 int largest_batch(const Posterior& posterior);
 
 Belief belief_of(const Posterior& posterior);
-// Runs until an answer: a rough guess for people who wait. `confirming`: runs that confirm the claim now; 0: none.
+// Runs until an answer: a rough guess for people who wait. `confirming`: runs that confirm the
+// claim now; 0: none.
 double expected_rest(const Posterior& posterior, const Claim& claim, int confirming);
-// Runs that a search takes from its beginning to its end with noise like this and as many steps, the smallest
-// of them the claim's or one of the threshold.
+// Runs that a search takes from its beginning to its end with noise like this and as many steps,
+// the smallest of them the claim's or one of the threshold.
 double usual_runs(const Posterior& posterior, const Claim& claim);
 
 // What the runs say about all steps together, and P(they reach the threshold).
@@ -75,7 +77,8 @@ bool no_step_to_blame(const Posterior& posterior);
 bool is_below_threshold(const Posterior& posterior);
 
 // More runs of every build, if whether a step of the claim is named hangs on them.
-std::optional<Measure> closer_look(const Claim& claim, const Posterior& posterior, const SearchPolicy& policy);
+std::optional<Measure> closer_look(const Claim& claim, const Posterior& posterior,
+                                   const SearchPolicy& policy);
 
 // The answers: without any step told apart, and for a claim that is certain.
 Answer nobody(const Posterior& posterior, const std::string& why);

@@ -1,6 +1,7 @@
-// How many runs are still to go. Reproducing, each bit of who did it, confirming, and finding that nobody did it
-// are straight lines in (sd of a run / step)^2, through what the worlds of tests/bench/verdicts_bench.cpp took at
-// CV 1 to 10 %. Bits left over bits a run was refused: at the ends it foretold up to seven times too many.
+// How many runs are still to go. Reproducing, each bit of who did it, confirming, and finding that
+// nobody did it are straight lines in (sd of a run / step)^2, through what the worlds of
+// tests/bench/verdicts_bench.cpp took at CV 1 to 10 %. Bits left over bits a run was refused: at
+// the ends it foretold up to seven times too many.
 #include <algorithm>
 #include <cmath>
 
@@ -29,9 +30,15 @@ double bits_left(const Posterior& posterior, double stepped) {
 }
 
 // What each part of a search takes, in runs; `unit`: variance of a run over the square of the step.
-double to_reproduce(double unit) { return 10 + 33 * unit; }
-double for_a_bit(double unit) { return 1.8 + 18 * unit; }
-double to_confirm(double unit) { return 6 + 23 * unit; }
+double to_reproduce(double unit) {
+  return 10 + 33 * unit;
+}
+double for_a_bit(double unit) {
+  return 1.8 + 18 * unit;
+}
+double to_confirm(double unit) {
+  return 6 + 23 * unit;
+}
 
 double size_of(const Posterior& posterior, const Claim& claim) {
   const Fit& best = posterior.fits[static_cast<std::size_t>(claim.fit)];
@@ -56,7 +63,8 @@ double usual_runs(const Posterior& posterior, const Claim& claim) {
 double expected_rest(const Posterior& posterior, const Claim& claim, int confirming) {
   const Data& data = posterior.data;
   const double idle = posterior.nothing + posterior.too_small, stepped = 1 - idle;
-  const double nobody = 10 + 123 * posterior.noise.run / (threshold_step * threshold_step) - data.runs();
+  const double nobody =
+      10 + 123 * posterior.noise.run / (threshold_step * threshold_step) - data.runs();
   double rest = idle * std::max(nobody, fewest);
   if (claim.fit < 0 || stepped <= 0) return rest;
   const double size = size_of(posterior, claim), unit = posterior.noise.run / (size * size);

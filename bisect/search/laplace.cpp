@@ -9,7 +9,8 @@ constexpr double least_curvature = .1;  // of a run's EM weight
 // Two components: a run is ordinary, or slower by N(outlier_mean, data.outlier_sd^2).
 struct Mixture {
   Mixture(const Noise& noise, double outlier_sd)
-      : narrow(1 / noise.run), wide(1 / (noise.run + outlier_sd * outlier_sd)),
+      : narrow(1 / noise.run),
+        wide(1 / (noise.run + outlier_sd * outlier_sd)),
         ordinary(std::log(1 - noise.outliers) + .5 * std::log(narrow)),
         outlying(std::log(noise.outliers) + .5 * std::log(wide)) {}
   double narrow, wide, ordinary, outlying;
@@ -24,8 +25,13 @@ struct Mixture {
 class Fitter {
  public:
   Fitter(const Hypothesis& hypothesis, const Data& data, const Noise& noise, const Labels& labels)
-      : data_(data), noise_(noise), mixture_(noise, data.outlier_sd), prior_(step_prior(hypothesis, data)),
-        weight_(data.blocks.size()), moment_(data.blocks.size()), mean_(data.blocks.size()) {
+      : data_(data),
+        noise_(noise),
+        mixture_(noise, data.outlier_sd),
+        prior_(step_prior(hypothesis, data)),
+        weight_(data.blocks.size()),
+        moment_(data.blocks.size()),
+        mean_(data.blocks.size()) {
     fit_.hypothesis = hypothesis;
     fit_.outlying = labels;
     fit_.layout.resize(data.commits.size());
@@ -170,7 +176,8 @@ class Fitter {
 
 }  // namespace
 
-Fit fit(const Hypothesis& hypothesis, const Data& data, const Noise& noise, const Labels& labels, int rounds) {
+Fit fit(const Hypothesis& hypothesis, const Data& data, const Noise& noise, const Labels& labels,
+        int rounds) {
   return Fitter(hypothesis, data, noise, labels).run(rounds);
 }
 

@@ -6,17 +6,17 @@
 
 namespace nightjar::bisect::search {
 
-// Parameters in order: mu, D_1..D_K, d_0..d_(T-1). Layout terms are eliminated from the system, as each
-// build has one of its own; `layout` holds their modes.
+// Parameters in order: mu, D_1..D_K, d_0..d_(T-1). Layout terms are eliminated from the system, as
+// each build has one of its own; `layout` holds their modes.
 struct Fit {
   Hypothesis hypothesis;
-  double log_posterior = 0;          // evidence and prior of the hypothesis
+  double log_posterior = 0;  // evidence and prior of the hypothesis
   std::vector<double> theta;
   std::vector<double> layout;
   std::vector<double> block_weight;  // precision that each block brings
   std::vector<double> build_weight;  // precision of each build's layout term, prior included
   Labels outlying;
-  Lower factor;                      // of the posterior precision of theta
+  Lower factor;                               // of the posterior precision of theta
   std::array<double, most_steps> worse{};     // P(step k is a worsening that matters)
   std::array<double, most_steps> relevant{};  // P(it is not small beside the largest)
   std::array<double, most_steps> blamable{};  // P(it is at least the threshold)
@@ -35,9 +35,10 @@ struct Fit {
   }
 };
 
-// `labels`: where to start from; a better start finds a better mode. `rounds` of weighted least squares and
-// outlier weights: one is enough from the labels of a fit to much the same noise.
-Fit fit(const Hypothesis& hypothesis, const Data& data, const Noise& noise, const Labels& labels, int rounds = 5);
+// `labels`: where to start from; a better start finds a better mode. `rounds` of weighted least
+// squares and outlier weights: one is enough from the labels of a fit to much the same noise.
+Fit fit(const Hypothesis& hypothesis, const Data& data, const Noise& noise, const Labels& labels,
+        int rounds = 5);
 
 // The linear system of fixed weights: `weight` and `moment` (weight times value) of each block.
 struct System {
@@ -50,8 +51,9 @@ struct System {
 void assemble(System& system, const Hypothesis& hypothesis, const Data& data, const Noise& noise,
               const std::vector<double>& weight, const std::vector<double>& moment);
 
-// Row of a prediction for a build in the newest session (or one after it), in theta's order, and the
-// variance of what the row leaves out. `rank` as in level(); measured: its own layout term is known.
+// Row of a prediction for a build in the newest session (or one after it), in theta's order, and
+// the variance of what the row leaves out. `rank` as in level(); measured: its own layout term is
+// known.
 struct Row {
   std::vector<double> x;
   double rest = 0;

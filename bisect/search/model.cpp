@@ -6,43 +6,50 @@
 namespace nightjar::bisect::search {
 namespace {
 
-constexpr double p_nothing = .30;       // no step that matters
-constexpr double p_small = .20;         // of those: a small step
-constexpr double p_better = .02;        // of those: an improvement
-constexpr double p_further = .15;       // a further step, once there is one
-constexpr double flat_share = .3;       // of the prior of further steps: gaps alike
+constexpr double p_nothing = .30;  // no step that matters
+constexpr double p_small = .20;    // of those: a small step
+constexpr double p_better = .02;   // of those: an improvement
+constexpr double p_further = .15;  // a further step, once there is one
+constexpr double flat_share = .3;  // of the prior of further steps: gaps alike
 constexpr double small_sd = .012;
-constexpr double claimed_share = .25;   // sd of a claimed step, relative
+constexpr double claimed_share = .25;  // sd of a claimed step, relative
 constexpr double first_mean = .10, further_mean = .06, step_sd = .12;
 
 }  // namespace
 
-double upper_tail(double z) { return .5 * std::erfc(z / std::sqrt(2.0)); }
+double upper_tail(double z) {
+  return .5 * std::erfc(z / std::sqrt(2.0));
+}
 
 StepPrior step_prior(const Hypothesis& hypothesis, const Data& data) {
   // A change of several hundred per cent is seen at once; the prior must not pull it down.
   const double sd = std::max(step_sd, .5 * std::abs(data.end_change));
   switch (hypothesis.kind) {
-    case Kind::small: return {0, small_sd, false, false};
-    case Kind::better: return {-first_mean, sd, false, true};
+    case Kind::small:
+      return {0, small_sd, false, false};
+    case Kind::better:
+      return {-first_mean, sd, false, true};
     case Kind::steps:
       if (data.claimed > 0) return {data.claimed, claimed_share * data.claimed, true, false};
       if (hypothesis.count == 1) return {first_mean, sd, true, false};
       return {further_mean, sd, true, true};
-    case Kind::nothing: break;
+    case Kind::nothing:
+      break;
   }
   return {};
 }
 
 double log_prior(const Hypothesis& hypothesis, const Data& data) {
-  auto mass = [&](int gap) {
-    return std::max(data.mass[static_cast<std::size_t>(gap)], 1e-12);
-  };
+  auto mass = [&](int gap) { return std::max(data.mass[static_cast<std::size_t>(gap)], 1e-12); };
   switch (hypothesis.kind) {
-    case Kind::nothing: return std::log(p_nothing * (1 - p_small - p_better));
-    case Kind::small: return std::log(p_nothing * p_small * mass(hypothesis.gaps[0]));
-    case Kind::better: return std::log(p_nothing * p_better * mass(hypothesis.gaps[0]));
-    case Kind::steps: break;
+    case Kind::nothing:
+      return std::log(p_nothing * (1 - p_small - p_better));
+    case Kind::small:
+      return std::log(p_nothing * p_small * mass(hypothesis.gaps[0]));
+    case Kind::better:
+      return std::log(p_nothing * p_better * mass(hypothesis.gaps[0]));
+    case Kind::steps:
+      break;
   }
   double log = std::log((1 - p_nothing) * (1 - p_further));
   if (hypothesis.count == 1) return log + std::log(mass(hypothesis.gaps[0]));

@@ -1,8 +1,9 @@
 // The model of the search: what a run's log value is made of, and what could have happened.
 //   y = mu + sum over steps k of D_k [commit beyond gap g_k] + d_session + b_build + e
-// d is AR(1) over sessions, b the layout of a build, e normal with one-sided outliers. A gap lies between
-// neighbouring measured commits. All logs are in units of the threshold: it is log 1.07 here, whatever the
-// policy says, and so every constant of the model follows it. Inside the bisect room only.
+// d is AR(1) over sessions, b the layout of a build, e normal with one-sided outliers. A gap lies
+// between neighbouring measured commits. All logs are in units of the threshold: it is log 1.07
+// here, whatever the policy says, and so every constant of the model follows it. Inside the bisect
+// room only.
 #pragma once
 
 #include <array>
@@ -14,13 +15,13 @@
 namespace nightjar::bisect::search {
 
 inline const double threshold_step = std::log1p(.07);
-constexpr double least_step = .035;       // smaller steps (of logs) do not matter
-constexpr double relative_step = .2;      // nor do those under this share of the largest
+constexpr double least_step = .035;   // smaller steps (of logs) do not matter
+constexpr double relative_step = .2;  // nor do those under this share of the largest
 constexpr double outlier_mean = .20;
 constexpr double session_correlation = .6;
 constexpr int most_steps = 5;
 
-constexpr double usual_layout = .003;     // sd between builds that should be alike
+constexpr double usual_layout = .003;  // sd between builds that should be alike
 
 // Variances of logs; `outliers` is the share of outlying runs.
 struct Noise {

@@ -15,15 +15,17 @@ constexpr double nobody_certainty = .9985;
 constexpr double most_nothing = .002, most_small = .05;
 // A claim this likely is worth confirming: the runs count for the posterior all the same.
 constexpr double claim_from = .80, further_from = .15, nothing_from = .10;
-// A claim that is certain and confirmed does not wait for the rest of `further_from` to be excluded when its
-// search has taken so many times what one for a step of the threshold takes: where builds' layouts scatter, no
-// run ends that doubt. At 1.0 second culprits are missed (+7 and +20 %: exact in .963 instead of .990).
+// A claim that is certain and confirmed does not wait for the rest of `further_from` to be excluded
+// when its search has taken so many times what one for a step of the threshold takes: where builds'
+// layouts scatter, no run ends that doubt. At 1.0 second culprits are missed (+7 and +20 %: exact
+// in .963 instead of .990).
 constexpr double patience = 1.25;
-// After so many times the usual runs, the steps of a claim that are certain do not wait for the others of it.
+// After so many times the usual runs, the steps of a claim that are certain do not wait for the
+// others of it.
 constexpr double stubbornness = 2.5;
 
-// The chance of a further step that is left open. Missing one costs the same everywhere; excluding it costs
-// runs as the variance of one, so that a noisy series leaves twice as much open.
+// The chance of a further step that is left open. Missing one costs the same everywhere; excluding
+// it costs runs as the variance of one, so that a noisy series leaves twice as much open.
 double most_further(const Posterior& posterior) {
   return std::clamp(12 * posterior.noise.run, .015, .03);
 }
@@ -93,10 +95,10 @@ Belief prior_belief(const SearchLog& log) {
   return out;
 }
 
-// What is certain is named without the rest, when no run is left for that, or when part of a claim can be neither
-// confirmed nor given up.
-std::optional<Answer> without_the_rest(const Claim& said, const Posterior& posterior, const SearchLog& log,
-                                       const SearchPolicy& policy) {
+// What is certain is named without the rest, when no run is left for that, or when part of a claim
+// can be neither confirmed nor given up.
+std::optional<Answer> without_the_rest(const Claim& said, const Posterior& posterior,
+                                       const SearchLog& log, const SearchPolicy& policy) {
   const int runs = posterior.data.runs();
   const bool spent = runs >= policy.max_runs;
   const bool stuck = runs >= stubbornness * usual_runs(posterior, said);
@@ -121,7 +123,8 @@ bool is_promising(const Claim& said, const Posterior& posterior, const SearchLog
 }
 
 // Nothing is left to be learnt but what would change nothing.
-bool is_sure(const Claim& said, const Posterior& posterior, const SearchPolicy& policy, bool below) {
+bool is_sure(const Claim& said, const Posterior& posterior, const SearchPolicy& policy,
+             bool below) {
   if (said.all_real < policy.certainty || posterior.nothing >= most_nothing) return false;
   if (below) return true;
   const bool patient = posterior.data.runs() < patience * usual_runs(posterior, said);
@@ -135,7 +138,8 @@ std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog
   const Claim said = claim(posterior);
   const double idle = posterior.nothing + posterior.too_small;
   const bool below = is_below_threshold(posterior);
-  // A change under half of the threshold is not worth a place; a larger one is, though nobody is blamed for it.
+  // A change under half of the threshold is not worth a place; a larger one is, though nobody is
+  // blamed for it.
   const bool minute = below && ends_change(posterior).size < least_step;
   if (idle > nobody_certainty || said.fit < 0 || minute) return nobody(posterior, "not reproduced");
   std::optional<Measure> confirming;
@@ -152,7 +156,8 @@ std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog
     return nobody(posterior, "not reproduced within the runs allowed for it");
   }
   const int confirms = confirming ? static_cast<int>(confirming->order.size()) : 0;
-  belief.expected_runs = std::min<double>(policy.max_runs - data.runs(), expected_rest(posterior, said, confirms));
+  belief.expected_runs =
+      std::min<double>(policy.max_runs - data.runs(), expected_rest(posterior, said, confirms));
   if (confirming) return *confirming;
   Measure chosen = choose(posterior, said, log, policy);
   build_in_rounds(chosen, posterior, log, policy);
@@ -163,7 +168,8 @@ std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog
 
 NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
   validate(log);
-  require(std::isfinite(policy.threshold) && policy.threshold > 0, "the threshold is not positive and finite");
+  require(std::isfinite(policy.threshold) && policy.threshold > 0,
+          "the threshold is not positive and finite");
   const SearchLog usable = without_untestable(log);
   auto runs_of = [&](int commit) {
     return static_cast<int>(

@@ -48,7 +48,8 @@ void add_sessions(Moments& sum, const Fit& fit, const Data& data, const Lower& v
       continue;
     }
     const double step = d - rho * fit.theta[at - 1];
-    const double spread = v.at(at, at) + rho * rho * v.at(at - 1, at - 1) - 2 * rho * v.at(at, at - 1);
+    const double spread =
+        v.at(at, at) + rho * rho * v.at(at - 1, at - 1) - 2 * rho * v.at(at, at - 1);
     sum.sessions += (step * step + spread) / (1 - rho * rho);
   }
 }
@@ -103,15 +104,16 @@ Noise updated_noise(const Fit& fit, const Data& data) {
   const Lower v = covariance(fit.factor);
   Moments sum;
   add_sessions(sum, fit, data, v);
-  for (std::size_t build = 0; build < data.commits.size(); ++build) add_build(sum, fit, data, v, build);
+  for (std::size_t build = 0; build < data.commits.size(); ++build)
+    add_build(sum, fit, data, v, build);
   auto with_prior = [](double total, double count, double sd, double prior_count) {
     return (total + prior_count * sd * sd) / (count + prior_count);
   };
   Noise out;
   out.run = std::max(with_prior(sum.square, sum.weight, data.first_sd, data.known_runs),
                      least_run_sd * least_run_sd);
-  out.outliers = (sum.outliers + outlier_prior * outlier_prior_count) /
-                 (data.runs() + outlier_prior_count);
+  out.outliers =
+      (sum.outliers + outlier_prior * outlier_prior_count) / (data.runs() + outlier_prior_count);
   out.session = with_prior(sum.sessions, data.sessions, session_prior_sd, session_prior_count);
   out.layout = with_prior(sum.layouts, data.builds(), usual_layout, layout_prior_count);
   return out;

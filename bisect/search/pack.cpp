@@ -11,7 +11,8 @@ namespace {
 
 constexpr double least_sd = .004;
 constexpr double caution = 1.4;  // a median deviation of ten runs is often too small
-// Outliers are a machine's, and do not shrink with the threshold: the largest lies within so many sd.
+// Outliers are a machine's, and do not shrink with the threshold: the largest lies within so many
+// sd.
 constexpr double largest_outlier_z = 3;
 
 // Log values of `commit` in the first session that has it.
@@ -101,8 +102,8 @@ Data pack(const SearchLog& log, const SearchPolicy& policy) {
       data.build_blocks.push_back(static_cast<int>(data.blocks.size()));
     }
     std::sort(values.begin(), values.end());
-    data.blocks.push_back({session_index[session], data.builds() - 1, data.runs(),
-                           static_cast<int>(values.size())});
+    data.blocks.push_back(
+        {session_index[session], data.builds() - 1, data.runs(), static_cast<int>(values.size())});
     data.y.insert(data.y.end(), values.begin(), values.end());
     if (session == data.last_session) data.in_session += static_cast<int>(values.size());
   }

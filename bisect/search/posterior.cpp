@@ -1,5 +1,5 @@
-// From the log to probabilities: noise first, under the leading hypothesis, then every hypothesis that may
-// matter by Laplace.
+// From the log to probabilities: noise first, under the leading hypothesis, then every hypothesis
+// that may matter by Laplace.
 #include "bisect/search/posterior.hpp"
 
 #include <algorithm>
@@ -9,12 +9,13 @@ namespace nightjar::bisect::search {
 namespace {
 
 constexpr int most_rounds = 12;
-constexpr double settled = .004;     // relative change of the runs' variance
-constexpr double margin = 9;         // nats below the best that are still fitted
+constexpr double settled = .004;  // relative change of the runs' variance
+constexpr double margin = 9;      // nats below the best that are still fitted
 constexpr std::size_t most_fits = 48;
 constexpr std::size_t single_sets = 2;
-// Prior of the layouts' sd where a step is held against the threshold: log-normal, its median the usual sd, or a
-// share of the runs' own sd where that is smaller. It is cut at so many sd of the log, but not below the estimate.
+// Prior of the layouts' sd where a step is held against the threshold: log-normal, its median the
+// usual sd, or a share of the runs' own sd where that is smaller. It is cut at so many sd of the
+// log, but not below the estimate.
 constexpr double layout_share = .25, layout_spread = .6;
 constexpr int narrowest_layout = -2, widest_layout = 3;
 constexpr double held_share = 1e-4;  // a less likely hypothesis is judged by the estimate alone
@@ -47,25 +48,25 @@ Settled settle_noise(const Data& data) {
   return out;
 }
 
-// Labels under which hypotheses may look best: the first guess, and those of the leading hypotheses.
+// Labels under which hypotheses may look best: the first guess, and those of the leading
+// hypotheses.
 std::vector<Labels> label_sets(const Data& data, const Noise& noise, Labels leading) {
   std::vector<Labels> sets{data.outlying, std::move(leading)};
   std::vector<Fit> singles{fit({}, data, noise, data.outlying)};
   for (int gap = 0; gap < data.gaps(); ++gap) {
     singles.push_back(fit({Kind::steps, 1, {gap}}, data, noise, data.outlying));
   }
-  std::stable_sort(singles.begin(), singles.end(), [](const Fit& a, const Fit& b) {
-    return a.log_posterior > b.log_posterior;
-  });
+  std::stable_sort(singles.begin(), singles.end(),
+                   [](const Fit& a, const Fit& b) { return a.log_posterior > b.log_posterior; });
   for (std::size_t i = 0; i < std::min(singles.size(), single_sets); ++i) {
     sets.push_back(std::move(singles[i].outlying));
   }
   return sets;
 }
 
-// P(a step is at least the threshold), averaged over the layouts' sd. A few builds tell little about it, and the
-// estimate hardly leaves its prior: by that alone true steps were dropped where layouts scatter more, and small ones
-// named where they scatter less.
+// P(a step is at least the threshold), averaged over the layouts' sd. A few builds tell little
+// about it, and the estimate hardly leaves its prior: by that alone true steps were dropped where
+// layouts scatter more, and small ones named where they scatter less.
 void average_over_layouts(Fit& one, const Data& data, const Noise& noise) {
   const double median = std::min(usual_layout, layout_share * std::sqrt(noise.run));
   std::vector<Fit> fits;
@@ -83,7 +84,8 @@ void average_over_layouts(Fit& one, const Data& data, const Noise& noise) {
   for (const Fit& at : fits) all += std::exp(at.log_posterior - best);
   for (const Fit& at : fits) {
     const double weight = std::exp(at.log_posterior - best) / all;
-    for (std::size_t k = 0; k < one.blamable.size(); ++k) one.blamable[k] += weight * at.blamable[k];
+    for (std::size_t k = 0; k < one.blamable.size(); ++k)
+      one.blamable[k] += weight * at.blamable[k];
   }
 }
 
@@ -109,9 +111,8 @@ Posterior infer(const SearchLog& log, const SearchPolicy& policy) {
     if (out.fits.size() == most_fits) break;
     out.fits.push_back(fit(one.hypothesis, out.data, used, labels[one.labels]));
   }
-  std::stable_sort(out.fits.begin(), out.fits.end(), [](const Fit& a, const Fit& b) {
-    return a.log_posterior > b.log_posterior;
-  });
+  std::stable_sort(out.fits.begin(), out.fits.end(),
+                   [](const Fit& a, const Fit& b) { return a.log_posterior > b.log_posterior; });
   double sum = 0;
   for (const Fit& one : out.fits) {
     out.share.push_back(std::exp(one.log_posterior - out.fits.front().log_posterior));

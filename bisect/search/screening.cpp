@@ -1,6 +1,7 @@
-// With outlier labels fixed, the model is linear: one factorisation without steps gives the evidence of
-// every set of steps from a system no larger than the set. With the labels' entropy it is a lower bound of
-// the true evidence, whatever the labels: so several sets of labels may be tried and the best bound kept.
+// With outlier labels fixed, the model is linear: one factorisation without steps gives the
+// evidence of every set of steps from a system no larger than the set. With the labels' entropy it
+// is a lower bound of the true evidence, whatever the labels: so several sets of labels may be
+// tried and the best bound kept.
 #include <algorithm>
 
 #include "bisect/search/posterior.hpp"
@@ -23,7 +24,8 @@ class Screening {
         const double r = labels[static_cast<std::size_t>(i)];
         weight[b] += (1 - r) * narrow + r * wide;
         moment[b] += (1 - r) * narrow * y + r * wide * over;
-        base_ += (1 - r) * (ordinary - .5 * narrow * y * y) + r * (outlying - .5 * wide * over * over);
+        base_ +=
+            (1 - r) * (ordinary - .5 * narrow * y * y) + r * (outlying - .5 * wide * over * over);
         base_ += entropy_of(r);
       }
     }
@@ -104,7 +106,8 @@ class Screening {
     return std::sqrt(sum);
   }
 
-  // cross_[g, h] and pull_[g]: precision and moment of a step in g, the other parameters integrated out.
+  // cross_[g, h] and pull_[g]: precision and moment of a step in g, the other parameters integrated
+  // out.
   void project(const System& system, const std::vector<double>& weight,
                const std::vector<double>& moment, const std::vector<double>& right) {
     const std::size_t size = system.right.size(), n = columns();

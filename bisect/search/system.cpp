@@ -45,7 +45,7 @@ void assemble(System& system, const Hypothesis& hypothesis, const Data& data, co
   Lower& p = system.precision;
   std::size_t beyond = 0;  // steps below the build: their columns equal mu's
   for (std::size_t build = 0; build < data.commits.size(); ++build) {
-    while (beyond < steps && static_cast<int>(build) > hypothesis.gaps[beyond]) ++beyond;
+    while (beyond<steps&& static_cast<int>(build)> hypothesis.gaps[beyond]) ++beyond;
     const auto first = static_cast<std::size_t>(data.build_blocks[build]);
     const auto last = static_cast<std::size_t>(data.build_blocks[build + 1]);
     double all = 0, moments = 0;

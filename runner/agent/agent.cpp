@@ -1,17 +1,16 @@
 #include "runner/agent/agent.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <spdlog/spdlog.h>
 #include <stdexcept>
 
-#include "runner/process/failure.hpp"
-#include "storage/base/files.hpp"
-#include "runner/machine/fingerprint.hpp"
 #include "runner/agent/lease.hpp"
-#include "runner/run/session.hpp"
+#include "runner/machine/fingerprint.hpp"
+#include "runner/process/failure.hpp"
 #include "runner/process/wait.hpp"
+#include "runner/run/session.hpp"
+#include "storage/base/files.hpp"
 
 namespace nightjar::runner {
 
@@ -74,8 +73,7 @@ void Agent::enroll(std::stop_token stop) {
 bool Agent::send_spooled() {
   for (const auto& entry : spool_.pending()) {
     const auto text = read_file(entry.path);
-    const Answer answer =
-        text ? coordinator_.send_result(entry.job, *text) : Answer::refused;
+    const Answer answer = text ? coordinator_.send_result(entry.job, *text) : Answer::refused;
     if (answer == Answer::away) return false;
     if (answer == Answer::refused) {
       if (coordinator_.status() == 401 || coordinator_.status() == 403) return false;
@@ -97,7 +95,8 @@ void Agent::work_on(const Claim& claim, std::stop_token stop) {
     if (const auto problem = problem_of(spec); !problem.empty()) throw std::runtime_error(problem);
     measure(claim, spec, stop);
   } catch (const Transient& error) {
-    // Neither failed nor given back: the lease ends, the attempt counts, the third one fails the job.
+    // Neither failed nor given back: the lease ends, the attempt counts, the third one fails the
+    // job.
     spdlog::warn("job abandoned job={} attempt={} cause=\"{}\"", claim.job.value, claim.attempt,
                  error.what());
     back_off("making environments", stop);
@@ -114,8 +113,7 @@ void Agent::measure(const Claim& claim, const JobSpec& spec, std::stop_token sto
   Lease lease(config_.service, config_.token, claim);
   const std::stop_callback forward(stop, [&] { lease.stop_job(); });
   try {
-    const SessionResult result =
-        run_session(claim.job, spec, executor_, clock_, lease.job_token());
+    const SessionResult result = run_session(claim.job, spec, executor_, clock_, lease.job_token());
     spool_.put(claim.job, claim.attempt, result);
   } catch (const Stopped&) {
     if (lease.lost()) {
@@ -128,14 +126,15 @@ void Agent::measure(const Claim& claim, const JobSpec& spec, std::stop_token sto
   }
 }
 
-// Doubles up to the most, each pause between a half and the whole of it, so that a hundred runners do
-// not come back in one moment.
+// Doubles up to the most, each pause between a half and the whole of it, so that a hundred runners
+// do not come back in one moment.
 void Agent::back_off(const char* attempted, std::stop_token stop) {
-  const auto whole = std::min<std::int64_t>(config_.backoff_most.count(),
-                                            config_.backoff_first.count() << std::min(failures_, 16));
+  const auto whole = std::min<std::int64_t>(
+      config_.backoff_most.count(), config_.backoff_first.count() << std::min(failures_, 16));
   if (failures_++ == 0)
     spdlog::warn("service away attempted=\"{}\" cause=\"{}\"", attempted, coordinator_.error());
-  const auto pause = whole / 2 + static_cast<std::int64_t>(jitter_() % static_cast<unsigned>(whole / 2 + 1));
+  const auto pause =
+      whole / 2 + static_cast<std::int64_t>(jitter_() % static_cast<unsigned>(whole / 2 + 1));
   wait_for(std::chrono::milliseconds(pause), stop);
 }
 

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "runner/agent/coordinator.hpp"
-#include "runner/run/executor.hpp"
 #include "runner/agent/spool.hpp"
+#include "runner/run/executor.hpp"
 #include "storage/model/time.hpp"
 
 namespace nightjar::runner {

@@ -17,12 +17,14 @@ std::string detail_of(const std::string& body) {
   return body.substr(0, 200);
 }
 
-// What the service takes as one line: control characters (C0 and C1) become spaces, the rest of a long text goes.
+// What the service takes as one line: control characters (C0 and C1) become spaces, the rest of a
+// long text goes.
 std::string one_line(std::string text) {
   text.resize(std::min<std::size_t>(text.size(), 2000));
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    const bool c1 = byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    const bool c1 =
+        byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
     if (c1) text.erase(i, 1);
     if (byte < 0x20 || byte == 0x7f || c1) text[i] = ' ';
   }
@@ -84,7 +86,8 @@ Answer Coordinator::enroll(const Registration& registration, RunnerId& runner) {
 Answer Coordinator::claim(RunnerId runner, std::chrono::seconds wait, Claim& claim) {
   const Json body{{"runner", runner.value}, {"wait_seconds", wait.count()}};
   std::string text;
-  const Answer answer = post("/api/v1/agent/claim", body.dump(), text, wait + std::chrono::seconds(15));
+  const Answer answer =
+      post("/api/v1/agent/claim", body.dump(), text, wait + std::chrono::seconds(15));
   if (answer != Answer::done) return answer;
   try {
     const Json json = Json::parse(text);

@@ -27,8 +27,8 @@ struct Claim {
   std::string spec;  // JSON of a JobSpec, not looked into
 };
 
-// What an exchange came to. done: it was accepted. nothing: there is no job. refused: asking again will
-// not help (4xx). away: no answer, or one that will pass (5xx, 408, 429).
+// What an exchange came to. done: it was accepted. nothing: there is no job. refused: asking again
+// will not help (4xx). away: no answer, or one that will pass (5xx, 408, 429).
 NIGHTJAR_ENUM(Answer, done, nothing, refused, away);
 
 // Not thread-safe: each thread has its own.

@@ -16,7 +16,8 @@ Lease::~Lease() = default;
 void Lease::keep(std::stop_token end) {
   double lease_seconds = claim_.lease_seconds;
   for (;;) {
-    const auto third = std::chrono::milliseconds(static_cast<long>(std::max(lease_seconds, 0.03) * 333));
+    const auto third =
+        std::chrono::milliseconds(static_cast<long>(std::max(lease_seconds, 0.03) * 333));
     if (!wait_for(third, end)) return;
     if (coordinator_.renew(claim_, lease_seconds) != Answer::refused) continue;
     if (coordinator_.status() == 401 || coordinator_.status() == 403) continue;

@@ -38,7 +38,9 @@ std::vector<Spool::Entry> Spool::pending() const {
   return entries;
 }
 
-void Spool::remove(const Entry& entry) { fs::remove(entry.path); }
+void Spool::remove(const Entry& entry) {
+  fs::remove(entry.path);
+}
 
 void Spool::reject(const Entry& entry) {
   fs::rename(entry.path, folder_ / "rejected" / entry.path.filename());

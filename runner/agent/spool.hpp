@@ -1,5 +1,5 @@
-// Results on disk until the service has them: written and synced before they are sent, removed after
-// they were accepted. A killed runner or a dead service loses nothing that was measured.
+// Results on disk until the service has them: written and synced before they are sent, removed
+// after they were accepted. A killed runner or a dead service loses nothing that was measured.
 #pragma once
 
 #include <filesystem>

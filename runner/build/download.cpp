@@ -2,9 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
-
-#include "runner/process/failure.hpp"
 #include "runner/build/unpack.hpp"
+#include "runner/process/failure.hpp"
 #include "runner/process/wait.hpp"
 
 namespace nightjar::runner {

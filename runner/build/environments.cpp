@@ -1,18 +1,17 @@
 #include "runner/build/environments.hpp"
 
+#include <chrono>
 #include <malloc.h>
 #include <spdlog/spdlog.h>
-
-#include <chrono>
 #include <system_error>
 
-#include "storage/base/digest.hpp"
-#include "runner/process/failure.hpp"
-#include "storage/base/files.hpp"
 #include "runner/build/marker.hpp"
 #include "runner/build/python.hpp"
 #include "runner/build/record.hpp"
 #include "runner/build/unpack.hpp"
+#include "runner/process/failure.hpp"
+#include "storage/base/digest.hpp"
+#include "storage/base/files.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -36,8 +35,9 @@ void link_tree(const fs::path& from, const fs::path& to) {
   }
 }
 
-// As long for an overlay as for a wheel. Where a path is longer, Python's heap is laid out otherwise: one loop
-// then took 3 to 5 % less time, and the overlay beside the nightly looked like a culprit.
+// As long for an overlay as for a wheel. Where a path is longer, Python's heap is laid out
+// otherwise: one loop then took 3 to 5 % less time, and the overlay beside the nightly looked like
+// a culprit.
 std::string folder_name(const EnvironmentSpec& spec) {
   return spec.overlay ? digest_of(spec.key()).str() : spec.wheel_sha256.str();
 }
@@ -58,7 +58,9 @@ Environments::Environments(EnvironmentsConfig config)
     if (!read_marker(entry.path())) fs::remove_all(entry.path());
 }
 
-fs::path Environments::folder_of(const std::string& name) const { return config_.cache / "env" / name; }
+fs::path Environments::folder_of(const std::string& name) const {
+  return config_.cache / "env" / name;
+}
 
 void Environments::begin_session(const std::vector<EnvironmentSpec>& specs) {
   in_use_.clear();
@@ -124,13 +126,13 @@ void Environments::make_overlay(const EnvironmentSpec& spec, std::stop_token sto
                spec.wheel_sha256.brief(), contents.size());
 }
 
-// Success is remembered with the Python it was had with; failure is not, since the cause may be there.
+// Success is remembered with the Python it was had with; failure is not, since the cause may be
+// there.
 void Environments::import_once(const EnvironmentSpec& spec, Environment& environment,
                                std::stop_token stop) {
   const fs::path folder = folder_of(folder_name(spec));
   Marker marker = read_marker(folder).value_or(Marker{});
-  const std::string with =
-      config_.python.string() + " " + spec.version + " " + spec.git_version;
+  const std::string with = config_.python.string() + " " + spec.version + " " + spec.git_version;
   if (marker.imports == with) return;
   const ExpectedTorch expected{environment.site_packages, spec.version, spec.git_version};
   environment.broken =

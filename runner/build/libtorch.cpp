@@ -3,10 +3,10 @@
 #include <map>
 #include <vector>
 
-#include "storage/base/digest.hpp"
-#include "runner/process/failure.hpp"
-#include "storage/base/files.hpp"
 #include "runner/build/record.hpp"
+#include "runner/process/failure.hpp"
+#include "storage/base/digest.hpp"
+#include "storage/base/files.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -46,7 +46,8 @@ std::string hashes_of_build(const fs::path& site_packages) {
   return hashes_where(site_packages, is_build_file);
 }
 
-// /usr has more below lib and include than LibTorch. Libraries have several names there, of one file.
+// /usr has more below lib and include than LibTorch. Libraries have several names there, of one
+// file.
 std::string hashes_of_installed(const LibTorch& libtorch) {
   Hashes libraries;
   for (const auto& entry : fs::directory_iterator(libtorch.libraries)) {
@@ -83,7 +84,8 @@ LibTorch libtorch_at(const fs::path& prefix) {
     for (const fs::path& folder : library_folders(root))
       if (fs::exists(folder / "libtorch_cpu.so", error)) return {root, root, folder};
   throw WrongUse("--libtorch " + prefix.string() +
-                 ": no lib/libtorch_cpu.so there; name the unpacked libtorch folder, or the prefix that a package "
+                 ": no lib/libtorch_cpu.so there; name the unpacked libtorch folder, or the prefix "
+                 "that a package "
                  "installs into (/usr)");
 }
 

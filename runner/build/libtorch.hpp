@@ -14,12 +14,12 @@ struct LibTorch {
 };
 
 LibTorch libtorch_of_build(const std::filesystem::path& site_packages);
-// An unpacked archive of LibTorch, or where packages install it, such as /usr. Throws WrongUse if no
-// libtorch_cpu.so is below its lib, lib64 or lib/<architecture>.
+// An unpacked archive of LibTorch, or where packages install it, such as /usr. Throws WrongUse if
+// no libtorch_cpu.so is below its lib, lib64 or lib/<architecture>.
 LibTorch libtorch_at(const std::filesystem::path& prefix);
 
-// "path=hash" lines, sorted, of its libraries and headers; of a build with its CMake files, as RECORD has them, or
-// without RECORD from the files.
+// "path=hash" lines, sorted, of its libraries and headers; of a build with its CMake files, as
+// RECORD has them, or without RECORD from the files.
 std::string hashes_of(const LibTorch& libtorch);
 // Likewise of all files below `folder`.
 std::string hashes_below(const std::filesystem::path& folder);

@@ -11,9 +11,9 @@
 namespace nightjar::runner {
 
 struct Marker {
-  std::int64_t bytes = 0;   // of its own files, without hard links to its base
-  std::string base;         // key of the environment that an overlay lies on
-  std::string imports;      // the Python that could import it; empty: not tried
+  std::int64_t bytes = 0;  // of its own files, without hard links to its base
+  std::string base;        // key of the environment that an overlay lies on
+  std::string imports;     // the Python that could import it; empty: not tried
 };
 
 std::optional<Marker> read_marker(const std::filesystem::path& folder);

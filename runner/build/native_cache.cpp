@@ -1,15 +1,14 @@
 #include "runner/build/native_cache.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
+#include <spdlog/spdlog.h>
 #include <thread>
 #include <vector>
 
-#include "storage/base/digest.hpp"
 #include "runner/process/failure.hpp"
-#include "storage/base/files.hpp"
 #include "runner/process/process.hpp"
+#include "storage/base/digest.hpp"
+#include "storage/base/files.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -40,7 +39,8 @@ std::string error_line(const ProcessResult& result) {
   const auto at = result.output.find("error");
   if (at == std::string::npos || !result.start_error.empty()) return result.describe();
   const auto begin = result.output.rfind('\n', at) + 1;
-  return result.output.substr(begin, std::min<std::size_t>(result.output.find('\n', at) - begin, 400));
+  return result.output.substr(begin,
+                              std::min<std::size_t>(result.output.find('\n', at) - begin, 400));
 }
 
 // The file called `name` somewhere below `folder`; empty: none.
@@ -56,7 +56,8 @@ std::string NativeCache::key(const LibTorch& libtorch) {
   Digest digest;
   digest.add(hashes_of(libtorch));
   digest.add(hashes_below(sources_));
-  digest.add(sources_.string());  // the program reads workloads.json there: another checkout's has its own
+  digest.add(
+      sources_.string());  // the program reads workloads.json there: another checkout's has its own
   digest.add(compiler_version());
   return digest.hex().str();
 }
@@ -65,8 +66,11 @@ NativeProgram NativeCache::make(const LibTorch& libtorch, std::stop_token stop) 
   if (!fs::exists(sources_ / "CMakeLists.txt"))
     return {{}, {}, true, "there is no project in " + sources_.string()};
   if (!fs::exists(libtorch.prefix / "include"))
-    return {{}, {}, true, "this build has no headers to compile against: no folder " +
-                              (libtorch.prefix / "include").string()};
+    return {{},
+            {},
+            true,
+            "this build has no headers to compile against: no folder " +
+                (libtorch.prefix / "include").string()};
   const std::string name = key(libtorch);
   const fs::path folder = cache_ / "native" / name;
   const NativeProgram target{folder / kProgram, folder / kLibrary, false, {}};
@@ -82,17 +86,17 @@ NativeProgram NativeCache::make(const LibTorch& libtorch, std::stop_token stop) 
   return program;
 }
 
-NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram& target, std::stop_token stop) {
+NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram& target,
+                                   std::stop_token stop) {
   spdlog::info("compiling native workloads against={}", libtorch.root.string());
   const TemporaryFolder work(cache_ / "tmp");
   const fs::path build = work.path() / "build";
-  // Without run path: LD_LIBRARY_PATH says which environment's LibTorch a run loads, since environments
-  // with the same LibTorch share the program.
-  ProcessSpec configure =
-      tool({"cmake", "-S", sources_.string(), "-B", build.string(), "-G", "Ninja",
-            "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_SKIP_RPATH=ON",
-            "-DLIBTORCH=" + libtorch.prefix.string()},
-           work.path());
+  // Without run path: LD_LIBRARY_PATH says which environment's LibTorch a run loads, since
+  // environments with the same LibTorch share the program.
+  ProcessSpec configure = tool({"cmake", "-S", sources_.string(), "-B", build.string(), "-G",
+                                "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_SKIP_RPATH=ON",
+                                "-DLIBTORCH=" + libtorch.prefix.string()},
+                               work.path());
   const ProcessResult configured = run_process(configure, stop);
   if (stop.stop_requested()) throw Stopped();
   if (!configured.start_error.empty())

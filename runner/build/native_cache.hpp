@@ -1,6 +1,6 @@
-// The native workloads, compiled against a build's LibTorch: the program that measures them and the library that
-// profiles load. An unchanged LibTorch (headers and libraries) gives the same key, so half of all commits compile
-// nothing.
+// The native workloads, compiled against a build's LibTorch: the program that measures them and the
+// library that profiles load. An unchanged LibTorch (headers and libraries) gives the same key, so
+// half of all commits compile nothing.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,8 @@ namespace nightjar::runner {
 struct NativeProgram {
   std::filesystem::path path;     // empty: there is none, because of `reason`
   std::filesystem::path library;  // beside it
-  bool tool_missing = false;      // this machine cannot compile; else this build cannot be compiled against
+  bool tool_missing =
+      false;  // this machine cannot compile; else this build cannot be compiled against
   std::string reason;
 };
 
@@ -28,12 +29,13 @@ class NativeCache {
   // What the program depends on: LibTorch (see hashes_of), the project's sources and the compiler.
   std::string key(const LibTorch& libtorch);
 
-  // Compiles unless it is there; minutes the first time, so the caller holds the MachineLock. Throws
-  // Stopped.
+  // Compiles unless it is there; minutes the first time, so the caller holds the MachineLock.
+  // Throws Stopped.
   NativeProgram make(const LibTorch& libtorch, std::stop_token stop);
 
  private:
-  NativeProgram compile(const LibTorch& libtorch, const NativeProgram& target, std::stop_token stop);
+  NativeProgram compile(const LibTorch& libtorch, const NativeProgram& target,
+                        std::stop_token stop);
   void trim();
 
   const std::filesystem::path cache_, sources_;

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "runner/process/process.hpp"
 #include "runner/catalog/source_tree.hpp"
+#include "runner/process/process.hpp"
 #include "storage/model/json_io.hpp"
 
 namespace nightjar::runner {
@@ -26,7 +26,8 @@ os.write(3, json.dumps(found).encode())
 }  // namespace
 
 fs::path default_python(const fs::path& asked) {
-  // A path is the caller's: children start in folders of their own. A bare name is looked for in PATH.
+  // A path is the caller's: children start in folders of their own. A bare name is looked for in
+  // PATH.
   if (!asked.empty()) return asked.has_parent_path() ? fs::absolute(asked) : asked;
   const fs::path ours = source_tree() / ".cache/python/bin/python";
   return ours.is_absolute() && fs::exists(ours) ? ours : fs::path("python3");

@@ -39,7 +39,8 @@ Record parse_record(std::string_view text) {
     if (line.empty()) continue;
     const auto fields = fields_of(line);
     if (fields.size() != 3)
-      throw BrokenArchive("RECORD has the malformed line '" + std::string(line.substr(0, 120)) + "'");
+      throw BrokenArchive("RECORD has the malformed line '" + std::string(line.substr(0, 120)) +
+                          "'");
     RecordEntry entry;
     if (fields[1].starts_with("sha256=")) entry.sha256 = hex_from_base64url(fields[1].substr(7));
     if (!fields[2].empty()) entry.bytes = std::strtoll(fields[2].c_str(), nullptr, 10);

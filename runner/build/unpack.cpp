@@ -2,17 +2,16 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
+#include <fcntl.h>
 #include <functional>
 #include <memory>
 #include <system_error>
+#include <unistd.h>
 #include <vector>
 
-#include "storage/base/digest.hpp"
 #include "runner/process/spawn.hpp"
+#include "storage/base/digest.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -114,7 +113,8 @@ std::string place_of_wheel_member(const std::string& name) {
   return scheme == "purelib" || scheme == "platlib" ? name.substr(second + 1) : std::string();
 }
 
-// A changed source may have the size and time of the old one; its old byte code would still be taken.
+// A changed source may have the size and time of the old one; its old byte code would still be
+// taken.
 void unlink_with_byte_code(const fs::path& file) {
   std::error_code error;
   if (fs::is_directory(fs::symlink_status(file, error)))

@@ -1,5 +1,6 @@
-// Archives from outside, unpacked so that nothing lands beside the target: wheels (zip) and overlays
-// (tar). Only regular files and folders; no absolute path, no "..", no link, no member twice.
+// Archives from outside, unpacked so that nothing lands beside the target: wheels (zip) and
+// overlays (tar). Only regular files and folders; no absolute path, no "..", no link, no member
+// twice.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +23,13 @@ struct FileContent {
 };
 using Contents = std::map<std::string, FileContent>;  // by path below the target
 
-// Throws BrokenArchive for anything suspicious, std::system_error if the disk refuses. What was written
-// before stays: unpack into a temporary folder.
+// Throws BrokenArchive for anything suspicious, std::system_error if the disk refuses. What was
+// written before stays: unpack into a temporary folder.
 Contents unpack_wheel(const std::filesystem::path& wheel, const std::filesystem::path& to);
 
 // Writes each member anew over `site_packages`, whose files may be hard links into another
-// environment: they are unlinked first, with the byte code compiled from them. Then unlinks `removed`.
+// environment: they are unlinked first, with the byte code compiled from them. Then unlinks
+// `removed`.
 Contents lay_over(const std::filesystem::path& tar, const std::set<std::string>& removed,
                   const std::filesystem::path& site_packages);
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "runner/catalog/source_tree.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
-#include "runner/catalog/source_tree.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -23,9 +23,11 @@ const Json& list_of_items(const Json& root) {
 
 // What the name lacks, in words.
 std::string name_problem(const std::string& name) {
-  constexpr std::array<const char*, 7> kParts = {"suite", "model", "task", "device", "precision", "bN", "backend"};
+  constexpr std::array<const char*, 7> kParts = {"suite",     "model", "task",   "device",
+                                                 "precision", "bN",    "backend"};
   const auto parts = static_cast<std::size_t>(std::count(name.begin(), name.end(), '/')) + 1;
-  return (parts < kParts.size() ? std::string(kParts[parts]) + " is missing in its name" : "that is no name") +
+  return (parts < kParts.size() ? std::string(kParts[parts]) + " is missing in its name"
+                                : "that is no name") +
          "; it needs suite/model/task/device/precision/bN/backend";
 }
 
@@ -34,38 +36,46 @@ CatalogEntry checked_item(const Json& item, std::size_t number) {
   if (!item.is_object()) throw WrongUse(where + " is no object; it needs name, version and kind");
   if (item.contains("name") && item["name"].is_string()) where = item["name"].get<std::string>();
   const auto require = [&](const char* key, bool right, const char* what) {
-    if (!item.contains(key)) throw WrongUse(where + ": key \"" + key + "\" is missing; it needs " + what);
-    if (!right) throw WrongUse(where + ": \"" + key + "\" is " + item[key].dump() + "; it needs " + what);
+    if (!item.contains(key))
+      throw WrongUse(where + ": key \"" + key + "\" is missing; it needs " + what);
+    if (!right)
+      throw WrongUse(where + ": \"" + key + "\" is " + item[key].dump() + "; it needs " + what);
   };
   const auto value = [&](const char* key) { return item.value(key, Json()); };
   require("name", value("name").is_string(), "suite/model/task/device/precision/bN/backend");
   const auto name = WorkloadName::parse(where);
   if (!name) throw WrongUse(where + ": " + name_problem(where));
   const Json version = value("version"), kind = value("kind");
-  require("version", version.is_number_integer() && version > 0 && version <= std::numeric_limits<int>::max(),
+  require("version",
+          version.is_number_integer() && version > 0 && version <= std::numeric_limits<int>::max(),
           "a whole number from 1");
   require("kind", kind == "python" || kind == "native", "\"python\" or \"native\"");
   return {*name, version.get<int>(), require_enum<WorkloadKind>(kind.get<std::string>())};
 }
 
 bool are_sizes(const Json& sizes) {
-  return sizes.is_object() &&
-         std::all_of(sizes.begin(), sizes.end(), [](const Json& size) { return size.is_number_integer(); });
+  return sizes.is_object() && std::all_of(sizes.begin(), sizes.end(), [](const Json& size) {
+           return size.is_number_integer();
+         });
 }
 
 // What the workload's program will look up once it runs.
 void check_sizes(const Json& root, const CatalogEntry& entry) {
   const std::string suite(entry.name.suite()), model(entry.name.model());
-  if (suite != "python" && suite != "native") return;  // other people's models have sizes of their own
+  if (suite != "python" && suite != "native")
+    return;  // other people's models have sizes of their own
   const std::string key = model + "/" + std::string(entry.name.task());
   const Json sizes = root.value("sizes", Json::object()), tiny = root.value("tiny", Json::object());
   if (!sizes.is_object() || !sizes.contains(key))
-    throw WrongUse(entry.name.str() + ": key \"" + key + "\" is missing in \"sizes\"; it needs the model's sizes "
+    throw WrongUse(entry.name.str() + ": key \"" + key +
+                   "\" is missing in \"sizes\"; it needs the model's sizes "
                    "by name, or {} if it has none");
   if (!are_sizes(sizes[key]))
-    throw WrongUse("sizes, key \"" + key + "\": sizes are whole numbers by name, as {\"width\": 32}");
+    throw WrongUse("sizes, key \"" + key +
+                   "\": sizes are whole numbers by name, as {\"width\": 32}");
   if (!tiny.is_object() || !are_sizes(tiny.value(model, Json::object())))
-    throw WrongUse("tiny, key \"" + model + "\": sizes are whole numbers by name, as {\"width\": 8}");
+    throw WrongUse("tiny, key \"" + model +
+                   "\": sizes are whole numbers by name, as {\"width\": 8}");
 }
 
 }  // namespace
@@ -87,7 +97,8 @@ std::vector<CatalogEntry> read_catalog(const fs::path& workloads) {
     return catalog;
   } catch (const Json::exception& error) {
     const std::string what = error.what();
-    throw WrongUse(path.string() + ": no JSON: " + what.substr(std::min(what.find("] ") + 2, what.size())));
+    throw WrongUse(path.string() +
+                   ": no JSON: " + what.substr(std::min(what.find("] ") + 2, what.size())));
   } catch (const WrongUse& error) {
     throw WrongUse(path.string() + ": " + error.what());
   }
@@ -102,10 +113,13 @@ fs::path default_workloads(const fs::path& asked) {
   return source_tree() / "runner/workloads";
 }
 
-bool is_native(const WorkloadName& name) { return name.suite() == "native"; }
+bool is_native(const WorkloadName& name) {
+  return name.suite() == "native";
+}
 
 bool is_ours(std::string_view suite) {
-  constexpr std::string_view kOurs[] = {"native", "python", "torchbench", "hf", "timm", "torchvision"};
+  constexpr std::string_view kOurs[] = {"native", "python", "torchbench",
+                                        "hf",     "timm",   "torchvision"};
   return std::find(std::begin(kOurs), std::end(kOurs), suite) != std::end(kOurs);
 }
 

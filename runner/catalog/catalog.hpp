@@ -1,4 +1,5 @@
-// Which workloads there are, known without starting PyTorch: workloads.json of the workloads folder.
+// Which workloads there are, known without starting PyTorch: workloads.json of the workloads
+// folder.
 #pragma once
 
 #include <filesystem>
@@ -20,8 +21,8 @@ struct CatalogEntry {
   WorkloadKind kind = WorkloadKind::python;
 };
 
-// Throws WrongUse, one line that names file, workload and key, and what is wanted there. All of the file is checked, so
-// that no workload's own program stumbles over it later.
+// Throws WrongUse, one line that names file, workload and key, and what is wanted there. All of the
+// file is checked, so that no workload's own program stumbles over it later.
 std::vector<CatalogEntry> read_catalog(const std::filesystem::path& workloads);
 
 // The asked one, else the installed one beside this program, else that of the source tree.

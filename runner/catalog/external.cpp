@@ -1,10 +1,9 @@
 #include "runner/catalog/external.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <stdexcept>
 #include <toml++/toml.h>
+#include <unistd.h>
 
 #include "runner/process/failure.hpp"
 #include "runner/process/spawn.hpp"
@@ -20,19 +19,21 @@ class Entry {
       : file_(file), table_(table), name_(table["name"].value_or(std::string())) {}
 
   [[noreturn]] void refuse(const std::string& what) const {
-    throw WrongUse(file_.string() + ", line " + std::to_string(table_.source().begin.line) + ": workload '" +
-                   name_ + "': " + what);
+    throw WrongUse(file_.string() + ", line " + std::to_string(table_.source().begin.line) +
+                   ": workload '" + name_ + "': " + what);
   }
 
   ExternalWorkload read() const {
     for (const auto& [key, value] : table_)
       if (std::find(std::begin(kKeys), std::end(kKeys), key.str()) == std::end(kKeys))
-        refuse("'" + std::string(key.str()) + "' is unknown; there are name, version, command, folder, "
+        refuse("'" + std::string(key.str()) +
+               "' is unknown; there are name, version, command, folder, "
                "timeout and torch");
     const auto name = WorkloadName::parse(name_);
     if (!name) refuse("name must be suite/model/task/device/precision/bN/backend");
     if (is_ours(name->suite()) || name->suite() == "control")
-      refuse("the suite '" + std::string(name->suite()) + "' is Nightjar's own; choose another name");
+      refuse("the suite '" + std::string(name->suite()) +
+             "' is Nightjar's own; choose another name");
     const fs::path base = fs::absolute(file_).parent_path();
     ExternalWorkload out{{*name, 1, WorkloadKind::external}, {}, base, {}, true};
     out.entry.version = version();
@@ -43,7 +44,8 @@ class Entry {
     }
     if (const auto* timeout = table_.get("timeout")) {
       out.timeout_seconds = timeout->value<double>();
-      if (!out.timeout_seconds || !(*out.timeout_seconds > 0)) refuse("timeout must be seconds, over 0");
+      if (!out.timeout_seconds || !(*out.timeout_seconds > 0))
+        refuse("timeout must be seconds, over 0");
     }
     if (const auto* torch = table_.get("torch")) {
       if (!torch->is_boolean()) refuse("torch must be true or false");
@@ -53,13 +55,15 @@ class Entry {
   }
 
  private:
-  static constexpr std::string_view kKeys[] = {"name", "version", "command", "folder", "timeout", "torch"};
+  static constexpr std::string_view kKeys[] = {"name",   "version", "command",
+                                               "folder", "timeout", "torch"};
 
   int version() const {
     const auto* node = table_.get("version");
     if (!node) return 1;
     const auto number = node->value_exact<std::int64_t>();
-    if (!number || *number < 1 || *number > 1'000'000'000) refuse("version must be a whole number from 1");
+    if (!number || *number < 1 || *number > 1'000'000'000)
+      refuse("version must be a whole number from 1");
     return static_cast<int>(*number);
   }
 
@@ -96,8 +100,8 @@ toml::table parse_commands(const fs::path& file) {
     return toml::parse_file(file.string());
   } catch (const toml::parse_error& broken) {
     const auto line = broken.source().begin.line;
-    throw WrongUse("--commands " + file.string() + (line ? ", line " + std::to_string(line) : "") + ": " +
-                   std::string(broken.description()));
+    throw WrongUse("--commands " + file.string() + (line ? ", line " + std::to_string(line) : "") +
+                   ": " + std::string(broken.description()));
   }
 }
 
@@ -109,8 +113,9 @@ Externals read_externals(const fs::path& file) {
   const toml::table root = parse_commands(file);
   const auto* list = root["workload"].as_array();
   if (!list || list->empty() || !list->is_homogeneous<toml::table>() || root.size() != 1)
-    throw WrongUse("--commands " + file.string() +
-                   ": it must hold [[workload]] tables and nothing else; docs/workloads.md shows one");
+    throw WrongUse(
+        "--commands " + file.string() +
+        ": it must hold [[workload]] tables and nothing else; docs/workloads.md shows one");
   for (const auto& node : *list) {
     const Entry entry(file, *node.as_table());
     ExternalWorkload read = entry.read();
@@ -121,8 +126,9 @@ Externals read_externals(const fs::path& file) {
 }
 
 const ExternalWorkload* find_external(const Externals& externals, const WorkloadName& name) {
-  const auto found = std::find_if(externals.begin(), externals.end(),
-                                  [&](const auto& external) { return external.entry.name == name; });
+  const auto found = std::find_if(externals.begin(), externals.end(), [&](const auto& external) {
+    return external.entry.name == name;
+  });
   return found == externals.end() ? nullptr : &*found;
 }
 

@@ -10,23 +10,28 @@ namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 
-fs::path folder_of(const fs::path& workloads) { return workloads / "suites"; }
+fs::path folder_of(const fs::path& workloads) {
+  return workloads / "suites";
+}
 
 // Where in which file something is wrong.
 struct SuiteFile {
   const fs::path& path;
   [[noreturn]] void refuse(const toml::source_region& where, const std::string& what) const {
-    throw WrongUse("suite " + path.string() + ", line " + std::to_string(where.begin.line) + ": " + what);
+    throw WrongUse("suite " + path.string() + ", line " + std::to_string(where.begin.line) + ": " +
+                   what);
   }
 };
 
 // Strings, or for batch sizes numbers.
-std::vector<std::string> words(const SuiteFile& file, std::string_view key, const toml::node& node) {
+std::vector<std::string> words(const SuiteFile& file, std::string_view key,
+                               const toml::node& node) {
   const auto* list = node.as_array();
   std::vector<std::string> out;
   for (std::size_t i = 0; list && i < list->size(); ++i) {
     const toml::node& item = *list->get(i);
-    if (const auto number = item.value_exact<std::int64_t>(); number && key == "batches" && *number > 0)
+    if (const auto number = item.value_exact<std::int64_t>();
+        number && key == "batches" && *number > 0)
       out.push_back("b" + std::to_string(*number));
     else if (item.is_string() && (key != "batches" || item.ref<std::string>() == "max"))
       out.push_back((key == "batches" ? "b" : "") + item.ref<std::string>());
@@ -34,9 +39,10 @@ std::vector<std::string> words(const SuiteFile& file, std::string_view key, cons
       list = nullptr;
   }
   if (!list || out.empty())
-    file.refuse(node.source(), std::string(key) + (key == "batches"
-                                                       ? " must be a list of batch sizes, as [1, 4, \"max\"]"
-                                                       : " must be a list of words, as [\"eager\"]"));
+    file.refuse(
+        node.source(),
+        std::string(key) + (key == "batches" ? " must be a list of batch sizes, as [1, 4, \"max\"]"
+                                             : " must be a list of words, as [\"eager\"]"));
   return out;
 }
 
@@ -59,11 +65,14 @@ SuiteEntry entry_of(const SuiteFile& file, const toml::node& node) {
     } else if (key == "backends") {
       entry.backends = words(file, key.str(), value);
     } else {
-      file.refuse(value.source(), "'" + std::string(key.str()) + "' is unknown or has a wrong value; an entry has " +
-                                      "glob, priority (-1000 to 1000), devices, precisions, batches and backends");
+      file.refuse(value.source(),
+                  "'" + std::string(key.str()) +
+                      "' is unknown or has a wrong value; an entry has " +
+                      "glob, priority (-1000 to 1000), devices, precisions, batches and backends");
     }
   }
-  if (entry.glob.empty()) file.refuse(node.source(), "an entry of workloads is a glob or {glob = \"...\", ...}");
+  if (entry.glob.empty())
+    file.refuse(node.source(), "an entry of workloads is a glob or {glob = \"...\", ...}");
   return entry;
 }
 
@@ -79,7 +88,8 @@ void read_key(Suite& suite, const SuiteFile& file, std::string_view key, const t
   } else if (key == "workloads" && value.is_array()) {
     for (const auto& entry : *value.as_array()) suite.workloads.push_back(entry_of(file, entry));
   } else {
-    file.refuse(value.source(), "'" + std::string(key) + "' is unknown or has a wrong value; a suite has " +
+    file.refuse(value.source(), "'" + std::string(key) +
+                                    "' is unknown or has a wrong value; a suite has " +
                                     "description, workloads (a list), runs, seconds and minutes");
   }
 }
@@ -96,10 +106,12 @@ std::optional<WorkloadName> matched(const std::string& glob, const CatalogEntry&
   return name && glob_match(glob, name->str()) ? name : std::nullopt;
 }
 
-std::vector<WorkloadName> made_of(const SuiteEntry& entry, const CatalogEntry& listed, const WorkloadName& name) {
+std::vector<WorkloadName> made_of(const SuiteEntry& entry, const CatalogEntry& listed,
+                                  const WorkloadName& name) {
   std::vector<WorkloadName> out;
   const bool movable = listed.kind != WorkloadKind::external;
-  for (const auto& device : or_own(movable ? entry.devices : std::vector<std::string>{}, name.device()))
+  for (const auto& device :
+       or_own(movable ? entry.devices : std::vector<std::string>{}, name.device()))
     for (const auto& precision : or_own(entry.precisions, name.precision()))
       for (const auto& batch : or_own(entry.batches, name.batch()))
         for (const auto& backend : or_own(entry.backends, name.backend()))

@@ -1,5 +1,5 @@
-// Suites of workloads: suites/NAME.toml of the workloads folder, and what they come to. docs/workloads.md
-// says what such a file holds.
+// Suites of workloads: suites/NAME.toml of the workloads folder, and what they come to.
+// docs/workloads.md says what such a file holds.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@
 
 namespace nightjar::runner {
 
-// Listed workloads that a glob matches, or if it matches them on CUDA only, those on CUDA. Each list that is not
-// empty stands in for that part of their names.
+// Listed workloads that a glob matches, or if it matches them on CUDA only, those on CUDA. Each
+// list that is not empty stands in for that part of their names.
 struct SuiteEntry {
   std::string glob;
   int priority = 0;  // higher ones are measured first
@@ -37,8 +37,9 @@ struct PrioritizedName {
   bool operator==(const PrioritizedName&) const = default;
 };
 
-// The names that the entries come to over what is listed: highest priority first, then in the entries' and
-// the list's order; each once, where it comes first. They need not be listed themselves.
+// The names that the entries come to over what is listed: highest priority first, then in the
+// entries' and the list's order; each once, where it comes first. They need not be listed
+// themselves.
 std::vector<PrioritizedName> expand(const std::vector<SuiteEntry>& entries,
                                     const std::vector<CatalogEntry>& listed);
 

@@ -4,8 +4,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "storage/base/files.hpp"
 #include "runner/catalog/variants.hpp"
+#include "storage/base/files.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -19,7 +19,8 @@ std::string batch_of(const std::string& source, const char* task) {
 }
 
 void add(std::vector<CatalogEntry>& catalog, const std::string& text) {
-  if (const auto name = WorkloadName::parse(text)) catalog.push_back({*name, 1, WorkloadKind::python});
+  if (const auto name = WorkloadName::parse(text))
+    catalog.push_back({*name, 1, WorkloadKind::python});
 }
 
 }  // namespace
@@ -31,12 +32,14 @@ std::vector<CatalogEntry> torchbench_catalog(const fs::path& checkout) {
   for (fs::directory_iterator it(models, error), end; !error && it != end; it.increment(error))
     if (fs::exists(it->path() / "__init__.py")) found.insert(it->path().filename().string());
   if (found.empty())
-    throw std::runtime_error(checkout.string() + " is no TorchBench checkout: there are no models in " +
+    throw std::runtime_error(checkout.string() +
+                             " is no TorchBench checkout: there are no models in " +
                              models.string());
   std::vector<CatalogEntry> catalog;
   for (const std::string& model : found) {
     const auto source = read_file(models / model / "__init__.py").value_or("");
-    add(catalog, "torchbench/" + model + "/train/cpu/fp32/b" + batch_of(source, "TRAIN") + "/eager");
+    add(catalog,
+        "torchbench/" + model + "/train/cpu/fp32/b" + batch_of(source, "TRAIN") + "/eager");
     add(catalog, "torchbench/" + model + "/eval/cpu/fp32/b" + batch_of(source, "EVAL") + "/eager");
   }
   return catalog;

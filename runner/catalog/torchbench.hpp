@@ -1,5 +1,6 @@
-// The models of a TorchBench checkout as workloads: torchbench/<model>/<train|eval>/<device>/<precision>/bN/
-// <backend>. Nothing of it is imported to know them.
+// The models of a TorchBench checkout as workloads:
+// torchbench/<model>/<train|eval>/<device>/<precision>/bN/ <backend>. Nothing of it is imported to
+// know them.
 #pragma once
 
 #include <filesystem>
@@ -10,13 +11,15 @@
 
 namespace nightjar::runner {
 
-// Every model, train and eval, at its default batch size on the CPU. Throws std::runtime_error if `checkout`
-// is no TorchBench.
+// Every model, train and eval, at its default batch size on the CPU. Throws std::runtime_error if
+// `checkout` is no TorchBench.
 std::vector<CatalogEntry> torchbench_catalog(const std::filesystem::path& checkout);
 
-// Ours, a person's own, those of a checkout if there is one, and of all of them the variants that `names` spells out.
+// Ours, a person's own, those of a checkout if there is one, and of all of them the variants that
+// `names` spells out.
 std::vector<CatalogEntry> whole_catalog(const std::filesystem::path& workloads,
-                                        const std::filesystem::path& checkout, const Externals& externals,
+                                        const std::filesystem::path& checkout,
+                                        const Externals& externals,
                                         const std::vector<std::string>& names);
 
 }  // namespace nightjar::runner

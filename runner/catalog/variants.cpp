@@ -18,14 +18,18 @@ bool is_one_of(std::string_view word, const auto& words) {
 }
 
 bool is_known(const WorkloadName& name, WorkloadKind kind) {
-  if (kind == WorkloadKind::external) return false;  // does what its description says and nothing else
-  if (!is_one_of(name.device(), kDevices) || !is_one_of(name.precision(), kPrecisions)) return false;
-  return kind == WorkloadKind::native ? name.backend() == "eager" : is_one_of(name.backend(), kBackends);
+  if (kind == WorkloadKind::external)
+    return false;  // does what its description says and nothing else
+  if (!is_one_of(name.device(), kDevices) || !is_one_of(name.precision(), kPrecisions))
+    return false;
+  return kind == WorkloadKind::native ? name.backend() == "eager"
+                                      : is_one_of(name.backend(), kBackends);
 }
 
 }  // namespace
 
-std::optional<CatalogEntry> variant_of(const std::vector<CatalogEntry>& catalog, const WorkloadName& name) {
+std::optional<CatalogEntry> variant_of(const std::vector<CatalogEntry>& catalog,
+                                       const WorkloadName& name) {
   for (const CatalogEntry& entry : catalog)
     if (entry.name.suite() == name.suite() && entry.name.model() == name.model() &&
         entry.name.task() == name.task() && is_known(name, entry.kind))
@@ -46,7 +50,8 @@ std::vector<CatalogEntry> with_variants(std::vector<CatalogEntry> catalog,
 }
 
 CatalogEntry at_batch(const CatalogEntry& entry, const std::string& batch) {
-  return {*entry.name.variant(entry.name.precision(), batch, entry.name.backend()), entry.version, entry.kind};
+  return {*entry.name.variant(entry.name.precision(), batch, entry.name.backend()), entry.version,
+          entry.kind};
 }
 
 }  // namespace nightjar::runner

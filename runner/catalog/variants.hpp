@@ -1,5 +1,6 @@
-// Workloads that the catalog does not list and that exist all the same: listed ones on another device, in
-// another precision, at another batch size or with another backend. They are asked for by their exact names.
+// Workloads that the catalog does not list and that exist all the same: listed ones on another
+// device, in another precision, at another batch size or with another backend. They are asked for
+// by their exact names.
 #pragma once
 
 #include <optional>
@@ -10,9 +11,10 @@
 
 namespace nightjar::runner {
 
-// The entry for `name` if it varies one of `catalog`, at that one's version; nullopt if there is none to vary
-// or the variation is none that the programs know.
-std::optional<CatalogEntry> variant_of(const std::vector<CatalogEntry>& catalog, const WorkloadName& name);
+// The entry for `name` if it varies one of `catalog`, at that one's version; nullopt if there is
+// none to vary or the variation is none that the programs know.
+std::optional<CatalogEntry> variant_of(const std::vector<CatalogEntry>& catalog,
+                                       const WorkloadName& name);
 
 // `catalog` and behind it those of `names` that vary it and are not in it.
 std::vector<CatalogEntry> with_variants(std::vector<CatalogEntry> catalog,

@@ -1,17 +1,16 @@
 // `nightjar-runner` without a command: the agent of a service.
+#include <memory>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include <memory>
-
 #include "runner/agent/agent.hpp"
 #include "runner/cli/commands.hpp"
+#include "runner/cli/selection.hpp"
 #include "runner/process/failure.hpp"
-#include "storage/base/files.hpp"
+#include "runner/process/stop_on_signal.hpp"
 #include "runner/run/process_executor.hpp"
 #include "runner/run/scripted_executor.hpp"
-#include "runner/cli/selection.hpp"
-#include "runner/process/stop_on_signal.hpp"
+#include "storage/base/files.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::runner {

@@ -6,16 +6,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "runner/machine/doctor.hpp"
-#include "runner/process/failure.hpp"
-#include "storage/base/files.hpp"
-#include "runner/machine/lock.hpp"
-#include "runner/format/measure_output.hpp"
-#include "runner/run/profile.hpp"
-#include "runner/format/profile_output.hpp"
-#include "runner/cli/selection.hpp"
 #include "runner/catalog/source_tree.hpp"
+#include "runner/cli/selection.hpp"
+#include "runner/format/measure_output.hpp"
+#include "runner/format/profile_output.hpp"
+#include "runner/machine/doctor.hpp"
+#include "runner/machine/lock.hpp"
+#include "runner/process/failure.hpp"
 #include "runner/process/stop_on_signal.hpp"
+#include "runner/run/profile.hpp"
+#include "storage/base/files.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -23,12 +23,15 @@ namespace {
 
 std::unique_ptr<MachineLock> lock_machine(const std::string& purpose, std::stop_token stop) {
   const auto waiting = [](const std::string& holder) {
-    std::cerr << "waiting for " << holder << ": one job at a time measures or compiles on a machine\n";
+    std::cerr << "waiting for " << holder
+              << ": one job at a time measures or compiles on a machine\n";
   };
   return std::make_unique<MachineLock>(machine_lock_path(), purpose, std::move(stop), waiting);
 }
 
-void say(const std::string& progress) { std::cerr << progress << "\n"; }
+void say(const std::string& progress) {
+  std::cerr << progress << "\n";
+}
 
 LocalPaths local_paths(const Options& options) {
   return {python_of(options), options.libtorch, default_workloads(options.workloads),
@@ -44,7 +47,9 @@ RunLimits limits_of(const Options& options) {
 }
 
 // 0 only if no item is left without its figures.
-int exit_status(bool all, const StopOnSignal& stop) { return all && !stop.token().stop_requested() ? 0 : 1; }
+int exit_status(bool all, const StopOnSignal& stop) {
+  return all && !stop.token().stop_requested() ? 0 : 1;
+}
 
 void refuse_all_but_native(const Options& options, const std::vector<ChosenWorkload>& chosen) {
   if (options.libtorch.empty()) return;
@@ -67,11 +72,14 @@ fs::path cache_folder(const fs::path& asked) {
 int run_list(const Options& options) {
   const auto catalog = catalog_of(options, options.globs);
   auto items = nlohmann::ordered_json::array();
-  for (const auto& [workload, priority, here] : chosen_by(options, suite_of(options, catalog), catalog)) {
+  for (const auto& [workload, priority, here] :
+       chosen_by(options, suite_of(options, catalog), catalog)) {
     if (options.json)
       items.push_back({{"workload", workload.name.str()},
-                       {"version", here ? nlohmann::ordered_json(workload.version) : nlohmann::ordered_json(nullptr)},
-                       {"kind", here ? nlohmann::ordered_json(std::string(name_of(workload.kind))) : nlohmann::ordered_json(nullptr)}});
+                       {"version", here ? nlohmann::ordered_json(workload.version)
+                                        : nlohmann::ordered_json(nullptr)},
+                       {"kind", here ? nlohmann::ordered_json(std::string(name_of(workload.kind)))
+                                     : nlohmann::ordered_json(nullptr)}});
     else
       std::cout << workload.name.str() << "\n";
   }
@@ -99,9 +107,10 @@ int run_measure(const Options& options) {
   const Measurement measurement = measure(config, chosen, stop.token(), say);
   std::cout << (format == "json" ? measurement_json(measurement)
                                  : formatted(suite_result(measurement), format));
-  return exit_status(std::ranges::all_of(measurement.workloads,
-                                         [](const auto& one) { return one.status == RunStatus::measured; }),
-                     stop);
+  return exit_status(
+      std::ranges::all_of(measurement.workloads,
+                          [](const auto& one) { return one.status == RunStatus::measured; }),
+      stop);
 }
 
 int run_convert(const Options& options) {
@@ -124,8 +133,10 @@ int run_profile(const Options& options) {
     throw WrongUse(problem);
   const StopOnSignal stop;
   std::vector<CatalogEntry> selected;
-  for (const auto& one : chosen_by(options, {}, catalog_of(options, options.globs))) selected.push_back(one.workload);
-  ProfileConfig config{local_paths(options), options.runs.value_or(5), limits_of(options), options.remeasure};
+  for (const auto& one : chosen_by(options, {}, catalog_of(options, options.globs)))
+    selected.push_back(one.workload);
+  ProfileConfig config{local_paths(options), options.runs.value_or(5), limits_of(options),
+                       options.remeasure};
   config.limits.min_iterations = options.iterations;
   const auto lock = lock_machine("profiles " + selected.front().name.str(), stop.token());
   const auto profiles = profile(config, selected, stop.token(), say);
@@ -134,12 +145,13 @@ int run_profile(const Options& options) {
   if (options.json) std::cout << json;
   for (const Profile& one : profiles)
     if (!options.json) std::cout << profile_table(one) << (&one == &profiles.back() ? "" : "\n");
-  return exit_status(std::ranges::all_of(profiles, [](const auto& one) { return one.status == "profiled"; }), stop);
+  return exit_status(
+      std::ranges::all_of(profiles, [](const auto& one) { return one.status == "profiled"; }),
+      stop);
 }
 
 int run_doctor(const Options& options) {
-  const auto findings =
-      examine(look_at_machine(cache_folder(options.cache), python_of(options)));
+  const auto findings = examine(look_at_machine(cache_folder(options.cache), python_of(options)));
   std::cout << (options.json ? findings_json(findings) : findings_text(findings));
   return any_harmful(findings) ? 1 : 0;
 }

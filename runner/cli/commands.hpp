@@ -18,9 +18,9 @@ struct Options {
   std::string suite, device, format = "table";
   bool json = false;
   std::filesystem::path measurement;  // of convert
-  std::optional<int> runs;        // 5, or the suite's
-  std::optional<double> seconds;  // 2, or the suite's
-  std::optional<double> minutes;  // no end, or the suite's
+  std::optional<int> runs;            // 5, or the suite's
+  std::optional<double> seconds;      // 2, or the suite's
+  std::optional<double> minutes;      // no end, or the suite's
   int threads = 1;
   double timeout_seconds = 300;
   std::uint64_t seed = 0;

@@ -4,21 +4,22 @@
 
 #include "runner/build/python.hpp"
 #include "runner/catalog/external.hpp"
-#include "runner/process/failure.hpp"
-#include "runner/process/spawn.hpp"
 #include "runner/catalog/torchbench.hpp"
 #include "runner/catalog/variants.hpp"
+#include "runner/process/failure.hpp"
+#include "runner/process/spawn.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
 
-std::vector<CatalogEntry> catalog_of(const Options& options, const std::vector<std::string>& names) {
+std::vector<CatalogEntry> catalog_of(const Options& options,
+                                     const std::vector<std::string>& names) {
   const fs::path& checkout = options.torchbench;
   if (!checkout.empty() && !fs::is_directory(checkout / "torchbenchmark/models"))
     throw WrongUse("--torchbench " + checkout.string() +
                    " is no checkout of TorchBench: it has no folder torchbenchmark/models");
-  return whole_catalog(default_workloads(options.workloads), checkout, read_externals(options.commands),
-                       names);
+  return whole_catalog(default_workloads(options.workloads), checkout,
+                       read_externals(options.commands), names);
 }
 
 Suite suite_of(const Options& options, const std::vector<CatalogEntry>& catalog) {
@@ -31,7 +32,8 @@ Suite suite_of(const Options& options, const std::vector<CatalogEntry>& catalog)
   if (known) return {options.suite, "", {SuiteEntry{options.suite + "/**"}}, {}, {}, {}};
   std::string names;
   for (const auto& name : suite_names(workloads)) names += name + ", ";
-  throw WrongUse("there is no suite '" + options.suite + "'; there are " + names + "native and python");
+  throw WrongUse("there is no suite '" + options.suite + "'; there are " + names +
+                 "native and python");
 }
 
 std::vector<ChosenWorkload> chosen_by(const Options& options, const Suite& suite,
@@ -40,7 +42,8 @@ std::vector<ChosenWorkload> chosen_by(const Options& options, const Suite& suite
   for (const auto& glob : options.globs) {
     entries.push_back(SuiteEntry{glob});
     if (expand({entries.back()}, listed).empty())
-      throw WrongUse("no workload matches '" + glob + "'; `nightjar-runner list` shows all, and docs/workloads.md "
+      throw WrongUse("no workload matches '" + glob +
+                     "'; `nightjar-runner list` shows all, and docs/workloads.md "
                      "what other devices, precisions, batch sizes and backends they have");
   }
   entries.insert(entries.end(), suite.workloads.begin(), suite.workloads.end());
@@ -51,12 +54,14 @@ std::vector<ChosenWorkload> chosen_by(const Options& options, const Suite& suite
   std::vector<std::string> names;
   for (const auto& one : wanted) names.push_back(one.name.str());
   if (names.empty())
-    throw WrongUse("no workload of suite '" + suite.name + "' is here; does it need --torchbench or --commands?");
+    throw WrongUse("no workload of suite '" + suite.name +
+                   "' is here; does it need --torchbench or --commands?");
   const auto catalog = with_variants(listed, names);
   std::vector<ChosenWorkload> chosen;
   for (const auto& one : wanted) {
-    const auto found = std::find_if(catalog.begin(), catalog.end(),
-                                    [&](const CatalogEntry& entry) { return entry.name == one.name; });
+    const auto found = std::find_if(catalog.begin(), catalog.end(), [&](const CatalogEntry& entry) {
+      return entry.name == one.name;
+    });
     chosen.push_back(found == catalog.end() ? ChosenWorkload{{one.name}, one.priority, false}
                                             : ChosenWorkload{*found, one.priority, true});
   }

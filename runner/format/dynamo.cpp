@@ -8,7 +8,9 @@ namespace nightjar::runner {
 namespace {
 
 // The model in its task, device and precision: what variants by batch and backend have in common.
-bool is_eager(const WorkloadName& name) { return name.backend() == "eager"; }
+bool is_eager(const WorkloadName& name) {
+  return name.backend() == "eager";
+}
 
 // They differ in nothing but what compiled them.
 bool differ_in_backend(const WorkloadName& one, const WorkloadName& other) {
@@ -18,7 +20,8 @@ bool differ_in_backend(const WorkloadName& one, const WorkloadName& other) {
 const SuiteItem* eager_of(const SuiteResult& result, const SuiteItem& item) {
   if (is_eager(item.name)) return &item;
   for (const SuiteItem& other : result.items)
-    if (is_eager(other.name) && differ_in_backend(item.name, other.name) && other.status == RunStatus::measured)
+    if (is_eager(other.name) && differ_in_backend(item.name, other.name) &&
+        other.status == RunStatus::measured)
       return &other;
   return nullptr;
 }
@@ -38,7 +41,9 @@ std::optional<double> count(const SuiteItem& item, const char* metric) {
 }
 
 DynamoRow row_of(const SuiteResult& result, const SuiteItem& item) {
-  DynamoRow row{item.name, item.accuracy, item.status == RunStatus::measured, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  DynamoRow row{
+      item.name, item.accuracy, item.status == RunStatus::measured, {}, {}, {}, {}, {}, {}, {}, {},
+      {}};
   if (!row.measured) return row;
   const SuiteItem* eager = eager_of(result, item);
   const char* peak = item.name.device() == "cpu" ? "peak_cpu_memory" : "peak_gpu_memory";
@@ -58,7 +63,8 @@ DynamoRow row_of(const SuiteResult& result, const SuiteItem& item) {
 // dynamo's scripts read the batch as a whole number; 0 stands for unknown there.
 std::string batch_text(const DynamoRow& row) {
   const std::string batch(row.workload.batch().substr(1));
-  const bool number = std::all_of(batch.begin(), batch.end(), [](unsigned char c) { return std::isdigit(c); });
+  const bool number =
+      std::all_of(batch.begin(), batch.end(), [](unsigned char c) { return std::isdigit(c); });
   return row.measured && number ? batch : "0";
 }
 
@@ -75,8 +81,8 @@ std::string first_columns(const DynamoRow& row) {
 }
 
 std::string counts(const DynamoRow& row) {
-  return "," + number_text(row.calls_captured, "%.0f") + "," + number_text(row.unique_graphs, "%.0f") +
-         "," + number_text(row.graph_breaks, "%.0f");
+  return "," + number_text(row.calls_captured, "%.0f") + "," +
+         number_text(row.unique_graphs, "%.0f") + "," + number_text(row.graph_breaks, "%.0f");
 }
 
 bool has_compiled(const std::vector<DynamoRow>& rows, const WorkloadName& name) {
@@ -107,8 +113,8 @@ std::string performance_csv(const std::vector<DynamoRow>& rows) {
   for (const DynamoRow& row : rows_to_write(rows)) {
     out += first_columns(row);
     const auto zero = row.measured ? std::nullopt : std::optional(0.0);
-    for (const auto& value : {row.speedup, row.latency_ms, row.compile_seconds, row.compression_ratio,
-                              row.eager_peak_gb, row.peak_gb})
+    for (const auto& value : {row.speedup, row.latency_ms, row.compile_seconds,
+                              row.compression_ratio, row.eager_peak_gb, row.peak_gb})
       out += "," + number_text(zero ? zero : value, "%.6f");
     out += counts(row) + "," + row.workload.str() + "\n";
   }
@@ -116,7 +122,8 @@ std::string performance_csv(const std::vector<DynamoRow>& rows) {
 }
 
 std::string accuracy_csv(const std::vector<DynamoRow>& rows) {
-  std::string out = "dev,name,batch_size,accuracy,calls_captured,unique_graphs,graph_breaks,workload\n";
+  std::string out =
+      "dev,name,batch_size,accuracy,calls_captured,unique_graphs,graph_breaks,workload\n";
   for (const DynamoRow& row : rows_to_write(rows))
     out += first_columns(row) + "," + row.accuracy + counts(row) + "," + row.workload.str() + "\n";
   return out;

@@ -1,5 +1,6 @@
-// Measured workloads in the terms of PyTorch's benchmarks/dynamo: a row a workload with its speed-up over
-// eager, compile time and memory, and the CSV files that its scripts read. Pure; see docs/formats.md.
+// Measured workloads in the terms of PyTorch's benchmarks/dynamo: a row a workload with its
+// speed-up over eager, compile time and memory, and the CSV files that its scripts read. Pure; see
+// docs/formats.md.
 #pragma once
 
 #include <optional>
@@ -22,13 +23,14 @@ struct DynamoRow {
   std::optional<double> calls_captured, unique_graphs, graph_breaks;
 };
 
-// Every item in order. The speed-up is the metric `speedup`, measured in turns with eager in one process;
-// without it the ratio to the eager item of the same model and batch. An eager item is its own reference.
+// Every item in order. The speed-up is the metric `speedup`, measured in turns with eager in one
+// process; without it the ratio to the eager item of the same model and batch. An eager item is its
+// own reference.
 std::vector<DynamoRow> dynamo_rows(const SuiteResult& result);
 
-// The performance file. A model that has compiled items has no row for its eager one, since dynamo's
-// scripts look models up by name. What failed has batch 0, speed-up 0, latency 0, as there; an empty
-// cell was not measured. The last column is the workload's whole name.
+// The performance file. A model that has compiled items has no row for its eager one, since
+// dynamo's scripts look models up by name. What failed has batch 0, speed-up 0, latency 0, as
+// there; an empty cell was not measured. The last column is the workload's whole name.
 std::string performance_csv(const std::vector<DynamoRow>& rows);
 // The accuracy file.
 std::string accuracy_csv(const std::vector<DynamoRow>& rows);

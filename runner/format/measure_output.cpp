@@ -53,19 +53,21 @@ OrderedJson item_json(const MeasuredWorkload& workload, const Measurement& measu
   OrderedJson checksum = nullptr;
   if (!workload.runs.empty() && workload.runs.front().checksum)
     checksum = *workload.runs.front().checksum;
-  return {{"workload", workload.workload.name.str()},
-          {"version", workload.workload.version},
-          {"status", contract_status(workload.status)},
-          {"reason", reason_of(workload)},
-          {"details", workload.details.empty() ? OrderedJson(nullptr) : OrderedJson(workload.details)},
-          {"build",
-           {{"version", measurement.torch.version}, {"commit", measurement.torch.git_version}}},
-          {"machine", measurement.machine},
-          {"settings", workload.settings},
-          {"metrics", metrics},
-          {"output",
-           {{"checksum", checksum},
-            {"accuracy", workload.accuracy.empty() ? OrderedJson(nullptr) : OrderedJson(workload.accuracy)}}}};
+  return {
+      {"workload", workload.workload.name.str()},
+      {"version", workload.workload.version},
+      {"status", contract_status(workload.status)},
+      {"reason", reason_of(workload)},
+      {"details", workload.details.empty() ? OrderedJson(nullptr) : OrderedJson(workload.details)},
+      {"build",
+       {{"version", measurement.torch.version}, {"commit", measurement.torch.git_version}}},
+      {"machine", measurement.machine},
+      {"settings", workload.settings},
+      {"metrics", metrics},
+      {"output",
+       {{"checksum", checksum},
+        {"accuracy",
+         workload.accuracy.empty() ? OrderedJson(nullptr) : OrderedJson(workload.accuracy)}}}};
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ struct MeasuredWorkload {
   CatalogEntry workload;
   std::vector<RunResult> runs = {};  // those that were measured
   RunStatus status = RunStatus::measured;
-  std::string reason = {};  // of the first run that was not measured; its workload is not tried again
+  std::string reason =
+      {};  // of the first run that was not measured; its workload is not tried again
   std::string details = {};                          // of that run, see ParsedRun
   std::string accuracy = {};                         // see ParsedRun
   std::map<std::string, std::string> settings = {};  // how its runs were set up, as they said

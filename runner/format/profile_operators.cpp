@@ -34,8 +34,9 @@ ProfileRow profile_row(const Profile& profile, const OperatorProfile& one) {
 std::vector<ProfileRow> longest_first(const Profile& profile) {
   std::vector<ProfileRow> rows;
   for (const OperatorProfile& one : profile.operators) rows.push_back(profile_row(profile, one));
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const ProfileRow& a, const ProfileRow& b) { return a.longest() > b.longest(); });
+  std::stable_sort(rows.begin(), rows.end(), [](const ProfileRow& a, const ProfileRow& b) {
+    return a.longest() > b.longest();
+  });
   return rows;
 }
 
@@ -65,7 +66,8 @@ std::string operator_line(const Profile& profile, const ProfileRow& row, double 
                              whole > 0 ? 100 * row.self / whole : 0);
   if (has_gpu(profile)) text += printed(" %9.3f", row.device * 1e3);
   text += printed(" %6.0f", one.calls);
-  text += one.unknown > 0 && one.flops == 0 ? printed(" %9s", "?") : printed(" %9.2f", work.flops / 1e6);
+  text += one.unknown > 0 && one.flops == 0 ? printed(" %9s", "?")
+                                            : printed(" %9.2f", work.flops / 1e6);
   text += printed(" %8.2f", work.bytes / 1e6);
   text += work.bytes > 0 ? printed(" %7.2f", work.flops / work.bytes) : printed(" %7s", "-");
   return text + limiter_cells(profile, row) + "\n";

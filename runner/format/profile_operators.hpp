@@ -17,8 +17,8 @@ double over_runs(const Profile& profile, std::vector<double> ProfileRun::*list);
 
 bool has_gpu(const Profile& profile);
 
-// What holds each of the profile's operators back, in their order; nothing where there are no ceilings, and of an
-// operator that had nothing to do on its GPU.
+// What holds each of the profile's operators back, in their order; nothing where there are no
+// ceilings, and of an operator that had nothing to do on its GPU.
 std::vector<std::optional<bisect::Limiter>> limiters(const Profile& profile);
 
 // Those that take 99 % of the time, the longest first.

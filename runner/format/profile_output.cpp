@@ -20,13 +20,16 @@ std::string profile_heading(const Profile& profile) {
   const double whole = over_runs(profile, &ProfileRun::iteration_seconds);
   const double outside = over_runs(profile, &ProfileRun::outside_seconds);
   return profile.workload + "  PyTorch " + profile.torch_version + "\n" +
-         printed("iteration %.3f ms (%.3f ms without the profiler); %zu %s, %d of %d iterations "
-                 "undisturbed\n",
-               whole * 1e3, bisect::median(plain) * 1e3, profile.runs.size(), profile.runs.size() == 1 ? "run" : "runs",
-               quiet, iterations) +
-         printed("in operators %.3f ms, outside of them (the model's code, autograd engine, optimizer) %.3f ms, "
-                 "%.0f %%\n",
-               (whole - outside) * 1e3, outside * 1e3, whole > 0 ? 100 * outside / whole : 0);
+         printed(
+             "iteration %.3f ms (%.3f ms without the profiler); %zu %s, %d of %d iterations "
+             "undisturbed\n",
+             whole * 1e3, bisect::median(plain) * 1e3, profile.runs.size(),
+             profile.runs.size() == 1 ? "run" : "runs", quiet, iterations) +
+         printed(
+             "in operators %.3f ms, outside of them (the model's code, autograd engine, optimizer) "
+             "%.3f ms, "
+             "%.0f %%\n",
+             (whole - outside) * 1e3, outside * 1e3, whole > 0 ? 100 * outside / whole : 0);
 }
 
 std::string work_line(const Profile& profile) {
@@ -37,16 +40,16 @@ std::string work_line(const Profile& profile) {
     bytes += static_cast<double>(one.bytes);
     if (one.unknown > 0) unknown += (unknown.empty() ? "" : ", ") + one.name;
   }
-  std::string text = printed("%.1f MFLOP, %.1f MB moved, %.2f FLOP a byte%s%s\n", flops / 1e6, bytes / 1e6,
-                           bytes > 0 ? flops / bytes : 0, unknown.empty() ? "" : "; not counted: ",
-                           unknown.c_str());
+  std::string text = printed("%.1f MFLOP, %.1f MB moved, %.2f FLOP a byte%s%s\n", flops / 1e6,
+                             bytes / 1e6, bytes > 0 ? flops / bytes : 0,
+                             unknown.empty() ? "" : "; not counted: ", unknown.c_str());
   if (!profile.ceilings) return text;
   const Ceilings& ceilings = *profile.ceilings;
   text += printed("this machine, %d thread%s, at most: %.1f GB/s", ceilings.threads,
-                ceilings.threads == 1 ? "" : "s", ceilings.bytes / 1e9);
+                  ceilings.threads == 1 ? "" : "s", ceilings.bytes / 1e9);
   for (const auto& [dtype, rate] : ceilings.flops)
     text += printed(", %s %.1f GFLOP/s (ridge %.1f FLOP a byte)", dtype.c_str(), rate / 1e9,
-                  bisect::ridge(ceilings, dtype));
+                    bisect::ridge(ceilings, dtype));
   return text + "\n";
 }
 
@@ -57,17 +60,18 @@ std::string gpu_line(const Profile& profile) {
   const double idle = over_runs(profile, &ProfileRun::idle_seconds);
   const double whole = std::max(active + moving + idle, 1e-12);
   return printed("GPU: active %.0f %%, moving data %.0f %%, idle %.0f %%\n", 100 * active / whole,
-               100 * moving / whole, 100 * idle / whole);
+                 100 * moving / whole, 100 * idle / whole);
 }
 
 std::string memory_lines(const Profile& profile) {
   if (!profile.memory) return "\npeak memory: not divided, " + profile.memory_reason + "\n";
   const MemorySplit& split = *profile.memory;
   const auto mb = [](std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
-  return printed("\ntensors' memory at its peak %.2f MB: parameters %.2f, buffers %.2f, gradients %.2f, "
-                 "optimizer state %.2f, inputs %.2f, activations %.2f, workspace %.2f\n",
-               mb(split.peak), mb(split.parameters), mb(split.buffers), mb(split.gradients),
-               mb(split.optimizer_state), mb(split.inputs), mb(split.activations), mb(split.workspace));
+  return printed(
+      "\ntensors' memory at its peak %.2f MB: parameters %.2f, buffers %.2f, gradients %.2f, "
+      "optimizer state %.2f, inputs %.2f, activations %.2f, workspace %.2f\n",
+      mb(split.peak), mb(split.parameters), mb(split.buffers), mb(split.gradients),
+      mb(split.optimizer_state), mb(split.inputs), mb(split.activations), mb(split.workspace));
 }
 
 std::string hint_lines(const Profile& profile) {
@@ -96,8 +100,8 @@ std::string profiles_json(const std::vector<Profile>& profiles) {
 std::string profile_table(const Profile& profile) {
   if (profile.status != "profiled")
     return profile.workload + "  " + profile.status + ": " + profile.reason + "\n";
-  return profile_heading(profile) + gpu_line(profile) + work_line(profile) + operator_table(profile) +
-         memory_lines(profile) + hint_lines(profile);
+  return profile_heading(profile) + gpu_line(profile) + work_line(profile) +
+         operator_table(profile) + memory_lines(profile) + hint_lines(profile);
 }
 
 }  // namespace nightjar::runner

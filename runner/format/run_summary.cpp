@@ -9,7 +9,8 @@
 namespace nightjar::runner {
 namespace {
 
-// As people publish it: the middle of the iterations, of latency the undisturbed ones while there are any.
+// As people publish it: the middle of the iterations, of latency the undisturbed ones while there
+// are any.
 std::optional<double> location_of(const RunResult& run, const std::string& metric) {
   const auto found = run.samples.find(metric);
   if (found == run.samples.end() || found->second.empty()) return std::nullopt;

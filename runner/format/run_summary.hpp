@@ -8,8 +8,9 @@
 
 namespace nightjar::runner {
 
-// Each run's Hodges-Lehmann location (of latency: of its undisturbed iterations, see storage/model/run_value.hpp),
-// the location of these with a 95 % interval, and the coefficient of variation from run to run (0 for one run).
+// Each run's Hodges-Lehmann location (of latency: of its undisturbed iterations, see
+// storage/model/run_value.hpp), the location of these with a 95 % interval, and the coefficient of
+// variation from run to run (0 for one run).
 struct Summary {
   double location = 0, low = 0, high = 0, cv = 0;
 };

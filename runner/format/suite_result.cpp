@@ -10,22 +10,32 @@ namespace nightjar::runner {
 namespace {
 using nlohmann::json;
 
-// What dynamo's check_accuracy would have written of such a run; a workload that says it itself is believed.
+// What dynamo's check_accuracy would have written of such a run; a workload that says it itself is
+// believed.
 std::string accuracy_of(RunStatus status, bool eager) {
   switch (status) {
-    case RunStatus::measured: return "pass";
-    case RunStatus::wrong_result: return "fail_accuracy";
-    case RunStatus::unavailable: return "model_fail_to_load";
-    case RunStatus::out_of_memory: return eager ? "eager_1st_run_OOM" : "OOM";
-    case RunStatus::timed_out: return "timeout";
-    default: return eager ? "eager_fail_to_run" : "fail_to_run";
+    case RunStatus::measured:
+      return "pass";
+    case RunStatus::wrong_result:
+      return "fail_accuracy";
+    case RunStatus::unavailable:
+      return "model_fail_to_load";
+    case RunStatus::out_of_memory:
+      return eager ? "eager_1st_run_OOM" : "OOM";
+    case RunStatus::timed_out:
+      return "timeout";
+    default:
+      return eager ? "eager_fail_to_run" : "fail_to_run";
   }
 }
 
 SuiteItem item_of(const MeasuredWorkload& workload) {
   const RunStatus status = workload.status;
-  SuiteItem item{workload.workload.name, status, workload.reason,
-                 accuracy_of(status, workload.workload.name.backend() == "eager"), {}};
+  SuiteItem item{workload.workload.name,
+                 status,
+                 workload.reason,
+                 accuracy_of(status, workload.workload.name.backend() == "eager"),
+                 {}};
   if (!workload.accuracy.empty()) item.accuracy = workload.accuracy;
   for (const auto& run : workload.runs)
     for (const auto& [name, samples] : run.samples) {
@@ -50,7 +60,9 @@ RunStatus status_from(const std::string& status, std::string& reason) {
 
 ItemMetric metric_from(const json& value) {
   ItemMetric metric{{value.at("location").get<double>(), value.at("low").get<double>(),
-                     value.at("high").get<double>(), value.at("cv").get<double>()}, 0, {}};
+                     value.at("high").get<double>(), value.at("cv").get<double>()},
+                    0,
+                    {}};
   metric.runs = value.at("runs").size();
   for (const auto& run : value.at("values"))
     if (run.is_number()) metric.run_values.push_back(run.get<double>());
@@ -80,7 +92,8 @@ std::optional<double> SuiteItem::value(const std::string& metric) const {
 }
 
 SuiteResult suite_result(const Measurement& measurement) {
-  SuiteResult result{measurement.torch.version, measurement.torch.git_version, measurement.machine, {}};
+  SuiteResult result{
+      measurement.torch.version, measurement.torch.git_version, measurement.machine, {}};
   for (const auto& workload : measurement.workloads) result.items.push_back(item_of(workload));
   return result;
 }
@@ -97,9 +110,11 @@ SuiteResult read_suite_result(const std::string& text) {
       result.commit = value.at("build").at("commit").get<std::string>();
       result.machine = value.at("machine").get<std::map<std::string, std::string>>();
     } catch (const json::exception& error) {
-      throw std::invalid_argument("item " + std::to_string(result.items.size()) + ": " + problem_of(error));
+      throw std::invalid_argument("item " + std::to_string(result.items.size()) + ": " +
+                                  problem_of(error));
     } catch (const std::exception& error) {  // ours
-      throw std::invalid_argument("item " + std::to_string(result.items.size()) + ": " + error.what());
+      throw std::invalid_argument("item " + std::to_string(result.items.size()) + ": " +
+                                  error.what());
     }
   return result;
 }

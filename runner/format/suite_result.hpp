@@ -1,5 +1,6 @@
-// What measured workloads came to: each one's status and where its metrics lie. Tables and exchange formats are
-// made of it, of a measurement just taken or of its JSON; used by `nightjar-runner` and `nightjar`.
+// What measured workloads came to: each one's status and where its metrics lie. Tables and exchange
+// formats are made of it, of a measurement just taken or of its JSON; used by `nightjar-runner` and
+// `nightjar`.
 #pragma once
 
 #include <map>
@@ -15,7 +16,8 @@ namespace nightjar::runner {
 struct ItemMetric {
   Summary summary;  // in the metric's unit
   std::size_t runs = 0;
-  std::vector<double> run_values;  // as series keep them; of a run that never saw the machine undisturbed, no latency
+  std::vector<double> run_values;  // as series keep them; of a run that never saw the machine
+                                   // undisturbed, no latency
 };
 
 struct SuiteItem {
@@ -37,7 +39,8 @@ SuiteResult suite_result(const Measurement& measurement);
 // Of the text of `measure --json`. Throws std::invalid_argument that says what is wrong with it.
 SuiteResult read_suite_result(const std::string& json);
 
-// The contract's status: measured, unavailable, or failed; for the last, which kind leads the reason.
+// The contract's status: measured, unavailable, or failed; for the last, which kind leads the
+// reason.
 std::string contract_status(RunStatus status);
 std::string contract_reason(RunStatus status, const std::string& reason);
 

@@ -36,8 +36,10 @@ std::string fitted(const std::string& text, std::size_t width, bool right) {
   return right ? space + text : text + space;
 }
 
-// Where to break a line of columns that would break before `end`: backends of one batch size stay together.
-std::size_t whole_groups(const std::vector<std::string>& columns, std::size_t first, std::size_t end) {
+// Where to break a line of columns that would break before `end`: backends of one batch size stay
+// together.
+std::size_t whole_groups(const std::vector<std::string>& columns, std::size_t first,
+                         std::size_t end) {
   const auto group = [&](std::size_t i) { return columns[i].substr(0, columns[i].find(' ')); };
   std::size_t cut = end;
   while (cut < columns.size() && cut > first && group(cut) == group(cut - 1)) --cut;
@@ -51,12 +53,14 @@ std::string grid_text(const std::string& head, const Grid& grid) {
   for (const auto& column : grid.columns) widths.push_back(columns_of(column));
   for (const auto& [name, cells] : grid.rows) {
     label = std::max(label, columns_of(name));
-    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], columns_of(cells[i]));
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      widths[i] = std::max(widths[i], columns_of(cells[i]));
   }
   std::string out;
   for (std::size_t first = 0, end = 0; first < widths.size(); first = end) {
     std::size_t width = label;
-    for (end = first; end < widths.size() && (end == first || width + 2 + widths[end] <= kWidth); ++end)
+    for (end = first; end < widths.size() && (end == first || width + 2 + widths[end] <= kWidth);
+         ++end)
       width += 2 + widths[end];
     end = whole_groups(grid.columns, first, end);
     const auto line = [&](const std::string& name, const std::vector<std::string>& cells) {
@@ -166,22 +170,26 @@ std::string measurement_table(const SuiteResult& result) {
     const auto same = std::find_if(models.begin(), models.end(), [&](const Items& items) {
       return model_part(items.front()->name) == model_part(item.name);
     });
-    if (same == models.end()) models.push_back({&item});
-    else same->push_back(&item);
+    if (same == models.end())
+      models.push_back({&item});
+    else
+      same->push_back(&item);
   }
   Items single;
   std::vector<Items> several;
   for (const Items& items : models)
-    if (items.size() == 1) single.push_back(items.front());
-    else several.push_back(items);
+    if (items.size() == 1)
+      single.push_back(items.front());
+    else
+      several.push_back(items);
   std::string out = "PyTorch " + result.version + "\n\n";
   if (!single.empty()) out += list_text(single);
   // Models of one set of variants share tables: no column is there for the sake of another model.
   while (!several.empty()) {
     const auto variants = variants_of(several.front());
-    const auto rest = std::stable_partition(several.begin(), several.end(), [&](const Items& items) {
-      return variants_of(items) == variants;
-    });
+    const auto rest =
+        std::stable_partition(several.begin(), several.end(),
+                              [&](const Items& items) { return variants_of(items) == variants; });
     out += pivot_text({several.begin(), rest});
     several.erase(several.begin(), rest);
   }

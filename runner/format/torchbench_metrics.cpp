@@ -6,7 +6,8 @@
 namespace nightjar::runner {
 namespace {
 
-// TorchBench's pattern is test_(.*)\[(.*)-(.*)-eager\]: what it has no place for goes with the model.
+// TorchBench's pattern is test_(.*)\[(.*)-(.*)-eager\]: what it has no place for goes with the
+// model.
 std::string test_name(const WorkloadName& name, bool with_batch) {
   std::string model(name.model());
   if (name.suite() != "torchbench") model = std::string(name.suite()) + "/" + model;
@@ -16,7 +17,8 @@ std::string test_name(const WorkloadName& name, bool with_batch) {
          std::string(name.backend()) + "]";
 }
 
-// TorchBench names no batch size: it is the model's own. Ours always do, theirs where several were measured.
+// TorchBench names no batch size: it is the model's own. Ours always do, theirs where several were
+// measured.
 bool needs_batch(const SuiteResult& result, const WorkloadName& name) {
   if (name.suite() != "torchbench") return true;
   return std::any_of(result.items.begin(), result.items.end(), [&](const SuiteItem& other) {
@@ -39,14 +41,16 @@ std::string torchbench_metrics_json(const SuiteResult& result) {
     const char *metric, *suffix;
     double factor;
   };
-  constexpr Place kPlaces[] = {
-      {"latency", "_latency", 1e3}, {"peak_cpu_memory", "_cmem", 1e-9}, {"peak_gpu_memory", "_gmem", 1e-9}};
+  constexpr Place kPlaces[] = {{"latency", "_latency", 1e3},
+                               {"peak_cpu_memory", "_cmem", 1e-9},
+                               {"peak_gpu_memory", "_gmem", 1e-9}};
   auto metrics = nlohmann::ordered_json::object();
   for (const SuiteItem& item : result.items) {
     if (item.status != RunStatus::measured) continue;
     const std::string test = test_name(item.name, needs_batch(result, item.name));
     for (const Place& place : kPlaces)
-      if (const auto value = item.value(place.metric)) metrics[test + place.suffix] = *value * place.factor;
+      if (const auto value = item.value(place.metric))
+        metrics[test + place.suffix] = *value * place.factor;
   }
   const nlohmann::ordered_json root{{"name", "torch-nightly"},
                                     {"environ",

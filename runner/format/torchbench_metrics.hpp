@@ -1,5 +1,5 @@
-// Measured workloads as TorchBench's userbenchmarks write them (metrics-*.json): for its regression detector, and
-// for `nightjar compare`. Pure.
+// Measured workloads as TorchBench's userbenchmarks write them (metrics-*.json): for its regression
+// detector, and for `nightjar compare`. Pure.
 #pragma once
 
 #include <string>
@@ -8,9 +8,11 @@
 
 namespace nightjar::runner {
 
-// {"name": "torch-nightly", "environ": {...}, "metrics": {"test_eval[resnet50-cuda-eager]_latency": ms,
-// ..._cmem: GB, ..._gmem: GB}}. A model of ours stands there as suite/model-bN, one of TorchBench by its own
-// name, a precision other than fp32 behind it. What was not measured is left out, as there.
+// {"name": "torch-nightly", "environ": {...}, "metrics": {"test_eval[resnet50-cuda-eager]_latency":
+// ms,
+// ..._cmem: GB, ..._gmem: GB}}. A model of ours stands there as suite/model-bN, one of TorchBench
+// by its own name, a precision other than fp32 behind it. What was not measured is left out, as
+// there.
 std::string torchbench_metrics_json(const SuiteResult& result);
 
 }  // namespace nightjar::runner

@@ -10,7 +10,8 @@ namespace nightjar::runner {
 namespace {
 
 std::ptrdiff_t count_of(const std::vector<Finding>& findings, FindingClass kind) {
-  return std::count_if(findings.begin(), findings.end(), [&](const Finding& one) { return one.kind == kind; });
+  return std::count_if(findings.begin(), findings.end(),
+                       [&](const Finding& one) { return one.kind == kind; });
 }
 
 }  // namespace
@@ -28,7 +29,9 @@ std::vector<Finding> examine(const Health& health) {
   return out.take();
 }
 
-bool any_harmful(const std::vector<Finding>& findings) { return count_of(findings, FindingClass::harmful) > 0; }
+bool any_harmful(const std::vector<Finding>& findings) {
+  return count_of(findings, FindingClass::harmful) > 0;
+}
 
 std::string findings_text(const std::vector<Finding>& findings) {
   static const std::map<FindingClass, std::pair<const char*, const char*>> kWords{
@@ -43,7 +46,8 @@ std::string findings_text(const std::vector<Finding>& findings) {
     if (finding.kind != FindingClass::fine) text += lead + finding.remedy + "\n";
   }
   return text + std::to_string(count_of(findings, FindingClass::harmful)) + " to mend, " +
-         std::to_string(count_of(findings, FindingClass::not_mendable)) + " that cannot be mended here, " +
+         std::to_string(count_of(findings, FindingClass::not_mendable)) +
+         " that cannot be mended here, " +
          std::to_string(count_of(findings, FindingClass::worth_knowing)) + " worth knowing\n";
 }
 
@@ -54,7 +58,7 @@ std::string findings_json(const std::vector<Finding>& findings) {
                      {"class", name_of(finding.kind)},
                      {"what", finding.what},
                      {"remedy", finding.remedy.empty() ? nlohmann::ordered_json(nullptr)
-                                              : nlohmann::ordered_json(finding.remedy)}});
+                                                       : nlohmann::ordered_json(finding.remedy)}});
   const nlohmann::ordered_json root{{"harmful", any_harmful(findings)}, {"items", items}};
   return root.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

@@ -8,17 +8,19 @@ void examine_gpu(const GpuState& gpu, Findings& out) {
   const std::string here = "GPU " + gpu.pci_bus + " (" + gpu.name + "): ";
   if (gpu.persistence)
     out.judge(!*gpu.persistence, here + "persistence mode is " + (*gpu.persistence ? "on" : "off"),
-              "nvidia-smi -pm 1: else the driver is loaded anew for each run and clock settings are lost");
+              "nvidia-smi -pm 1: else the driver is loaded anew for each run and clock settings "
+              "are lost");
   const auto& events = gpu.clock_events;
-  const bool fixed = std::find(events.begin(), events.end(), ClockEvent::applications_clocks_setting) !=
-                     events.end();
+  const bool fixed = std::find(events.begin(), events.end(),
+                               ClockEvent::applications_clocks_setting) != events.end();
   out.judge(!fixed, here + (fixed ? "clocks are fixed" : "clocks are not known to be fixed"),
             "nvidia-smi -lgc MHZ,MHZ with a frequency that it holds under load (nvidia-smi -q -d "
             "SUPPORTED_CLOCKS): free clocks follow heat and power");
   GpuState one = gpu;
   one.used = true;
   const std::string throttled = throttling(std::vector{one});
-  out.judge(!throttled.empty(), here + "clocks held down: " + (throttled.empty() ? "no" : throttled),
+  out.judge(!throttled.empty(),
+            here + "clocks held down: " + (throttled.empty() ? "no" : throttled),
             "sessions are void as long as this lasts: better cooling, a higher power limit "
             "(nvidia-smi -pl) or lower fixed clocks");
   std::vector<std::string> others;
@@ -28,7 +30,8 @@ void examine_gpu(const GpuState& gpu, Findings& out) {
   out.judge(!others.empty(), here + "other processes: " + listed(others),
             "end them, or give this runner another device with CUDA_VISIBLE_DEVICES");
   if (gpu.ecc_errors)
-    out.judge(*gpu.ecc_errors > 0, here + "uncorrected memory errors: " + std::to_string(*gpu.ecc_errors),
+    out.judge(*gpu.ecc_errors > 0,
+              here + "uncorrected memory errors: " + std::to_string(*gpu.ecc_errors),
               "restart the machine; if they come again, the device has to be replaced");
   if (gpu.temperature_celsius)
     out.judge(*gpu.temperature_celsius > 80,

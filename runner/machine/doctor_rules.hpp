@@ -13,8 +13,10 @@ namespace nightjar::runner {
 class Findings {
  public:
   // Fine unless `bad`, which is of class `kind`.
-  void judge(bool bad, std::string what, std::string remedy, FindingClass kind = FindingClass::harmful) {
-    list_.push_back({bad ? kind : FindingClass::fine, std::move(what), bad ? std::move(remedy) : std::string()});
+  void judge(bool bad, std::string what, std::string remedy,
+             FindingClass kind = FindingClass::harmful) {
+    list_.push_back({bad ? kind : FindingClass::fine, std::move(what),
+                     bad ? std::move(remedy) : std::string()});
   }
   std::vector<Finding> take() { return std::move(list_); }
 

@@ -1,14 +1,13 @@
 #include "runner/machine/fingerprint.hpp"
 
-#include <gnu/libc-version.h>
-#include <sched.h>
-#include <sys/sysinfo.h>
-#include <sys/utsname.h>
-
 #include <cstdlib>
 #include <filesystem>
+#include <gnu/libc-version.h>
 #include <regex>
+#include <sched.h>
 #include <set>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
 
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
@@ -44,7 +43,9 @@ std::string chosen(const std::string& line) {
   return line.substr(open + 1, close - open - 1);
 }
 
-std::string or_none(std::string text) { return text.empty() ? "none" : text; }
+std::string or_none(std::string text) {
+  return text.empty() ? "none" : text;
+}
 
 std::string numa_nodes() {
   std::error_code error;
@@ -72,7 +73,8 @@ void add_gpus(Facts& facts) {
   std::string list;
   for (const auto& model : models) list += (list.empty() ? "" : ", ") + model;
   facts["gpu"] = or_none(list);
-  facts["driver"] = or_none(driver_version(field_of("/proc/driver/nvidia/version", "NVRM version")));
+  facts["driver"] =
+      or_none(driver_version(field_of("/proc/driver/nvidia/version", "NVRM version")));
 }
 
 }  // namespace

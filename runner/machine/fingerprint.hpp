@@ -9,12 +9,14 @@
 
 namespace nightjar::runner {
 
-// Reads /proc and /sys: cpu_model, cpu_count, smt, numa_nodes, governor, turbo, kernel, memory_bytes
-// (rounded to 256 MiB, because a kernel's own share differs from boot to boot), thp, libc, arch,
-// hypervisor, gpu and driver where NVIDIA's are there, and how runs are threaded and pinned.
+// Reads /proc and /sys: cpu_model, cpu_count, smt, numa_nodes, governor, turbo, kernel,
+// memory_bytes (rounded to 256 MiB, because a kernel's own share differs from boot to boot), thp,
+// libc, arch, hypervisor, gpu and driver where NVIDIA's are there, and how runs are threaded and
+// pinned.
 std::map<std::string, std::string> machine_facts();
 
-// "580.65.06" of "NVIDIA UNIX x86_64 Kernel Module  580.65.06  <date>", in whatever words; empty if no word is a version.
+// "580.65.06" of "NVIDIA UNIX x86_64 Kernel Module  580.65.06  <date>", in whatever words; empty if
+// no word is a version.
 std::string driver_version(const std::string& line);
 
 // The SHA-256 of "name=value\n" over the sorted facts.
@@ -22,8 +24,8 @@ MachineClass machine_class(std::map<std::string, std::string> facts);
 
 // CPUs that this process may use, in order.
 std::vector<int> allowed_cpus();
-// Where a run of `threads` threads is pinned: the last allowed CPUs, since the first ones tend to serve
-// interrupts. All of them if there are no more than that.
+// Where a run of `threads` threads is pinned: the last allowed CPUs, since the first ones tend to
+// serve interrupts. All of them if there are no more than that.
 std::vector<int> cpus_for(int threads);
 
 }  // namespace nightjar::runner

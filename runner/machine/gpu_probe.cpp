@@ -18,9 +18,8 @@ std::optional<std::string> visible_devices() {
 // The device that one item of the list names; nullopt if none.
 std::optional<std::size_t> device_of(std::string_view item, const std::vector<GpuState>& gpus) {
   if (item.starts_with("GPU-")) {
-    const auto found = std::find_if(gpus.begin(), gpus.end(), [&](const GpuState& gpu) {
-      return gpu.uuid.starts_with(item);
-    });
+    const auto found = std::find_if(
+        gpus.begin(), gpus.end(), [&](const GpuState& gpu) { return gpu.uuid.starts_with(item); });
     if (found == gpus.end()) return std::nullopt;
     return static_cast<std::size_t>(found - gpus.begin());
   }

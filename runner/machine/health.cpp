@@ -1,19 +1,18 @@
 #include "runner/machine/health.hpp"
 
+#include <cstdlib>
 #include <fcntl.h>
 #include <sched.h>
+#include <set>
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <set>
-
-#include "storage/base/files.hpp"
 #include "runner/machine/fingerprint.hpp"
 #include "runner/machine/lock.hpp"
 #include "runner/machine/state.hpp"
 #include "runner/process/process.hpp"
 #include "runner/process/wait.hpp"
+#include "storage/base/files.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -83,7 +82,8 @@ bool is_in_path(const std::string& program) {
 
 std::string headers_of(const fs::path& python) {
   ProcessSpec ask;
-  ask.command = {python.string(), "-c", "import sysconfig; print(sysconfig.get_paths()['include'])"};
+  ask.command = {python.string(), "-c",
+                 "import sysconfig; print(sysconfig.get_paths()['include'])"};
   ask.environment = clean_environment("/tmp");
   ask.timeout_seconds = 30;
   const ProcessResult answer = run_process(ask);
@@ -108,14 +108,16 @@ Health look_at_machine(const fs::path& cache, const fs::path& python) {
   health.no_gpu = probe.gpus().missing();
   if (health.no_gpu.empty() && health.state.gpus.empty())
     health.no_gpu = "CUDA_VISIBLE_DEVICES lets none be seen";
-  health.clock_source = read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  health.clock_source =
+      read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   health.numa_balancing = number_after("/proc/sys/kernel/numa_balancing", "") != 0;
   health.address_layout = read_line("/proc/sys/kernel/randomize_va_space");
   read_quota(health);
   health.may_pin = can_pin();
   health.free_memory_bytes = number_after("/proc/meminfo", "MemAvailable:") * 1024;
   health.swap_used_bytes =
-      (number_after("/proc/meminfo", "SwapTotal:") - number_after("/proc/meminfo", "SwapFree:")) * 1024;
+      (number_after("/proc/meminfo", "SwapTotal:") - number_after("/proc/meminfo", "SwapFree:")) *
+      1024;
   health.cache = cache;
   fs::path existing = fs::absolute(cache);
   while (!fs::exists(existing) && existing.has_relative_path()) existing = existing.parent_path();

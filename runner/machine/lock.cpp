@@ -1,17 +1,16 @@
 #include "runner/machine/lock.hpp"
 
+#include <cerrno>
+#include <cstdlib>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
-#include <system_error>
-
 #include "runner/process/failure.hpp"
-#include "storage/base/files.hpp"
 #include "runner/process/wait.hpp"
+#include "storage/base/files.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -31,8 +30,9 @@ int open_lock(const fs::path& path) {
     }
   }
   throw std::system_error(errno, std::generic_category(),
-                          "cannot open " + path.string() + ", which keeps jobs of this machine apart; "
-                          "NIGHTJAR_MACHINE_LOCK names another file");
+                          "cannot open " + path.string() +
+                              ", which keeps jobs of this machine apart; "
+                              "NIGHTJAR_MACHINE_LOCK names another file");
 }
 
 }  // namespace
@@ -62,6 +62,8 @@ MachineLock::MachineLock(const fs::path& path, const std::string& purpose, std::
   }
 }
 
-MachineLock::~MachineLock() { ::close(fd_); }
+MachineLock::~MachineLock() {
+  ::close(fd_);
+}
 
 }  // namespace nightjar::runner

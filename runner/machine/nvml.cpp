@@ -1,12 +1,11 @@
 #include "runner/machine/nvml.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
+#include <dlfcn.h>
 
-#include "storage/base/files.hpp"
 #include "runner/machine/nvml_functions.hpp"
+#include "storage/base/files.hpp"
 
 namespace nightjar::runner {
 struct Nvml::Library : nvml::Functions {
@@ -66,7 +65,8 @@ struct Nvml::Library : nvml::Functions {
       if (answer != nvml::kSuccess) break;
       std::vector<GpuProcess> out;
       for (unsigned i = 0; i < count; ++i) {
-        GpuProcess process{list[i].pid, read_line("/proc/" + std::to_string(list[i].pid) + "/comm"), {}};
+        GpuProcess process{
+            list[i].pid, read_line("/proc/" + std::to_string(list[i].pid) + "/comm"), {}};
         if (~list[i].used_gpu_memory != 0)
           process.memory_bytes = static_cast<std::int64_t>(list[i].used_gpu_memory);
         out.push_back(std::move(process));
@@ -79,7 +79,8 @@ struct Nvml::Library : nvml::Functions {
 
 namespace {
 
-std::string text_of(int (*read)(nvml::Device, char*, unsigned), nvml::Device device, unsigned bytes) {
+std::string text_of(int (*read)(nvml::Device, char*, unsigned), nvml::Device device,
+                    unsigned bytes) {
   std::array<char, 128> text{};
   return read && read(device, text.data(), bytes) == nvml::kSuccess ? text.data() : "";
 }
@@ -124,10 +125,12 @@ std::vector<GpuState> Nvml::read() const {
     gpu.power_watts = lib.number(lib.power, device, 1e-3);
     gpu.temperature_celsius = lib.celsius(device);
     unsigned long long errors = 0;
-    if (lib.ecc && lib.ecc(device, nvml::kErrorUncorrected, nvml::kVolatileEcc, &errors) == nvml::kSuccess)
+    if (lib.ecc &&
+        lib.ecc(device, nvml::kErrorUncorrected, nvml::kVolatileEcc, &errors) == nvml::kSuccess)
       gpu.ecc_errors = static_cast<std::int64_t>(errors);
     int mode = 0;
-    if (lib.persistence && lib.persistence(device, &mode) == nvml::kSuccess) gpu.persistence = mode != 0;
+    if (lib.persistence && lib.persistence(device, &mode) == nvml::kSuccess)
+      gpu.persistence = mode != 0;
     gpu.clock_events = clock_events(i);
     gpu.others = lib.processes_on(device);
     out.push_back(std::move(gpu));
@@ -137,7 +140,8 @@ std::vector<GpuState> Nvml::read() const {
 
 std::vector<ClockEvent> Nvml::clock_events(std::size_t index) const {
   unsigned long long bits = 0;
-  if (!library_->events || library_->events(library_->devices.at(index).device, &bits) != nvml::kSuccess)
+  if (!library_->events ||
+      library_->events(library_->devices.at(index).device, &bits) != nvml::kSuccess)
     return {};
   constexpr int kKnown = static_cast<int>(ClockEvent::unknown);
   std::vector<ClockEvent> out;

@@ -22,8 +22,9 @@ class Nvml {
   // Why there is nothing to read: "no NVIDIA device" or what the library said; empty if there is.
   const std::string& missing() const { return missing_; }
 
-  // All devices as they are now, in the order of their PCI buses. `used` is false everywhere, `others`
-  // holds every process with a compute context. A value that a device does not tell stays nullopt.
+  // All devices as they are now, in the order of their PCI buses. `used` is false everywhere,
+  // `others` holds every process with a compute context. A value that a device does not tell stays
+  // nullopt.
   std::vector<GpuState> read() const;
   // Why the clocks of device `index` (of that order) are as they are at this moment.
   std::vector<ClockEvent> clock_events(std::size_t index) const;

@@ -1,14 +1,14 @@
 #include "runner/machine/nvml_functions.hpp"
 
 #include <dlfcn.h>
-
 #include <initializer_list>
 
 namespace nightjar::runner::nvml {
 
 bool Functions::find_in(void* library) {
   // The first of `names` that the library has.
-  const auto find = [&]<class Function>(Function& function, std::initializer_list<const char*> names) {
+  const auto find = [&]<class Function>(Function& function,
+                                        std::initializer_list<const char*> names) {
     for (const char* symbol : names)
       if (!function) function = reinterpret_cast<Function>(::dlsym(library, symbol));
   };
@@ -29,8 +29,8 @@ bool Functions::find_in(void* library) {
   find(events, {"nvmlDeviceGetCurrentClocksEventReasons",
                 "nvmlDeviceGetCurrentClocksThrottleReasons"});  // the name before driver 535
   find(persistence, {"nvmlDeviceGetPersistenceMode"});
-  find(processes, {"nvmlDeviceGetComputeRunningProcesses_v3",
-                   "nvmlDeviceGetComputeRunningProcesses_v2"});
+  find(processes,
+       {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"});
   return init && shutdown && error_string && device_count && device_by_index;
 }
 

@@ -70,8 +70,8 @@ MachineState MachineProbe::read() {
   state.load1 = std::strtod(read_line("/proc/loadavg").c_str(), nullptr);
   const CpuTime now = cpu_time();
   if (now.total > before_.total)
-    state.steal_share =
-        static_cast<double>(now.steal - before_.steal) / static_cast<double>(now.total - before_.total);
+    state.steal_share = static_cast<double>(now.steal - before_.steal) /
+                        static_cast<double>(now.total - before_.total);
   before_ = now;
   state.frequency_mhz = mean_frequency_mhz();
   add_throttling(state.extra);

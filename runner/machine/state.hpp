@@ -1,5 +1,5 @@
-// What the machine does while a session measures: recorded with it, so that a disturbed session can be
-// told from a changed PyTorch.
+// What the machine does while a session measures: recorded with it, so that a disturbed session can
+// be told from a changed PyTorch.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ class MachineProbe {
  public:
   MachineProbe();
   // Load of the last minute, share of CPU time stolen since the call before (or construction), mean
-  // frequency of the CPUs, the GPUs (see GpuProbe::read), and in `extra` what is there to read: throttle
-  // counts, temperatures. Not to be called during a run.
+  // frequency of the CPUs, the GPUs (see GpuProbe::read), and in `extra` what is there to read:
+  // throttle counts, temperatures. Not to be called during a run.
   MachineState read();
   // For a GpuWatch during a run, and to know why there is no GPU.
   GpuProbe& gpus() { return gpus_; }

@@ -5,8 +5,8 @@
 
 namespace nightjar::runner {
 
-// The world around was at fault (network, disk): the job may be tried again, nothing is blamed on the
-// build.
+// The world around was at fault (network, disk): the job may be tried again, nothing is blamed on
+// the build.
 struct Transient : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

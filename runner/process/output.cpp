@@ -13,7 +13,8 @@ int finish_output(const char* program, int code) {
   else if (std::ferror(stdout) == 0)
     return code;
   if (reason == EPIPE) return code;
-  const bool of_a_write = reason == ENOSPC || reason == EDQUOT || reason == EFBIG || reason == EIO || reason == EBADF;
+  const bool of_a_write =
+      reason == ENOSPC || reason == EDQUOT || reason == EFBIG || reason == EIO || reason == EBADF;
   std::fprintf(stderr, "%s: cannot write to standard output: %s\n", program,
                of_a_write ? std::strerror(reason) : "a part of it is lost");
   return 3;

@@ -1,12 +1,5 @@
 #include "runner/process/process.hpp"
 
-#include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -14,10 +7,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "storage/base/files.hpp"
 #include "runner/process/process_tree.hpp"
 #include "runner/process/spawn.hpp"
+#include "storage/base/files.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -38,7 +37,10 @@ long long kernel_oom_kills() {
 class Guard {
  public:
   Guard(const ProcessSpec& spec, std::stop_token stop)
-      : spec_(spec), stop_(std::move(stop)), known_(own_children()), oom_kills_(kernel_oom_kills()) {}
+      : spec_(spec),
+        stop_(std::move(stop)),
+        known_(own_children()),
+        oom_kills_(kernel_oom_kills()) {}
 
   ProcessResult run() {
     start_ = SteadyClock::now();
@@ -69,13 +71,15 @@ class Guard {
     if (seconds_since(start_) > spec_.timeout_seconds) result_.timed_out = true;
     if (stop_.stop_requested()) result_.stopped = true;
     if (seconds_since(last_weighed_) * 1000 >= kPollMilliseconds) look_at_family();
-    return result_.timed_out || result_.stopped || result_.out_of_memory || !result_.flooded.empty();
+    return result_.timed_out || result_.stopped || result_.out_of_memory ||
+           !result_.flooded.empty();
   }
 
   // Leaves it to be reaped: until then its id cannot become another process's.
   bool has_ended() const {
     siginfo_t info{};
-    return ::waitid(P_PID, static_cast<id_t>(child_.pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+    return ::waitid(P_PID, static_cast<id_t>(child_.pid), &info, WEXITED | WNOHANG | WNOWAIT) ==
+               0 &&
            info.si_pid == child_.pid;
   }
 
@@ -141,8 +145,8 @@ std::string last_line(std::string text) {
   return text.substr(0, 400);
 }
 
-// "matmul.py, line 12: " where the output ends in a Python exception, the place being the last of the traceback that
-// is not in a library; else empty.
+// "matmul.py, line 12: " where the output ends in a Python exception, the place being the last of
+// the traceback that is not in a library; else empty.
 std::string place_of_exception(const std::string& output) {
   constexpr std::string_view kMark = "\n  File \"";
   std::string place;

@@ -1,5 +1,8 @@
 #include "runner/process/spawn.hpp"
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -7,10 +10,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <utility>
 
 namespace nightjar::runner {
@@ -112,7 +111,9 @@ Fd& Fd::operator=(Fd&& other) noexcept {
   return *this;
 }
 
-int Fd::release() { return std::exchange(fd_, -1); }
+int Fd::release() {
+  return std::exchange(fd_, -1);
+}
 
 void Fd::reset() {
   if (fd_ >= 0) ::close(fd_);

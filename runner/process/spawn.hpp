@@ -1,9 +1,8 @@
 // Starts one child process with its pipes; the part of process.cpp that runs between fork and exec.
 #pragma once
 
-#include <sys/types.h>
-
 #include <string>
+#include <sys/types.h>
 
 #include "runner/process/process.hpp"
 

@@ -1,9 +1,8 @@
 #include "runner/process/stop_on_signal.hpp"
 
+#include <cstdio>
 #include <time.h>
 #include <unistd.h>
-
-#include <cstdio>
 
 namespace nightjar::runner {
 namespace {

@@ -36,8 +36,8 @@ std::optional<int> next_batch(const std::vector<BatchPoint>& tried) {
   const BatchPoint& last = tried.back();
   const double best = best_throughput(tried.begin(), tried.end());
   const bool ran = last.status == RunStatus::measured;
-  const bool refused = !ran && (best > 0 || last.batch >= kLargestFirst ||
-                                last.status == RunStatus::unavailable);
+  const bool refused =
+      !ran && (best > 0 || last.batch >= kLargestFirst || last.status == RunStatus::unavailable);
   if (refused || last.batch >= kLargest || (ran && last.latency > kLongest)) return std::nullopt;
   if (tried.size() > 2) {
     const double before = best_throughput(tried.begin(), tried.end() - 2);
@@ -64,16 +64,19 @@ SweepResult sweep_batches(const CatalogEntry& entry,
 
 PinnedBatches::PinnedBatches(std::filesystem::path file) : file_(std::move(file)) {}
 
-std::optional<int> PinnedBatches::find(const std::string& machine_class, const CatalogEntry& entry) const {
+std::optional<int> PinnedBatches::find(const std::string& machine_class,
+                                       const CatalogEntry& entry) const {
   const auto pins = pins_in(file_);
   const auto ours = pins.find(machine_class);
   if (ours == pins.end() || !ours->is_object()) return std::nullopt;
   const auto found = ours->find(key_of(entry));
-  if (found == ours->end() || !found->is_number_integer() || found->get<int>() < 1) return std::nullopt;
+  if (found == ours->end() || !found->is_number_integer() || found->get<int>() < 1)
+    return std::nullopt;
   return found->get<int>();
 }
 
-void PinnedBatches::pin(const std::string& machine_class, const CatalogEntry& entry, int batch) const {
+void PinnedBatches::pin(const std::string& machine_class, const CatalogEntry& entry,
+                        int batch) const {
   auto pins = pins_in(file_);
   pins[machine_class][key_of(entry)] = batch;
   write_durably(file_, pins.dump(1) + "\n");

@@ -1,5 +1,6 @@
-// Finds the batch size with the largest throughput by doubling it, as TorchBench chooses its own, and keeps
-// what was found: `bmax` in a workload's name means that size on this class of machine. Used by `measure`.
+// Finds the batch size with the largest throughput by doubling it, as TorchBench chooses its own,
+// and keeps what was found: `bmax` in a workload's name means that size on this class of machine.
+// Used by `measure`.
 #pragma once
 
 #include <filesystem>
@@ -19,15 +20,19 @@ struct BatchPoint {
   double latency = 0;  // seconds an iteration, where it was measured
   std::string reason;  // where it was not
 
-  double throughput() const { return status == RunStatus::measured ? batch / latency : 0; }  // items/s
+  double throughput() const {
+    return status == RunStatus::measured ? batch / latency : 0;
+  }  // items/s
 };
 
-// The size to try next, from 1 on; nullopt when there is nothing to be gained: two doublings brought less than
-// 5 % together, an iteration took over a second, or the last size could not be run while a smaller one
-// could. (Some models refuse small batches, so failures before the first success end nothing.)
+// The size to try next, from 1 on; nullopt when there is nothing to be gained: two doublings
+// brought less than 5 % together, an iteration took over a second, or the last size could not be
+// run while a smaller one could. (Some models refuse small batches, so failures before the first
+// success end nothing.)
 std::optional<int> next_batch(const std::vector<BatchPoint>& tried);
 
-// The smallest size within 5 % of the largest throughput, so that noise does not double it; nullopt if none ran.
+// The smallest size within 5 % of the largest throughput, so that noise does not double it; nullopt
+// if none ran.
 std::optional<int> best_batch(const std::vector<BatchPoint>& tried);
 
 // `try_batch` runs a workload once; `tell` hears of each point.

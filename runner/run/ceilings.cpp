@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runner/machine/fingerprint.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
-#include "runner/machine/fingerprint.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -26,9 +26,9 @@ std::optional<Ceilings> machine_ceilings(const RunPlace& place, const ProfileCon
                                          const std::string& device, std::stop_token stop,
                                          const std::function<void(const std::string&)>& progress) {
   const std::string threads = std::to_string(config.limits.threads);
-  const fs::path kept = config.paths.cache / "ceilings" /
-                        (machine_class(machine_facts()).fingerprint.str() + "-" + device + "-" +
-                         threads + ".json");
+  const fs::path kept =
+      config.paths.cache / "ceilings" /
+      (machine_class(machine_facts()).fingerprint.str() + "-" + device + "-" + threads + ".json");
   static bool measured = false;  // --remeasure does so once, not for each workload
   if (!config.remeasure || measured)
     if (const auto text = read_file(kept))
@@ -36,7 +36,8 @@ std::optional<Ceilings> machine_ceilings(const RunPlace& place, const ProfileCon
   measured = true;
   progress("measuring what this machine can do at most, for all later profiles");
   const std::vector<std::string> command{config.paths.python.string(),
-                                         (config.paths.workloads / "python/ceilings.py").string(), threads, device};
+                                         (config.paths.workloads / "python/ceilings.py").string(),
+                                         threads, device};
   const auto process = run_workload(place, command, nullptr, config.limits, {}, stop);
   if (stop.stop_requested()) throw Stopped();
   const auto ceilings = process.fine() ? read_ceilings(process.protocol) : std::nullopt;

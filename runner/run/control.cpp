@@ -1,9 +1,5 @@
 #include "runner/run/control.hpp"
 
-#include <sched.h>
-#include <time.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -11,8 +7,11 @@
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <sched.h>
 #include <string>
 #include <thread>
+#include <time.h>
+#include <unistd.h>
 #include <vector>
 
 #include "storage/base/files.hpp"
@@ -23,7 +22,8 @@ constexpr int kIterations = 40;
 constexpr int kWarmup = 3;
 constexpr std::size_t kWords = 1 << 19;  // 4 MiB: beyond most second-level caches
 constexpr int kSteps = 2'000'000;        // of the arithmetic: some 4 ms
-constexpr std::chrono::milliseconds kPause{4};  // what disturbs lasts for 50 to 200 ms: look past it
+constexpr std::chrono::milliseconds kPause{
+    4};  // what disturbs lasts for 50 to 200 ms: look past it
 
 double now(clockid_t clock) {
   timespec time{};

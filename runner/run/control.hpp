@@ -1,11 +1,11 @@
-// The control workload: a fixed amount of arithmetic and memory traffic that no build of PyTorch can
-// change. When it is off, the machine was, and the session is void.
+// The control workload: a fixed amount of arithmetic and memory traffic that no build of PyTorch
+// can change. When it is off, the machine was, and the session is void.
 #pragma once
 
 namespace nightjar::runner {
 
-// Speaks the workload protocol: reads the request from stdin, answers on file descriptor 3; about 0.5 s.
-// Returns the exit code: 2 if there is no file descriptor 3 or no request.
+// Speaks the workload protocol: reads the request from stdin, answers on file descriptor 3; about
+// 0.5 s. Returns the exit code: 2 if there is no file descriptor 3 or no request.
 int run_control();
 
 }  // namespace nightjar::runner

@@ -21,12 +21,13 @@ struct RunTask {
   const EnvironmentSpec* environment = nullptr;
   const Workload* workload = nullptr;
   const RunLimits* limits = nullptr;
-  double slow = 0;  // to be planted, see PlannedRun
+  double slow = 0;       // to be planted, see PlannedRun
   bool profile = false;  // instead of measuring
 };
 
 struct Prepared {
-  std::string broken;  // not empty: the build cannot be installed or imported; its runs are not tried
+  std::string
+      broken;  // not empty: the build cannot be installed or imported; its runs are not tried
   double seconds = 0;
 };
 
@@ -35,14 +36,16 @@ class Executor {
   virtual ~Executor() = default;
   // "<name>@<version>" of all that can run here.
   virtual std::vector<std::string> workloads() const = 0;
-  // Held from a session's first environment to its last run, so that nothing else of ours compiles or
-  // measures on this machine meanwhile; nullptr where nothing is measured. Throws Stopped.
-  virtual std::unique_ptr<MachineLock> lock_machine(const std::string& purpose, std::stop_token stop) = 0;
+  // Held from a session's first environment to its last run, so that nothing else of ours compiles
+  // or measures on this machine meanwhile; nullptr where nothing is measured. Throws Stopped.
+  virtual std::unique_ptr<MachineLock> lock_machine(const std::string& purpose,
+                                                    std::stop_token stop) = 0;
   // Before the first prepare() of a session, with all that it will need.
   virtual void begin_session(const JobSpec& spec) = 0;
   // All environments are prepared before the first run, so that nothing but runs is going on while
   // something is measured. `native`: native workloads will run in it. Throws Transient and Stopped.
-  virtual Prepared prepare(const EnvironmentSpec& environment, bool native, std::stop_token stop) = 0;
+  virtual Prepared prepare(const EnvironmentSpec& environment, bool native,
+                           std::stop_token stop) = 0;
   // Throws Stopped; everything else that can go wrong is a status of the result.
   virtual ParsedRun run(const RunTask& task, std::stop_token stop) = 0;
   // The machine that the runs are on; its steal_share is counted from the call before.

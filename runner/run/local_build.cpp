@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
-#include "runner/process/failure.hpp"
 #include "runner/build/python.hpp"
+#include "runner/process/failure.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -13,7 +13,8 @@ ReadyTorch imported(const fs::path& python, std::stop_token stop) {
   const ImportCheck check = check_import(python, {}, {}, stop);
   if (stop.stop_requested()) throw Stopped();
   if (!check.broken.empty())
-    throw std::runtime_error(check.broken + " (with " + python.string() + "; --python names another one)");
+    throw std::runtime_error(check.broken + " (with " + python.string() +
+                             "; --python names another one)");
   return check.torch;
 }
 
@@ -27,8 +28,8 @@ LocalBuild local_build(const LocalPaths& paths, bool native, std::stop_token sto
     build.torch = imported(paths.python, stop);
     build.place.site_packages = fs::path(build.torch.path).parent_path().parent_path();
   }
-  const LibTorch libtorch =
-      paths.libtorch.empty() ? libtorch_of_build(build.place.site_packages) : libtorch_at(paths.libtorch);
+  const LibTorch libtorch = paths.libtorch.empty() ? libtorch_of_build(build.place.site_packages)
+                                                   : libtorch_at(paths.libtorch);
   if (native) {
     progress("making the native workloads ready");
     build.native = NativeCache(paths.cache, paths.workloads / "native").make(libtorch, stop);

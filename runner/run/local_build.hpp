@@ -1,4 +1,5 @@
-// The PyTorch at hand, made ready for runs that no service asked for: `measure`, `profile`, `prepare-native`.
+// The PyTorch at hand, made ready for runs that no service asked for: `measure`, `profile`,
+// `prepare-native`.
 #pragma once
 
 #include <filesystem>
@@ -25,8 +26,8 @@ struct LocalBuild {
   RunPlace place;
 };
 
-// Imports torch, unless a LibTorch takes its place; compiles the native workloads if `native`. Throws
-// std::runtime_error if torch cannot be imported, WrongUse if there is no LibTorch, Stopped.
+// Imports torch, unless a LibTorch takes its place; compiles the native workloads if `native`.
+// Throws std::runtime_error if torch cannot be imported, WrongUse if there is no LibTorch, Stopped.
 LocalBuild local_build(const LocalPaths& paths, bool native, std::stop_token stop,
                        const std::function<void(const std::string&)>& progress);
 

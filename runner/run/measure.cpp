@@ -6,18 +6,19 @@
 #include <optional>
 #include <set>
 
-#include "runner/run/batch_sweep.hpp"
-#include "runner/process/failure.hpp"
-#include "runner/machine/fingerprint.hpp"
 #include "runner/catalog/variants.hpp"
+#include "runner/machine/fingerprint.hpp"
+#include "runner/process/failure.hpp"
+#include "runner/run/batch_sweep.hpp"
 #include "runner/run/workbench.hpp"
 
 namespace nightjar::runner {
 namespace {
 
 bool any_native(const std::vector<ChosenWorkload>& workloads) {
-  return std::any_of(workloads.begin(), workloads.end(),
-                     [](const auto& chosen) { return chosen.listed && is_native(chosen.workload.name); });
+  return std::any_of(workloads.begin(), workloads.end(), [](const auto& chosen) {
+    return chosen.listed && is_native(chosen.workload.name);
+  });
 }
 
 MeasuredWorkload begin_with(const ChosenWorkload& chosen) {
@@ -37,7 +38,8 @@ void leave_out(MeasuredWorkload& measured, const char* why) {
 bool time_is_left(const MeasureConfig& config, std::chrono::steady_clock::time_point begin,
                   MeasuredWorkload& measured) {
   if (!config.minutes) return true;
-  const std::chrono::duration<double, std::ratio<60>> spent = std::chrono::steady_clock::now() - begin;
+  const std::chrono::duration<double, std::ratio<60>> spent =
+      std::chrono::steady_clock::now() - begin;
   if (spent.count() < *config.minutes) return true;
   if (!measured.runs.empty()) return false;
   char text[64];
@@ -47,7 +49,8 @@ bool time_is_left(const MeasureConfig& config, std::chrono::steady_clock::time_p
 }
 
 // What a name's `bmax` is on this machine: pinned earlier, or found now and pinned.
-void settle_batch(const MeasureConfig& config, const std::string& machine, MeasuredWorkload& measured,
+void settle_batch(const MeasureConfig& config, const std::string& machine,
+                  MeasuredWorkload& measured,
                   const std::function<BatchPoint(const CatalogEntry&, int)>& try_one) {
   const PinnedBatches pinned(config.paths.cache / "batches.json");
   std::optional<int> batch = pinned.find(machine, measured.workload);
@@ -76,8 +79,7 @@ std::vector<std::size_t> measuring_order(const std::vector<int>& priorities, int
 }
 
 Measurement measure(const MeasureConfig& config, const std::vector<ChosenWorkload>& workloads,
-                    std::stop_token stop,
-                    const std::function<void(const std::string&)>& progress) {
+                    std::stop_token stop, const std::function<void(const std::string&)>& progress) {
   const auto begin = std::chrono::steady_clock::now();
   Workbench bench(config, any_native(workloads), stop, progress);
   Measurement out{{}, machine_facts(), {}};
@@ -96,8 +98,8 @@ Measurement measure(const MeasureConfig& config, const std::vector<ChosenWorkloa
   for (const std::size_t next : measuring_order(priorities, config.runs)) {
     MeasuredWorkload& measured = out.workloads[next];
     if (measured.status != RunStatus::measured || !time_is_left(config, begin, measured)) continue;
-    progress("run " + std::to_string(measured.runs.size() + 1) + " of " + std::to_string(config.runs) + ": " +
-             measured.workload.name.str());
+    progress("run " + std::to_string(measured.runs.size() + 1) + " of " +
+             std::to_string(config.runs) + ": " + measured.workload.name.str());
     try {
       bench.run_once(measured, config.limits);
       if (!measured.details.empty()) progress(measured.details);
@@ -107,7 +109,8 @@ Measurement measure(const MeasureConfig& config, const std::vector<ChosenWorkloa
   }
   if (stop.stop_requested())
     for (MeasuredWorkload& measured : out.workloads)
-      if (measured.status == RunStatus::measured && measured.runs.empty()) leave_out(measured, kLeftOutStopped);
+      if (measured.status == RunStatus::measured && measured.runs.empty())
+        leave_out(measured, kLeftOutStopped);
   out.torch = bench.torch();
   out.after = bench.machine();
   return out;

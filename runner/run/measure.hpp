@@ -1,4 +1,5 @@
-// `nightjar-runner measure`: workloads here and now, without a service, in a Python that is at hand.
+// `nightjar-runner measure`: workloads here and now, without a service, in a Python that is at
+// hand.
 #pragma once
 
 #include <functional>
@@ -28,16 +29,16 @@ struct ChosenWorkload {
   bool listed = true;  // false: nothing here can run it
 };
 
-// In which order the workloads, given by their priorities, have their runs: those of the highest priority in
-// turn until all have `runs`, since what disturbs the machine for a while then disturbs all alike, then
-// those of the next. Pure.
+// In which order the workloads, given by their priorities, have their runs: those of the highest
+// priority in turn until all have `runs`, since what disturbs the machine for a while then disturbs
+// all alike, then those of the next. Pure.
 std::vector<std::size_t> measuring_order(const std::vector<int>& priorities, int runs);
 
-// In that order. When the minutes are used up or somebody asks to stop, a workload that has had a run keeps what it
-// has and the others are left out, which is their reason. A workload at `bmax` is measured at the batch size pinned
-// for it on this class of machine, and named so; one without is given one first (runner/run/batch_sweep.hpp).
-// `progress` is told one line before each run. Throws std::runtime_error if torch cannot be imported, Stopped
-// before the first run.
+// In that order. When the minutes are used up or somebody asks to stop, a workload that has had a
+// run keeps what it has and the others are left out, which is their reason. A workload at `bmax` is
+// measured at the batch size pinned for it on this class of machine, and named so; one without is
+// given one first (runner/run/batch_sweep.hpp). `progress` is told one line before each run. Throws
+// std::runtime_error if torch cannot be imported, Stopped before the first run.
 Measurement measure(const MeasureConfig& config, const std::vector<ChosenWorkload>& workloads,
                     std::stop_token stop, const std::function<void(const std::string&)>& progress);
 

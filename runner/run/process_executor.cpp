@@ -1,16 +1,15 @@
 #include "runner/run/process_executor.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <spdlog/spdlog.h>
 
-#include "runner/process/failure.hpp"
-#include "storage/base/files.hpp"
-#include "runner/machine/fingerprint.hpp"
-#include "runner/run/profile.hpp"
 #include "runner/build/python.hpp"
+#include "runner/machine/fingerprint.hpp"
+#include "runner/process/failure.hpp"
+#include "runner/run/profile.hpp"
+#include "storage/base/files.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -49,7 +48,8 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
   if (!place.site_packages.empty()) spec.environment["PYTHONPATH"] = place.site_packages.string();
   if (!place.torchbench.empty())
     spec.environment["NIGHTJAR_TORCHBENCH"] = std::filesystem::absolute(place.torchbench).string();
-  const auto* external = workload && place.externals ? find_external(*place.externals, workload->name) : nullptr;
+  const auto* external =
+      workload && place.externals ? find_external(*place.externals, workload->name) : nullptr;
   if (!workload) {
     spec.command = control;
   } else if (external) {
@@ -65,7 +65,8 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
     spec.environment["LD_LIBRARY_PATH"] = library_path(place);
   } else {
     spec.command = {place.python.string(), (place.workloads / place.program).string()};
-    if (!place.profiled.empty()) spec.environment["NIGHTJAR_PROFILED"] = fs::absolute(place.profiled).string();
+    if (!place.profiled.empty())
+      spec.environment["NIGHTJAR_PROFILED"] = fs::absolute(place.profiled).string();
   }
   spec.input = request_json(workload, limits, probes.of(workload), slow);
   spec.memory_bytes = limits.memory_bytes;
@@ -74,7 +75,8 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
   return run_process(spec, std::move(stop));
 }
 
-ExpectedTorch expected_of(const Workload& workload, const Externals& externals, const ExpectedTorch& expected) {
+ExpectedTorch expected_of(const Workload& workload, const Externals& externals,
+                          const ExpectedTorch& expected) {
   const auto* external = find_external(externals, workload.name);
   return external && !external->torch ? ExpectedTorch{} : expected;
 }
@@ -108,15 +110,16 @@ Prepared ProcessExecutor::prepare(const EnvironmentSpec& spec, bool native, std:
   const auto start = std::chrono::steady_clock::now();
   const Environment environment = environments_.make(spec, stop);
   Ready ready{environment.site_packages, {}};
-  if (native && environment.broken.empty()) ready.native = natives_.make(libtorch_of_build(ready.site_packages), stop);
+  if (native && environment.broken.empty())
+    ready.native = natives_.make(libtorch_of_build(ready.site_packages), stop);
   if (!gpu_libraries_) gpu_libraries_ = gpu_libraries(config_.environments.python, stop);
   ready_[spec.key()] = ready;
   return {environment.broken,
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
 }
 
-ParsedRun ProcessExecutor::profile(const RunTask& task, RunPlace place, const ExpectedTorch& expected,
-                                   std::stop_token stop) {
+ParsedRun ProcessExecutor::profile(const RunTask& task, RunPlace place,
+                                   const ExpectedTorch& expected, std::stop_token stop) {
   if (find_external(config_.externals, task.workload->name))
     return refused(RunStatus::unavailable, kNoProfilerInside);
   place.program = kProfileProgram;
@@ -132,21 +135,22 @@ ParsedRun ProcessExecutor::profile(const RunTask& task, RunPlace place, const Ex
   add_run(made, process, expected, run.fastest_probe);
   run.result.seconds = process.seconds;
   if (made.status != "profiled")
-    return refused(made.status == "unavailable" ? RunStatus::unavailable : RunStatus::failed, made.reason);
+    return refused(made.status == "unavailable" ? RunStatus::unavailable : RunStatus::failed,
+                   made.reason);
   run.result.profile = std::move(made);
   return run;
 }
 
 ParsedRun ProcessExecutor::run(const RunTask& task, std::stop_token stop) {
   RunPlace place{config_.environments.cache, config_.environments.python, config_.workloads, {}, {},
-                 config_.torchbench, &config_.externals};
+                 config_.torchbench,         &config_.externals};
   ExpectedTorch expected;
   if (task.workload) {
     const Ready& ready = ready_.at(task.environment->key());
     if (is_native(task.workload->name) && ready.native.path.empty())
-      return refused(ready.native.tool_missing ? RunStatus::unavailable
-                                               : RunStatus::broken_environment,
-                     ready.native.reason);
+      return refused(
+          ready.native.tool_missing ? RunStatus::unavailable : RunStatus::broken_environment,
+          ready.native.reason);
     place.site_packages = ready.site_packages;
     place.native = ready.native.path;
     if (task.profile) place.profiled = ready.native.library;

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "runner/catalog/catalog.hpp"
 #include "runner/build/environments.hpp"
-#include "runner/run/executor.hpp"
+#include "runner/build/native_cache.hpp"
+#include "runner/catalog/catalog.hpp"
 #include "runner/catalog/external.hpp"
 #include "runner/machine/state.hpp"
-#include "runner/build/native_cache.hpp"
 #include "runner/process/process.hpp"
+#include "runner/run/executor.hpp"
 #include "runner/run/usual_probes.hpp"
 
 namespace nightjar::runner {
@@ -30,7 +30,7 @@ struct ProcessExecutorConfig {
 
 // How one run is started; also used by `measure`, whose environment is the Python's own.
 struct RunPlace {
-  std::filesystem::path cache;          // for the run's temporary home
+  std::filesystem::path cache;  // for the run's temporary home
   std::filesystem::path python;
   std::filesystem::path workloads;
   std::filesystem::path site_packages;  // of the build
@@ -50,25 +50,29 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
                            const UsualProbes& probes, std::stop_token stop, double slow = 0);
 
 // `expected`, less what an external workload that loads no torch need not prove.
-ExpectedTorch expected_of(const Workload& workload, const Externals& externals, const ExpectedTorch& expected);
+ExpectedTorch expected_of(const Workload& workload, const Externals& externals,
+                          const ExpectedTorch& expected);
 
 class ProcessExecutor final : public Executor {
  public:
   explicit ProcessExecutor(ProcessExecutorConfig config);
   std::vector<std::string> workloads() const override;
-  std::unique_ptr<MachineLock> lock_machine(const std::string& purpose, std::stop_token stop) override;
+  std::unique_ptr<MachineLock> lock_machine(const std::string& purpose,
+                                            std::stop_token stop) override;
   void begin_session(const JobSpec& spec) override;
   Prepared prepare(const EnvironmentSpec& environment, bool native, std::stop_token stop) override;
   ParsedRun run(const RunTask& task, std::stop_token stop) override;
   MachineState machine() override { return probe_.read(); }
 
  private:
-  ParsedRun profile(const RunTask& task, RunPlace place, const ExpectedTorch& expected, std::stop_token stop);
+  ParsedRun profile(const RunTask& task, RunPlace place, const ExpectedTorch& expected,
+                    std::stop_token stop);
 
   const ProcessExecutorConfig config_;
   Environments environments_;
   NativeCache natives_;
-  std::optional<std::vector<std::filesystem::path>> gpu_libraries_;  // of the base Python, once it was asked
+  std::optional<std::vector<std::filesystem::path>>
+      gpu_libraries_;  // of the base Python, once it was asked
   struct Ready {
     std::filesystem::path site_packages;
     NativeProgram native;

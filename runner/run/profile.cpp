@@ -2,15 +2,16 @@
 
 #include <algorithm>
 
-#include "runner/run/ceilings.hpp"
-#include "runner/process/failure.hpp"
 #include "runner/machine/fingerprint.hpp"
+#include "runner/process/failure.hpp"
+#include "runner/run/ceilings.hpp"
 
 namespace nightjar::runner {
 namespace {
 
 bool any_is(WorkloadKind kind, const std::vector<CatalogEntry>& workloads) {
-  return std::any_of(workloads.begin(), workloads.end(), [&](const auto& one) { return one.kind == kind; });
+  return std::any_of(workloads.begin(), workloads.end(),
+                     [&](const auto& one) { return one.kind == kind; });
 }
 
 // Why a workload cannot be profiled; empty: it can.
@@ -32,13 +33,14 @@ Profile blank_profile(const CatalogEntry& entry, const LocalBuild& build,
 }
 
 // All runs, or those until one failed. Throws Stopped.
-void add_runs(Profile& profile, const CatalogEntry& entry, const ProfileConfig& config, const LocalBuild& build,
-              UsualProbes& probes, const std::stop_token& stop,
+void add_runs(Profile& profile, const CatalogEntry& entry, const ProfileConfig& config,
+              const LocalBuild& build, UsualProbes& probes, const std::stop_token& stop,
               const std::function<void(const std::string&)>& progress) {
   const Workload workload{{}, entry.name, entry.version};
   for (int run = 0; run < config.runs && profile.status == "profiled"; ++run) {
     if (stop.stop_requested()) throw Stopped();
-    progress("run " + std::to_string(run + 1) + " of " + std::to_string(config.runs) + ": " + profile.workload);
+    progress("run " + std::to_string(run + 1) + " of " + std::to_string(config.runs) + ": " +
+             profile.workload);
     const auto process = run_workload(build.place, {}, &workload, config.limits, probes, stop);
     if (stop.stop_requested()) throw Stopped();
     double fastest = 0;
@@ -47,17 +49,19 @@ void add_runs(Profile& profile, const CatalogEntry& entry, const ProfileConfig& 
     probes.note(&workload, fastest);
   }
   if (profile.status == "profiled")
-    profile.ceilings = machine_ceilings(build.place, config, std::string(entry.name.device()), stop, progress);
+    profile.ceilings =
+        machine_ceilings(build.place, config, std::string(entry.name.device()), stop, progress);
 }
 
 }  // namespace
 
-std::vector<Profile> profile(const ProfileConfig& config, const std::vector<CatalogEntry>& workloads,
-                             std::stop_token stop,
+std::vector<Profile> profile(const ProfileConfig& config,
+                             const std::vector<CatalogEntry>& workloads, std::stop_token stop,
                              const std::function<void(const std::string&)>& progress) {
   const bool natives = any_is(WorkloadKind::native, workloads);
   LocalBuild build;
-  if (natives || any_is(WorkloadKind::python, workloads)) build = local_build(config.paths, natives, stop, progress);
+  if (natives || any_is(WorkloadKind::python, workloads))
+    build = local_build(config.paths, natives, stop, progress);
   build.place.program = kProfileProgram;
   build.place.profiled = build.native.library;
   const auto facts = machine_facts();

@@ -60,7 +60,8 @@ class Reader {
       run_.result.samples["memory_after_import"] = {not_negative(event, "memory_after_import")};
   }
 
-  static void take_texts(const Json& event, const char* name, std::map<std::string, std::string>& to) {
+  static void take_texts(const Json& event, const char* name,
+                         std::map<std::string, std::string>& to) {
     const auto found = event.find(name);
     if (found == event.end() || !found->is_object()) return;
     for (const auto& [key, value] : found->items())
@@ -106,7 +107,8 @@ class Reader {
     accuracy(event);
     const std::string status = text_in(event, "status");
     const auto known = enum_from<RunStatus>(status);
-    if (!known || *known == RunStatus::measured) throw Garbage("error with status '" + status + "'");
+    if (!known || *known == RunStatus::measured)
+      throw Garbage("error with status '" + status + "'");
     run_.result.status = *known;
     run_.result.reason = text_in(event, "reason").substr(0, 2000);
     if (run_.result.reason.empty()) run_.result.reason = "the workload gave no reason";
@@ -153,19 +155,20 @@ bool is_below(const fs::path& path, const fs::path& folder) {
 std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe,
                          double slow) {
   Json request{{"workload", workload ? workload->name.str() : "control"},
-                     {"version", workload ? workload->version : 1},
-                     {"seed", limits.seed},
-                     {"threads", limits.threads},
-                     {"min_iterations", limits.min_iterations},
-                     {"seconds", limits.seconds},
-                     {"fastest_probe", fastest_probe}};
+               {"version", workload ? workload->version : 1},
+               {"seed", limits.seed},
+               {"threads", limits.threads},
+               {"min_iterations", limits.min_iterations},
+               {"seconds", limits.seconds},
+               {"fastest_probe", fastest_probe}};
   if (slow != 0) request["slow"] = slow;
   return request.dump() + "\n";
 }
 
 std::string mismatch(const ReadyTorch& torch, const ExpectedTorch& expected) {
   if (!expected.below.empty() && torch.path.empty())
-    return "the workload does not say which torch it loaded; \"ready\" has to name its version and path";
+    return "the workload does not say which torch it loaded; \"ready\" has to name its version and "
+           "path";
   if (!expected.below.empty() && !is_below(torch.path, expected.below))
     return "torch was loaded from '" + torch.path + "' instead of " + expected.below.string();
   if (!expected.version.empty() && torch.version != expected.version)

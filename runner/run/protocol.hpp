@@ -12,9 +12,8 @@
 
 namespace nightjar::runner {
 
-// The request for standard input. `workload` nullptr: the control workload. `fastest_probe`: what such
-// a program has said so far on this machine, seconds; 0: nothing yet.
-// `slow`: see PlannedRun.
+// The request for standard input. `workload` nullptr: the control workload. `fastest_probe`: what
+// such a program has said so far on this machine, seconds; 0: nothing yet. `slow`: see PlannedRun.
 std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe,
                          double slow = 0);
 
@@ -23,12 +22,14 @@ struct ParsedRun {
   ReadyTorch torch;
   std::map<std::string, std::string> packages, settings;
   double fastest_probe = 0;  // seconds; 0: it said nothing of it
-  std::string details;   // of a run that was not measured: the end of what the program printed, in lines
-  std::string accuracy;  // of a compiled workload, in dynamo's words: "pass", "fail_accuracy", ...; or empty
+  std::string
+      details;  // of a run that was not measured: the end of what the program printed, in lines
+  std::string accuracy;  // of a compiled workload, in dynamo's words: "pass", "fail_accuracy", ...;
+                         // or empty
 };
 
-// Reasons name what was wrong with which line. A crash, time-out or kill outweighs whatever was said
-// before; a process that said "error" is believed; samples without a result are a failed run.
+// Reasons name what was wrong with which line. A crash, time-out or kill outweighs whatever was
+// said before; a process that said "error" is believed; samples without a result are a failed run.
 ParsedRun parse_run(const ProcessResult& process, const ExpectedTorch& expected);
 
 // Empty if `torch` is what was expected, else a sentence.

@@ -15,7 +15,8 @@ namespace {
 void only(const Json& object, const std::set<std::string>& known, const std::string& where) {
   if (!object.is_object()) throw std::runtime_error(where + " is no object");
   for (const auto& [name, value] : object.items())
-    if (!known.contains(name)) throw std::runtime_error(where + " has the unknown field '" + name + "'");
+    if (!known.contains(name))
+      throw std::runtime_error(where + " has the unknown field '" + name + "'");
 }
 
 Level level_of(const Json& json, const std::string& where) {
@@ -24,11 +25,21 @@ Level level_of(const Json& json, const std::string& where) {
 }
 
 Pattern pattern_of(const Json& json) {
-  only(json, {"workload", "commit", "version", "wheel", "wheel_sha256", "overlay_sha256",
-              "build_from", "build_to", "file", "contains"}, "when");
+  only(json,
+       {"workload", "commit", "version", "wheel", "wheel_sha256", "overlay_sha256", "build_from",
+        "build_to", "file", "contains"},
+       "when");
   const auto text = [&](const char* name) { return json.value(name, std::string()); };
-  Pattern when{text("workload"), text("commit"), text("version"), text("wheel"),
-               text("wheel_sha256"), text("overlay_sha256"), {}, {}, text("file"), text("contains")};
+  Pattern when{text("workload"),
+               text("commit"),
+               text("version"),
+               text("wheel"),
+               text("wheel_sha256"),
+               text("overlay_sha256"),
+               {},
+               {},
+               text("file"),
+               text("contains")};
   if (json.contains("build_from")) when.build_from = json["build_from"].get<std::int64_t>();
   if (json.contains("build_to")) when.build_to = json["build_to"].get<std::int64_t>();
   return when;
@@ -42,7 +53,8 @@ Rule rule_of(const Json& json) {
   for (const auto& [name, level] : metrics.items()) rule.metrics[name] = level_of(level, name);
   const Json factors = json.value("factors", Json::object());
   for (const auto& [name, factor] : factors.items()) rule.factors[name] = factor.get<double>();
-  if (json.contains("status")) rule.status = require_enum<RunStatus>(json["status"].get<std::string>());
+  if (json.contains("status"))
+    rule.status = require_enum<RunStatus>(json["status"].get<std::string>());
   rule.reason = json.value("reason", std::string(rule.status ? "so the script says" : ""));
   return rule;
 }
@@ -61,8 +73,10 @@ Script read_script(const std::filesystem::path& path) {
   if (!text) throw WrongUse("cannot read the script " + path.string());
   try {
     const Json json = Json::parse(*text);
-    only(json, {"seed", "download", "unpack", "prepare_seconds", "run_seconds", "iterations",
-                "control", "steal_share", "workloads", "rules"}, "the script");
+    only(json,
+         {"seed", "download", "unpack", "prepare_seconds", "run_seconds", "iterations", "control",
+          "steal_share", "workloads", "rules"},
+         "the script");
     Script script;
     script.seed = json.value("seed", std::uint64_t{0});
     script.unpack = json.value("unpack", false);

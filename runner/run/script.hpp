@@ -20,10 +20,10 @@ struct Level {
 
 // What a rule applies to; an empty pattern applies to all.
 struct Pattern {
-  std::string workload;     // glob
-  std::string commit;       // begin of EnvironmentSpec::git_version
-  std::string version;      // glob
-  std::string wheel;        // glob on the wheel's file name
+  std::string workload;                      // glob
+  std::string commit;                        // begin of EnvironmentSpec::git_version
+  std::string version;                       // glob
+  std::string wheel;                         // glob on the wheel's file name
   std::string wheel_sha256, overlay_sha256;  // begin; overlay "none": without overlay
   std::optional<std::int64_t> build_from, build_to;
   std::string file, contains;  // a file below site-packages that holds a text; needs "unpack"

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "runner/process/failure.hpp"
-#include "storage/base/files.hpp"
 #include "runner/build/unpack.hpp"
+#include "runner/process/failure.hpp"
 #include "runner/process/wait.hpp"
+#include "storage/base/files.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -86,7 +86,8 @@ bool ScriptedExecutor::matches(const Pattern& when, const EnvironmentSpec& envir
   const auto glob = [](const std::string& pattern, const std::string& text) {
     return pattern.empty() || glob_match(pattern, text);
   };
-  if (!when.workload.empty() && !(workload && glob(when.workload, workload->name.str()))) return false;
+  if (!when.workload.empty() && !(workload && glob(when.workload, workload->name.str())))
+    return false;
   if (!glob(when.version, environment.version) || !glob(when.wheel, environment.wheel_file) ||
       !environment.git_version.starts_with(when.commit) ||
       !environment.wheel_sha256.str().starts_with(when.wheel_sha256))
@@ -138,7 +139,8 @@ ParsedRun ScriptedExecutor::run(const RunTask& task, std::stop_token stop) {
     if (!matches(rule.when, *task.environment, task.workload)) continue;
     for (const auto& [name, level] : rule.metrics) levels[name] = level;
     for (const auto& [name, factor] : rule.factors)
-      if (const auto found = levels.find(name); found != levels.end()) found->second.value *= factor;
+      if (const auto found = levels.find(name); found != levels.end())
+        found->second.value *= factor;
     if (rule.status) run.result.status = *rule.status;
     if (rule.status) run.result.reason = rule.reason;
   }

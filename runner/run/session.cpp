@@ -50,8 +50,8 @@ SessionResult run_session(JobId job, const JobSpec& spec, Executor& executor, co
   for (std::size_t i = 0; i < spec.order.size(); ++i) {
     if (stop.stop_requested()) throw Stopped();
     const PlannedRun& planned = spec.order[i];
-    RunTask task{job,          static_cast<int>(i), nullptr, nullptr, &spec.limits, planned.slow,
-                 spec.kind == JobKind::profile};
+    RunTask task{job,          static_cast<int>(i),          nullptr, nullptr, &spec.limits,
+                 planned.slow, spec.kind == JobKind::profile};
     std::string broken;
     if (!planned.is_control()) {
       task.environment = &spec.environments[static_cast<std::size_t>(planned.environment)];

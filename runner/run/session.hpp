@@ -10,12 +10,13 @@
 
 namespace nightjar::runner {
 
-// Empty if the session can be run as it is, else what is wrong with it: an index out of its list, no
-// run, a thread count below one.
+// Empty if the session can be run as it is, else what is wrong with it: an index out of its list,
+// no run, a thread count below one.
 std::string problem_of(const JobSpec& spec);
 
-// With the machine to itself: environments first, then every run in order. Throws Transient (the job may be tried again) and
-// Stopped; runs that go wrong are results. `done` is told after each run.
+// With the machine to itself: environments first, then every run in order. Throws Transient (the
+// job may be tried again) and Stopped; runs that go wrong are results. `done` is told after each
+// run.
 SessionResult run_session(JobId job, const JobSpec& spec, Executor& executor, const Clock& clock,
                           std::stop_token stop,
                           const std::function<void(const RunResult&)>& done = {});

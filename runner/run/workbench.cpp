@@ -1,12 +1,11 @@
 #include "runner/run/workbench.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <optional>
+#include <unistd.h>
 
-#include "runner/process/failure.hpp"
 #include "runner/format/run_summary.hpp"
+#include "runner/process/failure.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -17,7 +16,9 @@ constexpr int kRepeats = 2;  // of a run that the GPU's clocks made void
 
 Workbench::Workbench(const MeasureConfig& config, bool native, std::stop_token stop,
                      const std::function<void(const std::string&)>& progress)
-    : config_(config), stop_(std::move(stop)), build_(local_build(config.paths, native, stop_, progress)) {
+    : config_(config),
+      stop_(std::move(stop)),
+      build_(local_build(config.paths, native, stop_, progress)) {
   build_.place.externals = &config.externals;
   expected_.below = build_.root;
 }
@@ -63,7 +64,8 @@ ParsedRun Workbench::run_unthrottled(const Workload& workload, const RunLimits& 
 
 BatchPoint Workbench::try_batch(const CatalogEntry& entry, int batch) {
   constexpr double kShare = 0.8;
-  const auto memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  const auto memory =
+      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   RunLimits limits = config_.limits;
   if (limits.memory_bytes == 0) limits.memory_bytes = static_cast<std::int64_t>(kShare * memory);
   limits.seconds = std::min(limits.seconds, 0.3);

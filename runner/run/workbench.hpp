@@ -5,9 +5,9 @@
 #include <stop_token>
 #include <string>
 
+#include "runner/machine/state.hpp"
 #include "runner/run/batch_sweep.hpp"
 #include "runner/run/local_build.hpp"
-#include "runner/machine/state.hpp"
 #include "runner/run/measure.hpp"
 #include "runner/run/process_executor.hpp"
 
@@ -15,8 +15,8 @@ namespace nightjar::runner {
 
 class Workbench {
  public:
-  // Makes the build ready, with native workloads if `native`, and throws what local_build throws. Keeps a
-  // reference to `config`.
+  // Makes the build ready, with native workloads if `native`, and throws what local_build throws.
+  // Keeps a reference to `config`.
   Workbench(const MeasureConfig& config, bool native, std::stop_token stop,
             const std::function<void(const std::string&)>& progress);
 

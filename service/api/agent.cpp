@@ -1,7 +1,6 @@
 // The protocol of the runner agent: register, claim, renew, result, fail, release.
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
+#include <spdlog/spdlog.h>
 
 #include "service/api/query.hpp"
 #include "service/api/respond.hpp"
@@ -36,11 +35,13 @@ web::Response register_runner(Database& db, Context& context, const Request& req
   runner.version = field<std::string>(body, "version");
   runner.workloads = field<std::vector<std::string>>(body, "workloads");
   storage::Transaction transaction(db);
-  runner.machine =
-      storage::intern_machine(db, machine_of(field<std::map<std::string, std::string>>(body, "facts"))).id;
+  runner.machine = storage::intern_machine(
+                       db, machine_of(field<std::map<std::string, std::string>>(body, "facts")))
+                       .id;
   runner.seen_at = context.clock.now();
   runner.token = request.principal.name;
-  // A new process under the old name and token: what the old one held will never come back by itself.
+  // A new process under the old name and token: what the old one held will never come back by
+  // itself.
   const auto before = storage::find_runner(db, runner.name);
   if (before && before->token == runner.token) storage::return_jobs(db, before->id);
   runner = storage::register_runner(db, runner);
@@ -78,8 +79,8 @@ void touch(Database& db, Context& context, const Attempt& made) {
 [[noreturn]] void refuse_lost(const Attempt& made) {
   if (made.job.state == JobState::cancelled)
     throw Refused(409, "Job cancelled",
-                  "Job " + std::to_string(made.job.id.value) + " was cancelled: " + made.job.reason +
-                      "; stop working on it.");
+                  "Job " + std::to_string(made.job.id.value) +
+                      " was cancelled: " + made.job.reason + "; stop working on it.");
   throw Refused(409, "Lease lost",
                 "Attempt " + std::to_string(made.attempt) + " does not hold job " +
                     std::to_string(made.job.id.value) + " any more; stop working on it.");
@@ -109,8 +110,8 @@ web::Response take_result(Database& db, Context& context, const Request& request
   touch(db, context, made);
   const char* names[] = {"stored", "already_stored", "stale"};
   const char* name = names[static_cast<int>(accepted)];
-  spdlog::info("result job={} attempt={} accepted={} runs={}", made.job.id.value, made.attempt, name,
-               result.runs.size());
+  spdlog::info("result job={} attempt={} accepted={} runs={}", made.job.id.value, made.attempt,
+               name, result.runs.size());
   if (accepted == storage::Accepted::stored) {
     context.events.publish("job", json{{"id", made.job.id}, {"state", JobState::done}}.dump());
     context.wake();
@@ -123,7 +124,8 @@ web::Response fail(Database& db, Context& context, const Request& request) {
   const auto reason = field<std::string>(made.body, "reason");
   if (!storage::fail_job(db, made.job.id, made.attempt, reason)) refuse_lost(made);
   touch(db, context, made);
-  spdlog::warn("job failed job={} attempt={} reason=\"{}\"", made.job.id.value, made.attempt, reason);
+  spdlog::warn("job failed job={} attempt={} reason=\"{}\"", made.job.id.value, made.attempt,
+               reason);
   context.events.publish("job", json{{"id", made.job.id}, {"state", JobState::failed}}.dump());
   context.wake();
   return json_answer(json{{"done", true}});
@@ -160,7 +162,9 @@ void add_agent_routes(web::Server& server, Context& context) {
   const auto add = [&](const char* path, auto* work, std::size_t body_limit) {
     add_write(
         server, context, std::string("/api/v1/agent/") + path, web::Role::runner,
-        [&context, work](Database& db, const Request& request) { return work(db, context, request); },
+        [&context, work](Database& db, const Request& request) {
+          return work(db, context, request);
+        },
         body_limit);
   };
   add("register", register_runner, 1 << 20);

@@ -23,9 +23,9 @@ std::vector<Obstacle> Obstacles::get() const {
 
 Context::Context(const Config& with, const Clock& time, storage::Database& writer_database,
                  const std::filesystem::path& database_file, const git::CommitGraph& with_commits,
-                 Artifacts& with_artifacts, web::EventStream& with_events, asio::any_io_executor io_executor,
-                 asio::any_io_executor write_executor, asio::any_io_executor read_executor,
-                 std::function<void()> wake_engine)
+                 Artifacts& with_artifacts, web::EventStream& with_events,
+                 asio::any_io_executor io_executor, asio::any_io_executor write_executor,
+                 asio::any_io_executor read_executor, std::function<void()> wake_engine)
     : config(with),
       clock(time),
       writer(writer_database),

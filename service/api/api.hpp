@@ -1,5 +1,5 @@
-// The REST interface, described by openapi.json: queries for everybody, the protocol of the runners, the
-// webhook, and what operators ask. Used by the daemon.
+// The REST interface, described by openapi.json: queries for everybody, the protocol of the
+// runners, the webhook, and what operators ask. Used by the daemon.
 #pragma once
 
 #include <atomic>
@@ -59,9 +59,9 @@ class Obstacles {
 
 // What the routes work with. It outlives the server's run and the work on the executors.
 struct Context {
-  // `writer` is used on `write` only, which runs one task at a time; `read` may run several; `io` is the
-  // server's. `wake` tells the engine that something changed; it is called from any thread. Throws
-  // std::runtime_error if the webhook's secret is configured but cannot be read.
+  // `writer` is used on `write` only, which runs one task at a time; `read` may run several; `io`
+  // is the server's. `wake` tells the engine that something changed; it is called from any thread.
+  // Throws std::runtime_error if the webhook's secret is configured but cannot be read.
   Context(const Config& config, const Clock& clock, storage::Database& writer,
           const std::filesystem::path& database_file, const git::CommitGraph& commits,
           Artifacts& artifacts, web::EventStream& events, boost::asio::any_io_executor io,
@@ -83,12 +83,13 @@ struct Context {
   Heartbeat heartbeat;
   Obstacles obstacles;
   Complaints complaints;  // of requests while the database fails
-  Claims claims;  // claims.notify() when jobs were queued
+  Claims claims;          // claims.notify() when jobs were queued
 };
 
 // "ok", or how much disk space is left and needed.
 std::string disk_check(const Context& context);
-// "ok", or why the database cannot be worked with: what the writer met, or damage that a reader met.
+// "ok", or why the database cannot be worked with: what the writer met, or damage that a reader
+// met.
 std::string database_check(const Context& context);
 
 // Address, limits and the tokens of the configuration.

@@ -1,5 +1,5 @@
-// Answers to queries for as long as the database does not change, so that a page that many people watch
-// costs one query a change. Belongs to the I/O thread.
+// Answers to queries for as long as the database does not change, so that a page that many people
+// watch costs one query a change. Belongs to the I/O thread.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class Cache {
   Ticket ticket(const web::Request& request);
   // The kept answer; nullptr if there is none.
   Answer find(const Ticket& ticket) const;
-  // Lets `waiting` have the answer when it is there. True: nobody asks for it yet, so the caller must,
-  // and then call put().
+  // Lets `waiting` have the answer when it is there. True: nobody asks for it yet, so the caller
+  // must, and then call put().
   bool join(const Ticket& ticket, Waiting waiting);
   // Keeps a 200 and gives the answer to all that wait for it.
   void put(const Ticket& ticket, web::Response response);

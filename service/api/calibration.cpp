@@ -8,8 +8,8 @@
 #include "service/api/query.hpp"
 #include "service/api/routes.hpp"
 #include "service/api/rows.hpp"
-#include "service/engine/verdict/levels.hpp"
 #include "service/engine/policy.hpp"
+#include "service/engine/verdict/levels.hpp"
 #include "storage/calibration.hpp"
 #include "storage/model/json_io.hpp"
 
@@ -24,14 +24,18 @@ json share_of(int hits, int cases) {
 
 json searches_of(const storage::ReplayCount& count) {
   const auto interval = bisect::binomial_interval(count.exact, count.cases, .95);
-  return {{"cases", count.cases}, {"exact", count.exact}, {"innocent", count.innocent},
-          {"low", interval.low}, {"high", interval.high}};
+  return {{"cases", count.cases},
+          {"exact", count.exact},
+          {"innocent", count.innocent},
+          {"low", interval.low},
+          {"high", interval.high}};
 }
 
 json smallest(const bisect::SeriesNoise& noise, const Series& series, const Config& config) {
   if (noise.sd <= 0) return nullptr;
   const auto policy = bisect::adapted(policy_of(series, config), noise);
-  return bisect::smallest_seen(noise.sd, bisect::runs_a_night(noise.kind, config.night.runs), policy);
+  return bisect::smallest_seen(noise.sd, bisect::runs_a_night(noise.kind, config.night.runs),
+                               policy);
 }
 
 json series_row(storage::Database& db, Rows& rows, const Config& config, SeriesId id) {
@@ -67,7 +71,8 @@ web::Response calibration(storage::Database& db, const Config& config) {
       row_of(count.series)["planted"].push_back(std::move(found));
     }
   }
-  for (const auto& [id, count] : storage::count_replays(db)) row_of(id)["searches"] = searches_of(count);
+  for (const auto& [id, count] : storage::count_replays(db))
+    row_of(id)["searches"] = searches_of(count);
   json items = json::array();
   for (auto& [id, row] : by_series) items.push_back(std::move(row));
   return json_answer(page_of(std::move(items), std::nullopt));

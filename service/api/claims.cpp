@@ -1,8 +1,7 @@
 #include "service/api/claims.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <boost/asio/post.hpp>
+#include <spdlog/spdlog.h>
 
 #include "service/api/respond.hpp"
 #include "storage/jobs.hpp"
@@ -25,8 +24,8 @@ Claims::Claims(storage::Database& writer, const Clock& clock, std::chrono::secon
                asio::any_io_executor io, asio::any_io_executor write)
     : writer_(writer), clock_(clock), lease_(lease), io_(std::move(io)), write_(std::move(write)) {}
 
-void Claims::claim(const web::Request& request, RunnerId runner,
-                   std::chrono::milliseconds patience, web::Respond respond) {
+void Claims::claim(const web::Request& request, RunnerId runner, std::chrono::milliseconds patience,
+                   web::Respond respond) {
   storage::touch_runner(writer_, runner, clock_.now());
   if (serve(runner, respond)) return;
   if (stopped_ || patience.count() <= 0) return respond(nothing());
@@ -44,8 +43,8 @@ void Claims::claim(const web::Request& request, RunnerId runner,
 bool Claims::serve(RunnerId id, const web::Respond& respond) {
   const auto runner = storage::find_runner(writer_, id);
   if (!runner) {
-    respond(web::problem(404, "Unknown runner", "There is no runner " + std::to_string(id.value) +
-                                                    "; register again."));
+    respond(web::problem(404, "Unknown runner",
+                         "There is no runner " + std::to_string(id.value) + "; register again."));
     return true;
   }
   const Time now = clock_.now();

@@ -1,5 +1,5 @@
-// Runners that wait for a job. A claim is answered when there is a job for its runner, when it has waited
-// long enough, or when the server stops.
+// Runners that wait for a job. A claim is answered when there is a job for its runner, when it has
+// waited long enough, or when the server stops.
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>

@@ -74,7 +74,8 @@ BuildId required_build(Database& db, const Request& request, const char* name) {
 }
 
 web::Response compare(Database& db, const Request& request) {
-  const BuildId good = required_build(db, request, "good"), bad = required_build(db, request, "bad");
+  const BuildId good = required_build(db, request, "good"),
+                bad = required_build(db, request, "bad");
   const auto good_night = storage::find_night_of_build(db, good);
   const auto bad_night = storage::find_night_of_build(db, bad);
   json items = json::array();

@@ -39,14 +39,10 @@ class Bundle {
     std::set<RunId> wanted;
     for (const json& change : changes) add_runs_of(change.at("evidence"), wanted);
     const Series& lead = rows_.series_of(regression_.series.front().series);
-    json regression{{"id", regression_.id},
-                    {"state", regression_.state},
-                    {"night", regression_.night},
-                    {"workload", lead.workload_name},
-                    {"metric", lead.metric},
-                    {"unit", unit_of(lead.metric)},
-                    {"good", regression_.good},
-                    {"bad", regression_.bad},
+    json regression{{"id", regression_.id},       {"state", regression_.state},
+                    {"night", regression_.night}, {"workload", lead.workload_name},
+                    {"metric", lead.metric},      {"unit", unit_of(lead.metric)},
+                    {"good", regression_.good},   {"bad", regression_.bad},
                     {"culprit", row["culprit"]}};
     json runs = runs_of(wanted);
     json bundle{{"format", "nightjar-evidence"},

@@ -27,7 +27,8 @@ web::Response page_answer(Database& db, const storage::Page<T>& page, Row row,
 template <class T>
 storage::Page<T> cut(std::vector<T> all, const storage::PageRequest& request) {
   std::sort(all.begin(), all.end(), [](const T& a, const T& b) { return a.id > b.id; });
-  if (request.before) std::erase_if(all, [&](const T& item) { return item.id.value >= *request.before; });
+  if (request.before)
+    std::erase_if(all, [&](const T& item) { return item.id.value >= *request.before; });
   storage::Page<T> page;
   if (std::cmp_greater(all.size(), request.limit)) {
     all.erase(all.begin() + request.limit, all.end());
@@ -64,7 +65,8 @@ web::Response list_runs(Database& db, const Request& request) {
   return page_answer(db, storage::list_runs(db, filter, query_page(request)), &Rows::run);
 }
 
-web::Response list_regressions(Database& db, const Request& request, const git::CommitGraph& commits) {
+web::Response list_regressions(Database& db, const Request& request,
+                               const git::CommitGraph& commits) {
   storage::RegressionFilter filter;
   filter.state = query_enum<RegressionState>(request, "state");
   filter.metric = query_metric(request);
@@ -78,7 +80,9 @@ web::Response list_regressions(Database& db, const Request& request, const git::
 web::Response one_commit(Database& db, const Request& request, const git::CommitGraph& commits) {
   const auto& text = request.parameters.at("sha");
   const auto sha = CommitSha::parse(text);
-  if (!sha) throw Refused(404, "Not found", "'" + text + "' is no commit: 40 hexadecimal digits are wanted.");
+  if (!sha)
+    throw Refused(404, "Not found",
+                  "'" + text + "' is no commit: 40 hexadecimal digits are wanted.");
   const json row = Rows(db, &commits).commit_detail(*sha);
   if (row["subject"].is_null() && row["builds"].empty() && row["measured"].empty())
     throw Refused(404, "Not found", "Nothing is known of commit " + text + ".");
@@ -150,13 +154,14 @@ void add_list_routes(web::Server& server, Context& context) {
     add_read(server, context, "/api/v1/" + name + "/{id}", {}, std::move(work));
   };
   list("builds", {}, simple(storage::list_builds, &Rows::build));
-  single("builds", one<BuildId>("build", finder<BuildId, Build>(storage::find_build), &Rows::build));
+  single("builds",
+         one<BuildId>("build", finder<BuildId, Build>(storage::find_build), &Rows::build));
   list("workloads", {}, [](Database& db, const Request& request) {
     return page_answer(db, cut(storage::all_workloads(db), query_page(request)), &Rows::workload);
   });
-  single("workloads", one<WorkloadId>("workload",
-                                      finder<WorkloadId, Workload>(storage::find_workload),
-                                      &Rows::workload));
+  single("workloads",
+         one<WorkloadId>("workload", finder<WorkloadId, Workload>(storage::find_workload),
+                         &Rows::workload));
   list("series", {"metric", "workload", "machine"}, list_series);
   single("series",
          one<SeriesId>("series", finder<SeriesId, Series>(storage::find_series), &Rows::series));
@@ -168,16 +173,16 @@ void add_list_routes(web::Server& server, Context& context) {
          return list_regressions(db, request, context.commits);
        });
   single("regressions",
-         one<RegressionId>("regression",
-                           finder<RegressionId, Regression>(storage::find_regression),
+         one<RegressionId>("regression", finder<RegressionId, Regression>(storage::find_regression),
                            &Rows::regression_detail, &context.commits));
   list("bisections", {}, simple(storage::list_bisections, &Rows::bisection));
-  single("bisections", one<BisectionId>("bisection",
-                                        finder<BisectionId, Bisection>(storage::find_bisection),
-                                        &Rows::bisection_detail, &context.commits));
-  add_read(server, context, "/api/v1/commits/{sha}", {}, [&context](Database& db, const Request& request) {
-    return one_commit(db, request, context.commits);
-  });
+  single("bisections",
+         one<BisectionId>("bisection", finder<BisectionId, Bisection>(storage::find_bisection),
+                          &Rows::bisection_detail, &context.commits));
+  add_read(server, context, "/api/v1/commits/{sha}", {},
+           [&context](Database& db, const Request& request) {
+             return one_commit(db, request, context.commits);
+           });
   list("reports", {"regression"}, list_reports);
   list("jobs", {"state"}, list_jobs);
   single("jobs", one<JobId>("job", finder<JobId, Job>(storage::find_job), &Rows::job_detail));

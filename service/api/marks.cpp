@@ -1,14 +1,15 @@
-// POST /marks: a person says that a level shifted for a reason that is not PyTorch's. DELETE takes it back.
-#include <spdlog/spdlog.h>
+// POST /marks: a person says that a level shifted for a reason that is not PyTorch's. DELETE takes
+// it back.
+#include "storage/marks.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
 
 #include "service/api/query.hpp"
 #include "service/api/respond.hpp"
 #include "service/api/routes.hpp"
 #include "service/api/rows.hpp"
-#include "storage/marks.hpp"
 #include "storage/nights.hpp"
 
 namespace nightjar::service::api {
@@ -35,8 +36,8 @@ storage::Mark mark_of(storage::Database& db, const web::Request& request) {
   return mark;
 }
 
-// How many letters of `glob` must change for it to match: Levenshtein's distance, but that a `*` takes
-// letters in for nothing.
+// How many letters of `glob` must change for it to match: Levenshtein's distance, but that a `*`
+// takes letters in for nothing.
 std::size_t letters_off(std::string_view glob, std::string_view text) {
   std::vector<std::size_t> row(text.size() + 1);
   for (std::size_t i = 0; i < row.size(); ++i) row[i] = i;
@@ -62,7 +63,8 @@ std::string near_names(storage::Database& db, const std::string& glob) {
   std::sort(near.begin(), near.end());
   near.erase(std::unique(near.begin(), near.end()), near.end());
   std::string text;
-  for (std::size_t i = 0; i < std::min(near.size(), kMost); ++i) text += (i ? ", " : "") + near[i].second;
+  for (std::size_t i = 0; i < std::min(near.size(), kMost); ++i)
+    text += (i ? ", " : "") + near[i].second;
   return text.empty() ? "Nothing was measured yet." : "Near it are: " + text + ".";
 }
 
@@ -73,10 +75,11 @@ void require_series(storage::Database& db, const storage::Mark& mark) {
   filter.machine = mark.machine;
   if (mark.metric != "*") filter.metric = mark.metric;
   if (!storage::list_series(db, filter, {1, {}}).items.empty()) return;
-  const std::string where = mark.machine ? " on machine class " + std::to_string(mark.machine->value) : "";
+  const std::string where =
+      mark.machine ? " on machine class " + std::to_string(mark.machine->value) : "";
   throw Refused(422, "Nothing to mark",
-                "No series matches workload '" + mark.workload + "' and metric '" + mark.metric + "'" + where +
-                    ". " + near_names(db, mark.workload));
+                "No series matches workload '" + mark.workload + "' and metric '" + mark.metric +
+                    "'" + where + ". " + near_names(db, mark.workload));
 }
 
 web::Response make_mark(storage::Database& db, Context& context, const web::Request& request) {
@@ -100,7 +103,8 @@ web::Response delete_mark(storage::Database& db, Context& context, const web::Re
   const std::string actor = "token:" + request.principal.name;
   storage::Transaction transaction(db);
   storage::delete_mark(db, id);
-  storage::add_audit(db, {0, context.clock.now(), actor, "delete-mark", "mark/" + std::to_string(id)});
+  storage::add_audit(db,
+                     {0, context.clock.now(), actor, "delete-mark", "mark/" + std::to_string(id)});
   transaction.commit();
   spdlog::info("mark deleted mark={} by={}", id, actor);
   return json_answer(Rows(db).mark(*mark));

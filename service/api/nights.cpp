@@ -1,7 +1,8 @@
 // POST /api/v1/nights and /nights/{id}/cancel, and how a night is started whoever asks.
-#include <spdlog/spdlog.h>
+#include "storage/nights.hpp"
 
 #include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
 
 #include "service/api/query.hpp"
 #include "service/api/respond.hpp"
@@ -11,7 +12,6 @@
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/marks.hpp"
-#include "storage/nights.hpp"
 #include "storage/regressions.hpp"
 
 namespace nightjar::service::api {
@@ -23,7 +23,8 @@ std::string reason_of(const web::Request& request, std::string_view operation) {
 }
 
 // A webhook announces a build that is still to come. A person wants the newest one measured.
-std::optional<Night> same_night(storage::Database& db, const Context& context, NightTrigger trigger) {
+std::optional<Night> same_night(storage::Database& db, const Context& context,
+                                NightTrigger trigger) {
   if (auto waiting = storage::waiting_night(db, trigger)) return waiting;
   if (trigger != NightTrigger::api) return std::nullopt;
   const auto newest = storage::newest_proved(db, context.config.source.variant);
@@ -37,15 +38,17 @@ void tell_of(Context& context, const Night& night) {
 }
 
 web::Response start_asked(storage::Database& db, Context& context, const web::Request& request) {
-  const auto started = start_night(db, context, NightTrigger::api, "token:" + request.principal.name,
-                                   reason_of(request, "start_night"));
+  const auto started =
+      start_night(db, context, NightTrigger::api, "token:" + request.principal.name,
+                  reason_of(request, "start_night"));
   auto response = json_answer(Rows(db).night(started->night), started->is_new ? 202 : 200);
   response.headers.emplace_back("Location",
                                 "/api/v1/nights/" + std::to_string(started->night.id.value));
   return response;
 }
 
-// Whatever the night was about to say is not said: no level, no improvement; its suspicions stay open.
+// Whatever the night was about to say is not said: no level, no improvement; its suspicions stay
+// open.
 void call_off(storage::Database& db, Night& night, const std::string& actor, Time now) {
   const std::string why = "night " + std::to_string(night.id.value) + " was cancelled by " + actor;
   night.state = NightState::cancelled;
@@ -56,7 +59,8 @@ void call_off(storage::Database& db, Night& night, const std::string& actor, Tim
   storage::delete_improvements(db, night.id);
   for (const Regression& regression : storage::regressions_of_night(db, night.id))
     if (regression.state == RegressionState::suspected) leave_unconfirmed(db, regression, now, why);
-  storage::add_audit(db, {0, now, actor, "cancel-night", "night/" + std::to_string(night.id.value)});
+  storage::add_audit(db,
+                     {0, now, actor, "cancel-night", "night/" + std::to_string(night.id.value)});
 }
 
 web::Response cancel_asked(storage::Database& db, Context& context, const web::Request& request) {
@@ -66,7 +70,8 @@ web::Response cancel_asked(storage::Database& db, Context& context, const web::R
   if (!night) refuse_unknown("night", id.value);
   if (night->state == NightState::done || night->state == NightState::cancelled)
     throw Refused(409, "Night over",
-                  "Night " + std::to_string(id.value) + " is " + std::string(name_of(night->state)) +
+                  "Night " + std::to_string(id.value) + " is " +
+                      std::string(name_of(night->state)) +
                       "; only one that waits, measures or judges can be cancelled.");
   if (!reason.empty()) night->reason = reason;
   storage::Transaction transaction(db);
@@ -79,9 +84,9 @@ web::Response cancel_asked(storage::Database& db, Context& context, const web::R
 
 }  // namespace
 
-std::optional<StartedNight> start_night(storage::Database& db, Context& context, NightTrigger trigger,
-                                        const std::string& actor, const std::string& reason,
-                                        const std::string& delivery) {
+std::optional<StartedNight> start_night(storage::Database& db, Context& context,
+                                        NightTrigger trigger, const std::string& actor,
+                                        const std::string& reason, const std::string& delivery) {
   Night night;
   night.trigger = trigger;
   night.reason = reason;
@@ -94,8 +99,8 @@ std::optional<StartedNight> start_night(storage::Database& db, Context& context,
     return StartedNight{*std::move(same), false};
   }
   night = storage::add_night(db, night);
-  storage::add_audit(db, {0, night.started_at, actor, "start-night",
-                          "night/" + std::to_string(night.id.value)});
+  storage::add_audit(
+      db, {0, night.started_at, actor, "start-night", "night/" + std::to_string(night.id.value)});
   transaction.commit();
   spdlog::info("night started night={} by={}", night.id.value, actor);
   tell_of(context, night);

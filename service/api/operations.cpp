@@ -22,7 +22,8 @@ std::string engine_check(const Context& context) {
   const double age = context.heartbeat.age_seconds(context.clock.now());
   const double allowed = 60 + 10 * static_cast<double>(context.config.queue.tick.count());
   if (age < 0) return "has not ticked yet";
-  return age <= allowed ? "ok" : "has not ticked for " + std::to_string(static_cast<long>(age)) + " s";
+  return age <= allowed ? "ok"
+                        : "has not ticked for " + std::to_string(static_cast<long>(age)) + " s";
 }
 
 json obstacle_list(const Context& context) {
@@ -36,21 +37,24 @@ json obstacle_list(const Context& context) {
 std::string failures_of(const json& checks) {
   std::string all;
   for (const auto& [name, outcome] : checks.items())
-    if (outcome != "ok") all += (all.empty() ? "" : "; ") + name + ": " + outcome.get<std::string>();
+    if (outcome != "ok")
+      all += (all.empty() ? "" : "; ") + name + ": " + outcome.get<std::string>();
   return all;
 }
 
-// Not ready is what this service cannot work with. What a person must mend before there is a night, such
-// as a wrong address or no runner, is listed either way.
+// Not ready is what this service cannot work with. What a person must mend before there is a night,
+// such as a wrong address or no runner, is listed either way.
 web::Response readiness_answer(const Context& context, json checks) {
   const std::string failures = failures_of(checks);
-  json body{{"ready", failures.empty()}, {"checks", std::move(checks)},
+  json body{{"ready", failures.empty()},
+            {"checks", std::move(checks)},
             {"obstacles", obstacle_list(context)}};
   if (failures.empty()) {
     body["status"] = "ready";
     return json_answer(body);
   }
-  body.update({{"type", "about:blank"}, {"title", "Not ready"}, {"status", 503}, {"detail", failures}});
+  body.update(
+      {{"type", "about:blank"}, {"title", "Not ready"}, {"status", 503}, {"detail", failures}});
   web::Response response = json_answer(body, 503);
   response.content_type = "application/problem+json";
   return response;
@@ -109,7 +113,8 @@ std::vector<E> all_of_enum() {
 
 void obstacle_metrics(Metrics& metrics, const Context& context) {
   const auto obstacles = context.obstacles.get();
-  metrics.describe("nightjar_obstacles", "gauge", "What stops nights now, by kind; /readyz says more.");
+  metrics.describe("nightjar_obstacles", "gauge",
+                   "What stops nights now, by kind; /readyz says more.");
   for (const ObstacleKind kind : all_of_enum<ObstacleKind>())
     metrics.value("nightjar_obstacles",
                   std::count_if(obstacles.begin(), obstacles.end(),
@@ -120,19 +125,21 @@ void obstacle_metrics(Metrics& metrics, const Context& context) {
 // Over all series; /api/v1/calibration has them one by one.
 void calibration_metrics(Metrics& metrics, storage::Database& db) {
   const CalibrationTotals totals = storage::calibration_totals(db, std::nullopt);
-  metrics.describe("nightjar_calibration_cases_total", "counter", "Cases of known truth that were judged.");
+  metrics.describe("nightjar_calibration_cases_total", "counter",
+                   "Cases of known truth that were judged.");
   metrics.value("nightjar_calibration_cases_total", totals.same_build, "case", "same_build");
   metrics.value("nightjar_calibration_cases_total", totals.planted, "case", "planted");
-  metrics.describe("nightjar_calibration_worse_total", "counter",
-                   "Those that were judged worse: false alarms, and planted slow-downs that were seen.");
+  metrics.describe(
+      "nightjar_calibration_worse_total", "counter",
+      "Those that were judged worse: false alarms, and planted slow-downs that were seen.");
   metrics.value("nightjar_calibration_worse_total", totals.false_alarms, "case", "same_build");
   metrics.value("nightjar_calibration_worse_total", totals.seen, "case", "planted");
   metrics.describe("nightjar_replayed_searches_total", "counter",
                    "Searches over recorded runs with a planted step, by what they named.");
   metrics.value("nightjar_replayed_searches_total", totals.exact, "named", "culprit");
   metrics.value("nightjar_replayed_searches_total", totals.innocent, "named", "innocent");
-  metrics.value("nightjar_replayed_searches_total", totals.searches - totals.exact - totals.innocent, "named",
-                "nobody");
+  metrics.value("nightjar_replayed_searches_total",
+                totals.searches - totals.exact - totals.innocent, "named", "nobody");
 }
 
 void work_metrics(Metrics& metrics, storage::Database& db, const Context& context) {
@@ -140,7 +147,8 @@ void work_metrics(Metrics& metrics, storage::Database& db, const Context& contex
   metrics.describe("nightjar_jobs", "gauge", "Jobs by state.");
   for (const JobState state : all_of_enum<JobState>()) {
     const auto found = jobs.find(state);
-    metrics.value("nightjar_jobs", found == jobs.end() ? 0 : found->second, "state", name_of(state));
+    metrics.value("nightjar_jobs", found == jobs.end() ? 0 : found->second, "state",
+                  name_of(state));
   }
   metrics.describe("nightjar_regressions", "gauge", "Regressions by state.");
   for (const RegressionState state : all_of_enum<RegressionState>())
@@ -153,7 +161,8 @@ void work_metrics(Metrics& metrics, storage::Database& db, const Context& contex
               nights.empty() ? 0 : nights.front().id.value);
   metrics.one("nightjar_nights_open", "gauge", "Nights whose verdicts are not all in.",
               storage::open_nights(db).size());
-  metrics.describe("nightjar_runner_last_seen_seconds", "gauge", "Seconds since a runner was seen.");
+  metrics.describe("nightjar_runner_last_seen_seconds", "gauge",
+                   "Seconds since a runner was seen.");
   for (const Runner& runner : storage::all_runners(db))
     metrics.value("nightjar_runner_last_seen_seconds",
                   std::chrono::duration<double>(context.clock.now() - runner.seen_at).count(),

@@ -1,5 +1,5 @@
-// Query parameters and path ids as types; what is no good is Refused (400, or 404 for a path). Internal
-// to the API.
+// Query parameters and path ids as types; what is no good is Refused (400, or 404 for a path).
+// Internal to the API.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,9 @@
 #include "service/api/respond.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
 
 #include "web/secret.hpp"
 
@@ -93,7 +92,8 @@ void read_kept(Context& context, const Work& work, const web::Request& request,
 web::Response database_failed(Context& context, const storage::Error& error) {
   const bool damaged = dynamic_cast<const storage::Damaged*>(&error) != nullptr;
   context.complaints.fails(damaged ? damage_seen : "requests", error.what());
-  return web::problem(500, "Database failed", "The database cannot be worked with; /readyz says why.");
+  return web::problem(500, "Database failed",
+                      "The database cannot be worked with; /readyz says why.");
 }
 
 web::Response Refused::response() const {
@@ -125,8 +125,9 @@ std::string cause_of(const std::exception& error) {
 
 nlohmann::json parse_object(const web::Request& request) {
   if (is_nested_deeper(request.body, deepest_nesting))
-    throw Refused(400, "Bad body", "The body of " + request.path + " has more than " +
-                                       std::to_string(deepest_nesting) + " levels of nesting.");
+    throw Refused(400, "Bad body",
+                  "The body of " + request.path + " has more than " +
+                      std::to_string(deepest_nesting) + " levels of nesting.");
   auto body = nlohmann::json::parse(request.body, nullptr, false);
   if (body.is_discarded() || !body.is_object())
     throw Refused(400, "Bad body", request.path + " needs a JSON object as its body.");
@@ -140,8 +141,8 @@ nlohmann::json parse_body(const web::Request& request, std::string_view operatio
     make_integers(body);
     return body;
   }
-  const auto detail = "In the body of " + request.path + ", '" + faults.front().pointer.substr(1) + "' " +
-                      faults.front().detail + ".";
+  const auto detail = "In the body of " + request.path + ", '" + faults.front().pointer.substr(1) +
+                      "' " + faults.front().detail + ".";
   throw Refused(400, "Bad body", detail, std::move(faults));
 }
 

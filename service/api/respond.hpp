@@ -18,7 +18,10 @@ class Refused : public std::runtime_error {
  public:
   Refused(unsigned status, std::string title, const std::string& detail,
           std::vector<FieldFault> errors = {})
-      : std::runtime_error(detail), status_(status), title_(std::move(title)), errors_(std::move(errors)) {}
+      : std::runtime_error(detail),
+        status_(status),
+        title_(std::move(title)),
+        errors_(std::move(errors)) {}
   web::Response response() const;
 
  private:
@@ -43,14 +46,13 @@ inline constexpr const char* damage_seen = "database";
 
 using Work = std::function<web::Response(storage::Database&, const web::Request&)>;
 enum class Kept { until_change, never };
-// A GET that queries a reader. What is kept until the database changes has an ETag. Parameters other
-// than `query` are refused.
+// A GET that queries a reader. What is kept until the database changes has an ETag. Parameters
+// other than `query` are refused.
 void add_read(web::Server& server, Context& context, std::string pattern,
               std::vector<std::string> query, Work work, Kept kept = Kept::until_change,
               web::Role role = web::Role::read);
 // A POST, or another method, that works on the writer.
 void add_write(web::Server& server, Context& context, std::string pattern, web::Role role,
-               Work work, std::size_t body_limit = 1 << 20,
-               web::Method method = web::Method::post);
+               Work work, std::size_t body_limit = 1 << 20, web::Method method = web::Method::post);
 
 }  // namespace nightjar::service::api

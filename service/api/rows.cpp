@@ -4,8 +4,8 @@
 #include <stdexcept>
 
 #include "bisect/statistics.hpp"
-#include "storage/model/run_value.hpp"
 #include "storage/model/json_io.hpp"
+#include "storage/model/run_value.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
@@ -28,8 +28,12 @@ json page_of(json items, std::optional<std::int64_t> next) {
   return json{{"items", std::move(items)}, {"next_cursor", std::move(cursor)}};
 }
 
-json id_or_null(std::int64_t id) { return id == 0 ? json(nullptr) : json(id); }
-json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+json id_or_null(std::int64_t id) {
+  return id == 0 ? json(nullptr) : json(id);
+}
+json text_or_null(const std::string& text) {
+  return text.empty() ? json(nullptr) : json(text);
+}
 
 json parsed_or(const std::string& text, json otherwise) {
   auto value = json::parse(text, nullptr, false);

@@ -1,5 +1,5 @@
-// Rows as JSON, as openapi.json describes them. Internal to the API. What a row refers to is looked up
-// once a Rows.
+// Rows as JSON, as openapi.json describes them. Internal to the API. What a row refers to is looked
+// up once a Rows.
 #pragma once
 
 #include <map>

@@ -48,12 +48,14 @@ json Rows::measured_commit(const Searched& searched, std::size_t index) {
   const auto& values = searched.values[index];
   const auto& change = searched.changes[index];
   const auto reason = searched.untestable.find(static_cast<int>(index));
-  return json{{"index", index},
-              {"untestable", reason == searched.untestable.end() ? json(nullptr) : json(reason->second)},
-              {"runs", values.size()},
-              {"level", values.empty() ? json(nullptr) : json(bisect::hodges_lehmann(values))},
-              {"change", change ? json{{"ratio", change->ratio}, {"low", change->low}, {"high", change->high}}
-                                : json(nullptr)}};
+  return json{
+      {"index", index},
+      {"untestable", reason == searched.untestable.end() ? json(nullptr) : json(reason->second)},
+      {"runs", values.size()},
+      {"level", values.empty() ? json(nullptr) : json(bisect::hodges_lehmann(values))},
+      {"change", change
+                     ? json{{"ratio", change->ratio}, {"low", change->low}, {"high", change->high}}
+                     : json(nullptr)}};
 }
 
 json Rows::bisection_row(const Bisection& bisection, const Searched& searched) {
@@ -84,7 +86,9 @@ json Rows::bisection_row(const Bisection& bisection, const Searched& searched) {
               {"finished_at", bisection.finished_at}};
 }
 
-json Rows::bisection(const Bisection& bisection) { return bisection_row(bisection, searched(bisection)); }
+json Rows::bisection(const Bisection& bisection) {
+  return bisection_row(bisection, searched(bisection));
+}
 
 json Rows::bisection_detail(const Bisection& bisection) {
   const Searched found = searched(bisection);
@@ -101,7 +105,8 @@ json Rows::bisection_detail(const Bisection& bisection) {
                                       {"state", part.job.state},
                                       {"runner", part.job.runner},
                                       {"runs", part.runs}});
-  for (auto& [number, list] : jobs) sessions.push_back(json{{"session", number}, {"jobs", std::move(list)}});
+  for (auto& [number, list] : jobs)
+    sessions.push_back(json{{"session", number}, {"jobs", std::move(list)}});
   row["commits"] = std::move(commits);
   row["sessions"] = std::move(sessions);
   return row;
@@ -112,17 +117,15 @@ json Rows::commit_detail(const CommitSha& sha) {
   const auto known = commits_ ? commits_->find(sha) : std::nullopt;
   row["committed_at"] = known ? json(known->committed_at) : json(nullptr);
   row["builds"] = row["measured"] = json::array();
-  for (const Build& build : storage::builds_of_commit(db_, sha)) row["builds"].push_back(this->build(build));
+  for (const Build& build : storage::builds_of_commit(db_, sha))
+    row["builds"].push_back(this->build(build));
   for (const Bisection& bisection : storage::bisections_of_commit(db_, sha, most_searches)) {
     const auto at = std::find(bisection.commits.begin(), bisection.commits.end(), sha);
     const auto index = static_cast<std::size_t>(at - bisection.commits.begin());
     const Series& series = series_of(bisection.series);
-    json one{{"bisection", bisection.id},
-             {"series", bisection.series},
-             {"workload", series.workload_name},
-             {"metric", series.metric},
-             {"unit", unit_of(series.metric)},
-             {"commit_count", bisection.commits.size()}};
+    json one{{"bisection", bisection.id},        {"series", bisection.series},
+             {"workload", series.workload_name}, {"metric", series.metric},
+             {"unit", unit_of(series.metric)},   {"commit_count", bisection.commits.size()}};
     one.update(measured_commit(searched(bisection), index));
     row["measured"].push_back(std::move(one));
   }

@@ -21,9 +21,8 @@ std::optional<JobId> Rows::job_held_by(RunnerId id) {
 json Rows::runner(const Runner& runner, Time now, std::chrono::seconds silent) {
   json machine_row = nullptr;
   if (const auto machine = storage::find_machine(db_, runner.machine))
-    machine_row = json{{"id", machine->id},
-                       {"fingerprint", machine->fingerprint},
-                       {"facts", machine->facts}};
+    machine_row =
+        json{{"id", machine->id}, {"fingerprint", machine->fingerprint}, {"facts", machine->facts}};
   return json{{"id", runner.id},
               {"name", runner.name},
               {"machine", std::move(machine_row)},
@@ -102,14 +101,10 @@ json Rows::audit(const storage::AuditEntry& entry) {
 }
 
 json Rows::mark(const storage::Mark& mark) {
-  return json{{"id", mark.id},
-              {"at", mark.at},
-              {"actor", mark.actor},
-              {"after_night", id_or_null(mark.after_night.value)},
-              {"machine", mark.machine},
-              {"workload", mark.workload},
-              {"metric", mark.metric},
-              {"reason", mark.reason}};
+  return json{{"id", mark.id},           {"at", mark.at},
+              {"actor", mark.actor},     {"after_night", id_or_null(mark.after_night.value)},
+              {"machine", mark.machine}, {"workload", mark.workload},
+              {"metric", mark.metric},   {"reason", mark.reason}};
 }
 
 json Rows::improvement(const storage::Improvement& improvement) {

@@ -23,7 +23,10 @@ std::wstring code_points(const std::string& text) {
     if ((value & 0xc0) == 0x80)
       out.back() = static_cast<wchar_t>((out.back() << 6) | (value & 0x3f));
     else
-      out += static_cast<wchar_t>(value < 0x80 ? value : value & (value < 0xe0 ? 0x1f : value < 0xf0 ? 0x0f : 0x07));
+      out += static_cast<wchar_t>(value < 0x80 ? value
+                                               : value & (value < 0xe0   ? 0x1f
+                                                          : value < 0xf0 ? 0x0f
+                                                                         : 0x07));
   }
   return out;
 }
@@ -38,9 +41,8 @@ bool matches(const std::string& pattern, const std::wstring& text) {
     const std::wstring one(pattern.begin() + 1, pattern.end() - 2);
     known = classes.emplace(pattern, std::wregex(one)).first;
   }
-  return std::all_of(text.begin(), text.end(), [&](wchar_t c) {
-    return std::regex_match(&c, &c + 1, known->second);
-  });
+  return std::all_of(text.begin(), text.end(),
+                     [&](wchar_t c) { return std::regex_match(&c, &c + 1, known->second); });
 }
 
 // To JSON Schema, and to JavaScript, 2.0 is the integer 2.
@@ -52,7 +54,8 @@ bool is_integral(const json& value) {
 
 bool has_type(const json& type, const json& value) {
   if (type.is_array())
-    return std::any_of(type.begin(), type.end(), [&](const json& one) { return has_type(one, value); });
+    return std::any_of(type.begin(), type.end(),
+                       [&](const json& one) { return has_type(one, value); });
   if (type == "null") return value.is_null();
   if (type == "string") return value.is_string();
   if (type == "boolean") return value.is_boolean();
@@ -65,7 +68,8 @@ bool has_type(const json& type, const json& value) {
 
 // A field's schema without description, default and the like.
 bool says_nothing(const std::string& keyword) {
-  static const char* const all[] = {"description", "default", "format", "example", "examples", "x-wanted"};
+  static const char* const all[] = {"description", "default",  "format",
+                                    "example",     "examples", "x-wanted"};
   return std::find(std::begin(all), std::end(all), keyword) != std::end(all);
 }
 
@@ -95,8 +99,8 @@ class Check {
       string(keyword, wanted, schema, given, at);
     else if (keyword == "items" || keyword == "maxItems")
       array(keyword, wanted, given, at);
-    else if (keyword == "required" || keyword == "properties" || keyword == "additionalProperties" ||
-             keyword == "propertyNames")
+    else if (keyword == "required" || keyword == "properties" ||
+             keyword == "additionalProperties" || keyword == "propertyNames")
       object(keyword, wanted, schema, given, at);
     else
       throw std::logic_error("openapi.json: the keyword " + keyword + " is not known for requests");
@@ -116,7 +120,8 @@ class Check {
     const auto text = code_points(given.get_ref<const std::string&>());
     if (keyword == "minLength" && text.size() < wanted) refuse(at, "must not be empty");
     if (keyword == "maxLength" && text.size() > wanted)
-      refuse(at, "must have at most " + wanted.dump() + " characters, not " + std::to_string(text.size()));
+      refuse(at, "must have at most " + wanted.dump() + " characters, not " +
+                     std::to_string(text.size()));
     if (keyword == "pattern" && !matches(wanted, text))
       refuse(at, "must have " + schema.value("x-wanted", "the pattern " + wanted.dump()));
   }
@@ -132,7 +137,8 @@ class Check {
     if (!given.is_object()) return;
     if (keyword == "required") {
       for (const auto& name : wanted)
-        if (!given.contains(name.get<std::string>())) refuse(at / name.get<std::string>(), "is missing");
+        if (!given.contains(name.get<std::string>()))
+          refuse(at / name.get<std::string>(), "is missing");
       return;
     }
     for (const auto& [name, field] : given.items()) {
@@ -152,7 +158,8 @@ class Check {
     if (!list.is_array()) return list.get<std::string>();
     std::string text;
     for (const auto& word : list)
-      text += (text.empty() ? "" : ", ") + (word.is_string() ? word.get<std::string>() : word.dump());
+      text +=
+          (text.empty() ? "" : ", ") + (word.is_string() ? word.get<std::string>() : word.dump());
     return text;
   }
 

@@ -1,4 +1,5 @@
-// POST /webhooks/github: a push to the nightly branch, or a finished workflow on it, starts a night.
+// POST /webhooks/github: a push to the nightly branch, or a finished workflow on it, starts a
+// night.
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
@@ -14,17 +15,22 @@ namespace {
 
 web::Response said(unsigned status, const char* action, const std::string& reason,
                    json night = nullptr) {
-  return json_answer(json{{"action", action}, {"reason", reason}, {"night", std::move(night)}}, status);
+  return json_answer(json{{"action", action}, {"reason", reason}, {"night", std::move(night)}},
+                     status);
 }
-web::Response ignored(const std::string& reason) { return said(202, "ignored", reason); }
+web::Response ignored(const std::string& reason) {
+  return said(202, "ignored", reason);
+}
 
 std::string text_at(const json& payload, const json::json_pointer& where) {
-  return payload.contains(where) && payload[where].is_string() ? payload[where].get<std::string>() : "";
+  return payload.contains(where) && payload[where].is_string() ? payload[where].get<std::string>()
+                                                               : "";
 }
 
 bool same_name(std::string_view a, std::string_view b) {  // GitHub's names ignore case
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-    return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
+    return std::tolower(static_cast<unsigned char>(x)) ==
+           std::tolower(static_cast<unsigned char>(y));
   });
 }
 
@@ -48,7 +54,8 @@ std::string required_header(const web::Request& request, const std::string& name
   std::string key = name;
   for (char& c : key) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const auto value = request.header(key).value_or("");
-  if (value.empty()) throw Refused(400, "No " + name, name + " is missing; without it nothing is started.");
+  if (value.empty())
+    throw Refused(400, "No " + name, name + " is missing; without it nothing is started.");
   return value;
 }
 
@@ -56,8 +63,9 @@ json parse_payload(const web::Request& request) {
   try {
     return parse_object(request);
   } catch (const Refused&) {
-    throw Refused(400, "Bad payload",
-                  "The payload is no JSON object; set the webhook's content type to application/json.");
+    throw Refused(
+        400, "Bad payload",
+        "The payload is no JSON object; set the webhook's content type to application/json.");
   }
 }
 
@@ -65,8 +73,9 @@ web::Response receive(storage::Database& db, Context& context, const web::Reques
   const auto signature = request.header("x-hub-signature-256").value_or("");
   if (context.webhook_secret.empty() ||
       !web::signature_matches(context.webhook_secret, request.body, signature))
-    throw Refused(401, "Unauthorized",
-                  "X-Hub-Signature-256 is missing or does not fit the body and the webhook's secret.");
+    throw Refused(
+        401, "Unauthorized",
+        "X-Hub-Signature-256 is missing or does not fit the body and the webhook's secret.");
   const auto payload = parse_payload(request);
   const auto event = required_header(request, "X-GitHub-Event");
   const auto delivery = required_header(request, "X-GitHub-Delivery");

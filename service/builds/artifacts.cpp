@@ -1,15 +1,14 @@
 #include "service/builds/artifacts.hpp"
 
-#include <fcntl.h>
-#include <openssl/evp.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
+#include <fcntl.h>
 #include <fstream>
 #include <memory>
+#include <openssl/evp.h>
 #include <stdexcept>
 #include <system_error>
+#include <unistd.h>
 #include <vector>
 
 namespace nightjar::service {

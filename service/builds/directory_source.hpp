@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "service/config.hpp"
 #include "service/builds/build_source.hpp"
+#include "service/config.hpp"
 
 namespace nightjar::service {
 

@@ -223,7 +223,8 @@ void Discovery::postpone(Build build, const std::string& why, Survey& survey) {
   Backoff& backoff = backoff_[build.url];
   const auto wait = std::chrono::seconds(5) * (1 << std::min(backoff.failures, 10));
   backoff.failures += 1;
-  backoff.not_before = clock_.now() + std::min<std::chrono::seconds>(wait, std::chrono::minutes(60));
+  backoff.not_before =
+      clock_.now() + std::min<std::chrono::seconds>(wait, std::chrono::minutes(60));
   build = found_row(std::move(build));
   build.reason = why;
   survey.postponed = std::move(build);

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "bisect/git/commit_graph.hpp"
-#include "service/config.hpp"
 #include "service/builds/artifacts.hpp"
 #include "service/builds/build_source.hpp"
+#include "service/config.hpp"
 #include "storage/builds.hpp"
 #include "storage/database.hpp"
 #include "storage/model/time.hpp"
@@ -38,7 +38,7 @@ struct Survey {
   std::vector<std::string> problems;  // of the source, one line each: for the log
   // Why no build can be found or proved now, and what to do; empty: nothing stands in the way.
   std::string source_failure, repository_failure;
-  bool more = false;                  // another build waits: look again at once
+  bool more = false;  // another build waits: look again at once
 };
 
 // What apply() changed, with ids.
@@ -57,9 +57,9 @@ class Discovery {
   // Lists the source and settles at most one build, oldest first: proved and in the artifacts, or
   // unproved with the reason. A first start takes wheels of the last keep_days (at least the two
   // newest) for rows and proves the newest first_nightlies of them; afterwards every newer one is
-  // proved. What cannot be downloaded stays found and is tried again after 5, 10, 20 s, ... 60 minutes,
-  // unless its source does not list it any more. Never throws for what the source or git's remote
-  // does: that is in `problems` and `postponed`.
+  // proved. What cannot be downloaded stays found and is tried again after 5, 10, 20 s, ... 60
+  // minutes, unless its source does not list it any more. Never throws for what the source or git's
+  // remote does: that is in `problems` and `postponed`.
   Survey look(const Known& known);
   Changes apply(storage::Database& db, const Survey& survey) const;
   // The three phases at once, for a caller on one thread.
@@ -93,7 +93,7 @@ class Discovery {
   const Config& config_;
   const Clock& clock_;
   std::map<std::string, Backoff> backoff_;  // by URL; a restart may try again at once
-  std::string repository_failure_;  // of the last fetch; not every look needs one
+  std::string repository_failure_;          // of the last fetch; not every look needs one
 };
 
 }  // namespace nightjar::service

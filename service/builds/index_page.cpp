@@ -37,7 +37,9 @@ std::string without_dots(std::string_view path) {
   return folder || result.empty() ? result + "/" : result;
 }
 
-std::string in_quotes(std::string_view text) { return std::string("'").append(text).append("'"); }
+std::string in_quotes(std::string_view text) {
+  return std::string("'").append(text).append("'");
+}
 
 // The hash of "sha256=<64 hex>"; nullopt for another fragment. `broken` if it is meant to be one.
 std::optional<Sha256> hash_of(std::string_view fragment, bool& broken) {

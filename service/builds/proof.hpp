@@ -6,8 +6,8 @@
 #include <variant>
 
 #include "bisect/git/commit_graph.hpp"
-#include "service/config.hpp"
 #include "service/builds/wheel.hpp"
+#include "service/config.hpp"
 #include "storage/model/build.hpp"
 
 namespace nightjar::service {

@@ -1,9 +1,8 @@
 #include "service/builds/wheel.hpp"
 
+#include <algorithm>
 #include <archive.h>
 #include <archive_entry.h>
-
-#include <algorithm>
 #include <memory>
 #include <set>
 

@@ -1,11 +1,12 @@
 #include "service/cli/bisect_run.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <set>
+#include <unistd.h>
 
+#include "bisect/search.hpp"
+#include "runner/process/failure.hpp"
 #include "service/cli/chart.hpp"
 #include "service/cli/checkout.hpp"
 #include "service/cli/ends.hpp"
@@ -14,8 +15,6 @@
 #include "service/cli/quantity_text.hpp"
 #include "service/cli/search_report.hpp"
 #include "service/cli/work_trees.hpp"
-#include "bisect/search.hpp"
-#include "runner/process/failure.hpp"
 
 namespace nightjar::cli {
 namespace {
@@ -27,8 +26,13 @@ class Search {
       : options_(options),
         stop_(stop),
         repository_(options.repository, stop),
-        name_{repository_.commit_of(options.good, "good end"), repository_.commit_of(options.bad, "bad end"),
-              options.measure, options.build, options.direction, options.find, options.threshold},
+        name_{repository_.commit_of(options.good, "good end"),
+              repository_.commit_of(options.bad, "bad end"),
+              options.measure,
+              options.build,
+              options.direction,
+              options.find,
+              options.threshold},
         trees_(repository_, options, stop) {
     commits_ = repository_.range(name_.good, name_.bad);
     commits_.insert(commits_.begin(), name_.good);
@@ -46,7 +50,8 @@ class Search {
   int run() {
     std::fprintf(stderr, "searching %d commits\n", log_.commits);
     while (true) {
-      const bisect::NextStep next = bisect::next_step(as_costs(log_, seeks_less(options_)), policy_);
+      const bisect::NextStep next =
+          bisect::next_step(as_costs(log_, seeks_less(options_)), policy_);
       if (const auto* answer = std::get_if<Answer>(&next.step)) return print(*answer, next.belief);
       chart_.show(next.belief, log_.runs.size(), commits_);
       take(std::get<bisect::Measure>(next.step));
@@ -84,8 +89,8 @@ class Search {
   void mark_untestable(int commit, const std::string& why) {
     const std::string& sha = commits_[static_cast<std::size_t>(commit)];
     if (commit == 0 || commit == log_.commits)
-      throw Broken(std::string("the ") + (commit == 0 ? "good" : "bad") + " end " + sha.substr(0, 12) +
-                   " cannot be tested: " + why);
+      throw Broken(std::string("the ") + (commit == 0 ? "good" : "bad") + " end " +
+                   sha.substr(0, 12) + " cannot be tested: " + why);
     chart_.leave();
     std::fprintf(stderr, "%s is untestable: %s\n", sha.substr(0, 12).c_str(), why.c_str());
     log_.untestable.push_back(commit);
@@ -113,26 +118,38 @@ class Search {
   }
 
   SearchReport report_of(const Answer& answer, const bisect::Belief& belief) const {
-    SearchReport report{options_, answer.outcome,    {},        {},          answer.rule, ends_of(log_, seeks_less(options_)),
-                        name_.good, name_.bad, log_.runs.size(), trees_.builds(), {}};
+    SearchReport report{options_,
+                        answer.outcome,
+                        {},
+                        {},
+                        answer.rule,
+                        ends_of(log_, seeks_less(options_)),
+                        name_.good,
+                        name_.bad,
+                        log_.runs.size(),
+                        trees_.builds(),
+                        {}};
     for (const auto& step : answer.culprits) report.named.push_back(reported(step));
     for (const auto& step : answer.smaller) report.smaller.push_back(reported(step));
     for (const auto& mass : belief.cells)
       report.posterior.push_back({cell(mass.first, mass.last), mass.probability});
     report.rule = rule_of(answer, report.ends);
-    // In units of a large threshold a small change is as good as none to the search, though the ends show it.
+    // In units of a large threshold a small change is as good as none to the search, though the
+    // ends show it.
     if (answer.outcome == Answer::Outcome::not_reproduced && report.ends &&
         differ_below(log_, seeks_less(options_), options_.threshold)) {
       report.outcome = Answer::Outcome::below_threshold;
-      report.rule = "the ends differ by " + change_text(report.ends->change) + "; below the threshold of " +
-                    percent_text(options_.threshold) + ", nobody is blamed";
+      report.rule = "the ends differ by " + change_text(report.ends->change) +
+                    "; below the threshold of " + percent_text(options_.threshold) +
+                    ", nobody is blamed";
     }
     return report;
   }
 
   std::string rule_of(const Answer& answer, const std::optional<Ends>& ends) const {
     if (answer.culprits.empty() && ends)
-      if (const auto opposite = opposite_change(*ends, options_); !opposite.empty()) return opposite;
+      if (const auto opposite = opposite_change(*ends, options_); !opposite.empty())
+        return opposite;
     return answer.rule;
   }
 
@@ -141,7 +158,10 @@ class Search {
     step.ratio = change.ratio;
     step.low = change.low;
     step.high = change.high;
-    ReportedStep out{step, cell(step.first, step.last), {}, level_of(log_.runs, step.first - 1),
+    ReportedStep out{step,
+                     cell(step.first, step.last),
+                     {},
+                     level_of(log_.runs, step.first - 1),
                      level_of(log_.runs, step.last)};
     for (const std::string& sha : out.commits) out.facts.push_back(repository_.facts(sha));
     return out;

@@ -9,14 +9,14 @@ namespace nightjar::cli {
 
 struct BisectOptions {
   std::filesystem::path repository = ".";
-  std::string good, bad;     // revisions
-  std::string measure;       // prints one number as its last line; 125: untestable
-  std::string build;         // once a commit; failure: untestable. Empty: nothing to build
+  std::string good, bad;  // revisions
+  std::string measure;    // prints one number as its last line; 125: untestable
+  std::string build;      // once a commit; failure: untestable. Empty: nothing to build
   double threshold = .07;
   std::string direction = "lower";  // which number is better, or "higher"
   std::string find = "worse";       // what is searched for, or "better"
   int max_runs = 480;
-  int jobs = 1;              // builds at once; measuring stays one at a time
+  int jobs = 1;                   // builds at once; measuring stays one at a time
   double timeout_seconds = 3600;  // of one command
   std::filesystem::path state;    // empty: not kept
   bool json = false;

@@ -22,7 +22,8 @@ std::string headline(const bisect::Belief& belief, std::size_t runs) {
 
 std::string cell_name(const bisect::CellMass& cell, const std::vector<std::string>& commits) {
   std::string name = commits.at(static_cast<std::size_t>(cell.first)).substr(0, 12);
-  if (cell.last > cell.first) name += " and " + std::to_string(cell.last - cell.first) + " after it";
+  if (cell.last > cell.first)
+    name += " and " + std::to_string(cell.last - cell.first) + " after it";
   return name;
 }
 
@@ -31,7 +32,8 @@ std::string bar_line(const std::string& name, double probability, int width) {
   std::string bar;
   for (int i = 0; i < static_cast<int>(std::lround(probability * width)); ++i) bar += "█";
   if (bar.empty()) bar = "▏";
-  std::snprintf(text, sizeof text, "  %-28s %s %.0f %%", name.c_str(), bar.c_str(), 100 * probability);
+  std::snprintf(text, sizeof text, "  %-28s %s %.0f %%", name.c_str(), bar.c_str(),
+                100 * probability);
   return text;
 }
 
@@ -43,7 +45,8 @@ std::vector<std::string> chart_lines(const bisect::Belief& belief, std::size_t r
   if (runs == 0) return lines;  // what is believed before any run says nothing of this search
   const std::size_t shown = std::min(belief.cells.size(), kCells);
   for (std::size_t i = 0; i < shown; ++i)
-    lines.push_back(bar_line(cell_name(belief.cells[i], commits), belief.cells[i].probability, width));
+    lines.push_back(
+        bar_line(cell_name(belief.cells[i], commits), belief.cells[i].probability, width));
   lines.push_back(bar_line("nobody", belief.nothing + belief.too_small, width));
   return lines;
 }

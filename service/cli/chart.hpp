@@ -12,7 +12,8 @@ class Chart {
  public:
   explicit Chart(bool terminal) : terminal_(terminal) {}
   // To standard error; on a terminal it replaces what it drew before.
-  void show(const bisect::Belief& belief, std::size_t runs, const std::vector<std::string>& commits);
+  void show(const bisect::Belief& belief, std::size_t runs,
+            const std::vector<std::string>& commits);
   // What is printed next stands below the chart.
   void leave() { drawn_ = 0; }
 

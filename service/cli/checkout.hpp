@@ -1,5 +1,5 @@
-// The repository under search, read through git; each commit gets a work tree of its own that borrows
-// the repository's objects. The repository itself is never written to.
+// The repository under search, read through git; each commit gets a work tree of its own that
+// borrows the repository's objects. The repository itself is never written to.
 #pragma once
 
 #include <filesystem>
@@ -20,11 +20,12 @@ class SourceRepository {
 
   // 40 hex digits; throws BadInput with `role` ("good end") if there is no such commit.
   std::string commit_of(const std::string& revision, const std::string& role) const;
-  // First-parent history after `good` up to and including `bad`, oldest first. Throws BadInput that says
-  // why there is none: ends swapped or unrelated, shallow clone.
+  // First-parent history after `good` up to and including `bad`, oldest first. Throws BadInput that
+  // says why there is none: ends swapped or unrelated, shallow clone.
   std::vector<std::string> range(const std::string& good, const std::string& bad) const;
   CommitFacts facts(const std::string& commit) const;
-  // Makes the commit's files, submodules included, in `folder`, which must not exist. Throws Broken.
+  // Makes the commit's files, submodules included, in `folder`, which must not exist. Throws
+  // Broken.
   void check_out(const std::string& commit, const std::filesystem::path& folder) const;
 
  private:

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bisect/detection.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/metrics_files.hpp"
 #include "service/cli/text_table.hpp"
-#include "bisect/detection.hpp"
 
 namespace nightjar::cli {
 namespace {
@@ -25,10 +25,14 @@ struct Row {
 std::string verdict_of(bisect::Confirmation::Verdict verdict) {
   using Verdict = bisect::Confirmation::Verdict;
   switch (verdict) {
-    case Verdict::worse: return "worse";
-    case Verdict::better: return "better";
-    case Verdict::same: return "same";
-    default: return "inconclusive";
+    case Verdict::worse:
+      return "worse";
+    case Verdict::better:
+      return "better";
+    case Verdict::same:
+      return "same";
+    default:
+      return "inconclusive";
   }
 }
 
@@ -52,13 +56,15 @@ Row compare_metric(const std::string& name, const std::vector<double>& control,
   policy.threshold = threshold;
   if (metric) policy.repeatability = metric->repeatability;
   if (higher_is_better(name)) policy.direction = Direction::higher_is_better;
-  row.verdict = verdict_of(bisect::confirm(control, treatment, policy, bisect::RunsToCome::none).verdict);
+  row.verdict =
+      verdict_of(bisect::confirm(control, treatment, policy, bisect::RunsToCome::none).verdict);
   row.ratio = bisect::shift(control, treatment, policy.confidence);
   return row;
 }
 
 bool any_is(const char* verdict, const std::vector<Row>& rows) {
-  return std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.verdict == verdict; });
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const Row& row) { return row.verdict == verdict; });
 }
 
 // What `nightjar-runner measure` wrote has all iterations, of which a run's value is made here.
@@ -68,12 +74,13 @@ bool any_is_of_runs(const std::vector<Row>& rows) {
 }
 
 nlohmann::json row_json(const Row& row) {
-  nlohmann::json out = {{"metric", row.metric},
-                         {"verdict", row.verdict},
-                         {"unit", row.unit.empty() ? nlohmann::json() : nlohmann::json(row.unit)},
-                         {"control", row.control},
-                         {"treatment", row.treatment},
-                         {"runs", {{"control", row.control_runs}, {"treatment", row.treatment_runs}}}};
+  nlohmann::json out = {
+      {"metric", row.metric},
+      {"verdict", row.verdict},
+      {"unit", row.unit.empty() ? nlohmann::json() : nlohmann::json(row.unit)},
+      {"control", row.control},
+      {"treatment", row.treatment},
+      {"runs", {{"control", row.control_runs}, {"treatment", row.treatment_runs}}}};
   if (row.ratio) {
     out.update({{"ratio", row.ratio->ratio}, {"low", row.ratio->low}, {"high", row.ratio->high}});
   } else {
@@ -103,10 +110,11 @@ std::string change_cell(const Row& row) {
     std::snprintf(text, sizeof text, row.ratio ? "%.3f (-)" : "%+.6g (-)",
                   row.ratio ? row.ratio->ratio : row.difference.value);
   } else if (row.ratio) {
-    std::snprintf(text, sizeof text, "%.3f (%.3f to %.3f)", row.ratio->ratio, row.ratio->low, row.ratio->high);
+    std::snprintf(text, sizeof text, "%.3f (%.3f to %.3f)", row.ratio->ratio, row.ratio->low,
+                  row.ratio->high);
   } else {
-    std::snprintf(text, sizeof text, "%+.6g (%+.6g to %+.6g)", row.difference.value, row.difference.low,
-                  row.difference.high);
+    std::snprintf(text, sizeof text, "%+.6g (%+.6g to %+.6g)", row.difference.value,
+                  row.difference.low, row.difference.high);
   }
   return text;
 }
@@ -120,9 +128,11 @@ nlohmann::json one_sided_json(const std::vector<OneSided>& list) {
   return out;
 }
 
-void print_one_sided(const std::vector<OneSided>& list, const char* here, const char* there, bool markdown) {
+void print_one_sided(const std::vector<OneSided>& list, const char* here, const char* there,
+                     bool markdown) {
   for (const OneSided& one : list) {
-    std::string text = one.has_rows ? std::string("failed in the ") + there : std::string("only in ") + here;
+    std::string text =
+        one.has_rows ? std::string("failed in the ") + there : std::string("only in ") + here;
     text += ": " + one.name;
     if (!one.reason.empty()) text += " (" + one.reason + ")";
     std::printf("%s%s\n", markdown ? "- " : "", text.c_str());
@@ -130,15 +140,17 @@ void print_one_sided(const std::vector<OneSided>& list, const char* here, const 
 }
 
 TextTable rows_table(const std::vector<Row>& rows) {
-  const bool all_ratios = std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.ratio.has_value(); });
-  const char* change = all_ratios ? "ratio (95 % interval)" : "ratio, or +difference (95 % interval)";
+  const bool all_ratios =
+      std::all_of(rows.begin(), rows.end(), [](const Row& row) { return row.ratio.has_value(); });
+  const char* change =
+      all_ratios ? "ratio (95 % interval)" : "ratio, or +difference (95 % interval)";
   TextTable table{{"metric", "unit", "control", "treatment", change, "runs", "verdict"}, {}, 2};
   for (const Row& row : rows) {
     char control[32], treatment[32];
     std::snprintf(control, sizeof control, "%.6g", row.control);
     std::snprintf(treatment, sizeof treatment, "%.6g", row.treatment);
-    table.rows.push_back({row.metric, row.unit, control, treatment, change_cell(row), runs_cell(row),
-                          row.verdict});
+    table.rows.push_back(
+        {row.metric, row.unit, control, treatment, change_cell(row), runs_cell(row), row.verdict});
   }
   return table;
 }
@@ -152,11 +164,15 @@ int compare(const CompareOptions& options) {
     if (const auto other = treatment.values.find(metric); other != treatment.values.end())
       rows.push_back(compare_metric(metric, values, other->second, options.threshold));
   for (const auto& [workload, what] : other_setups(control, treatment))
-    std::fprintf(stderr, "nightjar: %s: more differs than the builds: %s\n", workload.c_str(), what.c_str());
+    std::fprintf(stderr, "nightjar: %s: more differs than the builds: %s\n", workload.c_str(),
+                 what.c_str());
   const auto lost = only_in(control, treatment), added = only_in(treatment, control);
-  // Where the treatment says that it failed, that is the answer; else the files have nothing to do with each other.
-  const bool any_failed = std::any_of(lost.begin(), lost.end(), [](const OneSided& one) { return !one.reason.empty(); });
-  if (rows.empty() && !any_failed) throw BadInput("cannot compare: no metric is in the files of both sides");
+  // Where the treatment says that it failed, that is the answer; else the files have nothing to do
+  // with each other.
+  const bool any_failed = std::any_of(lost.begin(), lost.end(),
+                                      [](const OneSided& one) { return !one.reason.empty(); });
+  if (rows.empty() && !any_failed)
+    throw BadInput("cannot compare: no metric is in the files of both sides");
   if (options.format == "json") {
     auto list = nlohmann::json::array();
     for (const Row& row : rows) list.push_back(row_json(row));
@@ -171,12 +187,14 @@ int compare(const CompareOptions& options) {
     print_one_sided(lost, "control", "treatment", markdown);
     print_one_sided(added, "treatment", "control", markdown);
     if (options.format == "table" && any_is_of_runs(rows))
-      std::puts("latency: the first decile of a run's undisturbed iterations; `nightjar-runner measure` "
-                "prints their middle");
+      std::puts(
+          "latency: the first decile of a run's undisturbed iterations; `nightjar-runner measure` "
+          "prints their middle");
     if (options.format == "table" && any_is("inconclusive", rows))
       std::puts("inconclusive: more runs would tell (at least 5 a side, 3 of a peak memory)");
   }
-  const bool lost_any = std::any_of(lost.begin(), lost.end(), [](const OneSided& one) { return one.failed; });
+  const bool lost_any =
+      std::any_of(lost.begin(), lost.end(), [](const OneSided& one) { return one.failed; });
   return (lost_any || any_is("worse", rows)) && options.fail_on_worse ? 1 : 0;
 }
 

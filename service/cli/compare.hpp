@@ -14,8 +14,8 @@ struct CompareOptions {
   bool fail_on_worse = false;
 };
 
-// Prints the table, and what is on one side only; returns 1 if something is worse, or runs no longer, and
-// `fail_on_worse`.
+// Prints the table, and what is on one side only; returns 1 if something is worse, or runs no
+// longer, and `fail_on_worse`.
 int compare(const CompareOptions& options);
 
 }  // namespace nightjar::cli

@@ -9,7 +9,9 @@
 namespace nightjar::cli {
 namespace {
 
-std::string attempt_on(const std::filesystem::path& path) { return "cannot read " + path.string() + ": "; }
+std::string attempt_on(const std::filesystem::path& path) {
+  return "cannot read " + path.string() + ": ";
+}
 
 // Lines of cells; an empty line is none. An open quotation ends with the text.
 std::vector<std::vector<std::string>> cells_of(std::string_view text) {
@@ -18,12 +20,18 @@ std::vector<std::vector<std::string>> cells_of(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     std::string& cell = lines.back().back();
-    if (quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"') cell += text[++i];
-    else if (c == '"') quoted = !quoted;
-    else if (quoted) cell += c;
-    else if (c == ',') lines.back().emplace_back();
-    else if (c == '\n') lines.push_back({""});
-    else if (c != '\r') cell += c;
+    if (quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"')
+      cell += text[++i];
+    else if (c == '"')
+      quoted = !quoted;
+    else if (quoted)
+      cell += c;
+    else if (c == ',')
+      lines.back().emplace_back();
+    else if (c == '\n')
+      lines.push_back({""});
+    else if (c != '\r')
+      cell += c;
   }
   std::erase_if(lines, [](const auto& cells) { return cells.size() == 1 && cells[0].empty(); });
   return lines;
@@ -36,12 +44,13 @@ bool CsvFile::has(std::string_view column) const {
 }
 
 std::string CsvFile::text(const std::vector<std::string>& row, std::string_view column) const {
-  const auto found = static_cast<std::size_t>(
-      std::find(columns.begin(), columns.end(), column) - columns.begin());
+  const auto found =
+      static_cast<std::size_t>(std::find(columns.begin(), columns.end(), column) - columns.begin());
   return found < columns.size() && found < row.size() ? row[found] : "";
 }
 
-std::optional<double> CsvFile::number(const std::vector<std::string>& row, std::string_view column) const {
+std::optional<double> CsvFile::number(const std::vector<std::string>& row,
+                                      std::string_view column) const {
   const std::string cell = text(row, column);
   if (cell.empty()) return std::nullopt;
   double value = 0;
@@ -57,12 +66,14 @@ CsvFile parse_csv(const std::filesystem::path& path, std::string_view text) {
   CsvFile file{path, {}, {}};
   if (!lines.empty()) file.columns = lines.front();
   if (!file.has("name"))
-    throw BadInput(attempt_on(path) + "its first line names no column 'name'; it must be a CSV file of PyTorch's "
+    throw BadInput(attempt_on(path) +
+                   "its first line names no column 'name'; it must be a CSV file of PyTorch's "
                    "dynamo runners or of `nightjar-runner measure`");
   file.rows.assign(lines.begin() + 1, lines.end());
   for (std::size_t i = 0; i < file.rows.size(); ++i)
     if (file.rows[i].size() > file.columns.size())
-      throw BadInput(attempt_on(path) + "row " + std::to_string(i + 1) + " has more cells than the first line");
+      throw BadInput(attempt_on(path) + "row " + std::to_string(i + 1) +
+                     " has more cells than the first line");
   return file;
 }
 

@@ -1,4 +1,5 @@
-// A CSV file with a line of column names, as PyTorch's dynamo runners write it. Used by `compare` and `summary`.
+// A CSV file with a line of column names, as PyTorch's dynamo runners write it. Used by `compare`
+// and `summary`.
 #pragma once
 
 #include <filesystem>
@@ -21,8 +22,8 @@ struct CsvFile {
   std::optional<double> number(const std::vector<std::string>& row, std::string_view column) const;
 };
 
-// Quoted cells may hold commas, quotes and line ends. Throws BadInput that names the file unless there is a
-// first line with the column `name`, and no row longer than it.
+// Quoted cells may hold commas, quotes and line ends. Throws BadInput that names the file unless
+// there is a first line with the column `name`, and no row longer than it.
 CsvFile parse_csv(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace nightjar::cli

@@ -27,7 +27,8 @@ std::optional<Level> level_of(const std::vector<bisect::SearchRun>& runs, int co
 std::optional<Ends> ends_of(const bisect::SearchLog& log, bool seeks_less) {
   const auto good = level_of(log.runs, 0), bad = level_of(log.runs, log.commits);
   if (!good || !bad || good->runs < 2 || bad->runs < 2) return std::nullopt;
-  const auto change = bisect::shift(values_of(log.runs, 0), values_of(log.runs, log.commits), kConfidence);
+  const auto change =
+      bisect::shift(values_of(log.runs, 0), values_of(log.runs, log.commits), kConfidence);
   const double smallest = bisect::smallest_seen(change, good->runs, bad->runs, kConfidence, kPower);
   return Ends{*good, *bad, change, seeks_less ? 1 / smallest : smallest};
 }

@@ -1,5 +1,5 @@
-// What was measured at the ends of a search, and beside a step: the evidence behind its answer, for people to
-// judge. In the measured unit.
+// What was measured at the ends of a search, and beside a step: the evidence behind its answer, for
+// people to judge. In the measured unit.
 #pragma once
 
 #include <optional>
@@ -22,8 +22,9 @@ std::optional<Level> level_of(const std::vector<bisect::SearchRun>& runs, int co
 
 struct Ends {
   Level good, bad;
-  bisect::Ratio change;     // after/before
-  double smallest_seen = 1; // the smallest change searched for that would have shown, with probability kPower
+  bisect::Ratio change;  // after/before
+  double smallest_seen =
+      1;  // the smallest change searched for that would have shown, with probability kPower
 };
 
 // nullopt unless both ends have two runs. `seeks_less`: a change searched for is a ratio under 1.

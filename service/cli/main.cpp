@@ -1,10 +1,14 @@
-// nightjar: the statistics and the search of the service, for a person's terminal and for CI scripts.
+// nightjar: the statistics and the search of the service, for a person's terminal and for CI
+// scripts.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
 
+#include "runner/process/failure.hpp"
+#include "runner/process/output.hpp"
+#include "runner/process/stop_on_signal.hpp"
 #include "service/cli/bisect_run.hpp"
 #include "service/cli/compare.hpp"
 #include "service/cli/detect.hpp"
@@ -13,9 +17,6 @@
 #include "service/cli/repeat.hpp"
 #include "service/cli/summary.hpp"
 #include "service/cli/verify.hpp"
-#include "runner/process/failure.hpp"
-#include "runner/process/output.hpp"
-#include "runner/process/stop_on_signal.hpp"
 #include "storage/model/share.hpp"
 
 namespace {
@@ -57,7 +58,8 @@ struct Commands {
   }
 
   void add_fail_on(CLI::App& command) {
-    command.add_option("--fail-on", fail_on, "exit with 1 if something is worse")->check(CLI::IsMember({"worse"}));
+    command.add_option("--fail-on", fail_on, "exit with 1 if something is worse")
+        ->check(CLI::IsMember({"worse"}));
   }
 
   void add_detect() {
@@ -65,77 +67,110 @@ struct Commands {
     detect_command->footer(
         "Example: since when has the parser been slow?\n"
         "  nightjar detect series.csv\n"
-        "A level is told from at least five positions on, and in a series of at least 16. To ask what the very\n"
+        "A level is told from at least five positions on, and in a series of at least 16. To ask "
+        "what the very\n"
         "last change did, measure before and after it and use `nightjar compare --fail-on worse`.\n"
-        "Rows are `position,value`; a first line that says so may be left out. Positions that are all numbers\n"
+        "Rows are `position,value`; a first line that says so may be left out. Positions that are "
+        "all numbers\n"
         "are sorted; others, such as commits or dates, are taken in the order of the file.");
-    detect_command->add_option("file", detect.file, "CSV: position,value; rows of one position are its runs; - for standard input")
+    detect_command
+        ->add_option("file", detect.file,
+                     "CSV: position,value; rows of one position are its runs; - for standard input")
         ->required();
-    detect_command->add_option("--threshold", threshold, "smallest change to report")->capture_default_str();
+    detect_command->add_option("--threshold", threshold, "smallest change to report")
+        ->capture_default_str();
     detect_command->add_option("--direction", direction, "which way is better")
-        ->check(CLI::IsMember({"lower", "higher"}))->capture_default_str();
+        ->check(CLI::IsMember({"lower", "higher"}))
+        ->capture_default_str();
     add_fail_on(*detect_command);
     detect_command->add_flag("--json", detect.json);
   }
 
   void add_compare() {
     compare_command = app.add_subcommand("compare", "Files of metrics, control against treatment");
-    compare_command->add_option("--control", compare.control, "files; several are runs")->required();
-    compare_command->add_option("--treatment", compare.treatment, "files; several are runs")->required();
-    compare_command->add_option("--threshold", threshold, "smallest change to flag")->capture_default_str();
+    compare_command->add_option("--control", compare.control, "files; several are runs")
+        ->required();
+    compare_command->add_option("--treatment", compare.treatment, "files; several are runs")
+        ->required();
+    compare_command->add_option("--threshold", threshold, "smallest change to flag")
+        ->capture_default_str();
     add_fail_on(*compare_command);
     compare_command->add_option("--format", compare.format)
-        ->check(CLI::IsMember({"table", "markdown", "json"}))->capture_default_str();
+        ->check(CLI::IsMember({"table", "markdown", "json"}))
+        ->capture_default_str();
     compare_command->footer(
         "Files: TorchBench's metrics-*.json, dynamo's performance CSV, and what\n"
-        "`nightjar-runner measure --json` wrote, whose runs count each. With --fail-on worse, a workload\n"
+        "`nightjar-runner measure --json` wrote, whose runs count each. With --fail-on worse, a "
+        "workload\n"
         "counts that the control has and that failed, or is missing, in the treatment.");
   }
 
   void add_summary() {
-    summary_command = app.add_subcommand("summary", "What suites came to: pass rate, speed-up, compile time, memory");
+    summary_command = app.add_subcommand(
+        "summary", "What suites came to: pass rate, speed-up, compile time, memory");
     summary_command->footer(
         "Example: what does this build's compiler do for the models?\n"
         "  nightjar summary inductor_torchbench_float32_inference_cpu_performance.csv\n"
-        "Files: dynamo's performance and accuracy CSV (X_accuracy.csv beside X_performance.csv is found), and\n"
-        "what `nightjar-runner measure --json` wrote. Definitions are the PyTorch dashboard's (docs/formats.md).");
+        "Files: dynamo's performance and accuracy CSV (X_accuracy.csv beside X_performance.csv is "
+        "found), and\n"
+        "what `nightjar-runner measure --json` wrote. Definitions are the PyTorch dashboard's "
+        "(docs/formats.md).");
     summary_command->add_option("files", summary.files, "dynamo CSV or measure JSON")->required();
-    summary_command->add_option("--beside", summary.beside, "the same suites on another machine class");
+    summary_command->add_option("--beside", summary.beside,
+                                "the same suites on another machine class");
     summary_command->add_option("--format", summary.format)
-        ->check(CLI::IsMember({"table", "markdown", "json"}))->capture_default_str();
+        ->check(CLI::IsMember({"table", "markdown", "json"}))
+        ->capture_default_str();
     summary_command->add_flag("--json", summary_json, "the same as --format json");
   }
 
   void add_bisect() {
-    bisect_command = app.add_subcommand("bisect", "Find the commit that made something worse, or better");
+    bisect_command =
+        app.add_subcommand("bisect", "Find the commit that made something worse, or better");
     bisect_command->require_subcommand(1);
     run_command = bisect_command->add_subcommand("run", "git bisect run for noisy numbers");
     run_command->footer(
         "Example: which commit made the parser slower?\n"
         "  nightjar bisect run --repo . --good v1.2 --bad main --build 'make -s' \\\n"
         "    --measure './bench parse | tail -1' --state search.json\n"
-        "The last line that --measure prints is one number; lower is better, unless --direction higher\n"
-        "says otherwise. Exit code 125 of --measure, or a failing --build, says that a commit is untestable.\n"
+        "The last line that --measure prints is one number; lower is better, unless --direction "
+        "higher\n"
+        "says otherwise. Exit code 125 of --measure, or a failing --build, says that a commit is "
+        "untestable.\n"
         "Both find the commit's id in $NIGHTJAR_COMMIT.\n"
         "Searched is the first-parent history from good to bad. The repository is never modified.\n"
         "Exit codes: 0 culprit found, 1 none, or interrupted, 2 wrong use, 3 something broke.");
     run_command->add_option("--repo", bisect.repository, "git repository")->capture_default_str();
     run_command->add_option("--good", bisect.good, "revision that is still good")->required();
     run_command->add_option("--bad", bisect.bad, "revision that is bad")->required();
-    run_command->add_option("--measure", bisect.measure, "command; prints a number as its last line")->required();
+    run_command
+        ->add_option("--measure", bisect.measure, "command; prints a number as its last line")
+        ->required();
     run_command->add_option("--build", bisect.build, "command; runs once a commit");
-    run_command->add_option("--threshold", threshold, "smallest change to blame for")->capture_default_str();
-    run_command->add_option("--direction", direction, "which number is better; higher for a throughput")
-        ->check(CLI::IsMember({"lower", "higher"}))->capture_default_str();
-    run_command->add_option("--find", bisect.find, "what to search for: what made it worse, or better")
-        ->check(CLI::IsMember({"worse", "better"}))->capture_default_str();
-    run_command->add_option("--max-runs", bisect.max_runs, "budget; the search ends undecided when it is spent")
-        ->check(CLI::Range(10, 1'000'000))->capture_default_str();
+    run_command->add_option("--threshold", threshold, "smallest change to blame for")
+        ->capture_default_str();
+    run_command
+        ->add_option("--direction", direction, "which number is better; higher for a throughput")
+        ->check(CLI::IsMember({"lower", "higher"}))
+        ->capture_default_str();
+    run_command
+        ->add_option("--find", bisect.find, "what to search for: what made it worse, or better")
+        ->check(CLI::IsMember({"worse", "better"}))
+        ->capture_default_str();
+    run_command
+        ->add_option("--max-runs", bisect.max_runs,
+                     "budget; the search ends undecided when it is spent")
+        ->check(CLI::Range(10, 1'000'000))
+        ->capture_default_str();
     run_command->add_option("--jobs", bisect.jobs, "builds at once; measuring stays one at a time")
-        ->check(CLI::Range(1, 64))->capture_default_str();
-    run_command->add_option("--timeout", bisect.timeout_seconds, "seconds that one command may take")
-        ->check(CLI::Range(0.01, 1e6))->capture_default_str();
-    run_command->add_option("--state", bisect.state, "file to keep the search in, and to go on from");
+        ->check(CLI::Range(1, 64))
+        ->capture_default_str();
+    run_command
+        ->add_option("--timeout", bisect.timeout_seconds, "seconds that one command may take")
+        ->check(CLI::Range(0.01, 1e6))
+        ->capture_default_str();
+    run_command->add_option("--state", bisect.state,
+                            "file to keep the search in, and to go on from");
     run_command->add_flag("--json", bisect.json);
   }
 
@@ -150,33 +185,41 @@ struct Commands {
   }
 
   void add_profile_diff() {
-    profile_diff_command = app.add_subcommand("profile-diff", "Which operators got slower between two profiles");
-    profile_diff_command->add_option("before", profile_diff.before, "file of `nightjar-runner profile --json`")
+    profile_diff_command =
+        app.add_subcommand("profile-diff", "Which operators got slower between two profiles");
+    profile_diff_command
+        ->add_option("before", profile_diff.before, "file of `nightjar-runner profile --json`")
         ->required();
-    profile_diff_command->add_option("after", profile_diff.after, "the same, of the later build")->required();
+    profile_diff_command->add_option("after", profile_diff.after, "the same, of the later build")
+        ->required();
     profile_diff_command->add_flag("--json", profile_diff.json);
   }
 
   void add_repeat() {
-    repeat_command = app.add_subcommand("repeat", "How well workloads repeat: CV, A/A ratio, noise class");
+    repeat_command =
+        app.add_subcommand("repeat", "How well workloads repeat: CV, A/A ratio, noise class");
     repeat_command->footer(
         "Example: which workloads are noisy on this machine?\n"
         "  nightjar-runner measure --suite quick --runs 12 --json > one.json\n"
         "  nightjar repeat one.json\n"
-        "Of one file odd runs are held against even ones; of two (the same build again), the second against\n"
+        "Of one file odd runs are held against even ones; of two (the same build again), the "
+        "second against\n"
         "the first. Exit codes: 0 every A/A interval holds 1, 1 one does not, 2 wrong use.");
     repeat_command->add_option("files", repeat.files, "what `nightjar-runner measure --json` wrote")
-        ->required()->expected(1, 2);
+        ->required()
+        ->expected(1, 2);
     repeat_command->add_option("--metric", repeat.metric)->capture_default_str();
     repeat_command->add_option("--format", repeat.format)
-        ->check(CLI::IsMember({"table", "markdown", "json"}))->capture_default_str();
+        ->check(CLI::IsMember({"table", "markdown", "json"}))
+        ->capture_default_str();
   }
 
   // What is left of a search that was interrupted.
   std::string stopped() const {
     if (bisect.state.empty()) return "stopped; nothing was kept, as there was no --state";
     std::error_code error;
-    if (!std::filesystem::exists(bisect.state, error)) return "stopped before anything was measured";
+    if (!std::filesystem::exists(bisect.state, error))
+      return "stopped before anything was measured";
     return "stopped; the same command goes on from --state " + bisect.state.string();
   }
 
@@ -245,4 +288,6 @@ int exit_code(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return runner::finish_output("nightjar", exit_code(argc, argv)); }
+int main(int argc, char** argv) {
+  return runner::finish_output("nightjar", exit_code(argc, argv));
+}

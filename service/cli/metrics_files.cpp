@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "runner/format/suite_result.hpp"
 #include "service/cli/csv_file.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/model_results.hpp"
-#include "runner/format/suite_result.hpp"
 
 namespace nightjar::cli {
 namespace {
@@ -22,7 +22,8 @@ void add_value(Metrics& metrics, const std::string& name, double value) {
   if (std::isfinite(value) && (value > 0 || may_be_zero)) metrics[name].push_back(value);
 }
 
-void add_value_of(MetricsSide& side, const std::string& workload, const std::string& metric, double value) {
+void add_value_of(MetricsSide& side, const std::string& workload, const std::string& metric,
+                  double value) {
   side.workloads[workload + " " + metric] = workload;
   add_value(side.values, workload + " " + metric, value);
 }
@@ -35,9 +36,11 @@ std::string one_line(std::string text) {
   return text.size() > kMost ? text.substr(0, kMost) + "..." : text;
 }
 
-// Python writes NaN and Infinity bare, which JSON does not know. They stand for values only, after ": ".
+// Python writes NaN and Infinity bare, which JSON does not know. They stand for values only, after
+// ": ".
 std::string without_nan(const std::string& text) {
-  if (text.find("NaN") == std::string::npos && text.find("Infinity") == std::string::npos) return text;
+  if (text.find("NaN") == std::string::npos && text.find("Infinity") == std::string::npos)
+    return text;
   static const std::regex bare(R"((":\s*)(NaN|-?Infinity)\b)");
   return std::regex_replace(text, bare, "$1null");
 }
@@ -52,7 +55,8 @@ void add_torchbench(MetricsSide& side, const nlohmann::json& list, const std::st
   }
 }
 
-// The machine and the settings of each item; read_suite_result keeps neither. Texts only, as they are written.
+// The machine and the settings of each item; read_suite_result keeps neither. Texts only, as they
+// are written.
 void add_setups(MetricsSide& side, const nlohmann::json& items) {
   for (const auto& item : items) {
     auto& setup = side.setups[item.value("workload", "")];
@@ -86,8 +90,8 @@ std::string workload_of(const CsvFile& file, const std::vector<std::string>& row
   const Group group = group_of_file(file.path);
   const std::string model = file.text(row, "name");
   if (group.task.empty()) return model + "/" + file.text(row, "dev");
-  return group.suite + "/" + model + "/" + group.task + "/" + group.device + "/" + group.precision + "/b" +
-         file.text(row, "batch_size") + "/" + group.backend;
+  return group.suite + "/" + model + "/" + group.task + "/" + group.device + "/" + group.precision +
+         "/b" + file.text(row, "batch_size") + "/" + group.backend;
 }
 
 void add_dynamo(MetricsSide& side, const CsvFile& file) {
@@ -96,8 +100,7 @@ void add_dynamo(MetricsSide& side, const CsvFile& file) {
     if (file.number(row, "speedup") == 0) side.reasons[workload] = "its speed-up is 0: it failed";
     for (const char* column : {"speedup", "abs_latency", "compilation_latency", "compression_ratio",
                                "eager_peak_mem", "dynamo_peak_mem"})
-      if (const auto value = file.number(row, column))
-        add_value_of(side, workload, column, *value);
+      if (const auto value = file.number(row, column)) add_value_of(side, workload, column, *value);
   }
 }
 
@@ -124,9 +127,12 @@ MetricsSide read_side(const std::vector<std::filesystem::path>& files) {
   return side;
 }
 
-Metrics read_metrics(const std::vector<std::filesystem::path>& files) { return read_side(files).values; }
+Metrics read_metrics(const std::vector<std::filesystem::path>& files) {
+  return read_side(files).values;
+}
 
-std::map<std::string, std::string> other_setups(const MetricsSide& control, const MetricsSide& treatment) {
+std::map<std::string, std::string> other_setups(const MetricsSide& control,
+                                                const MetricsSide& treatment) {
   const auto listed = [](const std::set<std::string>& values) {
     std::string text;
     for (const std::string& value : values) text += (text.empty() ? "" : ", ") + value;
@@ -138,8 +144,10 @@ std::map<std::string, std::string> other_setups(const MetricsSide& control, cons
     if (other == treatment.setups.end()) continue;
     std::string text;
     for (const auto& [name, values] : setup)
-      if (const auto now = other->second.find(name); now != other->second.end() && now->second != values)
-        text += (text.empty() ? "" : ", ") + name + " (" + listed(values) + " and " + listed(now->second) + ")";
+      if (const auto now = other->second.find(name);
+          now != other->second.end() && now->second != values)
+        text += (text.empty() ? "" : ", ") + name + " (" + listed(values) + " and " +
+                listed(now->second) + ")";
     if (!text.empty()) out[workload] = text;
   }
   return out;

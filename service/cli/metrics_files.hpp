@@ -11,37 +11,44 @@
 
 namespace nightjar::cli {
 
-// Of TorchBench's metrics files by their names, a value a file; of dynamo's performance CSV by "<workload> <column>";
-// of the JSON of `nightjar-runner measure` by "<workload> <metric>", a value a run. What was not
-// measured (a text in place of a number, null; 0 or a negative number but of a slope) is left out. Throws BadInput that
-// names the file.
+// Of TorchBench's metrics files by their names, a value a file; of dynamo's performance CSV by
+// "<workload> <column>"; of the JSON of `nightjar-runner measure` by "<workload> <metric>", a value
+// a run. What was not measured (a text in place of a number, null; 0 or a negative number but of a
+// slope) is left out. Throws BadInput that names the file.
 std::map<std::string, std::vector<double>> read_metrics(
     const std::vector<std::filesystem::path>& files);
 
 // The same, and what the files say of those that failed.
 struct MetricsSide {
   std::map<std::string, std::vector<double>> values;  // by metric
-  std::map<std::string, std::string> workloads;       // of a metric: its workload; a metric of TorchBench has none
-  std::map<std::string, std::string> reasons;         // why a workload, or a metric without one, failed: one line
-  std::map<std::string, std::map<std::string, std::set<std::string>>> setups;  // of a workload: machine and settings
+  std::map<std::string, std::string>
+      workloads;  // of a metric: its workload; a metric of TorchBench has none
+  std::map<std::string, std::string>
+      reasons;  // why a workload, or a metric without one, failed: one line
+  std::map<std::string, std::map<std::string, std::set<std::string>>>
+      setups;  // of a workload: machine and settings
 };
 MetricsSide read_side(const std::vector<std::filesystem::path>& files);
 
-// What a comparison has on one side only: a workload, or a metric that its workload lacks on the other side.
+// What a comparison has on one side only: a workload, or a metric that its workload lacks on the
+// other side.
 struct OneSided {
   std::string name, reason;  // no reason if none is known
   bool failed = true;        // the other side lacks the whole workload, or says that it failed
   bool has_rows = false;     // some runs of it are there all the same
 };
 std::vector<OneSided> only_in(const MetricsSide& side, const MetricsSide& other);
-// What differs in how a workload was measured on both sides, such as "threads (1 and 4)", by workload.
-std::map<std::string, std::string> other_setups(const MetricsSide& control, const MetricsSide& treatment);
+// What differs in how a workload was measured on both sides, such as "threads (1 and 4)", by
+// workload.
+std::map<std::string, std::string> other_setups(const MetricsSide& control,
+                                                const MetricsSide& treatment);
 // True for what is better when higher: throughput, speed-up, compression, FLOPS, by name.
 bool higher_is_better(const std::string& metric);
-// The metric of ours that `name` ends with, or whose kind it is (TorchBench's and dynamo's memory: peak memory);
-// else nullptr.
+// The metric of ours that `name` ends with, or whose kind it is (TorchBench's and dynamo's memory:
+// peak memory); else nullptr.
 const Metric* metric_of(const std::string& name);
-// What `name` counts in, by whose name it is: ours, dynamo's column, or TorchBench's; empty if it is not known.
+// What `name` counts in, by whose name it is: ours, dynamo's column, or TorchBench's; empty if it
+// is not known.
 std::string unit_of(const std::string& name);
 
 }  // namespace nightjar::cli

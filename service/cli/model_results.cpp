@@ -9,9 +9,9 @@
 #include <sstream>
 #include <system_error>
 
+#include "runner/format/dynamo.hpp"
 #include "service/cli/csv_file.hpp"
 #include "service/cli/failure.hpp"
-#include "runner/format/dynamo.hpp"
 
 namespace nightjar::cli {
 namespace fs = std::filesystem;
@@ -38,8 +38,11 @@ std::pair<Group, std::string> place_of(const WorkloadName& name) {
 }
 
 std::string our_word(const std::string& word) {
-  static const std::map<std::string, std::string> words{
-      {"float32", "fp32"}, {"float16", "fp16"}, {"bfloat16", "bf16"}, {"training", "train"}, {"inference", "eval"}};
+  static const std::map<std::string, std::string> words{{"float32", "fp32"},
+                                                        {"float16", "fp16"},
+                                                        {"bfloat16", "bf16"},
+                                                        {"training", "train"},
+                                                        {"inference", "eval"}};
   const auto found = words.find(word);
   return found == words.end() ? word : found->second;
 }
@@ -47,12 +50,14 @@ std::string our_word(const std::string& word) {
 void add_csv(Collected& all, const CsvFile& file) {
   const bool performance = file.has("speedup");
   if (!performance && !file.has("accuracy"))
-    throw BadInput("cannot read " + file.path.string() + ": it has neither a column 'speedup' nor 'accuracy'");
+    throw BadInput("cannot read " + file.path.string() +
+                   ": it has neither a column 'speedup' nor 'accuracy'");
   Group named = group_of_file(file.path);
   for (const auto& row : file.rows) {
     auto place = std::pair(named, file.text(row, "name"));
     if (place.first.device.empty()) place.first.device = file.text(row, "dev");
-    if (const auto workload = WorkloadName::parse(file.text(row, "workload"))) place = place_of(*workload);
+    if (const auto workload = WorkloadName::parse(file.text(row, "workload")))
+      place = place_of(*workload);
     ModelResult& model = all.at(place.first, place.second);
     if (file.has("accuracy")) model.accuracy = file.text(row, "accuracy");
     if (!performance) continue;
@@ -69,9 +74,9 @@ void add_measurement(Collected& all, const fs::path& path, const std::string& te
     for (const auto& row : runner::dynamo_rows(runner::read_suite_result(text))) {
       const auto place = place_of(row.workload);
       const auto zero = row.measured ? std::nullopt : std::optional(0.0);
-      all.at(place.first, place.second) = {place.first, place.second, row.accuracy,
-                                           zero ? zero : row.speedup, row.latency_ms,
-                                           row.compile_seconds, row.compression_ratio};
+      all.at(place.first, place.second) = {
+          place.first,    place.second,        row.accuracy,         zero ? zero : row.speedup,
+          row.latency_ms, row.compile_seconds, row.compression_ratio};
       all.with_performance.insert(place.first);
     }
   } catch (const std::invalid_argument& error) {
@@ -82,8 +87,10 @@ void add_measurement(Collected& all, const fs::path& path, const std::string& te
 void add_file(Collected& all, const fs::path& path) {
   const std::string text = read_text(path);
   const auto begin = text.find_first_not_of(" \r\n\t");
-  if (begin != std::string::npos && text[begin] == '{') add_measurement(all, path, text);
-  else add_csv(all, parse_csv(path, text));
+  if (begin != std::string::npos && text[begin] == '{')
+    add_measurement(all, path, text);
+  else
+    add_csv(all, parse_csv(path, text));
 }
 
 // X_accuracy.csv of X_performance.csv, if it is there.
@@ -100,7 +107,9 @@ fs::path accuracy_beside(const fs::path& path) {
 std::string read_text(const fs::path& file) {
   std::ostringstream text;
   if (file == "-") return text << std::cin.rdbuf(), text.str();
-  const auto refuse = [&](const std::string& why) { throw BadInput("cannot read " + file.string() + ": " + why); };
+  const auto refuse = [&](const std::string& why) {
+    throw BadInput("cannot read " + file.string() + ": " + why);
+  };
   std::error_code error;
   if (fs::is_directory(file, error)) refuse("it is a folder");
   std::ifstream in(file, std::ios::binary);
@@ -111,7 +120,8 @@ std::string read_text(const fs::path& file) {
 
 Group group_of_file(const fs::path& file) {
   static const std::regex pattern(
-      "(.+?)_(timm_models|[A-Za-z0-9]+)_(float32|float16|bfloat16|amp|amp_fp16|amp_bf16|quant|notset)_"
+      "(.+?)_(timm_models|[A-Za-z0-9]+)_(float32|float16|bfloat16|amp|amp_fp16|amp_bf16|quant|"
+      "notset)_"
       "(training|inference)_([A-Za-z0-9]+)(_.+)?_(performance|accuracy)");
   std::smatch found;
   const std::string stem = file.stem().string();
@@ -128,10 +138,12 @@ std::vector<ModelResult> read_models(const std::vector<fs::path>& files) {
   std::vector<ModelResult> models;
   for (auto& [place, model] : all.models) {
     // As on the dashboard: accurate, but without a row in the performance file, it failed there.
-    if (!model.speedup && !model.latency_ms && all.with_performance.contains(place.first)) model.speedup = 0;
+    if (!model.speedup && !model.latency_ms && all.with_performance.contains(place.first))
+      model.speedup = 0;
     models.push_back(std::move(model));
   }
-  if (models.empty()) throw BadInput("cannot sum up: there is no model in " + files.front().string());
+  if (models.empty())
+    throw BadInput("cannot sum up: there is no model in " + files.front().string());
   return models;
 }
 

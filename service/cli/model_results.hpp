@@ -1,5 +1,6 @@
-// What benchmark suites found, model by model, from the files in which it is exchanged: dynamo's performance and
-// accuracy CSV, and the JSON of `nightjar-runner measure`. Used by `compare` and `summary`.
+// What benchmark suites found, model by model, from the files in which it is exchanged: dynamo's
+// performance and accuracy CSV, and the JSON of `nightjar-runner measure`. Used by `compare` and
+// `summary`.
 #pragma once
 
 #include <compare>
@@ -10,7 +11,8 @@
 
 namespace nightjar::cli {
 
-// What is summed up in one line: "torchbench", "train", "cuda", "amp", "inductor". What is unknown is empty.
+// What is summed up in one line: "torchbench", "train", "cuda", "amp", "inductor". What is unknown
+// is empty.
 struct Group {
   std::string suite, task, device, precision, backend;
   auto operator<=>(const Group&) const = default;
@@ -27,13 +29,13 @@ struct ModelResult {
 std::string read_text(const std::filesystem::path& file);
 
 // A file's group, by the name that dynamo's runner.py gives it:
-// <compiler>_<suite>_<dtype>_<training|inference>_<device>[_<arch>]_<performance|accuracy>.csv; precisions and
-// tasks in our words (fp32, train). Another name is a suite of its own.
+// <compiler>_<suite>_<dtype>_<training|inference>_<device>[_<arch>]_<performance|accuracy>.csv;
+// precisions and tasks in our words (fp32, train). Another name is a suite of its own.
 Group group_of_file(const std::filesystem::path& file);
 
-// All models of all files, ordered by group and model. An accuracy file joins the performance file of the same
-// group; one named ..._accuracy.csv beside a ..._performance.csv is read along. Of a model that stands
-// twice in a file the last row counts. Throws BadInput.
+// All models of all files, ordered by group and model. An accuracy file joins the performance file
+// of the same group; one named ..._accuracy.csv beside a ..._performance.csv is read along. Of a
+// model that stands twice in a file the last row counts. Throws BadInput.
 std::vector<ModelResult> read_models(const std::vector<std::filesystem::path>& files);
 
 }  // namespace nightjar::cli

@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "bisect/profile_diff.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/model_results.hpp"
-#include "bisect/profile_diff.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/json_problem.hpp"
 
@@ -19,7 +19,8 @@ std::vector<Profile> read_profiles(const std::filesystem::path& file) {
   try {
     return nlohmann::json::parse(text).at("items").get<std::vector<Profile>>();
   } catch (const nlohmann::json::exception& error) {
-    throw BadInput(attempt + "it is not what `nightjar-runner profile --json` writes (" + problem_of(error) + ")");
+    throw BadInput(attempt + "it is not what `nightjar-runner profile --json` writes (" +
+                   problem_of(error) + ")");
   }
 }
 
@@ -31,7 +32,8 @@ std::vector<bisect::ProfileDiff> differences(const ProfileDiffOptions& options) 
       if (old.workload == now.workload && old.status == "profiled" && now.status == "profiled") {
         if (old.version != now.version || old.machine != now.machine || old.threads != now.threads)
           std::fprintf(stderr,
-                       "nightjar: %s: more differs than the builds: the workload's version, the machine or its "
+                       "nightjar: %s: more differs than the builds: the workload's version, the "
+                       "machine or its "
                        "threads\n",
                        now.workload.c_str());
         diffs.push_back(bisect::difference(old, now));
@@ -59,12 +61,9 @@ nlohmann::json diff_json(const bisect::ProfileDiff& diff) {
   auto memory = nlohmann::json::array();
   for (const auto& part : diff.memory)
     memory.push_back({{"part", part.part}, {"before", part.before}, {"after", part.after}});
-  return {{"workload", diff.workload},
-          {"runs", diff.runs},
-          {"before", side_json(diff.before)},
-          {"after", side_json(diff.after)},
-          {"changes", changes},
-          {"memory", memory}};
+  return {
+      {"workload", diff.workload},      {"runs", diff.runs},  {"before", side_json(diff.before)},
+      {"after", side_json(diff.after)}, {"changes", changes}, {"memory", memory}};
 }
 
 std::string too_few(const bisect::ProfileDiff& diff) {
@@ -78,18 +77,20 @@ void print_memory(const std::vector<bisect::MemoryChange>& memory) {
   std::printf("\n%-44s %19s %9s\n", "tensors' memory at the iteration's peak", "MB", "change");
   for (const auto& part : memory)
     if (part.before != part.after || &part == &memory.front())
-      std::printf("%-44s %8.2f -> %7.2f %+9.2f\n", part.part.c_str(), static_cast<double>(part.before) / 1e6,
-                  static_cast<double>(part.after) / 1e6, static_cast<double>(part.after - part.before) / 1e6);
+      std::printf("%-44s %8.2f -> %7.2f %+9.2f\n", part.part.c_str(),
+                  static_cast<double>(part.before) / 1e6, static_cast<double>(part.after) / 1e6,
+                  static_cast<double>(part.after - part.before) / 1e6);
 }
 
 void print_diff(const bisect::ProfileDiff& diff) {
   const double whole = diff.after.seconds - diff.before.seconds;
-  std::printf("%s\niteration %.3f -> %.3f ms (%+.1f %%)\n", diff.workload.c_str(), diff.before.seconds * 1e3,
-              diff.after.seconds * 1e3, diff.before.seconds > 0 ? 100 * whole / diff.before.seconds : 0);
-  if (diff.runs < bisect::kFewestRuns)
-    std::printf("%s\n", too_few(diff).c_str());
+  std::printf("%s\niteration %.3f -> %.3f ms (%+.1f %%)\n", diff.workload.c_str(),
+              diff.before.seconds * 1e3, diff.after.seconds * 1e3,
+              diff.before.seconds > 0 ? 100 * whole / diff.before.seconds : 0);
+  if (diff.runs < bisect::kFewestRuns) std::printf("%s\n", too_few(diff).c_str());
   if (diff.changes.empty()) {
-    std::printf("no operator changed: each by less than its runs differ, or than 1 %% of the iteration\n");
+    std::printf(
+        "no operator changed: each by less than its runs differ, or than 1 %% of the iteration\n");
     return print_memory(diff.memory);
   }
   std::printf("\n%-44s %-9s %19s %9s %19s\n", "operator", "", "own ms", "change", "calls");

@@ -10,7 +10,8 @@ struct ProfileDiffOptions {
   bool json = false;
 };
 
-// The exit code. Throws BadInput for a file that is no profile, or if no workload is profiled in both.
+// The exit code. Throws BadInput for a file that is no profile, or if no workload is profiled in
+// both.
 int profile_diff(const ProfileDiffOptions& options);
 
 }  // namespace nightjar::cli

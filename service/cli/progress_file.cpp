@@ -11,12 +11,9 @@ namespace {
 using nlohmann::json;
 
 json name_json(const SearchName& name) {
-  return {{"good", name.good},
-          {"bad", name.bad},
-          {"measure", name.measure},
-          {"build", name.build},
-          {"direction", name.direction},
-          {"find", name.find},
+  return {{"good", name.good},           {"bad", name.bad},
+          {"measure", name.measure},     {"build", name.build},
+          {"direction", name.direction}, {"find", name.find},
           {"threshold", name.threshold}};
 }
 
@@ -30,8 +27,9 @@ json stored_name(const json& root) {
 void refuse_another(const json& stored, const json& asked, const std::string& attempt) {
   for (const auto& [key, value] : asked.items())
     if (stored.at(key) != value)
-      throw BadInput(attempt + "it belongs to another search, whose --" + key + " is " + stored.at(key).dump() +
-                     " instead of " + value.dump() + "; name another --state file");
+      throw BadInput(attempt + "it belongs to another search, whose --" + key + " is " +
+                     stored.at(key).dump() + " instead of " + value.dump() +
+                     "; name another --state file");
 }
 
 }  // namespace
@@ -41,10 +39,12 @@ void require_place_for(const std::filesystem::path& file) {
   if (!problem.empty()) throw BadInput("cannot keep the search with --state: " + problem);
   // A save replaces the file, which a device or a pipe must not suffer.
   if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file))
-    throw BadInput("cannot keep the search in --state " + file.string() + ": it is no regular file; name another");
+    throw BadInput("cannot keep the search in --state " + file.string() +
+                   ": it is no regular file; name another");
 }
 
-void load_progress(const std::filesystem::path& file, const SearchName& name, bisect::SearchLog& log) {
+void load_progress(const std::filesystem::path& file, const SearchName& name,
+                   bisect::SearchLog& log) {
   if (!std::filesystem::exists(file)) return;
   const std::string attempt = "cannot go on with " + file.string() + ": ";
   std::ifstream in(file);

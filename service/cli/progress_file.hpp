@@ -18,9 +18,10 @@ struct SearchName {
 
 // Before anything is measured: throws BadInput that says why no search can be kept in `file`.
 void require_place_for(const std::filesystem::path& file);
-// Fills `log`'s runs and untestable commits from `file`, if it exists. Throws BadInput if the file is
-// broken or belongs to another search.
-void load_progress(const std::filesystem::path& file, const SearchName& name, bisect::SearchLog& log);
+// Fills `log`'s runs and untestable commits from `file`, if it exists. Throws BadInput if the file
+// is broken or belongs to another search.
+void load_progress(const std::filesystem::path& file, const SearchName& name,
+                   bisect::SearchLog& log);
 // Atomically. Throws Broken.
 void save_progress(const std::filesystem::path& file, const SearchName& name,
                    const bisect::SearchLog& log);

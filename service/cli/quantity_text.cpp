@@ -23,11 +23,14 @@ int decimals_of(double a, double b, double c) {
   return largest < .995 ? 2 : 1;
 }
 
-double percent(double ratio) { return 100 * (ratio - 1); }
+double percent(double ratio) {
+  return 100 * (ratio - 1);
+}
 
 std::string percents(double value, double low, double high) {
   const int decimals = decimals_of(value, low, high);
-  return fixed(value, decimals) + " % (" + fixed(low, decimals) + " to " + fixed(high, decimals) + " %)";
+  return fixed(value, decimals) + " % (" + fixed(low, decimals) + " to " + fixed(high, decimals) +
+         " %)";
 }
 
 }  // namespace
@@ -49,7 +52,8 @@ std::string interval_text(double value, double low, double high) {
                        : number_text(low, digits) != number_text(high, digits);
   };
   while (digits < 6 && !enough()) ++digits;
-  return number_text(value, digits) + " (" + number_text(low, digits) + " to " + number_text(high, digits) + ")";
+  return number_text(value, digits) + " (" + number_text(low, digits) + " to " +
+         number_text(high, digits) + ")";
 }
 
 std::string change_text(const bisect::Ratio& change) {
@@ -57,7 +61,8 @@ std::string change_text(const bisect::Ratio& change) {
   if (change.ratio >= kTimes)
     return number_text(change.ratio) + " times as much (" + number_text(change.low) + " to " +
            number_text(change.high) + ")";
-  const std::string text = percents(percent(change.ratio), percent(change.low), percent(change.high));
+  const std::string text =
+      percents(percent(change.ratio), percent(change.low), percent(change.high));
   return (text.starts_with('-') ? "" : "+") + text;
 }
 

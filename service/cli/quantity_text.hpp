@@ -1,4 +1,5 @@
-// Numbers as a reader wants them: three significant digits, changes in per cent. Used by `bisect run`.
+// Numbers as a reader wants them: three significant digits, changes in per cent. Used by `bisect
+// run`.
 #pragma once
 
 #include <string>

@@ -7,16 +7,17 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "bisect/statistics.hpp"
+#include "runner/format/suite_result.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/model_results.hpp"
 #include "service/cli/text_table.hpp"
-#include "bisect/statistics.hpp"
-#include "runner/format/suite_result.hpp"
 
 namespace nightjar::cli {
 namespace {
 
-// Pooled over files. series_noise wants a dozen runs before it says anything; a table shows few ones too.
+// Pooled over files. series_noise wants a dozen runs before it says anything; a table shows few
+// ones too.
 double sd_of_logs(const std::vector<std::vector<double>>& files) {
   double squares = 0;
   std::size_t degrees = 0;
@@ -55,7 +56,8 @@ Values read_values(const RepeatOptions& options) {
       const auto items = runner::read_suite_result(read_text(options.files[i])).items;
       for (const auto& item : items)
         for (const auto& [name, metric] : item.metrics) metrics.insert(name);
-      if (const auto problem = problem_of_file(options.files[i], options.metric, metrics); !problem.empty())
+      if (const auto problem = problem_of_file(options.files[i], options.metric, metrics);
+          !problem.empty())
         throw BadInput("cannot tell how " + options.metric + " repeats: " + problem);
       for (const auto& item : items) {
         const auto found = item.metrics.find(options.metric);
@@ -72,26 +74,36 @@ Values read_values(const RepeatOptions& options) {
   return values;
 }
 
-std::size_t least_runs(std::size_t files) { return files == 1 ? 4 : 2; }  // a file alone is both sides
+std::size_t least_runs(std::size_t files) {
+  return files == 1 ? 4 : 2;
+}  // a file alone is both sides
 
 bool enough(const std::vector<std::vector<double>>& files) {
-  return std::all_of(files.begin(), files.end(), [&](const auto& runs) { return runs.size() >= least_runs(files.size()); });
+  return std::all_of(files.begin(), files.end(),
+                     [&](const auto& runs) { return runs.size() >= least_runs(files.size()); });
 }
 
 // Which file it is that has too few runs of every workload; with two, perhaps neither alone.
 std::string too_few(const Values& values, const RepeatOptions& options) {
   const std::size_t least = least_runs(options.files.size());
-  const std::string advice = "at least " + std::to_string(least) + " are needed, and --runs 12 tells more";
+  const std::string advice =
+      "at least " + std::to_string(least) + " are needed, and --runs 12 tells more";
   for (std::size_t i = 0; i < options.files.size(); ++i)
-    if (std::none_of(values.begin(), values.end(), [&](const auto& one) { return one.second[i].size() >= least; }))
+    if (std::none_of(values.begin(), values.end(),
+                     [&](const auto& one) { return one.second[i].size() >= least; }))
       return "no workload of " + options.files[i].string() + " has enough runs of it: " + advice;
   return "no workload has enough runs of it in both files: " + advice;
 }
 
 nlohmann::ordered_json repeated_json(const Repeated& row) {
-  return {{"workload", row.workload}, {"runs", row.runs}, {"cv", row.cv},
-          {"ratio", row.ratio.ratio}, {"low", row.ratio.low}, {"high", row.ratio.high},
-          {"holds_one", row.holds_one()}, {"noise_class", std::string(name_of(row.kind))}};
+  return {{"workload", row.workload},
+          {"runs", row.runs},
+          {"cv", row.cv},
+          {"ratio", row.ratio.ratio},
+          {"low", row.ratio.low},
+          {"high", row.ratio.high},
+          {"holds_one", row.holds_one()},
+          {"noise_class", std::string(name_of(row.kind))}};
 }
 
 TextTable repeat_table(const std::vector<Repeated>& rows) {
@@ -99,8 +111,10 @@ TextTable repeat_table(const std::vector<Repeated>& rows) {
   for (const Repeated& row : rows) {
     char cv[32], ratio[64];
     std::snprintf(cv, sizeof cv, "%.1f %%", row.cv * 100);
-    std::snprintf(ratio, sizeof ratio, "%.3f (%.3f to %.3f)", row.ratio.ratio, row.ratio.low, row.ratio.high);
-    table.rows.push_back({row.workload, std::to_string(row.runs), cv, ratio, std::string(name_of(row.kind))});
+    std::snprintf(ratio, sizeof ratio, "%.3f (%.3f to %.3f)", row.ratio.ratio, row.ratio.low,
+                  row.ratio.high);
+    table.rows.push_back(
+        {row.workload, std::to_string(row.runs), cv, ratio, std::string(name_of(row.kind))});
   }
   return table;
 }
@@ -129,7 +143,9 @@ int repeat(const RepeatOptions& options) {
   if (options.format == "json") {
     auto list = nlohmann::ordered_json::array();
     for (const Repeated& row : rows) list.push_back(repeated_json(row));
-    std::printf("%s\n", nlohmann::ordered_json{{"metric", options.metric}, {"workloads", list}}.dump(2).c_str());
+    std::printf(
+        "%s\n",
+        nlohmann::ordered_json{{"metric", options.metric}, {"workloads", list}}.dump(2).c_str());
   } else {
     std::fputs(table_text(repeat_table(rows), options.format == "markdown").c_str(), stdout);
   }

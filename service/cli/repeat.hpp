@@ -1,5 +1,5 @@
-// `nightjar repeat`: how well workloads repeat here, from measurements of one build. What it prints is the table
-// of docs/workloads.md.
+// `nightjar repeat`: how well workloads repeat here, from measurements of one build. What it prints
+// is the table of docs/workloads.md.
 #pragma once
 
 #include <filesystem>
@@ -11,16 +11,18 @@
 namespace nightjar::cli {
 
 struct RepeatOptions {
-  std::vector<std::filesystem::path> files;  // of `measure --json`, one build and machine
+  std::vector<std::filesystem::path> files;          // of `measure --json`, one build and machine
   std::string metric = "latency", format = "table";  // or "markdown", "json"
 };
 
-// Of one workload. The A/A ratio is what a comparison of the build with itself says: second file against the
-// first, or, of one file, its odd runs against its even ones; it should hold 1 in its interval.
+// Of one workload. The A/A ratio is what a comparison of the build with itself says: second file
+// against the first, or, of one file, its odd runs against its even ones; it should hold 1 in its
+// interval.
 struct Repeated {
   std::string workload;
   std::size_t runs = 0;
-  double cv = 0;  // sd of logs of single runs within a file: what differs between files is no part of it
+  double cv =
+      0;  // sd of logs of single runs within a file: what differs between files is no part of it
   bisect::Ratio ratio;
   bisect::NoiseClass kind = bisect::NoiseClass::unknown;
   bool holds_one() const { return ratio.low <= 1 && 1 <= ratio.high; }
@@ -28,7 +30,8 @@ struct Repeated {
 // `files`: each file's values of one workload. At least two positive values in all of each side.
 Repeated repeated(std::string workload, const std::vector<std::vector<double>>& files);
 
-// Prints the table; returns 1 if some A/A ratio's interval does not hold 1, and names those on standard error.
+// Prints the table; returns 1 if some A/A ratio's interval does not hold 1, and names those on
+// standard error.
 int repeat(const RepeatOptions& options);
 
 }  // namespace nightjar::cli

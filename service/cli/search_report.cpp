@@ -13,7 +13,10 @@ using nlohmann::json;
 
 json level_json(const std::optional<Level>& level) {
   if (!level) return nullptr;
-  return {{"location", level->location}, {"low", level->low}, {"high", level->high}, {"runs", level->runs}};
+  return {{"location", level->location},
+          {"low", level->low},
+          {"high", level->high},
+          {"runs", level->runs}};
 }
 
 json change_json(double ratio, double low, double high) {
@@ -76,11 +79,12 @@ std::string opposite_change(const Ends& ends, const BisectOptions& options) {
   const double threshold = std::log1p(options.threshold);
   if (high >= 1 || -std::log(ratio) < threshold / 2) return "";
   const bool for_worse = options.find == "worse";
-  std::string text = std::string("the level ") + (less ? "rose" : "fell") + " by " + size_text(ends.change) +
-                     ": nothing got " + options.find;
+  std::string text = std::string("the level ") + (less ? "rose" : "fell") + " by " +
+                     size_text(ends.change) + ": nothing got " + options.find;
   if (options.direction == "lower") text += ", as lower is better";
   if (-std::log(low) < threshold) return text;
-  text += for_worse ? ". To find what improved it: --find better" : ". To find what made it worse: --find worse";
+  text += for_worse ? ". To find what improved it: --find better"
+                    : ". To find what made it worse: --find worse";
   if (options.direction == "lower") text += ". For a throughput: --direction higher";
   return text;
 }

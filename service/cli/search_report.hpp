@@ -5,18 +5,18 @@
 #include <string>
 #include <vector>
 
+#include "bisect/search.hpp"
 #include "service/cli/bisect_run.hpp"
 #include "service/cli/checkout.hpp"
 #include "service/cli/ends.hpp"
-#include "bisect/search.hpp"
 
 namespace nightjar::cli {
 
 struct ReportedStep {
-  bisect::NamedStep named;            // of the measured number
-  std::vector<std::string> commits;   // of the cell
-  std::vector<CommitFacts> facts;     // of each
-  std::optional<Level> before, after; // on both sides of the cell
+  bisect::NamedStep named;             // of the measured number
+  std::vector<std::string> commits;    // of the cell
+  std::vector<CommitFacts> facts;      // of each
+  std::optional<Level> before, after;  // on both sides of the cell
 };
 
 struct SearchReport {
@@ -25,7 +25,7 @@ struct SearchReport {
   std::vector<ReportedStep> named, smaller;  // culprits or contributors; steps below the threshold
   std::string rule;                          // one sentence: why it ended so
   std::optional<Ends> ends;
-  std::string good, bad;                     // commits
+  std::string good, bad;  // commits
   std::size_t runs = 0;
   int builds = 0;
   struct Share {
@@ -38,7 +38,8 @@ struct SearchReport {
 std::string report_json(const SearchReport& report);
 std::string report_text(const SearchReport& report);
 
-// A sentence if the ends show the opposite of what was searched for, of at least half the threshold; else empty.
+// A sentence if the ends show the opposite of what was searched for, of at least half the
+// threshold; else empty.
 std::string opposite_change(const Ends& ends, const BisectOptions& options);
 
 }  // namespace nightjar::cli

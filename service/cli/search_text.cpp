@@ -14,7 +14,9 @@ bisect::Ratio change_of(const ReportedStep& step) {
   return {step.named.ratio, step.named.low, step.named.high};
 }
 
-std::string level_text(const Level& level) { return interval_text(level.location, level.low, level.high); }
+std::string level_text(const Level& level) {
+  return interval_text(level.location, level.low, level.high);
+}
 
 std::string certainty_text(double probability) {
   return probability > .999 ? "over 99.9 %" : percent_text(probability);
@@ -34,7 +36,8 @@ std::string quoted(const std::string& path) {
 std::string show_command(const ReportedStep& step, const SearchReport& report) {
   const std::string git = "git -C " + quoted(report.options.repository.string());
   if (step.commits.size() == 1) return git + " show " + step.commits[0].substr(0, 12);
-  return git + " log -p " + step.commits.front().substr(0, 12) + "^.." + step.commits.back().substr(0, 12);
+  return git + " log -p " + step.commits.front().substr(0, 12) + "^.." +
+         step.commits.back().substr(0, 12);
 }
 
 std::string step_text(const ReportedStep& step, const SearchReport& report) {
@@ -43,13 +46,16 @@ std::string step_text(const ReportedStep& step, const SearchReport& report) {
     text += step.commits[i] + " " + step.facts[i].subject + "\n  " + step.facts[i].author + ", " +
             step.facts[i].date + "\n";
   if (step.before && step.after)
-    text += "  before: " + level_text(*step.before) + "\n  after:  " + level_text(*step.after) + "\n";
+    text +=
+        "  before: " + level_text(*step.before) + "\n  after:  " + level_text(*step.after) + "\n";
   return text + "  change: " + change_text(change_of(step)) + ", real with probability " +
-         certainty_text(step.named.probability) + "\n  to see it: " + show_command(step, report) + "\n";
+         certainty_text(step.named.probability) + "\n  to see it: " + show_command(step, report) +
+         "\n";
 }
 
 std::string smaller_text(const ReportedStep& step) {
-  return change_text(change_of(step)) + " at " + step.commits.back().substr(0, 12) + " " + step.facts.back().subject;
+  return change_text(change_of(step)) + " at " + step.commits.back().substr(0, 12) + " " +
+         step.facts.back().subject;
 }
 
 const ReportedStep& largest_of(const std::vector<ReportedStep>& steps) {
@@ -68,9 +74,10 @@ std::string ends_text(const SearchReport& report) {
   if (!report.ends) return "";
   const Ends& ends = *report.ends;
   const double smallest = ends.smallest_seen;
-  const std::string sight = smallest == 1 ? "runs do not scatter, so any change would have been seen"
-                                          : "a change of " + signed_percent(smallest) +
-                                                " would have been seen with probability .9";
+  const std::string sight =
+      smallest == 1
+          ? "runs do not scatter, so any change would have been seen"
+          : "a change of " + signed_percent(smallest) + " would have been seen with probability .9";
   return end_text("good end", report.good, ends.good) + end_text("bad end ", report.bad, ends.bad) +
          "  change: " + change_text(ends.change) + "; " + sight + "\n";
 }
@@ -78,15 +85,20 @@ std::string ends_text(const SearchReport& report) {
 std::string headline(const SearchReport& report) {
   const std::string threshold = percent_text(report.options.threshold);
   switch (report.outcome) {
-    case SearchOutcome::culprit: return "";
+    case SearchOutcome::culprit:
+      return "";
     case SearchOutcome::several_small:
-      return "nobody is blamed: no single commit changed it by " + threshold + ", these did together\n";
+      return "nobody is blamed: no single commit changed it by " + threshold +
+             ", these did together\n";
     case SearchOutcome::below_threshold:
-      if (report.smaller.empty()) return "nobody is blamed: what changed is below " + threshold + "\n";
-      return "nobody is blamed: the largest step is " + smaller_text(largest_of(report.smaller)) + "; below " +
-             threshold + "\n";
-    case SearchOutcome::not_reproduced: return "not reproduced: nobody is blamed\n";
-    case SearchOutcome::inconclusive: break;
+      if (report.smaller.empty())
+        return "nobody is blamed: what changed is below " + threshold + "\n";
+      return "nobody is blamed: the largest step is " + smaller_text(largest_of(report.smaller)) +
+             "; below " + threshold + "\n";
+    case SearchOutcome::not_reproduced:
+      return "not reproduced: nobody is blamed\n";
+    case SearchOutcome::inconclusive:
+      break;
   }
   return "inconclusive: nobody is blamed\n";
 }
@@ -94,10 +106,14 @@ std::string headline(const SearchReport& report) {
 // What to type next, where something may help.
 std::string advice(const SearchReport& report) {
   if (report.outcome == SearchOutcome::below_threshold && !report.smaller.empty())
-    return "to have it named: --threshold " + threshold_under(change_of(largest_of(report.smaller))) + "\n";
-  if (report.outcome == SearchOutcome::inconclusive && static_cast<int>(report.runs) >= report.options.max_runs)
-    return "to go on: the same command with --max-runs " + std::to_string(2 * report.options.max_runs) +
-           (report.options.state.empty() ? ", from the beginning, as there was no --state\n" : "\n");
+    return "to have it named: --threshold " +
+           threshold_under(change_of(largest_of(report.smaller))) + "\n";
+  if (report.outcome == SearchOutcome::inconclusive &&
+      static_cast<int>(report.runs) >= report.options.max_runs)
+    return "to go on: the same command with --max-runs " +
+           std::to_string(2 * report.options.max_runs) +
+           (report.options.state.empty() ? ", from the beginning, as there was no --state\n"
+                                         : "\n");
   return "";
 }
 
@@ -106,7 +122,8 @@ std::string other_steps(const SearchReport& report) {
   std::string text;
   for (const ReportedStep& step : report.smaller)
     if (!said || &step != &largest_of(report.smaller))
-      text += "also, below " + percent_text(report.options.threshold) + ": " + smaller_text(step) + "\n";
+      text += "also, below " + percent_text(report.options.threshold) + ": " + smaller_text(step) +
+              "\n";
   return text;
 }
 

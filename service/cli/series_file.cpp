@@ -41,13 +41,16 @@ struct SeriesRow {
 SeriesRow row_of(std::string_view line, const std::string& where) {
   const auto comma = line.rfind(',');
   if (comma == std::string_view::npos)
-    throw BadInput(where + "a position, a comma and a value are wanted, not '" + std::string(line.substr(0, 60)) + "'");
+    throw BadInput(where + "a position, a comma and a value are wanted, not '" +
+                   std::string(line.substr(0, 60)) + "'");
   std::string_view position = stripped(line.substr(0, comma));
   const bool quoted = position.size() > 1 && position.front() == '"' && position.back() == '"';
   if (quoted) position = position.substr(1, position.size() - 2);
   if (position.empty()) throw BadInput(where + "the position is empty");
   if (!quoted && position.find(',') != std::string_view::npos)
-    throw BadInput(where + "there are more than two cells; a position that holds a comma stands in quotation marks");
+    throw BadInput(
+        where +
+        "there are more than two cells; a position that holds a comma stands in quotation marks");
   return {position, stripped(line.substr(comma + 1))};
 }
 
@@ -121,7 +124,8 @@ Series read_series(const std::filesystem::path& file) {
     runs.push_back({std::string(row.position), value_of(row.value, where, may_be_header)});
   }
   if (runs.empty()) throw BadInput(attempt + ": it holds no values");
-  const bool numbers = std::all_of(runs.begin(), runs.end(), [](const Run& run) { return number_of(run.position); });
+  const bool numbers =
+      std::all_of(runs.begin(), runs.end(), [](const Run& run) { return number_of(run.position); });
   return numbers ? sorted_series(runs) : series_in_order(runs);
 }
 

@@ -15,9 +15,9 @@ struct Series {
   bool numbers = false;                     // every name is a number
 };
 
-// Rows `position,value`, several rows a position are its runs; "-" is standard input. The first line may be the
-// header. Positions that are all numbers are sorted; others (commits, dates) stay in the order of the file.
-// Throws BadInput that names file and line.
+// Rows `position,value`, several rows a position are its runs; "-" is standard input. The first
+// line may be the header. Positions that are all numbers are sorted; others (commits, dates) stay
+// in the order of the file. Throws BadInput that names file and line.
 Series read_series(const std::filesystem::path& file);
 
 }  // namespace nightjar::cli

@@ -18,8 +18,8 @@ struct Ran {
   // What the last line of standard output says, without white space around it.
   std::string last_line() const;
 };
-// `command` by `sh -c` in `folder` with NIGHTJAR_COMMIT set. Standard output is kept apart; more than
-// 16 MiB of it, or of standard error, ends the command.
+// `command` by `sh -c` in `folder` with NIGHTJAR_COMMIT set. Standard output is kept apart; more
+// than 16 MiB of it, or of standard error, ends the command.
 Ran run_command(const std::string& command, const std::filesystem::path& folder,
                 const std::string& commit, double timeout_seconds, std::stop_token stop);
 

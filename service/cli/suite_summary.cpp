@@ -42,7 +42,9 @@ const ModelResult* same_in(const std::vector<ModelResult>& models, const ModelRe
   return found == models.end() ? nullptr : &*found;
 }
 
-bool ran(const ModelResult& model) { return passes(model) && model.latency_ms && *model.latency_ms > 0; }
+bool ran(const ModelResult& model) {
+  return passes(model) && model.latency_ms && *model.latency_ms > 0;
+}
 
 }  // namespace
 

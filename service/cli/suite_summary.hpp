@@ -1,4 +1,5 @@
-// A suite in four numbers, by the definitions of PyTorch's compiler dashboard. Pure; used by `nightjar summary`.
+// A suite in four numbers, by the definitions of PyTorch's compiler dashboard. Pure; used by
+// `nightjar summary`.
 #pragma once
 
 #include <optional>
@@ -23,16 +24,18 @@ struct GroupSummary {
   MeanOver compression_ratio;  // arithmetic; > 1 is less memory than eager
 };
 
-// As pytorch/test-infra's torchci/lib/benchmark/compilerUtils.ts has it: accuracy is pass, pass_due_to_skip or
-// eager_variation (of backend eager: any), and the speed-up is not 0, but for pass_due_to_skip. Without
-// an accuracy: that it has a speed-up.
+// As pytorch/test-infra's torchci/lib/benchmark/compilerUtils.ts has it: accuracy is pass,
+// pass_due_to_skip or eager_variation (of backend eager: any), and the speed-up is not 0, but for
+// pass_due_to_skip. Without an accuracy: that it has a speed-up.
 bool passes(const ModelResult& model);
 
-// One for each group, in order. Means are over passing models that have the value, not 0. The speed-up is
-// not clipped at 1, as benchmarks/dynamo/runner.py once did: that hides what became slower.
+// One for each group, in order. Means are over passing models that have the value, not 0. The
+// speed-up is not clipped at 1, as benchmarks/dynamo/runner.py once did: that hides what became
+// slower.
 std::vector<GroupSummary> summaries(const std::vector<ModelResult>& models);
 
-// The same model of the same group on two machine classes: only what passes on both and has a latency there.
+// The same model of the same group on two machine classes: only what passes on both and has a
+// latency there.
 struct ModelRatio {
   Group group;
   std::string model;

@@ -12,7 +12,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Both sides are summed up over the models that both have, so that no number moves because a model is missing.
+// Both sides are summed up over the models that both have, so that no number moves because a model
+// is missing.
 struct Sides {
   std::vector<ModelResult> first, beside;
   bool both = false;
@@ -25,8 +26,9 @@ Sides read_sides(const SummaryOptions& options) {
   sides.first = in_both(sides.first, sides.beside);
   sides.beside = in_both(sides.beside, sides.first);
   if (sides.first.empty())
-    throw BadInput("cannot put side by side: no model of " + options.files.front().string() + " is in " +
-                   options.beside.front().string() + " under the same suite, task, device, precision and backend");
+    throw BadInput("cannot put side by side: no model of " + options.files.front().string() +
+                   " is in " + options.beside.front().string() +
+                   " under the same suite, task, device, precision and backend");
   return sides;
 }
 
@@ -37,7 +39,9 @@ std::string mean_text(const MeanOver& mean, const char* format) {
   return text;
 }
 
-std::string number_text(const char* format, double value) { return mean_text({value, 1}, format); }
+std::string number_text(const char* format, double value) {
+  return mean_text({value, 1}, format);
+}
 
 std::vector<std::string> group_cells(const Group& group) {
   return {group.suite, group.task, group.device, group.precision, group.backend};
@@ -54,7 +58,8 @@ TextTable summary_table(const Sides& sides) {
   TextTable table{{"suite", "task", "device", "precision", "backend"}, {}, 5};
   if (sides.both) table.head.push_back("side");
   table.left = table.head.size();
-  for (const char* head : {"pass rate", "speed-up", "compile", "compression"}) table.head.push_back(head);
+  for (const char* head : {"pass rate", "speed-up", "compile", "compression"})
+    table.head.push_back(head);
   const auto first = summaries(sides.first), beside = summaries(sides.beside);
   const auto add = [&](const GroupSummary& summary, const char* side) {
     auto row = group_cells(summary.group);
@@ -70,7 +75,10 @@ TextTable summary_table(const Sides& sides) {
 }
 
 TextTable ratio_table(const std::vector<ModelRatio>& models) {
-  TextTable table{{"suite", "task", "device", "precision", "backend", "model", "first", "beside", "ratio"}, {}, 6};
+  TextTable table{
+      {"suite", "task", "device", "precision", "backend", "model", "first", "beside", "ratio"},
+      {},
+      6};
   std::vector<double> all;
   for (const ModelRatio& model : models) {
     auto row = group_cells(model.group);
@@ -80,18 +88,22 @@ TextTable ratio_table(const std::vector<ModelRatio>& models) {
     table.rows.push_back(std::move(row));
     all.push_back(model.ratio());
   }
-  table.rows.push_back({"geometric mean", "", "", "", "", std::to_string(models.size()) + " models", "", "",
-                        mean_text(geometric_mean(all), "%.3f")});
+  table.rows.push_back({"geometric mean", "", "", "", "", std::to_string(models.size()) + " models",
+                        "", "", mean_text(geometric_mean(all), "%.3f")});
   return table;
 }
 
 ordered_json mean_json(const MeanOver& mean) {
-  return {{"value", mean.value ? ordered_json(*mean.value) : ordered_json(nullptr)}, {"models", mean.models}};
+  return {{"value", mean.value ? ordered_json(*mean.value) : ordered_json(nullptr)},
+          {"models", mean.models}};
 }
 
 ordered_json group_json(const Group& group) {
-  return {{"suite", group.suite}, {"task", group.task}, {"device", group.device},
-          {"precision", group.precision}, {"backend", group.backend}};
+  return {{"suite", group.suite},
+          {"task", group.task},
+          {"device", group.device},
+          {"precision", group.precision},
+          {"backend", group.backend}};
 }
 
 ordered_json groups_json(const std::vector<ModelResult>& models) {

@@ -28,8 +28,10 @@ std::string table_text(const TextTable& table, bool markdown) {
     std::string text = markdown ? "|" : "";
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (widths[i] == 0) continue;
-      if (markdown) text += " ";
-      else if (!text.empty()) text += "  ";
+      if (markdown)
+        text += " ";
+      else if (!text.empty())
+        text += "  ";
       text += padded_cell(cells[i], widths[i], i < table.left) + (markdown ? " |" : "");
     }
     text.erase(text.find_last_not_of(' ') + 1);

@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "bisect/evidence/verify.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/model_results.hpp"
-#include "bisect/evidence/verify.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/model/json_problem.hpp"
 

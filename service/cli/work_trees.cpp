@@ -7,10 +7,10 @@
 #include <fstream>
 #include <system_error>
 
+#include "runner/process/failure.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/shell.hpp"
 #include "storage/base/files.hpp"
-#include "runner/process/failure.hpp"
 
 namespace nightjar::cli {
 namespace fs = std::filesystem;
@@ -27,7 +27,8 @@ double number_of(const std::string& line, const std::string& what) {
   if (!whole)
     throw Broken(what + " printed '" + line.substr(0, 80) + "'; its last line must be one number");
   if (!std::isfinite(value) || value <= 0)
-    throw Broken(what + " printed " + line.substr(0, 80) + "; the number must be positive and finite");
+    throw Broken(what + " printed " + line.substr(0, 80) +
+                 "; the number must be positive and finite");
   return value;
 }
 
@@ -49,13 +50,14 @@ WorkTrees::~WorkTrees() {
 }
 
 std::string WorkTrees::build(const std::string& commit) {
-  const Ran ran = run_command(options_.build, folder_ / commit, commit, options_.timeout_seconds, stop_);
+  const Ran ran =
+      run_command(options_.build, folder_ / commit, commit, options_.timeout_seconds, stop_);
   if (ran.process.stopped) throw runner::Stopped();
   return ran.process.fine() ? "" : kBroken + ran.process.describe();
 }
 
-// One guarded family of processes for the whole round, whose members leave a status and the end of what
-// they said.
+// One guarded family of processes for the whole round, whose members leave a status and the end of
+// what they said.
 void WorkTrees::build_at_once(const std::vector<std::string>& commits) {
   std::ofstream(folder_ / "build.sh") << options_.build;
   std::string script = "root=$PWD; build=$(cat build.sh); for commit in";
@@ -106,17 +108,21 @@ void WorkTrees::prepare(const std::vector<std::string>& commits) {
 Measured WorkTrees::measure(const std::string& commit) {
   prepare({commit});
   if (!problem(commit).empty()) return {std::nullopt, problem(commit)};
-  const Ran ran = run_command(options_.measure, folder_ / commit, commit, options_.timeout_seconds, stop_);
+  const Ran ran =
+      run_command(options_.measure, folder_ / commit, commit, options_.timeout_seconds, stop_);
   const auto& process = ran.process;
   if (process.stopped) throw runner::Stopped();
-  if (process.exit_code == kUntestable) return {std::nullopt, "its measure says so (exit code 125)"};
+  if (process.exit_code == kUntestable)
+    return {std::nullopt, "its measure says so (exit code 125)"};
   if (!process.flooded.empty()) return {std::nullopt, "its measure prints too much output"};
   if (process.timed_out) return {std::nullopt, "its measure " + process.describe()};
   const std::string what = "the measure of " + commit.substr(0, 12);
   if (!process.fine()) {
-    const bool missing = process.exit_code == 127 || process.output.find("No such file") != std::string::npos;
+    const bool missing =
+        process.exit_code == 127 || process.output.find("No such file") != std::string::npos;
     throw Broken(what + " " + process.describe() +
-                 (missing ? "; it runs in a work tree of the commit: name a script that is elsewhere by its absolute path"
+                 (missing ? "; it runs in a work tree of the commit: name a script that is "
+                            "elsewhere by its absolute path"
                           : "; exit code 125 says that a commit is untestable"));
   }
   return {number_of(ran.last_line(), what), ""};

@@ -30,8 +30,8 @@ class WorkTrees {
   void prepare(const std::vector<std::string>& commits);
   // Empty if the commit is built, or why it cannot be tested; only after prepare().
   const std::string& problem(const std::string& commit) const { return built_.at(commit); }
-  // Checks out and builds the commit if that was not done yet, then measures once. Throws Broken if the
-  // command fails in a way that says nothing about the commit, runner::Stopped after a stop.
+  // Checks out and builds the commit if that was not done yet, then measures once. Throws Broken if
+  // the command fails in a way that says nothing about the commit, runner::Stopped after a stop.
   Measured measure(const std::string& commit);
   int builds() const { return static_cast<int>(built_.size()); }
 

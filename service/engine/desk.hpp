@@ -1,5 +1,6 @@
-// What every step of the engine works with. The steps are ticks over rows: each reads what is stored,
-// does what is missing and may run again at any time; all of them run on the writer's thread.
+// What every step of the engine works with. The steps are ticks over rows: each reads what is
+// stored, does what is missing and may run again at any time; all of them run on the writer's
+// thread.
 #pragma once
 
 #include <functional>

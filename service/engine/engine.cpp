@@ -1,18 +1,17 @@
 #include "service/engine/engine.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <exception>
 #include <set>
+#include <spdlog/spdlog.h>
 
 #include "service/builds/artifacts.hpp"
+#include "service/engine/night/nights.hpp"
+#include "service/engine/outcome/follow_up.hpp"
+#include "service/engine/outcome/reporting.hpp"
 #include "service/engine/search/bisections.hpp"
 #include "service/engine/trust/calibration.hpp"
-#include "service/engine/verdict/confirmations.hpp"
-#include "service/engine/outcome/follow_up.hpp"
-#include "service/engine/night/nights.hpp"
 #include "service/engine/trust/replays.hpp"
-#include "service/engine/outcome/reporting.hpp"
+#include "service/engine/verdict/confirmations.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"

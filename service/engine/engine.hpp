@@ -1,4 +1,5 @@
-// One tick over all rows: expired leases, nights, confirmations, searches, reports. Used by the daemon.
+// One tick over all rows: expired leases, nights, confirmations, searches, reports. Used by the
+// daemon.
 #pragma once
 
 #include <vector>
@@ -8,9 +9,9 @@
 
 namespace nightjar::service {
 
-// Takes everything as far as it goes without waiting. A step that fails does not hold up the others; it
-// is among `desk.complaints` until it works. `surveyed`: the builds' source was read since the daemon started. Returns true if
-// anything changed.
+// Takes everything as far as it goes without waiting. A step that fails does not hold up the
+// others; it is among `desk.complaints` until it works. `surveyed`: the builds' source was read
+// since the daemon started. Returns true if anything changed.
 bool tick(Desk& desk, bool surveyed);
 
 // Wheels and archives that open nights, searches and the newest levels still need.

@@ -40,8 +40,8 @@ std::string runner_trouble(const NightFacts& facts, const Config& config) {
 }
 
 std::string schedule_trouble(const Config& config) {
-  const bool starts = !config.night.at.empty() || config.night.on_new_build ||
-                      !config.webhook.secret_file.empty();
+  const bool starts =
+      !config.night.at.empty() || config.night.on_new_build || !config.webhook.secret_file.empty();
   return starts ? ""
                 : "nights start only by POST /api/v1/nights; set [night] at or on_new_build, or "
                   "[webhook] secret_file";

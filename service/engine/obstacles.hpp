@@ -1,5 +1,5 @@
-// What stops nights now: everything a person must mend before the next build can be measured. Told by
-// /readyz, /metrics, the overview page and the log.
+// What stops nights now: everything a person must mend before the next build can be measured. Told
+// by /readyz, /metrics, the overview page and the log.
 #pragma once
 
 #include <map>

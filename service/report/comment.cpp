@@ -12,8 +12,8 @@ std::string repaired_by(const RecoveredComment& comment) {
   const auto& commits = comment.candidates;
   if (commits.empty()) return " Which commit repaired it is not known.";
   const auto name = [&](const ReportCommit& commit) {
-    return commit_link(comment.repository, commit.sha) + " “" + plain(shortened(commit.subject, 100)) +
-           "” by " + plain(commit.author);
+    return commit_link(comment.repository, commit.sha) + " “" +
+           plain(shortened(commit.subject, 100)) + "” by " + plain(commit.author);
   };
   if (commits.size() == 1) return " Repaired by " + name(commits.front()) + ".";
   std::string text = " Repaired by one of these " + std::to_string(commits.size()) + " commits:\n";
@@ -28,9 +28,12 @@ std::string repaired_by(const RecoveredComment& comment) {
 
 std::string headline(const NightComment& comment) {
   switch (comment.change) {
-    case NightChange::grew: return "**Worse than said last**";
-    case NightChange::shrank: return "**Partly recovered**";
-    case NightChange::back: return "**Back at its level, for the first night**";
+    case NightChange::grew:
+      return "**Worse than said last**";
+    case NightChange::shrank:
+      return "**Partly recovered**";
+    case NightChange::back:
+      return "**Back at its level, for the first night**";
   }
   return {};
 }
@@ -47,19 +50,20 @@ std::string render_night_comment(const NightComment& comment) {
   }
   if (!comment.series.empty()) {
     if (!text.empty()) text += "\n";
-    text += headline(comment) + " with " + code(comment.version) + " (night of " + plain(comment.date) +
-            "), against the level before the regression:\n\n" +
+    text += headline(comment) + " with " + code(comment.version) + " (night of " +
+            plain(comment.date) + "), against the level before the regression:\n\n" +
             series_table(comment.series, rows_shown);
     if (comment.change == NightChange::back && comment.nights_to_close > 1)
-      text += "\nThe issue is closed after " + std::to_string(comment.nights_to_close) + " such nights.\n";
+      text += "\nThe issue is closed after " + std::to_string(comment.nights_to_close) +
+              " such nights.\n";
   }
   return text + "\n" + marker_of(night_key(comment.fingerprint, comment.version)) + "\n";
 }
 
 std::string render_recovered_comment(const RecoveredComment& comment) {
-  std::string text = "**Recovered**: the level has been back for " + std::to_string(comment.nights) +
-                     (comment.nights == 1 ? " night" : " nights") + ", since " +
-                     code(comment.version);
+  std::string text = "**Recovered**: the level has been back for " +
+                     std::to_string(comment.nights) + (comment.nights == 1 ? " night" : " nights") +
+                     ", since " + code(comment.version);
   if (comment.commit) text += " (" + commit_link(comment.repository, *comment.commit) + ")";
   text += "." + repaired_by(comment) + "\n";
   if (!comment.series.empty()) {

@@ -23,8 +23,8 @@ std::string threshold_text(double threshold) {
 
 std::string contributors_verdict(const ReportInput& input) {
   std::string text = ": no single commit reaches the threshold of " +
-                     threshold_text(input.search_threshold) +
-                     ", but these " + std::to_string(input.contributors.size()) + " together do: ";
+                     threshold_text(input.search_threshold) + ", but these " +
+                     std::to_string(input.contributors.size()) + " together do: ";
   bool first = true;
   for (const ReportCulprit& one : input.contributors) {
     if (!first) text += ", ";
@@ -46,10 +46,10 @@ std::string contributors_section(const ReportInput& input, std::size_t limit) {
                       pull_request_link(input.repository, commit.subject)});
     }
   }
-  std::string text = "\n## Contributors\n\n" +
-                     table({"commit", ">change", "95 % interval", ">probability", "subject",
-                            "author", "pull request"},
-                           rows);
+  std::string text =
+      "\n## Contributors\n\n" + table({"commit", ">change", "95 % interval", ">probability",
+                                       "subject", "author", "pull request"},
+                                      rows);
   if (count > limit) text += "\n" + std::to_string(count - limit) + " more are left out here.\n";
   if (input.culprit)
     text += "\n- Together: " + change(input.culprit->ratio) + " (95 % interval " +

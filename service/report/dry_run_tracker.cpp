@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view comment_rule = "\n<!-- nightjar:comment -->\n\n---\n\n";
 
-// "soft_actor_critic act: latency +23 %" -> "soft-actor-critic-act-latency-23", 60 characters at most.
+// "soft_actor_critic act: latency +23 %" -> "soft-actor-critic-act-latency-23", 60 characters at
+// most.
 std::string slug_of(const std::string& title) {
   std::string slug;
   for (const char c : title) {

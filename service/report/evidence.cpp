@@ -30,13 +30,13 @@ bool is_culprit(const ReportInput& input, const CommitSha& sha) {
                      [&](const ReportCommit& commit) { return commit.sha == sha; });
 }
 
-// The half-open range of `limit` tested commits around the culprit (the end of the list without one).
+// The half-open range of `limit` tested commits around the culprit (the end of the list without
+// one).
 std::pair<std::size_t, std::size_t> shown_range(const ReportInput& input, std::size_t limit) {
   const auto& tested = input.tested;
   if (tested.size() <= limit) return {0, tested.size()};
-  const auto it = std::find_if(tested.begin(), tested.end(), [&](const ReportTested& one) {
-    return is_culprit(input, one.sha);
-  });
+  const auto it = std::find_if(tested.begin(), tested.end(),
+                               [&](const ReportTested& one) { return is_culprit(input, one.sha); });
   const auto centre = static_cast<std::size_t>(it - tested.begin());
   const std::size_t first =
       std::min(centre > limit / 2 ? centre - limit / 2 : 0, tested.size() - limit);
@@ -58,9 +58,9 @@ static std::string calibration_line(const CalibrationTotals& known) {
             std::to_string(known.seen) + " of " + count_of(known.planted, "case");
   if (known.searches > 0) {
     if (known.same_build + known.planted > 0) text += "; ";
-    text += "of " + count_of(known.searches, "planted culprit") + " in recorded runs the search named " +
-            std::to_string(known.exact) + " exactly and an innocent commit " + std::to_string(known.innocent) +
-            " times";
+    text += "of " + count_of(known.searches, "planted culprit") +
+            " in recorded runs the search named " + std::to_string(known.exact) +
+            " exactly and an innocent commit " + std::to_string(known.innocent) + " times";
   }
   return text + "\n";
 }
@@ -88,12 +88,14 @@ std::string measured_section(const ReportInput& input, std::size_t limit) {
 std::string environment_section(const ReportInput& input, std::size_t limit) {
   std::string text = "\n## Environment differences between the ends\n\n";
   if (!input.differences) {
-    return text + "Not known: the packages of one end were not recorded. The cause may be a changed "
-                  "dependency.\n";
+    return text +
+           "Not known: the packages of one end were not recorded. The cause may be a changed "
+           "dependency.\n";
   }
   if (input.differences->empty()) {
-    return text + "None: both ends ran with the same packages and the same Python; only PyTorch "
-                  "itself differs.\n";
+    return text +
+           "None: both ends ran with the same packages and the same Python; only PyTorch "
+           "itself differs.\n";
   }
   std::vector<std::vector<std::string>> rows;
   for (const ReportDifference& one : *input.differences) {
@@ -118,7 +120,7 @@ std::string tested_section(const ReportInput& input, std::size_t limit) {
   const std::string metric = lead == kFailures ? lead : "latency";
   for (std::size_t i = first; i < last; ++i) {
     const ReportTested& one = input.tested[i];
-    std::string level = one.ratio               ? change_of(metric, 1, *one.ratio, *one.ratio)
+    std::string level = one.ratio                ? change_of(metric, 1, *one.ratio, *one.ratio)
                         : one.untestable.empty() ? "does not build"
                                                  : plain(shortened(one.untestable, 120));
     if (one.sha == input.good.commit) level += " (good end)";
@@ -130,14 +132,15 @@ std::string tested_section(const ReportInput& input, std::size_t limit) {
     rows.push_back({commit_link(input.repository, one.sha), plain(shortened(one.subject, 100)),
                     std::to_string(one.runs), level});
   }
-  std::string text = "\n## Tested commits\n\nOldest first; the level is relative to the good end, " +
-                     code(input.series.front().workload) + ", " +
-                     metric_title(input.series.front().metric) + ".\n\n" +
-                     table({"commit", "subject", ">runs", "level"}, rows);
+  std::string text =
+      "\n## Tested commits\n\nOldest first; the level is relative to the good end, " +
+      code(input.series.front().workload) + ", " + metric_title(input.series.front().metric) +
+      ".\n\n" + table({"commit", "subject", ">runs", "level"}, rows);
   const std::size_t hidden = input.tested.size() - (last - first);
   if (hidden > 0) {
-    text += "\n" + std::to_string(hidden) + " more, farther from the culprit, are left out here: " +
-            "an issue holds " + std::to_string(issue_body_limit) + " characters.\n";
+    text += "\n" + std::to_string(hidden) +
+            " more, farther from the culprit, are left out here: " + "an issue holds " +
+            std::to_string(issue_body_limit) + " characters.\n";
   }
   return text;
 }
@@ -164,8 +167,8 @@ std::string alternatives_section(const ReportInput& input, std::size_t limit) {
 }
 
 std::string source_line(const ReportInput& input) {
-  std::string text = "Found by Nightjar in the night of " + plain(input.found_on) + ", regression " +
-                     std::to_string(input.regression);
+  std::string text = "Found by Nightjar in the night of " + plain(input.found_on) +
+                     ", regression " + std::to_string(input.regression);
   if (!input.details_url.empty()) text += ": <" + one_line(input.details_url) + ">";
   if (!input.evidence_url.empty())
     text += ". Judge it again from its raw samples: `curl -s " + one_line(input.evidence_url) +

@@ -1,5 +1,5 @@
-// The sections of an issue that show why its verdict holds. Used by report.cpp. Each returns Markdown
-// that begins with an empty line, or nothing where there is nothing to say.
+// The sections of an issue that show why its verdict holds. Used by report.cpp. Each returns
+// Markdown that begins with an empty line, or nothing where there is nothing to say.
 #pragma once
 
 #include <string>

@@ -14,8 +14,9 @@ std::string canonical_repository(std::string_view url) {
   if (const auto scheme = name.find("://"); scheme != std::string::npos) name.erase(0, scheme + 3);
   if (const auto user = name.find('@'); user != std::string::npos && user < name.find('/')) {
     name.erase(0, user + 1);
-    std::replace(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(
-                                   std::min(name.find('/'), name.size())), ':', '/');
+    std::replace(name.begin(),
+                 name.begin() + static_cast<std::ptrdiff_t>(std::min(name.find('/'), name.size())),
+                 ':', '/');
   }
   while (name.ends_with('/')) name.pop_back();
   if (name.ends_with(".git")) name.resize(name.size() - 4);
@@ -59,7 +60,9 @@ std::string recovered_key(std::string_view fingerprint, std::string_view version
   return "recovered:" + std::string(fingerprint) + ":" + std::string(version);
 }
 
-std::string marker_of(std::string_view key) { return "<!-- nightjar:" + safe_key(key) + " -->"; }
+std::string marker_of(std::string_view key) {
+  return "<!-- nightjar:" + safe_key(key) + " -->";
+}
 
 std::optional<std::int64_t> pull_request_of(std::string_view subject) {
   while (subject.ends_with(' ')) subject.remove_suffix(1);
@@ -68,7 +71,8 @@ std::optional<std::int64_t> pull_request_of(std::string_view subject) {
   const std::string_view digits = subject.substr(open + 2, subject.size() - open - 3);
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || end != digits.data() + digits.size() || number <= 0) return std::nullopt;
+  if (error != std::errc{} || end != digits.data() + digits.size() || number <= 0)
+    return std::nullopt;
   return number;
 }
 

@@ -72,8 +72,8 @@ std::variant<Transient, Permanent> failure_of(const std::string& what, bool writ
   std::string lower = said;
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const bool limited = status == 429 ||
-                       (status == 403 && (headers.contains("retry-after") ||
+  const bool limited =
+      status == 429 || (status == 403 && (headers.contains("retry-after") ||
                                           number_in(headers, "x-ratelimit-remaining") == 0 ||
                                           lower.find("rate limit") != std::string::npos));
   if (limited) return Transient{text, limit_over_in(headers, now), false};

@@ -102,8 +102,8 @@ Outcome<Answer> GithubTracker::Impl::call(const std::string& method, const std::
   if (!result) return Transient{result.failure.what, std::nullopt, writes && result.failure.sent};
   const web::ClientResponse& response = *result.response;
   if (response.status < 200 || response.status > 299) {
-    const auto failure = failure_of(what, writes, response.status, response.headers, response.body,
-                                    clock.now());
+    const auto failure =
+        failure_of(what, writes, response.status, response.headers, response.body, clock.now());
     if (const auto* transient = std::get_if<Transient>(&failure)) return *transient;
     return std::get<Permanent>(failure);
   }
@@ -139,9 +139,11 @@ Outcome<std::optional<Issue>> GithubTracker::Impl::in_pages(const std::string& u
 
 Outcome<std::optional<Issue>> GithubTracker::Impl::in_search(const std::string& marker) {
   std::string words = marker;
-  if (words.starts_with("<!-- ") && words.ends_with(" -->")) words = words.substr(5, words.size() - 9);
+  if (words.starts_with("<!-- ") && words.ends_with(" -->"))
+    words = words.substr(5, words.size() - 9);
   const std::string query = "repo:" + config.repository + " is:issue in:body \"" + words + "\"";
-  const auto outcome = call("GET", config.api + "/search/issues?q=" + encoded(query) + "&per_page=50");
+  const auto outcome =
+      call("GET", config.api + "/search/issues?q=" + encoded(query) + "&per_page=50");
   // A token that may write issues need not be allowed to search: then the lists must do.
   if (std::holds_alternative<Permanent>(outcome)) return std::optional<Issue>{};
   if (!is_value(outcome)) return failed<std::optional<Issue>>(outcome);
@@ -157,8 +159,8 @@ GithubTracker::GithubTracker(GithubConfig config, const Clock& clock)
   const std::string& repository = impl_->config.repository;
   const auto slash = repository.find('/');
   const bool plain = std::all_of(repository.begin(), repository.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("-._/").find(static_cast<char>(c)) !=
-                                       std::string_view::npos;
+    return std::isalnum(c) != 0 ||
+           std::string_view("-._/").find(static_cast<char>(c)) != std::string_view::npos;
   });
   if (!plain || slash == 0 || slash == std::string::npos || slash + 1 == repository.size() ||
       repository.find('/', slash + 1) != std::string::npos) {
@@ -188,7 +190,8 @@ Outcome<Issue> GithubTracker::open_issue(const std::string& title, const std::st
   const auto outcome = impl_->call("POST", impl_->issues(), request);
   if (!is_value(outcome)) return failed<Issue>(outcome);
   if (const auto issue = issue_in(std::get<Answer>(outcome).body)) return *issue;
-  return Transient{"GitHub's answer to POST " + impl_->issues() + " is no issue", std::nullopt, true};
+  return Transient{"GitHub's answer to POST " + impl_->issues() + " is no issue", std::nullopt,
+                   true};
 }
 
 Outcome<bool> GithubTracker::has_comment(std::int64_t issue, const std::string& marker) {

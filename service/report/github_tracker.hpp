@@ -20,16 +20,16 @@ struct GithubConfig {
 };
 
 // A write that got no answer is Transient with maybe_done; 403 and 429 that name a time are
-// Transient until then, 5xx and time-outs Transient, other 4xx Permanent. A token is never part of a
-// message.
+// Transient until then, 5xx and time-outs Transient, other 4xx Permanent. A token is never part of
+// a message.
 class GithubTracker final : public IssueTracker {
  public:
   // Throws std::invalid_argument unless the repository is "owner/name".
   GithubTracker(GithubConfig config, const Clock& clock);
   ~GithubTracker() override;
 
-  // Search lags behind by minutes and labels are dropped for a token without push access: so it reads
-  // the issues with our label, the newest without regard to labels, and then asks the search.
+  // Search lags behind by minutes and labels are dropped for a token without push access: so it
+  // reads the issues with our label, the newest without regard to labels, and then asks the search.
   Outcome<std::optional<Issue>> find_issue(const std::string& marker) override;
   Outcome<Issue> open_issue(const std::string& title, const std::string& body,
                             const std::vector<std::string>& labels) override;

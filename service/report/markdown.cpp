@@ -10,9 +10,12 @@ namespace {
 constexpr std::string_view zero_width_space = "\xE2\x80\x8B";
 constexpr std::string_view replacement = "\xEF\xBF\xBD";
 
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0u) == 0x80u; }
+bool is_continuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0u) == 0x80u;
+}
 
-// Length of the valid sequence that `text` starts with; 0 if it is broken (overlong, surrogate, cut).
+// Length of the valid sequence that `text` starts with; 0 if it is broken (overlong, surrogate,
+// cut).
 std::size_t sequence_length(std::string_view text) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = at(0);
@@ -42,13 +45,16 @@ bool is_control(std::string_view sequence) {
          (second == 0x81 && third >= 0xA6 && third <= 0xA9);
 }
 
-bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+bool is_alphanumeric(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
 
 bool ends_with_ignoring_case(std::string_view text, std::string_view lower_case_end) {
   if (text.size() < lower_case_end.size()) return false;
-  return std::equal(lower_case_end.rbegin(), lower_case_end.rend(), text.rbegin(), [](char a, char b) {
-    return a == static_cast<char>(std::tolower(static_cast<unsigned char>(b)));
-  });
+  return std::equal(lower_case_end.rbegin(), lower_case_end.rend(), text.rbegin(),
+                    [](char a, char b) {
+                      return a == static_cast<char>(std::tolower(static_cast<unsigned char>(b)));
+                    });
 }
 
 }  // namespace

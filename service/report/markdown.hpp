@@ -15,9 +15,10 @@ std::string one_line(std::string_view text);
 // At most `characters` code points of one_line(text), the last one an ellipsis if some were cut.
 std::string shortened(std::string_view text, std::size_t characters);
 
-// one_line(text) that shows as written: no markup, no HTML, no table border, and it neither mentions
-// (@name), refers (#12, GH-12, an issue's URL) nor links. A zero-width space breaks what a backslash
-// cannot: GitHub looks for mentions after it has resolved the backslashes.
+// one_line(text) that shows as written: no markup, no HTML, no table border, and it neither
+// mentions
+// (@name), refers (#12, GH-12, an issue's URL) nor links. A zero-width space breaks what a
+// backslash cannot: GitHub looks for mentions after it has resolved the backslashes.
 std::string plain(std::string_view text);
 
 // A code span that holds any text, also in a table's cell.

@@ -45,13 +45,15 @@ std::chrono::seconds backoff(int attempts) {
   return std::min(std::chrono::seconds(15 << doublings), std::chrono::seconds(3600));
 }
 
-OutboxSender::OutboxSender(IssueTracker& tracker, std::vector<std::string> labels, const Clock& clock)
+OutboxSender::OutboxSender(IssueTracker& tracker, std::vector<std::string> labels,
+                           const Clock& clock)
     : tracker_(tracker), labels_(std::move(labels)), clock_(clock) {}
 
 Sent OutboxSender::send(const OutboxMessage& message, std::optional<std::int64_t> issue_number) {
   try {
     if (message.kind == OutboxKind::open_issue) return open(message);
-    if (!issue_number) return later(message, {"the issue that it belongs to is not filed yet", {}, false});
+    if (!issue_number)
+      return later(message, {"the issue that it belongs to is not filed yet", {}, false});
     if (message.kind == OutboxKind::comment) return comment(message, *issue_number);
     return close(message, *issue_number);
   } catch (const std::bad_alloc&) {
@@ -66,8 +68,10 @@ Sent OutboxSender::open(const OutboxMessage& message) {
   const auto found = tracker_.find_issue(marker);
   if (const auto* failure = std::get_if<Transient>(&found)) return later(message, *failure);
   if (const auto* failure = std::get_if<Permanent>(&found)) return refused(*failure);
-  if (const auto& issue = std::get<std::optional<Issue>>(found)) return done(*issue, issue->url, true);
-  const auto opened = tracker_.open_issue(message.title, with_marker(message.body, marker), labels_);
+  if (const auto& issue = std::get<std::optional<Issue>>(found))
+    return done(*issue, issue->url, true);
+  const auto opened =
+      tracker_.open_issue(message.title, with_marker(message.body, marker), labels_);
   if (const auto* failure = std::get_if<Transient>(&opened)) return later(message, *failure);
   if (const auto* failure = std::get_if<Permanent>(&opened)) return refused(*failure);
   const Issue& issue = std::get<Issue>(opened);

@@ -1,6 +1,6 @@
-// Delivers one outbox message to the issue tracker, at most once in effect: it looks for the message's
-// marker before it posts. Knows no database: the engine reads pending rows, calls send() on a worker
-// thread and writes the row.
+// Delivers one outbox message to the issue tracker, at most once in effect: it looks for the
+// message's marker before it posts. Knows no database: the engine reads pending rows, calls send()
+// on a worker thread and writes the row.
 #pragma once
 
 #include <chrono>
@@ -15,8 +15,8 @@
 
 namespace nightjar::service {
 
-// What became of a message. pending: to be tried again at `not_before`, `error` says why. failed: it
-// will not go through by itself, a person must look.
+// What became of a message. pending: to be tried again at `not_before`, `error` says why. failed:
+// it will not go through by itself, a person must look.
 struct Sent {
   OutboxState state = OutboxState::pending;
   std::optional<Issue> issue;  // as it is now, of a sent open_issue or close_issue

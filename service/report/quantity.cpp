@@ -49,8 +49,8 @@ std::string signed_percent(double ratio, int decimals) {
 std::string metric_title(std::string_view metric) {
   std::string title(metric);
   std::replace(title.begin(), title.end(), '_', ' ');
-  for (const auto& [lower, upper] : {std::pair<std::string_view, std::string_view>{"cpu", "CPU"},
-                                     {"gpu", "GPU"}}) {
+  for (const auto& [lower, upper] :
+       {std::pair<std::string_view, std::string_view>{"cpu", "CPU"}, {"gpu", "GPU"}}) {
     const auto at = title.find(lower);
     if (at != std::string::npos) title.replace(at, lower.size(), upper);
   }
@@ -60,7 +60,9 @@ std::string metric_title(std::string_view metric) {
 std::string quantity(std::string_view metric, double value, double scale) {
   if (metric == kFailures) {
     const double share = (value - 1) / (kFailed - 1);
-    return share < .01 ? "passes" : share > .99 ? "fails" : "fails in " + fixed(100 * share, 0) + " %";
+    return share < .01   ? "passes"
+           : share > .99 ? "fails"
+                         : "fails in " + fixed(100 * share, 0) + " %";
   }
   const Metric* known = find_metric(metric);
   if (!known) return significant(value, scale);
@@ -69,7 +71,8 @@ std::string quantity(std::string_view metric, double value, double scale) {
     return significant(value, scale) + " " + std::string(known->unit);
   }
   const Unit unit = unit_for(bytes ? byte_units : time_units, scale);
-  std::string text = significant(value / unit.size, scale / unit.size) + " " + std::string(unit.name);
+  std::string text =
+      significant(value / unit.size, scale / unit.size) + " " + std::string(unit.name);
   const auto slash = known->unit.find('/');
   if (slash != std::string_view::npos) text += known->unit.substr(slash);
   return text;

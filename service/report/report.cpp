@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view cannot_tell = "those between do not build, so they cannot be told apart";
 
-// Where the search named several, the series' change is that of all of them: this one's is its own step.
+// Where the search named several, the series' change is that of all of them: this one's is its own
+// step.
 bool shares_its_change(const ReportInput& input) {
   return input.culprit && input.culprits_of_search > 1 && input.contributors.empty() &&
          !has_no_ratio(input.series.front().metric);
@@ -25,7 +26,8 @@ std::string own_change(const ReportInput& input) {
   const std::string& name = input.series.front().metric;
   const Metric* metric = find_metric(name);
   const bool inverse = metric && metric->direction == Direction::higher_is_better;
-  return metric_title(name) + " " + change(inverse ? 1 / input.culprit->ratio : input.culprit->ratio);
+  return metric_title(name) + " " +
+         change(inverse ? 1 / input.culprit->ratio : input.culprit->ratio);
 }
 
 std::string change_of_cause(const ReportInput& input) {
@@ -33,8 +35,7 @@ std::string change_of_cause(const ReportInput& input) {
 }
 
 std::string title_of(const ReportInput& input) {
-  std::string title =
-      "[nightjar] " + brief_workloads(input.series) + ": " + change_of_cause(input);
+  std::string title = "[nightjar] " + brief_workloads(input.series) + ": " + change_of_cause(input);
   if (!input.culprit) {
     return title + " between " + one_line(input.good.version) + " and " +
            one_line(input.bad.version);
@@ -66,17 +67,20 @@ std::string blamed_set(const ReportInput& input) {
   const auto& commits = input.culprit->commits;
   return " since one of these " + std::to_string(commits.size()) + " adjacent commits, " +
          commit_link(input.repository, commits.front().sha) + " to " +
-         commit_link(input.repository, commits.back().sha) + " (" + std::string(cannot_tell) + "), " +
-         probability(input.culprit->probability) +
-         " certain that it is among them: look at these first, revert or repair the one that did it.";
+         commit_link(input.repository, commits.back().sha) + " (" + std::string(cannot_tell) +
+         "), " + probability(input.culprit->probability) +
+         " certain that it is among them: look at these first, revert or repair the one that did "
+         "it.";
 }
 
 // What the person on call needs, in one sentence.
 std::string verdict(const ReportInput& input) {
   const ReportSeries& lead = input.series.front();
-  std::string text = "**" + plain(brief_workloads(input.series)) + ": " + change_of_cause(input) + "**";
+  std::string text =
+      "**" + plain(brief_workloads(input.series)) + ": " + change_of_cause(input) + "**";
   if (shares_its_change(input))
-    text += ", one of " + std::to_string(input.culprits_of_search) + " culprits behind " + brief_change(lead);
+    text += ", one of " + std::to_string(input.culprits_of_search) + " culprits behind " +
+            brief_change(lead);
   text += change_in_brackets(lead);
   if (!input.culprit) {
     return text + " between " + code(input.good.version) + " and " + code(input.bad.version) +
@@ -97,9 +101,9 @@ std::string culprit_section(const ReportInput& input, std::size_t limit) {
   std::vector<std::vector<std::string>> rows;
   for (const ReportCommit& commit : culprit.commits) {
     if (rows.size() == limit) break;
-    rows.push_back({commit_link(input.repository, commit.sha), plain(shortened(commit.subject, 120)),
-                    plain(shortened(commit.author, 60)), to_rfc3339(commit.date),
-                    pull_request_link(input.repository, commit.subject)});
+    rows.push_back({commit_link(input.repository, commit.sha),
+                    plain(shortened(commit.subject, 120)), plain(shortened(commit.author, 60)),
+                    to_rfc3339(commit.date), pull_request_link(input.repository, commit.subject)});
   }
   text += table({"commit", "subject", "author", "date", "pull request"}, rows);
   if (count > limit) text += "\n" + std::to_string(count - limit) + " more are left out here.\n";
@@ -130,16 +134,17 @@ struct Rows {
 };
 
 std::string failure_line(const std::string& said) {
-  return said.empty() ? "" : "\nThe first run that failed said: " + code(shortened(said, 400)) + "\n";
+  return said.empty() ? ""
+                      : "\nThe first run that failed said: " + code(shortened(said, 400)) + "\n";
 }
 
 std::string body_of(const ReportInput& input, const Rows& rows) {
   return verdict(input) + "\n\n## Affected series\n\n" + series_table(input.series, rows.series) +
-         failure_line(input.failure) + culprit_section(input, rows.culprit) + profile_section(input, rows.facts) +
-         measured_section(input, rows.facts) +
+         failure_line(input.failure) + culprit_section(input, rows.culprit) +
+         profile_section(input, rows.facts) + measured_section(input, rows.facts) +
          environment_section(input, rows.facts) + reproduction_section(input) +
-         tested_section(input, rows.tested) + alternatives_section(input, rows.facts) +
-         "\n---\n" + source_line(input) + "\n\n" + marker_of(issue_key(input.fingerprint)) + "\n";
+         tested_section(input, rows.tested) + alternatives_section(input, rows.facts) + "\n---\n" +
+         source_line(input) + "\n\n" + marker_of(issue_key(input.fingerprint)) + "\n";
 }
 
 }  // namespace

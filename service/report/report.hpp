@@ -1,5 +1,6 @@
-// What people read: the issue of a regression and the comments that follow it, as pure functions from
-// plain facts to Markdown. The engine fills the inputs from storage and queues the result in the outbox.
+// What people read: the issue of a regression and the comments that follow it, as pure functions
+// from plain facts to Markdown. The engine fills the inputs from storage and queues the result in
+// the outbox.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,9 @@
 
 namespace nightjar::service {
 
-// One series that shows the cause. Values in the metric's own unit; ratio is after / before with its
-// 95 % interval; low == high: no interval was estimated. `machine`: its class, where an issue has several.
+// One series that shows the cause. Values in the metric's own unit; ratio is after / before with
+// its 95 % interval; low == high: no interval was estimated. `machine`: its class, where an issue
+// has several.
 struct ReportSeries {
   std::string workload;  // "python/soft_actor_critic/eval/cpu/fp32/b1/eager"
   std::string metric;    // "latency"
@@ -73,33 +75,35 @@ struct ReportAlternative {
 };
 
 struct ReportInput {
-  std::int64_t regression = 0;  // row id, as /api/v1/regressions knows it
-  std::string fingerprint;      // fingerprint_of(...)
-  std::string repository;       // URL of the repository that was searched
-  std::string details_url;      // this regression on Nightjar's own pages; empty: none
-  std::string evidence_url;     // its evidence bundle; empty: not reachable
-  std::string found_on;         // date of the night, "2026-08-20"
-  double threshold = .07;         // of the confirmation
-  double search_threshold = .07;  // the smallest change that a commit is blamed for
+  std::int64_t regression = 0;           // row id, as /api/v1/regressions knows it
+  std::string fingerprint;               // fingerprint_of(...)
+  std::string repository;                // URL of the repository that was searched
+  std::string details_url;               // this regression on Nightjar's own pages; empty: none
+  std::string evidence_url;              // its evidence bundle; empty: not reachable
+  std::string found_on;                  // date of the night, "2026-08-20"
+  double threshold = .07;                // of the confirmation
+  double search_threshold = .07;         // the smallest change that a commit is blamed for
   std::vector<ReportSeries> series;      // the lead first
   std::optional<ReportCulprit> culprit;  // nullopt: confirmed, but nobody could be named
   // Several small steps, of which `culprit` is the sum; usually empty.
   std::vector<ReportCulprit> contributors;
-  int culprits_of_search = 1;            // more: each has an issue, and the series show the sum of all
-  std::string rule;                      // why the search ended so, one sentence
-  std::string failure;                   // what the first failing run said; empty: it is no failure
+  int culprits_of_search = 1;  // more: each has an issue, and the series show the sum of all
+  std::string rule;            // why the search ended so, one sentence
+  std::string failure;         // what the first failing run said; empty: it is no failure
   ReportBuild good, bad;
   std::string index;       // where pip also finds what the wheels depend on; empty: nowhere
   double run_seconds = 2;  // of measuring in a run
-  // Up to which commit the good wheel, and from which on the bad one, takes a commit's Python files.
+  // Up to which commit the good wheel, and from which on the bad one, takes a commit's Python
+  // files.
   std::optional<CommitSha> over_good, over_bad;
   int range_commits = 0;  // commits between the ends, the bad one included
   int runs = 0, sessions = 0, builds_made = 0;
-  std::string runner;                        // its name
+  std::string runner;                          // its name
   std::map<std::string, std::string> machine;  // facts of the machine class
-  CalibrationTotals calibration;  // cases of known truth on that machine class
+  CalibrationTotals calibration;               // cases of known truth on that machine class
   std::optional<std::vector<ReportDifference>> differences;  // nullopt: not known; empty: none
-  std::optional<bisect::ProfileDiff> profiles;  // last good against first bad build; nullopt: not profiled
+  std::optional<bisect::ProfileDiff>
+      profiles;  // last good against first bad build; nullopt: not profiled
   std::vector<ReportTested> tested;
   std::vector<ReportAlternative> alternatives;  // the rest of the posterior, likeliest first
 };
@@ -113,21 +117,22 @@ inline constexpr std::size_t issue_body_limit = 65536;
 
 // The issue. Its body's first line is the verdict; texts from commits can neither mention anybody,
 // refer to an issue, nor break a table; a body over `body_limit` bytes loses rows of the tested
-// commits farthest from the culprit, and says how many. Throws std::invalid_argument without series.
+// commits farthest from the culprit, and says how many. Throws std::invalid_argument without
+// series.
 RenderedIssue render_issue(const ReportInput& input, std::size_t body_limit = issue_body_limit);
 
-// How a later night differs from what the issue says: worse by the threshold, better by it, or the first
-// night at the level before.
+// How a later night differs from what the issue says: worse by the threshold, better by it, or the
+// first night at the level before.
 enum class NightChange { grew, shrank, back };
 
 // A later night shows it otherwise, or in further series.
 struct NightComment {
   std::string fingerprint;
-  std::string version;               // tonight's build
+  std::string version;  // tonight's build
   std::optional<CommitSha> commit;
   std::string date;
-  std::vector<ReportSeries> series;  // tonight against the level before the regression
-  std::vector<ReportSeries> new_series;  // seen for the first time tonight
+  std::vector<ReportSeries> series;        // tonight against the level before the regression
+  std::vector<ReportSeries> new_series;    // seen for the first time tonight
   NightChange change = NightChange::grew;  // of `series`
   int nights_to_close = 3;                 // good nights after which the issue is closed
 };
@@ -136,17 +141,17 @@ std::string render_night_comment(const NightComment& comment);
 // The level is back: said once, and the issue is closed with it.
 struct RecoveredComment {
   std::string fingerprint;
-  int nights = 3;                       // that it has been back for
-  std::string version;                  // the first build that was good again
+  int nights = 3;       // that it has been back for
+  std::string version;  // the first build that was good again
   std::optional<CommitSha> commit;
   std::string repository;
   std::vector<ReportCommit> candidates;  // who may have repaired it; one: who did. May be empty.
-  std::vector<ReportSeries> series;     // now against the level before the regression
+  std::vector<ReportSeries> series;      // now against the level before the regression
 };
 std::string render_recovered_comment(const RecoveredComment& comment);
 
-// Names one cause, for ever: 32 hex digits of the SHA-256 over repository and culprit commits (in any
-// order). The repository's URL counts without scheme, ".git" and trailing slash.
+// Names one cause, for ever: 32 hex digits of the SHA-256 over repository and culprit commits (in
+// any order). The repository's URL counts without scheme, ".git" and trailing slash.
 std::string fingerprint_of(std::string_view repository, std::span<const CommitSha> culprits);
 
 // The outbox's keys: unique, and the same after a restart from an older database.
@@ -156,8 +161,8 @@ std::string recovered_key(std::string_view fingerprint, std::string_view version
 // "<!-- nightjar:<key> -->": what is hidden in a posted text, so that it is found again.
 std::string marker_of(std::string_view key);
 
-// The number in the "(#123)" that a subject ends with; nullopt: none (a revert's subject ends in the
-// quoted subject of what it reverts: that number is not its own).
+// The number in the "(#123)" that a subject ends with; nullopt: none (a revert's subject ends in
+// the quoted subject of what it reverts: that number is not its own).
 std::optional<std::int64_t> pull_request_of(std::string_view subject);
 
 }  // namespace nightjar::service

@@ -46,12 +46,12 @@ std::string percent(double threshold) {
 }
 
 std::string compare(const ReportInput& input, const std::string& before, const std::string& after) {
-  return "build/bin/nightjar compare --threshold " + percent(input.threshold) +
-         " --control " + before +
-         " --treatment " + after + "\n";
+  return "build/bin/nightjar compare --threshold " + percent(input.threshold) + " --control " +
+         before + " --treatment " + after + "\n";
 }
 
-// The folders of two sides have names of one length: a longer path alone moved the latency of a Python loop by 5 %.
+// The folders of two sides have names of one length: a longer path alone moved the latency of a
+// Python loop by 5 %.
 std::string both_ends(const ReportInput& input) {
   std::string commands = "mkdir -p reproduce\n";
   for (const std::string end : {"old", "new"}) {

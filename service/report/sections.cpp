@@ -15,8 +15,8 @@ namespace {
 std::string web_page(const std::string& repository) {
   if (!repository.starts_with("https://") && !repository.starts_with("http://")) return {};
   const bool odd = std::any_of(repository.begin(), repository.end(), [](unsigned char c) {
-    return c <= ' ' || c >= 0x7F || std::string_view("()<>|\\`").find(static_cast<char>(c)) !=
-                                       std::string_view::npos;
+    return c <= ' ' || c >= 0x7F ||
+           std::string_view("()<>|\\`").find(static_cast<char>(c)) != std::string_view::npos;
   });
   if (odd) return {};
   std::string page = repository;
@@ -64,7 +64,8 @@ std::string change_in_brackets(const ReportSeries& series) {
 std::string series_table(const std::vector<ReportSeries>& series, std::size_t limit) {
   const bool classes = std::any_of(series.begin(), series.end(),
                                    [](const ReportSeries& one) { return !one.machine.empty(); });
-  std::vector<std::string> heads{"workload", "metric", ">before", ">after", ">change", ">95 % interval"};
+  std::vector<std::string> heads{"workload", "metric",  ">before",
+                                 ">after",   ">change", ">95 % interval"};
   if (classes) heads.emplace_back("measured on");
   std::vector<std::vector<std::string>> rows;
   for (const ReportSeries& one : series) {
@@ -72,8 +73,8 @@ std::string series_table(const std::vector<ReportSeries>& series, std::size_t li
     const double scale = std::max(one.before, one.after);
     auto& row = rows.emplace_back(std::vector<std::string>{
         code(one.workload), metric_title(one.metric), quantity(one.metric, one.before, scale),
-        quantity(one.metric, one.after, scale), change_of(one.metric, one.before, one.after, one.ratio),
-        interval(one)});
+        quantity(one.metric, one.after, scale),
+        change_of(one.metric, one.before, one.after, one.ratio), interval(one)});
     if (classes) row.push_back(plain(one.machine));
   }
   std::string text = table(heads, rows);

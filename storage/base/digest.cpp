@@ -1,8 +1,7 @@
 #include "storage/base/digest.hpp"
 
-#include <openssl/evp.h>
-
 #include <fstream>
+#include <openssl/evp.h>
 #include <stdexcept>
 #include <vector>
 

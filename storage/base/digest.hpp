@@ -1,4 +1,5 @@
-// SHA-256 piece by piece: of downloads, of archives while they are unpacked, of source trees, of machine facts.
+// SHA-256 piece by piece: of downloads, of archives while they are unpacked, of source trees, of
+// machine facts.
 #pragma once
 
 #include <filesystem>

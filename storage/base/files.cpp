@@ -1,13 +1,12 @@
 #include "storage/base/files.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
+#include <fcntl.h>
 #include <stdexcept>
+#include <sys/file.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -25,7 +24,9 @@ struct Descriptor {
 };
 
 // The folder that `path` lies in; a bare name lies in this one.
-fs::path folder_with(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+fs::path folder_with(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
 
 void sync_folder(const fs::path& folder) {
   const Descriptor dir{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
@@ -42,7 +43,9 @@ void write_all(const Descriptor& out, const fs::path& path, std::string_view tex
   }
 }
 
-bool may(const fs::path& path, int what) { return ::faccessat(AT_FDCWD, path.c_str(), what, AT_EACCESS) == 0; }
+bool may(const fs::path& path, int what) {
+  return ::faccessat(AT_FDCWD, path.c_str(), what, AT_EACCESS) == 0;
+}
 
 // "<pid>.<start time>": a process id that is used again has another start time.
 std::string process_mark(const std::string& pid) {
@@ -93,10 +96,12 @@ std::string output_problem(const fs::path& path) {
   const fs::file_status there = fs::status(path, error);
   if (fs::is_directory(there)) return attempt + "it is a folder; name a file";
   if (!path.has_filename()) return attempt + "it names no file";
-  if (fs::exists(there) && !may(path, W_OK)) return attempt + "the file is there and may not be written";
+  if (fs::exists(there) && !may(path, W_OK))
+    return attempt + "the file is there and may not be written";
   if (fs::exists(there) && !fs::is_regular_file(there)) return {};
   const fs::path folder = folder_with(fs::weakly_canonical(path, error));
-  if (!fs::exists(folder, error)) return attempt + "there is no folder " + folder.string() + "; make it first";
+  if (!fs::exists(folder, error))
+    return attempt + "there is no folder " + folder.string() + "; make it first";
   if (!fs::is_directory(folder, error)) return attempt + folder.string() + " is no folder";
   if (!may(folder, W_OK | X_OK)) return attempt + "nothing may be written in " + folder.string();
   return {};
@@ -105,7 +110,8 @@ std::string output_problem(const fs::path& path) {
 void write_output(const fs::path& path, std::string_view text) {
   std::error_code error;
   const fs::file_status there = fs::status(path, error);
-  if (!fs::exists(there) || fs::is_regular_file(there)) return write_durably(fs::weakly_canonical(path), text);
+  if (!fs::exists(there) || fs::is_regular_file(there))
+    return write_durably(fs::weakly_canonical(path), text);
   write_all({::open(path.c_str(), O_WRONLY | O_CLOEXEC)}, path, text);
 }
 
@@ -139,6 +145,8 @@ FileLock::FileLock(const fs::path& path)
                            "; give each runner a --cache of its own");
 }
 
-FileLock::~FileLock() { ::close(fd_); }
+FileLock::~FileLock() {
+  ::close(fd_);
+}
 
 }  // namespace nightjar::runner

@@ -1,5 +1,5 @@
-// Small file work that must be right: reading whole files, writing them so that a crash leaves the old
-// or the new one, and folders that vanish with their owner.
+// Small file work that must be right: reading whole files, writing them so that a crash leaves the
+// old or the new one, and folders that vanish with their owner.
 #pragma once
 
 #include <filesystem>
@@ -9,21 +9,25 @@
 
 namespace nightjar::runner {
 
-// nullopt if it cannot be read. Reads to the end whatever the size says, so /proc and /sys work too.
+// nullopt if it cannot be read. Reads to the end whatever the size says, so /proc and /sys work
+// too.
 std::optional<std::string> read_file(const std::filesystem::path& path);
 // The first line of a /proc or /sys file without its end; empty if it cannot be read.
 std::string read_line(const std::filesystem::path& path);
-// Writes beside `path`, syncs, renames over it, syncs the folder. Throws std::system_error with path.
+// Writes beside `path`, syncs, renames over it, syncs the folder. Throws std::system_error with
+// path.
 void write_durably(const std::filesystem::path& path, std::string_view text);
 
-// For a file that a person named, to be asked before the work whose result it takes. Empty if write_output() can
-// write there; else one line that names the path and says what to do. Writes nothing.
+// For a file that a person named, to be asked before the work whose result it takes. Empty if
+// write_output() can write there; else one line that names the path and says what to do. Writes
+// nothing.
 std::string output_problem(const std::filesystem::path& path);
-// As write_durably(), through symbolic links. What is no regular file (/dev/stdout, a pipe) is written to in place.
+// As write_durably(), through symbolic links. What is no regular file (/dev/stdout, a pipe) is
+// written to in place.
 void write_output(const std::filesystem::path& path, std::string_view text);
 
-// Folders for unfinished work: `<root>/<process>-<number>`, where <process> tells a live owner from a
-// dead one. What a killed process left there is garbage that remove_leftovers() deletes.
+// Folders for unfinished work: `<root>/<process>-<number>`, where <process> tells a live owner from
+// a dead one. What a killed process left there is garbage that remove_leftovers() deletes.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::filesystem::path& root);

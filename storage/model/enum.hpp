@@ -8,12 +8,16 @@
 
 namespace nightjar {
 
-// NIGHTJAR_ENUM(JobState, queued, leased) defines `enum class JobState` and, found by argument-dependent
-// look-up, its names.
-#define NIGHTJAR_ENUM(Name, ...)                                                        \
-  enum class Name { __VA_ARGS__ };                                                      \
-  constexpr std::string_view enum_type(Name) { return #Name; }                          \
-  constexpr std::string_view enum_names(Name) { return #__VA_ARGS__; }                  \
+// NIGHTJAR_ENUM(JobState, queued, leased) defines `enum class JobState` and, found by
+// argument-dependent look-up, its names.
+#define NIGHTJAR_ENUM(Name, ...)                \
+  enum class Name { __VA_ARGS__ };              \
+  constexpr std::string_view enum_type(Name) {  \
+    return #Name;                               \
+  }                                             \
+  constexpr std::string_view enum_names(Name) { \
+    return #__VA_ARGS__;                        \
+  }                                             \
   static_assert(true)
 
 // The enumerator's name.

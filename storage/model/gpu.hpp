@@ -13,8 +13,8 @@ namespace nightjar {
 
 // Why a GPU's clocks are not what they could be; in the order of the bits of NVML's
 // nvmlClocksEventReasons, `unknown` for any bit that came later.
-NIGHTJAR_ENUM(ClockEvent, gpu_idle, applications_clocks_setting, sw_power_cap, hw_slowdown, sync_boost,
-              sw_thermal_slowdown, hw_thermal_slowdown, hw_power_brake_slowdown,
+NIGHTJAR_ENUM(ClockEvent, gpu_idle, applications_clocks_setting, sw_power_cap, hw_slowdown,
+              sync_boost, sw_thermal_slowdown, hw_thermal_slowdown, hw_power_brake_slowdown,
               display_clock_setting, unknown);
 
 struct GpuProcess {
@@ -31,12 +31,12 @@ struct GpuState {
   std::optional<std::int64_t> ecc_errors;  // uncorrected, since the driver was loaded
   std::optional<bool> persistence;
   std::vector<ClockEvent> clock_events;  // seen since the state before, each once
-  std::vector<GpuProcess> others;        // seen since the state before, while no run of ours went on
+  std::vector<GpuProcess> others;  // seen since the state before, while no run of ours went on
 };
 
 // The events that make a measurement void. Harmless are an idle device (nothing ran that could have
-// been slowed) and what an administrator set for good (application and display clocks): it is the same
-// in every session. All others depend on heat, on power, or on other devices.
+// been slowed) and what an administrator set for good (application and display clocks): it is the
+// same in every session. All others depend on heat, on power, or on other devices.
 std::vector<ClockEvent> throttling(const GpuState& gpu);
 
 // "sw_power_cap, hw_slowdown" of the devices that workloads use; empty if none was throttled.

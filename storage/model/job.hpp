@@ -1,5 +1,5 @@
-// What a runner is asked to do (a session of interleaved runs) and what it answers, with their JSON:
-// this is the protocol between service and runner, and what storage keeps of a job.
+// What a runner is asked to do (a session of interleaved runs) and what it answers, with their
+// JSON: this is the protocol between service and runner, and what storage keeps of a job.
 #pragma once
 
 #include <map>
@@ -33,7 +33,7 @@ struct OverlaySpec {
 // Everything a runner needs to make one build's environment. `build` comes back with each run.
 struct EnvironmentSpec {
   BuildId build;
-  std::string wheel_url;  // absolute, or a path on the service ("/api/v1/artifacts/<sha256>")
+  std::string wheel_url;   // absolute, or a path on the service ("/api/v1/artifacts/<sha256>")
   std::string wheel_file;  // "torch-2.13.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl"
   Sha256 wheel_sha256;
   std::optional<OverlaySpec> overlay;
@@ -55,11 +55,12 @@ struct PlannedRun {
 };
 
 struct RunLimits {
-  double timeout_seconds = 300;         // of one run
-  std::int64_t memory_bytes = 0;        // 0: none
-  std::int64_t output_bytes = 1 << 20;  // of stdout and stderr together; more ends the run as failed
+  double timeout_seconds = 300;   // of one run
+  std::int64_t memory_bytes = 0;  // 0: none
+  std::int64_t output_bytes =
+      1 << 20;  // of stdout and stderr together; more ends the run as failed
   int threads = 1;
-  double seconds = 2.0;   // measuring time after warm-up that a run aims at
+  double seconds = 2.0;  // measuring time after warm-up that a run aims at
   int min_iterations = 10;
   std::uint64_t seed = 0;
 };
@@ -73,14 +74,15 @@ struct JobSpec {
   RunLimits limits;
 };
 
-// unavailable: cannot run here (no CUDA device, missing module). broken_environment: its build could
-// not be installed or imported; in a bisection that commit is untestable.
-NIGHTJAR_ENUM(RunStatus, measured, failed, crashed, timed_out, out_of_memory, wrong_result, unavailable,
-              broken_environment);
+// unavailable: cannot run here (no CUDA device, missing module). broken_environment: its build
+// could not be installed or imported; in a bisection that commit is untestable.
+NIGHTJAR_ENUM(RunStatus, measured, failed, crashed, timed_out, out_of_memory, wrong_result,
+              unavailable, broken_environment);
 
-// `samples` are iterations in order, by metric name (one value a run: a list of one). `cpu_seconds`,
-// `wait_seconds` and `slowdown` go with the iterations of latency: CPU time, time spent waiting for a
-// CPU, and how much slower than its best a fixed piece of work ran beside the iteration.
+// `samples` are iterations in order, by metric name (one value a run: a list of one).
+// `cpu_seconds`, `wait_seconds` and `slowdown` go with the iterations of latency: CPU time, time
+// spent waiting for a CPU, and how much slower than its best a fixed piece of work ran beside the
+// iteration.
 struct RunResult {
   int order = 0;  // index into JobSpec::order
   RunStatus status = RunStatus::measured;
@@ -99,8 +101,8 @@ struct RunResult {
 // What the machine did meanwhile, at a session's begin and end.
 struct MachineState {
   double load1 = 0;
-  double steal_share = 0;    // of all CPU time since the session's begin
-  double frequency_mhz = 0;  // 0: unknown
+  double steal_share = 0;                    // of all CPU time since the session's begin
+  double frequency_mhz = 0;                  // 0: unknown
   std::map<std::string, std::string> extra;  // throttle counts and temperature of the CPU
   std::vector<GpuState> gpus;                // those that workloads may use
 };

@@ -67,9 +67,12 @@ static void to_json(json& out, const RunLimits& limits) {
 }
 
 static RunLimits parse_json(const json& in, Parsed<RunLimits>) {
-  return {field<double>(in, "timeout_seconds"), field<std::int64_t>(in, "memory_bytes"),
-          field<std::int64_t>(in, "output_bytes"), field<int>(in, "threads"),
-          field<double>(in, "seconds"), field<int>(in, "min_iterations"),
+  return {field<double>(in, "timeout_seconds"),
+          field<std::int64_t>(in, "memory_bytes"),
+          field<std::int64_t>(in, "output_bytes"),
+          field<int>(in, "threads"),
+          field<double>(in, "seconds"),
+          field<int>(in, "min_iterations"),
           field<std::uint64_t>(in, "seed")};
 }
 
@@ -126,7 +129,9 @@ static RunResult parse_json(const json& in, Parsed<RunResult>) {
           in.contains("profile") ? std::optional(in["profile"].get<Profile>()) : std::nullopt};
 }
 
-void from_json(const json& in, RunResult& run) { run = parse_json(in, Parsed<RunResult>{}); }
+void from_json(const json& in, RunResult& run) {
+  run = parse_json(in, Parsed<RunResult>{});
+}
 
 void to_json(json& out, const MachineState& state) {
   out = {{"load1", state.load1},
@@ -138,7 +143,8 @@ void to_json(json& out, const MachineState& state) {
 
 static MachineState parse_json(const json& in, Parsed<MachineState>) {
   return {field<double>(in, "load1"), field<double>(in, "steal_share"),
-          field<double>(in, "frequency_mhz"), field<std::map<std::string, std::string>>(in, "extra"),
+          field<double>(in, "frequency_mhz"),
+          field<std::map<std::string, std::string>>(in, "extra"),
           field<std::vector<GpuState>>(in, "gpus")};
 }
 
@@ -161,7 +167,8 @@ void to_json(json& out, const SessionResult& result) {
 }
 
 void from_json(const json& in, SessionResult& result) {
-  SessionResult read{field<std::vector<RunResult>>(in, "runs"), field<MachineState>(in, "before"),
+  SessionResult read{field<std::vector<RunResult>>(in, "runs"),
+                     field<MachineState>(in, "before"),
                      field<MachineState>(in, "after"),
                      field<std::map<std::string, std::string>>(in, "packages"),
                      field<std::vector<SetupSeconds>>(in, "setup_seconds"),

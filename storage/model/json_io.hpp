@@ -1,6 +1,7 @@
 // The model's words in JSON, strictly: a missing field, a wrong type or a value out of range throws
 // nlohmann::json::exception. Brings json.hpp along, so only .cpp files include it; a .cpp that puts
-// an id, hash, time, enum, workload name or optional into JSON must (else an enum becomes a number).
+// an id, hash, time, enum, workload name or optional into JSON must (else an enum becomes a
+// number).
 //
 //   json out{{"id", build.id}, {"state", build.state}, {"commit", build.commit}};  // null for none
 //   const auto id = field<BuildId>(out, "id");
@@ -201,8 +202,10 @@ struct adl_serializer<nightjar::WorkloadName> {
 template <class T>
 struct adl_serializer<std::optional<T>> {
   static void to_json(json& out, const std::optional<T>& value) {
-    if (value) out = *value;
-    else out = nullptr;
+    if (value)
+      out = *value;
+    else
+      out = nullptr;
   }
   static std::optional<T> from_json(const json& in) {
     return nightjar::parse_json(in, nightjar::Parsed<std::optional<T>>{});

@@ -12,8 +12,9 @@
 namespace nightjar {
 
 // What a series never mixes: CPU, GPU, driver, kernel, memory settings, thread and pinning policy.
-// `facts` holds them by name ("cpu_model", "cpu_count", "kernel", "gpu", "driver", "thp", "governor",
-// "memory_bytes", ...); the fingerprint is the SHA-256 of "name=value\n" over the sorted facts.
+// `facts` holds them by name ("cpu_model", "cpu_count", "kernel", "gpu", "driver", "thp",
+// "governor", "memory_bytes", ...); the fingerprint is the SHA-256 of "name=value\n" over the
+// sorted facts.
 struct MachineClass {
   MachineId id;
   Sha256 fingerprint;
@@ -22,13 +23,13 @@ struct MachineClass {
 
 struct Runner {
   RunnerId id;
-  std::string name;                           // unique
+  std::string name;  // unique
   MachineId machine;
   std::map<std::string, std::string> labels;  // --label k=v
   std::vector<std::string> workloads;         // names it can run
   std::string version;
   Time seen_at{};
-  std::string token = {};                     // name of the token that registered it
+  std::string token = {};  // name of the token that registered it
 };
 
 }  // namespace nightjar

@@ -25,7 +25,9 @@ constexpr Metric kMetrics[] = {
 };
 }  // namespace
 
-std::span<const Metric> all_metrics() { return kMetrics; }
+std::span<const Metric> all_metrics() {
+  return kMetrics;
+}
 
 const Metric* find_metric(std::string_view name) {
   for (const Metric& metric : kMetrics)

@@ -12,13 +12,14 @@ namespace nightjar {
 NIGHTJAR_ENUM(Direction, lower_is_better, higher_is_better);
 
 // How a metric repeats: `noisy` needs interleaved runs by the noise of its series; `steady` (peak
-// memory) repeats within about 0.6 % and is decided on few runs; `slope`, as also a count that should be
-// zero, is near zero when healthy and has no meaningful ratio.
+// memory) repeats within about 0.6 % and is decided on few runs; `slope`, as also a count that
+// should be zero, is near zero when healthy and has no meaningful ratio.
 NIGHTJAR_ENUM(Repeatability, noisy, steady, slope);
 
-// Whether a run fails, as a metric that screening, confirmation and search treat like any other: 1 for a
-// run that was measured, kFailed for one that crashed, timed out, ran out of memory or gave a wrong result.
-// That is as far from 1 as an outlier of a latency is, so that a flaky failure counts as one.
+// Whether a run fails, as a metric that screening, confirmation and search treat like any other: 1
+// for a run that was measured, kFailed for one that crashed, timed out, ran out of memory or gave a
+// wrong result. That is as far from 1 as an outlier of a latency is, so that a flaky failure counts
+// as one.
 inline constexpr std::string_view kFailures = "failures";
 inline constexpr double kFailed = 1.25;
 

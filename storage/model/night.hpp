@@ -11,9 +11,9 @@
 namespace nightjar {
 
 NIGHTJAR_ENUM(NightTrigger, schedule, webhook, api, build);
-// waiting: for a new proved build to appear. measuring: screen jobs run. judging: suspects are being
-// confirmed. done: its verdicts are in (bisections may still run). cancelled: by a person; nothing that it
-// measured counts.
+// waiting: for a new proved build to appear. measuring: screen jobs run. judging: suspects are
+// being confirmed. done: its verdicts are in (bisections may still run). cancelled: by a person;
+// nothing that it measured counts.
 NIGHTJAR_ENUM(NightState, waiting, measuring, judging, done, cancelled);
 
 struct Night {

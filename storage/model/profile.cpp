@@ -32,7 +32,9 @@ constexpr std::pair<const char*, PerIteration ProfileRun::*> kRunLists[] = {
     {"moving_seconds", &ProfileRun::moving_seconds},
     {"idle_seconds", &ProfileRun::idle_seconds}};
 
-json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+json text_or_null(const std::string& text) {
+  return text.empty() ? json(nullptr) : json(text);
+}
 
 std::string profile_text(const json& in, const char* name) {
   return field<std::optional<std::string>>(in, name).value_or("");
@@ -51,10 +53,10 @@ json json_of(const ProfileRun& run) {
 }
 
 json json_of(const OperatorProfile& one) {
-  return {{"name", one.name},           {"self_seconds", one.self_seconds},
-          {"calls", one.calls},         {"device_seconds", one.device_seconds},
-          {"flops", one.flops},         {"bytes", one.bytes},
-          {"unknown", one.unknown},     {"dtype", text_or_null(one.dtype)}};
+  return {{"name", one.name},       {"self_seconds", one.self_seconds},
+          {"calls", one.calls},     {"device_seconds", one.device_seconds},
+          {"flops", one.flops},     {"bytes", one.bytes},
+          {"unknown", one.unknown}, {"dtype", text_or_null(one.dtype)}};
 }
 
 json json_of(const AlignmentHint& hint) {
@@ -211,7 +213,8 @@ void from_json(const json& in, Profile& profile) {
   profile.runs = profile_list(in, "runs", profile_run);
   profile.operators = profile_list(in, "operators", profile_operator);
   profile.memory_reason = profile_text(in, "memory_reason");
-  if (in.contains("memory") && !in["memory"].is_null()) profile.memory = in["memory"].get<MemorySplit>();
+  if (in.contains("memory") && !in["memory"].is_null())
+    profile.memory = in["memory"].get<MemorySplit>();
   if (in.contains("hints")) profile.hints = in["hints"].get<std::vector<AlignmentHint>>();
   if (in.contains("ceilings") && !in["ceilings"].is_null())
     profile.ceilings = in["ceilings"].get<Ceilings>();

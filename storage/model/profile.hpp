@@ -1,5 +1,5 @@
-// Where a workload's time and memory go: what `nightjar-runner profile` finds out and writes as JSON, and
-// what a difference of two builds is read from.
+// Where a workload's time and memory go: what `nightjar-runner profile` finds out and writes as
+// JSON, and what a difference of two builds is read from.
 #pragma once
 
 #include <cstdint>
@@ -22,25 +22,27 @@ struct Ceilings {
 
 // One process. All lists go by iteration; seconds have the profiler's cost in them.
 struct ProfileRun {
-  double plain_seconds = 0;  // of an iteration without the profiler
+  double plain_seconds = 0;                                // of an iteration without the profiler
   std::vector<double> iteration_seconds, outside_seconds;  // outside: in no operator
   std::vector<double> slowdown;                            // see RunResult
-  std::vector<double> active_seconds, moving_seconds, idle_seconds;  // of the GPU; empty without one
+  std::vector<double> active_seconds, moving_seconds,
+      idle_seconds;  // of the GPU; empty without one
 };
 
 struct OperatorProfile {
   std::string name;
   std::vector<std::vector<double>> self_seconds, device_seconds;  // by run and iteration
-  double calls = 0;                                               // an iteration, as are the next three
+  double calls = 0;  // an iteration, as are the next three
   std::int64_t flops = 0, bytes = 0;
   std::int64_t unknown = 0;  // calls whose floating-point operations are not known
   std::string dtype;         // the floating type of most bytes; empty: none
 };
 
-// Bytes at the peak of an iteration; the parts sum to `peak`. `gradients_made`: of the whole iteration.
+// Bytes at the peak of an iteration; the parts sum to `peak`. `gradients_made`: of the whole
+// iteration.
 struct MemorySplit {
-  std::int64_t peak = 0, parameters = 0, buffers = 0, gradients = 0, optimizer_state = 0, inputs = 0,
-               activations = 0, workspace = 0, gradients_made = 0;
+  std::int64_t peak = 0, parameters = 0, buffers = 0, gradients = 0, optimizer_state = 0,
+               inputs = 0, activations = 0, workspace = 0, gradients_made = 0;
 };
 
 // Name and bytes of each part, the peak first; `gradients_made`, which is no part of it, left out.
@@ -69,8 +71,8 @@ struct Profile {
   std::optional<Ceilings> ceilings;
 };
 
-// Adds the runs of `more`, a profile of the same workload on the same build. An operator that one side did not
-// see took no time there; counts of an iteration are the last profile's that saw it.
+// Adds the runs of `more`, a profile of the same workload on the same build. An operator that one
+// side did not see took no time there; counts of an iteration are the last profile's that saw it.
 void append(Profile& profile, const Profile& more);
 
 void to_json(nlohmann::json& json, const Ceilings& ceilings);

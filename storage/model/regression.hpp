@@ -13,10 +13,10 @@
 namespace nightjar {
 
 // inconclusive: confirmed, but the search could not name a culprit; nobody is blamed.
-// unconfirmed: its confirmation was cut short by lost jobs or void sessions. The next night takes it up again.
-// merged: another regression turned out to have the same cause (`merged_into`).
-NIGHTJAR_ENUM(RegressionState, suspected, confirmed, bisecting, blamed, reported, recovered, dismissed,
-              inconclusive, merged, unconfirmed);
+// unconfirmed: its confirmation was cut short by lost jobs or void sessions. The next night takes
+// it up again. merged: another regression turned out to have the same cause (`merged_into`).
+NIGHTJAR_ENUM(RegressionState, suspected, confirmed, bisecting, blamed, reported, recovered,
+              dismissed, inconclusive, merged, unconfirmed);
 
 // What one series shows: location before and after, and their ratio with its 95 % interval.
 struct AffectedSeries {
@@ -37,15 +37,15 @@ struct Regression {
   RegressionState state = RegressionState::suspected;
   NightId night;
   MachineId machine;
-  BuildId good, bad;                    // last good and first bad build
-  int part = 0;                         // further culprits of the same search are parts 1, 2, ...
-  std::vector<AffectedSeries> series;   // the lead first
+  BuildId good, bad;                   // last good and first bad build
+  int part = 0;                        // further culprits of the same search are parts 1, 2, ...
+  std::vector<AffectedSeries> series;  // the lead first
   std::optional<Culprit> culprit;
   std::optional<RegressionId> merged_into;
-  int unfinished = 0;                   // confirmations that were cut short
-  std::string fingerprint;              // hidden in the issue; set when blamed
+  int unfinished = 0;       // confirmations that were cut short
+  std::string fingerprint;  // hidden in the issue; set when blamed
   std::optional<std::int64_t> issue_number;
-  std::string issue_url;                // empty until filed; a file path in a dry run
+  std::string issue_url;  // empty until filed; a file path in a dry run
   Time opened_at{};
   Time updated_at{};
 };
@@ -62,20 +62,20 @@ NIGHTJAR_ENUM(BisectionState, open, culprit, not_reproduced, inconclusive);
 struct Bisection {
   BisectionId id;
   RegressionId regression;
-  SeriesId series;                 // the lead: what is measured decides
+  SeriesId series;  // the lead: what is measured decides
   BisectionState state = BisectionState::open;
   std::vector<CommitSha> commits;  // [0] is the good end's commit, the last one the bad end's
   BuildId good, bad;
-  std::string posterior;           // JSON array of {"commits": [...], "probability": p}; the latest
-  double spent_seconds = 0;        // of measuring, in the search's own sessions
-  double expected_runs = 0;        // rough rest until an answer
+  std::string posterior;     // JSON array of {"commits": [...], "probability": p}; the latest
+  double spent_seconds = 0;  // of measuring, in the search's own sessions
+  double expected_runs = 0;  // rough rest until an answer
   Time started_at{};
   std::optional<Time> finished_at;
-  int runs = 0, sessions = 0;      // that the posterior rests on, the confirmation's included
+  int runs = 0, sessions = 0;  // that the posterior rests on, the confirmation's included
 };
 
-// One job of a bisection: `session` numbers the sessions of the search from 0; jobs that continued a
-// session share its number.
+// One job of a bisection: `session` numbers the sessions of the search from 0; jobs that continued
+// a session share its number.
 struct BisectionJob {
   JobId job;
   int session = 0;

@@ -1,4 +1,5 @@
-// What a search over recorded runs named, see bisect/replay.hpp. Used by bisect, storage and service.
+// What a search over recorded runs named, see bisect/replay.hpp. Used by bisect, storage and
+// service.
 #pragma once
 
 #include "storage/model/enum.hpp"

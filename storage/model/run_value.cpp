@@ -65,10 +65,12 @@ bool is_failure(RunStatus status) {
     case RunStatus::crashed:
     case RunStatus::timed_out:
     case RunStatus::out_of_memory:
-    case RunStatus::wrong_result: return true;
+    case RunStatus::wrong_result:
+      return true;
     case RunStatus::measured:
     case RunStatus::unavailable:
-    case RunStatus::broken_environment: break;
+    case RunStatus::broken_environment:
+      break;
   }
   return false;
 }

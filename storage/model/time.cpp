@@ -10,10 +10,10 @@ std::string to_rfc3339(Time time) {
   const chrono::year_month_day date{day};
   const chrono::hh_mm_ss clock{time - day};
   char text[80];
-  const int length = std::snprintf(
-      text, sizeof text, "%04d-%02u-%02uT%02ld:%02ld:%02ld", int(date.year()),
-      unsigned(date.month()), unsigned(date.day()), long(clock.hours().count()),
-      long(clock.minutes().count()), long(clock.seconds().count()));
+  const int length =
+      std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02ld:%02ld:%02ld", int(date.year()),
+                    unsigned(date.month()), unsigned(date.day()), long(clock.hours().count()),
+                    long(clock.minutes().count()), long(clock.seconds().count()));
   std::string out(text, static_cast<std::size_t>(length));
   if (const auto fraction = clock.subseconds().count(); fraction != 0) {
     std::snprintf(text, sizeof text, ".%06ld", long(fraction));
@@ -64,10 +64,16 @@ std::optional<Time> parse_rfc3339(std::string_view text) {
          chrono::seconds{second} + chrono::microseconds{micro};
 }
 
-std::string to_date(Time time) { return to_rfc3339(time).substr(0, 10); }
+std::string to_date(Time time) {
+  return to_rfc3339(time).substr(0, 10);
+}
 
-std::int64_t to_us(Time time) { return time.time_since_epoch().count(); }
-Time from_us(std::int64_t microseconds) { return Time{chrono::microseconds{microseconds}}; }
+std::int64_t to_us(Time time) {
+  return time.time_since_epoch().count();
+}
+Time from_us(std::int64_t microseconds) {
+  return Time{chrono::microseconds{microseconds}};
+}
 
 Time SystemClock::now() const {
   return chrono::time_point_cast<chrono::microseconds>(chrono::system_clock::now());

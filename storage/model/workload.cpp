@@ -41,7 +41,8 @@ std::optional<WorkloadName> WorkloadName::on(std::string_view device) const {
   return parse(std::string(text_).replace(at, this->device().size(), device));
 }
 
-std::optional<WorkloadName> WorkloadName::variant(std::string_view precision, std::string_view batch,
+std::optional<WorkloadName> WorkloadName::variant(std::string_view precision,
+                                                  std::string_view batch,
                                                   std::string_view backend) const {
   const auto shared = static_cast<std::size_t>(this->precision().data() - text_.data());
   std::string text = text_.substr(0, shared);
@@ -50,8 +51,8 @@ std::optional<WorkloadName> WorkloadName::variant(std::string_view precision, st
   return parse(text);
 }
 
-// reach[i]: the glob read so far matches the first i characters. Linear in glob times text, so that a
-// glob from a query cannot keep the service busy.
+// reach[i]: the glob read so far matches the first i characters. Linear in glob times text, so that
+// a glob from a query cannot keep the service busy.
 bool glob_match(std::string_view glob, std::string_view text) {
   std::vector<char> reach(text.size() + 1, 0);
   reach[0] = 1;

@@ -1,5 +1,5 @@
-// The name of what is run, suite/model/task/device/precision/bN/backend, and globs that select names.
-// Used by the planner, the runner and the REST queries.
+// The name of what is run, suite/model/task/device/precision/bN/backend, and globs that select
+// names. Used by the planner, the runner and the REST queries.
 #pragma once
 
 #include <compare>

@@ -15,7 +15,9 @@ namespace {
 
 // Bare names belong to the folder that this process is in.
 struct InFolder {
-  explicit InFolder(const fs::path& folder) : before(fs::current_path()) { fs::current_path(folder); }
+  explicit InFolder(const fs::path& folder) : before(fs::current_path()) {
+    fs::current_path(folder);
+  }
   ~InFolder() { fs::current_path(before); }
   fs::path before;
 };
@@ -36,7 +38,8 @@ TEST_CASE("An output that can be written has no problem, and asking writes nothi
   spit(scratch / "old.json", "old");
   fs::create_symlink("old.json", "link.json");
   fs::create_symlink("made-later.json", "loose.json");
-  for (const char* path : {"new.json", "./new.json", "old.json", "link.json", "loose.json", "/dev/null"}) {
+  for (const char* path :
+       {"new.json", "./new.json", "old.json", "link.json", "loose.json", "/dev/null"}) {
     INFO(path);
     CHECK(output_problem(path) == "");
   }

@@ -1,8 +1,8 @@
-// Detection beside its rivals on simulated nights: false alarms per 1000 series-nights of nothing, and how
-// often a step is seen on its first night. The world is that of the search: log-normal runs with one-sided
-// outliers, sessions that drift from night to night, builds with a layout of their own.
-// detection_bench [--scale S] [--write FILE]. Fixed seeds, one core. FILE: the document whose figures are
-// to be these.
+// Detection beside its rivals on simulated nights: false alarms per 1000 series-nights of nothing,
+// and how often a step is seen on its first night. The world is that of the search: log-normal runs
+// with one-sided outliers, sessions that drift from night to night, builds with a layout of their
+// own. detection_bench [--scale S] [--write FILE]. Fixed seeds, one core. FILE: the document whose
+// figures are to be these.
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <cstdio>
@@ -44,7 +44,9 @@ class Series {
     return std::exp(y);
   }
   double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
-  double normal() { return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * M_PI * uniform()); }
+  double normal() {
+    return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * M_PI * uniform());
+  }
 
   double cv_;
   std::mt19937_64 random_;
@@ -120,7 +122,7 @@ struct OtavaLike : Detector {
 
 // Ours: the screen by learned noise, interleaved confirmation, and the slow path.
 struct TwoStages : Detector {
-  std::vector<double> levels;              // newest first
+  std::vector<double> levels;               // newest first
   std::vector<std::vector<double>> builds;  // newest last
   bool alarm(Series& series) override {
     const auto recent = std::span(builds).last(std::min<std::size_t>(builds.size(), kLevels));
@@ -217,12 +219,17 @@ int main(int count, char** arguments) {
     if (std::strcmp(arguments[i], "--write") == 0) file = arguments[i + 1];
   }
   const int jobs = std::max(20, static_cast<int>(800 * scale));
-  std::printf("At CV 1, 3, 5, 10 %%: false alarms per 1000 series-nights of nothing | seen on the first night: "
-              "+8.5 %% | +10 %% | +3 %% (too small to flag) | extra runs a night\n");
+  std::printf(
+      "At CV 1, 3, 5, 10 %%: false alarms per 1000 series-nights of nothing | seen on the first "
+      "night: "
+      "+8.5 %% | +10 %% | +3 %% (too small to flag) | extra runs a night\n");
   std::string table = formatted(
-      "Detection, %d simulated series of 20 quiet nights and one with a step, at CV 1, 3, 5 and 10 %%:\n\n"
-      "| detector | false alarms per 1000 series-nights | +8.5 %% seen on its first night | +10 %% | +3 %%, too "
-      "small | extra runs a night |\n|---|---|---|---|---|---|\n", jobs);
+      "Detection, %d simulated series of 20 quiet nights and one with a step, at CV 1, 3, 5 and 10 "
+      "%%:\n\n"
+      "| detector | false alarms per 1000 series-nights | +8.5 %% seen on its first night | +10 %% "
+      "| +3 %%, too "
+      "small | extra runs a night |\n|---|---|---|---|---|---|\n",
+      jobs);
   table += print<OneRun>("one run against one, > 7 %", jobs);
   table += print<TrailingMedian>("median of 5, trailing 14, > 7 %", jobs);
   table += print<OtavaLike>("Otava-like on nightly medians", jobs);

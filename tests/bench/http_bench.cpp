@@ -1,8 +1,6 @@
-// Requests per second at 32 connections over 1 M stored runs: /healthz and /api/v1/regressions, each
-// against a bare Beast handler that answers the same bytes. Both in turn, several times; the median of
-// the ratios counts. `http_bench [RUNS]`.
-#include <unistd.h>
-
+// Requests per second at 32 connections over 1 M stored runs: /healthz and /api/v1/regressions,
+// each against a bare Beast handler that answers the same bytes. Both in turn, several times; the
+// median of the ratios counts. `http_bench [RUNS]`.
 #include <algorithm>
 #include <boost/asio.hpp>
 #include <boost/beast/core.hpp>
@@ -13,9 +11,9 @@
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
-#include "tests/support/literal_graph.hpp"
 #include "service/api/api.hpp"
 #include "service/builds/artifacts.hpp"
 #include "storage/builds.hpp"
@@ -24,6 +22,7 @@
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
 #include "storage/series.hpp"
+#include "tests/support/literal_graph.hpp"
 #include "web/client.hpp"
 
 using namespace nightjar;
@@ -69,7 +68,8 @@ void store_runs(storage::Database& db, int runs) {
   runner.name = "bench";
   runner.machine = job.machine =
       storage::intern_machine(db, {{}, *Sha256::parse(std::string(64, '1')), {}}).id;
-  for (const auto& workload : job.spec.workloads) runner.workloads.push_back(workload.name.str() + "@1");
+  for (const auto& workload : job.spec.workloads)
+    runner.workloads.push_back(workload.name.str() + "@1");
   runner = storage::register_runner(db, runner);
   job.night = storage::add_night(db, {}).id;
   SessionResult session;
@@ -104,7 +104,8 @@ void store_runs(storage::Database& db, int runs) {
 
 class BareSession : public std::enable_shared_from_this<BareSession> {
  public:
-  BareSession(tcp::socket socket, const std::string& body) : stream_(std::move(socket)), body_(body) {}
+  BareSession(tcp::socket socket, const std::string& body)
+      : stream_(std::move(socket)), body_(body) {}
   void read() {
     request_ = {};
     stream_.expires_after(std::chrono::seconds(30));
@@ -177,14 +178,15 @@ class Asker : public std::enable_shared_from_this<Asker> {
     asio::read(socket_, asio::buffer(answer_.data(), answer_.size() - head.size()));
   }
   void ask() {
-    asio::async_write(socket_, asio::buffer(request_), [self = shared_from_this()](auto error, auto) {
-      if (error) return;
-      asio::async_read(self->socket_, asio::buffer(self->answer_), [self](auto failed, auto) {
-        if (failed) return;
-        ++self->count_;
-        self->ask();
-      });
-    });
+    asio::async_write(
+        socket_, asio::buffer(request_), [self = shared_from_this()](auto error, auto) {
+          if (error) return;
+          asio::async_read(self->socket_, asio::buffer(self->answer_), [self](auto failed, auto) {
+            if (failed) return;
+            ++self->count_;
+            self->ask();
+          });
+        });
   }
 
  private:
@@ -228,10 +230,11 @@ bool compare(std::uint16_t port, const std::string& target) {
     ratios.push_back(ours.back() / theirs.back());
   }
   const double ratio = median(ratios);
-  std::printf("%-22s %7zu bytes  nightjar %8.0f/s  bare Beast %8.0f/s  ratio %.2f (at least %.2f)  "
-              "first answer %.1f ms\n",
-              target.c_str(), first.response->body.size(), median(ours), median(theirs), ratio, kBound,
-              alone.count());
+  std::printf(
+      "%-22s %7zu bytes  nightjar %8.0f/s  bare Beast %8.0f/s  ratio %.2f (at least %.2f)  "
+      "first answer %.1f ms\n",
+      target.c_str(), first.response->body.size(), median(ours), median(theirs), ratio, kBound,
+      alone.count());
   return ratio >= kBound;
 }
 
@@ -256,9 +259,9 @@ int main(int argc, char** argv) {
     asio::thread_pool writer{1}, readers{2};
     asio::io_context io{1};
     git::LiteralGraph commits;
-    service::api::Context context(config, clock, db, folder / "bench.sqlite", commits, artifacts, events,
-                                  io.get_executor(), writer.get_executor(), readers.get_executor(),
-                                  [] {});
+    service::api::Context context(config, clock, db, folder / "bench.sqlite", commits, artifacts,
+                                  events, io.get_executor(), writer.get_executor(),
+                                  readers.get_executor(), [] {});
     web::Server server(io, service::api::server_config(config));
     service::api::add_routes(server, context);
     server.start();

@@ -1,15 +1,15 @@
-// Runs stored per second: store_result against SQLite's bare batch insert of the same rows (the same
-// columns and bytes, prepared statements, one transaction a session, synced alike, but no foreign
-// keys, checks, secondary indexes, medians or job state). Both in turn, several times; medians count.
-#include <sqlite3.h>
-#include <unistd.h>
-
+// Runs stored per second: store_result against SQLite's bare batch insert of the same rows (the
+// same columns and bytes, prepared statements, one transaction a session, synced alike, but no
+// foreign keys, checks, secondary indexes, medians or job state). Both in turn, several times;
+// medians count.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <sqlite3.h>
 #include <stdexcept>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include "storage/builds.hpp"
@@ -103,11 +103,13 @@ class Bare {
   explicit Bare(const std::filesystem::path& path) {
     check(sqlite3_open(path.c_str(), &connection_));
     execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -8000");
-    execute("CREATE TABLE run (id INTEGER PRIMARY KEY, job, position, build, workload, status, "
-            "reason, checksum, warmup_iterations, started_at_us, seconds, cpu_seconds, wait_seconds)");
+    execute(
+        "CREATE TABLE run (id INTEGER PRIMARY KEY, job, position, build, workload, status, "
+        "reason, checksum, warmup_iterations, started_at_us, seconds, cpu_seconds, wait_seconds)");
     execute("CREATE TABLE sample (run, metric, samples, PRIMARY KEY (run, metric)) WITHOUT ROWID");
-    execute("CREATE TABLE series_value (series, build, run, screened, value, wait_share, "
-            "PRIMARY KEY (series, build, run)) WITHOUT ROWID");
+    execute(
+        "CREATE TABLE series_value (series, build, run, screened, value, wait_share, "
+        "PRIMARY KEY (series, build, run)) WITHOUT ROWID");
     run_ = prepare("INSERT INTO run VALUES (NULL, ?, ?, ?, ?, 'measured', '', ?, ?, ?, ?, ?, ?)");
     sample_ = prepare("INSERT INTO sample VALUES (?, ?, ?)");
     value_ = prepare("INSERT INTO series_value VALUES (?, ?, ?, 1, ?, ?)");

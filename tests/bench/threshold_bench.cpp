@@ -1,7 +1,8 @@
-// Who is named, by how large a step is beside the threshold: named, below the threshold, several small, nobody,
-// wrong blames, build attempts and runs. The noise of a run is 3/7 of the threshold (in logs); drift, layout and outliers are
-// the usual world's, whatever the threshold, or scaled with it. Fixed seeds, one core.
-// threshold_bench [--scale S] [--only TEXT] [--write FILE]: as verdicts_bench.
+// Who is named, by how large a step is beside the threshold: named, below the threshold, several
+// small, nobody, wrong blames, build attempts and runs. The noise of a run is 3/7 of the threshold
+// (in logs); drift, layout and outliers are the usual world's, whatever the threshold, or scaled
+// with it. Fixed seeds, one core. threshold_bench [--scale S] [--only TEXT] [--write FILE]: as
+// verdicts_bench.
 #include <cstdlib>
 #include <set>
 
@@ -18,29 +19,38 @@ constexpr double usual_threshold = .07, usual_noise = .03;
 struct Case {
   std::string name;
   double threshold = usual_threshold;
-  std::vector<double> steps;  // times the threshold, in logs
-  double noise = usual_noise; // CV, at the usual threshold
-  bool scaled = false;        // the machine's facts with the threshold
+  std::vector<double> steps;   // times the threshold, in logs
+  double noise = usual_noise;  // CV, at the usual threshold
+  bool scaled = false;         // the machine's facts with the threshold
 };
 
 std::vector<Case> cases() {
   std::vector<Case> out;
   for (const double threshold : {.02, .07, .20, .50})
     for (const double times : {0., .25, .5, .75, 1., 1.5, 2., 3.})
-      out.push_back({formatted("threshold %g %%, a step of %g", 100 * threshold, times), threshold, {times}});
+      out.push_back(
+          {formatted("threshold %g %%, a step of %g", 100 * threshold, times), threshold, {times}});
   for (const double threshold : {.02, .07, .20, .50})
-    out.push_back({formatted("threshold %g %%, two of 0.57", 100 * threshold), threshold, {.57, .57}});
+    out.push_back(
+        {formatted("threshold %g %%, two of 0.57", 100 * threshold), threshold, {.57, .57}});
   for (const double effect : {.03, .036, .04, .05, .06})
-    out.push_back({formatted("threshold 7 %%, %+.3g %%, CV 1 %%", 100 * effect), usual_threshold,
-                   {std::log1p(effect) / std::log1p(usual_threshold)}, .01});
+    out.push_back({formatted("threshold 7 %%, %+.3g %%, CV 1 %%", 100 * effect),
+                   usual_threshold,
+                   {std::log1p(effect) / std::log1p(usual_threshold)},
+                   .01});
   out.push_back({"threshold 7 %, two of +4 %, CV 1 %", usual_threshold, {.58, .58}, .01});
   for (const double threshold : {.20, .50})
-    out.push_back({formatted("threshold %g %%, +18 %%, CV 1 %%", 100 * threshold), threshold,
-                   {std::log1p(.18) / std::log1p(threshold)}, .01 * std::log1p(.07) / std::log1p(threshold)});
+    out.push_back({formatted("threshold %g %%, +18 %%, CV 1 %%", 100 * threshold),
+                   threshold,
+                   {std::log1p(.18) / std::log1p(threshold)},
+                   .01 * std::log1p(.07) / std::log1p(threshold)});
   for (const double threshold : {.02, .20, .50})
     for (const double times : {0., .5, 1., 2.})
-      out.push_back({formatted("all scaled to %g %%, a step of %g", 100 * threshold, times), threshold, {times},
-                     usual_noise, true});
+      out.push_back({formatted("all scaled to %g %%, a step of %g", 100 * threshold, times),
+                     threshold,
+                     {times},
+                     usual_noise,
+                     true});
   return out;
 }
 
@@ -84,8 +94,9 @@ std::string play(const Case& one, int jobs) {
     runs += result.runs;
   }
   return "| " + one.name +
-         formatted(" | %.2f | %.2f | %.2f | %.2f | %.2f | %.3f | %.1f | %.0f |\n", named / jobs, below / jobs,
-                   several / jobs, nobody / jobs, open / jobs, wrong / jobs, attempts / jobs, runs / jobs);
+         formatted(" | %.2f | %.2f | %.2f | %.2f | %.2f | %.3f | %.1f | %.0f |\n", named / jobs,
+                   below / jobs, several / jobs, nobody / jobs, open / jobs, wrong / jobs,
+                   attempts / jobs, runs / jobs);
 }
 
 }  // namespace
@@ -100,9 +111,12 @@ int main(int count, char** arguments) {
     if (name == "--write") file = arguments[i + 1];
   }
   const int jobs = std::max(10, static_cast<int>(100 * scale));
-  std::string table = formatted("Steps beside the threshold (times the threshold, in logs), %d jobs a row:\n\n", jobs);
-  table += "| world | named | below threshold | several small | nobody | open | wrong blames a job | attempts | runs |\n"
-           "|---|---:|---:|---:|---:|---:|---:|---:|---:|\n";
+  std::string table = formatted(
+      "Steps beside the threshold (times the threshold, in logs), %d jobs a row:\n\n", jobs);
+  table +=
+      "| world | named | below threshold | several small | nobody | open | wrong blames a job | "
+      "attempts | runs |\n"
+      "|---|---:|---:|---:|---:|---:|---:|---:|---:|\n";
   std::fputs(table.c_str(), stdout);
   for (const Case& one : cases()) {
     if (one.name.find(only) == std::string::npos) continue;

@@ -1,7 +1,7 @@
-// The search beside its rivals, in the world of tests/support/search_world.hpp: exact answers, build
-// attempts, runs and wrong blames, with the bar that each row has to meet. Fixed seeds, one core.
-// verdicts_bench [--scale S] [--only TEXT] [--rivals no] [--write FILE]: S times the number of jobs, rows that
-// hold TEXT; FILE: the document whose figures are to be these.
+// The search beside its rivals, in the world of tests/support/search_world.hpp: exact answers,
+// build attempts, runs and wrong blames, with the bar that each row has to meet. Fixed seeds, one
+// core. verdicts_bench [--scale S] [--only TEXT] [--rivals no] [--write FILE]: S times the number
+// of jobs, rows that hold TEXT; FILE: the document whose figures are to be these.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -38,23 +38,100 @@ const std::vector<Row> rows = {
     {"+7 %, CV 1 %", .01, {.07}, 300, .99, 7.4, 32, .005},
     {"+7 %, CV 5 %", .05, {.07}, 300, .99, 7.5, 135, .005},
     {"+7 %, CV 10 %", .10, {.07}, 150, .98, 7.7, 430, .01},
-    {"+7 %, CV 10 %, noise known", .10, {.07}, 150, .98, 7.7, 430, .01, 100, .01, .003, .05, .3, .10},
+    {"+7 %, CV 10 %, noise known",
+     .10,
+     {.07},
+     150,
+     .98,
+     7.7,
+     430,
+     .01,
+     100,
+     .01,
+     .003,
+     .05,
+     .3,
+     .10},
     {"+50 %, CV 3 %", .03, {.50}, 300, .99, 7.4, 32, 0},
     {"+50 %, CV 10 %", .10, {.50}, 300, .99, 7.4, 90, 0},
     {"+10 and +10 %, CV 3 %", .03, {.10, .10}, 300, .99, 12, 75, .01},
     {"+7 and +7 %, CV 3 %", .03, {.07, .07}, 300, .985, 12, 110, .01},
     {"+7 and +20 %, CV 3 %", .03, {.07, .20}, 300, .985, 12, 95, .01},
-    {"+10 and +10 %, CV 3 %, all buildable", .03, {.10, .10}, 300, .99, 12, 75, .01, 100, .01, .003, .05, .3, 0, 0},
-    {"+7 and +7 %, CV 3 %, all buildable", .03, {.07, .07}, 300, .985, 12, 110, .01, 100, .01, .003, .05, .3, 0, 0},
-    {"+7 and +20 %, CV 3 %, all buildable", .03, {.07, .20}, 300, .985, 12, 95, .01, 100, .01, .003, .05, .3, 0, 0},
+    {"+10 and +10 %, CV 3 %, all buildable",
+     .03,
+     {.10, .10},
+     300,
+     .99,
+     12,
+     75,
+     .01,
+     100,
+     .01,
+     .003,
+     .05,
+     .3,
+     0,
+     0},
+    {"+7 and +7 %, CV 3 %, all buildable",
+     .03,
+     {.07, .07},
+     300,
+     .985,
+     12,
+     110,
+     .01,
+     100,
+     .01,
+     .003,
+     .05,
+     .3,
+     0,
+     0},
+    {"+7 and +20 %, CV 3 %, all buildable",
+     .03,
+     {.07, .20},
+     300,
+     .985,
+     12,
+     95,
+     .01,
+     100,
+     .01,
+     .003,
+     .05,
+     .3,
+     0,
+     0},
     {"+25 and -12 %, CV 3 %", .03, {.25, -.12}, 300, .985, 12, 95, .01},
     {"drift 3 %: +7 %, CV 3 %", .03, {.07}, 300, .98, 7.6, 80, .02, 100, .03},
-    {"outliers 15 % to +50 %: +7 %, CV 3 %", .03, {.07}, 300, .985, 7.6, 85, .01, 100, .01, .003, .15, .5},
+    {"outliers 15 % to +50 %: +7 %, CV 3 %",
+     .03,
+     {.07},
+     300,
+     .985,
+     7.6,
+     85,
+     .01,
+     100,
+     .01,
+     .003,
+     .15,
+     .5},
     {"layout 1 %: +7 %, CV 3 %", .03, {.07}, 300, .92, 7.6, 170, .06, 100, .01, .01},
     {"N = 256: +7 %, CV 3 %", .03, {.07}, 300, .99, 8.7, 85, .005, 256},
-    {.name = "a second workload, same culprit: +7 %, CV 3 %", .effects = {.07}, .exact = .99, .attempts = 7.4, .runs = 68, .wrong = .005,
+    {.name = "a second workload, same culprit: +7 %, CV 3 %",
+     .effects = {.07},
+     .exact = .99,
+     .attempts = 7.4,
+     .runs = 68,
+     .wrong = .005,
      .before = Row::Before::same_culprit},
-    {.name = "a second workload, another culprit: +7 %, CV 3 %", .effects = {.07}, .exact = .99, .attempts = 7.4, .runs = 68, .wrong = .005,
+    {.name = "a second workload, another culprit: +7 %, CV 3 %",
+     .effects = {.07},
+     .exact = .99,
+     .attempts = 7.4,
+     .runs = 68,
+     .wrong = .005,
      .before = Row::Before::other_culprit},
 };
 
@@ -102,7 +179,8 @@ Score play(const Row& row, int jobs, const std::function<JobResult(World&)>& met
 
 // P(exact) / attempts / runs / wrong blames per job, as a cell of the document's table.
 std::string cell(const Score& score) {
-  return formatted(" %.3f / %.1f / %.0f / %.3f |", score.exact, score.attempts, score.runs, score.wrong);
+  return formatted(" %.3f / %.1f / %.0f / %.3f |", score.exact, score.attempts, score.runs,
+                   score.wrong);
 }
 
 void print(const char* who, const Score& score) {
@@ -145,23 +223,22 @@ std::string play_row(const Row& row, double scale, bool rivals) {
     std::printf("  %-22s %16.2f   of all searches, levels known, cells alike\n", "fewest attempts",
                 fewest_attempts(row.commits, row.effects.size(), row.unbuildable));
   if (row.effects.size() > 1) {
-    print("levels known, midpoints",
-          play(row, 10 * jobs, [&](World& world) { return midpoints_of_known_levels(world, row.commits); }));
+    print("levels known, midpoints", play(row, 10 * jobs, [&](World& world) {
+            return midpoints_of_known_levels(world, row.commits);
+          }));
   }
   if (rivals) {
     for (const int runs : {1, 3, 10}) {
       const std::string name = "git bisect run x" + std::to_string(runs);
-      const Score score = play(row, jobs, [&](World& world) {
-        return plain_bisection(world, row.commits, runs);
-      });
+      const Score score =
+          play(row, jobs, [&](World& world) { return plain_bisection(world, row.commits, runs); });
       print(name.c_str(), score);
       line += cell(score);
     }
     const int fewer = std::max(10, jobs / 4);  // slow, and no bar hangs on it
     const double sought = std::log1p(std::abs(sum_of(row.effects)));
-    const Score score = play(row, fewer, [&](World& world) {
-      return pinpoint_like(world, row.commits, sought);
-    });
+    const Score score =
+        play(row, fewer, [&](World& world) { return pinpoint_like(world, row.commits, sought); });
     print("Pinpoint-like", score);
     line += cell(score);
   }
@@ -185,16 +262,20 @@ int main(int count, char** arguments) {
   std::printf("%-24s %6s %9s %7s %7s   (a tenth of commits unbuildable)\n", "", "exact", "attempts",
               "runs", "wrong");
   std::string table =
-      "Searches over 100 commits, a tenth of them unbuildable; P(exact) / build attempts / runs (ends, "
+      "Searches over 100 commits, a tenth of them unbuildable; P(exact) / build attempts / runs "
+      "(ends, "
       "references and\nconfirmations included) / wrong blames a job, on fixed seeds:\n\n"
-      "| world | jobs | nightjar | `git bisect run` ×1 | ×3 | ×10 | Pinpoint-like |\n|---|---:|---|---|---|---|---|\n";
+      "| world | jobs | nightjar | `git bisect run` ×1 | ×3 | ×10 | Pinpoint-like "
+      "|\n|---|---:|---|---|---|---|---|\n";
   for (const Row& row : rows) {
     if (row.name.find(only) != std::string::npos) table += play_row(row, scale, rivals);
   }
   table += formatted(
-      "\nFewest attempts that any search could do with, on average and with levels known: %.1f for one culprit, "
+      "\nFewest attempts that any search could do with, on average and with levels known: %.1f for "
+      "one culprit, "
       "%.1f for\ntwo, %.1f for two where everything builds, %.1f for one in 256.\n",
-      fewest_attempts(100, 1, .1), fewest_attempts(100, 2, .1), fewest_attempts(100, 2, 0), fewest_attempts(256, 1, .1));
+      fewest_attempts(100, 1, .1), fewest_attempts(100, 2, .1), fewest_attempts(100, 2, 0),
+      fewest_attempts(256, 1, .1));
   if (!file.empty()) write_figures(file, "search", table);
   return 0;
 }

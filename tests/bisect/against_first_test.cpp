@@ -1,8 +1,9 @@
 #include "bisect/against_first.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
+
+#include <catch2/catch.hpp>
 
 using namespace nightjar::bisect;
 
@@ -35,7 +36,8 @@ TEST_CASE("The interval of a single run against a few holds the truth in 95 of 1
     const int runs[] = {3, 1, 2, 4};
     std::vector<std::vector<double>> groups(4);
     for (std::size_t g = 0; g < 4; ++g)
-      for (int run = 0; run < runs[g]; ++run) groups[g].push_back(truth[g] * std::exp(noise(random)));
+      for (int run = 0; run < runs[g]; ++run)
+        groups[g].push_back(truth[g] * std::exp(noise(random)));
     const auto ratio = against_first(groups, .95)[1];
     held += ratio->low <= 1.1 && 1.1 <= ratio->high;
   }

@@ -1,7 +1,8 @@
 #include "bisect/calibration.hpp"
 
-#include <catch2/catch.hpp>
 #include <stdexcept>
+
+#include <catch2/catch.hpp>
 
 using namespace nightjar::bisect;
 

@@ -1,8 +1,9 @@
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
 #include <map>
 #include <string>
+
+#include <catch2/catch.hpp>
 
 #include "bisect/detection.hpp"
 #include "tests/support/search_world.hpp"
@@ -103,13 +104,15 @@ TEST_CASE("spikes, modes that change with the build, noise and small steps stay 
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     Maker maker(seed);
     auto chance = [&](double p) { return maker.random.uniform() < p; };
-    flagged += !change_points(maker.series(150, .02, [&](int) { return chance(.08) ? 1.4 : 1; }), {})
-                    .empty();
-    flagged += !change_points(maker.series(150, .02, [&](int) { return chance(.5) ? 1.25 : 1; }), {})
-                    .empty();
+    flagged +=
+        !change_points(maker.series(150, .02, [&](int) { return chance(.08) ? 1.4 : 1; }), {})
+             .empty();
+    flagged +=
+        !change_points(maker.series(150, .02, [&](int) { return chance(.5) ? 1.25 : 1; }), {})
+             .empty();
     flagged += !change_points(maker.series(150, .12, [](int) { return 1; }), {}).empty();
-    flagged += !change_points(maker.series(150, .01, [](int i) { return i < 70 ? 1 : 1.04; }), {})
-                    .empty();
+    flagged +=
+        !change_points(maker.series(150, .01, [](int i) { return i < 70 ? 1 : 1.04; }), {}).empty();
   }
   CHECK(flagged <= 1);
 }
@@ -124,7 +127,8 @@ TEST_CASE("identical values, short and empty series have no changes") {
 TEST_CASE("the shortest levels are those that a step without noise needs") {
   const auto changes = [](int positions, int at) {
     std::vector<Position> series;
-    for (int i = 0; i < positions; ++i) series.push_back({i, {(i < at ? 10 : 13) + 1e-6 * (i * 89 % 211)}});
+    for (int i = 0; i < positions; ++i)
+      series.push_back({i, {(i < at ? 10 : 13) + 1e-6 * (i * 89 % 211)}});
     return change_points(series, {}).size();
   };
   const int least = shortest_series();

@@ -111,7 +111,8 @@ TEST_CASE("three equal runs decide on steady memory") {
         Confirmation::Verdict::worse);
   CHECK(confirm(repeated(1e9, 3), repeated(.9e9, 3), policy).verdict ==
         Confirmation::Verdict::better);
-  CHECK(confirm(repeated(1e9, 3), repeated(5e9, 3), policy).verdict == Confirmation::Verdict::worse);
+  CHECK(confirm(repeated(1e9, 3), repeated(5e9, 3), policy).verdict ==
+        Confirmation::Verdict::worse);
 }
 
 TEST_CASE("the change of a metric with a slope is not judged by its ratio") {
@@ -123,14 +124,16 @@ TEST_CASE("the change of a metric with a slope is not judged by its ratio") {
 
 TEST_CASE("a slope is judged by the difference of its locations") {
   using Verdict = Confirmation::Verdict;
-  const std::vector<double> healthy = {0, 1600, 51000, 0, 400}, grown = {51000, 34000, 1500, 50000, 51000};
+  const std::vector<double> healthy = {0, 1600, 51000, 0, 400},
+                            grown = {51000, 34000, 1500, 50000, 51000};
   const double least = 65536;
   CHECK(judge_difference(healthy, grown, least).verdict == Verdict::same);
   const auto leak = judge_difference(healthy, repeated(327680, 5), least);
   CHECK(leak.verdict == Verdict::worse);
   CHECK(leak.difference.value == Approx(327280));
   CHECK(judge_difference(repeated(327680, 5), healthy, least).verdict == Verdict::better);
-  CHECK(judge_difference(repeated(0, 4), repeated(327680, 4), least).verdict == Verdict::inconclusive);
+  CHECK(judge_difference(repeated(0, 4), repeated(327680, 4), least).verdict ==
+        Verdict::inconclusive);
   const std::vector<double> scattered = {0, 70000, 140000, 0, 200000};
   CHECK(judge_difference(healthy, scattered, least).verdict == Verdict::inconclusive);
 }
@@ -138,7 +141,8 @@ TEST_CASE("a slope is judged by the difference of its locations") {
 TEST_CASE("a few scattered runs, and none to come, say worse only when all of them do") {
   const std::vector<double> control = {1, 1.3, 1.1, 1.5, 1.2};
   const std::vector<double> most = {1.45, 2.4, 2.2, 1.9, 2.1}, all = {1.7, 2.4, 2.2, 1.9, 2.1};
-  CHECK(confirm(control, most, {}, RunsToCome::none).verdict == Confirmation::Verdict::inconclusive);
+  CHECK(confirm(control, most, {}, RunsToCome::none).verdict ==
+        Confirmation::Verdict::inconclusive);
   CHECK(confirm(control, all, {}, RunsToCome::none).verdict == Confirmation::Verdict::worse);
 }
 

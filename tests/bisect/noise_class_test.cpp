@@ -1,8 +1,9 @@
 #include "bisect/noise_class.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
+
+#include <catch2/catch.hpp>
 
 using namespace nightjar;
 using namespace nightjar::bisect;

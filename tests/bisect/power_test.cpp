@@ -1,10 +1,11 @@
 #include "bisect/power.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 #include <stdexcept>
 #include <vector>
+
+#include <catch2/catch.hpp>
 
 using namespace nightjar::bisect;
 
@@ -19,14 +20,17 @@ std::vector<double> runs(int count, double level, double noise, std::mt19937_64&
   return values;
 }
 
-// How often a change as small as the one that two alike builds' runs promise to show is shown by as many other runs.
+// How often a change as small as the one that two alike builds' runs promise to show is shown by as
+// many other runs.
 double share_seen(int before, int after, double noise, int trials) {
   std::mt19937_64 random(17);
   int seen = 0;
   for (int i = 0; i < trials; ++i) {
-    const Ratio none = shift(runs(before, 1, noise, random), runs(after, 1, noise, random), kConfidence);
+    const Ratio none =
+        shift(runs(before, 1, noise, random), runs(after, 1, noise, random), kConfidence);
     const double smallest = smallest_seen(none, before, after, kConfidence, kPower);
-    seen += shift(runs(before, 1, noise, random), runs(after, smallest, noise, random), kConfidence).low > 1;
+    seen += shift(runs(before, 1, noise, random), runs(after, smallest, noise, random), kConfidence)
+                .low > 1;
   }
   return static_cast<double>(seen) / trials;
 }
@@ -34,16 +38,19 @@ double share_seen(int before, int after, double noise, int trials) {
 }  // namespace
 
 TEST_CASE("the smallest change that is said to be seen is seen nine times out of ten") {
-  for (const auto& [before, after, noise] : {std::tuple{5, 5, .02}, {10, 10, .01}, {10, 20, .03}, {29, 29, .01}, {40, 40, .1}}) {
+  for (const auto& [before, after, noise] :
+       {std::tuple{5, 5, .02}, {10, 10, .01}, {10, 20, .03}, {29, 29, .01}, {40, 40, .1}}) {
     CAPTURE(before, after, noise);
     CHECK(share_seen(before, after, noise, 2000) == Approx(kPower).margin(.035));
   }
 }
 
-TEST_CASE("the smallest change that is seen shrinks with the root of the runs and grows with the noise") {
+TEST_CASE(
+    "the smallest change that is seen shrinks with the root of the runs and grows with the noise") {
   std::mt19937_64 random(3);
   const auto smallest = [&](int count, double noise) {
-    const auto alike = shift(runs(count, 1, noise, random), runs(count, 1, noise, random), kConfidence);
+    const auto alike =
+        shift(runs(count, 1, noise, random), runs(count, 1, noise, random), kConfidence);
     return std::log(smallest_seen(alike, count, count, kConfidence, kPower));
   };
   CHECK(smallest(400, .01) == Approx(smallest(100, .01) / 2).epsilon(.2));

@@ -19,7 +19,8 @@ Profile profile_of(const Seconds& levels, double calls = 3) {
   relu.name = "aten::relu";
   relu.calls = 1;
   for (const double level : levels) {
-    profile.runs.push_back({1, Seconds(4, level + 2), Seconds(4, 1.0), Seconds(4, 1.0), {}, {}, {}});
+    profile.runs.push_back(
+        {1, Seconds(4, level + 2), Seconds(4, 1.0), Seconds(4, 1.0), {}, {}, {}});
     mm.self_seconds.push_back(Seconds(4, level));
     relu.self_seconds.push_back(Seconds(4, 1.0));
     mm.device_seconds.push_back(Seconds(4, 0.0));
@@ -49,7 +50,8 @@ TEST_CASE("Memory is compared part by part where both sides were divided") {
   after.memory = MemorySplit{.peak = 45, .parameters = 10, .workspace = 35};
   const auto memory = difference(before, after).memory;
   REQUIRE(memory.size() == 8);
-  CHECK((memory.front().part == "peak" && memory.front().before == 30 && memory.front().after == 45));
+  CHECK(
+      (memory.front().part == "peak" && memory.front().before == 30 && memory.front().after == 45));
   CHECK((memory.back().part == "workspace" && memory.back().after - memory.back().before == 15));
 }
 
@@ -81,7 +83,8 @@ TEST_CASE("A clear change of less than one percent of the iteration is not named
   CHECK(difference(profile_of({5, 5, 5}), profile_of({5.05, 5.05, 5.05})).changes.empty());
 }
 
-TEST_CASE("New and vanished operators and time outside of operators are named, the greatest first") {
+TEST_CASE(
+    "New and vanished operators and time outside of operators are named, the greatest first") {
   Profile before = profile_of({5, 5, 5}), after = profile_of({5, 5, 5});
   before.operators[1].name = "aten::gelu";
   for (ProfileRun& run : after.runs) run.outside_seconds = Seconds(4, 4.0);

@@ -1,8 +1,9 @@
 #include "bisect/replay.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
+
+#include <catch2/catch.hpp>
 
 using namespace nightjar;
 using namespace nightjar::bisect;
@@ -33,9 +34,15 @@ Count count(const std::vector<std::vector<double>>& builds, double planted, int 
     options.planted = planted;
     options.seed = static_cast<std::uint64_t>(seed);
     switch (replay(builds, options, {}).outcome) {
-      case ReplayOutcome::exact: ++out.exact; break;
-      case ReplayOutcome::innocent: ++out.innocent; break;
-      case ReplayOutcome::nobody: ++out.nobody; break;
+      case ReplayOutcome::exact:
+        ++out.exact;
+        break;
+      case ReplayOutcome::innocent:
+        ++out.innocent;
+        break;
+      case ReplayOutcome::nobody:
+        ++out.nobody;
+        break;
     }
   }
   return out;
@@ -43,7 +50,8 @@ Count count(const std::vector<std::vector<double>>& builds, double planted, int 
 
 }  // namespace
 
-TEST_CASE("Replayed searches name what was planted in ordinary noise, and nobody where nothing was") {
+TEST_CASE(
+    "Replayed searches name what was planted in ordinary noise, and nobody where nothing was") {
   const Count planted = count(recorded(.02), .15, 40);
   CHECK(planted.exact >= 39);
   CHECK(planted.innocent == 0);

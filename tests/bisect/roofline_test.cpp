@@ -22,7 +22,8 @@ TEST_CASE("An operator far above both bounds is limited by latency") {
   CHECK(least_seconds({1e6, 1e5, 1, true, "fp32"}, kMachine) == Approx(1e-5));
   CHECK(limiter_of({1e6, 1e5, 3.9e-5, true, "fp32"}, kMachine) != Limiter::latency);
   CHECK(limiter_of({1e6, 1e5, 4.1e-5, true, "fp32"}, kMachine) == Limiter::latency);
-  CHECK(limiter_of({0, 0, 1e-6, true, ""}, kMachine) == Limiter::latency);  // a view only costs its call
+  CHECK(limiter_of({0, 0, 1e-6, true, ""}, kMachine) ==
+        Limiter::latency);  // a view only costs its call
 }
 
 TEST_CASE("Each type has a ridge of its own, and one without a ceiling is held against fp32") {

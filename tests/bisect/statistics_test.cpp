@@ -1,18 +1,20 @@
 #include "bisect/statistics.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <random>
 #include <vector>
 
+#include <catch2/catch.hpp>
+
 using namespace nightjar::bisect;
 
 namespace {
 
-// Depression scores, Hollander and Wolfe, Nonparametric Statistical Methods, table 3.1 (before - after).
+// Depression scores, Hollander and Wolfe, Nonparametric Statistical Methods, table 3.1 (before -
+// after).
 const std::vector<double> depression = {.952, -.147, 1.022, .430, .620, .590, .490, -.080, .010};
 // Permeability of membranes, the same book, table 4.1.
 const std::vector<double> at_term = {.80, .83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, .73, 1.46};
@@ -164,7 +166,8 @@ TEST_CASE("large samples are thinned and stay right") {
 }
 
 TEST_CASE("what is no number is refused") {
-  const std::vector<double> none, bad = {1, std::numeric_limits<double>::quiet_NaN()}, zero = {0, 1};
+  const std::vector<double> none, bad = {1, std::numeric_limits<double>::quiet_NaN()},
+                                  zero = {0, 1};
   const std::vector<double> fine = {1, 2};
   CHECK_THROWS_AS(median(none), std::invalid_argument);
   CHECK_THROWS_AS(hodges_lehmann(bad), std::invalid_argument);

@@ -33,7 +33,8 @@ TEST_CASE("a chart has a line for each cell and one for nobody") {
 }
 
 TEST_CASE("a line of progress names every cell that may well hold a step") {
-  CHECK(chart_text(belief(), 34, commits) == "34 runs, some 12 to go; a1: 95 %; c3 and 2 after it: 60 %");
+  CHECK(chart_text(belief(), 34, commits) ==
+        "34 runs, some 12 to go; a1: 95 %; c3 and 2 after it: 60 %");
   Belief early;
   early.cells = {{1, 5, .15}};
   CHECK(chart_text(early, 10, commits) == "10 runs; a1 and 4 after it: 15 %");

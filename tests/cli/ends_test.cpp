@@ -1,7 +1,8 @@
 #include "service/cli/ends.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
+
+#include <catch2/catch.hpp>
 
 using namespace nightjar::cli;
 using nightjar::bisect::Ratio;

@@ -1,7 +1,8 @@
 #include "service/cli/series_file.hpp"
 
-#include <catch2/catch.hpp>
 #include <fstream>
+
+#include <catch2/catch.hpp>
 
 #include "service/cli/failure.hpp"
 
@@ -21,7 +22,9 @@ class File {
   fs::path path_ = fs::temp_directory_path() / "nightjar_series_file_test.csv";
 };
 
-Series series_of(const std::string& text) { return read_series(File(text).path()); }
+Series series_of(const std::string& text) {
+  return read_series(File(text).path());
+}
 
 }  // namespace
 
@@ -40,13 +43,15 @@ TEST_CASE("times in nanoseconds keep all their digits") {
 }
 
 TEST_CASE("commits and dates stay in the order of the file") {
-  const Series series = series_of("position,value\n2026-11-23,1\n2026-11-22,2\n1e3,3\n1000,4\n2026-11-23,5\n");
+  const Series series =
+      series_of("position,value\n2026-11-23,1\n2026-11-22,2\n1e3,3\n1000,4\n2026-11-23,5\n");
   CHECK_FALSE(series.numbers);
   CHECK(series.names == std::vector<std::string>{"2026-11-23", "2026-11-22", "1e3", "1000"});
   CHECK(series.positions[0].runs == std::vector<double>{1, 5});
 }
 
-TEST_CASE("a byte order mark, Windows line ends, quotation marks and a missing header change nothing") {
+TEST_CASE(
+    "a byte order mark, Windows line ends, quotation marks and a missing header change nothing") {
   for (const std::string header : {"", "position,value\r\n", "\"position\", \"value\"\r\n"}) {
     const Series series = series_of("\xEF\xBB\xBF" + header + "1,5\r\n\r\n2,6\r\n");
     CHECK(series.names == std::vector<std::string>{"1", "2"});
@@ -58,9 +63,11 @@ TEST_CASE("a byte order mark, Windows line ends, quotation marks and a missing h
 TEST_CASE("a row that is none is named with its line") {
   const auto refuses = [](const std::string& text, const std::string& words) {
     INFO(text);
-    CHECK_THROWS_WITH(series_of(text), Contains("nightjar_series_file_test.csv, line ") && Contains(words));
+    CHECK_THROWS_WITH(series_of(text),
+                      Contains("nightjar_series_file_test.csv, line ") && Contains(words));
   };
-  refuses("commit,seconds\n1,2\n", "line 1: the value 'seconds' is no number; a header must be 'position,value'");
+  refuses("commit,seconds\n1,2\n",
+          "line 1: the value 'seconds' is no number; a header must be 'position,value'");
   refuses("1,2\n3,x\n", "line 2: the value 'x' is no number");
   refuses("1,2\nposition,value\n", "line 2: ");
   refuses("1,2\n\n3\n", "line 3: a position, a comma and a value are wanted");

@@ -1,7 +1,7 @@
+#include <fstream>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <fstream>
 
 #include "service/cli/csv_file.hpp"
 #include "service/cli/failure.hpp"
@@ -29,10 +29,13 @@ class Folder {
   fs::path path_;
 };
 
-// As benchmarks/dynamo/common.py leaves them: a failed model has batch 0 and a short row filled up with 0.
+// As benchmarks/dynamo/common.py leaves them: a failed model has batch 0 and a short row filled up
+// with 0.
 const char* const kPerformance =
-    "dev,name,batch_size,speedup,abs_latency,compilation_latency,compression_ratio,eager_peak_mem,dynamo_peak_mem,"
-    "calls_captured,unique_graphs,graph_breaks,unique_graph_breaks,autograd_captures,autograd_compiles\n"
+    "dev,name,batch_size,speedup,abs_latency,compilation_latency,compression_ratio,eager_peak_mem,"
+    "dynamo_peak_mem,"
+    "calls_captured,unique_graphs,graph_breaks,unique_graph_breaks,autograd_captures,autograd_"
+    "compiles\n"
     "cuda,BERT_pytorch,16,2.000000,10.500000,30.000000,1.200000,4.0,3.3,1000,2,0,0,0,0\n"
     "cuda,alexnet,128,0.500000,20.000000,10.000000,0.800000,4.0,5.0,20,1,0,0,0,0\n"
     "cuda,dlrm,2048,3.000000,1.000000,50.000000,1.000000,4.0,4.0,20,1,0,0,0,0\n"
@@ -49,7 +52,8 @@ const char* const kAccuracy =
     "cuda,vgg16,4,pass,20,1,0\n";
 const char* const kStem = "inductor_with_cudagraphs_torchbench_amp_training_cuda_h100_";
 
-ModelResult model(const char* name, const char* accuracy, std::optional<double> speedup, double latency) {
+ModelResult model(const char* name, const char* accuracy, std::optional<double> speedup,
+                  double latency) {
   return {{"s", "eval", "cuda", "fp32", "inductor"}, name, accuracy, speedup, latency, {}, {}};
 }
 
@@ -58,13 +62,15 @@ ModelResult model(const char* name, const char* accuracy, std::optional<double> 
 TEST_CASE("A suite is summed up by the dashboard's definitions, the accuracy file found beside") {
   const Folder folder;
   folder.file(std::string(kStem) + "accuracy.csv", kAccuracy);
-  const auto models = read_models({folder.file(std::string(kStem) + "performance.csv", kPerformance)});
+  const auto models =
+      read_models({folder.file(std::string(kStem) + "performance.csv", kPerformance)});
   REQUIRE(models.size() == 7);
   const auto groups = summaries(models);
   REQUIRE(groups.size() == 1);
   CHECK(groups[0].group == Group{"torchbench", "train", "cuda", "amp", "inductor_with_cudagraphs"});
   CHECK(groups[0].models == 7);
-  CHECK(groups[0].passed == 4);  // BERT, alexnet, maml, moco; vgg16 has no row in the performance file
+  CHECK(groups[0].passed ==
+        4);  // BERT, alexnet, maml, moco; vgg16 has no row in the performance file
   CHECK(*groups[0].speedup.value == Approx(std::cbrt(2.0 * .5 * 4)));
   CHECK(groups[0].speedup.models == 3);
   CHECK(*groups[0].compile_seconds.value == Approx(20));  // maml's was not measured
@@ -90,7 +96,8 @@ TEST_CASE("Groups come from the names that runner.py gives its files") {
 
 TEST_CASE("Side by side stand the models that ran on both sides") {
   const std::vector<ModelResult> first{model("a", "pass", 1, 10), model("b", "pass", 1, 10),
-                                       model("c", "fail_accuracy", 1, 10), model("d", "pass", 1, 10)};
+                                       model("c", "fail_accuracy", 1, 10),
+                                       model("d", "pass", 1, 10)};
   const std::vector<ModelResult> beside{model("a", "pass", 1, 5), model("b", "pass", 0, 0),
                                         model("c", "pass", 1, 5), model("e", "pass", 1, 5)};
   const auto both = ratios(first, beside);
@@ -105,10 +112,14 @@ TEST_CASE("Side by side stand the models that ran on both sides") {
 
 TEST_CASE("A file that is none is refused in one line that names it") {
   const Folder folder;
-  for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
-           {"a.csv", ""}, {"b.csv", "x,y\n1,2\n"}, {"c.csv", "dev,name\ncpu,m\n"},
-           {"d.csv", "dev,name,speedup\ncpu,m,fast\n"}, {"e.csv", "name,speedup\nm,1,2\n"},
-           {"f.json", "{\"items\": 3}"}, {"g.csv", "dev,name,speedup\n"}}) {
+  for (const auto& [name, text] :
+       std::vector<std::pair<std::string, std::string>>{{"a.csv", ""},
+                                                        {"b.csv", "x,y\n1,2\n"},
+                                                        {"c.csv", "dev,name\ncpu,m\n"},
+                                                        {"d.csv", "dev,name,speedup\ncpu,m,fast\n"},
+                                                        {"e.csv", "name,speedup\nm,1,2\n"},
+                                                        {"f.json", "{\"items\": 3}"},
+                                                        {"g.csv", "dev,name,speedup\n"}}) {
     CAPTURE(name);
     try {
       read_models({folder.file(name, text)});
@@ -130,15 +141,18 @@ TEST_CASE("Metrics are read from TorchBench's, dynamo's and our own files") {
   "model=maml, test=train, device=cuda, bs=None, extra_args=[], metric=latencies": "not_implemented",
   "model=sam, test=eval, device=cuda, bs=None, extra_args=[], metric=gpu_peak_mem": NaN}})"),
        folder.file(std::string(kStem) + "performance.csv", kPerformance),
-       folder.file("ours.json", R"({"items": [{"workload": "python/m/eval/cpu/fp32/b4/eager", "version": 1,
+       folder.file("ours.json",
+                   R"({"items": [{"workload": "python/m/eval/cpu/fp32/b4/eager", "version": 1,
   "status": "measured", "reason": null, "build": {"version": "2", "commit": "c"}, "machine": {"cpu_model": "x"},
   "metrics": {"latency": {"unit": "s", "location": 2, "low": 1, "high": 3, "cv": 0, "values": [1, 3, null],
                           "runs": [[1, 1, 1], [3], [9]]},
               "leaked_memory": {"unit": "b", "location": 2, "low": 1, "high": 3, "cv": 0, "values": [2, 0], "runs": [[2], [0]]}},
   "output": {"checksum": 1}}]})")});
-  CHECK(metrics.at("model=alexnet, test=eval, device=cuda, bs=None, extra_args=[], metric=latencies") ==
+  CHECK(metrics.at(
+            "model=alexnet, test=eval, device=cuda, bs=None, extra_args=[], metric=latencies") ==
         std::vector{3.5});
-  CHECK(metrics.at("torchbench/dlrm/train/cuda/amp/b2048/inductor_with_cudagraphs abs_latency") == std::vector{1.0});
+  CHECK(metrics.at("torchbench/dlrm/train/cuda/amp/b2048/inductor_with_cudagraphs abs_latency") ==
+        std::vector{1.0});
   CHECK(metrics.at("python/m/eval/cpu/fp32/b4/eager latency") == std::vector{1.0, 3.0});
   for (const auto& [name, values] : metrics) {
     CHECK(name.find("yolov3") == std::string::npos);

@@ -1,11 +1,7 @@
 #include "bisect/git/repository.hpp"
 
-#include <arpa/inet.h>
-#include <catch2/catch.hpp>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -13,6 +9,10 @@
 #include <fstream>
 #include <future>
 #include <sstream>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
 
 using namespace nightjar;
 using namespace nightjar::git;
@@ -40,8 +40,8 @@ class Upstream {
   void git(const std::string& arguments) {
     const auto command = "cd '" + path().string() +
                          "' && GIT_CONFIG_GLOBAL=/dev/null git -c user.name=Ada "
-                         "-c user.email=ada@example.org -c core.autocrlf=false " + arguments +
-                         " > ../output 2>&1";
+                         "-c user.email=ada@example.org -c core.autocrlf=false " +
+                         arguments + " > ../output 2>&1";
     INFO(command);
     REQUIRE(std::system(command.c_str()) == 0);
   }
@@ -208,8 +208,9 @@ TEST_CASE("a remote that says nothing is given up, and readers do not wait for i
 }
 
 TEST_CASE("a name and a password in an address stay out of what is said") {
-  CHECK(without_credentials("cannot fetch https://me:secret@host/a.git: 'https://me@host/a.git/'") ==
-        "cannot fetch https://host/a.git: 'https://host/a.git/'");
+  CHECK(
+      without_credentials("cannot fetch https://me:secret@host/a.git: 'https://me@host/a.git/'") ==
+      "cannot fetch https://host/a.git: 'https://host/a.git/'");
   CHECK(without_credentials("ssh://git@host/a and git@host:a") == "ssh://host/a and git@host:a");
 }
 
@@ -267,7 +268,8 @@ TEST_CASE("a commit has its author, message, time, tree and parents") {
   Upstream upstream;
   const auto first = upstream.commit("first", {{"a.py", "1"}});
   ::setenv("GIT_COMMITTER_DATE", "2026-08-20T07:30:00Z", 1);
-  upstream.git("commit -q --allow-empty --author 'Grace <grace@example.org>' -m 'Say it (#7)' -m why");
+  upstream.git(
+      "commit -q --allow-empty --author 'Grace <grace@example.org>' -m 'Say it (#7)' -m why");
   ::unsetenv("GIT_COMMITTER_DATE");
   const auto second = upstream.head();
   Repository repository(upstream.options());
@@ -287,7 +289,8 @@ TEST_CASE("a commit has its author, message, time, tree and parents") {
 
 TEST_CASE("bytes that are no UTF-8 in a message are replaced") {
   Upstream upstream;
-  upstream.git("-c i18n.commitEncoding=ISO-8859-1 commit -q --allow-empty -m 'caf\xe9 \xc3\xa9t\xc3\xa9'");
+  upstream.git(
+      "-c i18n.commitEncoding=ISO-8859-1 commit -q --allow-empty -m 'caf\xe9 \xc3\xa9t\xc3\xa9'");
   Repository repository(upstream.options());
   repository.fetch();
   CHECK(repository.find(upstream.head())->subject() == "caf\xEF\xBF\xBD \xc3\xa9t\xc3\xa9");
@@ -295,8 +298,9 @@ TEST_CASE("bytes that are no UTF-8 in a message are replaced") {
 
 TEST_CASE("changed paths are added, modified and deleted; a rename is both ends") {
   Upstream upstream;
-  const auto from = upstream.commit("first", {{"torch/a.py", "1"}, {"b.py", "long enough to match"},
-                                              {"same.py", "1"}, {"kind.py", "1"}});
+  const auto from = upstream.commit(
+      "first",
+      {{"torch/a.py", "1"}, {"b.py", "long enough to match"}, {"same.py", "1"}, {"kind.py", "1"}});
   fs::rename(upstream.path() / "b.py", upstream.path() / "c.py");
   fs::remove(upstream.path() / "kind.py");
   fs::create_symlink("same.py", upstream.path() / "kind.py");
@@ -305,11 +309,11 @@ TEST_CASE("changed paths are added, modified and deleted; a rename is both ends"
   repository.fetch();
   std::map<std::string, ChangedPath::Kind> kinds;
   for (const auto& change : repository.changed_paths(from, to)) kinds[change.path] = change.kind;
-  CHECK(kinds == std::map<std::string, ChangedPath::Kind>{
-                     {"torch/a.py", ChangedPath::Kind::modified},
-                     {"b.py", ChangedPath::Kind::deleted},
-                     {"c.py", ChangedPath::Kind::added},
-                     {"kind.py", ChangedPath::Kind::modified}});
+  CHECK(kinds ==
+        std::map<std::string, ChangedPath::Kind>{{"torch/a.py", ChangedPath::Kind::modified},
+                                                 {"b.py", ChangedPath::Kind::deleted},
+                                                 {"c.py", ChangedPath::Kind::added},
+                                                 {"kind.py", ChangedPath::Kind::modified}});
   CHECK(repository.changed_paths(from, from).empty());
   CHECK_THROWS_WITH(repository.changed_paths(from, *CommitSha::parse(std::string(40, 'e'))),
                     Catch::Contains(std::string(40, 'e')));

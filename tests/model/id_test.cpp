@@ -1,9 +1,9 @@
 #include "storage/model/id.hpp"
 
-#include <catch2/catch.hpp>
-
 #include <type_traits>
 #include <unordered_set>
+
+#include <catch2/catch.hpp>
 
 using namespace nightjar;
 

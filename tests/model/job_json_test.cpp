@@ -1,6 +1,7 @@
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <sstream>
+
+#include <catch2/catch.hpp>
 
 #include "storage/model/job.hpp"
 #include "storage/model/json_io.hpp"
@@ -20,7 +21,8 @@ std::string golden(const std::string& name) {
 }
 
 JobSpec sample_spec() {
-  const Sha256 wheel = *Sha256::parse(std::string(64, 'a')), tar = *Sha256::parse(std::string(64, 'b'));
+  const Sha256 wheel = *Sha256::parse(std::string(64, 'a')),
+               tar = *Sha256::parse(std::string(64, 'b'));
   JobSpec spec;
   spec.kind = JobKind::bisect;
   spec.environments = {
@@ -36,8 +38,19 @@ JobSpec sample_spec() {
 }
 
 GpuState sample_gpu() {
-  GpuState gpu{"NVIDIA H100 80GB HBM3", "GPU-0a", "00000000:3B:00.0", "580.65.06", true, 1980, 2619,
-               310.5, 64, 0, true, {}, {}};
+  GpuState gpu{"NVIDIA H100 80GB HBM3",
+               "GPU-0a",
+               "00000000:3B:00.0",
+               "580.65.06",
+               true,
+               1980,
+               2619,
+               310.5,
+               64,
+               0,
+               true,
+               {},
+               {}};
   gpu.clock_events = {ClockEvent::gpu_idle, ClockEvent::hw_thermal_slowdown};
   gpu.others = {{4242, "python3", std::int64_t{1} << 30}};
   return gpu;
@@ -87,8 +100,8 @@ void check_strict(const json& root, const json& good, const json::json_pointer& 
     spoiled[here] = value.is_string() ? json(17) : json("17");
     CHECK_THROWS_AS(spoiled.get<T>(), json::exception);
     const std::string parent = at.empty() ? "" : at.back();
-    const bool free_key = parent == "extra" || parent == "packages" || parent == "samples" ||
-                          parent == "settings";
+    const bool free_key =
+        parent == "extra" || parent == "packages" || parent == "samples" || parent == "settings";
     if (!root.is_object() || free_key) continue;
     json missing = good;
     missing[at].erase(key);

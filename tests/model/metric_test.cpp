@@ -1,8 +1,8 @@
 #include "storage/model/metric.hpp"
 
-#include <catch2/catch.hpp>
-
 #include <set>
+
+#include <catch2/catch.hpp>
 
 using namespace nightjar;
 
@@ -14,12 +14,11 @@ TEST_CASE("every metric is found by its name, which is unique") {
     CHECK_FALSE(metric.unit.empty());
     CHECK((metric.least_change > 0) == (metric.repeatability == Repeatability::slope));
   }
-  CHECK(names == std::set<std::string_view>{"latency", "compile_time", "peak_cpu_memory",
-                                            "memory_after_import", "peak_gpu_memory",
-                                            "leaked_memory", "failures", "cuda_latency",
-                                            "warm_compile_time", "speedup", "unique_graphs",
-                                            "graph_breaks", "recompiles",
-                                            "peak_gpu_memory_reserved", "leaked_gpu_memory"});
+  CHECK(names == std::set<std::string_view>{
+                     "latency", "compile_time", "peak_cpu_memory", "memory_after_import",
+                     "peak_gpu_memory", "leaked_memory", "failures", "cuda_latency",
+                     "warm_compile_time", "speedup", "unique_graphs", "graph_breaks", "recompiles",
+                     "peak_gpu_memory_reserved", "leaked_gpu_memory"});
   CHECK(find_metric("speed") == nullptr);
 }
 

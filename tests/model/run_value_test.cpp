@@ -1,8 +1,9 @@
 #include "storage/model/run_value.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+
+#include <catch2/catch.hpp>
 
 using namespace nightjar;
 

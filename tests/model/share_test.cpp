@@ -1,8 +1,9 @@
 #include "storage/model/share.hpp"
 
-#include <catch2/catch.hpp>
 #include <stdexcept>
 #include <string>
+
+#include <catch2/catch.hpp>
 
 using namespace nightjar;
 
@@ -21,8 +22,10 @@ TEST_CASE("a percentage without its sign is refused with the question whether it
 }
 
 TEST_CASE("what is no share says how one is written") {
-  for (const std::string text : {"", "%", "x", "7 %", "7%%", "0", "0%", "-7%", "nan", "inf", "inf%", "1000%", "7x"}) {
+  for (const std::string text :
+       {"", "%", "x", "7 %", "7%%", "0", "0%", "-7%", "nan", "inf", "inf%", "1000%", "7x"}) {
     INFO(text);
-    CHECK_THROWS_WITH(parse_share(text), Catch::Contains("'" + text + "' is no share; write 7% or 0.07"));
+    CHECK_THROWS_WITH(parse_share(text),
+                      Catch::Contains("'" + text + "' is no share; write 7% or 0.07"));
   }
 }

@@ -19,7 +19,8 @@ TEST_CASE("a workload's name has seven parts") {
 
 TEST_CASE("a variant keeps model, task and device") {
   const auto name = *WorkloadName::parse("python/resnet18/eval/cpu/fp32/b4/eager");
-  CHECK(name.variant("bf16", "bmax", "inductor")->str() == "python/resnet18/eval/cpu/bf16/bmax/inductor");
+  CHECK(name.variant("bf16", "bmax", "inductor")->str() ==
+        "python/resnet18/eval/cpu/bf16/bmax/inductor");
   CHECK(*name.variant("fp32", "b4", "eager") == name);
   CHECK(name.on("cuda")->str() == "python/resnet18/eval/cuda/fp32/b4/eager");
   CHECK_FALSE(name.on("a/b"));

@@ -1,5 +1,5 @@
-// A coordinator as small as it can be, on a real port: hands out jobs, keeps what it is told, and can
-// be told to answer badly.
+// A coordinator as small as it can be, on a real port: hands out jobs, keeps what it is told, and
+// can be told to answer badly.
 #pragma once
 
 #include <atomic>

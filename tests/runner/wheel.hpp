@@ -1,5 +1,5 @@
-// Tiny wheels and overlays of a torch that is a few lines long, with a RECORD that is right unless a
-// test breaks it.
+// Tiny wheels and overlays of a torch that is a few lines long, with a RECORD that is right unless
+// a test breaks it.
 #pragma once
 
 #include <map>
@@ -26,12 +26,12 @@ inline std::string base64url(const std::string& hex) {
 }
 
 inline std::vector<Member> torch_members(const std::string& version, const std::string& commit) {
-  return {{"torch/__init__.py", "from .version import __version__\nimport torch.slow\n", ""},
-          {"torch/version.py",
-           "__version__ = '" + version + "'\ngit_version = '" + commit + "'\n", ""},
-          {"torch/slow.py", "FACTOR = 1\n", ""},
-          {"torch/old.py", "", ""},
-          {"torch-" + version + ".dist-info/METADATA", "Name: torch\n", ""}};
+  return {
+      {"torch/__init__.py", "from .version import __version__\nimport torch.slow\n", ""},
+      {"torch/version.py", "__version__ = '" + version + "'\ngit_version = '" + commit + "'\n", ""},
+      {"torch/slow.py", "FACTOR = 1\n", ""},
+      {"torch/old.py", "", ""},
+      {"torch-" + version + ".dist-info/METADATA", "Name: torch\n", ""}};
 }
 
 inline Member record_of(const std::vector<Member>& members, const std::string& version) {
@@ -48,8 +48,13 @@ inline EnvironmentSpec wheel_environment(const std::filesystem::path& path,
                                          const std::vector<Member>& members,
                                          const std::string& version, const std::string& commit) {
   write_archive(path, true, members);
-  return {BuildId{1}, FileServer::shared().url_of(path), path.filename().string(),
-          digest_of_file(path), {}, version, commit};
+  return {BuildId{1},
+          FileServer::shared().url_of(path),
+          path.filename().string(),
+          digest_of_file(path),
+          {},
+          version,
+          commit};
 }
 
 inline EnvironmentSpec good_wheel(const Scratch& scratch, const std::string& version = "2.15.0",
@@ -64,7 +69,8 @@ inline EnvironmentSpec with_overlay(EnvironmentSpec spec, const std::filesystem:
                                     const std::vector<Member>& members,
                                     std::vector<std::string> removed = {}) {
   write_archive(path, false, members);
-  spec.overlay = OverlaySpec{FileServer::shared().url_of(path), digest_of_file(path), std::move(removed)};
+  spec.overlay =
+      OverlaySpec{FileServer::shared().url_of(path), digest_of_file(path), std::move(removed)};
   return spec;
 }
 

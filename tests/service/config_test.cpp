@@ -1,10 +1,11 @@
 #include "service/config.hpp"
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <regex>
 #include <set>
 #include <sstream>
+
+#include <catch2/catch.hpp>
 
 #include "tests/service/builds/support.hpp"
 #include "tests/support/source_tree.hpp"
@@ -256,7 +257,8 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
        ":6: detection.threshold: 7 is no share; did you mean \"7%\" or 0.07?"},
       {"text for a share", "[detection]\nthreshold = \"7\"\n",
        ":6: detection.threshold: '7' is no share; did you mean 7%?"},
-      {"flag for a share", "[detection]\nthreshold = true\n", ":6: detection.threshold: must be a share"},
+      {"flag for a share", "[detection]\nthreshold = true\n",
+       ":6: detection.threshold: must be a share"},
       {"negative share", "[detection]\nthreshold = -0.07\n",
        ":6: detection.threshold: must be a share"},
       {"share out of range", "[calibration]\nshare = \"60%\"\n",

@@ -1,5 +1,6 @@
-#include <catch2/catch.hpp>
 #include <fstream>
+
+#include <catch2/catch.hpp>
 
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"

@@ -93,7 +93,8 @@ TEST_CASE("a commit's overlay is found by commit, variant and kind") {
 
 TEST_CASE("pages list every build once, newest first") {
   Story story;
-  for (int day = 1; day <= 9; ++day) add_build(story.db, nightly("2026-09-0" + std::to_string(day)));
+  for (int day = 1; day <= 9; ++day)
+    add_build(story.db, nightly("2026-09-0" + std::to_string(day)));
   std::vector<std::int64_t> seen;
   PageRequest request{4, std::nullopt};
   int pages = 0;

@@ -1,7 +1,8 @@
 #include "storage/database.hpp"
 
-#include <catch2/catch.hpp>
 #include <fstream>
+
+#include <catch2/catch.hpp>
 
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
@@ -41,8 +42,15 @@ TEST_CASE("a nested transaction rolls back alone, and its outer one takes it alo
   {
     Transaction outer(db);
     set_note(db, "outer", "1");
-    { Transaction lost(db); set_note(db, "lost", "1"); }
-    { Transaction kept(db); set_note(db, "kept", "1"); kept.commit(); }
+    {
+      Transaction lost(db);
+      set_note(db, "lost", "1");
+    }
+    {
+      Transaction kept(db);
+      set_note(db, "kept", "1");
+      kept.commit();
+    }
     outer.commit();
   }
   CHECK(get_note(db, "outer"));
@@ -117,9 +125,9 @@ TEST_CASE("a full disk is an error and loses nothing") {
   const auto pages = story.db.impl().ask("PRAGMA page_count");
   const auto most = story.db.impl().ask("PRAGMA max_page_count");
   story.db.impl().ask("PRAGMA max_page_count = " + std::to_string(pages + 40));
-  CHECK_THROWS_WITH(store_result(story.db, job.id, job.attempt, large, at(10)),
-                    Catch::Contains("database or disk is full") &&
-                        Catch::Contains("free disk space"));
+  CHECK_THROWS_WITH(
+      store_result(story.db, job.id, job.attempt, large, at(10)),
+      Catch::Contains("database or disk is full") && Catch::Contains("free disk space"));
   CHECK(find_job(story.db, job.id)->state == JobState::leased);
   CHECK(story.db.impl().ask("SELECT count(*) FROM run") == 0);
   CHECK(story.db.impl().ask("SELECT count(*) FROM series") == 0);

@@ -1,7 +1,8 @@
 #include "storage/jobs.hpp"
 
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+
+#include <catch2/catch.hpp>
 
 #include "tests/storage/story.hpp"
 
@@ -184,7 +185,8 @@ TEST_CASE("a job for a build or machine that does not exist is refused") {
   CHECK_FALSE(find_job(story.db, "a"));
 }
 
-TEST_CASE("a runner that begins anew gets its job back at once, and the old process's result no more") {
+TEST_CASE(
+    "a runner that begins anew gets its job back at once, and the old process's result no more") {
   Story story;
   story.queue("a");
   const Job old = *story.claim(0);
@@ -213,7 +215,9 @@ TEST_CASE("a result that the old process left is accepted once, before the job i
   CHECK_FALSE(story.claim(4));
 }
 
-TEST_CASE("restarts are no lost attempts, but a runner that dies of its job does not get it back for ever") {
+TEST_CASE(
+    "restarts are no lost attempts, but a runner that dies of its job does not get it back for "
+    "ever") {
   Story story;
   story.queue("a");
   int now = 0, given = 0;

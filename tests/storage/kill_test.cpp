@@ -1,7 +1,7 @@
+#include <csignal>
 #include <sys/wait.h>
 
 #include <catch2/catch.hpp>
-#include <csignal>
 
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"

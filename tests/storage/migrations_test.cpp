@@ -1,12 +1,12 @@
 #include "storage/migrations.hpp"
 
+#include <csignal>
+#include <regex>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <csignal>
-#include <regex>
 
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
@@ -27,12 +27,13 @@ std::vector<std::string> schema_of(Database& db) {
 
 }  // namespace
 
-// tests/storage/data/version_1.db was written by the first schema with one measured night in it, and
-// is never written again: it stands for every file of that time.
+// tests/storage/data/version_1.db was written by the first schema with one measured night in it,
+// and is never written again: it stands for every file of that time.
 TEST_CASE("a file of the first version is migrated and keeps what it holds") {
   Folder folder;
   const auto path = folder.path / "old.db";
-  std::filesystem::copy_file(nightjar::test::source_tree() / "tests/storage/data/version_1.db", path);
+  std::filesystem::copy_file(nightjar::test::source_tree() / "tests/storage/data/version_1.db",
+                             path);
   CHECK_THROWS_WITH(Database::open_reader(path),
                     Catch::Contains("has schema version 1, 11 is wanted; start nightjard"));
 
@@ -55,7 +56,8 @@ TEST_CASE("a file of the first version is migrated and keeps what it holds") {
 TEST_CASE("before a file is migrated, a backup of its version is made beside it") {
   Folder folder;
   const auto path = folder.path / "old.db";
-  std::filesystem::copy_file(nightjar::test::source_tree() / "tests/storage/data/version_1.db", path);
+  std::filesystem::copy_file(nightjar::test::source_tree() / "tests/storage/data/version_1.db",
+                             path);
   { Database::open_writer(path); }
   {
     const auto backup = connect(path.string() + ".before-v1", Access::write);
@@ -71,7 +73,8 @@ TEST_CASE("before a file is migrated, a backup of its version is made beside it"
 TEST_CASE("without room for a backup nothing is migrated") {
   Folder folder;
   const auto path = folder.path / "old.db";
-  std::filesystem::copy_file(nightjar::test::source_tree() / "tests/storage/data/version_1.db", path);
+  std::filesystem::copy_file(nightjar::test::source_tree() / "tests/storage/data/version_1.db",
+                             path);
   REQUIRE(std::filesystem::file_size(path) > 40960);
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
@@ -82,7 +85,8 @@ TEST_CASE("without room for a backup nothing is migrated") {
     try {
       Database::open_writer(path);
     } catch (const Error& error) {
-      ::_exit(std::string(error.what()).find("no backup could be made") != std::string::npos ? 7 : 1);
+      ::_exit(std::string(error.what()).find("no backup could be made") != std::string::npos ? 7
+                                                                                             : 1);
     }
     ::_exit(0);
   }
@@ -138,8 +142,10 @@ TEST_CASE("what was said of sessions in a note is kept") {
   const Job job = story.measure("a");
   story.db.impl().execute("DROP TABLE session_check; PRAGMA user_version = 6");
   const std::string id = std::to_string(job.id.value);
-  set_note(story.db, "control/" + std::to_string(job.machine.value),
-           R"([{"job": )" + id + R"(, "control": 0.25, "usable": false}, {"job": 77, "control": 1, "usable": true}])");
+  set_note(
+      story.db, "control/" + std::to_string(job.machine.value),
+      R"([{"job": )" + id +
+          R"(, "control": 0.25, "usable": false}, {"job": 77, "control": 1, "usable": true}])");
   migrate(story.db.impl(), 7);
   const auto check = find_check(story.db, job.id);
   REQUIRE(check);
@@ -155,7 +161,8 @@ TEST_CASE("two machine classes that were reported as one issue become one regres
   first.culprit = Culprit{{commit('c')}, .99, 1.25, 1.2, 1.3};
   first.fingerprint = "f1";
   change_regression(story.db, first, {RegressionState::reported, at(30), "{}"});
-  const auto memory = find_series(story.db, story.workload.id, "peak_cpu_memory", story.machine.id, "cpu");
+  const auto memory =
+      find_series(story.db, story.workload.id, "peak_cpu_memory", story.machine.id, "cpu");
   Regression second = first;
   second.machine = intern_machine(story.db, {{}, sha256('2'), {}}).id;
   second.series = {{memory->id, 1.0, 1.2, 1.2, 1.1, 1.3}};
@@ -226,11 +233,11 @@ TEST_CASE("the columns of enums take exactly the enumerators") {
 TEST_CASE("garbage in an enum's column is refused") {
   Story story;
   story.suspect();
-  for (const char* sql : {"UPDATE build SET kind = 'weird'", "UPDATE build SET state = ''",
-                          "UPDATE night SET trigger = 'moon'", "UPDATE night SET state = 'Done'",
-                          "UPDATE job SET kind = 'x'", "UPDATE job SET state = 'x'",
-                          "UPDATE run SET status = 'x'", "UPDATE regression SET state = 'x'",
-                          "UPDATE regression_change SET state = NULL"}) {
+  for (const char* sql :
+       {"UPDATE build SET kind = 'weird'", "UPDATE build SET state = ''",
+        "UPDATE night SET trigger = 'moon'", "UPDATE night SET state = 'Done'",
+        "UPDATE job SET kind = 'x'", "UPDATE job SET state = 'x'", "UPDATE run SET status = 'x'",
+        "UPDATE regression SET state = 'x'", "UPDATE regression_change SET state = NULL"}) {
     INFO(sql);
     CHECK_THROWS_AS(story.db.impl().execute(sql), Error);
   }

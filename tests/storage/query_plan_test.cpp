@@ -58,10 +58,11 @@ void ask_everything(Story& story) {
 
 // Reads of a whole table that stay small, or that end with the page.
 bool is_cheap_scan(const std::string& sql, const std::string& detail) {
-  if (sql.find(" LIMIT ") != std::string::npos && sql.find("DESC") != std::string::npos) return true;
+  if (sql.find(" LIMIT ") != std::string::npos && sql.find("DESC") != std::string::npos)
+    return true;
   if (detail.find(" INDEX ") != std::string::npos) return true;
-  return detail == "SCAN runner" || detail == "SCAN sqlite_master" || detail.starts_with("SCAN json_each") ||
-         detail.starts_with("SCAN newest");
+  return detail == "SCAN runner" || detail == "SCAN sqlite_master" ||
+         detail.starts_with("SCAN json_each") || detail.starts_with("SCAN newest");
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
 #include "storage/regressions.hpp"
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+
+#include <catch2/catch.hpp>
 
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
@@ -84,8 +85,8 @@ TEST_CASE("a change and its evidence are written together or not at all") {
 TEST_CASE("a regression is updated without a change of state") {
   Story story;
   Regression regression = story.suspect();
-  const auto memory = *find_series(story.db, story.workload.id, "peak_cpu_memory", story.machine.id,
-                                   "cpu");
+  const auto memory =
+      *find_series(story.db, story.workload.id, "peak_cpu_memory", story.machine.id, "cpu");
   regression.state = RegressionState::recovered;  // is not written
   regression.issue_number = 17;
   regression.issue_url = "https://example.org/issues/17";
@@ -149,7 +150,10 @@ TEST_CASE("regressions are listed by each filter and by all at once") {
   };
   using Ids = std::vector<RegressionId>;
   CHECK(ids({}) == Ids{second.id, first.id});
-  CHECK(ids({.state = RegressionState::blamed, .metric = {}, .workload_glob = {}, .since = {},
+  CHECK(ids({.state = RegressionState::blamed,
+             .metric = {},
+             .workload_glob = {},
+             .since = {},
              .commit = {}}) == Ids{first.id});
   RegressionFilter filter;
   filter.metric = "latency";

@@ -1,10 +1,10 @@
 #include "storage/restore.hpp"
 
+#include <csignal>
+#include <fstream>
 #include <sys/wait.h>
 
 #include <catch2/catch.hpp>
-#include <csignal>
-#include <fstream>
 
 #include "storage/statement.hpp"
 #include "storage/trouble.hpp"

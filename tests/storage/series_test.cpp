@@ -25,7 +25,8 @@ TEST_CASE("a series' runs come in the order they were made") {
   CHECK(runs[1].build == story.bad.id);
   CHECK(runs[4].job == second.id);
   CHECK(runs[0].wait_share == Approx(0.25));
-  CHECK(find_run(story.db, runs[0].run)->result.samples.at("latency") == std::vector{2.0, 1.0, 1.0});
+  CHECK(find_run(story.db, runs[0].run)->result.samples.at("latency") ==
+        std::vector{2.0, 1.0, 1.0});
   CHECK(runs_of_series(story.db, story.latency().id, NightId{9}, JobKind::screen).empty());
   CHECK(runs_of_job(story.db, story.latency().id, second.id).size() == 4);
 }

@@ -1,6 +1,7 @@
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+
+#include <catch2/catch.hpp>
 
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
@@ -159,7 +160,8 @@ TEST_CASE("profiles of a job's runs are put together by build, and enter no seri
   }
   result.runs.front().profile.reset();
   result.runs.back().profile.reset();
-  REQUIRE(store_result(story.db, job.id, story.claim()->attempt, result, at(9)) == Accepted::stored);
+  REQUIRE(store_result(story.db, job.id, story.claim()->attempt, result, at(9)) ==
+          Accepted::stored);
   const auto profiles = profiles_of_job(story.db, job.id);
   REQUIRE(profiles.size() == 2);
   for (const auto& [build, profile] : profiles) CHECK(profile.runs.size() == 2);

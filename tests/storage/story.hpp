@@ -1,10 +1,9 @@
-// What a storage test begins with: a machine, a runner, two builds, a workload and a night, and short
-// words for what happens to them.
+// What a storage test begins with: a machine, a runner, two builds, a workload and a night, and
+// short words for what happens to them.
 #pragma once
 
-#include <unistd.h>
-
 #include <filesystem>
+#include <unistd.h>
 
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
@@ -15,9 +14,15 @@
 
 namespace nightjar::storage::test {
 
-inline Time at(int seconds) { return Time{std::chrono::seconds{1'780'000'000 + seconds}}; }
-inline CommitSha commit(char digit) { return *CommitSha::parse(std::string(40, digit)); }
-inline Sha256 sha256(char digit) { return *Sha256::parse(std::string(64, digit)); }
+inline Time at(int seconds) {
+  return Time{std::chrono::seconds{1'780'000'000 + seconds}};
+}
+inline CommitSha commit(char digit) {
+  return *CommitSha::parse(std::string(40, digit));
+}
+inline Sha256 sha256(char digit) {
+  return *Sha256::parse(std::string(64, digit));
+}
 
 // A folder of its own for a test's files, gone afterwards.
 struct Folder {
@@ -64,8 +69,13 @@ struct Story {
         night(start_night(bad.id)) {}
 
   Runner enrol(const std::string& name) {
-    return register_runner(db, {{}, name, machine.id, {{"room", "lab"}},
-                                {"python/dlrm/eval/cpu/fp32/b4/eager@1"}, "0.1.0", at(0)});
+    return register_runner(db, {{},
+                                name,
+                                machine.id,
+                                {{"room", "lab"}},
+                                {"python/dlrm/eval/cpu/fp32/b4/eager@1"},
+                                "0.1.0",
+                                at(0)});
   }
   Workload add_workload(const std::string& name) {
     return intern_workload(db, *WorkloadName::parse(name), 1);

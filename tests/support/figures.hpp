@@ -1,4 +1,5 @@
-// Puts a benchmark's table into a document, between `<!-- figures: NAME -->` and `<!-- end of figures -->`.
+// Puts a benchmark's table into a document, between `<!-- figures: NAME -->` and `<!-- end of
+// figures -->`.
 #pragma once
 
 #include <cstdio>
@@ -10,7 +11,8 @@
 namespace nightjar::test {
 
 // Throws std::runtime_error if the document cannot be read or has no such place.
-inline void write_figures(const std::string& file, const std::string& name, const std::string& markdown) {
+inline void write_figures(const std::string& file, const std::string& name,
+                          const std::string& markdown) {
   std::ifstream in(file);
   std::ostringstream all;
   all << in.rdbuf();

@@ -9,8 +9,8 @@
 namespace nightjar::git {
 namespace {
 
-// A name like "c0000000017000…": readable in a failed test, told apart by its first 12 digits as real
-// ones are, and never equal to a tree's.
+// A name like "c0000000017000…": readable in a failed test, told apart by its first 12 digits as
+// real ones are, and never equal to a tree's.
 CommitSha numbered(char kind, std::size_t number) {
   std::array<char, 41> text{};
   std::snprintf(text.data(), text.size(), "%c%010zu%029d", kind, number, 0);

@@ -1,4 +1,5 @@
-// A commit graph that is written down instead of cloned: the double for tests of everything above it.
+// A commit graph that is written down instead of cloned: the double for tests of everything above
+// it.
 #pragma once
 
 #include <map>
@@ -16,8 +17,8 @@ class LiteralGraph final : public CommitGraph {
   // Path to its new content; nullopt deletes it.
   using Changes = std::map<std::string, std::optional<std::string>>;
 
-  // Puts a commit on top of `branch` (made if new) and returns its name, which depends on the number
-  // of commits so far only. Equal files have equal trees. Time goes on by a minute a commit.
+  // Puts a commit on top of `branch` (made if new) and returns its name, which depends on the
+  // number of commits so far only. Equal files have equal trees. Time goes on by a minute a commit.
   CommitSha commit(const std::string& branch, const std::string& message,
                    const Changes& changes = {});
   // The commit that PyTorch's release job makes: on `branch`, with the tree of `main_commit`.

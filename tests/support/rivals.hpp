@@ -1,5 +1,5 @@
-// What others do, in the search's world: plain bisection, and a rule like Pinpoint's. Each returns the cells
-// that it blames. Used by the benchmark of verdicts.
+// What others do, in the search's world: plain bisection, and a rule like Pinpoint's. Each returns
+// the cells that it blames. Used by the benchmark of verdicts.
 #pragma once
 
 #include <map>
@@ -48,8 +48,8 @@ inline JobResult plain_bisection(World& world, int commits, int runs) {
   return out;
 }
 
-// The middle of the widest gap whose ends differ, with levels known without any noise: about as few build
-// attempts as any search can do with.
+// The middle of the widest gap whose ends differ, with levels known without any noise: about as few
+// build attempts as any search can do with.
 inline JobResult midpoints_of_known_levels(World& world, int commits) {
   constexpr double step = .03;
   JobResult out;
@@ -59,7 +59,8 @@ inline JobResult midpoints_of_known_levels(World& world, int commits) {
     int widest = 0, middle = -1;
     for (auto high = std::next(levels.begin()); high != levels.end(); ++high) {
       const auto low = std::prev(high);
-      if (std::abs(high->second - low->second) < step || high->first - low->first <= widest) continue;
+      if (std::abs(high->second - low->second) < step || high->first - low->first <= widest)
+        continue;
       const int candidate = nearest_middle(low->first, high->first, bad);
       if (candidate < 0) continue;
       widest = high->first - low->first;
@@ -78,9 +79,10 @@ inline JobResult midpoints_of_known_levels(World& world, int commits) {
   return out;
 }
 
-// Fewest expected build attempts that find `culprits` (1 or 2) in `cells` equally likely cells when levels are
-// known without noise and an attempt fails with probability `unbuildable`: dynamic programming over where to
-// try next. After a failed attempt two cells are one, told apart no longer; all are taken as alike again.
+// Fewest expected build attempts that find `culprits` (1 or 2) in `cells` equally likely cells when
+// levels are known without noise and an attempt fails with probability `unbuildable`: dynamic
+// programming over where to try next. After a failed attempt two cells are one, told apart no
+// longer; all are taken as alike again.
 inline double fewest_attempts(int cells, std::size_t culprits, double unbuildable) {
   std::vector<double> one(static_cast<std::size_t>(cells) + 1), two(one.size());
   for (std::size_t n = 2; n < one.size(); ++n) {
@@ -89,8 +91,10 @@ inline double fewest_attempts(int cells, std::size_t culprits, double unbuildabl
     for (std::size_t k = 1; k < n; ++k) {
       const auto left = static_cast<double>(k), right = all - left;
       best_one = std::min(best_one, (left * one[k] + right * one[n - k]) / all);
-      best_two = std::min(best_two, (left * (left - 1) / 2 * two[k] + right * (right - 1) / 2 * two[n - k] +
-                                     left * right * (one[k] + one[n - k])) / pairs);
+      best_two = std::min(best_two,
+                          (left * (left - 1) / 2 * two[k] + right * (right - 1) / 2 * two[n - k] +
+                           left * right * (one[k] + one[n - k])) /
+                              pairs);
     }
     one[n] = 1 + unbuildable * one[n - 1] + (1 - unbuildable) * best_one;
     if (n > 2) two[n] = 1 + unbuildable * two[n - 1] + (1 - unbuildable) * best_two;
@@ -117,9 +121,10 @@ inline double kolmogorov_p(std::vector<double> a, std::vector<double> b) {
   return std::clamp(p, 0.0, 1.0);
 }
 
-// Like Pinpoint: neighbours are compared by the smaller p of two tests; different at .01: the middle is
-// built; unclear: attempts are doubled, 10 to 160. Its table of upper thresholds is replaced: a pair is the
-// same when a change of the size sought would give so large a p in 1 % of cases (normal approximation).
+// Like Pinpoint: neighbours are compared by the smaller p of two tests; different at .01: the
+// middle is built; unclear: attempts are doubled, 10 to 160. Its table of upper thresholds is
+// replaced: a pair is the same when a change of the size sought would give so large a p in 1 % of
+// cases (normal approximation).
 inline JobResult pinpoint_like(World& world, int commits, double sought) {
   JobResult out;
   std::map<int, std::vector<double>> values;

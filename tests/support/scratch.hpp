@@ -3,12 +3,11 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <stdlib.h>
-
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <stdlib.h>
 #include <string>
 #include <vector>
 

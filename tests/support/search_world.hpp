@@ -1,5 +1,6 @@
-// The world in which the search is judged: runs with log-normal noise and one-sided outliers, sessions
-// that drift, builds with a layout of their own, commits that do not build. All from one seed.
+// The world in which the search is judged: runs with log-normal noise and one-sided outliers,
+// sessions that drift, builds with a layout of their own, commits that do not build. All from one
+// seed.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,9 @@ struct WorldOptions {
 class World {
  public:
   World(const WorldOptions& options, std::uint64_t seed)
-      : options_(options), random_(seed), levels_(static_cast<std::size_t>(options.commits) + 1),
+      : options_(options),
+        random_(seed),
+        levels_(static_cast<std::size_t>(options.commits) + 1),
         buildable_(levels_.size(), true) {
     double level = 0;
     for (std::size_t i = 0; i < levels_.size(); ++i) {
@@ -100,7 +103,7 @@ class World {
 };
 
 struct JobResult {
-  std::vector<std::pair<int, int>> blamed;  // (last good build, first bad build]
+  std::vector<std::pair<int, int>> blamed;   // (last good build, first bad build]
   std::vector<std::pair<int, int>> smaller;  // located, and not blamed
   bisect::SearchOutcome outcome = bisect::SearchOutcome::inconclusive;
   bool inconclusive = false;
@@ -109,7 +112,8 @@ struct JobResult {
 
 // Drives next_step to its answer, as the service does. `known`: builds and a prior from before.
 inline JobResult search(World& world, int commits, const bisect::SearchPolicy& policy,
-                        bisect::SearchLog* final_log = nullptr, const bisect::SearchLog& known = {}) {
+                        bisect::SearchLog* final_log = nullptr,
+                        const bisect::SearchLog& known = {}) {
   bisect::SearchLog log = known;
   log.commits = commits;
   JobResult out;
@@ -152,9 +156,11 @@ inline JobResult search(World& world, int commits, const bisect::SearchPolicy& p
   }
 }
 
-// As the service searches a night's second workload: with the builds that the first one's search made, and half
-// of the prior on the commits that it blamed. `world` is the second's; attempts and runs are its alone.
-inline JobResult second_search(World& world, int commits, const bisect::SearchPolicy& policy, bool same_culprit) {
+// As the service searches a night's second workload: with the builds that the first one's search
+// made, and half of the prior on the commits that it blamed. `world` is the second's; attempts and
+// runs are its alone.
+inline JobResult second_search(World& world, int commits, const bisect::SearchPolicy& policy,
+                               bool same_culprit) {
   std::vector<Planted> planted = world.planted();
   for (Planted& step : planted)
     if (!same_culprit) step.commit = 1 + (step.commit + commits / 2) % commits;
@@ -165,7 +171,8 @@ inline JobResult second_search(World& world, int commits, const bisect::SearchPo
   known.prior.assign(static_cast<std::size_t>(commits), 1);
   for (const auto& [good, bad] : before.blamed)
     for (int commit = good + 1; commit <= bad; ++commit)
-      known.prior[static_cast<std::size_t>(commit) - 1] = static_cast<double>(commits) / (bad - good);
+      known.prior[static_cast<std::size_t>(commit) - 1] =
+          static_cast<double>(commits) / (bad - good);
   return search(world, commits, policy, nullptr, known);
 }
 

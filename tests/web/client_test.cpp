@@ -1,8 +1,9 @@
 #include "web/client.hpp"
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+
+#include <catch2/catch.hpp>
 
 #include "tests/web/served.hpp"
 #include "web/secret.hpp"

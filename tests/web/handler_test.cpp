@@ -1,6 +1,7 @@
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <latch>
+
+#include <catch2/catch.hpp>
 
 #include "tests/web/served.hpp"
 
@@ -23,7 +24,9 @@ TEST_CASE("A handler may answer later and from another thread, but only once") {
 
 TEST_CASE("A handler that throws is a 500 that says nothing of why") {
   Served served;
-  const Handler throws = [](const Request&, Respond) { throw std::runtime_error("the password is x"); };
+  const Handler throws = [](const Request&, Respond) {
+    throw std::runtime_error("the password is x");
+  };
   served.server->add(route(Method::get, "/inline", throws));
   auto pooled = route(Method::get, "/pooled", throws);
   pooled.executor = served.pool.get_executor();

@@ -1,8 +1,9 @@
 #include "web/secret.hpp"
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+
+#include <catch2/catch.hpp>
 
 using namespace nightjar::web;
 
@@ -33,7 +34,8 @@ TEST_CASE("Tokens are 64 hex digits and differ") {
 }
 
 TEST_CASE("A secret's file that every user of the machine can read is named with what to do") {
-  const auto file = std::filesystem::temp_directory_path() / ("nightjar-secret-" + random_token().substr(0, 12));
+  const auto file =
+      std::filesystem::temp_directory_path() / ("nightjar-secret-" + random_token().substr(0, 12));
   std::ofstream(file) << "hush\n";
   for (const auto& [mode, exposed] : {std::pair{0600, false}, {0640, false}, {0644, true}}) {
     std::filesystem::permissions(file, std::filesystem::perms(mode));

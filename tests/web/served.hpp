@@ -5,8 +5,8 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/read_until.hpp>
 #include <boost/asio/read.hpp>
+#include <boost/asio/read_until.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/write.hpp>
 #include <future>
@@ -20,7 +20,8 @@ namespace nightjar::web {
 
 class Served {
  public:
-  explicit Served(ServerConfig config = {}) : server(std::make_unique<Server>(io, std::move(config))) {}
+  explicit Served(ServerConfig config = {})
+      : server(std::make_unique<Server>(io, std::move(config))) {}
   ~Served() {
     stop();
     pool.join();
@@ -65,8 +66,8 @@ class RawClient {
   RawResponse read(bool head_request = false) {
     RawResponse response;
     boost::system::error_code error;
-    const auto count = boost::asio::read_until(socket_, boost::asio::dynamic_buffer(buffer_),
-                                               "\r\n\r\n", error);
+    const auto count =
+        boost::asio::read_until(socket_, boost::asio::dynamic_buffer(buffer_), "\r\n\r\n", error);
     if (error) return response;
     response.head = buffer_.substr(0, count);
     buffer_.erase(0, count);
@@ -119,7 +120,8 @@ inline Route route(Method method, std::string pattern, Handler handler, Role rol
 }
 
 inline Handler says(std::string text) {
-  return [text = std::move(text)](const Request&, Respond respond) { respond(json_response(text)); };
+  return
+      [text = std::move(text)](const Request&, Respond respond) { respond(json_response(text)); };
 }
 
 inline Handler echoes() {

@@ -1,9 +1,10 @@
 #include "web/server/server.hpp"
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+
+#include <catch2/catch.hpp>
 
 #include "tests/web/served.hpp"
 
@@ -12,7 +13,8 @@ using namespace nightjar::web;
 TEST_CASE("A connection serves one request after the other, pipelined or not") {
   Served served;
   served.server->add(route(Method::get, "/a/{id}", [](const Request& request, Respond respond) {
-    respond(json_response(request.parameters.at("id") + "|" + request.query_value("q").value_or("-")));
+    respond(
+        json_response(request.parameters.at("id") + "|" + request.query_value("q").value_or("-")));
   }));
   served.server->add(route(Method::post, "/echo", echoes()));
   served.start();
@@ -21,7 +23,8 @@ TEST_CASE("A connection serves one request after the other, pipelined or not") {
   CHECK(client.get("/a/x%2Fy%20z?q=1%2B1+2").body == "x/y z|1+1 2");
   client.write(
       "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\none"
-      "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\ntw\r\n1\r\no\r\n0\r\n\r\n"
+      "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+      "chunked\r\n\r\n2\r\ntw\r\n1\r\no\r\n0\r\n\r\n"
       "GET /a/3 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   CHECK(client.read().body == "one");
   CHECK(client.read().body == "two");
@@ -86,8 +89,8 @@ TEST_CASE("A body above the limit of its route is 413, declared or chunked") {
   served.start();
   const std::string body(25u << 20, 'x');
   RawClient declared(served.server->port());
-  declared.write("POST /hook HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(body.size()) +
-                 "\r\n\r\n");
+  declared.write("POST /hook HTTP/1.1\r\nHost: x\r\nContent-Length: " +
+                 std::to_string(body.size()) + "\r\n\r\n");
   CHECK(declared.read().status == 413);  // before a byte of it was sent
   RawClient eager(served.server->port());
   eager.write("POST /hook HTTP/1.1\r\nHost: x\r\nContent-Length: " + std::to_string(body.size()) +
@@ -101,7 +104,8 @@ TEST_CASE("A body above the limit of its route is 413, declared or chunked") {
   CHECK(response.status == 413);
   CHECK(response.has("Connection: close\r\n"));
   RawClient expecting(served.server->port());
-  expecting.write("POST /hook HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  expecting.write(
+      "POST /hook HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
   CHECK(expecting.read().status == 100);
   expecting.write("ok");
   CHECK(expecting.read().body == "ok");
@@ -175,8 +179,8 @@ TEST_CASE("A header's value cannot begin another header") {
 }
 
 TEST_CASE("Files are sent whole or in part") {
-  const auto path = std::filesystem::temp_directory_path() /
-                    ("nightjar-file-" + std::to_string(::getpid()));
+  const auto path =
+      std::filesystem::temp_directory_path() / ("nightjar-file-" + std::to_string(::getpid()));
   std::string bytes;
   for (int i = 0; i < 700000; ++i) bytes += static_cast<char>(i * 7 + i / 256);
   std::ofstream(path, std::ios::binary) << bytes;

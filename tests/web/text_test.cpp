@@ -25,7 +25,8 @@ TEST_CASE("A range is a part of the file, the whole of it, or nothing that it ha
   CHECK(part("bytes=0-0", 10) == std::pair<std::uint64_t, std::uint64_t>{0, 0});
   CHECK(part("bytes=3-100", 10) == std::pair<std::uint64_t, std::uint64_t>{3, 9});
   CHECK(part("bytes=-100", 10) == std::pair<std::uint64_t, std::uint64_t>{0, 9});
-  for (const auto* whole : {"bytes=", "bytes=-", "bytes=5-3", "items=1-2", "bytes=1-2,3-4", "bytes=x-"})
+  for (const auto* whole :
+       {"bytes=", "bytes=-", "bytes=5-3", "items=1-2", "bytes=1-2,3-4", "bytes=x-"})
     CHECK(std::holds_alternative<WholeFile>(parse_range(whole, 10)));
   for (const auto* none : {"bytes=10-", "bytes=-0"})
     CHECK(std::holds_alternative<NoSuchRange>(parse_range(none, 10)));

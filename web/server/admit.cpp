@@ -1,7 +1,6 @@
 // Which requests get to a handler: well-formed, routed, and with a role that suffices.
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
-
 #include <spdlog/spdlog.h>
 
 #include "web/server/connection.hpp"
@@ -12,10 +11,12 @@ namespace {
 
 std::optional<Response> head_problem(ReadOutcome head) {
   switch (head) {
-    case ReadOutcome::ok: return std::nullopt;
+    case ReadOutcome::ok:
+      return std::nullopt;
     case ReadOutcome::head_too_large:
       return problem(431, "Head too large", "The request line and headers exceed the limit.");
-    default: return problem(400, "Malformed request", "The request is not well-formed HTTP.");
+    default:
+      return problem(400, "Malformed request", "The request is not well-formed HTTP.");
   }
 }
 

@@ -1,15 +1,14 @@
 #include "web/server/connection.hpp"
 
-#include <sys/socket.h>
-
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <exception>
+#include <sys/socket.h>
 
-// In every co_await expression of this folder: named variables only, no braces, no lambdas; an ordinary
-// function returns the awaitable. g++ 12 destroys such temporaries twice.
+// In every co_await expression of this folder: named variables only, no braces, no lambdas; an
+// ordinary function returns the awaitable. g++ 12 destroys such temporaries twice.
 namespace nightjar::web {
 namespace asio = boost::asio;
 using std::chrono::steady_clock;
@@ -76,8 +75,8 @@ asio::awaitable<bool> Connection::serve_request(ReadOutcome head) {
     if (outcome == ReadOutcome::closed) co_return false;
     if (outcome == ReadOutcome::body_too_large)
       refused = problem(413, "Body too large",
-                        "The body is larger than the " + std::to_string(limit) +
-                            " bytes that " + request_->path + " accepts.");
+                        "The body is larger than the " + std::to_string(limit) + " bytes that " +
+                            request_->path + " accepts.");
     else if (outcome != ReadOutcome::ok)
       refused = problem(400, "Malformed body", "The body is not well-formed HTTP.");
     unread_ = refused.has_value();
@@ -129,7 +128,9 @@ asio::awaitable<void> Connection::wait() {
   return wake_.async_wait(asio::redirect_error(asio::use_awaitable, ignored_));
 }
 
-void Connection::wake() { wake_.cancel(); }
+void Connection::wake() {
+  wake_.cancel();
+}
 
 void Connection::enter(Phase phase, steady_clock::duration limit) {
   phase_ = phase;

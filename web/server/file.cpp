@@ -1,10 +1,9 @@
 #include "web/server/file.hpp"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <algorithm>
 #include <utility>
 
 namespace nightjar::web {

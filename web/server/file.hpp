@@ -20,7 +20,8 @@ class OpenFile {
   // What is read from now on.
   void select(std::uint64_t offset, std::uint64_t length);
   std::uint64_t left() const { return left_; }
-  // The next bytes, at most `limit`, into `chunk`; empty at the end or when the file became shorter.
+  // The next bytes, at most `limit`, into `chunk`; empty at the end or when the file became
+  // shorter.
   void read(std::string& chunk, std::size_t limit);
 
  private:

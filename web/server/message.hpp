@@ -27,13 +27,13 @@ struct Principal {
 
 struct Request {
   Method method = Method::get;
-  std::string path;                                // decoded, without query
-  std::map<std::string, std::string> parameters;   // {id} of the route's pattern
-  std::map<std::string, std::string> query;        // decoded; the last one of a name wins
-  std::map<std::string, std::string> headers;      // names in lower case
+  std::string path;                               // decoded, without query
+  std::map<std::string, std::string> parameters;  // {id} of the route's pattern
+  std::map<std::string, std::string> query;       // decoded; the last one of a name wins
+  std::map<std::string, std::string> headers;     // names in lower case
   std::string body;
   Principal principal;
-  std::shared_ptr<std::atomic<bool>> gone;         // set once the client has hung up; may be null
+  std::shared_ptr<std::atomic<bool>> gone;  // set once the client has hung up; may be null
 
   std::optional<std::string> header(std::string_view lower_case_name) const;
   std::optional<std::string> query_value(std::string_view name) const;
@@ -44,7 +44,8 @@ struct Response {
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
-  std::optional<std::filesystem::path> file;  // sent instead of body, with its size; Range is honoured
+  std::optional<std::filesystem::path>
+      file;  // sent instead of body, with its size; Range is honoured
 };
 
 Response json_response(std::string body, unsigned status = 200);

@@ -7,7 +7,6 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
-
 #include <limits>
 
 #include "web/text.hpp"
@@ -49,7 +48,9 @@ ReadOutcome Reader::Impl::outcome() const {
 }
 
 Reader::Reader(asio::ip::tcp::socket& socket, std::size_t header_bytes)
-    : impl_(new Impl{socket, header_bytes, boost::beast::flat_buffer(header_bytes + (64u << 10)),
+    : impl_(new Impl{socket,
+                     header_bytes,
+                     boost::beast::flat_buffer(header_bytes + (64u << 10)),
                      std::nullopt,
                      {}}) {}
 Reader::~Reader() = default;
@@ -92,6 +93,8 @@ asio::awaitable<ReadOutcome> Reader::read_body(std::size_t limit) {
   co_return impl_->outcome();
 }
 
-std::string Reader::take_body() { return std::move(impl_->parser->get().body()); }
+std::string Reader::take_body() {
+  return std::move(impl_->parser->get().body());
+}
 
 }  // namespace nightjar::web

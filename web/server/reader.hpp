@@ -1,5 +1,5 @@
-// Reads the requests of one connection, one after the other; hides Beast's parser. Pipelined requests
-// wait in its buffer.
+// Reads the requests of one connection, one after the other; hides Beast's parser. Pipelined
+// requests wait in its buffer.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

@@ -1,4 +1,5 @@
-// Which route answers a path. Patterns are literal segments and {names}; a literal goes before a name.
+// Which route answers a path. Patterns are literal segments and {names}; a literal goes before a
+// name.
 #pragma once
 
 #include <map>

@@ -17,7 +17,9 @@ constexpr std::string_view page_headers =
     "form-action 'none'; frame-ancestors 'none'\r\n"
     "X-Frame-Options: DENY\r\nReferrer-Policy: no-referrer\r\n";
 
-bool has_length(unsigned status) { return status >= 200 && status != 204 && status != 304; }
+bool has_length(unsigned status) {
+  return status >= 200 && status != 204 && status != 304;
+}
 
 void field(std::string& head, std::string_view name, std::string_view value) {
   head.append(name).append(": ");
@@ -149,9 +151,10 @@ asio::awaitable<void> Connection::send_events(std::shared_ptr<EventStream::Impl>
       if (const auto self = weak.lock()) self->wake();
     });
   });
-  head_ = "HTTP/1.1 200 OK\r\nServer: nightjar\r\nContent-Type: text/event-stream\r\n"
-          "Cache-Control: no-store\r\nX-Accel-Buffering: no\r\nConnection: close\r\n\r\n"
-          "retry: 3000\n\n";
+  head_ =
+      "HTTP/1.1 200 OK\r\nServer: nightjar\r\nContent-Type: text/event-stream\r\n"
+      "Cache-Control: no-store\r\nX-Accel-Buffering: no\r\nConnection: close\r\n\r\n"
+      "retry: 3000\n\n";
   error_.clear();
   bool quiet = false;
   while (!error_ && !timed_out_ && !state_->stopping) {

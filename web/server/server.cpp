@@ -96,13 +96,16 @@ Server::Server(asio::io_context& io, ServerConfig config) : impl_(std::make_shar
     acceptor.listen();
     impl_->port = acceptor.local_endpoint().port();
   } catch (const boost::system::system_error& error) {
-    throw std::runtime_error("cannot listen on " + with.address + " port " +
-                             std::to_string(with.port) + ": " + error.code().message() +
-                             "; give another address or port, or end the program that has this one");
+    throw std::runtime_error(
+        "cannot listen on " + with.address + " port " + std::to_string(with.port) + ": " +
+        error.code().message() +
+        "; give another address or port, or end the program that has this one");
   }
 }
 
-Server::~Server() { stop(); }
+Server::~Server() {
+  stop();
+}
 
 void Server::add(Route route) {
   Endpoint endpoint;
@@ -142,7 +145,9 @@ void Server::on_stop(std::function<void()> callback) {
   impl_->state->on_stop.push_back(std::move(callback));
 }
 
-std::uint16_t Server::port() const { return impl_->port; }
+std::uint16_t Server::port() const {
+  return impl_->port;
+}
 
 Server::Counters Server::counters() const {
   const auto& state = *impl_->state;

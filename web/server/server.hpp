@@ -65,8 +65,8 @@ class Server {
   ~Server();
   void add(Route route);
   void add_events(std::string path, Role role, EventStream& stream);
-  void start();                // begins to accept
-  void stop();                 // stops accepting, lets running requests end for a second
+  void start();  // begins to accept
+  void stop();   // stops accepting, lets running requests end for a second
   // Called on the I/O thread when the server stops: for long polls to be answered.
   void on_stop(std::function<void()> callback);
   std::uint16_t port() const;

@@ -1,5 +1,5 @@
-// What a server and its connections share. Internal to web; all of it belongs to the I/O thread but the
-// counters and the pool that reads files.
+// What a server and its connections share. Internal to web; all of it belongs to the I/O thread but
+// the counters and the pool that reads files.
 #pragma once
 
 #include <atomic>

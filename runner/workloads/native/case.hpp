@@ -1,12 +1,11 @@
 // What a model's file is given: its sizes, its inputs and parameters, and the usual kinds of step.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <cmath>
 #include <functional>
 #include <map>
 #include <string>
+#include <torch/torch.h>
 #include <utility>
 
 #include "definition.hpp"

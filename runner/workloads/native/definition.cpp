@@ -51,7 +51,9 @@ Definition find_definition(const std::string& name, std::int64_t version, bool t
   bool own_batch = false;
   for (const auto& item : known.at("items")) {
     const auto listed = split(item.at("name"));
-    if (item.at("kind") != "native" || !std::equal(listed.begin(), listed.begin() + 3, parts.begin())) continue;
+    if (item.at("kind") != "native" ||
+        !std::equal(listed.begin(), listed.begin() + 3, parts.begin()))
+      continue;
     if (!base || listed[5] == parts[5]) base = &item;
     own_batch = own_batch || listed[5] == parts[5];
   }

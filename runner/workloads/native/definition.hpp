@@ -23,8 +23,9 @@ struct UnknownWorkload : std::runtime_error {
 // The names of the native workloads, in the table's order.
 std::vector<std::string> native_names();
 
-// One that the table lists, or a listed one on another device, in another precision or at another batch size.
-// `tiny`: at the table's small sizes. Throws UnknownWorkload, also if the table has another version.
+// One that the table lists, or a listed one on another device, in another precision or at another
+// batch size. `tiny`: at the table's small sizes. Throws UnknownWorkload, also if the table has
+// another version.
 Definition find_definition(const std::string& name, std::int64_t version, bool tiny = false);
 
 }  // namespace nightjar::workloads

@@ -15,23 +15,30 @@ namespace {
 // A template, so that an older LibTorch's event need not have such a member.
 template <class Event>
 void note_elapsed(const Event& begin, const Event& end, std::vector<double>& seconds) {
-  if constexpr (requires { begin.elapsedTime(end); }) seconds.push_back(begin.elapsedTime(end) * 1e-3);
+  if constexpr (requires { begin.elapsedTime(end); })
+    seconds.push_back(begin.elapsedTime(end) * 1e-3);
 }
 
 }  // namespace
 
 // BACKEND_DEFAULT: PyTorch's default event carries no time.
 DeviceClock::DeviceClock(c10::DeviceType device)
-    : device_(device), first_(device, c10::EventFlag::BACKEND_DEFAULT), last_(device, c10::EventFlag::BACKEND_DEFAULT) {}
+    : device_(device),
+      first_(device, c10::EventFlag::BACKEND_DEFAULT),
+      last_(device, c10::EventFlag::BACKEND_DEFAULT) {}
 
 c10::Stream DeviceClock::stream() const {
   const c10::impl::VirtualGuardImpl guard(device_);
   return guard.getStream(guard.getDevice());
 }
 
-void DeviceClock::begin() { first_.record(stream()); }
+void DeviceClock::begin() {
+  first_.record(stream());
+}
 
-void DeviceClock::end() { last_.record(stream()); }
+void DeviceClock::end() {
+  last_.record(stream());
+}
 
 void DeviceClock::observe() {
   note_elapsed(first_, last_, seconds_);

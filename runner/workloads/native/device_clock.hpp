@@ -1,9 +1,8 @@
-// Times iterations on a CUDA device by its own events, beside the wall's clock, and reads what its caching allocator
-// holds. Used by run.cpp; python/device_clock.py is the same in Python.
+// Times iterations on a CUDA device by its own events, beside the wall's clock, and reads what its
+// caching allocator holds. Used by run.cpp; python/device_clock.py is the same in Python.
 #pragma once
 
 #include <c10/core/Event.h>
-
 #include <cstdint>
 #include <vector>
 
@@ -19,8 +18,9 @@ class DeviceClock {
   void begin();
   void end();
 
-  // To be called once after each iteration, when the device is synchronised and outside the iteration's time. What a
-  // LibTorch has no common interface for is not noted: 1.13 has neither, allocators have one since 2.9.
+  // To be called once after each iteration, when the device is synchronised and outside the
+  // iteration's time. What a LibTorch has no common interface for is not noted: 1.13 has neither,
+  // allocators have one since 2.9.
   void observe();
 
   // What was noted, from the iteration `since` on, but for the peaks.

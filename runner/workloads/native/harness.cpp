@@ -9,15 +9,15 @@ namespace nightjar::workloads {
 namespace {
 using Clock = std::chrono::steady_clock;
 
-constexpr int kChecksumAt = 5;  // iterations, warm-up included: so that time cannot change it
-constexpr int kSlowPeakAt = 16;  // where iterations take over a second: the fewest that a run has
+constexpr int kChecksumAt = 5;    // iterations, warm-up included: so that time cannot change it
+constexpr int kSlowPeakAt = 16;   // where iterations take over a second: the fewest that a run has
 constexpr int kClean = 10;        // undisturbed iterations that measuring goes on for ...
 constexpr double kPatience = 12;  // ... up to this multiple of the time asked for
 
 }  // namespace
 
-Measurement measure(const Steps& steps, int min_iterations, double seconds,
-                    double fastest_probe, double slow) {
+Measurement measure(const Steps& steps, int min_iterations, double seconds, double fastest_probe,
+                    double slow) {
   Measurement measurement;
   Loop loop(static_cast<std::int64_t>(fastest_probe * 1e9));
   const auto iterate = [&](const std::function<void()>& step) {

@@ -9,8 +9,8 @@
 namespace nightjar::workloads {
 
 // `iterate` is one iteration, devices synchronised. `iterate_and_keep` is one too; what it returns
-// computes the checksum of its result, later and outside the timed span. `observe`, if any, is called after
-// each iteration, outside the timed span too.
+// computes the checksum of its result, later and outside the timed span. `observe`, if any, is
+// called after each iteration, outside the timed span too.
 struct Steps {
   std::function<void()> iterate;
   std::function<std::function<double()>()> iterate_and_keep;

@@ -1,9 +1,9 @@
-// What lies in memory before an iteration: noted for a profile only, so that a measured run keeps no tensor for it.
+// What lies in memory before an iteration: noted for a profile only, so that a measured run keeps
+// no tensor for it.
 #pragma once
 
-#include <torch/torch.h>
-
 #include <set>
+#include <torch/torch.h>
 #include <vector>
 
 namespace nightjar::workloads {

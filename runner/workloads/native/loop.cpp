@@ -45,13 +45,16 @@ void Loop::iterate(const std::function<void()>& step) {
   columns_[kProbe][at + 1] = probe_.read_ns();
 }
 
-bool Loop::slow() const { return spent_ >= kSlow; }
+bool Loop::slow() const {
+  return spent_ >= kSlow;
+}
 
 bool Loop::warm() const {
   if (done_ < 1 + kAgree) return false;
   if (done_ >= kWarmupCap || slow()) return true;
   std::vector<double> own;
-  for (auto at = static_cast<std::size_t>(done_ - kAgree); at < static_cast<std::size_t>(done_); ++at)
+  for (auto at = static_cast<std::size_t>(done_ - kAgree); at < static_cast<std::size_t>(done_);
+       ++at)
     own.push_back(static_cast<double>(columns_[kLatency][at] - columns_[kWait][at]));
   const auto [low, high] = std::minmax_element(own.begin(), own.end());
   return *high - *low <= kWithin * median(own);
@@ -59,7 +62,8 @@ bool Loop::warm() const {
 
 void Loop::slow_down(double share) {
   const auto& latency = columns_[kLatency];
-  const std::vector<double> last(latency.begin() + std::max(0, done_ - kAgree), latency.begin() + done_);
+  const std::vector<double> last(latency.begin() + std::max(0, done_ - kAgree),
+                                 latency.begin() + done_);
   pause_ = std::chrono::nanoseconds(static_cast<std::int64_t>(share * median(last)));
 }
 

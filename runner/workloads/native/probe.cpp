@@ -8,8 +8,8 @@ namespace nightjar::workloads {
 namespace {
 using Clock = std::chrono::steady_clock;
 
-// Some 30 µs in registers only, of four independent chains that keep a core's units busy. The compiler
-// sees nothing of it that it could leave out.
+// Some 30 µs in registers only, of four independent chains that keep a core's units busy. The
+// compiler sees nothing of it that it could leave out.
 void work() {
   std::uint64_t a = 1, b = 2, c = 3, d = 4;
   for (std::uint64_t i = 0; i < 25'000; ++i) {
@@ -27,7 +27,8 @@ std::int64_t Probe::read_ns() {
   work();  // the second of two has its code in the cache
   const auto begin = Clock::now();
   work();
-  const auto took = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
+  const auto took =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
   const std::int64_t ns = std::max<std::int64_t>(1, took);
   fastest_ns_ = fastest_ns_ == 0 ? ns : std::min(fastest_ns_, ns);
   return ns;

@@ -1,6 +1,6 @@
-// A fixed piece of work that shows how fast the core is just now; python/probe.py is the same in Python.
-// Something else that shares the core (another hardware thread, another guest of the host) slows it down
-// and is seen by no counter of this system.
+// A fixed piece of work that shows how fast the core is just now; python/probe.py is the same in
+// Python. Something else that shares the core (another hardware thread, another guest of the host)
+// slows it down and is seen by no counter of this system.
 #pragma once
 
 #include <cstdint>

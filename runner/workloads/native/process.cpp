@@ -1,20 +1,20 @@
 #include "process.hpp"
 
-#include <fcntl.h>
-#include <malloc.h>
-#include <sched.h>
-#include <unistd.h>
-
 #include <array>
 #include <cstdlib>
 #include <ctime>
+#include <fcntl.h>
 #include <fstream>
+#include <malloc.h>
+#include <sched.h>
 #include <string>
+#include <unistd.h>
 
 namespace nightjar::workloads {
 namespace {
 constexpr int kMmapFrom = 32 << 20, kTrimAbove = 1 << 30;  // bytes, see steady_allocator
-constexpr const char* kOwnThreshold = "MALLOC_MMAP_THRESHOLD_";  // glibc's variable, see steady_allocator
+constexpr const char* kOwnThreshold =
+    "MALLOC_MMAP_THRESHOLD_";  // glibc's variable, see steady_allocator
 
 // The second number of a one-line file, 0 if it cannot be read.
 std::int64_t second_field(int file) {
@@ -75,8 +75,7 @@ std::map<std::string, std::string> settings(int threads) {
       {"omp_wait_policy", given("OMP_WAIT_POLICY", "default")},
       {"allocator", "glibc, mmap from " + std::to_string(kMmapFrom >> 20) + " MiB, trim above " +
                         std::to_string(kTrimAbove >> 20) + " MiB"},
-      {"cuda_allocator",
-       given("PYTORCH_ALLOC_CONF", given("PYTORCH_CUDA_ALLOC_CONF", "default"))}};
+      {"cuda_allocator", given("PYTORCH_ALLOC_CONF", given("PYTORCH_CUDA_ALLOC_CONF", "default"))}};
   if (const char* own = std::getenv(kOwnThreshold))
     record["allocator"] = std::string("glibc, ") + kOwnThreshold + "=" + own;
   if (const char* library = std::getenv("LD_PRELOAD")) record["preloaded"] = library;

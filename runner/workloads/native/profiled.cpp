@@ -1,8 +1,11 @@
-// The native workloads as a library that Python loads (python/adapters/native.py), since the profiler is there: its
-// watchers see what LibTorch does for whoever calls it. One workload a process. Operators of torch.ops:
+// The native workloads as a library that Python loads (python/adapters/native.py), since the
+// profiler is there: its watchers see what LibTorch does for whoever calls it. One workload a
+// process. Operators of torch.ops:
 //   nightjar::make(workload, version, seed, threads, sizes)
-//   nightjar::kept(part)       tensors that lie in memory before an iteration, by the profile's names of their parts
-// An iteration is a plain function, since a watcher of operators would keep autograd from those within one.
+//   nightjar::kept(part)       tensors that lie in memory before an iteration, by the profile's
+//   names of their parts
+// An iteration is a plain function, since a watcher of operators would keep autograd from those
+// within one.
 #include <torch/library.h>
 
 #include "case.hpp"
@@ -27,7 +30,8 @@ std::vector<torch::Tensor> optimizer_state() {
       add_state<torch::optim::AdamParamState>(tensors, *state);
       add_state<torch::optim::AdamWParamState>(tensors, *state);
       auto* momentum = dynamic_cast<torch::optim::SGDParamState*>(state.get());
-      if (momentum && momentum->momentum_buffer().defined()) tensors.push_back(momentum->momentum_buffer());
+      if (momentum && momentum->momentum_buffer().defined())
+        tensors.push_back(momentum->momentum_buffer());
     }
   return tensors;
 }
@@ -50,8 +54,8 @@ std::vector<torch::Tensor> kept_of(const std::string& part) {
 }
 
 // Why there is none of that name here; empty: it is made.
-std::string make(const std::string& workload, std::int64_t version, std::int64_t seed, std::int64_t threads,
-                 const c10::Dict<std::string, std::int64_t>& sizes) try {
+std::string make(const std::string& workload, std::int64_t version, std::int64_t seed,
+                 std::int64_t threads, const c10::Dict<std::string, std::int64_t>& sizes) try {
   TORCH_CHECK(!kept, "a workload was made already");
   kept = new Kept;  // never deleted: at exit LibTorch may be gone before
   Request request;

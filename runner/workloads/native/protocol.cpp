@@ -1,10 +1,9 @@
 #include "protocol.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 namespace nightjar::workloads {
 namespace {

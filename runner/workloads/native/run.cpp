@@ -2,12 +2,11 @@
 
 #include <ATen/Context.h>
 #include <dlfcn.h>
-#include <torch/cuda.h>
-#include <torch/version.h>
-
 #include <filesystem>
 #include <fstream>
 #include <new>
+#include <torch/cuda.h>
+#include <torch/version.h>
 
 #include "case.hpp"
 #include "device_clock.hpp"
@@ -73,7 +72,8 @@ Ready identity() {
 Prepared prepare(const Request& request, const Definition& definition, bool timed) {
   const bool is_cuda = definition.device == "cuda";
   if (is_cuda && !torch::cuda::is_available()) throw Unavailable("no CUDA device");
-  if (definition.precision == "amp") throw Unavailable("the native workloads have fp32 and bf16, and no amp");
+  if (definition.precision == "amp")
+    throw Unavailable("the native workloads have fp32 and bf16, and no amp");
   const auto maker = makers().find(definition.model);
   if (maker == makers().end()) throw Unavailable("this program has no model " + definition.model);
   at::set_num_threads(request.threads);
@@ -82,7 +82,8 @@ Prepared prepare(const Request& request, const Definition& definition, bool time
   Case made_for(definition, request.seed);
   const Step step = maker->second(made_for);
   if (!definition.own_batch && !made_for.batch.was_read())
-    throw Unavailable(definition.model + "/" + definition.task + " does the same work at every batch size");
+    throw Unavailable(definition.model + "/" + definition.task +
+                      " does the same work at every batch size");
   // Whatever the constructors drew: both twins draw the same from here on.
   torch::manual_seed(request.seed);
   if (!is_cuda) return {steps_of(step), made_for.parameters(), nullptr};

@@ -24,8 +24,9 @@ std::vector<PlannedRun> with_controls(std::vector<PlannedRun> order) {
 
 // Which glob selects it first; the list's size if none does.
 std::size_t place_of(const WorkloadName& name, const std::vector<std::string>& globs) {
-  const auto found = std::find_if(globs.begin(), globs.end(),
-                                  [&](const std::string& glob) { return glob_match(glob, name.str()); });
+  const auto found = std::find_if(globs.begin(), globs.end(), [&](const std::string& glob) {
+    return glob_match(glob, name.str());
+  });
   return static_cast<std::size_t>(found - globs.begin());
 }
 
@@ -111,8 +112,8 @@ std::vector<Job> plan_screen(const Night& night, const EnvironmentSpec& environm
     const auto flush = [&] {
       if (group.empty()) return;
       Job job;
-      job.key = "night:" + std::to_string(night.id.value) + "/machine:" +
-                std::to_string(machine.value) + "/screen:" + std::to_string(index++);
+      job.key = "night:" + std::to_string(night.id.value) +
+                "/machine:" + std::to_string(machine.value) + "/screen:" + std::to_string(index++);
       job.night = night.id;
       job.machine = machine;
       job.spec.kind = JobKind::screen;

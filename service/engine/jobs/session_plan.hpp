@@ -1,5 +1,5 @@
-// The order of runs in a session, as pure functions: what is compared is interleaved, so that a drift
-// of the machine meets both sides alike; control runs stand at both ends and in the middle.
+// The order of runs in a session, as pure functions: what is compared is interleaved, so that a
+// drift of the machine meets both sides alike; control runs stand at both ends and in the middle.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@
 
 namespace nightjar::service {
 
-// Rounds over all workloads on environment 0, each round one workload further on; workload i takes part
-// in the first runs[i] rounds.
+// Rounds over all workloads on environment 0, each round one workload further on; workload i takes
+// part in the first runs[i] rounds.
 std::vector<PlannedRun> screen_order(std::span<const int> runs);
 // `pairs` runs of environments 0 and 1 of workload 0, alternately 0 1 and 1 0.
 std::vector<PlannedRun> pair_order(int pairs);
@@ -31,8 +31,9 @@ bool can_run_any(const Runner& runner, const std::vector<std::string>& globs);
 std::optional<Workload> announced_workload(std::string_view text);
 
 // One session for each machine class and group of workloads that a live runner can run and the
-// configuration selects, in the order of its globs: what the first one selects is measured first. Keys depend on night and content only: planning twice changes nothing.
-// `runs`: how many of a workload on a machine class.
+// configuration selects, in the order of its globs: what the first one selects is measured first.
+// Keys depend on night and content only: planning twice changes nothing. `runs`: how many of a
+// workload on a machine class.
 using RunsOf = std::function<int(MachineId machine, const std::string& workload, int version)>;
 std::vector<Job> plan_screen(const Night& night, const EnvironmentSpec& environment,
                              std::span<const Runner> live, const Config::NightConfig& config,

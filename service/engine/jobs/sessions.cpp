@@ -46,8 +46,8 @@ std::string percent(double share) {
   return text;
 }
 
-// The controls of usable sessions. Void sessions in a row that agree are no accident: the machine has
-// another level now, and its history begins with them.
+// The controls of usable sessions. Void sessions in a row that agree are no accident: the machine
+// has another level now, and its history begins with them.
 class History {
  public:
   void add(double control, bool usable) {
@@ -84,7 +84,8 @@ std::string key_of_repeat(const std::string& key, int repeat) {
 }
 
 Settled void_for_good(const Job& job, const SessionCheck& check) {
-  return {Settled::State::failed, job, "the session was void three times: " + check.reason, kRepeats};
+  return {Settled::State::failed, job, "the session was void three times: " + check.reason,
+          kRepeats};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Was the machine itself when it measured? A session whose control is off, whose CPU was stolen, or whose
-// GPU was throttled, is void: it is measured again, never averaged in.
+// Was the machine itself when it measured? A session whose control is off, whose CPU was stolen, or
+// whose GPU was throttled, is void: it is measured again, never averaged in.
 #pragma once
 
 #include <string>

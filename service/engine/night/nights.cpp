@@ -5,13 +5,13 @@
 #include <set>
 
 #include "service/builds/overlay.hpp"
+#include "service/engine/jobs/live_runners.hpp"
+#include "service/engine/jobs/session_plan.hpp"
+#include "service/engine/jobs/sessions.hpp"
 #include "service/engine/trust/calibration.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/verdict/levels.hpp"
-#include "service/engine/jobs/live_runners.hpp"
 #include "service/engine/verdict/screening.hpp"
-#include "service/engine/jobs/session_plan.hpp"
-#include "service/engine/jobs/sessions.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
@@ -23,7 +23,7 @@ namespace nightjar::service {
 namespace {
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 12h;       // how long a night waits for a new build
+constexpr auto kPatience = 12h;        // how long a night waits for a new build
 constexpr auto kRunnerPatience = 24h;  // and a measuring one for a runner
 
 void announce(Desk& desk, const Night& night) {
@@ -123,7 +123,8 @@ std::string unconfirmed_text(Desk& desk, const Night& night) {
     open += regression.state == RegressionState::unconfirmed;
   if (open == 0) return {};
   return (night.reason.empty() ? "" : night.reason + "; ") + std::to_string(open) +
-         (open == 1 ? " suspicion" : " suspicions") + " could not be confirmed: see the unconfirmed regressions";
+         (open == 1 ? " suspicion" : " suspicions") +
+         " could not be confirmed: see the unconfirmed regressions";
 }
 
 bool advance_judging(Desk& desk, Night& night) {
@@ -167,8 +168,8 @@ bool start_scheduled_night(Desk& desk) {
   night.trigger = NightTrigger::schedule;
   night.started_at = now;
   night = storage::add_night(desk.db, night);
-  storage::add_audit(desk.db, {0, now, "schedule", "start-night",
-                               "night/" + std::to_string(night.id.value)});
+  storage::add_audit(
+      desk.db, {0, now, "schedule", "start-night", "night/" + std::to_string(night.id.value)});
   transaction.commit();
   announce(desk, night);
   return true;

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "service/engine/verdict/levels.hpp"
 #include "service/engine/outcome/report_facts.hpp"
+#include "service/engine/verdict/levels.hpp"
 #include "storage/builds.hpp"
 #include "storage/marks.hpp"
 #include "storage/nights.hpp"

@@ -10,8 +10,8 @@
 #include "service/builds/overlay.hpp"
 #include "service/builds/wheel.hpp"
 #include "service/engine/search/boundary_profiles.hpp"
-#include "service/engine/verdict/levels.hpp"
 #include "service/engine/search/search_log.hpp"
+#include "service/engine/verdict/levels.hpp"
 #include "storage/builds.hpp"
 #include "storage/calibration.hpp"
 #include "storage/jobs.hpp"
@@ -60,14 +60,14 @@ void add_overlays(Desk& desk, const Bisection& bisection, ReportInput& input) {
   const auto bad = storage::find_build(desk.db, bisection.bad);
   if (!good || !bad) return;
   const auto& commits = bisection.commits;
-  const auto first_native = std::find_if_not(commits.begin(), commits.end(), [&](const CommitSha& commit) {
-    return can_be_laid_over(desk, *good, commit);
-  });
+  const auto first_native = std::find_if_not(
+      commits.begin(), commits.end(),
+      [&](const CommitSha& commit) { return can_be_laid_over(desk, *good, commit); });
   if (first_native != commits.begin()) input.over_good = *std::prev(first_native);
   if (first_native == commits.end()) return;
-  const auto last_native = std::find_if_not(commits.rbegin(), commits.rend(), [&](const CommitSha& commit) {
-    return can_be_laid_over(desk, *bad, commit);
-  });
+  const auto last_native = std::find_if_not(
+      commits.rbegin(), commits.rend(),
+      [&](const CommitSha& commit) { return can_be_laid_over(desk, *bad, commit); });
   if (last_native != commits.rbegin()) input.over_bad = *std::prev(last_native);
 }
 
@@ -93,8 +93,11 @@ std::vector<ReportTested> tested_facts(Desk& desk, const Bisection& bisection,
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto reason = untestable.find(static_cast<int>(i));
     if (values[i].empty() && reason == untestable.end()) continue;
-    ReportTested tested{bisection.commits[i], commit_facts(desk, bisection.commits[i]).subject,
-                        static_cast<int>(values[i].size()), {}, ""};
+    ReportTested tested{bisection.commits[i],
+                        commit_facts(desk, bisection.commits[i]).subject,
+                        static_cast<int>(values[i].size()),
+                        {},
+                        ""};
     if (!values[i].empty() && good > 0) tested.ratio = bisect::hodges_lehmann(values[i]) / good;
     if (reason != untestable.end()) tested.untestable = reason->second;
     list.push_back(std::move(tested));
@@ -131,8 +134,8 @@ std::optional<std::map<std::string, std::string>> requirements_of(Desk& desk, Bu
   }
 }
 
-// Both ends are measured in one session with one Python and its packages: what can differ is what the
-// wheels themselves ask for.
+// Both ends are measured in one session with one Python and its packages: what can differ is what
+// the wheels themselves ask for.
 std::optional<std::vector<ReportDifference>> differences(Desk& desk, const Regression& regression) {
   const auto good = requirements_of(desk, regression.good);
   const auto bad = requirements_of(desk, regression.bad);
@@ -220,8 +223,8 @@ std::vector<ReportSeries> series_facts(Desk& desk, const std::vector<AffectedSer
   for (const AffectedSeries& one : affected) {
     const auto series = storage::find_series(desk.db, one.series);
     if (!series) continue;
-    list.push_back({series->workload_name.str(), series->metric, one.before, one.after, one.ratio, one.low,
-                    one.high});
+    list.push_back({series->workload_name.str(), series->metric, one.before, one.after, one.ratio,
+                    one.low, one.high});
     machines.push_back(series->machine);
   }
   std::set<MachineId> classes(machines.begin(), machines.end());

@@ -10,15 +10,15 @@
 
 namespace nightjar::service {
 
-// The rows of an issue or comment. Each names its machine class if these, and the one `beside` them,
-// are of several.
+// The rows of an issue or comment. Each names its machine class if these, and the one `beside`
+// them, are of several.
 std::vector<ReportSeries> series_facts(Desk& desk, const std::vector<AffectedSeries>& affected,
                                        std::optional<MachineId> beside = {});
 
 ReportInput report_facts(Desk& desk, const Regression& regression);
 
 // Commits between the last bad nightly and `good_again`, the first that was good; empty if unknown.
-std::vector<ReportCommit> commits_that_may_have_repaired(Desk& desk, const Regression& regression,
-                                                         const std::optional<CommitSha>& good_again);
+std::vector<ReportCommit> commits_that_may_have_repaired(
+    Desk& desk, const Regression& regression, const std::optional<CommitSha>& good_again);
 
 }  // namespace nightjar::service

@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "bisect/evidence/evidence.hpp"
-#include "service/engine/search/boundary_profiles.hpp"
 #include "service/engine/outcome/follow_up.hpp"
-#include "service/engine/verdict/levels.hpp"
-#include "service/engine/policy.hpp"
 #include "service/engine/outcome/report_facts.hpp"
+#include "service/engine/policy.hpp"
+#include "service/engine/search/boundary_profiles.hpp"
+#include "service/engine/verdict/levels.hpp"
 #include "service/report/report.hpp"
 #include "storage/builds.hpp"
 #include "storage/nights.hpp"
@@ -44,15 +44,16 @@ void queue_issue(Desk& desk, const Regression& regression) {
   message.created_at = desk.clock.now();
   storage::Transaction transaction(desk.db);
   storage::add_message(desk.db, message);
-  storage::change_regression(desk.db, regression,
-                             {RegressionState::reported, desk.clock.now(),
-                              nlohmann::json{{"title", issue.title}}.dump()});
+  storage::change_regression(
+      desk.db, regression,
+      {RegressionState::reported, desk.clock.now(), nlohmann::json{{"title", issue.title}}.dump()});
   transaction.commit();
   announce(desk, regression, RegressionState::reported);
 }
 
 // The newest `count` accepted levels of a series after the regression's night, newest first.
-std::vector<Level> later_levels(Desk& desk, const AffectedSeries& affected, NightId night, int count) {
+std::vector<Level> later_levels(Desk& desk, const AffectedSeries& affected, NightId night,
+                                int count) {
   constexpr NightId kEver{1ll << 60};
   std::vector<Level> levels = storage::levels_before(desk.db, affected.series, kEver, count);
   std::erase_if(levels, [&](const Level& level) { return level.night <= night; });
@@ -107,7 +108,7 @@ void close(Desk& desk, const Regression& regression) {
       desk.db, regression,
       {RegressionState::recovered, desk.clock.now(),
        evidence::of_reason("every affected series has been back at its level for " +
-                      std::to_string(desk.config.report.recovered_nights) + " nights")});
+                           std::to_string(desk.config.report.recovered_nights) + " nights")});
   transaction.commit();
   announce(desk, regression, RegressionState::recovered);
 }
@@ -129,9 +130,10 @@ bool watch_recovery(Desk& desk) {
   bool changed = false;
   for (const Regression& regression :
        storage::regressions_in_state(desk.db, RegressionState::reported)) {
-    const bool back = std::all_of(
-        regression.series.begin(), regression.series.end(),
-        [&](const AffectedSeries& affected) { return has_recovered(desk, affected, regression.night); });
+    const bool back = std::all_of(regression.series.begin(), regression.series.end(),
+                                  [&](const AffectedSeries& affected) {
+                                    return has_recovered(desk, affected, regression.night);
+                                  });
     if (!back) continue;
     close(desk, regression);
     changed = true;

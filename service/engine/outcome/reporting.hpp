@@ -1,13 +1,13 @@
-// From blamed to reported to recovered: queues the issue when a night's searches are over, closes it when
-// the level is back.
+// From blamed to reported to recovered: queues the issue when a night's searches are over, closes
+// it when the level is back.
 #pragma once
 
 #include "service/engine/desk.hpp"
 
 namespace nightjar::service {
 
-// One issue a cause, queued in the transaction that makes it `reported`; waits until all that this night
-// saw on the machine class is explained, so that the issue names every series.
+// One issue a cause, queued in the transaction that makes it `reported`; waits until all that this
+// night saw on the machine class is explained, so that the issue names every series.
 bool report_blamed(Desk& desk);
 // Closes what has been good for `recovered_nights` nights.
 bool watch_recovery(Desk& desk);

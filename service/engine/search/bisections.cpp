@@ -5,11 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "bisect/evidence/evidence.hpp"
 #include "bisect/search.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/engine/search/blame.hpp"
 #include "service/engine/search/commit_builds.hpp"
-#include "bisect/evidence/evidence.hpp"
 #include "service/engine/search/search_jobs.hpp"
 #include "service/engine/search/search_log.hpp"
 #include "storage/builds.hpp"
@@ -19,9 +19,9 @@
 namespace nightjar::service {
 namespace {
 
-constexpr int kBarrenSessions = 3;          // so many in a row without a run end the search
-constexpr int kDisturbedSessions = 25;      // or so many on a machine that was never undisturbed
-constexpr double kKnownCulpritMass = .5;    // prior share of commits that this night blamed already
+constexpr int kBarrenSessions = 3;        // so many in a row without a run end the search
+constexpr int kDisturbedSessions = 25;    // or so many on a machine that was never undisturbed
+constexpr double kKnownCulpritMass = .5;  // prior share of commits that this night blamed already
 
 void announce(Desk& desk, const Bisection& bisection, std::string_view what) {
   desk.publish("bisection", nlohmann::json{{"id", bisection.id.value},
@@ -60,8 +60,8 @@ std::vector<double> prior_of(Desk& desk, const Bisection& bisection, const Regre
     (blamed.count(commits[i].sha) ? known : rest) += prior[i];
   if (known > 0 && rest > 0)
     for (std::size_t i = 0; i < prior.size(); ++i)
-      prior[i] *= blamed.count(commits[i].sha) ? kKnownCulpritMass / known
-                                               : (1 - kKnownCulpritMass) / rest;
+      prior[i] *=
+          blamed.count(commits[i].sha) ? kKnownCulpritMass / known : (1 - kKnownCulpritMass) / rest;
   return prior;
 }
 
@@ -89,12 +89,13 @@ void conclude(Desk& desk, const Bisection& bisection, const Regression& regressi
     end(desk, bisection, BisectionState::culprit);
     blame(desk, regression, bisection, answer, evidence);
   } else {
-    // What is below the threshold is real: a new level begins, and the next nights do not ask again.
+    // What is below the threshold is real: a new level begins, and the next nights do not ask
+    // again.
     const bool gone = answer.outcome == Outcome::not_reproduced;
     end(desk, bisection, gone ? BisectionState::not_reproduced : BisectionState::inconclusive);
-    storage::change_regression(
-        desk.db, regression,
-        {gone ? RegressionState::dismissed : RegressionState::inconclusive, desk.clock.now(), evidence});
+    storage::change_regression(desk.db, regression,
+                               {gone ? RegressionState::dismissed : RegressionState::inconclusive,
+                                desk.clock.now(), evidence});
   }
   transaction.commit();
   announce(desk, bisection, answer.rule);
@@ -127,7 +128,8 @@ bool advance(Desk& desk, Bisection bisection) {
   if (gathered.disturbed >= kDisturbedSessions) {
     give_up(desk, bisection, *regression,
             std::to_string(gathered.disturbed) +
-                " sessions in a row never saw the machine undisturbed: something else runs on its cores");
+                " sessions in a row never saw the machine undisturbed: something else runs on its "
+                "cores");
     return true;
   }
   gathered.log.prior = prior_of(desk, bisection, *regression);
@@ -135,7 +137,8 @@ bool advance(Desk& desk, Bisection bisection) {
   const std::chrono::minutes budget = desk.config.search_minutes;
   if (gathered.seconds > 60.0 * static_cast<double>(budget.count())) {
     give_up(desk, bisection, *regression,
-            "the budget of minutes is spent: " + std::to_string(budget.count()) + " minutes of measuring");
+            "the budget of minutes is spent: " + std::to_string(budget.count()) +
+                " minutes of measuring");
     return true;
   }
   const bisect::SearchPolicy policy = policy_for(desk, regression->machine, *series);
@@ -158,13 +161,15 @@ void open_search(Desk& desk, const Regression& regression) {
   const auto good = storage::find_build(desk.db, regression.good);
   const auto bad = storage::find_build(desk.db, regression.bad);
   std::optional<std::vector<git::Commit>> range;
-  if (good && bad && good->commit && bad->commit) range = desk.graph.range(*good->commit, *bad->commit);
+  if (good && bad && good->commit && bad->commit)
+    range = desk.graph.range(*good->commit, *bad->commit);
   if (!range || range->empty()) {
     storage::change_regression(
         desk.db, regression,
         {RegressionState::inconclusive, desk.clock.now(),
-         evidence::of_reason("the builds' commits do not follow one another on the main branch: the cause "
-                        "may lie in what they were built with")});
+         evidence::of_reason(
+             "the builds' commits do not follow one another on the main branch: the cause "
+             "may lie in what they were built with")});
     return;
   }
   Bisection bisection;

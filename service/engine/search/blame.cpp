@@ -16,8 +16,8 @@ namespace nightjar::service {
 namespace {
 
 Culprit culprit_of(const bisect::NamedStep& step, const Bisection& bisection) {
-  return {evidence::cell_commits(step.first, step.last, bisection.commits), step.probability, step.ratio,
-          step.low, step.high};
+  return {evidence::cell_commits(step.first, step.last, bisection.commits), step.probability,
+          step.ratio, step.low, step.high};
 }
 
 Culprit together(const std::vector<bisect::NamedStep>& steps, const Bisection& bisection) {
@@ -44,8 +44,8 @@ void tell(Desk& desk, const Regression& known, const Regression& joining) {
   comment.date = to_date(night->started_at);
   comment.new_series = series_facts(desk, joining.series, known.machine);
   OutboxMessage message;
-  message.key = night_key(known.fingerprint, build->version + "/" +
-                                                 std::to_string(joining.id.value));
+  message.key =
+      night_key(known.fingerprint, build->version + "/" + std::to_string(joining.id.value));
   message.regression = known.id;
   message.kind = OutboxKind::comment;
   message.body = render_night_comment(comment) + "\n" + marker_of(message.key) + "\n";
@@ -84,8 +84,7 @@ bool merge(Desk& desk, Regression regression, const std::string& evidence) {
   return true;
 }
 
-void name(Desk& desk, Regression regression, const Culprit& culprit,
-          const std::string& evidence) {
+void name(Desk& desk, Regression regression, const Culprit& culprit, const std::string& evidence) {
   regression.culprit = culprit;
   regression.fingerprint = fingerprint_of(desk.config.repository.url, culprit.commits);
   if (merge(desk, regression, evidence)) return;
@@ -115,7 +114,7 @@ void blame(Desk& desk, const Regression& regression, const Bisection& bisection,
           desk.db, further,
           {RegressionState::bisecting, desk.clock.now(),
            evidence::of_reason("a further culprit of the search for regression " +
-                          std::to_string(regression.id.value))});
+                               std::to_string(regression.id.value))});
       name(desk, further, culprit_of(step, bisection), evidence);
     }
     ++part;

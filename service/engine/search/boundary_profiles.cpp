@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "service/engine/search/commit_builds.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/jobs/sessions.hpp"
+#include "service/engine/search/commit_builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
@@ -24,11 +24,13 @@ std::string key_of(const Regression& regression) {
 // The series that was searched, if a profile can explain it.
 std::optional<Series> profiled_series(Desk& desk, const Bisection& search) {
   auto series = storage::find_series(desk.db, search.series);
-  const bool explains = series && (series->metric == "latency" || series->metric == "peak_cpu_memory");
+  const bool explains =
+      series && (series->metric == "latency" || series->metric == "peak_cpu_memory");
   return explains ? series : std::nullopt;
 }
 
-// Positions in the search of the last good build and of the first bad one; nullopt: the search is another's.
+// Positions in the search of the last good build and of the first bad one; nullopt: the search is
+// another's.
 std::optional<std::pair<int, int>> boundary_of(const Bisection& search, const Culprit& culprit) {
   const auto& all = search.commits;
   const auto first = std::find(all.begin(), all.end(), culprit.commits.front());

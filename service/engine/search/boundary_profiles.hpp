@@ -1,5 +1,5 @@
-// Where the time went at both sides of a blamed commit: one more session before the report, in which nothing
-// is measured.
+// Where the time went at both sides of a blamed commit: one more session before the report, in
+// which nothing is measured.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace nightjar::service {
 
-// Asks for the profiles of a blamed regression the first time. True once there is nothing to wait for: they are
-// made, cannot be made, or took too long.
+// Asks for the profiles of a blamed regression the first time. True once there is nothing to wait
+// for: they are made, cannot be made, or took too long.
 bool boundary_is_profiled(Desk& desk, const Regression& regression);
 
 // nullopt: one side or both have no profile.

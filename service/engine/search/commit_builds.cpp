@@ -6,7 +6,8 @@
 namespace nightjar::service {
 namespace {
 
-std::optional<Build> stored_overlay(Desk& desk, const CommitSha& commit, const std::string& variant) {
+std::optional<Build> stored_overlay(Desk& desk, const CommitSha& commit,
+                                    const std::string& variant) {
   return storage::find_build_of_commit(desk.db, commit, variant, BuildKind::overlay);
 }
 
@@ -24,7 +25,8 @@ bool is_built(Desk& desk, const Bisection& bisection, int index) {
       .has_value();
 }
 
-std::variant<CommitBuild, NoBuild> build_of_commit(Desk& desk, const Bisection& bisection, int index) {
+std::variant<CommitBuild, NoBuild> build_of_commit(Desk& desk, const Bisection& bisection,
+                                                   int index) {
   const auto good = storage::find_build(desk.db, bisection.good);
   const auto bad = storage::find_build(desk.db, bisection.bad);
   if (!good || !bad) return NoBuild{"one of the ends is not stored any more"};

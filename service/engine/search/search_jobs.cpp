@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "service/engine/search/commit_builds.hpp"
-#include "service/engine/verdict/levels.hpp"
 #include "service/engine/jobs/live_runners.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/jobs/sessions.hpp"
+#include "service/engine/search/commit_builds.hpp"
+#include "service/engine/verdict/levels.hpp"
 #include "storage/jobs.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/regressions.hpp"
@@ -43,8 +43,8 @@ std::optional<JobSpec> spec_of(Desk& desk, const Bisection& bisection, const Ser
   if (!environments) return std::nullopt;
   std::vector<int> order;
   for (const int commit : commits)
-    order.push_back(static_cast<int>(
-        std::lower_bound(distinct.begin(), distinct.end(), commit) - distinct.begin()));
+    order.push_back(static_cast<int>(std::lower_bound(distinct.begin(), distinct.end(), commit) -
+                                     distinct.begin()));
   JobSpec spec;
   spec.kind = JobKind::bisect;
   spec.environments = std::move(*environments);
@@ -69,13 +69,15 @@ void queue_step(Desk& desk, const Bisection& bisection, const Regression& regres
   storage::Transaction transaction(desk.db);
   const auto queue = [&](JobSpec spec, int session, std::optional<RunnerId> affinity) {
     Job job;
-    job.key = "bisection:" + std::to_string(bisection.id.value) + "/step:" + std::to_string(number++);
+    job.key =
+        "bisection:" + std::to_string(bisection.id.value) + "/step:" + std::to_string(number++);
     job.night = regression.night;
     job.machine = regression.machine;
     job.priority = kPriority;
     job.affinity = affinity;
     job.spec = std::move(spec);
-    storage::add_bisection_job(desk.db, bisection.id, {queue_job(desk, std::move(job)).id, session});
+    storage::add_bisection_job(desk.db, bisection.id,
+                               {queue_job(desk, std::move(job)).id, session});
   };
   if (goes_on)
     queue(std::move(*first), gathered.last_session, gathered.last->runner);

@@ -4,8 +4,8 @@
 #include <functional>
 #include <set>
 
-#include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/jobs/sessions.hpp"
+#include "service/engine/verdict/confirmations.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/model/metric.hpp"
@@ -49,9 +49,12 @@ std::map<BuildId, std::string> all_failed(const Job& job, const SessionResult& s
     if (index >= job.spec.order.size() || job.spec.order[index].is_control()) continue;
     const auto environment = static_cast<std::size_t>(job.spec.order[index].environment);
     const BuildId build = job.spec.environments.at(environment).build;
-    const bool tells = run.status == RunStatus::measured || (metric == kFailures && is_failure(run.status));
-    if (tells) measured[build] = true;
-    else failed.emplace(build, run.reason);
+    const bool tells =
+        run.status == RunStatus::measured || (metric == kFailures && is_failure(run.status));
+    if (tells)
+      measured[build] = true;
+    else
+      failed.emplace(build, run.reason);
   }
   std::erase_if(failed, [&](const auto& entry) { return measured.count(entry.first) != 0; });
   return failed;
@@ -72,8 +75,8 @@ bool measured_any(const Job& job, const SessionResult& session) {
 }
 
 // True if there was a run with a value.
-bool add_runs(storage::Database& db, GatheredLog& gathered, Positions& positions, const Series& series,
-              const Job& job, int session, bool invert) {
+bool add_runs(storage::Database& db, GatheredLog& gathered, Positions& positions,
+              const Series& series, const Job& job, int session, bool invert) {
   bool any = false;
   for (const SeriesRun& run : storage::runs_of_job(db, series.id, job.id)) {
     const int commit = positions.of(run.build);
@@ -85,14 +88,15 @@ bool add_runs(storage::Database& db, GatheredLog& gathered, Positions& positions
   return any;
 }
 
-// Runs of a search for another metric of this workload, which ended before this search began. A search
-// for peak memory has no time measured.
+// Runs of a search for another metric of this workload, which ended before this search began. A
+// search for peak memory has no time measured.
 std::vector<Bisection> searches_with_runs_for(storage::Database& db, const Bisection& bisection,
                                               const Regression& regression, const Series& series) {
   std::vector<Bisection> searches;
   for (const Regression& other : storage::regressions_of_night(db, regression.night)) {
     const auto search = storage::bisection_of(db, other.id);
-    if (other.machine != regression.machine || !search || search->id.value >= bisection.id.value) continue;
+    if (other.machine != regression.machine || !search || search->id.value >= bisection.id.value)
+      continue;
     const auto measured = storage::find_series(db, search->series);
     if (measured && measured->workload == series.workload &&
         (is_steady(series.metric) || !is_steady(measured->metric)))
@@ -107,24 +111,29 @@ using Session = std::pair<BisectionJob, Settled>;
 // What became of a job that was asked for.
 using Settle = std::function<Settled(const Job& asked)>;
 
-std::vector<Session> sessions_of(storage::Database& db, const Settle& settled, const Bisection& bisection) {
+std::vector<Session> sessions_of(storage::Database& db, const Settle& settled,
+                                 const Bisection& bisection) {
   std::vector<Session> sessions;
   for (const BisectionJob& entry : storage::jobs_of_bisection(db, bisection.id))
     sessions.emplace_back(entry, settled(*storage::find_job(db, entry.job)));
   return sessions;
 }
 
-bool is_pending(const Session& session) { return session.second.state == Settled::State::pending; }
+bool is_pending(const Session& session) {
+  return session.second.state == Settled::State::pending;
+}
 
-// Everything but the bisection's own sessions, which follow. Returns the number of the next session.
+// Everything but the bisection's own sessions, which follow. Returns the number of the next
+// session.
 int add_earlier_runs(storage::Database& db, const Settle& settled, const Bisection& bisection,
-                     const Regression& regression, const Series& series, bool invert, Positions& positions,
-                     GatheredLog& gathered) {
+                     const Regression& regression, const Series& series, bool invert,
+                     Positions& positions, GatheredLog& gathered) {
   int next = 0;
   const auto add = [&](const Settled& session, int number) {
     const std::size_t before = gathered.log.runs.size();
     add_runs(db, gathered, positions, series, session.job, number, invert);
-    gathered.parts.push_back({number, session.job, static_cast<int>(gathered.log.runs.size() - before), false});
+    gathered.parts.push_back(
+        {number, session.job, static_cast<int>(gathered.log.runs.size() - before), false});
   };
   for (const Job& asked : confirmation_jobs(db, regression, series)) {
     const Settled session = settled(asked);
@@ -161,8 +170,8 @@ GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression&
   gathered.log.commits = static_cast<int>(bisection.commits.size()) - 1;
   const bool invert = is_inverted(series);
   Positions positions(desk.db, bisection);
-  const int offset =
-      add_earlier_runs(desk.db, outcome_of, bisection, regression, series, invert, positions, gathered);
+  const int offset = add_earlier_runs(desk.db, outcome_of, bisection, regression, series, invert,
+                                      positions, gathered);
   std::map<int, std::string> untestable;
   for (const Untestable& known : storage::untestable_of(desk.db, bisection.id))
     untestable[known.commit] = known.reason;
@@ -175,7 +184,8 @@ GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression&
     }
     gathered.last = settled.job;
     gathered.last_session = entry.session;
-    const SessionResult result = storage::session_of(desk.db, settled.job.id).value_or(SessionResult{});
+    const SessionResult result =
+        storage::session_of(desk.db, settled.job.id).value_or(SessionResult{});
     gathered.seconds += seconds_of(result);
     const int session = offset + entry.session;
     for (const auto& [build, reason] : all_failed(settled.job, result, series.metric)) {
@@ -199,8 +209,8 @@ GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression&
   return gathered;
 }
 
-GatheredLog read_log(storage::Database& db, const Bisection& bisection, const Regression& regression,
-                     const Series& series) {
+GatheredLog read_log(storage::Database& db, const Bisection& bisection,
+                     const Regression& regression, const Series& series) {
   GatheredLog gathered;
   gathered.log.commits = static_cast<int>(bisection.commits.size()) - 1;
   const Settle settled = [&](const Job& asked) { return standing(db, asked); };

@@ -23,28 +23,29 @@ struct LogPart {
 
 struct GatheredLog {
   bisect::SearchLog log;
-  std::vector<RunId> runs;    // of the log, one by one
-  int sessions = 0;           // that have runs in the log
-  bool pending = false;       // a session is under way: there is nothing to decide yet
-  int barren = 0;             // sessions at the end of the log that gave no run at all
-  int disturbed = 0;          // and such whose runs never saw the machine undisturbed
-  std::string last_failure;   // of these
-  double seconds = 0;         // of measuring, setting environments up included
-  int next_session = 0;       // number of the next new session, counted as the bisection counts
-  std::optional<Job> last;    // the bisection's last usable session, to go on with
-  int last_session = 0;       // and its number
+  std::vector<RunId> runs;   // of the log, one by one
+  int sessions = 0;          // that have runs in the log
+  bool pending = false;      // a session is under way: there is nothing to decide yet
+  int barren = 0;            // sessions at the end of the log that gave no run at all
+  int disturbed = 0;         // and such whose runs never saw the machine undisturbed
+  std::string last_failure;  // of these
+  double seconds = 0;        // of measuring, setting environments up included
+  int next_session = 0;      // number of the next new session, counted as the bisection counts
+  std::optional<Job> last;   // the bisection's last usable session, to go on with
+  int last_session = 0;      // and its number
   std::vector<Untestable> newly_untestable;
   std::vector<LogPart> parts;  // of gather_log: only the sessions before the search's own
 };
 
-// The confirmation's sessions come first: they are runs of both ends like any other. Then those of the
-// night's earlier searches that ran the same workload, for another of its metrics.
+// The confirmation's sessions come first: they are runs of both ends like any other. Then those of
+// the night's earlier searches that ran the same workload, for another of its metrics.
 GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression& regression,
                        const Series& series);
 
-// The same runs in the same sessions for somebody who only looks, also while the search goes on: nothing
-// is judged or queued, and values stay as they were measured. Fills log.runs, parts and pending.
-GatheredLog read_log(storage::Database& db, const Bisection& bisection, const Regression& regression,
-                     const Series& series);
+// The same runs in the same sessions for somebody who only looks, also while the search goes on:
+// nothing is judged or queued, and values stay as they were measured. Fills log.runs, parts and
+// pending.
+GatheredLog read_log(storage::Database& db, const Bisection& bisection,
+                     const Regression& regression, const Series& series);
 
 }  // namespace nightjar::service

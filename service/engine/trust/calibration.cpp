@@ -6,9 +6,9 @@
 
 #include "bisect/detection.hpp"
 #include "service/builds/overlay.hpp"
-#include "service/engine/verdict/levels.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/jobs/sessions.hpp"
+#include "service/engine/verdict/levels.hpp"
 #include "storage/builds.hpp"
 #include "storage/calibration.hpp"
 #include "storage/jobs.hpp"
@@ -19,10 +19,10 @@ namespace nightjar::service {
 namespace {
 using nlohmann::json;
 
-constexpr int kPriority = -10;     // after all that a verdict waits for
-constexpr int kPairs = 10;         // the second rung of the confirmation
-constexpr int kMostCases = 4;      // a night and machine class
-constexpr double kSpare = 4;       // cases whose price may be saved up
+constexpr int kPriority = -10;  // after all that a verdict waits for
+constexpr int kPairs = 10;      // the second rung of the confirmation
+constexpr int kMostCases = 4;   // a night and machine class
+constexpr double kSpare = 4;    // cases whose price may be saved up
 
 // What one workload's run takes on a machine class, seconds.
 struct Price {
@@ -49,8 +49,8 @@ void add_session(Desk& desk, const Job& job, Spent& spent) {
   }
   for (const auto& [workload, sum] : by_workload)
     if (workload >= 0)
-      spent.prices.push_back({job.spec.workloads.at(static_cast<std::size_t>(workload)),
-                              sum.first / sum.second});
+      spent.prices.push_back(
+          {job.spec.workloads.at(static_cast<std::size_t>(workload)), sum.first / sum.second});
 }
 
 std::map<MachineId, Spent> spent_by_machine(Desk& desk, const std::vector<Job>& usable) {
@@ -62,8 +62,8 @@ std::map<MachineId, Spent> spent_by_machine(Desk& desk, const std::vector<Job>& 
 Job case_of(Desk& desk, const Night& night, MachineId machine, const Build& build,
             const Workload& workload, std::int64_t number) {
   Job job;
-  job.key = "night:" + std::to_string(night.id.value) + "/machine:" + std::to_string(machine.value) +
-            "/calibrate:" + std::to_string(number);
+  job.key = "night:" + std::to_string(night.id.value) +
+            "/machine:" + std::to_string(machine.value) + "/calibrate:" + std::to_string(number);
   job.night = night.id;
   job.machine = machine;
   job.priority = kPriority;
@@ -87,11 +87,15 @@ double planted_in(const Job& job) {
 CalibrationVerdict verdict_of(bisect::Confirmation::Verdict verdict) {
   using enum bisect::Confirmation::Verdict;
   switch (verdict) {
-    case worse: return CalibrationVerdict::worse;
-    case better: return CalibrationVerdict::better;
-    case same: return CalibrationVerdict::same;
+    case worse:
+      return CalibrationVerdict::worse;
+    case better:
+      return CalibrationVerdict::better;
+    case same:
+      return CalibrationVerdict::same;
     case inconclusive:
-    case more: break;
+    case more:
+      break;
   }
   return CalibrationVerdict::inconclusive;
 }
@@ -102,14 +106,13 @@ bool judge(Desk& desk, const Job& asked, const Job* measured) {
   found.job = asked.id;
   found.planted = planted_in(asked);
   found.at = desk.clock.now();
-  const auto series =
-      storage::find_series(desk.db, asked.spec.workloads.front().id, "latency", asked.machine,
-                           desk.config.source.variant);
+  const auto series = storage::find_series(desk.db, asked.spec.workloads.front().id, "latency",
+                                           asked.machine, desk.config.source.variant);
   if (!series) return false;
   found.series = series->id;
   std::vector<double> plain, other;
-  const auto runs = measured ? storage::runs_of_job(desk.db, series->id, measured->id)
-                             : std::vector<SeriesRun>{};
+  const auto runs =
+      measured ? storage::runs_of_job(desk.db, series->id, measured->id) : std::vector<SeriesRun>{};
   for (const SeriesRun& run : runs) {
     const PlannedRun& planned = measured->spec.order.at(static_cast<std::size_t>(run.order));
     (planned.environment == 0 ? plain : other).push_back(run.value);
@@ -134,7 +137,8 @@ void plan_calibration(Desk& desk, const Night& night, const std::vector<Job>& us
   for (const auto& [machine, spent] : spent_by_machine(desk, usable)) {
     if (spent.prices.empty()) continue;
     const std::string note = "calibration/" + std::to_string(machine.value);
-    json state = json::parse(storage::get_note(desk.db, note).value_or(R"({"saved": 0, "number": 0})"));
+    json state =
+        json::parse(storage::get_note(desk.db, note).value_or(R"({"saved": 0, "number": 0})"));
     double saved = state.at("saved").get<double>() + desk.config.calibration.share * spent.seconds;
     auto number = state.at("number").get<std::int64_t>();
     double cost = 0;

@@ -26,7 +26,8 @@ json candidates(Desk& desk, const Night& night) {
     return counts[a.id].cases < counts[b.id].cases;
   });
   json ids = json::array();
-  for (std::size_t i = 0; i < std::min(series.size(), kANight); ++i) ids.push_back(series[i].id.value);
+  for (std::size_t i = 0; i < std::min(series.size(), kANight); ++i)
+    ids.push_back(series[i].id.value);
   return ids;
 }
 
@@ -35,14 +36,15 @@ void replay_series(Desk& desk, const Night& night, SeriesId id) {
   if (!bisect::can_replay(builds)) return;
   bisect::ReplayOptions options;
   options.planted = desk.config.calibration.planted;
-  options.seed = static_cast<std::uint64_t>(night.id.value) * 1'000'003 + static_cast<std::uint64_t>(id.value);
+  options.seed =
+      static_cast<std::uint64_t>(night.id.value) * 1'000'003 + static_cast<std::uint64_t>(id.value);
   bisect::SearchPolicy policy = desk.config.search;
   policy.builds_at_once = 1;
   if (const auto series = storage::find_series(desk.db, id))
     policy.threshold = search_threshold(desk, *series);
   const bisect::Replay found = bisect::replay(builds, options, policy);
-  storage::add_replay(desk.db, {night.id, id, options.planted, found.outcome, found.runs,
-                                desk.clock.now()});
+  storage::add_replay(desk.db,
+                      {night.id, id, options.planted, found.outcome, found.runs, desk.clock.now()});
 }
 
 }  // namespace
@@ -52,7 +54,8 @@ void replay_one(Desk& desk) {
   const auto nights = storage::list_nights(desk.db, {1, {}}).items;
   if (nights.empty() || nights.front().state != NightState::done) return;
   const Night& night = nights.front();
-  json state = json::parse(storage::get_note(desk.db, kNote).value_or(R"({"night": 0, "left": []})"));
+  json state =
+      json::parse(storage::get_note(desk.db, kNote).value_or(R"({"night": 0, "left": []})"));
   if (state.at("night") != json(night.id.value))
     state = {{"night", night.id.value}, {"left", candidates(desk, night)}};
   else if (state.at("left").empty())

@@ -1,5 +1,5 @@
-// After each night the search is tried on what its series recorded, with a step planted: how often it names
-// the right commit here. Costs no measuring.
+// After each night the search is tried on what its series recorded, with a step planted: how often
+// it names the right commit here. Costs no measuring.
 #pragma once
 
 #include "service/engine/desk.hpp"

@@ -1,16 +1,15 @@
 #include "service/engine/verdict/confirmations.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
 
 #include "bisect/detection.hpp"
-#include "service/builds/overlay.hpp"
 #include "bisect/evidence/evidence.hpp"
-#include "service/engine/verdict/levels.hpp"
+#include "service/builds/overlay.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/jobs/sessions.hpp"
+#include "service/engine/verdict/levels.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/marks.hpp"
@@ -29,10 +28,11 @@ constexpr int kMostUnfinished = 3;          // nights that try to confirm a susp
 // One key for all series of a workload: they are confirmed by the same sessions.
 std::string key_prefix(const Regression& regression, const Series& lead) {
   return "night:" + std::to_string(regression.night.value) +
-         "/machine:" + std::to_string(regression.machine.value) + "/confirm:" +
-         lead.workload_name.str() + "@" + std::to_string(lead.workload_version) + "/" +
-         std::to_string(regression.good.value) + "-" + std::to_string(regression.bad.value) +
-         (regression.unfinished == 0 ? "" : "/round:" + std::to_string(regression.unfinished + 1)) + "/to:";
+         "/machine:" + std::to_string(regression.machine.value) +
+         "/confirm:" + lead.workload_name.str() + "@" + std::to_string(lead.workload_version) +
+         "/" + std::to_string(regression.good.value) + "-" + std::to_string(regression.bad.value) +
+         (regression.unfinished == 0 ? "" : "/round:" + std::to_string(regression.unfinished + 1)) +
+         "/to:";
 }
 
 void ask_for(Desk& desk, const Regression& regression, const Series& lead, int have, int want) {
@@ -55,7 +55,8 @@ void ask_for(Desk& desk, const Regression& regression, const Series& lead, int h
 }
 
 void announce(Desk& desk, const Regression& regression, RegressionState state) {
-  desk.publish("regression", nlohmann::json{{"id", regression.id.value}, {"state", name_of(state)}}.dump());
+  desk.publish("regression",
+               nlohmann::json{{"id", regression.id.value}, {"state", name_of(state)}}.dump());
 }
 
 bool is_creep(Desk& desk, const Regression& regression) {
@@ -79,8 +80,8 @@ void mark_creep(Desk& desk, const Regression& regression) {
   storage::add_mark(desk.db, mark);
 }
 
-// `now`: the level that was measured side by side, if that said that the builds do not differ. Without
-// it the new build is no level: the next night is held against the last good one again.
+// `now`: the level that was measured side by side, if that said that the builds do not differ.
+// Without it the new build is no level: the next night is held against the last good one again.
 void dismiss(Desk& desk, const Regression& regression, const std::string& why,
              std::optional<double> now = {}) {
   const bool creep = is_creep(desk, regression);
@@ -98,8 +99,8 @@ void dismiss(Desk& desk, const Regression& regression, const std::string& why,
 void cut_short(Desk& desk, const Regression& regression, const std::string& reason) {
   leave_unconfirmed(desk.db, regression, desk.clock.now(), reason);
   announce(desk, regression, RegressionState::unconfirmed);
-  spdlog::warn("could not be confirmed regression={} unfinished={} reason=\"{}\"", regression.id.value,
-               regression.unfinished + 1, reason);
+  spdlog::warn("could not be confirmed regression={} unfinished={} reason=\"{}\"",
+               regression.id.value, regression.unfinished + 1, reason);
 }
 
 // True if the sessions ran `build`, and all that it did was fail.
@@ -137,7 +138,8 @@ void accept(Desk& desk, Regression regression, const bisect::Confirmation& confi
   announce(desk, regression, RegressionState::confirmed);
 }
 
-std::optional<double> level_of(const bisect::Confirmation& confirmation, const evidence::Values& bad) {
+std::optional<double> level_of(const bisect::Confirmation& confirmation,
+                               const evidence::Values& bad) {
   using enum bisect::Confirmation::Verdict;
   const bool known = confirmation.verdict == same || confirmation.verdict == better;
   return known ? std::optional(bisect::hodges_lehmann(bad.values)) : std::nullopt;
@@ -183,7 +185,8 @@ bool advance(Desk& desk, const Regression& regression) {
   }
   if (asked.size() >= kBarrenSessions && (good.values.empty() || bad.values.empty())) {
     if (only_fails(desk, sessions, regression.good) || only_fails(desk, sessions, regression.bad))
-      dismiss(desk, regression, evidence::of_reason("could not be confirmed: one of the builds gave no runs"));
+      dismiss(desk, regression,
+              evidence::of_reason("could not be confirmed: one of the builds gave no runs"));
     else
       cut_short(desk, regression, "no run saw the machine undisturbed");
     return true;
@@ -193,14 +196,14 @@ bool advance(Desk& desk, const Regression& regression) {
   const auto now = storage::find_regression(desk.db, regression.id);
   const bool stuck = now->state == RegressionState::suspected &&
                      confirmation_jobs(desk, regression, *lead).size() == jobs_before;
-  if (stuck)
-    cut_short(desk, regression, "too few runs succeeded undisturbed");
+  if (stuck) cut_short(desk, regression, "too few runs succeeded undisturbed");
   return true;
 }
 
 }  // namespace
 
-std::vector<Job> confirmation_jobs(storage::Database& db, const Regression& regression, const Series& lead) {
+std::vector<Job> confirmation_jobs(storage::Database& db, const Regression& regression,
+                                   const Series& lead) {
   const std::string prefix = key_prefix(regression, lead);
   std::vector<Job> jobs = storage::jobs_of_night(db, regression.night, JobKind::confirm);
   std::erase_if(jobs, [&](const Job& job) {
@@ -210,18 +213,21 @@ std::vector<Job> confirmation_jobs(storage::Database& db, const Regression& regr
 }
 
 bool awaits_confirmation(const Regression& regression) {
-  return regression.state == RegressionState::unconfirmed && regression.unfinished < kMostUnfinished;
+  return regression.state == RegressionState::unconfirmed &&
+         regression.unfinished < kMostUnfinished;
 }
 
-void leave_unconfirmed(storage::Database& db, Regression regression, Time now, const std::string& reason) {
+void leave_unconfirmed(storage::Database& db, Regression regression, Time now,
+                       const std::string& reason) {
   ++regression.unfinished;
   const bool goes_on = regression.unfinished < kMostUnfinished;
   storage::change_regression(
       db, regression,
       {RegressionState::unconfirmed, now,
        evidence::of_reason("could not be confirmed: " + reason +
-                           (goes_on ? "; the next night takes it up again"
-                                    : "; that was the third time: compare the two builds by hand"))});
+                           (goes_on
+                                ? "; the next night takes it up again"
+                                : "; that was the third time: compare the two builds by hand"))});
 }
 
 void resume_confirmations(Desk& desk, const Night& night, const std::set<MachineId>& machines) {

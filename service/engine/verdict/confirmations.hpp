@@ -20,7 +20,8 @@ bool advance_confirmations(Desk& desk);
 // `unconfirmed`, makes no level, and is confirmed anew with the next night. After three times it is
 // left to a person.
 bool awaits_confirmation(const Regression& regression);
-void leave_unconfirmed(storage::Database& db, Regression regression, Time now, const std::string& reason);
+void leave_unconfirmed(storage::Database& db, Regression regression, Time now,
+                       const std::string& reason);
 // In the caller's transaction: `night` has measured on these machine classes.
 void resume_confirmations(Desk& desk, const Night& night, const std::set<MachineId>& machines);
 // Series that wait for a verdict: what is measured of them makes no level meanwhile.
@@ -28,8 +29,10 @@ std::set<SeriesId> series_under_suspicion(storage::Database& db);
 
 // The sessions that were asked for so far to confirm `regression`, first to last. Repeats of void
 // ones and confirmations that were cut short are left out.
-std::vector<Job> confirmation_jobs(storage::Database& db, const Regression& regression, const Series& lead);
-inline std::vector<Job> confirmation_jobs(Desk& desk, const Regression& regression, const Series& lead) {
+std::vector<Job> confirmation_jobs(storage::Database& db, const Regression& regression,
+                                   const Series& lead);
+inline std::vector<Job> confirmation_jobs(Desk& desk, const Regression& regression,
+                                          const Series& lead) {
   return confirmation_jobs(desk.db, regression, lead);
 }
 

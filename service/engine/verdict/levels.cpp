@@ -38,9 +38,8 @@ std::vector<Level> valid_levels(Desk& desk, const Series& series, NightId night,
   std::vector<Level> levels = storage::levels_before(desk.db, series.id, night, limit);
   const NightId regressed = last_regression(desk, series, night);
   const NightId marked = storage::marked_until(desk.db, series);
-  std::erase_if(levels, [&](const Level& level) {
-    return level.night < regressed || level.night <= marked;
-  });
+  std::erase_if(
+      levels, [&](const Level& level) { return level.night < regressed || level.night <= marked; });
   return levels;
 }
 
@@ -52,7 +51,8 @@ double worsening(const Series& series, double before, double level) {
 
 std::vector<std::vector<double>> runs_by_build(storage::Database& db, SeriesId series, int limit) {
   std::vector<std::vector<double>> builds;
-  for (auto& point : storage::points_of_series(db, series, limit)) builds.push_back(std::move(point.values));
+  for (auto& point : storage::points_of_series(db, series, limit))
+    builds.push_back(std::move(point.values));
   return builds;
 }
 

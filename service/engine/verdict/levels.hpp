@@ -9,14 +9,16 @@
 
 namespace nightjar::service {
 
-// Accepted levels of `series` before `night`, newest first, since its last confirmed regression and since
-// the last shift that somebody marked; at most `limit`.
+// Accepted levels of `series` before `night`, newest first, since its last confirmed regression and
+// since the last shift that somebody marked; at most `limit`.
 std::vector<Level> valid_levels(Desk& desk, const Series& series, NightId night, int limit);
 
-// A level as a multiple of the level `before`, in cost: above 1 is worse, whichever way the metric counts.
+// A level as a multiple of the level `before`, in cost: above 1 is worse, whichever way the metric
+// counts.
 double worsening(const Series& series, double before, double level);
 
-// Values of the screen runs of the series' newest builds, oldest build first; at most `limit` builds.
+// Values of the screen runs of the series' newest builds, oldest build first; at most `limit`
+// builds.
 std::vector<std::vector<double>> runs_by_build(storage::Database& db, SeriesId series, int limit);
 
 // Learned from the series' newest builds.

@@ -31,8 +31,8 @@ void suspect(Desk& desk, const Night& night, const Seen& seen, BuildId good, dou
 void record_improvement(Desk& desk, const Night& night, const Seen& seen) {
   const double larger = std::abs(std::log(seen.screen.level / seen.screen.reference));
   if (larger < std::log1p(seen.policy.threshold)) return;
-  storage::add_improvement(desk.db, {0, night.id, seen.series.id, *night.build, seen.screen.reference,
-                                     seen.screen.level, desk.clock.now()});
+  storage::add_improvement(desk.db, {0, night.id, seen.series.id, *night.build,
+                                     seen.screen.reference, seen.screen.level, desk.clock.now()});
 }
 
 // The slow path. True if a creep was found and its regression opened.
@@ -63,12 +63,14 @@ void judge(Desk& desk, const Night& night, const Seen& seen) {
 // Whether this night left the series without a verdict.
 bool is_held(Desk& desk, const Night& night, const Seen& seen,
              const std::vector<Regression>& regressions) {
-  const auto levels = storage::levels_before(desk.db, seen.series.id, NightId{night.id.value + 1}, 1);
+  const auto levels =
+      storage::levels_before(desk.db, seen.series.id, NightId{night.id.value + 1}, 1);
   if (seen.suspicious) return false;
   const bool has_level = !levels.empty() && levels.front().night == night.id;
-  return !has_level && std::none_of(regressions.begin(), regressions.end(), [&](const Regression& r) {
-    return r.series.front().series == seen.series.id;
-  });
+  return !has_level &&
+         std::none_of(regressions.begin(), regressions.end(), [&](const Regression& r) {
+           return r.series.front().series == seen.series.id;
+         });
 }
 
 }  // namespace
@@ -84,12 +86,12 @@ std::string screen_night(Desk& desk, const Night& night, const std::vector<Job>&
         ++opened;
       }
     for (const Seen& seen : all)
-      if (std::find(together.begin(), together.end(), &seen) == together.end()) judge(desk, night, seen);
+      if (std::find(together.begin(), together.end(), &seen) == together.end())
+        judge(desk, night, seen);
     if (together.empty()) continue;
-    held = std::to_string(together.size()) + " of " + std::to_string(all.size()) +
-           " series of " + group.second + " on machine class " + std::to_string(group.first.value) +
-           " moved together; the " +
-           std::to_string(opened) + " clearest are looked into";
+    held = std::to_string(together.size()) + " of " + std::to_string(all.size()) + " series of " +
+           group.second + " on machine class " + std::to_string(group.first.value) +
+           " moved together; the " + std::to_string(opened) + " clearest are looked into";
   }
   return held;
 }
@@ -112,7 +114,8 @@ void release_held(Desk& desk, const Night& night, const std::vector<Job>& usable
     mark.after_night = NightId{night.id.value - 1};
     mark.machine = group.first;
     mark.metric = group.second;
-    mark.reason = "most series moved together, and the builds do not differ side by side: the machine did";
+    mark.reason =
+        "most series moved together, and the builds do not differ side by side: the machine did";
     storage::add_mark(desk.db, mark);
     for (const Seen& seen : all) accept_level(desk, night, seen);
   }

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <set>
 
+#include "service/engine/policy.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/verdict/levels.hpp"
-#include "service/engine/policy.hpp"
 #include "storage/series.hpp"
 
 namespace nightjar::service {
@@ -30,12 +30,14 @@ evidence::Values values_tonight(Desk& desk, const Series& series, const std::vec
 }  // namespace
 
 std::map<Group, std::vector<Seen>> look(Desk& desk, const Night& night,
-                                            const std::vector<Job>& usable) {
+                                        const std::vector<Job>& usable) {
   std::map<Group, std::vector<Seen>> all;
   const std::set<SeriesId> suspicious = series_under_suspicion(desk.db);
   for (const Series& series : storage::series_of_night(desk.db, night.id)) {
     if (!is_judged(series, desk.config)) continue;
-    Seen seen{series, learned_policy(desk, series), values_tonight(desk, series, usable), {}, {}, {}, false};
+    Seen seen{
+        series, learned_policy(desk, series), values_tonight(desk, series, usable), {}, {}, {},
+        false};
     if (seen.tonight.values.empty()) continue;
     seen.suspicious = suspicious.count(series.id) != 0;
     seen.levels = valid_levels(desk, series, night.id, kCreepLevels);

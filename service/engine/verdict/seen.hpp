@@ -19,7 +19,7 @@ struct Seen {
   Series series;
   bisect::DetectionPolicy policy;
   evidence::Values tonight;
-  std::vector<Level> levels;  // newest first, of up to 40 nights
+  std::vector<Level> levels;         // newest first, of up to 40 nights
   std::vector<double> level_values;  // of the last 14
   bisect::Screen screen;
   bool suspicious = false;  // a suspicion is open: tonight says nothing new and makes no level
@@ -32,13 +32,14 @@ struct Seen {
 using Group = std::pair<MachineId, std::string>;
 
 // All judged series that have runs in the night's usable sessions.
-std::map<Group, std::vector<Seen>> look(Desk& desk, const Night& night, const std::vector<Job>& usable);
+std::map<Group, std::vector<Seen>> look(Desk& desk, const Night& night,
+                                        const std::vector<Job>& usable);
 
 // Takes tonight's location for normal, unless the series is under suspicion.
 void accept_level(Desk& desk, const Night& night, const Seen& seen);
 
-// Those that moved, the clearest first, if most of a group did: eight or more series of four or more
-// unrelated models. Then the machine moved, or one cause moved them all.
+// Those that moved, the clearest first, if most of a group did: eight or more series of four or
+// more unrelated models. Then the machine moved, or one cause moved them all.
 std::vector<const Seen*> moved_together(const std::vector<Seen>& group);
 
 }  // namespace nightjar::service

@@ -1,7 +1,8 @@
-// The loop that a person would write beside the native harness, in one process and in turns of two iterations
-// each: prints "ours bare" in seconds, of each turn's second iteration, whose caches hold what its own kind left.
-// Used by harness_bench.py: nightjar-native-bare WORKLOAD SECONDS. With "peak" for the seconds:
-// the bare loop alone, and VmHWM in bytes. turns.py is the same in Python.
+// The loop that a person would write beside the native harness, in one process and in turns of two
+// iterations each: prints "ours bare" in seconds, of each turn's second iteration, whose caches
+// hold what its own kind left. Used by harness_bench.py: nightjar-native-bare WORKLOAD SECONDS.
+// With "peak" for the seconds: the bare loop alone, and VmHWM in bytes. turns.py is the same in
+// Python.
 #include <chrono>
 #include <cstdlib>
 #include <iostream>

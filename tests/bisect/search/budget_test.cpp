@@ -37,7 +37,8 @@ TEST_CASE("the budget ends a search that cannot decide") {
   CHECK(end.result.runs == policy.max_runs);
 }
 
-TEST_CASE("a certain and confirmed culprit is named at the end of the budget, though another is open") {
+TEST_CASE(
+    "a certain and confirmed culprit is named at the end of the budget, though another is open") {
   WorldOptions options;
   options.cv = .1;
   options.planted = {{30, .25}, {70, .08}};
@@ -67,7 +68,8 @@ TEST_CASE("a culprit that is certain does not wait for a doubt that layout keeps
     const Ended end = ended(options, seed, policy);
     exact += end.result.blamed == std::vector{end.world.cell(place)};
     // Layouts alone can bring what builds differ by well under the threshold.
-    nobody += end.rule.find("below the threshold") != std::string::npos && end.result.blamed.empty();
+    nobody +=
+        end.rule.find("below the threshold") != std::string::npos && end.result.blamed.empty();
     longest = std::max(longest, end.result.runs);
   }
   CHECK(exact >= 36);
@@ -75,7 +77,9 @@ TEST_CASE("a culprit that is certain does not wait for a doubt that layout keeps
   CHECK(longest < 600);
 }
 
-TEST_CASE("a certain culprit does not wait for a second step that fresh runs neither confirm nor refute") {
+TEST_CASE(
+    "a certain culprit does not wait for a second step that fresh runs neither confirm nor "
+    "refute") {
   for (const std::uint64_t job : {93u, 226u}) {  // took 3000 and 1773 runs
     std::mt19937_64 random(0x9e3779b97f4a7c15ULL + job);
     WorldOptions options;

@@ -1,6 +1,7 @@
-#include <catch2/catch.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
+
+#include <catch2/catch.hpp>
 
 #include "bisect/search/decide.hpp"
 
@@ -8,7 +9,8 @@ using namespace nightjar::bisect;
 
 namespace {
 
-// Runs of `commit` in `session` around `level` (a log): the quantiles of a normal, so that their mean is exact.
+// Runs of `commit` in `session` around `level` (a log): the quantiles of a normal, so that their
+// mean is exact.
 void add_quantiles(SearchLog& log, int session, int commit, int runs, double level, double sd) {
   const boost::math::normal normal;
   for (int i = 0; i < runs; ++i) {
@@ -17,8 +19,8 @@ void add_quantiles(SearchLog& log, int session, int commit, int runs, double lev
   }
 }
 
-// Three builds; a step of `size` between the second and the third, suggested by sessions 0 and 1, and `fresh` runs
-// a side in session 2 that show `shown` of it.
+// Three builds; a step of `size` between the second and the third, suggested by sessions 0 and 1,
+// and `fresh` runs a side in session 2 that show `shown` of it.
 search::Check checked(double sd, double size, int fresh, double shown) {
   SearchLog log;
   log.commits = 2;

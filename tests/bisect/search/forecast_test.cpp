@@ -1,5 +1,5 @@
-// "Some 120 to go" is for people who wait: right within a factor of two on average, and never more than the
-// budget leaves.
+// "Some 120 to go" is for people who wait: right within a factor of two on average, and never more
+// than the budget leaves.
 #include <catch2/catch.hpp>
 
 #include "bisect/search.hpp"
@@ -53,6 +53,7 @@ TEST_CASE("no more runs are expected than the budget leaves") {
   policy.max_runs = static_cast<int>(log.runs.size());
   while (log.runs.size() > 10) {
     log.runs.pop_back();
-    CHECK(next_step(log, policy).belief.expected_runs <= policy.max_runs - static_cast<int>(log.runs.size()));
+    CHECK(next_step(log, policy).belief.expected_runs <=
+          policy.max_runs - static_cast<int>(log.runs.size()));
   }
 }

@@ -1,8 +1,8 @@
-#include "bisect/search.hpp"
-
-#include <catch2/catch.hpp>
 #include <limits>
 
+#include <catch2/catch.hpp>
+
+#include "bisect/search.hpp"
 #include "bisect/search/posterior.hpp"
 #include "tests/support/search_world.hpp"
 
@@ -112,7 +112,8 @@ TEST_CASE("probabilities sum to one at every step") {
   }
 }
 
-TEST_CASE("the next step is reproducible to the bit and the order of equal evidence does not matter") {
+TEST_CASE(
+    "the next step is reproducible to the bit and the order of equal evidence does not matter") {
   for (const int steps : {2, 8, 15}) {
     auto log = some_log(11, steps);
     const auto first = next_step(log, {});
@@ -241,9 +242,9 @@ TEST_CASE("a log that cannot be is refused") {
   SearchLog log;
   log.commits = 10;
   CHECK_THROWS_AS(next_step(SearchLog{}, {}), std::invalid_argument);
-  for (const SearchRun run : {SearchRun{0, 11, 1.0}, SearchRun{0, -1, 1.0}, SearchRun{0, 1, 0.0},
-                              SearchRun{-1, 1, 1.0},
-                              SearchRun{0, 1, std::numeric_limits<double>::infinity()}}) {
+  for (const SearchRun run :
+       {SearchRun{0, 11, 1.0}, SearchRun{0, -1, 1.0}, SearchRun{0, 1, 0.0}, SearchRun{-1, 1, 1.0},
+        SearchRun{0, 1, std::numeric_limits<double>::infinity()}}) {
     auto bad = log;
     bad.runs = {run};
     CHECK_THROWS_AS(next_step(bad, {}), std::invalid_argument);

@@ -21,9 +21,10 @@ inline bisect::NextStep next_of_recorded(int commits, const std::vector<bisect::
 
 inline bool names(const bisect::NextStep& next, int commit) {
   const auto* answer = std::get_if<bisect::Answer>(&next.step);
-  return answer && std::any_of(answer->culprits.begin(), answer->culprits.end(), [&](const bisect::NamedStep& step) {
-           return step.first <= commit && commit <= step.last;
-         });
+  return answer && std::any_of(answer->culprits.begin(), answer->culprits.end(),
+                               [&](const bisect::NamedStep& step) {
+                                 return step.first <= commit && commit <= step.last;
+                               });
 }
 
 }  // namespace nightjar::test

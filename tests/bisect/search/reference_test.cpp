@@ -1,11 +1,13 @@
-// Posteriors against an independent implementation in Python (dense Laplace over all parameters, every
-// hypothesis fitted, noise iterated to convergence), frozen in tests/bisect/data/reference-posteriors.csv.
-// Compared: P(nothing), P(too small), the runs' sd, and P(a step) of every cell. The model is the same
-// but for an improvement as a hypothesis of its own, the first guess of the sd and where its iterations
-// end; tolerances: .03 for each probability, 8 % for the sd.
-#include <catch2/catch.hpp>
+// Posteriors against an independent implementation in Python (dense Laplace over all parameters,
+// every hypothesis fitted, noise iterated to convergence), frozen in
+// tests/bisect/data/reference-posteriors.csv. Compared: P(nothing), P(too small), the runs' sd, and
+// P(a step) of every cell. The model is the same but for an improvement as a hypothesis of its own,
+// the first guess of the sd and where its iterations end; tolerances: .03 for each probability, 8 %
+// for the sd.
 #include <fstream>
 #include <sstream>
+
+#include <catch2/catch.hpp>
 
 #include "bisect/search/decide.hpp"
 #include "tests/support/source_tree.hpp"

@@ -1,7 +1,8 @@
 // The threshold decides who is blamed: below it nobody is, and everything is judged in units of it.
-#include <catch2/catch.hpp>
 #include <limits>
 #include <map>
+
+#include <catch2/catch.hpp>
 
 #include "tests/support/search_world.hpp"
 
@@ -48,26 +49,30 @@ Searched searched(const WorldOptions& options, std::uint64_t seed, const SearchP
     }
     for (const int commit : measure.order) {
       const bool inner = commit != 0 && commit != log.commits;
-      if (inner && std::find(log.built.begin(), log.built.end(), commit) == log.built.end()) log.built.push_back(commit);
+      if (inner && std::find(log.built.begin(), log.built.end(), commit) == log.built.end())
+        log.built.push_back(commit);
       log.runs.push_back({session, commit, std::exp(out.world.measure(commit))});
     }
   }
 }
 
-// A world and a policy as at 7 %, with noise, effects and threshold scaled to another threshold (in logs).
+// A world and a policy as at 7 %, with noise, effects and threshold scaled to another threshold (in
+// logs).
 Searched scaled(WorldOptions options, std::uint64_t seed, double threshold) {
   const double unit = std::log1p(threshold) / std::log1p(.07);
   options.cv *= unit;
   options.session_sd *= unit;
   options.layout_sd *= unit;
   options.outlier_scale = unit;
-  for (auto& planted : options.planted) planted.effect = std::expm1(unit * std::log1p(planted.effect));
+  for (auto& planted : options.planted)
+    planted.effect = std::expm1(unit * std::log1p(planted.effect));
   SearchPolicy policy;
   policy.threshold = threshold;
   return searched(options, seed, policy);
 }
 
-// How often each outcome came, and who was blamed though innocent, over `jobs` searches for steps at random places.
+// How often each outcome came, and who was blamed though innocent, over `jobs` searches for steps
+// at random places.
 struct Tally {
   std::map<SearchOutcome, int> outcomes;
   int wrong = 0, longest = 0;
@@ -89,9 +94,10 @@ Tally tally(WorldOptions options, const std::vector<double>& effects, double thr
     out.longest = std::max(out.longest, one.runs);
     for (const auto* steps : {&one.answer.culprits, &one.answer.smaller})
       for (const NamedStep& step : *steps)
-        out.wrong += std::none_of(options.planted.begin(), options.planted.end(), [&](const auto& planted) {
-          return one.world.cell(planted.commit) == std::pair(step.first - 1, step.last);
-        });
+        out.wrong +=
+            std::none_of(options.planted.begin(), options.planted.end(), [&](const auto& planted) {
+              return one.world.cell(planted.commit) == std::pair(step.first - 1, step.last);
+            });
   }
   return out;
 }
@@ -105,7 +111,8 @@ WorldOptions quiet_world() {
 }  // namespace
 
 TEST_CASE("scaling noise, effects and threshold together changes no decision and no answer") {
-  const std::vector<std::vector<test::Planted>> truths = {{}, {{37, .07}}, {{30, .10}, {70, .07}}, {{55, .045}}};
+  const std::vector<std::vector<test::Planted>> truths = {
+      {}, {{37, .07}}, {{30, .10}, {70, .07}}, {{55, .045}}};
   for (const double cv : {.01, .03}) {
     for (const auto& planted : truths) {
       WorldOptions options;
@@ -132,7 +139,9 @@ TEST_CASE("scaling noise, effects and threshold together changes no decision and
   }
 }
 
-TEST_CASE("a step of 18 % is named at the usual threshold, and below one of 50 % or 20 % nobody is blamed for it") {
+TEST_CASE(
+    "a step of 18 % is named at the usual threshold, and below one of 50 % or 20 % nobody is "
+    "blamed for it") {
   CHECK(tally(quiet_world(), {.18}, .07, 10).outcomes[SearchOutcome::culprit] == 10);
   CHECK(tally(quiet_world(), {.18}, .50, 10).outcomes[SearchOutcome::below_threshold] == 10);
   CHECK(tally(quiet_world(), {.18}, .20, 40).outcomes[SearchOutcome::culprit] <= 2);
@@ -151,7 +160,9 @@ TEST_CASE("a step of 3 % or 3.6 % at a noise of 1 % ends in tens of runs, and no
   }
 }
 
-TEST_CASE("a certain step that cannot reach the threshold blames nobody and says how large it is, and where") {
+TEST_CASE(
+    "a certain step that cannot reach the threshold blames nobody and says how large it is, and "
+    "where") {
   Tally seen = tally(quiet_world(), {.045}, .07, 20);
   CHECK(seen.outcomes[SearchOutcome::culprit] <= 1);
   CHECK(seen.outcomes[SearchOutcome::below_threshold] >= 19);
@@ -171,7 +182,9 @@ TEST_CASE("a certain step that cannot reach the threshold blames nobody and says
   CHECK(one.answer.rule.find("below the threshold of 7 %") != std::string::npos);
 }
 
-TEST_CASE("a step of 5 % at a noise of 1 % is hardly ever named, and one of the threshold nearly always is") {
+TEST_CASE(
+    "a step of 5 % at a noise of 1 % is hardly ever named, and one of the threshold nearly always "
+    "is") {
   Tally small = tally(quiet_world(), {.05}, .07, 40);
   CHECK(small.outcomes[SearchOutcome::culprit] <= 4);
   CHECK(small.wrong == 0);

@@ -1,8 +1,9 @@
 #include "runner/agent/agent.hpp"
 
-#include <catch2/catch.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+
+#include <catch2/catch.hpp>
 
 #include "runner/run/scripted_executor.hpp"
 #include "tests/runner/fake_service.hpp"

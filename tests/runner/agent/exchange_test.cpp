@@ -1,5 +1,6 @@
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+
+#include <catch2/catch.hpp>
 
 #include "runner/format/dynamo.hpp"
 #include "runner/format/measure_output.hpp"
@@ -37,7 +38,8 @@ std::vector<std::string> lines_of(const std::string& text) {
 std::size_t widest(const std::string& text) {
   std::size_t width = 0;
   for (const auto& line : lines_of(text)) {
-    const auto columns = std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
+    const auto columns =
+        std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
     width = std::max(width, static_cast<std::size_t>(columns));
   }
   return width;
@@ -46,12 +48,18 @@ std::size_t widest(const std::string& text) {
 const Measurement& compiled() {
   static const Measurement measurement = of({
       workload("python/m/eval/cpu/fp32/b4/eager", {{"latency", {.2}}, {"peak_cpu_memory", {3e9}}}),
-      workload("python/m/eval/cpu/fp32/b4/inductor",
-               {{"latency", {.1}}, {"peak_cpu_memory", {2e9}}, {"compile_time", {12.5}},
-                {"speedup", {1.9}}, {"unique_graphs", {2}}, {"graph_breaks", {1}}}),
-      workload("python/m/eval/cpu/fp32/b4/inductor-dynamic", {{"latency", {.16}}, {"peak_cpu_memory", {3e9}}}),
-      failing("python/m/eval/cpu/fp32/b4/inductor-max-autotune", RunStatus::out_of_memory, "no memory"),
-      workload("python/n/train/cpu/fp32/b8/eager", {{"latency", {.05}}, {"peak_cpu_memory", {1e9}}}),
+      workload("python/m/eval/cpu/fp32/b4/inductor", {{"latency", {.1}},
+                                                      {"peak_cpu_memory", {2e9}},
+                                                      {"compile_time", {12.5}},
+                                                      {"speedup", {1.9}},
+                                                      {"unique_graphs", {2}},
+                                                      {"graph_breaks", {1}}}),
+      workload("python/m/eval/cpu/fp32/b4/inductor-dynamic",
+               {{"latency", {.16}}, {"peak_cpu_memory", {3e9}}}),
+      failing("python/m/eval/cpu/fp32/b4/inductor-max-autotune", RunStatus::out_of_memory,
+              "no memory"),
+      workload("python/n/train/cpu/fp32/b8/eager",
+               {{"latency", {.05}}, {"peak_cpu_memory", {1e9}}}),
   });
   return measurement;
 }
@@ -61,30 +69,38 @@ const Measurement& compiled() {
 TEST_CASE("dynamo's performance file has a row a compiled workload, zeros for what failed") {
   const auto lines = lines_of(formatted(suite_result(compiled()), "csv"));
   REQUIRE(lines.size() == 5);
-  CHECK(lines[0].starts_with("dev,name,batch_size,speedup,abs_latency,compilation_latency,compression_ratio,"));
-  CHECK(lines[1] == "cpu,m,4,1.900000,100.000000,12.500000,1.500000,3.000000,2.000000,,2,1,"
-                    "python/m/eval/cpu/fp32/b4/inductor");
-  // Without a speed-up measured in turns: the ratio to eager. What was not measured is empty, not 0.
-  CHECK(lines[2] == "cpu,m,4,1.250000,160.000000,,1.000000,3.000000,3.000000,,,,"
-                    "python/m/eval/cpu/fp32/b4/inductor-dynamic");
-  CHECK(lines[3] == "cpu,m,0,0.000000,0.000000,0.000000,0.000000,0.000000,0.000000,,,,"
-                    "python/m/eval/cpu/fp32/b4/inductor-max-autotune");
-  CHECK(lines[4] == "cpu,n,8,1.000000,50.000000,0.000000,1.000000,1.000000,1.000000,0,0,0,"
-                    "python/n/train/cpu/fp32/b8/eager");
+  CHECK(lines[0].starts_with(
+      "dev,name,batch_size,speedup,abs_latency,compilation_latency,compression_ratio,"));
+  CHECK(lines[1] ==
+        "cpu,m,4,1.900000,100.000000,12.500000,1.500000,3.000000,2.000000,,2,1,"
+        "python/m/eval/cpu/fp32/b4/inductor");
+  // Without a speed-up measured in turns: the ratio to eager. What was not measured is empty, not
+  // 0.
+  CHECK(lines[2] ==
+        "cpu,m,4,1.250000,160.000000,,1.000000,3.000000,3.000000,,,,"
+        "python/m/eval/cpu/fp32/b4/inductor-dynamic");
+  CHECK(lines[3] ==
+        "cpu,m,0,0.000000,0.000000,0.000000,0.000000,0.000000,0.000000,,,,"
+        "python/m/eval/cpu/fp32/b4/inductor-max-autotune");
+  CHECK(lines[4] ==
+        "cpu,n,8,1.000000,50.000000,0.000000,1.000000,1.000000,1.000000,0,0,0,"
+        "python/n/train/cpu/fp32/b8/eager");
 }
 
 TEST_CASE("dynamo's accuracy file says in its words what became of a workload") {
-  auto measurement = of({workload("python/a/eval/cpu/fp32/b4/inductor", {{"latency", {.1}}}),
-                         failing("python/b/eval/cpu/fp32/b4/inductor", RunStatus::wrong_result, "x"),
-                         failing("python/c/eval/cpu/fp32/b4/inductor", RunStatus::wrong_result, "x"),
-                         failing("python/c/eval/cpu/fp32/b4/eager", RunStatus::crashed, "x"),
-                         failing("python/d/eval/cpu/fp32/b4/eager", RunStatus::out_of_memory, "x"),
-                         failing("python/e/eval/cuda/fp32/b4/eager", RunStatus::unavailable, "x"),
-                         failing("python/f/eval/cpu/fp32/b4/eager", RunStatus::timed_out, "x"),
-                         failing("python/g/eval/cpu/fp32/b4/inductor", RunStatus::crashed, "x")});
+  auto measurement =
+      of({workload("python/a/eval/cpu/fp32/b4/inductor", {{"latency", {.1}}}),
+          failing("python/b/eval/cpu/fp32/b4/inductor", RunStatus::wrong_result, "x"),
+          failing("python/c/eval/cpu/fp32/b4/inductor", RunStatus::wrong_result, "x"),
+          failing("python/c/eval/cpu/fp32/b4/eager", RunStatus::crashed, "x"),
+          failing("python/d/eval/cpu/fp32/b4/eager", RunStatus::out_of_memory, "x"),
+          failing("python/e/eval/cuda/fp32/b4/eager", RunStatus::unavailable, "x"),
+          failing("python/f/eval/cpu/fp32/b4/eager", RunStatus::timed_out, "x"),
+          failing("python/g/eval/cpu/fp32/b4/inductor", RunStatus::crashed, "x")});
   measurement.workloads[2].accuracy = "eager_two_runs_differ";
   const auto lines = lines_of(formatted(suite_result(measurement), "accuracy-csv"));
-  CHECK(read_suite_result(measurement_json(measurement)).items[2].accuracy == "eager_two_runs_differ");
+  CHECK(read_suite_result(measurement_json(measurement)).items[2].accuracy ==
+        "eager_two_runs_differ");
   REQUIRE(lines.size() == 8);  // c's eager item gives way to its compiled one
   CHECK(lines[1] == "cpu,a,4,pass,,,,python/a/eval/cpu/fp32/b4/inductor");
   CHECK(lines[2].starts_with("cpu,b,0,fail_accuracy,"));
@@ -96,20 +112,22 @@ TEST_CASE("dynamo's accuracy file says in its words what became of a workload") 
 }
 
 TEST_CASE("On a GPU dynamo's memory is the GPU's") {
-  const auto rows = dynamo_rows(suite_result(of({workload(
-      "python/m/eval/cuda/amp/b4/eager",
-      {{"latency", {.2}}, {"peak_cpu_memory", {3e9}}, {"peak_gpu_memory", {5e9}}})})));
+  const auto rows = dynamo_rows(suite_result(
+      of({workload("python/m/eval/cuda/amp/b4/eager",
+                   {{"latency", {.2}}, {"peak_cpu_memory", {3e9}}, {"peak_gpu_memory", {5e9}}})})));
   CHECK(*rows[0].peak_gb == Approx(5));
 }
 
 TEST_CASE("TorchBench's metrics file names tests as TorchBench does, in its units") {
-  const auto measurement = of({
-      workload("torchbench/dcgan/eval/cpu/fp32/b64/eager", {{"latency", {.2}}, {"peak_cpu_memory", {3e9}}}),
-      workload("torchbench/maml/train/cuda/amp/b1/inductor", {{"latency", {.1}}, {"peak_gpu_memory", {2e9}}}),
-      workload("torchbench/dlrm/eval/cpu/fp32/b1/eager", {{"latency", {.1}}}),
-      workload("torchbench/dlrm/eval/cpu/fp32/b8/eager", {{"latency", {.4}}}),
-      workload("native/dcgan/eval/cpu/fp32/b16/eager", {{"latency", {.3}}}),
-      failing("torchbench/yolov3/eval/cpu/fp32/b1/eager", RunStatus::unavailable, "x")});
+  const auto measurement =
+      of({workload("torchbench/dcgan/eval/cpu/fp32/b64/eager",
+                   {{"latency", {.2}}, {"peak_cpu_memory", {3e9}}}),
+          workload("torchbench/maml/train/cuda/amp/b1/inductor",
+                   {{"latency", {.1}}, {"peak_gpu_memory", {2e9}}}),
+          workload("torchbench/dlrm/eval/cpu/fp32/b1/eager", {{"latency", {.1}}}),
+          workload("torchbench/dlrm/eval/cpu/fp32/b8/eager", {{"latency", {.4}}}),
+          workload("native/dcgan/eval/cpu/fp32/b16/eager", {{"latency", {.3}}}),
+          failing("torchbench/yolov3/eval/cpu/fp32/b1/eager", RunStatus::unavailable, "x")});
   const auto root = nlohmann::json::parse(formatted(suite_result(measurement), "torchbench"));
   CHECK(root.at("name") == "torch-nightly");  // whose regression detector then reads it
   CHECK(root.at("environ").at("pytorch_git_version") == "abc");
@@ -151,9 +169,11 @@ TEST_CASE("A table of many models holds a terminal") {
   workloads.back().runs.push_back(workloads.back().runs.front());
   const std::string table = formatted(suite_result(of(std::move(workloads))), "table");
   CHECK(widest(table) <= 100);
-  CHECK(table.find("native/soft_actor_critic/update/cpu/fp32/b64/eager   5.1 ±0.0 %          123\n") !=
+  CHECK(table.find(
+            "native/soft_actor_critic/update/cpu/fp32/b64/eager   5.1 ±0.0 %          123\n") !=
         std::string::npos);
   CHECK(table.find("b4 inductor-reduce-overhead") != std::string::npos);
   CHECK(table.find("  OOM\n") != std::string::npos);
-  CHECK(table.find("b16/inductor-reduce-overhead: out_of_memory: 4 GiB asked for") != std::string::npos);
+  CHECK(table.find("b16/inductor-reduce-overhead: out_of_memory: 4 GiB asked for") !=
+        std::string::npos);
 }

@@ -2,9 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "runner/build/marker.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
-#include "runner/build/marker.hpp"
 #include "tests/runner/wheel.hpp"
 
 using namespace nightjar;
@@ -117,10 +117,9 @@ TEST_CASE("A truncated wheel and a wrong hash are told apart from a missing one"
 TEST_CASE("An overlay changes its own environment and not the wheel's") {
   const Scratch scratch;
   const EnvironmentSpec wheel = good_wheel(scratch);
-  const EnvironmentSpec overlay =
-      with_overlay(wheel, scratch / "overlay.tar",
-                   {{"torch/slow.py", "FACTOR = 3\n", ""}, {"torch/new/x.py", "", ""}},
-                   {"torch/old.py"});
+  const EnvironmentSpec overlay = with_overlay(
+      wheel, scratch / "overlay.tar",
+      {{"torch/slow.py", "FACTOR = 3\n", ""}, {"torch/new/x.py", "", ""}}, {"torch/old.py"});
   Environments environments(config_in(scratch));
   const Environment base = make(environments, wheel), made = make(environments, overlay);
   CHECK(made.broken == "");
@@ -166,8 +165,8 @@ TEST_CASE("Byte code of a changed file cannot outlive it") {
   REQUIRE(base.broken == "");
   CHECK(fs::exists(base.site_packages / "torch/__pycache__"));
   // Same size, and a time in the same second: Python would take the old byte code.
-  const auto overlay = with_overlay(wheel, scratch / "overlay.tar",
-                                    {{"torch/slow.py", "FACTOR = 1/0", ""}});
+  const auto overlay =
+      with_overlay(wheel, scratch / "overlay.tar", {{"torch/slow.py", "FACTOR = 1/0", ""}});
   CHECK(make(environments, overlay).broken.find("ZeroDivisionError") != std::string::npos);
   CHECK(make(environments, wheel).broken == "");
 }
@@ -177,8 +176,7 @@ TEST_CASE("An environment that imports as something else than promised is broken
   EnvironmentSpec spec = good_wheel(scratch);
   Environments environments(config_in(scratch, true));
   spec.git_version = "def";
-  CHECK(make(environments, spec).broken ==
-        "torch says it is commit 'abc' instead of def");
+  CHECK(make(environments, spec).broken == "torch says it is commit 'abc' instead of def");
   spec.git_version = "abc";
   CHECK(make(environments, spec).broken == "");
 }

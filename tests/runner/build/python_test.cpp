@@ -21,7 +21,8 @@ TEST_CASE("the folders of NVIDIA's libraries are those that the Python's package
   fs::create_directories(scratch / "site [1]/nvidia/cu13/lib");
   fs::create_directories(scratch / "site [1]/nvidia/cu13/include");
   const fs::path python = scratch / "python";
-  std::ofstream(python) << "#!/bin/sh\nPYTHONPATH='" << (scratch / "site [1]").string() << "' exec python3 \"$@\"\n";
+  std::ofstream(python) << "#!/bin/sh\nPYTHONPATH='" << (scratch / "site [1]").string()
+                        << "' exec python3 \"$@\"\n";
   fs::permissions(python, fs::perms::owner_all);
   const auto found = gpu_libraries(python, {});
   REQUIRE(found.size() >= 2);

@@ -10,7 +10,8 @@ using namespace nightjar::runner;
 
 namespace {
 
-const std::string kItem = R"({"name": "python/mine/eval/cpu/fp32/b1/eager", "version": 2, "kind": "python"})";
+const std::string kItem =
+    R"({"name": "python/mine/eval/cpu/fp32/b1/eager", "version": 2, "kind": "python"})";
 const std::string kSizes = R"("sizes": {"mine/eval": {"width": 4}})";
 
 std::vector<CatalogEntry> read(const std::string& text) {
@@ -31,7 +32,9 @@ TEST_CASE("A workload of the table has its name, version and kind") {
 
 TEST_CASE("A broken table of workloads is refused with file, workload and key") {
   const std::string name = "\"name\": \"python/mine/eval/cpu/fp32/b1/eager\"";
-  const auto items = [](const std::string& list) { return "{\"items\": [" + list + "], " + kSizes + "}"; };
+  const auto items = [](const std::string& list) {
+    return "{\"items\": [" + list + "], " + kSizes + "}";
+  };
   const std::string of_mine = "workloads.json: python/mine/eval/cpu/fp32/b1/eager";
   for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
            {"", "no JSON: parse error at line 1"},
@@ -41,13 +44,18 @@ TEST_CASE("A broken table of workloads is refused with file, workload and key") 
            {items("7"), "item 1 is no object"},
            {items("{}"), "item 1: key \"name\" is missing"},
            {items("{\"name\": 7}"), "item 1: \"name\" is 7; it needs suite/model/task"},
-           {items("{\"name\": \"python/mine\"}"), "workloads.json: python/mine: task is missing in its name; it needs"},
-           {items("{" + name + "}"), of_mine + ": key \"version\" is missing; it needs a whole number from 1"},
+           {items("{\"name\": \"python/mine\"}"),
+            "workloads.json: python/mine: task is missing in its name; it needs"},
+           {items("{" + name + "}"),
+            of_mine + ": key \"version\" is missing; it needs a whole number from 1"},
            {items("{" + name + ", \"version\": 0}"), "\"version\" is 0"},
-           {items("{" + name + ", \"version\": 1}"), of_mine + ": key \"kind\" is missing; it needs \"python\" or"},
-           {items("{" + name + ", \"version\": 1, \"kind\": \"external\"}"), "\"kind\" is \"external\"; it needs"},
+           {items("{" + name + ", \"version\": 1}"),
+            of_mine + ": key \"kind\" is missing; it needs \"python\" or"},
+           {items("{" + name + ", \"version\": 1, \"kind\": \"external\"}"),
+            "\"kind\" is \"external\"; it needs"},
            {items(kItem + ", " + kItem), "is there twice"},
-           {"{\"items\": [" + kItem + "]}", of_mine + ": key \"mine/eval\" is missing in \"sizes\"; it needs"},
+           {"{\"items\": [" + kItem + "]}",
+            of_mine + ": key \"mine/eval\" is missing in \"sizes\"; it needs"},
            {"{\"items\": [" + kItem + "], \"sizes\": {\"mine/eval\": {\"width\": \"4\"}}}",
             "sizes, key \"mine/eval\": sizes are whole numbers"},
            {"{\"items\": [" + kItem + "], \"tiny\": {\"mine\": 4}, " + kSizes + "}",

@@ -1,7 +1,8 @@
 #include "runner/catalog/suite.hpp"
 
-#include <catch2/catch.hpp>
 #include <fstream>
+
+#include <catch2/catch.hpp>
 
 #include "runner/process/failure.hpp"
 #include "runner/run/measure.hpp"
@@ -13,7 +14,8 @@ namespace {
 
 std::vector<CatalogEntry> catalog_with(std::initializer_list<const char*> names) {
   std::vector<CatalogEntry> catalog;
-  for (const char* name : names) catalog.push_back({*WorkloadName::parse(name), 1, WorkloadKind::python});
+  for (const char* name : names)
+    catalog.push_back({*WorkloadName::parse(name), 1, WorkloadKind::python});
   return catalog;
 }
 
@@ -29,8 +31,9 @@ Suite suite_from(const Scratch& scratch, const std::string& text) {
   return find_suite(scratch.path(), "mine").value();
 }
 
-const auto kListed = catalog_with({"python/dlrm/eval/cpu/fp32/b128/eager", "python/unet/eval/cpu/fp32/b2/eager",
-                                   "python/unet/train/cpu/fp32/b2/eager", "native/unet/eval/cpu/fp32/b2/eager"});
+const auto kListed =
+    catalog_with({"python/dlrm/eval/cpu/fp32/b128/eager", "python/unet/eval/cpu/fp32/b2/eager",
+                  "python/unet/train/cpu/fp32/b2/eager", "native/unet/eval/cpu/fp32/b2/eager"});
 
 }  // namespace
 
@@ -56,11 +59,14 @@ TEST_CASE("An entry's devices, or a glob that says so, mean listed workloads on 
       glob = "*/dlrm/eval/cuda/**"
       batches = [1])");
   auto listed = kListed;
-  listed.push_back({*WorkloadName::parse("mine/dlrm/eval/cpu/fp32/b1/eager"), 1, WorkloadKind::external});
+  listed.push_back(
+      {*WorkloadName::parse("mine/dlrm/eval/cpu/fp32/b1/eager"), 1, WorkloadKind::external});
   CHECK(texts(expand(suite.workloads, listed)) ==
-        std::vector<std::string>{"0 python/unet/eval/cuda/fp32/b2/eager", "0 python/unet/train/cuda/fp32/b2/eager",
+        std::vector<std::string>{"0 python/unet/eval/cuda/fp32/b2/eager",
+                                 "0 python/unet/train/cuda/fp32/b2/eager",
                                  "0 python/dlrm/eval/cuda/fp32/b1/eager"});
-  // A glob that matches what is listed means just that, and a command of one's own stays where it is.
+  // A glob that matches what is listed means just that, and a command of one's own stays where it
+  // is.
   CHECK(expand({SuiteEntry{"**"}}, listed).size() == listed.size());
   CHECK(texts(expand({SuiteEntry{"mine/**", 0, {"cuda"}}}, listed)) ==
         std::vector<std::string>{"0 mine/dlrm/eval/cpu/fp32/b1/eager"});
@@ -88,14 +94,16 @@ TEST_CASE("A wrong suite file is refused with its line") {
   for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
            {"\nworkload = []", "line 2: 'workload' is unknown"},
            {"workloads = [7]", "glob"},
-           {"workloads = [{glob = 'a', priority = 'high'}]", "'priority' is unknown or has a wrong value"},
+           {"workloads = [{glob = 'a', priority = 'high'}]",
+            "'priority' is unknown or has a wrong value"},
            {"workloads = [{glob = 'a', batches = [0]}]", "batches must be a list of batch sizes"},
            {"workloads = [{glob = 'a', backends = 'eager'}]", "backends must be a list of words"},
            {"workloads = []", "no workloads"},
            {"runs = ", "line 1"}}) {
     INFO(text);
     CHECK_THROWS_AS(suite_from(scratch, text), WrongUse);
-    CHECK_THROWS_WITH(suite_from(scratch, text), Catch::Contains(words) && Catch::Contains("mine.toml"));
+    CHECK_THROWS_WITH(suite_from(scratch, text),
+                      Catch::Contains(words) && Catch::Contains("mine.toml"));
   }
 }
 

@@ -1,7 +1,8 @@
 #include "runner/catalog/variants.hpp"
 
-#include <catch2/catch.hpp>
 #include <string>
+
+#include <catch2/catch.hpp>
 
 #include "runner/run/batch_sweep.hpp"
 #include "tests/support/scratch.hpp"
@@ -21,10 +22,13 @@ const std::vector<CatalogEntry> kCatalog = {
 
 }  // namespace
 
-TEST_CASE("A listed workload exists in other precisions, batch sizes, backends and on CUDA by its exact name") {
+TEST_CASE(
+    "A listed workload exists in other precisions, batch sizes, backends and on CUDA by its exact "
+    "name") {
   for (const char* name :
        {"python/dlrm/eval/cpu/fp32/b128/inductor", "python/dlrm/eval/cpu/bf16/b128/eager",
-        "python/dlrm/eval/cuda/amp/b1/inductor-max-autotune", "python/dlrm/eval/cpu/fp32/bmax/eager"}) {
+        "python/dlrm/eval/cuda/amp/b1/inductor-max-autotune",
+        "python/dlrm/eval/cpu/fp32/bmax/eager"}) {
     const auto catalog = with_variants(kCatalog, {name});
     REQUIRE(catalog.size() == 3);
     CHECK(catalog[2].name.str() == name);
@@ -49,7 +53,9 @@ namespace {
 BatchPoint point(int batch, double throughput) {
   return {batch, RunStatus::measured, batch / throughput, ""};
 }
-BatchPoint failed(int batch, RunStatus status) { return {batch, status, 0, "as scripted"}; }
+BatchPoint failed(int batch, RunStatus status) {
+  return {batch, status, 0, "as scripted"};
+}
 
 // All that a sweep tries on a machine that gives `throughput(batch)` items/s, or fails.
 std::vector<int> sizes_tried(const std::function<BatchPoint(int)>& machine, SweepResult& result) {
@@ -71,7 +77,8 @@ TEST_CASE("The sweep doubles the batch until throughput gains less than 5 % in t
   CHECK(result.batch == 64);  // 941 items/s, of 985
 }
 
-TEST_CASE("Of sizes within 5 % of the best the smallest is taken, so that noise does not double it") {
+TEST_CASE(
+    "Of sizes within 5 % of the best the smallest is taken, so that noise does not double it") {
   CHECK(best_batch({point(1, 100), point(2, 196), point(4, 200), point(8, 201)}) == 2);
   CHECK(best_batch({point(1, 100), point(2, 50)}) == 1);
 }
@@ -87,17 +94,25 @@ TEST_CASE("The sweep ends where memory does, and at iterations of over a second"
   CHECK(next_batch({point(1, 10), point(2, 10)}) == 4);
 }
 
-TEST_CASE("A model that refuses small batches is tried at larger ones, and one that refuses all says why") {
+TEST_CASE(
+    "A model that refuses small batches is tried at larger ones, and one that refuses all says "
+    "why") {
   SweepResult result;
-  sizes_tried([](int batch) { return batch < 4 ? failed(batch, RunStatus::failed) : point(batch, 100); }, result);
+  sizes_tried(
+      [](int batch) { return batch < 4 ? failed(batch, RunStatus::failed) : point(batch, 100); },
+      result);
   CHECK(result.batch == 4);
-  CHECK(sizes_tried([](int batch) { return failed(batch, RunStatus::failed); }, result).back() == 64);
+  CHECK(sizes_tried([](int batch) { return failed(batch, RunStatus::failed); }, result).back() ==
+        64);
   CHECK_FALSE(result.batch);
   CHECK(result.reason == "no batch size up to b64 could be run; the last one: as scripted");
-  CHECK(sizes_tried([](int batch) { return failed(batch, RunStatus::unavailable); }, result).size() == 1);
+  CHECK(
+      sizes_tried([](int batch) { return failed(batch, RunStatus::unavailable); }, result).size() ==
+      1);
 }
 
-TEST_CASE("A batch size stays pinned for its machine class and workload, and a spoilt file holds none") {
+TEST_CASE(
+    "A batch size stays pinned for its machine class and workload, and a spoilt file holds none") {
   const Scratch scratch;
   const PinnedBatches pinned(scratch / "batches.json");
   const CatalogEntry most = at_batch(kCatalog[0], "bmax");

@@ -1,8 +1,9 @@
 #include "runner/machine/doctor.hpp"
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+
+#include <catch2/catch.hpp>
 
 using namespace nightjar;
 using namespace nightjar::runner;
@@ -12,8 +13,9 @@ namespace {
 // A machine with nothing to mend.
 Health healthy() {
   Health health;
-  health.facts = {{"governor", "performance"}, {"turbo", "off"}, {"smt", "off"}, {"cpu_count", "8"},
-                  {"hypervisor", "no"},        {"thp", "madvise"}, {"numa_nodes", "2"}};
+  health.facts = {{"governor", "performance"}, {"turbo", "off"},     {"smt", "off"},
+                  {"cpu_count", "8"},          {"hypervisor", "no"}, {"thp", "madvise"},
+                  {"numa_nodes", "2"}};
   health.ccache = true;
   health.clock_source = "tsc";
   health.address_layout = "2";
@@ -36,27 +38,33 @@ struct Harm {
   FindingClass kind = FindingClass::harmful;
 };
 
-GpuState& gpu_of(Health& health) { return health.state.gpus[0]; }
+GpuState& gpu_of(Health& health) {
+  return health.state.gpus[0];
+}
 
 const Harm kHarms[] = {
     {"CPU governor is 'powersave'", [](Health& h) { h.facts["governor"] = "powersave"; }},
     {"turbo is on", [](Health& h) { h.facts["turbo"] = "on"; }},
     {"SMT is on", [](Health& h) { h.facts["smt"] = "on"; }},
     {"CPUs that may be used: 1", [](Health& h) { h.facts["cpu_count"] = "1"; }},
-    {"virtual machine: yes", [](Health& h) { h.facts["hypervisor"] = "yes"; }, FindingClass::not_mendable},
+    {"virtual machine: yes", [](Health& h) { h.facts["hypervisor"] = "yes"; },
+     FindingClass::not_mendable},
     {"CPU quota: 1.50 CPUs, stopped 7 times so far",
      [](Health& h) { h.cpu_quota = 1.5, h.times_throttled = 7; }},
     {"runs cannot be pinned", [](Health& h) { h.may_pin = false; }},
-    {"slowed down for heat 3 times", [](Health& h) { h.state.extra["cpu_throttle_count"] = "3"; }, FindingClass::worth_knowing},
-    {"CPU temperature: 91 °C", [](Health& h) { h.state.extra["temperature_millicelsius"] = "91000"; }},
+    {"slowed down for heat 3 times", [](Health& h) { h.state.extra["cpu_throttle_count"] = "3"; },
+     FindingClass::worth_knowing},
+    {"CPU temperature: 91 °C",
+     [](Health& h) { h.state.extra["temperature_millicelsius"] = "91000"; }},
     {"clock source: hpet", [](Health& h) { h.clock_source = "hpet"; }},
     {"address layout is fixed", [](Health& h) { h.address_layout = "0"; }},
     {"load is 7.0", [](Health& h) { h.state.load1 = 7; }},
-    {"stolen by the host: 5.0 %", [](Health& h) { h.state.steal_share = .05; }, FindingClass::not_mendable},
-    {"compilers running: cc1plus ×2, ld", [](Health& h) { h.compilers = {"cc1plus", "ld", "cc1plus"}; }},
+    {"stolen by the host: 5.0 %", [](Health& h) { h.state.steal_share = .05; },
+     FindingClass::not_mendable},
+    {"compilers running: cc1plus ×2, ld",
+     [](Health& h) { h.compilers = {"cc1plus", "ld", "cc1plus"}; }},
     {"job of ours on this machine: 42 (measures job 3)",
-     [](Health& h) { h.lock_holder = "42 (measures job 3)"; },
-     FindingClass::worth_knowing},
+     [](Health& h) { h.lock_holder = "42 (measures job 3)"; }, FindingClass::worth_knowing},
     {"transparent huge pages: always", [](Health& h) { h.facts["thp"] = "always"; }},
     {"NUMA balancing is on", [](Health& h) { h.numa_balancing = true; }},
     {"swap in use: 0.50 GiB", [](Health& h) { h.swap_used_bytes = 512 << 20; }},
@@ -102,7 +110,8 @@ TEST_CASE("Every word of the kernel's for SMT and turbo makes a sentence") {
     health.facts[fact] = word;
     const std::vector<Finding> all = examine(health);
     const std::string begin = std::string(fact) == "smt" ? "SMT" : "turbo";
-    const auto found = std::ranges::find_if(all, [&](const Finding& f) { return f.what.starts_with(begin); });
+    const auto found =
+        std::ranges::find_if(all, [&](const Finding& f) { return f.what.starts_with(begin); });
     REQUIRE(found != all.end());
     CHECK((found->kind == FindingClass::harmful) == (std::string(word) == "on"));
     return found->what;
@@ -138,14 +147,16 @@ TEST_CASE("A machine with nothing to mend, or without any GPU, is fine") {
   without.state.gpus.clear();
   without.no_gpu = "no NVIDIA device";
   CHECK_FALSE(any_harmful(examine(without)));
-  CHECK(findings_text(examine(without)).find("fine   GPU: no NVIDIA device\n") != std::string::npos);
+  CHECK(findings_text(examine(without)).find("fine   GPU: no NVIDIA device\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("Findings are told in lines and in JSON") {
-  const std::vector<Finding> findings{{FindingClass::fine, "clock source: tsc", ""},
-                                      {FindingClass::harmful, "SMT is on", "turn it off"},
-                                      {FindingClass::not_mendable, "virtual machine: yes", "expect noise"},
-                                      {FindingClass::worth_knowing, "ccache: not there", "install it"}};
+  const std::vector<Finding> findings{
+      {FindingClass::fine, "clock source: tsc", ""},
+      {FindingClass::harmful, "SMT is on", "turn it off"},
+      {FindingClass::not_mendable, "virtual machine: yes", "expect noise"},
+      {FindingClass::worth_knowing, "ccache: not there", "install it"}};
   CHECK(findings_text(findings) ==
         "fine   clock source: tsc\nharms  SMT is on\n       mend: turn it off\n"
         "as is  virtual machine: yes\n       not to be mended here: expect noise\n"

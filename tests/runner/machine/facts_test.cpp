@@ -1,12 +1,13 @@
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "runner/process/failure.hpp"
-#include "runner/machine/fingerprint.hpp"
-#include "runner/machine/state.hpp"
-#include "runner/format/measure_output.hpp"
+#include <catch2/catch.hpp>
+
 #include "runner/build/native_cache.hpp"
 #include "runner/build/record.hpp"
+#include "runner/format/measure_output.hpp"
+#include "runner/machine/fingerprint.hpp"
+#include "runner/machine/state.hpp"
+#include "runner/process/failure.hpp"
 #include "tests/runner/wheel.hpp"
 
 using namespace nightjar;
@@ -22,9 +23,13 @@ TEST_CASE("The machine class is the hash of its sorted facts and the same twice"
 }
 
 TEST_CASE("The driver's version is found in what its kernel modules say, open and closed") {
-  CHECK(driver_version("NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul 27 07:20:44 UTC 2025") == "580.65.06");
-  CHECK(driver_version("NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (somebody@)  ") ==
-        "580.159.04");
+  CHECK(
+      driver_version("NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul 27 07:20:44 UTC 2025") ==
+      "580.65.06");
+  CHECK(
+      driver_version(
+          "NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build  (somebody@)  ") ==
+      "580.159.04");
   CHECK(driver_version("").empty());
   CHECK(driver_version("x86_64 without any").empty());
 }
@@ -36,8 +41,8 @@ TEST_CASE("The machine's state is within what is possible") {
 }
 
 TEST_CASE("RECORD is read with quotes, without hash, and a malformed line is refused") {
-  const Record record = parse_record(
-      "\"torch/a,b.py\",sha256=AAAA,3\r\ntorch-2.dist-info/RECORD,,\n");
+  const Record record =
+      parse_record("\"torch/a,b.py\",sha256=AAAA,3\r\ntorch-2.dist-info/RECORD,,\n");
   CHECK(record.at("torch/a,b.py").bytes == 3);
   CHECK(record.at("torch/a,b.py").sha256 == "000000");
   CHECK(record.at("torch-2.dist-info/RECORD").bytes == -1);
@@ -53,7 +58,8 @@ TEST_CASE("The native key follows LibTorch and the sources, and nothing else of 
     members.push_back({"torch/lib/libtorch.so", library, ""});
     const auto record = record_of(members, "2.15.0");
     spit(scratch / "site" / record.name, record.text);
-    return NativeCache(scratch / "cache", scratch / "native").key(libtorch_of_build(scratch / "site"));
+    return NativeCache(scratch / "cache", scratch / "native")
+        .key(libtorch_of_build(scratch / "site"));
   };
   const std::string key = key_with("a", "1");
   CHECK(key == key_with("b", "1"));
@@ -62,9 +68,12 @@ TEST_CASE("The native key follows LibTorch and the sources, and nothing else of 
   CHECK(key != key_with("a", "1"));
 }
 
-TEST_CASE("The native key tells equal sources of two checkouts apart, since each has a workloads.json of its own") {
+TEST_CASE(
+    "The native key tells equal sources of two checkouts apart, since each has a workloads.json of "
+    "its own") {
   const Scratch scratch;
-  for (const char* checkout : {"first", "copy"}) spit(scratch / checkout / "native/main.cpp", "int main() {}");
+  for (const char* checkout : {"first", "copy"})
+    spit(scratch / checkout / "native/main.cpp", "int main() {}");
   const auto record = record_of(torch_members("2.15.0", "abc"), "2.15.0");
   spit(scratch / "site" / record.name, record.text);
   const auto libtorch = libtorch_of_build(scratch / "site");
@@ -77,7 +86,8 @@ TEST_CASE("An unchanged LibTorch is compiled against once, whatever else of a bu
   spit(scratch / "native/CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.20)
 project(native NONE)
 add_custom_target(program ALL COMMAND ${CMAKE_COMMAND} -E touch nightjar-native libnightjar-profiled.so))");
-  const auto build = [&](const std::string& name, const std::string& python, const std::string& library) {
+  const auto build = [&](const std::string& name, const std::string& python,
+                         const std::string& library) {
     auto members = torch_members("2.15.0", "abc");
     members[2].text = python;
     members.push_back({"torch/lib/libtorch.so", library, ""});
@@ -86,9 +96,10 @@ add_custom_target(program ALL COMMAND ${CMAKE_COMMAND} -E touch nightjar-native 
     std::filesystem::create_directories(scratch / name / "torch/include");
     return scratch / name;
   };
-  const auto first = build("first", "a", "1"), same = build("same", "b", "1"), other = build("other", "a", "2");
-  const NativeProgram made =
-      NativeCache(scratch / "cache", scratch / "native").make(libtorch_of_build(first), std::stop_token{});
+  const auto first = build("first", "a", "1"), same = build("same", "b", "1"),
+             other = build("other", "a", "2");
+  const NativeProgram made = NativeCache(scratch / "cache", scratch / "native")
+                                 .make(libtorch_of_build(first), std::stop_token{});
   INFO(made.reason);
   REQUIRE(std::filesystem::exists(made.path));
   // Whoever would compile now is stopped at it.
@@ -150,7 +161,8 @@ TEST_CASE("A measurement is written as JSON, CSV and table") {
   CHECK(items[1].at("reason") == "crashed: ended by signal 11");
   CHECK(items[2].at("status") == "unavailable");
   CHECK(items[2].at("metrics").empty());
-  CHECK(formatted(suite_result(measurement), "csv").find("\ncpu,m,4,1.000000,200.000000,") != std::string::npos);
+  CHECK(formatted(suite_result(measurement), "csv").find("\ncpu,m,4,1.000000,200.000000,") !=
+        std::string::npos);
   const std::string table = formatted(suite_result(measurement), "table");
   CHECK(table.find("b4 eager") != std::string::npos);
   CHECK(table.find("python/n/eval/cuda/fp32/b4/eager: no CUDA device") != std::string::npos);

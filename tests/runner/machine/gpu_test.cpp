@@ -1,9 +1,9 @@
 // The GPU's state, with a stand-in for NVIDIA's library.
-#include "runner/machine/gpu_probe.hpp"
-
-#include <catch2/catch.hpp>
 #include <stdlib.h>
 
+#include <catch2/catch.hpp>
+
+#include "runner/machine/gpu_probe.hpp"
 #include "tests/support/scratch.hpp"
 
 using namespace nightjar;
@@ -12,7 +12,8 @@ using enum ClockEvent;
 
 namespace {
 
-// The library plays `script`, and CUDA_VISIBLE_DEVICES is `visible`; both until the end of the test.
+// The library plays `script`, and CUDA_VISIBLE_DEVICES is `visible`; both until the end of the
+// test.
 struct Machine {
   explicit Machine(const std::string& script, const char* visible = nullptr) {
     spit(scratch / "script", script);
@@ -44,7 +45,8 @@ TEST_CASE("A GPU's state is what the driver's library tells, in the order of the
   CHECK(gpus[0].pci_bus == "00000000:3B:00.0");
   CHECK(gpus[0].driver == "580.65.06");
   CHECK((gpus[0].sm_mhz == 1980 && gpus[0].memory_mhz == 2619 && gpus[0].power_watts == 310.5));
-  CHECK((gpus[0].temperature_celsius == 64 && gpus[0].ecc_errors == 3 && gpus[0].persistence == true));
+  CHECK((gpus[0].temperature_celsius == 64 && gpus[0].ecc_errors == 3 &&
+         gpus[0].persistence == true));
   REQUIRE(gpus[0].others.size() == 2);
   CHECK(gpus[0].others[0].memory_bytes == 1 << 30);
   CHECK_FALSE(gpus[0].others[0].name.empty());

@@ -1,10 +1,11 @@
 #include "runner/machine/lock.hpp"
 
-#include <catch2/catch.hpp>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <catch2/catch.hpp>
 
 #include "runner/process/failure.hpp"
 #include "runner/run/session.hpp"
@@ -32,7 +33,8 @@ bool is_held(const std::filesystem::path& path) {
 
 TEST_CASE("The second one waits for the first, is told by whom, and gets the machine after it") {
   const Scratch scratch;
-  auto first = std::make_unique<MachineLock>(scratch / "lock", "compiles", std::stop_token{}, kNobody);
+  auto first =
+      std::make_unique<MachineLock>(scratch / "lock", "compiles", std::stop_token{}, kNobody);
   std::string held_by;
   const auto give_way = [&](const std::string& holder) {
     held_by = holder;
@@ -84,7 +86,8 @@ TEST_CASE("A session has the machine to itself from its first environment to its
   class Asking final : public Executor {
    public:
     std::vector<std::string> workloads() const override { return {}; }
-    std::unique_ptr<MachineLock> lock_machine(const std::string& purpose, std::stop_token) override {
+    std::unique_ptr<MachineLock> lock_machine(const std::string& purpose,
+                                              std::stop_token) override {
       CHECK(purpose == "measures job 7");
       return std::make_unique<MachineLock>(scratch / "lock", purpose, std::stop_token{}, kNobody);
     }

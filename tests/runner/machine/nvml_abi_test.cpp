@@ -1,15 +1,16 @@
-// Our words for NVML against NVIDIA's header, on machines that have it; else there is nothing to compile.
+// Our words for NVML against NVIDIA's header, on machines that have it; else there is nothing to
+// compile.
 #if __has_include(<nvml.h>)
-#include <nvml.h>
+#include "runner/machine/nvml_abi.hpp"
 
 #include <cstddef>
-
-#include "runner/machine/nvml_abi.hpp"
+#include <nvml.h>
 
 namespace ours = nightjar::runner::nvml;
 
 static_assert(sizeof(ours::ProcessInfo) == sizeof(nvmlProcessInfo_t));
-static_assert(offsetof(ours::ProcessInfo, used_gpu_memory) == offsetof(nvmlProcessInfo_t, usedGpuMemory));
+static_assert(offsetof(ours::ProcessInfo, used_gpu_memory) ==
+              offsetof(nvmlProcessInfo_t, usedGpuMemory));
 static_assert(sizeof(ours::PciInfo) == sizeof(nvmlPciInfo_t));
 static_assert(offsetof(ours::PciInfo, bus_id) == offsetof(nvmlPciInfo_t, busId));
 static_assert(ours::kSuccess == NVML_SUCCESS && ours::kUninitialized == NVML_ERROR_UNINITIALIZED);

@@ -1,13 +1,13 @@
 #include "runner/process/process.hpp"
 
+#include <algorithm>
 #include <dirent.h>
+#include <fstream>
 #include <signal.h>
+#include <thread>
 #include <unistd.h>
 
-#include <algorithm>
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <thread>
 
 #include "runner/machine/fingerprint.hpp"
 #include "runner/process/process_tree.hpp"
@@ -31,7 +31,9 @@ ProcessSpec python(const std::string& script) {
   return spec;
 }
 
-bool is_alive(pid_t pid) { return ::kill(pid, 0) == 0; }
+bool is_alive(pid_t pid) {
+  return ::kill(pid, 0) == 0;
+}
 
 std::size_t open_descriptors() {
   std::size_t count = 0;
@@ -58,11 +60,14 @@ TEST_CASE("How a Python program ended begins with the last place that is not in 
   ProcessResult result;
   result.exit_code = 1;
   result.output =
-      "Traceback (most recent call last):\n  File \"/home/me/mine.py\", line 9, in <module>\n    f()\n"
-      "  File \"/usr/lib/python3.11/json/decoder.py\", line 355, in raw_decode\n    raise\nValueError: no JSON\n";
+      "Traceback (most recent call last):\n  File \"/home/me/mine.py\", line 9, in <module>\n    "
+      "f()\n"
+      "  File \"/usr/lib/python3.11/json/decoder.py\", line 355, in raw_decode\n    "
+      "raise\nValueError: no JSON\n";
   CHECK(result.describe() == "ended with exit code 1: mine.py, line 9: ValueError: no JSON");
   result.output = "  File \"/home/me/mine.py\", line 3\n    def\nSyntaxError: invalid syntax\n";
-  CHECK(result.describe() == "ended with exit code 1: mine.py, line 3: SyntaxError: invalid syntax");
+  CHECK(result.describe() ==
+        "ended with exit code 1: mine.py, line 3: SyntaxError: invalid syntax");
   result.output = "  File \"/home/me/mine.py\", line\n";
   CHECK(result.describe() == "ended with exit code 1:   File \"/home/me/mine.py\", line");
 }
@@ -223,7 +228,8 @@ TEST_CASE("A run is pinned to the last of the allowed CPUs") {
   REQUIRE_FALSE(allowed.empty());
   CHECK(cpus_for(1) == std::vector<int>{allowed.back()});
   CHECK(cpus_for(1000) == allowed);
-  ProcessSpec spec = python("import os\nos.write(3, str(sorted(os.sched_getaffinity(0))).encode())");
+  ProcessSpec spec =
+      python("import os\nos.write(3, str(sorted(os.sched_getaffinity(0))).encode())");
   spec.cpus = cpus_for(1);
   CHECK(run_process(spec).protocol == "[" + std::to_string(allowed.back()) + "]");
 }

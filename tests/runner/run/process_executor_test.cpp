@@ -8,7 +8,8 @@ namespace fs = std::filesystem;
 using namespace nightjar;
 using namespace nightjar::runner;
 
-TEST_CASE("a native run is told where its LibTorch lies, and the NVIDIA libraries which that may need") {
+TEST_CASE(
+    "a native run is told where its LibTorch lies, and the NVIDIA libraries which that may need") {
   const Scratch scratch;
   const fs::path program = scratch / "native";
   std::ofstream(program) << "#!/bin/sh\ncat >/dev/null\nprintf %s \"$LD_LIBRARY_PATH\" >&3\n";
@@ -19,7 +20,8 @@ TEST_CASE("a native run is told where its LibTorch lies, and the NVIDIA librarie
   place.native = program;
   place.libtorch = "/build/torch/lib";
   place.gpu_libraries = {"/base/nvidia/cu13/lib", "/base/nvidia/cudnn/lib"};
-  const Workload workload{WorkloadId{}, *WorkloadName::parse("native/resnet18/eval/cpu/fp32/b4/eager"), 1};
+  const Workload workload{WorkloadId{},
+                          *WorkloadName::parse("native/resnet18/eval/cpu/fp32/b4/eager"), 1};
   const auto result = run_workload(place, {}, &workload, {}, {}, {});
   CHECK(result.protocol == "/build/torch/lib:/base/nvidia/cu13/lib:/base/nvidia/cudnn/lib");
 }

@@ -1,7 +1,8 @@
 #include "runner/run/profile.hpp"
 
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+
+#include <catch2/catch.hpp>
 
 #include "runner/format/profile_output.hpp"
 
@@ -11,8 +12,9 @@ using nlohmann::json;
 
 namespace {
 
-const json kReadyEvent = {{"event", "ready"},
-                          {"torch", {{"version", "2.15.0"}, {"git_version", "abc"}, {"path", "/env/torch"}}}};
+const json kReadyEvent = {
+    {"event", "ready"},
+    {"torch", {{"version", "2.15.0"}, {"git_version", "abc"}, {"path", "/env/torch"}}}};
 
 json row_json(const std::string& name, double seconds, std::int64_t flops, std::int64_t bytes) {
   return {{"name", name},
@@ -30,18 +32,19 @@ json rows_with(const char* name, double seconds) {
 }
 
 json profile_event(const json& operators) {
-  return {{"event", "profile"},
-          {"plain_seconds", 0.009},
-          {"iteration_seconds", {0.01, 0.01}},
-          {"outside_seconds", {0.002, 0.002}},
-          {"slowdown", {1, 1}},
-          {"operators", operators},
-          {"memory", nullptr},
-          {"memory_reason", "RuntimeError: no hooks here"},
-          {"gpu", json::array()},
-          {"hints",
-           {{{"operator", "aten::mm"}, {"dtype", "fp16"}, {"dimensions", {7, 8, 8}}, {"multiple", 8}}}},
-          {"fastest_probe", 2e-5}};
+  return {
+      {"event", "profile"},
+      {"plain_seconds", 0.009},
+      {"iteration_seconds", {0.01, 0.01}},
+      {"outside_seconds", {0.002, 0.002}},
+      {"slowdown", {1, 1}},
+      {"operators", operators},
+      {"memory", nullptr},
+      {"memory_reason", "RuntimeError: no hooks here"},
+      {"gpu", json::array()},
+      {"hints",
+       {{{"operator", "aten::mm"}, {"dtype", "fp16"}, {"dimensions", {7, 8, 8}}, {"multiple", 8}}}},
+      {"fastest_probe", 2e-5}};
 }
 
 ProcessResult answered(const std::vector<json>& events) {
@@ -62,12 +65,15 @@ Profile profiled(const std::vector<ProcessResult>& processes) {
 }  // namespace
 
 TEST_CASE("Runs of a profile are put together, operators that one did not see being zero there") {
-  const Profile profile = profiled({answered({kReadyEvent, profile_event(rows_with("aten::mm", 0.006))}),
-                                    answered({kReadyEvent, profile_event(rows_with("aten::add", 0.002))})});
+  const Profile profile =
+      profiled({answered({kReadyEvent, profile_event(rows_with("aten::mm", 0.006))}),
+                answered({kReadyEvent, profile_event(rows_with("aten::add", 0.002))})});
   REQUIRE(profile.reason == "");
   REQUIRE(profile.operators.size() == 2);
-  CHECK(profile.operators[0].self_seconds == std::vector<std::vector<double>>{{0.006, 0.006}, {0, 0}});
-  CHECK(profile.operators[1].self_seconds == std::vector<std::vector<double>>{{0, 0}, {0.002, 0.002}});
+  CHECK(profile.operators[0].self_seconds ==
+        std::vector<std::vector<double>>{{0.006, 0.006}, {0, 0}});
+  CHECK(profile.operators[1].self_seconds ==
+        std::vector<std::vector<double>>{{0, 0}, {0.002, 0.002}});
 }
 
 TEST_CASE("Profiles of single runs put together are the profile of all of them") {
@@ -79,7 +85,8 @@ TEST_CASE("Profiles of single runs put together are the profile of all of them")
 }
 
 TEST_CASE("A profile read back from its JSON is the same") {
-  const Profile profile = profiled({answered({kReadyEvent, profile_event(rows_with("aten::mm", 0.006))})});
+  const Profile profile =
+      profiled({answered({kReadyEvent, profile_event(rows_with("aten::mm", 0.006))})});
   const std::string text = profiles_json({profile});
   CHECK(profiles_json(json::parse(text).at("items").get<std::vector<Profile>>()) == text);
 }
@@ -132,14 +139,17 @@ TEST_CASE("The table shows shares, limiters, and why memory was not divided") {
   CHECK((operators[0]["name"] == "aten::mm" && operators[0]["limiter"] == "math"));
   CHECK((operators[1]["name"] == "aten::add" && operators[1]["limiter"] == "latency"));
   CHECK(table.find("no hooks here") != std::string::npos);
-  CHECK(table.find("aten::mm in fp16 of 7 8 8: tensor cores want multiples of 8") != std::string::npos);
+  CHECK(table.find("aten::mm in fp16 of 7 8 8: tensor cores want multiples of 8") !=
+        std::string::npos);
 }
 
 TEST_CASE("On a GPU the table has the kernels' times, which the limiters are of") {
-  json rows = {row_json("aten::empty", 0.003, 0, 0), row_json("aten::mm", 0.001, 600'000'000, 1'000'000)};
+  json rows = {row_json("aten::empty", 0.003, 0, 0),
+               row_json("aten::mm", 0.001, 600'000'000, 1'000'000)};
   rows[1]["device_seconds"] = {0.004, 0.004};
   json event = profile_event(rows);
-  event["gpu"] = {{{"active", 0.004}, {"moving", 0}, {"idle", 0.006}}, {{"active", 0.004}, {"moving", 0}, {"idle", 0.006}}};
+  event["gpu"] = {{{"active", 0.004}, {"moving", 0}, {"idle", 0.006}},
+                  {{"active", 0.004}, {"moving", 0}, {"idle", 0.006}}};
   Profile profile = profiled({answered({kReadyEvent, event})});
   profile.ceilings = Ceilings{"cuda", 1, {{"fp32", 200e9}}, 10e9};
   const std::string table = profile_table(profile);

@@ -1,7 +1,8 @@
 #include "runner/run/protocol.hpp"
 
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+
+#include <catch2/catch.hpp>
 
 #include "tests/support/scratch.hpp"
 
@@ -14,7 +15,8 @@ const std::string kReady =
     R"({"event": "ready", "torch": {"version": "2.15.0", "git_version": "abc", "path": "/env/torch"},)"
     R"( "packages": {"python": "3.11.7"}, "memory_after_import": 1000})"
     "\n";
-const std::string kSample = R"({"event": "sample", "latency": 0.5, "cpu": 0.4, "wait": 0.1})" "\n";
+const std::string kSample = R"({"event": "sample", "latency": 0.5, "cpu": 0.4, "wait": 0.1})"
+                            "\n";
 const std::string kResult =
     R"({"event": "result", "warmup_iterations": 6, "metrics": {"peak_cpu_memory": [2000]},)"
     R"( "checksum": 1.5})"
@@ -36,7 +38,9 @@ TEST_CASE("What a compiled workload says of its accuracy is kept, of a result an
   CHECK(parse_run(said(kReady + kSample + with(kResult)), {}).accuracy == "pass");
   CHECK(parse_run(said(kReady + kSample + kResult), {}).accuracy.empty());
   const ParsedRun failed = parse_run(
-      said(kReady + R"({"event": "error", "status": "wrong_result", "reason": "x", "accuracy": "fail_accuracy"})"),
+      said(
+          kReady +
+          R"({"event": "error", "status": "wrong_result", "reason": "x", "accuracy": "fail_accuracy"})"),
       {});
   CHECK(failed.accuracy == "fail_accuracy");
   CHECK(failed.result.status == RunStatus::wrong_result);
@@ -72,7 +76,8 @@ TEST_CASE("An answer that breaks the protocol is a failed run that says why") {
       {"half a line", kReady + R"({"event": "sam)", "no JSON"},
       {"a list", "[1]\n", "no JSON object"},
       {"NaN", kReady + R"({"event": "sample", "latency": NaN, "cpu": 0, "wait": 0})", "no JSON"},
-      {"null", R"({"event": "sample", "latency": null, "cpu": 0, "wait": 0})", "latency is missing"},
+      {"null", R"({"event": "sample", "latency": null, "cpu": 0, "wait": 0})",
+       "latency is missing"},
       {"overflow", R"({"event": "sample", "latency": 1e999, "cpu": 0, "wait": 0})", "no JSON"},
       {"negative latency", R"({"event": "sample", "latency": -1, "cpu": 0, "wait": 0})",
        "latency is not positive"},
@@ -83,7 +88,8 @@ TEST_CASE("An answer that breaks the protocol is a failed run that says why") {
       {"text for a number", R"({"event": "sample", "latency": "1", "cpu": 0, "wait": 0})",
        "latency is missing or no number"},
       {"unknown event", R"({"event": "hello"})", "no event is called 'hello'"},
-      {"metrics of words", kSample + R"({"event":"result","warmup_iterations":1,"metrics":{"m":["x"]}})",
+      {"metrics of words",
+       kSample + R"({"event":"result","warmup_iterations":1,"metrics":{"m":["x"]}})",
        "metric m holds"},
       {"empty metric", kSample + R"({"event":"result","warmup_iterations":1,"metrics":{"m":[]}})",
        "metric m is no list"},
@@ -105,7 +111,8 @@ TEST_CASE("An answer that breaks the protocol is a failed run that says why") {
 
 TEST_CASE("A workload that says why it cannot is believed") {
   const auto run = parse_run(
-      said(kReady + R"({"event": "error", "status": "unavailable", "reason": "no CUDA device"})"), {});
+      said(kReady + R"({"event": "error", "status": "unavailable", "reason": "no CUDA device"})"),
+      {});
   CHECK(run.result.status == RunStatus::unavailable);
   CHECK(run.result.reason == "no CUDA device");
 }

@@ -32,7 +32,8 @@ Script script_of(const std::string& text) {
   return read_script(scratch / "script.json");
 }
 
-const char* kScript = R"({"seed": 7, "workloads": [{"name": "python/resnet18/eval/cpu/fp32/b4/eager"}],
+const char* kScript =
+    R"({"seed": 7, "workloads": [{"name": "python/resnet18/eval/cpu/fp32/b4/eager"}],
   "rules": [{"metrics": {"latency": {"level": 0.1, "noise": 0.01},
                          "peak_cpu_memory": {"level": 1000}}},
             {"when": {"commit": "bbb", "workload": "python/**"}, "factors": {"latency": 2}}]})";
@@ -60,7 +61,9 @@ TEST_CASE("A session runs its order from first to last, control runs included") 
 TEST_CASE("A scripted session is the same for the same seed and job, and else another") {
   ScriptedExecutor executor(script_of(kScript), {});
   const auto latency = [&](std::int64_t job) {
-    return run_session(JobId{job}, two_builds(), executor, kClock, {}).runs[3].samples.at("latency");
+    return run_session(JobId{job}, two_builds(), executor, kClock, {})
+        .runs[3]
+        .samples.at("latency");
   };
   CHECK(latency(3) == latency(3));
   CHECK(latency(3) != latency(4));
@@ -69,7 +72,8 @@ TEST_CASE("A scripted session is the same for the same seed and job, and else an
 TEST_CASE("Runs of a broken environment are not tried, and the others go on") {
   ScriptedExecutor executor(script_of(R"({"workloads": [], "rules": [
       {"metrics": {"latency": {"level": 0.1}}},
-      {"when": {"commit": "bbb"}, "status": "broken_environment", "reason": "no wheel"}]})"), {});
+      {"when": {"commit": "bbb"}, "status": "broken_environment", "reason": "no wheel"}]})"),
+                            {});
   const auto session = run_session(JobId{1}, two_builds(), executor, kClock, {});
   CHECK(session.runs[1].status == RunStatus::measured);
   CHECK(session.runs[2].status == RunStatus::broken_environment);
@@ -159,7 +163,8 @@ say(event="profile", plain_seconds=1, iteration_seconds=times, outside_seconds=t
   config.environments.python = "python3";
   config.workloads = scratch / "workloads";
   config.offered = read_catalog(config.workloads);
-  config.control = {"sh", "-c", R"(cat > /dev/null  # left unread, the request may end this program by SIGPIPE
+  config.control = {"sh", "-c",
+                    R"(cat > /dev/null  # left unread, the request may end this program by SIGPIPE
       echo '{"event":"sample","latency":1,"cpu":1,"wait":0}' >&3
       echo '{"event":"result","warmup_iterations":0}' >&3)"};
   config.machine_lock = scratch / "machine.lock";
@@ -185,6 +190,7 @@ say(event="profile", plain_seconds=1, iteration_seconds=times, outside_seconds=t
     CHECK(profiles.runs[run].reason == "");
     CHECK(profiles.runs[run].samples.empty());
     REQUIRE(profiles.runs[run].profile);
-    CHECK(profiles.runs[run].profile->runs.at(0).iteration_seconds == std::vector<double>(10, seconds));
+    CHECK(profiles.runs[run].profile->runs.at(0).iteration_seconds ==
+          std::vector<double>(10, seconds));
   }
 }

@@ -6,7 +6,9 @@ using namespace nightjar;
 using namespace nightjar::runner;
 
 namespace {
-Workload workload(const char* name) { return {{}, *WorkloadName::parse(name), 1}; }
+Workload workload(const char* name) {
+  return {{}, *WorkloadName::parse(name), 1};
+}
 }  // namespace
 
 TEST_CASE("A run that met a higher clock than ever again does not make all later ones disturbed") {
@@ -32,7 +34,8 @@ TEST_CASE("A run that met a higher clock than ever again does not make all later
 TEST_CASE("Programs probe with code of their own") {
   const Workload python = workload("python/dlrm/eval/cpu/fp32/b128/eager");
   const Workload native = workload("native/dlrm/eval/cpu/fp32/b128/eager");
-  const Workload other = workload("timm/m/eval/cpu/fp32/b4/eager"), mine = workload("mine/m/eval/cpu/fp32/b4/eager");
+  const Workload other = workload("timm/m/eval/cpu/fp32/b4/eager"),
+                 mine = workload("mine/m/eval/cpu/fp32/b4/eager");
   UsualProbes probes;
   probes.note(&python, 20e-6);
   CHECK(probes.of(&native) == 0);

@@ -36,9 +36,8 @@ struct Shop {
     day.runner.machine = {reply.json["machine"].get<std::int64_t>()};
   }
   void add_job(const std::string& key = "one") {
-    world.on_writer([&] {
-      queue(world, day, day.night, job_spec(day, JobKind::screen, {day.bad}), key);
-    });
+    world.on_writer(
+        [&] { queue(world, day, day.night, job_spec(day, JobKind::screen, {day.bad}), key); });
   }
   Reply claim(double wait = 0) {
     return world.post("/api/v1/agent/claim", {{"runner", runner}, {"wait_seconds", wait}});
@@ -110,7 +109,8 @@ TEST_CASE("A result that was not asked for or is no session is refused") {
   CHECK(shop.speak(job, "result", {{"attempt", 1}, {"result", session(9)}}).status == 422);
   CHECK(shop.speak(job, "result", {{"attempt", 1}, {"result", {{"runs", 1}}}}).status == 400);
   CHECK(shop.speak(job, "result", {{"attempt", 1}}).status == 400);
-  CHECK(shop.speak(job, "result", {{"attempt", 7}, {"result", session(4)}}).json["accepted"] == "stale");
+  CHECK(shop.speak(job, "result", {{"attempt", 7}, {"result", session(4)}}).json["accepted"] ==
+        "stale");
 }
 
 TEST_CASE("A released job is claimed again, a failed one is not") {
@@ -150,8 +150,10 @@ TEST_CASE("A claim ends with nothing after its time, and when the server stops")
   auto waiting = std::async(std::launch::async, [&] {
     web::RawClient client(shop.world.server.port());
     const auto body = json{{"runner", shop.runner}, {"wait_seconds", 50}}.dump();
-    client.write("POST /api/v1/agent/claim HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer runner\r\n"
-                 "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    client.write(
+        "POST /api/v1/agent/claim HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer runner\r\n"
+        "Content-Length: " +
+        std::to_string(body.size()) + "\r\n\r\n" + body);
     return client.read().status;
   });
   while (shop.world.server.counters().requests == requests) std::this_thread::yield();
@@ -165,8 +167,10 @@ TEST_CASE("A job is not given to a runner that has hung up") {
   {
     web::RawClient client(shop.world.server.port());
     const auto requests = shop.world.server.counters().requests;
-    client.write("POST /api/v1/agent/claim HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer runner\r\n"
-                 "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    client.write(
+        "POST /api/v1/agent/claim HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer runner\r\n"
+        "Content-Length: " +
+        std::to_string(body.size()) + "\r\n\r\n" + body);
     while (shop.world.server.counters().requests == requests) std::this_thread::yield();
     shop.world.on_writer([] {});  // the claim waits now
   }
@@ -252,5 +256,6 @@ TEST_CASE("A runner whose night was cancelled is told so when it renews its leas
   CHECK(told.status == 409);
   CHECK(told.json["title"] == "Job cancelled");
   CHECK(told.text.find("night " + night + " was cancelled by token:t-admin") != std::string::npos);
-  CHECK(shop.speak(job, "result", {{"attempt", 1}, {"result", session(4)}}).json["accepted"] == "stale");
+  CHECK(shop.speak(job, "result", {{"attempt", 1}, {"result", session(4)}}).json["accepted"] ==
+        "stale");
 }

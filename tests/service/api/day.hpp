@@ -1,4 +1,5 @@
-// The rows of a day: two nightlies measured, a regression bisected and reported, jobs in every state.
+// The rows of a day: two nightlies measured, a regression bisected and reported, jobs in every
+// state.
 #pragma once
 
 #include "storage/calibration.hpp"
@@ -39,8 +40,8 @@ inline JobSpec job_spec(const Day& day, JobKind kind, const std::vector<Build>& 
   spec.workloads = {day.workload};
   spec.order = {PlannedRun{}};
   for (std::size_t i = 0; i < builds.size(); ++i) {
-    EnvironmentSpec environment{builds[i].id, "/api/v1/artifacts/x", "torch.whl",
-                                *builds[i].sha256, std::nullopt, builds[i].version, ""};
+    EnvironmentSpec environment{builds[i].id, "/api/v1/artifacts/x", "torch.whl", *builds[i].sha256,
+                                std::nullopt, builds[i].version,     ""};
     spec.environments.push_back(environment);
     for (int run = 0; run < 3; ++run) spec.order.push_back({static_cast<int>(i), 0});
   }
@@ -63,7 +64,8 @@ inline Job measure(World& world, const Day& day, const Night& night, JobKind kin
                    const std::vector<Build>& builds, const std::vector<double>& seconds) {
   const auto key = std::string(name_of(kind)) + std::to_string(night.id.value);
   const Job queued = queue(world, day, night, job_spec(day, kind, builds), key);
-  const auto job = storage::claim_job(world.db, day.runner, evening, evening + std::chrono::hours(1));
+  const auto job =
+      storage::claim_job(world.db, day.runner, evening, evening + std::chrono::hours(1));
   REQUIRE(job);
   REQUIRE(job->id == queued.id);
   SessionResult session;
@@ -73,7 +75,8 @@ inline Job measure(World& world, const Day& day, const Night& night, JobKind kin
       session.runs.push_back(
           run_result(static_cast<int>(1 + i * 3) + run, seconds[i] * (1 + .001 * run)));
   session.packages["python"] = "3.11.7";
-  REQUIRE(storage::store_result(world.db, job->id, 1, session, evening) == storage::Accepted::stored);
+  REQUIRE(storage::store_result(world.db, job->id, 1, session, evening) ==
+          storage::Accepted::stored);
   storage::add_check(world.db, *job, {true, "", .1});
   return *storage::find_job(world.db, job->id);
 }
@@ -108,7 +111,8 @@ inline void add_search(World& world, Day& day) {
   made.series = {{day.series, 1.0, 1.2, 1.2, 1.15, 1.25}};
   made.opened_at = made.updated_at = evening;
   day.regression = storage::add_regression(
-      world.db, made, {RegressionState::suspected, evening, R"({"rule": "screened", "tonight_runs": [2]})"});
+      world.db, made,
+      {RegressionState::suspected, evening, R"({"rule": "screened", "tonight_runs": [2]})"});
   day.regression.culprit = Culprit{{commit(2)}, .995, 1.2, 1.15, 1.25};
   day.regression.fingerprint = "f1";
   storage::change_regression(world.db, day.regression,
@@ -146,7 +150,8 @@ inline Day fill(World& world) {
   day.workload = storage::intern_workload(world.db, day.workload.name, 1);
   Runner runner;
   runner.name = "bench-1";
-  runner.machine = storage::intern_machine(world.db, {{}, web::sha256("cpu=x\n"), {{"cpu", "x"}}}).id;
+  runner.machine =
+      storage::intern_machine(world.db, {{}, web::sha256("cpu=x\n"), {{"cpu", "x"}}}).id;
   runner.workloads = {workload_text + "@1"};
   runner.version = "1";
   runner.seen_at = evening;
@@ -161,7 +166,8 @@ inline Day fill(World& world) {
   storage::add_improvement(world.db, {0, day.night.id, day.series, day.bad.id, 1, .8, evening});
   using enum CalibrationVerdict;
   storage::add_calibration(world.db, {0, JobId{1}, day.series, 0, same, 1, .98, 1.02, 10, evening});
-  storage::add_calibration(world.db, {0, JobId{2}, day.series, .15, worse, 1.15, 1.1, 1.2, 10, evening});
+  storage::add_calibration(world.db,
+                           {0, JobId{2}, day.series, .15, worse, 1.15, 1.1, 1.2, 10, evening});
   storage::Mark mark;
   mark.at = evening;
   mark.actor = "nightjar";
@@ -170,7 +176,8 @@ inline Day fill(World& world) {
   for (int i = 0; i < 4; ++i)
     queue(world, day, day.night, job_spec(day, JobKind::confirm, {day.good, day.bad}),
           "leased" + std::to_string(i));
-  while (auto job = storage::claim_job(world.db, day.runner, evening, evening + std::chrono::hours(1)))
+  while (auto job =
+             storage::claim_job(world.db, day.runner, evening, evening + std::chrono::hours(1)))
     day.leased.push_back(*job);
   queue(world, day, day.night, job_spec(day, JobKind::confirm, {day.good, day.bad}), "queued");
   const auto file = world.artifacts.temporary();

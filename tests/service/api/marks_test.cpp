@@ -1,5 +1,6 @@
 // Marks by REST: one that matches nothing is refused, and one that was wrong is taken back.
 #include "storage/marks.hpp"
+
 #include "tests/service/api/day.hpp"
 
 using namespace nightjar;
@@ -17,7 +18,8 @@ TEST_CASE("A mark that matches no series is refused with what was looked for and
   const auto slip = refused({{"reason", "new pin"}, {"workload", "python/resnt18/**"}});
   CHECK(slip.find("python/resnt18/**") != std::string::npos);
   CHECK(slip.find(workload_text) != std::string::npos);
-  CHECK(refused({{"reason", "x"}, {"metric", "compile_time"}}).find("compile_time") != std::string::npos);
+  CHECK(refused({{"reason", "x"}, {"metric", "compile_time"}}).find("compile_time") !=
+        std::string::npos);
   CHECK(world.get("/api/v1/marks").json["items"].size() == 1);
   const json good{{"reason", "new pin"}, {"workload", "python/resnet18/**"}, {"metric", "latency"}};
   CHECK(world.post("/api/v1/marks", good, "admin").status == 201);

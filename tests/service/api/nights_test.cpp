@@ -30,7 +30,8 @@ TEST_CASE("A cancelled night ends its jobs, says by whom, and makes neither leve
     open = storage::add_regression(world.db, open, {RegressionState::suspected, evening, "{}"});
   });
   CHECK(world.send("POST", cancel_path(day.night), "runner").status == 403);
-  const auto reply = world.send("POST", cancel_path(day.night), "admin", R"({"reason": "a new disk"})");
+  const auto reply =
+      world.send("POST", cancel_path(day.night), "admin", R"({"reason": "a new disk"})");
   REQUIRE(reply.status == 200);
   CHECK(reply.json["state"] == "cancelled");
   CHECK(reply.json["cancelled_by"] == "token:t-admin");
@@ -69,7 +70,8 @@ TEST_CASE("Nights of one build do not stack while the first has not begun") {
   CHECK(same.headers.at("location") == "/api/v1/nights/" + std::to_string(planned.id.value));
   world.on_writer([&] {
     queue(world, day, planned, job_spec(day, JobKind::screen, {day.bad}), "begun");
-    while (storage::claim_job(world.db, day.runner, evening, evening + std::chrono::hours(1))) continue;
+    while (storage::claim_job(world.db, day.runner, evening, evening + std::chrono::hours(1)))
+      continue;
   });
   const auto next = world.send("POST", "/api/v1/nights", "admin");
   CHECK(next.status == 202);

@@ -52,7 +52,8 @@ class Judge {
   }
   static bool has_type(const json& type, const json& value) {
     if (type.is_array())
-      return std::any_of(type.begin(), type.end(), [&](const json& t) { return has_type(t, value); });
+      return std::any_of(type.begin(), type.end(),
+                         [&](const json& t) { return has_type(t, value); });
     if (type == "null") return value.is_null();
     if (type == "string") return value.is_string();
     if (type == "integer") return value.is_number_integer();
@@ -86,15 +87,24 @@ const char* verb_of(const std::string& method) {
 // How each operation is asked on this day.
 Call call_for(const std::string& path, const std::string& operation, const Day& day) {
   const std::map<std::string, std::int64_t> ids{
-      {"list", 0}, {"get_builds", day.good.id.value}, {"get_workloads", day.workload.id.value},
-      {"get_series", day.series.value}, {"get_series_points", day.series.value},
-      {"get_runs", 2}, {"get_regressions", day.regression.id.value},
+      {"list", 0},
+      {"get_builds", day.good.id.value},
+      {"get_workloads", day.workload.id.value},
+      {"get_series", day.series.value},
+      {"get_series_points", day.series.value},
+      {"get_runs", 2},
+      {"get_regressions", day.regression.id.value},
       {"get_regressions_evidence", day.regression.id.value},
-      {"get_bisections", day.bisection.id.value}, {"get_runners", day.runner.id.value},
-      {"get_jobs", 1}, {"get_nights", day.night.id.value},
-      {"cancel_night", day.night.id.value}, {"delete_mark", 1},
-      {"fail_job", day.leased[0].id.value}, {"release_job", day.leased[1].id.value},
-      {"renew_lease", day.leased[2].id.value}, {"send_result", day.leased[3].id.value}};
+      {"get_bisections", day.bisection.id.value},
+      {"get_runners", day.runner.id.value},
+      {"get_jobs", 1},
+      {"get_nights", day.night.id.value},
+      {"cancel_night", day.night.id.value},
+      {"delete_mark", 1},
+      {"fail_job", day.leased[0].id.value},
+      {"release_job", day.leased[1].id.value},
+      {"renew_lease", day.leased[2].id.value},
+      {"send_result", day.leased[3].id.value}};
   Call call{path, "", {}};
   if (const auto at = path.find("{id}"); at != std::string::npos)
     call.target.replace(at, 4, std::to_string(ids.at(operation)));
@@ -103,10 +113,11 @@ Call call_for(const std::string& path, const std::string& operation, const Day& 
   if (const auto at = path.find("{sha256}"); at != std::string::npos)
     call.target.replace(at, 8, day.artifact.str());
   if (operation == "compare")
-    call.target += "?good=" + std::to_string(day.good.id.value) +
-                   "&bad=" + std::to_string(day.bad.id.value);
+    call.target +=
+        "?good=" + std::to_string(day.good.id.value) + "&bad=" + std::to_string(day.bad.id.value);
   if (operation == "register_runner")
-    call.body = R"({"name": "n", "labels": {}, "version": "1", "workloads": [], "facts": {"a": "b"}})";
+    call.body =
+        R"({"name": "n", "labels": {}, "version": "1", "workloads": [], "facts": {"a": "b"}})";
   if (operation == "add_mark") call.body = R"({"reason": "new pin", "metric": "latency"})";
   if (operation == "claim_job")
     call.body = json{{"runner", day.runner.id.value}, {"wait_seconds", 0}}.dump();
@@ -116,7 +127,8 @@ Call call_for(const std::string& path, const std::string& operation, const Day& 
   if (operation == "github_webhook") {
     call.body = R"({"zen": "x"})";
     // HMAC-SHA-256 of that body with the secret "hush".
-    call.headers = {{"X-GitHub-Event", "watch"}, {"X-GitHub-Delivery", "d"},
+    call.headers = {{"X-GitHub-Event", "watch"},
+                    {"X-GitHub-Delivery", "d"},
                     {"X-Hub-Signature-256",
                      "sha256=e230eff4de7f9976d429a39f36537a29bfff68331684f84618aa27171a2517b8"}};
   }
@@ -137,8 +149,7 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
       if (id == "events") continue;  // never ends; below
       INFO(method << " " << path);
       const auto call = call_for(path, id, day);
-      const auto reply = world.send(verb_of(method), call.target, "admin", call.body,
-                                    call.headers);
+      const auto reply = world.send(verb_of(method), call.target, "admin", call.body, call.headers);
       const auto& responses = operation.at("responses");
       const bool begins = id == "github_webhook" || id == "start_night";
       const std::string status = begins                      ? "202"
@@ -154,7 +165,8 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
       Judge judge(document);
       judge.judge(schema, content.contains("application/json") ? reply.json : json(reply.text), id);
       CHECK(judge.complaints == std::vector<std::string>{});
-      if (reply.json.is_object() && reply.json.contains("items")) CHECK_FALSE(reply.json["items"].empty());
+      if (reply.json.is_object() && reply.json.contains("items"))
+        CHECK_FALSE(reply.json["items"].empty());
       asked.insert(id);
     }
   CHECK(asked.size() == 43);

@@ -35,7 +35,8 @@ TEST_CASE("Regressions are found by every filter") {
 TEST_CASE("A bisection shows each commit's runs and level") {
   World world;
   const Day day = fill(world);
-  const auto search = world.get("/api/v1/bisections/" + std::to_string(day.bisection.id.value)).json;
+  const auto search =
+      world.get("/api/v1/bisections/" + std::to_string(day.bisection.id.value)).json;
   REQUIRE(search["commits"].size() == 3);
   CHECK(search["commits"][0]["runs"] == 3);
   CHECK(search["commits"][0]["level"].get<double>() == Approx(0.992 * 1.001));
@@ -83,7 +84,8 @@ TEST_CASE("A commit is shown with its name, its builds and what searches measure
 TEST_CASE("A culprit's commits are named where regressions are read") {
   World world;
   const Day day = fill(world);
-  const auto details = world.get("/api/v1/regressions").json["items"][0]["culprit"]["commit_details"];
+  const auto details =
+      world.get("/api/v1/regressions").json["items"][0]["culprit"]["commit_details"];
   REQUIRE(details.size() == 1);
   CHECK(details[0]["sha"] == commit(2).str());
   CHECK(details[0]["author"].is_null());
@@ -107,8 +109,9 @@ TEST_CASE("Pages go on where the last one ended") {
   world.on_writer([&] {
     for (int i = 1; i <= 5; ++i) add_nightly(world, i, "2026-08-2" + std::to_string(i));
     for (int i = 1; i <= 5; ++i)
-      storage::intern_workload(world.db, *WorkloadName::parse("python/m" + std::to_string(i) +
-                                                              "/eval/cpu/fp32/b1/eager"), 1);
+      storage::intern_workload(
+          world.db,
+          *WorkloadName::parse("python/m" + std::to_string(i) + "/eval/cpu/fp32/b1/eager"), 1);
   });
   for (const std::string list : {"builds", "workloads"}) {
     std::vector<std::int64_t> seen;
@@ -116,7 +119,8 @@ TEST_CASE("Pages go on where the last one ended") {
     do {
       const auto page = world.get("/api/v1/" + list + "?limit=2" + cursor).json;
       for (const auto& item : page["items"]) seen.push_back(item["id"]);
-      cursor = page["next_cursor"].is_null() ? "" : "&cursor=" + page["next_cursor"].get<std::string>();
+      cursor =
+          page["next_cursor"].is_null() ? "" : "&cursor=" + page["next_cursor"].get<std::string>();
     } while (!cursor.empty());
     CHECK(seen == std::vector<std::int64_t>{5, 4, 3, 2, 1});
   }
@@ -232,7 +236,8 @@ TEST_CASE("Damage that only a reader meets makes the service not ready") {
 TEST_CASE("What stops nights is listed while the service is ready, and counted") {
   World world;
   CHECK(world.get("/readyz").json["obstacles"].empty());
-  world.context.obstacles.set({{nightjar::service::ObstacleKind::repository, "cannot fetch https://example.org"}});
+  world.context.obstacles.set(
+      {{nightjar::service::ObstacleKind::repository, "cannot fetch https://example.org"}});
   const auto reply = world.get("/readyz");
   CHECK(reply.status == 200);
   CHECK(reply.json["ready"] == true);

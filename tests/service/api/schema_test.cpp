@@ -20,7 +20,10 @@ using Pointers = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("Every field that is wrong is named, each by its place") {
-  const json wrong{{"name", ""}, {"labels", {{"a/b", "x\n"}, {"fine", "y"}}}, {"version", 1}, {"workloads", {"a", "\x01"}}};
+  const json wrong{{"name", ""},
+                   {"labels", {{"a/b", "x\n"}, {"fine", "y"}}},
+                   {"version", 1},
+                   {"workloads", {"a", "\x01"}}};
   CHECK(pointers(wrong, "register_runner") ==
         Pointers{"#/labels/a~1b", "#/name", "#/version", "#/workloads/1", "#/facts"});
   CHECK(pointers({{"attempt", 0}}, "renew_lease") == Pointers{"#/attempt"});
@@ -34,7 +37,10 @@ TEST_CASE("Every field that is wrong is named, each by its place") {
 }
 
 TEST_CASE("What is well-formed is not refused, in any script") {
-  CHECK(pointers({{"reason", "a new pin: \u65b0\U0001f426 \u00e9"}, {"metric", "*"}, {"machine", 1}}, "add_mark").empty());
+  CHECK(
+      pointers({{"reason", "a new pin: \u65b0\U0001f426 \u00e9"}, {"metric", "*"}, {"machine", 1}},
+               "add_mark")
+          .empty());
   CHECK(pointers({{"runner", 1}, {"wait_seconds", 0.5}}, "claim_job").empty());
   CHECK(pointers(json::object(), "start_night").empty());
   CHECK(pointers({{"reason", std::string(1999, 'x') + "\u00e9"}}, "start_night").empty());
@@ -59,22 +65,29 @@ TEST_CASE("At most twenty faults are listed") {
 
 TEST_CASE("A refusal lists its fields beside the sentence") {
   World world;
-  const auto reply = world.post("/api/v1/agent/register",
-                                {{"name", "a\u0007"}, {"labels", json::object()}, {"version", "1"},
-                                 {"workloads", json::array()}, {"facts", json::object()}});
+  const auto reply = world.post("/api/v1/agent/register", {{"name", "a\u0007"},
+                                                           {"labels", json::object()},
+                                                           {"version", "1"},
+                                                           {"workloads", json::array()},
+                                                           {"facts", json::object()}});
   CHECK(reply.status == 400);
   CHECK(reply.headers.at("content-type") == "application/problem+json");
-  CHECK(reply.json["errors"] == json::array({{{"pointer", "#/name"}, {"detail", "must have no control characters"}}}));
-  CHECK(reply.json["detail"].get<std::string>().find("'/name' must have no control characters") != std::string::npos);
+  CHECK(reply.json["errors"] ==
+        json::array({{{"pointer", "#/name"}, {"detail", "must have no control characters"}}}));
+  CHECK(reply.json["detail"].get<std::string>().find("'/name' must have no control characters") !=
+        std::string::npos);
 }
 
 TEST_CASE("A body nested absurdly deep is refused, and the service goes on") {
   World world;
-  const std::string deep = "{\"name\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}";
+  const std::string deep =
+      "{\"name\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}";
   for (const auto* path : {"/api/v1/agent/register", "/api/v1/marks", "/api/v1/nights"})
     CHECK(world.send("POST", path, "admin", deep).status == 400);
-  const std::string quoted = R"({"name": ")" + std::string(200, '[') + R"(\"[", "labels": {}, "version": "1", "workloads": [], "facts": {}})";
-  CHECK(world.send("POST", "/api/v1/agent/register", "runner", quoted).status == 400);  // 202 characters
+  const std::string quoted = R"({"name": ")" + std::string(200, '[') +
+                             R"(\"[", "labels": {}, "version": "1", "workloads": [], "facts": {}})";
+  CHECK(world.send("POST", "/api/v1/agent/register", "runner", quoted).status ==
+        400);  // 202 characters
   CHECK(world.get("/healthz").status == 200);
 }
 

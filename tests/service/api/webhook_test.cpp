@@ -39,7 +39,8 @@ struct Hook {
   std::size_t nights() { return world.get("/api/v1/nights").json["items"].size(); }
 };
 
-json push(const std::string& ref = "refs/heads/nightly", const std::string& repository = "Octo/PyTorch") {
+json push(const std::string& ref = "refs/heads/nightly",
+          const std::string& repository = "Octo/PyTorch") {
   return {{"ref", ref}, {"deleted", false}, {"repository", {{"full_name", repository}}}};
 }
 
@@ -78,8 +79,10 @@ TEST_CASE("A delivery is used once") {
 
 TEST_CASE("A workflow run starts a night when it has completed on the nightly branch") {
   Hook hook;
-  CHECK(hook.deliver("workflow_run", workflow_run("requested", "nightly")).json["action"] == "ignored");
-  CHECK(hook.deliver("workflow_run", workflow_run("completed", "feature")).json["action"] == "ignored");
+  CHECK(hook.deliver("workflow_run", workflow_run("requested", "nightly")).json["action"] ==
+        "ignored");
+  CHECK(hook.deliver("workflow_run", workflow_run("completed", "feature")).json["action"] ==
+        "ignored");
   CHECK(hook.nights() == 0);
   CHECK(hook.deliver("workflow_run", workflow_run("completed", "nightly")).json["action"] ==
         "night_started");
@@ -126,6 +129,7 @@ TEST_CASE("A payload that cannot be read is refused, one that is too large is 41
   CHECK(hook.deliver_text("push", "[]").status == 400);
   CHECK(hook.deliver_text("ping", "[]").status == 400);
   CHECK(hook.deliver_text("", push().dump()).status == 400);
-  CHECK(hook.world.send("POST", "/webhooks/github", "", std::string(25'000'000, 'x')).status == 413);
+  CHECK(hook.world.send("POST", "/webhooks/github", "", std::string(25'000'000, 'x')).status ==
+        413);
   CHECK(hook.nights() == 0);
 }

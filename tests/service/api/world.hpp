@@ -4,13 +4,13 @@
 #include <atomic>
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <nlohmann/json.hpp>
 
-#include "tests/support/literal_graph.hpp"
+#include <catch2/catch.hpp>
+
 #include "service/api/api.hpp"
 #include "service/builds/artifacts.hpp"
 #include "storage/builds.hpp"
@@ -20,6 +20,7 @@
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
 #include "storage/series.hpp"
+#include "tests/support/literal_graph.hpp"
 #include "tests/web/served.hpp"
 #include "web/client.hpp"
 #include "web/secret.hpp"
@@ -94,7 +95,8 @@ class World {
             nlohmann::json::parse(result.response->body, nullptr, false)};
   }
   Reply get(const std::string& target) { return send("GET", target); }
-  Reply post(const std::string& target, const nlohmann::json& body, const std::string& token = "runner") {
+  Reply post(const std::string& target, const nlohmann::json& body,
+             const std::string& token = "runner") {
     return send("POST", target, token, body.dump());
   }
 
@@ -103,8 +105,8 @@ class World {
     made.service.data = data;
     made.service.port = 0;
     for (const auto role : {web::Role::read, web::Role::runner, web::Role::admin})
-      made.tokens.push_back({"t-" + std::string(name_of(role)), role,
-                             web::sha256(std::string(name_of(role))).str()});
+      made.tokens.push_back(
+          {"t-" + std::string(name_of(role)), role, web::sha256(std::string(name_of(role))).str()});
     made.webhook.secret_file = data / "secret";
     std::ofstream(made.webhook.secret_file) << "hush\n";
     made.webhook.repository = "octo/pytorch";

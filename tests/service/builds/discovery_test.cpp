@@ -1,11 +1,12 @@
 #include "service/builds/discovery.hpp"
 
-#include <catch2/catch.hpp>
 #include <set>
 
-#include "tests/support/literal_graph.hpp"
+#include <catch2/catch.hpp>
+
 #include "service/builds/directory_source.hpp"
 #include "tests/service/builds/support.hpp"
+#include "tests/support/literal_graph.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;

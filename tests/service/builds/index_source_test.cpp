@@ -1,8 +1,9 @@
 #include "service/builds/index_source.hpp"
 
 #include <boost/asio/io_context.hpp>
-#include <catch2/catch.hpp>
 #include <thread>
+
+#include <catch2/catch.hpp>
 
 #include "bisect/git/repository.hpp"
 #include "service/builds/discovery.hpp"

@@ -2,9 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/support/literal_graph.hpp"
 #include "service/builds/overlay_archive.hpp"
 #include "tests/service/builds/support.hpp"
+#include "tests/support/literal_graph.hpp"
 #include "web/secret.hpp"
 
 using namespace nightjar;

@@ -1,7 +1,8 @@
 #include "service/builds/proof.hpp"
 
-#include <catch2/catch.hpp>
 #include <functional>
+
+#include <catch2/catch.hpp>
 
 #include "tests/support/literal_graph.hpp"
 #include "web/secret.hpp"
@@ -97,9 +98,11 @@ TEST_CASE("a wheel that disagrees with itself or with history is unproved, with 
   };
   const auto row = GENERATE(values<Row>({
       {"the index says SHA-256", [](ProofWorld& w) { w.build.sha256 = web::sha256("other"); }},
-      {"METADATA is of 'torchvision'", [](ProofWorld& w) { w.facts.metadata_name = "torchvision"; }},
+      {"METADATA is of 'torchvision'",
+       [](ProofWorld& w) { w.facts.metadata_name = "torchvision"; }},
       {"METADATA says version 2.14.0", [](ProofWorld& w) { w.facts.metadata_version = "2.14.0"; }},
-      {"version.py says version 2.14.0", [](ProofWorld& w) { w.facts.version_file.version = "2.14.0"; }},
+      {"version.py says version 2.14.0",
+       [](ProofWorld& w) { w.facts.version_file.version = "2.14.0"; }},
       {"is not version",
        [](ProofWorld& w) { w.build.url = "https://h/torch-2.14.0-cp311-cp311-any.whl"; }},
       {"of variant cpu, but was built for CUDA 13.0",

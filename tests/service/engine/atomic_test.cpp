@@ -1,8 +1,9 @@
-// A daemon that is killed between any two commits goes on where it was: nothing is missing, nothing twice.
+// A daemon that is killed between any two commits goes on where it was: nothing is missing, nothing
+// twice.
+#include <set>
 #include <sqlite3.h>
 
 #include <catch2/catch.hpp>
-#include <set>
 
 #include "storage/connection.hpp"
 #include "tests/service/engine/night_world.hpp"
@@ -14,8 +15,8 @@ using service::test::NightWorld;
 
 namespace {
 
-// From the `survives`-th commit of the engine on, a tick's commits fail until it is over: what is then
-// stored is what a kill leaves. Afterwards all is well again.
+// From the `survives`-th commit of the engine on, a tick's commits fail until it is over: what is
+// then stored is what a kill leaves. Afterwards all is well again.
 struct KilledWorld : NightWorld {
   int commits_left;
   bool killed = false;
@@ -60,7 +61,8 @@ TEST_CASE("a night that is killed while it is planned has all its jobs after a r
   CHECK(seen_planning);
 }
 
-TEST_CASE("a night that is killed anywhere between suspicion and report ends as if nothing had been") {
+TEST_CASE(
+    "a night that is killed anywhere between suspicion and report ends as if nothing had been") {
   bool over = false;
   int stories = 0;
   for (int survives = 5; !over; survives += 4) {

@@ -1,8 +1,8 @@
-#include "service/engine/engine.hpp"
-
-#include <catch2/catch.hpp>
 #include <set>
 
+#include <catch2/catch.hpp>
+
+#include "service/engine/engine.hpp"
 #include "tests/service/engine/night_world.hpp"
 
 using namespace nightjar;
@@ -140,7 +140,8 @@ TEST_CASE("an issue is closed after three good nights, not before") {
   CHECK(all[1].kind == OutboxKind::comment);  // the first good night
 }
 
-TEST_CASE("a confirmation beside a busy neighbour waits until it has seen the machine undisturbed") {
+TEST_CASE(
+    "a confirmation beside a busy neighbour waits until it has seen the machine undisturbed") {
   for (const std::size_t busy : {5, 1000}) {
     NightWorld world;
     plant(world, {{kAlpha, "latency", 9, 1.3}});

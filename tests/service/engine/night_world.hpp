@@ -1,5 +1,6 @@
-// A whole small installation in memory for tests of the engine: a literal commit graph, two nightlies, one
-// runner whose measurements are drawn from levels by commit. Everything else is the real thing.
+// A whole small installation in memory for tests of the engine: a literal commit graph, two
+// nightlies, one runner whose measurements are drawn from levels by commit. Everything else is the
+// real thing.
 #pragma once
 
 #include <cmath>
@@ -10,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/literal_graph.hpp"
 #include "service/builds/artifacts.hpp"
 #include "service/engine/desk.hpp"
 #include "service/engine/engine.hpp"
@@ -21,6 +21,7 @@
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
 #include "storage/series.hpp"
+#include "tests/support/literal_graph.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::service::test {
@@ -48,7 +49,8 @@ class NightWorld {
   Runner enrol(const std::string& name) {
     Runner made;
     made.name = name;
-    made.machine = storage::intern_machine(db, {{}, web::sha256(name), {{"cpu_model", "test " + name}}}).id;
+    made.machine =
+        storage::intern_machine(db, {{}, web::sha256(name), {{"cpu_model", "test " + name}}}).id;
     made.workloads = {kAlpha + "@1", kBeta + "@1"};
     made.version = "test";
     made.seen_at = clock.now();
@@ -119,9 +121,13 @@ class NightWorld {
   }
 
   Desk desk() {
-    return {db, graph, artifacts, config, clock, [this](std::string_view event, const std::string&) {
-              ++events[std::string(event)];
-            }};
+    return {db,
+            graph,
+            artifacts,
+            config,
+            clock,
+            [this](std::string_view event, const std::string&) {
+              ++events[std::string(event)]; }};
   }
 
   SessionResult measure(const Job& job) {
@@ -138,7 +144,8 @@ class NightWorld {
       if (planned.is_control()) {
         run.samples["latency"] = {control_level * std::exp(.005 * normal_(random_))};
       } else {
-        const auto& environment = job.spec.environments[static_cast<std::size_t>(planned.environment)];
+        const auto& environment =
+            job.spec.environments[static_cast<std::size_t>(planned.environment)];
         const auto build = storage::find_build(db, environment.build);
         const auto& name = job.spec.workloads[static_cast<std::size_t>(planned.workload)].name;
         fill(run, *build, name.str());  // a careless runner measures under the profiler, too
@@ -171,21 +178,20 @@ class NightWorld {
   double noise = .02;
   double run_seconds = 0;  // what a run says that it took
   // Level of a metric of a workload at main's commit `position`; seconds or bytes.
-  std::function<double(int position, const std::string& workload, const std::string& metric)> level =
-      [](int, const std::string&, const std::string& metric) {
+  std::function<double(int position, const std::string& workload, const std::string& metric)>
+      level = [](int, const std::string&, const std::string& metric) {
         return metric == "latency" ? .010 : 3e8;
       };
   std::function<bool(int position)> imports = [](int) { return true; };
-  std::function<bool(int position, const std::string& workload)> crashes = [](int, const std::string&) {
-    return false;
-  };
+  std::function<bool(int position, const std::string& workload)> crashes =
+      [](int, const std::string&) { return false; };
   // Something else shares the core in all of this session's runs.
   std::function<bool(const Job&)> disturbed = [](const Job&) { return false; };
   // Share of CPU time that others took; such a session is void.
   std::function<double(const Job&)> steal = [](const Job&) { return 0.; };
   const Job* measuring = nullptr;  // the session that is being measured
   std::function<void()> before_tick, after_tick;
-  bool profiles = true;  // the runner can make them
+  bool profiles = true;                      // the runner can make them
   std::function<bool(const Job&)> on_claim;  // false: the runner dies with the job
 
   int position(const CommitSha& sha) const {
@@ -212,7 +218,8 @@ class NightWorld {
       run.reason = "no profiler here";
       return;
     }
-    const double whole = level(position(*build.commit), workload, "latency") * std::exp(.002 * normal_(random_));
+    const double whole =
+        level(position(*build.commit), workload, "latency") * std::exp(.002 * normal_(random_));
     Profile& made = run.profile.emplace();
     made.workload = workload;
     ProfileRun one;

@@ -13,7 +13,8 @@ namespace {
 
 // Nothing is wrong; each test spoils one thing.
 struct Calm {
-  Surroundings around{.surveyed = true, .database = {}, .disk = {}, .failing = {}, .source = {}, .repository = {}};
+  Surroundings around{
+      .surveyed = true, .database = {}, .disk = {}, .failing = {}, .source = {}, .repository = {}};
   NightFacts facts{.has_proved = true, .newest = Build{}, .runners = 2, .live = 1, .able = 1};
   Config config;
 
@@ -56,10 +57,12 @@ TEST_CASE("each thing that stops nights is told once, with its reason") {
          c.facts.newest->state = BuildState::found;
          c.facts.newest->reason = "timed out";
        }},
-      {ObstacleKind::runner, "no runner has registered", [](Calm& c) { c.facts.runners = c.facts.live = 0; }},
+      {ObstacleKind::runner, "no runner has registered",
+       [](Calm& c) { c.facts.runners = c.facts.live = 0; }},
       {ObstacleKind::runner, "no runner was seen for 300 s", [](Calm& c) { c.facts.live = 0; }},
       {ObstacleKind::runner, "(python/**, native/**)", [](Calm& c) { c.facts.able = 0; }},
-      {ObstacleKind::schedule, "set [night] at", [](Calm& c) { c.config.night.on_new_build = false; }},
+      {ObstacleKind::schedule, "set [night] at",
+       [](Calm& c) { c.config.night.on_new_build = false; }},
   }));
   Calm calm;
   row.spoil(calm);

@@ -1,10 +1,10 @@
 #include "service/report/dry_run_tracker.hpp"
 
+#include <fstream>
+#include <sstream>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <sstream>
 
 #include "service/report/outbox_sender.hpp"
 #include "service/report/report.hpp"
@@ -48,12 +48,14 @@ TEST_CASE("A dry run's issue is a file with front matter, named by number and ti
   CHECK(opened(tracker, "!", "x").url.ends_with("/2-issue.md"));
 }
 
-TEST_CASE("A dry run's issue is found by its marker, by another process too, but not by a comment") {
+TEST_CASE(
+    "A dry run's issue is found by its marker, by another process too, but not by a comment") {
   const Folder folder;
   DryRunTracker first(folder.path);
   opened(first, "one", "x");
   opened(first, "two", "y\n" + marker_of("regression:2"));
-  REQUIRE(std::holds_alternative<std::string>(first.comment(1, "about " + marker_of("regression:3"))));
+  REQUIRE(
+      std::holds_alternative<std::string>(first.comment(1, "about " + marker_of("regression:3"))));
   DryRunTracker second(folder.path);
   const auto found = std::get<std::optional<Issue>>(second.find_issue(marker_of("regression:2")));
   REQUIRE(found);

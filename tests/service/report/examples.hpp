@@ -12,10 +12,13 @@
 
 namespace nightjar::service::examples {
 
-inline CommitSha sha(char digit) { return *CommitSha::parse(std::string(40, digit)); }
+inline CommitSha sha(char digit) {
+  return *CommitSha::parse(std::string(40, digit));
+}
 
 inline ReportCommit commit(char digit, std::string subject, std::string author) {
-  return {sha(digit), std::move(subject), std::move(author), *parse_rfc3339("2026-08-19T14:03:11Z")};
+  return {sha(digit), std::move(subject), std::move(author),
+          *parse_rfc3339("2026-08-19T14:03:11Z")};
 }
 
 // soft_actor_critic is 23 % slower in two series, one commit did it.
@@ -26,15 +29,17 @@ inline ReportInput redundant_check() {
   input.details_url = "http://127.0.0.1:8187/#/regressions/7";
   input.evidence_url = "http://127.0.0.1:8187/api/v1/regressions/7/evidence";
   input.found_on = "2026-08-20";
-  input.series = {
-      {"python/soft_actor_critic/act/cpu/fp32/b1/eager", "latency", 4.103e-4, 5.047e-4, 1.23, 1.21,
-       1.252},
-      {"python/soft_actor_critic/update/cpu/fp32/b256/eager", "latency", .02051, .02242, 1.093, 1.075,
-       1.111}};
+  input.series = {{"python/soft_actor_critic/act/cpu/fp32/b1/eager", "latency", 4.103e-4, 5.047e-4,
+                   1.23, 1.21, 1.252},
+                  {"python/soft_actor_critic/update/cpu/fp32/b256/eager", "latency", .02051, .02242,
+                   1.093, 1.075, 1.111}};
   input.culprit = ReportCulprit{
       {commit('b', "Validate arguments of Normal | again, as @soulitzer asked in #60001 (#61056)",
               "Jane Doe")},
-      .9962, 1.228, 1.209, 1.246};
+      .9962,
+      1.228,
+      1.209,
+      1.246};
   input.fingerprint = fingerprint_of(input.repository, std::vector{sha('b')});
   input.rule = "one step holds 99.6 % of the posterior and was confirmed in a fresh session";
   input.good = {"2.15.0.dev20260819+cpu", sha('a'), sha('1'),
@@ -75,16 +80,20 @@ inline ReportInput leak() {
   input.bad.kept.clear();
   input.over_good = sha('e');
   input.over_bad.reset();
-  input.series = {{"native/resnet18/train/cpu/fp32/b4/eager", "peak_cpu_memory", 241172480., 293601280.,
-                   1.2174, 1.2150, 1.2201},
-                  {"native/resnet18/train/cpu/fp32/b4/eager", "leaked_memory", 0., 1258291.2, 1, 1, 1}};
+  input.series = {
+      {"native/resnet18/train/cpu/fp32/b4/eager", "peak_cpu_memory", 241172480., 293601280., 1.2174,
+       1.2150, 1.2201},
+      {"native/resnet18/train/cpu/fp32/b4/eager", "leaked_memory", 0., 1258291.2, 1, 1, 1}};
   input.culprit = ReportCulprit{{commit('c', "Cache the workspace (#85447)", "Li Wei"),
                                  commit('d', "Revert \"Cache the workspace (#85447)\"", "Li Wei"),
                                  commit('f', "Reland the workspace cache", "Li Wei")},
-                                .9999, 1.217, 1.214, 1.221};
-  input.fingerprint =
-      fingerprint_of(input.repository, std::vector{sha('c'), sha('d'), sha('f')});
-  input.differences = std::vector<ReportDifference>{{"triton", "3.5.0", "3.6.0"}, {"numpy", "", "2.3.1"}};
+                                .9999,
+                                1.217,
+                                1.214,
+                                1.221};
+  input.fingerprint = fingerprint_of(input.repository, std::vector{sha('c'), sha('d'), sha('f')});
+  input.differences =
+      std::vector<ReportDifference>{{"triton", "3.5.0", "3.6.0"}, {"numpy", "", "2.3.1"}};
   input.tested = {{sha('a'), "Tidy up (#61040)", 3, 1.0, ""},
                   {sha('c'), "Cache the workspace (#85447)", 0, std::nullopt, ""},
                   {sha('d'), "Revert \"Cache the workspace (#85447)\"", 0, std::nullopt, ""},
@@ -95,8 +104,7 @@ inline ReportInput leak() {
 
 // Compares with tests/service/report/golden/<name>; NIGHTJAR_UPDATE_GOLDEN=1 writes it instead.
 inline std::string golden(const std::string& name, const std::string& actual) {
-  const auto path =
-      nightjar::test::source_tree() / "tests/service/report/golden" / name;
+  const auto path = nightjar::test::source_tree() / "tests/service/report/golden" / name;
   if (std::getenv("NIGHTJAR_UPDATE_GOLDEN")) std::ofstream(path) << actual;
   std::ostringstream text;
   text << std::ifstream(path).rdbuf();

@@ -14,8 +14,7 @@ std::string of(const std::string& repository, std::vector<CommitSha> commits) {
 }  // namespace
 
 TEST_CASE("A fingerprint never changes: issues filed years ago are found by it") {
-  CHECK(of("https://github.com/pytorch/pytorch", {sha('a')}) ==
-        "14ee82e00b0726924f57857c72fda650");
+  CHECK(of("https://github.com/pytorch/pytorch", {sha('a')}) == "14ee82e00b0726924f57857c72fda650");
 }
 
 TEST_CASE("The same cause has the same fingerprint, however it is spelled") {

@@ -25,16 +25,32 @@ struct Case {
 TEST_CASE("What an answer means is read from status and headers") {
   const Case c = GENERATE_COPY(values<Case>({
       {"secondary limit", 403, {{"retry-after", "7"}}, "", 7s, true},
-      {"limit used up", 403, {{"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", "1787220090"}}, "",
-       91s, true},
-      {"limit of a clock ahead", 429, {{"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", "5"}}, "",
-       1s, true},
-      {"limit without a time", 403, {}, R"({"message": "You have exceeded a secondary Rate Limit."})",
-       60s, true},
+      {"limit used up",
+       403,
+       {{"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", "1787220090"}},
+       "",
+       91s,
+       true},
+      {"limit of a clock ahead",
+       429,
+       {{"x-ratelimit-remaining", "0"}, {"x-ratelimit-reset", "5"}},
+       "",
+       1s,
+       true},
+      {"limit without a time",
+       403,
+       {},
+       R"({"message": "You have exceeded a secondary Rate Limit."})",
+       60s,
+       true},
       {"too many requests", 429, {}, "", 60s, true},
       {"absurd wait", 429, {{"retry-after", "99999999"}}, "", 86400s, true},
       {"unreadable wait", 429, {{"retry-after", "soon"}}, "", 60s, true},
-      {"forbidden", 403, {{"x-ratelimit-remaining", "41"}}, R"({"message": "Must have rights."})", {},
+      {"forbidden",
+       403,
+       {{"x-ratelimit-remaining", "41"}},
+       R"({"message": "Must have rights."})",
+       {},
        false},
       {"bad gateway", 502, {}, "<html>", {}, true},
       {"unavailable", 503, {{"retry-after", "30"}}, "", 30s, true},
@@ -69,4 +85,6 @@ TEST_CASE("The next page is the link that says so") {
   CHECK_FALSE(next_page(""));
 }
 
-TEST_CASE("A query is percent-encoded") { CHECK(encoded("a b:\"ü\"~") == "a%20b%3A%22%C3%BC%22~"); }
+TEST_CASE("A query is percent-encoded") {
+  CHECK(encoded("a b:\"ü\"~") == "a%20b%3A%22%C3%BC%22~");
+}

@@ -1,9 +1,10 @@
-// GithubTracker and OutboxSender against the strict double: every request and every answer is checked
-// against GitHub's own description, and every test ends by asking for violations.
+// GithubTracker and OutboxSender against the strict double: every request and every answer is
+// checked against GitHub's own description, and every test ends by asking for violations.
 #include "service/report/github_tracker.hpp"
 
-#include <catch2/catch.hpp>
 #include <fstream>
+
+#include <catch2/catch.hpp>
 
 #include "service/report/outbox_sender.hpp"
 #include "service/report/report.hpp"
@@ -40,7 +41,8 @@ struct Fixture {
   void write_token(const std::string& token) { std::ofstream(token_file) << token << "\n"; }
 
   // Sends until it is through, as the engine does but without its waits.
-  Sent deliver(GithubTracker& tracker, OutboxMessage message, std::optional<std::int64_t> issue = {}) {
+  Sent deliver(GithubTracker& tracker, OutboxMessage message,
+               std::optional<std::int64_t> issue = {}) {
     OutboxSender sender(tracker, {"nightjar"}, clock);
     for (int i = 0; i < 10; ++i) {
       const Sent sent = sender.send(message, issue);
@@ -81,9 +83,9 @@ const Permanent& permanent(const Outcome<T>& outcome) {
 }
 
 // What may happen to a call: `after` of them after GitHub has acted.
-const char* const passing[] = {"502",       "503",        "502_after",  "cut_before",
-                               "cut_after", "cut_within", "hang_after", "not_json",
-                               "403_retry_after", "403_limit", "429"};
+const char* const passing[] = {
+    "502",        "503",      "502_after",       "cut_before", "cut_after", "cut_within",
+    "hang_after", "not_json", "403_retry_after", "403_limit",  "429"};
 
 }  // namespace
 
@@ -111,7 +113,8 @@ TEST_CASE("An issue is opened, found by its marker, commented on and closed") {
 
 TEST_CASE("No issue is filed twice under any fault of any call") {
   const std::string kind = GENERATE(from_range(std::begin(passing), std::end(passing)));
-  const std::string on = GENERATE(as<std::string>{}, "POST .*/issues$", "GET .*/issues$", "GET /search");
+  const std::string on =
+      GENERATE(as<std::string>{}, "POST .*/issues$", "GET .*/issues$", "GET /search");
   const bool drops_labels = GENERATE(false, true);
   INFO(kind << " on " << on << (drops_labels ? ", labels dropped" : ""));
   Fixture f(json{{"drops_labels", drops_labels}, {"search_lags", true}});
@@ -124,7 +127,8 @@ TEST_CASE("No issue is filed twice under any fault of any call") {
 
 TEST_CASE("No comment is posted twice under any fault of any call, and the issue ends closed") {
   const std::string kind = GENERATE(from_range(std::begin(passing), std::end(passing)));
-  const std::string on = GENERATE(as<std::string>{}, "POST .*/comments$", "GET .*/comments$", "PATCH");
+  const std::string on =
+      GENERATE(as<std::string>{}, "POST .*/comments$", "GET .*/comments$", "PATCH");
   INFO(kind << " on " << on);
   Fixture f;
   f.config.timeout = 300ms;
@@ -151,9 +155,13 @@ TEST_CASE("An issue is found on a later page, behind pull requests, and the olde
   Fixture f(json{{"search_lags", true}});
   const std::string marker = marker_of("regression:ab");
   json items = json::array();
-  items.push_back({{"title", "a pull request"}, {"body", marker}, {"pull_request", true},
+  items.push_back({{"title", "a pull request"},
+                   {"body", marker},
+                   {"pull_request", true},
                    {"labels", {"nightjar"}}});
-  items.push_back({{"title", "the one"}, {"body", "x\n" + marker}, {"labels", {"nightjar"}},
+  items.push_back({{"title", "the one"},
+                   {"body", "x\n" + marker},
+                   {"labels", {"nightjar"}},
                    {"state", "closed"}});
   for (int i = 0; i < 240; ++i) items.push_back({{"title", "other"}, {"labels", {"nightjar"}}});
   items.push_back({{"title", "a copy"}, {"body", marker}, {"labels", {"nightjar"}}});
@@ -172,7 +180,8 @@ TEST_CASE("An old issue that lost its label is found by the search") {
   for (int i = 0; i < 320; ++i) items.push_back({{"title", "other"}});
   f.github.control("issues", {{"items", items}});
   GithubTracker tracker(f.config, f.clock);
-  CHECK(std::get<std::optional<Issue>>(tracker.find_issue(marker_of("regression:ab")))->number == 1);
+  CHECK(std::get<std::optional<Issue>>(tracker.find_issue(marker_of("regression:ab")))->number ==
+        1);
 }
 
 TEST_CASE("A comment is found on a later page") {

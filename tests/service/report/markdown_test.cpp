@@ -5,7 +5,8 @@
 using namespace nightjar::service;
 
 TEST_CASE("Text is one line of valid UTF-8 whatever bytes a commit holds") {
-  CHECK(one_line("a\nb\tc\x01" "d\x7f") == "a b c d ");
+  CHECK(one_line("a\nb\tc\x01"
+                 "d\x7f") == "a b c d ");
   CHECK(one_line("caf\xC3\xA9 \xE2\x86\x92 \xF0\x9F\x90\xA6") == "café → 🐦");
   CHECK(one_line("caf\xE9!") == "caf\xEF\xBF\xBD!");
   CHECK(one_line("\xC0\xAF|\xED\xA0\x80|\xF5") == "\xEF\xBF\xBD|\xEF\xBF\xBD|\xEF\xBF\xBD");
@@ -30,7 +31,8 @@ TEST_CASE("Plain text shows as written and reaches nobody") {
       {"reference", "see #12", "see #" + zwsp + "12"},
       {"foreign reference", "a/b#12", "a/b#" + zwsp + "12"},
       {"gh reference", "GH-12", "GH-" + zwsp + "12"},
-      {"issue's url", "https://github.com/a/b/issues/1", "https:" + zwsp + "//github.com/a/b/issues/1"},
+      {"issue's url", "https://github.com/a/b/issues/1",
+       "https:" + zwsp + "//github.com/a/b/issues/1"},
       {"bare link", "www.x.org", "www." + zwsp + "x.org"},
       {"table", "a|b", "a\\|b"},
       {"html", "<img src=x>", "\\<img src=x\\>"},

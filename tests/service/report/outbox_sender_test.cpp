@@ -68,7 +68,8 @@ TEST_CASE_METHOD(SenderFixture, "An issue is filed once under every failure of e
   }
 }
 
-TEST_CASE_METHOD(SenderFixture, "A comment is posted and an issue closed once under every failure") {
+TEST_CASE_METHOD(SenderFixture,
+                 "A comment is posted and an issue closed once under every failure") {
   const Fault all[] = {Fault::none, Fault::transient_before, Fault::cut_after, Fault::throws};
   const OutboxKind kind = GENERATE(OutboxKind::comment, OutboxKind::close_issue);
   for (const Fault first : all) {
@@ -103,7 +104,8 @@ TEST_CASE_METHOD(SenderFixture, "A crash between posting and writing the row pos
   CHECK(tracker.issues.size() == 1);
 }
 
-TEST_CASE_METHOD(SenderFixture, "A body without its marker gets it, else it could be posted twice") {
+TEST_CASE_METHOD(SenderFixture,
+                 "A body without its marker gets it, else it could be posted twice") {
   OutboxMessage one = message(OutboxKind::open_issue, "regression:1");
   one.body = "no marker";
   deliver(one);
@@ -120,7 +122,8 @@ TEST_CASE_METHOD(SenderFixture, "What will not go through by itself is given up 
   CHECK_FALSE(one.not_before);
 }
 
-TEST_CASE_METHOD(SenderFixture, "The tracker's own time is kept, else the wait doubles up to an hour") {
+TEST_CASE_METHOD(SenderFixture,
+                 "The tracker's own time is kept, else the wait doubles up to an hour") {
   OutboxMessage one = message(OutboxKind::comment, "night:1");
   tracker.issues.push_back({});
   tracker.retry_after = 90s;

@@ -10,9 +10,13 @@ using namespace nightjar::service::examples;
 
 namespace {
 
-std::string whole(const RenderedIssue& issue) { return issue.title + "\n\n" + issue.body; }
+std::string whole(const RenderedIssue& issue) {
+  return issue.title + "\n\n" + issue.body;
+}
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
 
 std::size_t count(const std::string& text, const std::string& what) {
   std::size_t found = 0;
@@ -46,8 +50,8 @@ TEST_CASE("The title says what, how much, since when and by which pull request")
 TEST_CASE("The first line names commit, author, size and certainty") {
   const std::string line = first_line(render_issue(redundant_check()).body);
   for (const char* part : {"latency +23 %", "410.3 µs → 504.7 µs", "+21.0 % to +25.2 %", "Jane Doe",
-                           "/commit/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "/pull/61056", "99.6 %",
-                           "revert or repair"}) {
+                           "/commit/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "/pull/61056",
+                           "99.6 %", "revert or repair"}) {
     INFO(part);
     CHECK(line.find(part) != std::string::npos);
   }
@@ -66,7 +70,8 @@ TEST_CASE("Without a culprit the issue blames nobody") {
   const RenderedIssue issue = render_issue(input);
   CHECK(issue.title.find("between 2.15.0.dev20260819+cpu and 2.15.0.dev20260820+cpu") !=
         std::string::npos);
-  CHECK(first_line(issue.body).find("nobody is blamed; one of 44 commits did it") != std::string::npos);
+  CHECK(first_line(issue.body).find("nobody is blamed; one of 44 commits did it") !=
+        std::string::npos);
   CHECK(issue.body.find("## Culprit") == std::string::npos);
   CHECK(issue.body.find("Jane Doe") == std::string::npos);
 }
@@ -110,7 +115,8 @@ TEST_CASE("A body over the limit loses the rows farthest from the culprit and sa
   input.tested.clear();
   for (int i = 0; i < 600; ++i) {
     std::string hex = std::to_string(100000 + i);
-    ReportTested one{*CommitSha::parse(hex + std::string(34, '0')), std::string(90, 'x'), 3, 1.0, ""};
+    ReportTested one{*CommitSha::parse(hex + std::string(34, '0')), std::string(90, 'x'), 3, 1.0,
+                     ""};
     input.tested.push_back(i == 500 ? culprit : one);
   }
   const std::string body = render_issue(input).body;
@@ -128,7 +134,8 @@ TEST_CASE("A body with hundreds of everything still fits") {
   for (int i = 0; i < 400; ++i) {
     input.series.push_back(input.series[0]);
     input.culprit->commits.push_back(input.culprit->commits[0]);
-    input.differences->push_back({std::string(80, 'p'), std::string(80, '1'), std::string(80, '2')});
+    input.differences->push_back(
+        {std::string(80, 'p'), std::string(80, '1'), std::string(80, '2')});
   }
   const std::string body = render_issue(input).body;
   CHECK(body.size() <= issue_body_limit);
@@ -159,22 +166,26 @@ TEST_CASE("A later night's comment reads as its golden file") {
 
 TEST_CASE("A recovery's comment reads as its golden file") {
   const ReportInput input = redundant_check();
-  const std::string text =
-      render_recovered_comment({input.fingerprint,
-                                3,
-                                "2.15.0.dev20260822+cpu",
-                                sha('4'),
-                                input.repository,
-                                {commit('9', "Check once (#61101)", "Jane Doe")},
-                                {{input.series[0].workload, "latency", 4.103e-4, 4.09e-4, .997, .985,
-                                  1.008}}});
+  const std::string text = render_recovered_comment(
+      {input.fingerprint,
+       3,
+       "2.15.0.dev20260822+cpu",
+       sha('4'),
+       input.repository,
+       {commit('9', "Check once (#61101)", "Jane Doe")},
+       {{input.series[0].workload, "latency", 4.103e-4, 4.09e-4, .997, .985, 1.008}}});
   CHECK(text == golden("recovered.md", text));
 }
 
 TEST_CASE("A recovery by one of several commits lists them") {
-  const std::string text = render_recovered_comment(
-      {"00", 3, "v", std::nullopt, "/srv/mirror",
-       {commit('8', "One", "A"), commit('9', "Two", "B")}, {}});
+  const std::string text =
+      render_recovered_comment({"00",
+                                3,
+                                "v",
+                                std::nullopt,
+                                "/srv/mirror",
+                                {commit('8', "One", "A"), commit('9', "Two", "B")},
+                                {}});
   CHECK(text.find("one of these 2 commits") != std::string::npos);
   CHECK(text.find("- `999999999999` “Two” by B") != std::string::npos);
 }

@@ -18,8 +18,8 @@ class ScriptedTracker final : public IssueTracker {
     bool open = true;
   };
 
-  std::deque<Fault> faults;                          // one a call, in order; none when used up
-  std::optional<std::chrono::seconds> retry_after;   // of transient_before
+  std::deque<Fault> faults;                         // one a call, in order; none when used up
+  std::optional<std::chrono::seconds> retry_after;  // of transient_before
   std::vector<Stored> issues;
   std::vector<std::string> calls;
 

@@ -1,20 +1,20 @@
-// GitHub's double (server.py) as a child process, started on first use and ended with the test program.
+// GitHub's double (server.py) as a child process, started on first use and ended with the test
+// program.
 #pragma once
-
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <spawn.h>
 #include <stdexcept>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "web/client.hpp"
 #include "tests/support/source_tree.hpp"
+#include "web/client.hpp"
 
 extern char** environ;
 
@@ -44,8 +44,9 @@ class GithubDouble {
   }
   nlohmann::json state() { return control("state", nlohmann::json::object()); }
   void fault(const std::string& on, const std::string& kind, int times = 1, int retry_after = 1) {
-    control("faults", {{"items",
-                        {{{"on", on}, {"kind", kind}, {"times", times}, {"retry_after", retry_after}}}}});
+    control("faults",
+            {{"items",
+              {{{"on", on}, {"kind", kind}, {"times", times}, {"retry_after", retry_after}}}}});
   }
 
  private:
@@ -61,8 +62,8 @@ class GithubDouble {
         throw std::runtime_error(needed + " is missing: run deploy/build --tests");
       }
     }
-    std::array<std::string, 8> arguments{python,  server,       "--description", description,
-                                         "--token", token, "--repository",  repository};
+    std::array<std::string, 8> arguments{python,    server, "--description", description,
+                                         "--token", token,  "--repository",  repository};
     std::array<char*, 9> argv{};
     for (std::size_t i = 0; i < arguments.size(); ++i) argv[i] = arguments[i].data();
     std::array<int, 2> in{}, out{};
@@ -73,7 +74,8 @@ class GithubDouble {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, in[0], 0);
     posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-    const int failure = posix_spawn(&process_, python.c_str(), &actions, nullptr, argv.data(), environ);
+    const int failure =
+        posix_spawn(&process_, python.c_str(), &actions, nullptr, argv.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     close(in[0]);
     close(out[1]);

@@ -1,13 +1,15 @@
-// A stand-in for libnvidia-ml.so.1 without a device: it plays the file that NVML_DOUBLE names, and is as
-// strict as the real one about order of calls, handles, sizes and versions. With OLD_DRIVER it lacks
-// what drivers before 535 lack.
+// A stand-in for libnvidia-ml.so.1 without a device: it plays the file that NVML_DOUBLE names, and
+// is as strict as the real one about order of calls, handles, sizes and versions. With OLD_DRIVER
+// it lacks what drivers before 535 lack.
 //
 //   driver 580.65.06
-//   gpu name=H100 uuid=GPU-0a bus=00000000:3B:00.0 sm=1980 memory=2619 power=310500 celsius=64 ecc=0
+//   gpu name=H100 uuid=GPU-0a bus=00000000:3B:00.0 sm=1980 memory=2619 power=310500 celsius=64
+//   ecc=0
 //       persistence=1 events=0x1,0x40 processes=4242:1073741824
 //
-// on one line a GPU. A value that is not there is not supported by that device; of `events` each reading
-// takes the next, and the last stays. `init=9` on a line of its own: nvmlInit_v2 answers that.
+// on one line a GPU. A value that is not there is not supported by that device; of `events` each
+// reading takes the next, and the last stays. `init=9` on a line of its own: nvmlInit_v2 answers
+// that.
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -52,7 +54,9 @@ void load() {
   }
 }
 
-Device handle_of(std::size_t index) { return reinterpret_cast<Device>(0x1000 + index); }
+Device handle_of(std::size_t index) {
+  return reinterpret_cast<Device>(0x1000 + index);
+}
 
 // kSuccess with the device's text of `name`, or what the real library would answer.
 int find(Device device, const void* out, const char* name, std::string& text) {
@@ -153,7 +157,9 @@ int nvmlDeviceGetClockInfo(Device device, int kind, unsigned* out) {
   return number(device, kind == kClockSm ? "sm" : kind == kClockMemory ? "memory" : "other", out);
 }
 
-int nvmlDeviceGetPowerUsage(Device device, unsigned* out) { return number(device, "power", out); }
+int nvmlDeviceGetPowerUsage(Device device, unsigned* out) {
+  return number(device, "power", out);
+}
 
 int nvmlDeviceGetTemperature(Device device, int sensor, unsigned* out) {
   return sensor == kTemperatureGpu ? number(device, "celsius", out) : kInvalidArgument;
@@ -161,7 +167,8 @@ int nvmlDeviceGetTemperature(Device device, int sensor, unsigned* out) {
 
 int nvmlDeviceGetTotalEccErrors(Device device, int kind, int counter, unsigned long long* out) {
   if (kind < 0 || kind > 1 || counter < 0 || counter > 1) return kInvalidArgument;
-  return number(device, kind == kErrorUncorrected && counter == kVolatileEcc ? "ecc" : "other", out);
+  return number(device, kind == kErrorUncorrected && counter == kVolatileEcc ? "ecc" : "other",
+                out);
 }
 
 int nvmlDeviceGetPersistenceMode(Device device, int* out) {

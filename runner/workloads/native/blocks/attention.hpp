@@ -1,10 +1,9 @@
 // What transformers share: attention, the layer made of it, and the loss over a vocabulary.
 #pragma once
 
-#include <torch/version.h>
-
 #include <cmath>
 #include <limits>
+#include <torch/version.h>
 
 #include "blocks/perceptron.hpp"
 #include "case.hpp"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <torch/torch.h>
-
 #include <vector>
 
 namespace nightjar::workloads {

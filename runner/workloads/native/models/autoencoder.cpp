@@ -1,5 +1,5 @@
-// A deep autoencoder of ratings (Kuchaiev and Ginsburg, 2017; TorchBench's nvidia_deeprecommender): large
-// matrix products on sparse rows, SELU, a loss over the rated items only; recommendation.
+// A deep autoencoder of ratings (Kuchaiev and Ginsburg, 2017; TorchBench's nvidia_deeprecommender):
+// large matrix products on sparse rows, SELU, a loss over the rated items only; recommendation.
 #include "blocks/perceptron.hpp"
 #include "case.hpp"
 
@@ -12,7 +12,9 @@ Step make(Case& made_for) {
   auto model = perceptron({items, hidden, hidden, code, hidden, hidden, items}, torch::nn::SELU());
   made_for.ready(*model);
   const auto rated =
-      made_for.integers("rated", {made_for.batch, items}, made_for.size("one_rated_of")).eq(0).to(made_for.dtype);
+      made_for.integers("rated", {made_for.batch, items}, made_for.size("one_rated_of"))
+          .eq(0)
+          .to(made_for.dtype);
   const auto ratings =
       rated * (1 + made_for.integers("ratings", {made_for.batch, items}, 5).to(made_for.dtype));
   if (made_for.task == "eval")

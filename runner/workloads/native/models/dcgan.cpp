@@ -1,5 +1,6 @@
-// DCGAN (Radford et al., 2015): transposed convolutions, batch norm, two networks that train against each other;
-// generation. `train` is one step of the discriminator, then one of the generator.
+// DCGAN (Radford et al., 2015): transposed convolutions, batch norm, two networks that train
+// against each other; generation. `train` is one step of the discriminator, then one of the
+// generator.
 #include "case.hpp"
 
 namespace nightjar::workloads::dcgan {
@@ -12,16 +13,20 @@ nn::LeakyReLU leaky() {
 }
 
 nn::ConvTranspose2d enlarge(std::int64_t inputs, std::int64_t outputs, std::int64_t stride) {
-  return nn::ConvTranspose2d(
-      nn::ConvTranspose2dOptions(inputs, outputs, 4).stride(stride).padding(stride - 1).bias(false));
+  return nn::ConvTranspose2d(nn::ConvTranspose2dOptions(inputs, outputs, 4)
+                                 .stride(stride)
+                                 .padding(stride - 1)
+                                 .bias(false));
 }
 
 nn::Conv2d reduce(std::int64_t inputs, std::int64_t outputs, std::int64_t stride) {
-  return nn::Conv2d(nn::Conv2dOptions(inputs, outputs, 4).stride(stride).padding(stride - 1).bias(false));
+  return nn::Conv2d(
+      nn::Conv2dOptions(inputs, outputs, 4).stride(stride).padding(stride - 1).bias(false));
 }
 
 // Twice the size; with stride 1 from 1 to 4.
-void up(nn::Sequential& layers, std::int64_t inputs, std::int64_t outputs, std::int64_t stride = 2) {
+void up(nn::Sequential& layers, std::int64_t inputs, std::int64_t outputs,
+        std::int64_t stride = 2) {
   layers->push_back(enlarge(inputs, outputs, stride));
   layers->push_back(nn::BatchNorm2d(outputs));
   layers->push_back(nn::ReLU(true));

@@ -1,5 +1,6 @@
-// A small network learns the Lennard-Jones potential of a pair of atoms, and its force as the gradient (after
-// TorchBench's model of that name): training differentiates twice. Many small operators, autograd on autograd.
+// A small network learns the Lennard-Jones potential of a pair of atoms, and its force as the
+// gradient (after TorchBench's model of that name): training differentiates twice. Many small
+// operators, autograd on autograd.
 #include "blocks/perceptron.hpp"
 #include "case.hpp"
 

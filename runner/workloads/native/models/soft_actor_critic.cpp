@@ -10,8 +10,9 @@ using torch::Tensor;
 
 struct ActorImpl : nn::Module {
   explicit ActorImpl(const Case& made_for)
-      : trunk(register_module("trunk", perceptron({made_for.size("observation"), made_for.size("hidden"),
-                                                   made_for.size("hidden"), 2 * made_for.size("action")}))) {}
+      : trunk(register_module(
+            "trunk", perceptron({made_for.size("observation"), made_for.size("hidden"),
+                                 made_for.size("hidden"), 2 * made_for.size("action")}))) {}
 
   // A fresh action and its log-probability.
   std::pair<Tensor, Tensor> sample(const Tensor& observation) {

@@ -1,5 +1,6 @@
-// Speaker encoder with the generalized end-to-end loss (Wan et al., 2018; TorchBench's tts_angular): stacked
-// recurrent layers with projections over spectrogram frames, similarity of unit vectors; speech.
+// Speaker encoder with the generalized end-to-end loss (Wan et al., 2018; TorchBench's
+// tts_angular): stacked recurrent layers with projections over spectrogram frames, similarity of
+// unit vectors; speech.
 #include "case.hpp"
 
 namespace nightjar::workloads::tts_angular {
@@ -14,7 +15,8 @@ Tensor unit(const Tensor& x) {
 struct RecurrenceImpl : nn::Module {
   RecurrenceImpl(std::int64_t inputs, std::int64_t hidden, std::int64_t projection)
       : lstm(register_module("lstm", nn::LSTM(nn::LSTMOptions(inputs, hidden).batch_first(true)))),
-        linear(register_module("linear", nn::Linear(nn::LinearOptions(hidden, projection).bias(false)))) {}
+        linear(register_module("linear",
+                               nn::Linear(nn::LinearOptions(hidden, projection).bias(false)))) {}
 
   Tensor forward(const Tensor& x) { return linear(std::get<0>(lstm->forward(x))); }
 
@@ -29,8 +31,8 @@ struct SpeakerEncoderImpl : nn::Module {
         offset(register_parameter("offset", torch::tensor(-5.0F))) {
     const auto projection = made_for.size("projection");
     for (std::int64_t i = 0; i < made_for.size("layers"); ++i)
-      layers->push_back(
-          Recurrence(i == 0 ? made_for.size("bands") : projection, made_for.size("hidden"), projection));
+      layers->push_back(Recurrence(i == 0 ? made_for.size("bands") : projection,
+                                   made_for.size("hidden"), projection));
     register_module("layers", layers);
   }
 
@@ -49,7 +51,8 @@ struct SpeakerEncoderImpl : nn::Module {
     const Tensor voices = flat.view({speakers, -1, flat.size(1)});
     const Tensor centroids = unit(voices.mean(1));
     const Tensor similarity = scale * torch::matmul(voices.flatten(0, 1), centroids.t()) + offset;
-    const Tensor own = torch::arange(speakers, frames.options().dtype(torch::kInt64)).repeat_interleave(voices.size(1));
+    const Tensor own = torch::arange(speakers, frames.options().dtype(torch::kInt64))
+                           .repeat_interleave(voices.size(1));
     return functional::cross_entropy(similarity, own);
   }
 
@@ -67,7 +70,8 @@ Step make(Case& made_for) {
     return evaluation([model, frames]() mutable { return model->likeness(frames); });
   auto optimizer = std::make_shared<torch::optim::SGD>(model->parameters(), 1e-2);
   const auto speakers = made_for.size("speakers");
-  return training(optimizer, [model, frames, speakers]() mutable { return model->loss(frames, speakers); });
+  return training(optimizer,
+                  [model, frames, speakers]() mutable { return model->loss(frames, speakers); });
 }
 
 const Registration registered{"tts_angular", make};

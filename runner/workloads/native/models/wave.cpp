@@ -1,10 +1,12 @@
-// The wave equation in two dimensions by finite differences, `steps` steps from the same pulse: slices and
-// element-wise arithmetic on fields that fill a cache, no parameters; physics (as TorchBench's pyhpc models).
+// The wave equation in two dimensions by finite differences, `steps` steps from the same pulse:
+// slices and element-wise arithmetic on fields that fill a cache, no parameters; physics (as
+// TorchBench's pyhpc models).
 #include "case.hpp"
 
 namespace nightjar::workloads::wave {
 
-constexpr double kCourant = 0.4;  // (speed * time step / grid spacing) squared; below .5 it is stable
+constexpr double kCourant =
+    0.4;  // (speed * time step / grid spacing) squared; below .5 it is stable
 
 // The field without its edges, moved by a row or a column: (1, 1) is not moved.
 torch::Tensor inner(const torch::Tensor& field, std::int64_t row, std::int64_t column) {

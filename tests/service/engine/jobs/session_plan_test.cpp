@@ -15,7 +15,8 @@ TEST_CASE("A night's sessions begin with what the first glob of the configuratio
   Config::NightConfig config;
   config.workloads = {"mine/**", "python/**", "**/a/**"};
   config.session_workloads = 2;
-  const EnvironmentSpec environment{{}, "", "", Sha256::parse(std::string(64, '0')).value(), {}, "", ""};
+  const EnvironmentSpec environment{{}, "", "", Sha256::parse(std::string(64, '0')).value(),
+                                    {}, "", ""};
   Night night;
   night.id = NightId{7};
   const auto jobs = plan_screen(night, environment, std::vector<Runner>{runner}, config,

@@ -73,9 +73,11 @@ TEST_CASE("What was said of a session stands, whatever the machine's controls do
     Job later = first;
     later.key = "later:" + std::to_string(i);
     later = storage::add_job(world.db, later);
-    const auto claimed = storage::claim_job(world.db, world.runner, world.clock.now(), world.clock.now());
+    const auto claimed =
+        storage::claim_job(world.db, world.runner, world.clock.now(), world.clock.now());
     REQUIRE(claimed->id == later.id);
-    storage::store_result(world.db, later.id, claimed->attempt, world.measure(later), world.clock.now());
+    storage::store_result(world.db, later.id, claimed->attempt, world.measure(later),
+                          world.clock.now());
     Desk desk = world.desk();
     settle(desk, *storage::find_job(world.db, later.id));
   }

@@ -9,7 +9,8 @@ using namespace nightjar;
 using namespace nightjar::service;
 using service::test::NightWorld;
 
-TEST_CASE("nights do not pile up while no runner is alive, and the newest build is measured afterwards") {
+TEST_CASE(
+    "nights do not pile up while no runner is alive, and the newest build is measured afterwards") {
   NightWorld world;
   world.config.night.at = "06:00";
   Build newest = world.nightly("2026-08-19");
@@ -28,6 +29,5 @@ TEST_CASE("nights do not pile up while no runner is alive, and the newest build 
   CHECK(storage::find_night_of_build(world.db, newest.id)->state == NightState::done);
   const auto nights = storage::list_nights(world.db, {}).items;
   CHECK(nights.size() == 2);
-  for (const Night& night : nights)
-    CHECK((night.state == NightState::done && night.finished_at));
+  for (const Night& night : nights) CHECK((night.state == NightState::done && night.finished_at));
 }

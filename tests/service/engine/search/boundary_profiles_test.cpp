@@ -40,14 +40,16 @@ std::string report(NightWorld& world) {
 
 }  // namespace
 
-TEST_CASE("a report shows the operator that got slower at the culprit, from one session of profiles") {
+TEST_CASE(
+    "a report shows the operator that got slower at the culprit, from one session of profiles") {
   NightWorld world;
   plant(world, "latency");
   two_nights(world);
   const Job job = the_profile_job(world);
   REQUIRE(job.spec.environments.size() == 2);
   for (const int side : {0, 1}) {
-    const auto build = storage::find_build(world.db, job.spec.environments[static_cast<std::size_t>(side)].build);
+    const auto build =
+        storage::find_build(world.db, job.spec.environments[static_cast<std::size_t>(side)].build);
     CHECK(*build->commit == world.commits[static_cast<std::size_t>(8 + side)]);
   }
   CHECK(job.spec.order.size() == 10);
@@ -71,8 +73,12 @@ TEST_CASE("what a profiled run says enters no series") {
 TEST_CASE("a report goes without profiles where there are none") {
   NightWorld world;
   plant(world, "latency");
-  SECTION("the runner has no profiler") { world.profiles = false; }
-  SECTION("the configuration wants none") { world.config.report.profile_runs = 0; }
+  SECTION("the runner has no profiler") {
+    world.profiles = false;
+  }
+  SECTION("the configuration wants none") {
+    world.config.report.profile_runs = 0;
+  }
   two_nights(world);
   CHECK(profile_jobs(world).size() == (world.profiles ? 0 : 1));
   CHECK(report(world).find("Where the time went") == std::string::npos);
@@ -87,7 +93,8 @@ TEST_CASE("a report of peak memory shows the part that grew, and no operators") 
   CHECK(body.find("## Where the time went") == std::string::npos);
   const auto section = body.find("## Where the memory went");
   REQUIRE(section != std::string::npos);
-  CHECK(body.find("| activations | 190.7 MiB | 276.6 MiB | +85.8 MiB |", section) != std::string::npos);
+  CHECK(body.find("| activations | 190.7 MiB | 276.6 MiB | +85.8 MiB |", section) !=
+        std::string::npos);
   CHECK(body.find("| parameters | 95.4 MiB | 95.4 MiB | +0.0 MiB |", section) != std::string::npos);
 }
 

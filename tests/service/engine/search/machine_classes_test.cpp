@@ -1,9 +1,10 @@
-// One culprit that two machine classes show is one issue, whoever sees it first, and it closes when all recovered.
-#include "service/engine/search/blame.hpp"
-
-#include <catch2/catch.hpp>
+// One culprit that two machine classes show is one issue, whoever sees it first, and it closes when
+// all recovered.
 #include <set>
 
+#include <catch2/catch.hpp>
+
+#include "service/engine/search/blame.hpp"
 #include "service/report/outbox_sender.hpp"
 #include "tests/service/engine/night_world.hpp"
 #include "tests/service/report/scripted_tracker.hpp"
@@ -27,7 +28,8 @@ struct TwoClasses : NightWorld {
     slow = {runner.machine, others[0].machine};
     level = [this](int position, const std::string& workload, const std::string& metric) {
       if (metric != "latency") return 3e8;
-      const bool slower = workload == kAlpha && position >= 9 && slow.count(measuring->machine) != 0;
+      const bool slower =
+          workload == kAlpha && position >= 9 && slow.count(measuring->machine) != 0;
       return .010 * (slower ? 1.2 : 1);
     };
     night(0);
@@ -56,7 +58,9 @@ struct TwoClasses : NightWorld {
     }
   }
 
-  std::vector<Regression> in_state(RegressionState state) { return storage::regressions_in_state(db, state); }
+  std::vector<Regression> in_state(RegressionState state) {
+    return storage::regressions_in_state(db, state);
+  }
 
   // One issue, of one regression that names both classes and into which the other is merged.
   void require_one_issue() {
@@ -89,7 +93,8 @@ TEST_CASE("two machine classes that see one culprit in one night have one issue 
   CHECK(world.all_text().find("machine class 2 (test other)") != std::string::npos);
 }
 
-TEST_CASE("a machine class that sees the culprit nights later joins the issue, whichever was first") {
+TEST_CASE(
+    "a machine class that sees the culprit nights later joins the issue, whichever was first") {
   for (const bool other_first : {false, true}) {
     INFO("other first: " << other_first);
     TwoClasses world;
@@ -104,7 +109,8 @@ TEST_CASE("a machine class that sees the culprit nights later joins the issue, w
     world.night(8);
     world.require_one_issue();
     REQUIRE(world.tracker.issues[0].comments.size() == 1);
-    const std::string late = other_first ? "machine class 1 (test lab)" : "machine class 2 (test other)";
+    const std::string late =
+        other_first ? "machine class 1 (test lab)" : "machine class 2 (test other)";
     CHECK(world.tracker.issues[0].comments[0].find(late) != std::string::npos);
   }
 }

@@ -1,6 +1,7 @@
-#include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <set>
+
+#include <catch2/catch.hpp>
 
 #include "service/api/rows.hpp"
 #include "tests/service/engine/night_world.hpp"

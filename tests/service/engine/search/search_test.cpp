@@ -1,10 +1,10 @@
-#include "service/engine/search/search_log.hpp"
+#include <set>
 
 #include <catch2/catch.hpp>
-#include <set>
 
 #include "service/engine/outcome/report_facts.hpp"
 #include "service/engine/search/search_jobs.hpp"
+#include "service/engine/search/search_log.hpp"
 #include "tests/service/engine/night_world.hpp"
 
 using namespace nightjar;
@@ -88,9 +88,11 @@ TEST_CASE("a search reads what an earlier one of the night measured of the same 
   std::set<int> sessions;
   for (const auto& run : log.log.runs) sessions.insert(run.session);
   std::set<int> own;
-  for (const auto& entry : storage::jobs_of_bisection(world.db, both[1].id)) own.insert(entry.session);
+  for (const auto& entry : storage::jobs_of_bisection(world.db, both[1].id))
+    own.insert(entry.session);
   std::set<int> earlier;
-  for (const auto& entry : storage::jobs_of_bisection(world.db, both[0].id)) earlier.insert(entry.session);
+  for (const auto& entry : storage::jobs_of_bisection(world.db, both[0].id))
+    earlier.insert(entry.session);
   CHECK(sessions.size() >= own.size() + earlier.size() + 1);  // and the confirmation's
 }
 
@@ -104,11 +106,13 @@ TEST_CASE("a search that has spent its minutes blames nobody, and says so") {
   CHECK(searches(world).front().spent_seconds > 10 * 60);
   const auto ended = storage::regressions_in_state(world.db, RegressionState::inconclusive);
   REQUIRE(ended.size() == 1);
-  CHECK(storage::changes_of(world.db, ended[0].id).back().evidence.find("the budget of minutes is spent: 10") !=
-        std::string::npos);
+  CHECK(storage::changes_of(world.db, ended[0].id)
+            .back()
+            .evidence.find("the budget of minutes is spent: 10") != std::string::npos);
 }
 
-TEST_CASE("who only looks sees what the search and its issue count, the confirmation's runs included") {
+TEST_CASE(
+    "who only looks sees what the search and its issue count, the confirmation's runs included") {
   NightWorld world;
   two_nights(world, {.latency = 17});
   REQUIRE(searches(world).size() == 1);
@@ -142,8 +146,9 @@ TEST_CASE("who looks while a session is under way sees what was measured before 
     if (job.spec.kind != JobKind::bisect || looked) return true;
     looked = true;
     const Bisection search = searches(world).front();
-    const auto seen = read_log(world.db, search, *storage::find_regression(world.db, search.regression),
-                               *storage::find_series(world.db, search.series));
+    const auto seen =
+        read_log(world.db, search, *storage::find_regression(world.db, search.regression),
+                 *storage::find_series(world.db, search.series));
     CHECK(seen.pending);
     CHECK_FALSE(seen.log.runs.empty());
     CHECK(seen.parts.back().runs == 0);

@@ -1,4 +1,5 @@
-// What becomes of a suspicion whose confirmation is cut short: it is taken up again, and never a level.
+// What becomes of a suspicion whose confirmation is cut short: it is taken up again, and never a
+// level.
 #include "service/engine/verdict/confirmations.hpp"
 
 #include <catch2/catch.hpp>
@@ -14,7 +15,8 @@ namespace {
 
 enum class Trouble { none, lost_jobs, void_sessions, busy_machine };
 
-// Nights of eight commits, one a day, on a runner whose confirmations go wrong as long as there is `trouble`.
+// Nights of eight commits, one a day, on a runner whose confirmations go wrong as long as there is
+// `trouble`.
 struct Nights : NightWorld {
   Trouble trouble = Trouble::none;
   double step = 1.15;
@@ -32,7 +34,9 @@ struct Nights : NightWorld {
     steal = [this](const Job& job) {
       return trouble == Trouble::void_sessions && confirms(job) ? .5 : 0.;
     };
-    disturbed = [this](const Job& job) { return trouble == Trouble::busy_machine && confirms(job); };
+    disturbed = [this](const Job& job) {
+      return trouble == Trouble::busy_machine && confirms(job);
+    };
     night();
   }
 
@@ -48,7 +52,9 @@ struct Nights : NightWorld {
     storage::touch_runner(db, runner.id, clock.now());
   }
 
-  std::vector<Regression> in_state(RegressionState state) { return storage::regressions_in_state(db, state); }
+  std::vector<Regression> in_state(RegressionState state) {
+    return storage::regressions_in_state(db, state);
+  }
   std::size_t regressions() { return storage::list_regressions(db, {}, {100, {}}).items.size(); }
   std::size_t messages() { return storage::list_messages(db, {100, {}}).items.size(); }
   Night last_night() { return storage::list_nights(db, {1, {}}).items.front(); }
@@ -66,8 +72,11 @@ struct Nights : NightWorld {
 
 }  // namespace
 
-TEST_CASE("a true regression whose confirmation breaks off is confirmed and searched the next night, once") {
-  for (const Trouble trouble : {Trouble::lost_jobs, Trouble::void_sessions, Trouble::busy_machine}) {
+TEST_CASE(
+    "a true regression whose confirmation breaks off is confirmed and searched the next night, "
+    "once") {
+  for (const Trouble trouble :
+       {Trouble::lost_jobs, Trouble::void_sessions, Trouble::busy_machine}) {
     INFO("trouble " << static_cast<int>(trouble));
     Nights world;
     world.trouble = trouble;
@@ -75,11 +84,13 @@ TEST_CASE("a true regression whose confirmation breaks off is confirmed and sear
     REQUIRE(world.in_state(RegressionState::unconfirmed).size() == 1);
     const Regression open = world.in_state(RegressionState::unconfirmed)[0];
     CHECK(open.unfinished == 1);
-    CHECK(world.last_evidence(open.id).find("the next night takes it up again") != std::string::npos);
+    CHECK(world.last_evidence(open.id).find("the next night takes it up again") !=
+          std::string::npos);
     CHECK(world.regressions() == 1);
     CHECK(world.levels().size() == 1);
     CHECK(world.last_night().state == NightState::done);
-    CHECK(world.last_night().reason.find("1 suspicion could not be confirmed") != std::string::npos);
+    CHECK(world.last_night().reason.find("1 suspicion could not be confirmed") !=
+          std::string::npos);
 
     world.trouble = Trouble::none;
     world.restart();
@@ -103,7 +114,8 @@ TEST_CASE("a suspicion that is not real is dismissed the next night, and levels 
   world.step = 1;
   world.trouble = Trouble::lost_jobs;
   world.level = [&](int, const std::string& workload, const std::string& metric) {
-    const bool unlucky = world.day == 2 && world.measuring->spec.kind == JobKind::screen && workload == kAlpha;
+    const bool unlucky =
+        world.day == 2 && world.measuring->spec.kind == JobKind::screen && workload == kAlpha;
     return metric == "latency" ? .010 * (unlucky ? 1.15 : 1) : 3e8;
   };
   world.night();
@@ -119,7 +131,9 @@ TEST_CASE("a suspicion that is not real is dismissed the next night, and levels 
   for (const Level& level : world.levels()) CHECK(level.value == Approx(.010).epsilon(.05));
 }
 
-TEST_CASE("a confirmation that breaks off three times is left to a person, and the regression is still found") {
+TEST_CASE(
+    "a confirmation that breaks off three times is left to a person, and the regression is still "
+    "found") {
   Nights world;
   world.trouble = Trouble::lost_jobs;
   for (int night = 0; night < 3; ++night) world.night();

@@ -1,4 +1,5 @@
-// What a night's detection makes of a machine that moves, of creep, of marks, improvements and noise.
+// What a night's detection makes of a machine that moves, of creep, of marks, improvements and
+// noise.
 #include <catch2/catch.hpp>
 
 #include "storage/calibration.hpp"
@@ -13,8 +14,8 @@ namespace {
 
 const std::vector<std::string> kModels = {"alexnet", "bert", "dlrm", "resnet18", "unet"};
 
-// A world with two workloads of each of five models, where everything may take longer for reasons of the
-// machine (`machine`) or from a commit on (`step_at`).
+// A world with two workloads of each of five models, where everything may take longer for reasons
+// of the machine (`machine`) or from a commit on (`step_at`).
 struct WideWorld : NightWorld {
   double machine = 1;
   int step_at = 1'000'000;
@@ -44,7 +45,9 @@ struct WideWorld : NightWorld {
     storage::touch_runner(db, runner.id, clock.now());
   }
 
-  std::size_t count(RegressionState state) { return storage::regressions_in_state(db, state).size(); }
+  std::size_t count(RegressionState state) {
+    return storage::regressions_in_state(db, state).size();
+  }
   std::vector<storage::Mark> marks() { return storage::list_marks(db, {100, {}}).items; }
   // Regressions that the slow path opened.
   int creeps() {
@@ -73,7 +76,8 @@ TEST_CASE("a machine that became slower is one event, not ten regressions") {
   CHECK(marks[0].metric == "latency");
   const auto nights = storage::list_nights(world.db, {}).items;
   CHECK(nights.front().reason.find("10 of 10 series of latency") != std::string::npos);
-  world.night();  // the new level is what is normal, but for what chance makes of a history of one night
+  world.night();  // the new level is what is normal, but for what chance makes of a history of one
+                  // night
   CHECK(world.count(RegressionState::dismissed) <= 6);
   CHECK(world.issues() == 0);
   CHECK(world.marks().size() == 1);
@@ -147,7 +151,8 @@ TEST_CASE("a machine that creeps for weeks blames nobody and begins anew") {
   CHECK(world.creeps() <= 12);
 }
 
-TEST_CASE("a creep by commits is seen against the build of weeks ago, and each step stays unblamed") {
+TEST_CASE(
+    "a creep by commits is seen against the build of weeks ago, and each step stays unblamed") {
   WideWorld world;
   world.noise = .005;
   world.level = [](int position, const std::string& workload, const std::string& metric) {
@@ -163,7 +168,8 @@ TEST_CASE("a creep by commits is seen against the build of weeks ago, and each s
 }
 
 TEST_CASE("a noisy series gets more runs a night, a quiet one fewer") {
-  for (const auto& [noise, runs] : {std::pair{.006, 3u}, std::pair{.025, 5u}, std::pair{.055, 10u}}) {
+  for (const auto& [noise, runs] :
+       {std::pair{.006, 3u}, std::pair{.025, 5u}, std::pair{.055, 10u}}) {
     WideWorld world;
     world.noise = noise;
     for (int night = 0; night < 6; ++night) world.night(1);
@@ -204,7 +210,8 @@ TEST_CASE("a share of each night goes to cases whose truth is known") {
     (count.planted == 0 ? same : planted) += count.cases;
     (count.planted == 0 ? alarms : seen) += count.worse;
   }
-  // 8 nights of 10 workloads, 5 runs and 2 seconds: 40 of 200 cases' worth of time, at 20 runs a case.
+  // 8 nights of 10 workloads, 5 runs and 2 seconds: 40 of 200 cases' worth of time, at 20 runs a
+  // case.
   CHECK(same + planted >= 3);
   CHECK(same + planted <= 5);
   CHECK(alarms == 0);
