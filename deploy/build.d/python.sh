@@ -6,6 +6,9 @@ torch_index=https://download.pytorch.org/whl/cpu
 cuda_gigabytes=8  # of disk, for a CUDA build with NVIDIA's libraries
 # The newest schemathesis may find more: it is raised on purpose.
 tools="pytest openapi-schema-validator openapi-spec-validator schemathesis==4.32.5"
+# Other versions format in other ways.
+tools+=" clang-format==18.1.8 clang-tidy==18.1.8"
+spelling=cspell@8.19.4
 
 base_python() { echo "${NIGHTJAR_PYTHON:-python3}"; }
 
@@ -118,7 +121,7 @@ use_debian_libtorch() {
 ensure_tools() {
   local identity stamp=$cache/tools/.nightjar
   rebase_venv "$cache/tools"
-  identity="$tools; $(python_identity)"
+  identity="$tools $spelling; $(python_identity)"
   if done_already "$stamp" "$identity"; then
     say "there already"
     return
@@ -126,5 +129,6 @@ ensure_tools() {
   make_venv "$cache/tools" "$(base_python)"
   # shellcheck disable=SC2086
   "$cache/tools/bin/pip" install -q $tools || fail "pip cannot install $tools"
+  npm install --silent --no-audit --no-fund --prefix "$cache/tools" "$spelling" || fail "npm cannot install $spelling"
   echo "$identity" >"$stamp"
 }
