@@ -2,6 +2,7 @@
 #include <set>
 
 #include "tests/service/api/day.hpp"
+#include "tests/support/source_tree.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service::api;
@@ -189,4 +190,11 @@ TEST_CASE("Every operation asks for the role that the document names") {
       CHECK(world.send(verb, path, "read").status == 403);
       if (role == "admin") CHECK(world.send(verb, path, "runner").status == 403);
     }
+}
+
+// A change of the document is a change of what clients were promised: it is made on purpose, here.
+TEST_CASE("The document is the one that clients know") {
+  World world;
+  std::ifstream golden(nightjar::test::source_tree() / "tests/service/api/openapi.golden.json");
+  CHECK(json::diff(json::parse(golden), world.get("/openapi.json").json) == json::array());
 }
