@@ -25,6 +25,7 @@
 #include "service/report/github_tracker.hpp"
 #include "service/report/outbox_sender.hpp"
 #include "storage/nights.hpp"
+#include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
 #include "storage/trouble.hpp"
 #include "web/secret.hpp"
@@ -145,7 +146,10 @@ struct Daemon::Impl {
   void write_again() {
     const auto trouble = storage::trouble_of(db);
     if (!trouble) api.complaints.works("requests");
-    if (trouble && !trouble->damaged) storage::set_note(db, "write-again", to_rfc3339(clock.now()));
+    if (!trouble || trouble->damaged) return;
+    storage::Transaction transaction(db);
+    storage::set_note(transaction, "write-again", to_rfc3339(clock.now()));
+    transaction.commit();
   }
 
   // What stops nights is logged when it begins and when it is over.
@@ -239,12 +243,12 @@ struct Daemon::Impl {
     guarded("note what was sent", [&] {
       sent.apply_to(message);
       storage::Transaction transaction(db);
-      storage::update_message(db, message);
+      storage::update_message(transaction, message);
       auto regression = storage::find_regression(db, message.regression);
       if (regression && sent.issue) {
         regression->issue_number = sent.issue->number;
         regression->issue_url = sent.issue->url;
-        storage::update_regression(db, *regression);
+        storage::update_regression(transaction, *regression);
       }
       transaction.commit();
       spdlog::info("outbox key={} state={} url={} error={}", message.key, name_of(message.state),

@@ -1,8 +1,7 @@
-#include <stdexcept>
+#include "storage/bisections.hpp"
 
 #include "storage/commits.hpp"
 #include "storage/paging.hpp"
-#include "storage/regressions.hpp"
 
 namespace nightjar::storage {
 namespace {
@@ -11,7 +10,7 @@ namespace {
   "SELECT id, regression, series, state, good, bad, posterior, runs, sessions, spent_seconds, " \
   "expected_runs, started_at_us, finished_at_us FROM bisection"
 
-auto bisection_reader(Database& db) {
+auto bisection_reader(const Database& db) {
   return [&db](Statement& row) {
     Bisection bisection;
     bisection.id = row.next<BisectionId>();
@@ -34,9 +33,8 @@ auto bisection_reader(Database& db) {
 
 }  // namespace
 
-Bisection add_bisection(Database& db, const Bisection& bisection) {
-  Transaction transaction(db);
-  Statement insert(db,
+Bisection add_bisection(Transaction& transaction, const Bisection& bisection) {
+  Statement insert(transaction,
                    "INSERT INTO bisection (regression, series, state, good, bad, posterior, "
                    "started_at_us, finished_at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
                    "ON CONFLICT DO NOTHING");
@@ -45,15 +43,13 @@ Bisection add_bisection(Database& db, const Bisection& bisection) {
             bisection.posterior, bisection.started_at, bisection.finished_at)
       .run();
   if (insert.changes() == 1)
-    write_commits(db, "bisection", BisectionId{insert.inserted_id()}, bisection.commits);
-  auto stored = bisection_of(db, bisection.regression);
-  transaction.commit();
+    write_commits(transaction, "bisection", BisectionId{insert.inserted_id()}, bisection.commits);
+  auto stored = bisection_of(transaction, bisection.regression);
   return *std::move(stored);
 }
 
-void update_bisection(Database& db, const Bisection& bisection) {
-  Transaction transaction(db);
-  Statement(db,
+void update_bisection(Transaction& transaction, const Bisection& bisection) {
+  Statement(transaction,
             "UPDATE bisection SET series = ?, state = ?, good = ?, bad = ?, posterior = ?, "
             "runs = ?, sessions = ?, spent_seconds = ?, expected_runs = ?, started_at_us = ?, "
             "finished_at_us = ? WHERE id = ?")
@@ -61,21 +57,20 @@ void update_bisection(Database& db, const Bisection& bisection) {
             bisection.runs, bisection.sessions, bisection.spent_seconds, bisection.expected_runs,
             bisection.started_at, bisection.finished_at, bisection.id)
       .run();
-  write_commits(db, "bisection", bisection.id, bisection.commits);
-  transaction.commit();
+  write_commits(transaction, "bisection", bisection.id, bisection.commits);
 }
 
-std::optional<Bisection> find_bisection(Database& db, BisectionId id) {
+std::optional<Bisection> find_bisection(const Database& db, BisectionId id) {
   Statement find(db, BISECTION_SELECT " WHERE id = ?");
   return read_one(find.bind(id), bisection_reader(db));
 }
 
-std::optional<Bisection> bisection_of(Database& db, RegressionId regression) {
+std::optional<Bisection> bisection_of(const Database& db, RegressionId regression) {
   Statement find(db, BISECTION_SELECT " WHERE regression = ?");
   return read_one(find.bind(regression), bisection_reader(db));
 }
 
-std::optional<Bisection> search_behind(Database& db, RegressionId regression) {
+std::optional<Bisection> search_behind(const Database& db, RegressionId regression) {
   Statement find(db, BISECTION_SELECT
                  " WHERE regression = (SELECT first.id FROM regression this JOIN regression first "
                  "ON first.night = this.night AND first.lead = this.lead AND first.bad = this.bad "
@@ -84,39 +79,47 @@ std::optional<Bisection> search_behind(Database& db, RegressionId regression) {
   return read_one(find.bind(regression), bisection_reader(db));
 }
 
-std::vector<Bisection> open_bisections(Database& db) {
+std::vector<Bisection> open_bisections(const Database& db) {
   Statement find(db, BISECTION_SELECT " WHERE state = 'open' ORDER BY id");
   return read_all(find, bisection_reader(db));
 }
 
-Page<Bisection> list_bisections(Database& db, const PageRequest& page) {
+std::vector<Bisection> bisections_of_commit(const Database& db, const CommitSha& commit,
+                                            int count) {
+  Statement find(db, BISECTION_SELECT
+                 " WHERE id IN (SELECT bisection FROM bisection_commit WHERE commit_sha = ?) "
+                 "ORDER BY id DESC LIMIT ?");
+  return read_all(find.bind(commit, count), bisection_reader(db));
+}
+
+Page<Bisection> list_bisections(const Database& db, const PageRequest& page) {
   return Query(BISECTION_SELECT).page<Bisection>(db, page, bisection_reader(db));
 }
 
-void add_bisection_job(Database& db, BisectionId id, const BisectionJob& job) {
-  Statement(db,
+void add_bisection_job(Transaction& transaction, BisectionId id, const BisectionJob& job) {
+  Statement(transaction,
             "INSERT INTO bisection_job (bisection, job, session) VALUES (?, ?, ?) "
             "ON CONFLICT DO NOTHING")
       .bind(id, job.job, job.session)
       .run();
 }
 
-std::vector<BisectionJob> jobs_of_bisection(Database& db, BisectionId id) {
+std::vector<BisectionJob> jobs_of_bisection(const Database& db, BisectionId id) {
   Statement find(db, "SELECT job, session FROM bisection_job WHERE bisection = ? ORDER BY id");
   return read_all(find.bind(id), [](Statement& row) -> BisectionJob {
     return {row.next<JobId>(), row.next<int>()};
   });
 }
 
-void add_untestable(Database& db, BisectionId id, const Untestable& commit) {
-  Statement(db,
+void add_untestable(Transaction& transaction, BisectionId id, const Untestable& commit) {
+  Statement(transaction,
             "INSERT INTO bisection_untestable (bisection, position, reason) VALUES (?, ?, ?) "
             "ON CONFLICT DO NOTHING")
       .bind(id, commit.commit, commit.reason)
       .run();
 }
 
-std::vector<Untestable> untestable_of(Database& db, BisectionId id) {
+std::vector<Untestable> untestable_of(const Database& db, BisectionId id) {
   Statement find(db,
                  "SELECT position, reason FROM bisection_untestable "
                  "WHERE bisection = ? ORDER BY position");

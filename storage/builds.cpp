@@ -27,9 +27,8 @@ Build read_build(Statement& row) {
 
 }  // namespace
 
-Build add_build(Database& db, const Build& build) {
-  Transaction transaction(db);
-  Statement(db,
+Build add_build(Transaction& transaction, const Build& build) {
+  Statement(transaction,
             "INSERT INTO build (kind, version, variant, date, url, commit_sha, nightly_commit, "
             "sha256, base, state, reason, found_at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT DO NOTHING")
@@ -37,16 +36,16 @@ Build add_build(Database& db, const Build& build) {
             build.nightly_commit, build.sha256, build.base, build.state, build.reason,
             build.found_at)
       .run();
-  Statement find(db, "SELECT " BUILD_COLUMNS
-                     " FROM build WHERE version = ? AND variant = ? AND kind = ? AND url = ?");
+  Statement find(transaction,
+                 "SELECT " BUILD_COLUMNS
+                 " FROM build WHERE version = ? AND variant = ? AND kind = ? AND url = ?");
   auto stored =
       read_one(find.bind(build.version, build.variant, build.kind, build.url), read_build);
-  transaction.commit();
   return *std::move(stored);
 }
 
-void update_build(Database& db, const Build& build) {
-  Statement(db,
+void update_build(Transaction& transaction, const Build& build) {
+  Statement(transaction,
             "UPDATE build SET kind = ?, version = ?, variant = ?, date = ?, url = ?, "
             "commit_sha = ?, nightly_commit = ?, sha256 = ?, base = ?, state = ?, reason = ?, "
             "found_at_us = ? WHERE id = ?")
@@ -56,24 +55,24 @@ void update_build(Database& db, const Build& build) {
       .run();
 }
 
-std::optional<Build> find_build(Database& db, BuildId id) {
+std::optional<Build> find_build(const Database& db, BuildId id) {
   Statement find(db, "SELECT " BUILD_COLUMNS " FROM build WHERE id = ?");
   return read_one(find.bind(id), read_build);
 }
 
-std::vector<Build> builds_in_state(Database& db, BuildState state) {
+std::vector<Build> builds_in_state(const Database& db, BuildState state) {
   Statement find(db, "SELECT " BUILD_COLUMNS " FROM build WHERE state = ? ORDER BY id");
   return read_all(find.bind(state), read_build);
 }
 
-std::optional<Build> newest_proved(Database& db, std::string_view variant) {
+std::optional<Build> newest_proved(const Database& db, std::string_view variant) {
   Statement find(db, "SELECT " BUILD_COLUMNS
                      " FROM build WHERE state = 'proved' AND kind = 'nightly' AND variant = ? "
                      "ORDER BY date DESC, version COLLATE by_number DESC LIMIT 1");
   return read_one(find.bind(variant), read_build);
 }
 
-std::optional<Build> find_build_of_commit(Database& db, const CommitSha& commit,
+std::optional<Build> find_build_of_commit(const Database& db, const CommitSha& commit,
                                           std::string_view variant, BuildKind kind) {
   Statement find(db, "SELECT " BUILD_COLUMNS
                      " FROM build WHERE commit_sha = ? AND variant = ? AND kind = ? "
@@ -81,7 +80,12 @@ std::optional<Build> find_build_of_commit(Database& db, const CommitSha& commit,
   return read_one(find.bind(commit, variant, kind), read_build);
 }
 
-Page<Build> list_builds(Database& db, const PageRequest& page) {
+std::vector<Build> builds_of_commit(const Database& db, const CommitSha& commit) {
+  Statement find(db, "SELECT " BUILD_COLUMNS " FROM build WHERE commit_sha = ? ORDER BY id DESC");
+  return read_all(find.bind(commit), read_build);
+}
+
+Page<Build> list_builds(const Database& db, const PageRequest& page) {
   return Query("SELECT " BUILD_COLUMNS " FROM build").page<Build>(db, page, read_build);
 }
 

@@ -13,15 +13,17 @@ namespace nightjar::storage {
 
 // Stores a build seen at a source; the row that is there (same kind, version, variant and url) is
 // returned unchanged.
-Build add_build(Database& db, const Build& build);
-void update_build(Database& db, const Build& build);
-std::optional<Build> find_build(Database& db, BuildId id);
-std::vector<Build> builds_in_state(Database& db, BuildState state);
+Build add_build(Transaction& transaction, const Build& build);
+void update_build(Transaction& transaction, const Build& build);
+std::optional<Build> find_build(const Database& db, BuildId id);
+std::vector<Build> builds_in_state(const Database& db, BuildState state);
 // The newest proved nightly of `variant` by date then version (2.10 is above 2.9); nullopt if none.
-std::optional<Build> newest_proved(Database& db, std::string_view variant);
+std::optional<Build> newest_proved(const Database& db, std::string_view variant);
 // The overlay or source build of a commit, if one was made.
-std::optional<Build> find_build_of_commit(Database& db, const CommitSha& commit,
+std::optional<Build> find_build_of_commit(const Database& db, const CommitSha& commit,
                                           std::string_view variant, BuildKind kind);
-Page<Build> list_builds(Database& db, const PageRequest& page);
+// Of every kind, newest first.
+std::vector<Build> builds_of_commit(const Database& db, const CommitSha& commit);
+Page<Build> list_builds(const Database& db, const PageRequest& page);
 
 }  // namespace nightjar::storage

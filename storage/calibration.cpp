@@ -5,9 +5,9 @@
 
 namespace nightjar::storage {
 
-void add_calibration(Database& db, const CalibrationCase& found) {
+void add_calibration(Transaction& transaction, const CalibrationCase& found) {
   Statement(
-      db,
+      transaction,
       "INSERT INTO calibration (job, series, planted, verdict, ratio, low, high, runs, at_us) "
       "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (job) DO NOTHING")
       .bind(found.job, found.series, found.planted, found.verdict, found.ratio, found.low,
@@ -15,16 +15,16 @@ void add_calibration(Database& db, const CalibrationCase& found) {
       .run();
 }
 
-void add_replay(Database& db, const ReplayedSearch& found) {
+void add_replay(Transaction& transaction, const ReplayedSearch& found) {
   Statement(
-      db,
+      transaction,
       "INSERT INTO replay (night, series, planted, outcome, runs, at_us) VALUES (?, ?, ?, ?, ?, ?) "
       "ON CONFLICT (night, series) DO NOTHING")
       .bind(found.night, found.series, found.planted, found.outcome, found.runs, found.at)
       .run();
 }
 
-CalibrationTotals calibration_totals(Database& db, std::optional<MachineId> machine) {
+CalibrationTotals calibration_totals(const Database& db, std::optional<MachineId> machine) {
   CalibrationTotals totals;
   Statement cases(db,
                   "SELECT planted, count(*), sum(verdict = 'worse') FROM calibration "
@@ -53,7 +53,7 @@ CalibrationTotals calibration_totals(Database& db, std::optional<MachineId> mach
   return totals;
 }
 
-std::map<SeriesId, ReplayCount> count_replays(Database& db) {
+std::map<SeriesId, ReplayCount> count_replays(const Database& db) {
   std::map<SeriesId, ReplayCount> counts;
   Statement find(db,
                  "SELECT series, count(*), sum(outcome = 'exact'), sum(outcome = 'innocent') "
@@ -65,7 +65,7 @@ std::map<SeriesId, ReplayCount> count_replays(Database& db) {
   return counts;
 }
 
-std::vector<Job> unjudged_calibrations(Database& db) {
+std::vector<Job> unjudged_calibrations(const Database& db) {
   Statement find(
       db,
       "SELECT id FROM job WHERE kind = 'calibrate' AND instr(key, '/again:') = 0 "
@@ -76,7 +76,7 @@ std::vector<Job> unjudged_calibrations(Database& db) {
   return jobs;
 }
 
-std::vector<CalibrationCount> count_calibrations(Database& db) {
+std::vector<CalibrationCount> count_calibrations(const Database& db) {
   Statement find(
       db,
       "SELECT series, planted, count(*), sum(verdict = 'worse'), sum(verdict = 'inconclusive') "

@@ -48,18 +48,18 @@ struct CalibrationTotals {
 
 namespace storage {
 
-CalibrationTotals calibration_totals(Database& db, std::optional<MachineId> machine);
-void add_replay(Database& db, const ReplayedSearch& found);  // once a night and series
+CalibrationTotals calibration_totals(const Database& db, std::optional<MachineId> machine);
+void add_replay(Transaction& transaction, const ReplayedSearch& found);  // once a night and series
 
 struct ReplayCount {
   int cases = 0, exact = 0, innocent = 0;
 };
-std::map<SeriesId, ReplayCount> count_replays(Database& db);
+std::map<SeriesId, ReplayCount> count_replays(const Database& db);
 
-void add_calibration(Database& db, const CalibrationCase& found);  // once a job
+void add_calibration(Transaction& transaction, const CalibrationCase& found);  // once a job
 // Jobs that calibrate and were not judged yet, whatever their state, without repeats of void
 // sessions.
-std::vector<Job> unjudged_calibrations(Database& db);
+std::vector<Job> unjudged_calibrations(const Database& db);
 
 // The cases of one series and planted change, counted.
 struct CalibrationCount {
@@ -69,7 +69,7 @@ struct CalibrationCount {
   int worse = 0;  // of planted = 0: false alarms
   int inconclusive = 0;
 };
-std::vector<CalibrationCount> count_calibrations(Database& db);  // by series, then planted
+std::vector<CalibrationCount> count_calibrations(const Database& db);  // by series, then planted
 
 }  // namespace storage
 }  // namespace nightjar

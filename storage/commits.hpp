@@ -10,7 +10,7 @@ namespace nightjar::storage {
 
 // `table` is <owner>_commit with columns <owner>, position, commit_sha.
 template <class Tag>
-std::vector<CommitSha> read_commits(Database& db, const std::string& owner, Id<Tag> id) {
+std::vector<CommitSha> read_commits(const Database& db, const std::string& owner, Id<Tag> id) {
   std::vector<CommitSha> commits;
   Statement find(
       db, "SELECT commit_sha FROM " + owner + "_commit WHERE " + owner + " = ? ORDER BY position");
@@ -21,12 +21,12 @@ std::vector<CommitSha> read_commits(Database& db, const std::string& owner, Id<T
 
 // Replaces what is there, if it differs.
 template <class Tag>
-void write_commits(Database& db, const std::string& owner, Id<Tag> id,
+void write_commits(Transaction& transaction, const std::string& owner, Id<Tag> id,
                    const std::vector<CommitSha>& commits) {
-  if (read_commits(db, owner, id) == commits) return;
-  Statement(db, "DELETE FROM " + owner + "_commit WHERE " + owner + " = ?").bind(id).run();
-  Statement insert(db, "INSERT INTO " + owner + "_commit (" + owner +
-                           ", position, commit_sha) VALUES (?, ?, ?)");
+  if (read_commits(transaction, owner, id) == commits) return;
+  Statement(transaction, "DELETE FROM " + owner + "_commit WHERE " + owner + " = ?").bind(id).run();
+  Statement insert(transaction, "INSERT INTO " + owner + "_commit (" + owner +
+                                    ", position, commit_sha) VALUES (?, ?, ?)");
   for (std::size_t i = 0; i < commits.size(); ++i) insert.bind(id, i, commits[i]).run();
 }
 

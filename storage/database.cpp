@@ -197,8 +197,12 @@ std::optional<Trouble> trouble_of(const Database& db) {
 }
 
 Transaction::Transaction(Database& database) : database_(database), depth_(database.impl().depth) {
-  Statement(database_, depth_ == 0 ? "BEGIN IMMEDIATE" : "SAVEPOINT nested").run();
-  ++database_.impl().depth;
+  Database::Impl& impl = database_.impl();
+  // SQLite itself begins a reader's transaction and fails at its first write only.
+  if (sqlite3_db_readonly(impl.connection, "main") == 1)
+    throw Error(impl.path + " was opened for reading: nothing can be written through it");
+  Statement(impl, depth_ == 0 ? "BEGIN IMMEDIATE" : "SAVEPOINT nested").run();
+  ++impl.depth;
 }
 
 Transaction::~Transaction() {
@@ -214,7 +218,7 @@ Transaction::~Transaction() {
 void Transaction::commit() {
   if (sqlite3_get_autocommit(database_.impl().connection))
     throw Error(database_.impl().path + ": the transaction was rolled back by an earlier error");
-  Statement(database_, depth_ == 0 ? "COMMIT" : "RELEASE nested").run();
+  Statement(database_.impl(), depth_ == 0 ? "COMMIT" : "RELEASE nested").run();
   open_ = false;
   database_.impl().depth = depth_;
 }

@@ -4,11 +4,13 @@
 // each commit, so neither kill -9 nor a power cut loses it.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 namespace nightjar::storage {
 
@@ -54,13 +56,16 @@ class Database {
   std::unique_ptr<Impl> impl_;
 };
 
-// BEGIN IMMEDIATE; rolls back unless commit() was called. Nested ones are savepoints.
+// The right to write: every function of this folder that changes rows takes one, and those that
+// read take a `const Database&`, which a transaction converts to. BEGIN IMMEDIATE; rolls back
+// unless commit() was called. Nested ones are savepoints. Throws Error for a reader.
 class Transaction {
  public:
   explicit Transaction(Database& database);
   ~Transaction();
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
+  operator const Database&() const { return database_; }
   void commit();
 
  private:
@@ -68,5 +73,20 @@ class Transaction {
   int depth_;
   bool open_ = true;
 };
+
+// Runs `change` in a transaction of its own, which is committed unless it throws. Returns what
+// `change` returns.
+template <std::invocable<Transaction&> Change>
+auto write(Database& database, Change change) {
+  Transaction transaction(database);
+  if constexpr (std::is_void_v<std::invoke_result_t<Change, Transaction&>>) {
+    change(transaction);
+    transaction.commit();
+  } else {
+    auto result = change(transaction);
+    transaction.commit();
+    return result;
+  }
+}
 
 }  // namespace nightjar::storage

@@ -33,8 +33,8 @@ Job read_job(Statement& row) {
           row.next<Time>()};
 }
 
-void require_workloads(Database& db, JobId job, const JobSpec& spec) {
-  Statement insert(db,
+void require_workloads(Transaction& transaction, JobId job, const JobSpec& spec) {
+  Statement insert(transaction,
                    "INSERT INTO job_workload (job, workload) VALUES (?, ?) "
                    "ON CONFLICT DO NOTHING");
   for (const Workload& workload : spec.workloads) {
@@ -45,10 +45,9 @@ void require_workloads(Database& db, JobId job, const JobSpec& spec) {
 
 }  // namespace
 
-Job add_job(Database& db, const Job& job) {
-  Transaction transaction(db);
+Job add_job(Transaction& transaction, const Job& job) {
   const std::string spec = nlohmann::json(job.spec).dump();
-  Statement insert(db,
+  Statement insert(transaction,
                    "INSERT INTO job (key, night, machine, kind, spec, state, priority, attempt, "
                    "affinity, reason, created_at_us) "
                    "VALUES (?, ?, ?, ?, ?, 'queued', ?, 0, ?, '', ?) ON CONFLICT DO NOTHING");
@@ -56,28 +55,27 @@ Job add_job(Database& db, const Job& job) {
       .bind(job.key, job.night, job.machine, job.spec.kind, spec, job.priority, job.affinity,
             job.created_at)
       .run();
-  if (insert.changes() == 1) require_workloads(db, JobId{insert.inserted_id()}, job.spec);
-  auto stored = find_job(db, job.key);
-  transaction.commit();
+  if (insert.changes() == 1) require_workloads(transaction, JobId{insert.inserted_id()}, job.spec);
+  auto stored = find_job(transaction, job.key);
   return *std::move(stored);
 }
 
-std::optional<Job> find_job(Database& db, JobId id) {
+std::optional<Job> find_job(const Database& db, JobId id) {
   Statement find(db, "SELECT " JOB_COLUMNS " FROM job WHERE id = ?");
   return read_one(find.bind(id), read_job);
 }
 
-std::optional<Job> find_job(Database& db, std::string_view key) {
+std::optional<Job> find_job(const Database& db, std::string_view key) {
   Statement find(db, "SELECT " JOB_COLUMNS " FROM job WHERE key = ?");
   return read_one(find.bind(key), read_job);
 }
 
-std::vector<Job> jobs_of_night(Database& db, NightId night, JobKind kind) {
+std::vector<Job> jobs_of_night(const Database& db, NightId night, JobKind kind) {
   Statement find(db, "SELECT " JOB_COLUMNS " FROM job WHERE night = ? AND kind = ? ORDER BY id");
   return read_all(find.bind(night, kind), read_job);
 }
 
-Page<Job> list_jobs(Database& db, std::optional<JobState> state, const PageRequest& page) {
+Page<Job> list_jobs(const Database& db, std::optional<JobState> state, const PageRequest& page) {
   return Query("SELECT " JOB_COLUMNS " FROM job")
       .where("state = ?", state)
       .page<Job>(db, page, read_job);
@@ -96,19 +94,19 @@ std::map<JobState, int> counted(Statement& count) {
 
 }  // namespace
 
-std::map<JobState, int> count_jobs(Database& db) {
+std::map<JobState, int> count_jobs(const Database& db) {
   Statement count(db, "SELECT state, count(*) FROM job GROUP BY state");
   return counted(count);
 }
 
-std::map<JobState, int> count_jobs_of_night(Database& db, NightId night) {
+std::map<JobState, int> count_jobs_of_night(const Database& db, NightId night) {
   Statement count(db, "SELECT state, count(*) FROM job WHERE night = ? GROUP BY state");
   return counted(count.bind(night));
 }
 
 namespace {
 
-std::optional<JobId> job_to_return(Database& db, const Runner& runner,
+std::optional<JobId> job_to_return(const Database& db, const Runner& runner,
                                    const std::string& runnable) {
   Statement find(db,
                  "SELECT id FROM job WHERE state = 'leased' AND restarted = 1 AND runner = ? "
@@ -121,49 +119,48 @@ std::optional<JobId> job_to_return(Database& db, const Runner& runner,
 
 }  // namespace
 
-std::optional<Job> claim_job(Database& db, const Runner& runner, Time now, Time lease_until) {
-  Transaction transaction(db);
+std::optional<Job> claim_job(Transaction& transaction, const Runner& runner, Time now,
+                             Time lease_until) {
   const std::string runnable = to_text(runner.workloads);
-  Statement find(db,
+  Statement find(transaction,
                  "SELECT id FROM job WHERE state = 'queued' AND machine = ? "
                  "AND (affinity IS NULL OR affinity = ?) AND NOT EXISTS ("
                  "SELECT 1 FROM job_workload WHERE job = job.id "
                  "AND workload NOT IN (SELECT value FROM json_each(?))) "
                  "ORDER BY priority DESC, id LIMIT 1");
-  auto id = job_to_return(db, runner, runnable);
+  auto id = job_to_return(transaction, runner, runnable);
   if (!id)
     id = read_one(find.bind(runner.machine, runner.id, runnable),
                   [](Statement& row) { return row.next<JobId>(); });
   if (!id) return std::nullopt;
-  Statement(db,
+  Statement(transaction,
             "UPDATE job SET state = 'leased', attempt = attempt + 1, runner = ?, "
             "lease_until_us = ?, restarted = 0, reason = '' WHERE id = ?")
       .bind(runner.id, lease_until, *id)
       .run();
-  touch_runner(db, runner.id, now);
-  auto claimed = find_job(db, *id);
-  transaction.commit();
+  touch_runner(transaction, runner.id, now);
+  auto claimed = find_job(transaction, *id);
   return claimed;
 }
 
-bool renew_lease(Database& db, JobId id, int attempt, Time lease_until) {
-  Statement update(db,
+bool renew_lease(Transaction& transaction, JobId id, int attempt, Time lease_until) {
+  Statement update(transaction,
                    "UPDATE job SET lease_until_us = ? "
                    "WHERE id = ? AND attempt = ? AND state = 'leased'");
   update.bind(lease_until, id, attempt).run();
   return update.changes() == 1;
 }
 
-bool release_job(Database& db, JobId id, int attempt) {
-  Statement update(db,
+bool release_job(Transaction& transaction, JobId id, int attempt) {
+  Statement update(transaction,
                    "UPDATE job SET state = 'queued', lease_until_us = NULL "
                    "WHERE id = ? AND attempt = ? AND state = 'leased'");
   update.bind(id, attempt).run();
   return update.changes() == 1;
 }
 
-std::vector<JobId> expire_leases(Database& db, Time now) {
-  Statement update(db,
+std::vector<JobId> expire_leases(Transaction& transaction, Time now) {
+  Statement update(transaction,
                    "UPDATE job SET lease_until_us = NULL, lost = lost + 1, "
                    "state = iif(lost + 1 >= ?1, 'failed', 'queued'), "
                    "reason = iif(lost + 1 >= ?1, 'its runner was lost in each of ' || ?1 || "
@@ -173,16 +170,16 @@ std::vector<JobId> expire_leases(Database& db, Time now) {
                   [](Statement& row) { return row.next<JobId>(); });
 }
 
-void cancel_job(Database& db, JobId id, std::string_view reason) {
-  Statement(db,
+void cancel_job(Transaction& transaction, JobId id, std::string_view reason) {
+  Statement(transaction,
             "UPDATE job SET state = 'cancelled', lease_until_us = NULL, reason = ? "
             "WHERE id = ? AND state IN ('queued', 'leased')")
       .bind(reason, id)
       .run();
 }
 
-int cancel_jobs_of_night(Database& db, NightId night, std::string_view reason) {
-  Statement update(db,
+int cancel_jobs_of_night(Transaction& transaction, NightId night, std::string_view reason) {
+  Statement update(transaction,
                    "UPDATE job SET state = 'cancelled', lease_until_us = NULL, reason = ? "
                    "WHERE night = ? AND kind IN ('screen', 'confirm', 'calibrate') "
                    "AND state IN ('queued', 'leased')");
@@ -190,14 +187,14 @@ int cancel_jobs_of_night(Database& db, NightId night, std::string_view reason) {
   return update.changes();
 }
 
-void return_jobs(Database& db, RunnerId runner) {
-  Statement(db, "UPDATE job SET restarted = 1 WHERE state = 'leased' AND runner = ?")
+void return_jobs(Transaction& transaction, RunnerId runner) {
+  Statement(transaction, "UPDATE job SET restarted = 1 WHERE state = 'leased' AND runner = ?")
       .bind(runner)
       .run();
 }
 
-bool fail_job(Database& db, JobId id, int attempt, std::string_view reason) {
-  Statement update(db,
+bool fail_job(Transaction& transaction, JobId id, int attempt, std::string_view reason) {
+  Statement update(transaction,
                    "UPDATE job SET state = 'failed', lease_until_us = NULL, reason = ? "
                    "WHERE id = ? AND attempt = ? AND attempt > 0 "
                    "AND state IN ('queued', 'leased')");

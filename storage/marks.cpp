@@ -30,9 +30,9 @@ bool concerns(const Mark& mark, const Series& series) {
 
 }  // namespace
 
-Mark add_mark(Database& db, const Mark& mark) {
+Mark add_mark(Transaction& transaction, const Mark& mark) {
   Statement insert(
-      db,
+      transaction,
       "INSERT INTO mark (at_us, actor, after_night, machine, workload, metric, reason) "
       "VALUES (?, ?, ?, ?, ?, ?, ?)");
   insert
@@ -44,27 +44,22 @@ Mark add_mark(Database& db, const Mark& mark) {
   return stored;
 }
 
-bool delete_mark(Database& db, std::int64_t id) {
-  Statement erase(db, "DELETE FROM mark WHERE id = ?");
+bool delete_mark(Transaction& transaction, std::int64_t id) {
+  Statement erase(transaction, "DELETE FROM mark WHERE id = ?");
   erase.bind(id).run();
   return erase.changes() == 1;
 }
 
-std::optional<Mark> find_mark(Database& db, std::int64_t id) {
+std::optional<Mark> find_mark(const Database& db, std::int64_t id) {
   Statement find(db, MARK_SELECT " WHERE id = ?");
   return read_one(find.bind(id), read_mark);
 }
 
-NightId newest_night(Database& db) {
-  Statement find(db, "SELECT max(id) FROM night");
-  return read_one(find, [](Statement& row) { return row.next<NightId>(); }).value_or(NightId{});
-}
-
-Page<Mark> list_marks(Database& db, const PageRequest& page) {
+Page<Mark> list_marks(const Database& db, const PageRequest& page) {
   return Query(MARK_SELECT).page<Mark>(db, page, read_mark);
 }
 
-NightId marked_until(Database& db, const Series& series) {
+NightId marked_until(const Database& db, const Series& series) {
   Statement find(db, MARK_SELECT " ORDER BY id");
   NightId until;
   for (const Mark& mark : read_all(find, read_mark))
@@ -72,8 +67,8 @@ NightId marked_until(Database& db, const Series& series) {
   return until;
 }
 
-void add_improvement(Database& db, const Improvement& improvement) {
-  Statement(db,
+void add_improvement(Transaction& transaction, const Improvement& improvement) {
+  Statement(transaction,
             "INSERT INTO improvement (night, series, build, before, after, at_us) "
             "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (night, series) DO NOTHING")
       .bind(improvement.night, improvement.series, improvement.build, improvement.before,
@@ -81,11 +76,11 @@ void add_improvement(Database& db, const Improvement& improvement) {
       .run();
 }
 
-void delete_improvements(Database& db, NightId night) {
-  Statement(db, "DELETE FROM improvement WHERE night = ?").bind(night).run();
+void delete_improvements(Transaction& transaction, NightId night) {
+  Statement(transaction, "DELETE FROM improvement WHERE night = ?").bind(night).run();
 }
 
-Page<Improvement> list_improvements(Database& db, const PageRequest& page) {
+Page<Improvement> list_improvements(const Database& db, const PageRequest& page) {
   return Query("SELECT id, night, series, build, before, after, at_us FROM improvement")
       .page<Improvement>(db, page, [](Statement& row) -> Improvement {
         return {row.next<std::int64_t>(), row.next<NightId>(), row.next<SeriesId>(),

@@ -23,14 +23,13 @@ struct Mark {
   std::string metric = "*";          // or a metric's name
   std::string reason;
 };
-Mark add_mark(Database& db, const Mark& mark);  // returns it with its id
+Mark add_mark(Transaction& transaction, const Mark& mark);  // returns it with its id
 // False if there is none. The levels before it count again.
-bool delete_mark(Database& db, std::int64_t id);
-std::optional<Mark> find_mark(Database& db, std::int64_t id);
-NightId newest_night(Database& db);  // 0: none
-Page<Mark> list_marks(Database& db, const PageRequest& page);
+bool delete_mark(Transaction& transaction, std::int64_t id);
+std::optional<Mark> find_mark(const Database& db, std::int64_t id);
+Page<Mark> list_marks(const Database& db, const PageRequest& page);
 // The newest night whose level of this series no longer counts; 0 if all count.
-NightId marked_until(Database& db, const Series& series);
+NightId marked_until(const Database& db, const Series& series);
 
 // A series that got better in a night.
 struct Improvement {
@@ -41,8 +40,9 @@ struct Improvement {
   double before = 0, after = 0;
   Time at{};
 };
-void add_improvement(Database& db, const Improvement& improvement);  // once a night and series
-void delete_improvements(Database& db, NightId night);
-Page<Improvement> list_improvements(Database& db, const PageRequest& page);
+void add_improvement(Transaction& transaction,
+                     const Improvement& improvement);  // once a night and series
+void delete_improvements(Transaction& transaction, NightId night);
+Page<Improvement> list_improvements(const Database& db, const PageRequest& page);
 
 }  // namespace nightjar::storage

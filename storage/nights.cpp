@@ -26,8 +26,8 @@ AuditEntry read_audit(Statement& row) {
 
 }  // namespace
 
-Night add_night(Database& db, const Night& night) {
-  Statement insert(db,
+Night add_night(Transaction& transaction, const Night& night) {
+  Statement insert(transaction,
                    "INSERT INTO night (trigger, state, build, reason, started_at_us, "
                    "finished_at_us) VALUES (?, ?, ?, ?, ?, ?)");
   insert
@@ -39,8 +39,8 @@ Night add_night(Database& db, const Night& night) {
   return stored;
 }
 
-void update_night(Database& db, const Night& night) {
-  Statement(db,
+void update_night(Transaction& transaction, const Night& night) {
+  Statement(transaction,
             "UPDATE night SET trigger = ?, state = ?, build = ?, reason = ?, started_at_us = ?, "
             "finished_at_us = ?, cancelled_by = ? WHERE id = ?")
       .bind(night.trigger, night.state, night.build, night.reason, night.started_at,
@@ -48,30 +48,30 @@ void update_night(Database& db, const Night& night) {
       .run();
 }
 
-std::optional<Night> find_night(Database& db, NightId id) {
+std::optional<Night> find_night(const Database& db, NightId id) {
   Statement find(db, "SELECT " NIGHT_COLUMNS " FROM night WHERE id = ?");
   return read_one(find.bind(id), read_night);
 }
 
-std::optional<Night> find_night_of_build(Database& db, BuildId build) {
+std::optional<Night> find_night_of_build(const Database& db, BuildId build) {
   Statement find(db,
                  "SELECT " NIGHT_COLUMNS " FROM night WHERE build = ? ORDER BY id DESC LIMIT 1");
   return read_one(find.bind(build), read_night);
 }
 
-std::vector<Night> open_nights(Database& db) {
+std::vector<Night> open_nights(const Database& db) {
   Statement find(db, "SELECT " NIGHT_COLUMNS
                      " FROM night WHERE state IN ('waiting', 'measuring', 'judging') ORDER BY id");
   return read_all(find, read_night);
 }
 
-std::optional<Night> waiting_night(Database& db, NightTrigger trigger) {
+std::optional<Night> waiting_night(const Database& db, NightTrigger trigger) {
   Statement find(db, "SELECT " NIGHT_COLUMNS
                      " FROM night WHERE state = 'waiting' AND trigger = ? ORDER BY id LIMIT 1");
   return read_one(find.bind(trigger), read_night);
 }
 
-std::optional<Night> unclaimed_night(Database& db, std::optional<BuildId> build) {
+std::optional<Night> unclaimed_night(const Database& db, std::optional<BuildId> build) {
   Statement find(
       db, "SELECT " NIGHT_COLUMNS
           " FROM night WHERE state = 'measuring' AND (?1 IS NULL OR build = ?1) AND NOT EXISTS "
@@ -79,34 +79,40 @@ std::optional<Night> unclaimed_night(Database& db, std::optional<BuildId> build)
   return read_one(find.bind(build), read_night);
 }
 
-Page<Night> list_nights(Database& db, const PageRequest& page) {
+NightId newest_night(const Database& db) {
+  Statement find(db, "SELECT max(id) FROM night");
+  return read_one(find, [](Statement& row) { return row.next<NightId>(); }).value_or(NightId{});
+}
+
+Page<Night> list_nights(const Database& db, const PageRequest& page) {
   return Query("SELECT " NIGHT_COLUMNS " FROM night").page<Night>(db, page, read_night);
 }
 
-void add_audit(Database& db, const AuditEntry& entry) {
-  Statement(db, "INSERT INTO audit (at_us, actor, action, subject) VALUES (?, ?, ?, ?)")
+void add_audit(Transaction& transaction, const AuditEntry& entry) {
+  Statement(transaction, "INSERT INTO audit (at_us, actor, action, subject) VALUES (?, ?, ?, ?)")
       .bind(entry.at, entry.actor, entry.action, entry.subject)
       .run();
 }
 
-Page<AuditEntry> list_audit(Database& db, const PageRequest& page) {
+Page<AuditEntry> list_audit(const Database& db, const PageRequest& page) {
   return Query("SELECT id, at_us, actor, action, subject FROM audit")
       .page<AuditEntry>(db, page, read_audit);
 }
 
-bool first_delivery(Database& db, std::string_view delivery_id, Time at) {
-  Statement insert(db, "INSERT INTO delivery (id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING");
+bool remember_delivery(Transaction& transaction, std::string_view delivery_id, Time at) {
+  Statement insert(transaction,
+                   "INSERT INTO delivery (id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING");
   insert.bind(delivery_id, at).run();
   return insert.changes() == 1;
 }
 
-std::optional<std::string> get_note(Database& db, std::string_view name) {
+std::optional<std::string> get_note(const Database& db, std::string_view name) {
   Statement find(db, "SELECT value FROM note WHERE name = ?");
   return read_one(find.bind(name), [](Statement& row) { return row.next<std::string>(); });
 }
 
-void set_note(Database& db, std::string_view name, std::string_view value) {
-  Statement(db,
+void set_note(Transaction& transaction, std::string_view name, std::string_view value) {
+  Statement(transaction,
             "INSERT INTO note (name, value) VALUES (?, ?) "
             "ON CONFLICT (name) DO UPDATE SET value = excluded.value")
       .bind(name, value)

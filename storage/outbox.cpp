@@ -1,5 +1,6 @@
+#include "storage/outbox.hpp"
+
 #include "storage/paging.hpp"
-#include "storage/regressions.hpp"
 
 namespace nightjar::storage {
 namespace {
@@ -17,8 +18,8 @@ OutboxMessage read_message(Statement& row) {
 
 }  // namespace
 
-void add_message(Database& db, const OutboxMessage& message) {
-  Statement(db,
+void add_message(Transaction& transaction, const OutboxMessage& message) {
+  Statement(transaction,
             "INSERT INTO outbox (key, regression, kind, title, body, state, attempts, "
             "not_before_us, error, url, created_at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT DO NOTHING")
@@ -28,8 +29,8 @@ void add_message(Database& db, const OutboxMessage& message) {
       .run();
 }
 
-void update_message(Database& db, const OutboxMessage& message) {
-  Statement(db,
+void update_message(Transaction& transaction, const OutboxMessage& message) {
+  Statement(transaction,
             "UPDATE outbox SET title = ?, body = ?, state = ?, attempts = ?, not_before_us = ?, "
             "error = ?, url = ? WHERE id = ?")
       .bind(message.title, message.body, message.state, message.attempts, message.not_before,
@@ -37,7 +38,7 @@ void update_message(Database& db, const OutboxMessage& message) {
       .run();
 }
 
-std::vector<OutboxMessage> pending_messages(Database& db, Time now) {
+std::vector<OutboxMessage> pending_messages(const Database& db, Time now) {
   Statement find(db, MESSAGE_SELECT
                  " WHERE state = 'pending' "
                  "AND (not_before_us IS NULL OR not_before_us <= ?) "
@@ -45,12 +46,12 @@ std::vector<OutboxMessage> pending_messages(Database& db, Time now) {
   return read_all(find.bind(now), read_message);
 }
 
-std::vector<OutboxMessage> messages_of(Database& db, RegressionId regression) {
+std::vector<OutboxMessage> messages_of(const Database& db, RegressionId regression) {
   Statement find(db, MESSAGE_SELECT " WHERE regression = ? ORDER BY id");
   return read_all(find.bind(regression), read_message);
 }
 
-Page<OutboxMessage> list_messages(Database& db, const PageRequest& page) {
+Page<OutboxMessage> list_messages(const Database& db, const PageRequest& page) {
   return Query(MESSAGE_SELECT).page<OutboxMessage>(db, page, read_message);
 }
 

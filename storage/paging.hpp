@@ -43,7 +43,7 @@ class Query {
 
   // Items must have an id; it is the cursor.
   template <class T, class Read>
-  Page<T> page(Database& db, const PageRequest& request, Read read) {
+  Page<T> page(const Database& db, const PageRequest& request, Read read) {
     where(id_ + " < ?", request.before);
     const int limit = std::clamp(request.limit, 1, 500);
     sql_ += " ORDER BY " + id_ + " DESC LIMIT ?";

@@ -14,7 +14,7 @@ namespace {
   "updated_at_us"
 #define REGRESSION_SELECT "SELECT " REGRESSION_COLUMNS " FROM regression"
 
-std::vector<AffectedSeries> read_affected(Database& db, RegressionId id) {
+std::vector<AffectedSeries> read_affected(const Database& db, RegressionId id) {
   Statement find(db,
                  "SELECT series, before, after, ratio, low, high FROM regression_series "
                  "WHERE regression = ? ORDER BY position");
@@ -24,9 +24,10 @@ std::vector<AffectedSeries> read_affected(Database& db, RegressionId id) {
   });
 }
 
-void write_affected(Database& db, RegressionId id, const std::vector<AffectedSeries>& affected) {
-  Statement(db, "DELETE FROM regression_series WHERE regression = ?").bind(id).run();
-  Statement insert(db,
+void write_affected(Transaction& transaction, RegressionId id,
+                    const std::vector<AffectedSeries>& affected) {
+  Statement(transaction, "DELETE FROM regression_series WHERE regression = ?").bind(id).run();
+  Statement insert(transaction,
                    "INSERT INTO regression_series (regression, position, series, before, "
                    "after, ratio, low, high) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   for (std::size_t i = 0; i < affected.size(); ++i) {
@@ -35,7 +36,7 @@ void write_affected(Database& db, RegressionId id, const std::vector<AffectedSer
   }
 }
 
-Regression read_regression(Database& db, Statement& row) {
+Regression read_regression(const Database& db, Statement& row) {
   Regression regression;
   regression.id = row.next<RegressionId>();
   regression.state = row.next<RegressionState>();
@@ -62,7 +63,7 @@ Regression read_regression(Database& db, Statement& row) {
   return regression;
 }
 
-auto regression_reader(Database& db) {
+auto regression_reader(const Database& db) {
   return [&db](Statement& row) { return read_regression(db, row); };
 }
 
@@ -72,20 +73,21 @@ SeriesId lead_of(const Regression& regression) {
   return regression.series[0].series;
 }
 
-void append_change(Database& db, RegressionId id, const RegressionChange& change) {
-  Statement(db,
+void append_change(Transaction& transaction, RegressionId id, const RegressionChange& change) {
+  Statement(transaction,
             "INSERT INTO regression_change (regression, state, at_us, evidence) "
             "VALUES (?, ?, ?, ?)")
       .bind(id, change.state, change.at, change.evidence)
       .run();
 }
 
-void write_regression(Database& db, const Regression& regression, RegressionState state) {
+void write_regression(Transaction& transaction, const Regression& regression,
+                      RegressionState state) {
   const auto& culprit = regression.culprit;
   const auto number = [&](double Culprit::*member) {
     return culprit ? std::optional((*culprit).*member) : std::nullopt;
   };
-  Statement(db,
+  Statement(transaction,
             "UPDATE regression SET state = ?, night = ?, machine = ?, good = ?, bad = ?, lead = ?, "
             "culprit_probability = ?, culprit_ratio = ?, culprit_low = ?, culprit_high = ?, "
             "merged_into = ?, unfinished = ?, fingerprint = ?, issue_number = ?, issue_url = ?, "
@@ -97,17 +99,16 @@ void write_regression(Database& db, const Regression& regression, RegressionStat
             regression.unfinished, regression.fingerprint, regression.issue_number,
             regression.issue_url, regression.opened_at, regression.updated_at, regression.id)
       .run();
-  write_affected(db, regression.id, regression.series);
-  write_commits(db, "regression", regression.id,
+  write_affected(transaction, regression.id, regression.series);
+  write_commits(transaction, "regression", regression.id,
                 culprit ? culprit->commits : std::vector<CommitSha>{});
 }
 
 }  // namespace
 
-Regression add_regression(Database& db, const Regression& regression,
+Regression add_regression(Transaction& transaction, const Regression& regression,
                           const RegressionChange& change) {
-  Transaction transaction(db);
-  Statement insert(db,
+  Statement insert(transaction,
                    "INSERT INTO regression (state, night, machine, good, bad, lead, part, "
                    "fingerprint, issue_url, opened_at_us, updated_at_us) "
                    "VALUES (?, ?, ?, ?, ?, ?, ?, '', '', ?, ?) ON CONFLICT DO NOTHING");
@@ -118,46 +119,43 @@ Regression add_regression(Database& db, const Regression& regression,
   if (insert.changes() == 1) {
     Regression added = regression;
     added.id = RegressionId{insert.inserted_id()};
-    write_regression(db, added, change.state);
-    append_change(db, added.id, change);
+    write_regression(transaction, added, change.state);
+    append_change(transaction, added.id, change);
   }
-  Statement find(db, REGRESSION_SELECT " WHERE night = ? AND lead = ? AND bad = ? AND part = ?");
+  Statement find(transaction,
+                 REGRESSION_SELECT " WHERE night = ? AND lead = ? AND bad = ? AND part = ?");
   auto stored =
       read_one(find.bind(regression.night, lead_of(regression), regression.bad, regression.part),
-               regression_reader(db));
-  transaction.commit();
+               regression_reader(transaction));
   return *std::move(stored);
 }
 
-void change_regression(Database& db, const Regression& regression, const RegressionChange& change) {
-  Transaction transaction(db);
-  write_regression(db, regression, change.state);
-  append_change(db, regression.id, change);
-  transaction.commit();
+void change_regression(Transaction& transaction, const Regression& regression,
+                       const RegressionChange& change) {
+  write_regression(transaction, regression, change.state);
+  append_change(transaction, regression.id, change);
 }
 
-void update_regression(Database& db, const Regression& regression) {
-  Transaction transaction(db);
-  Statement find(db, "SELECT state FROM regression WHERE id = ?");
+void update_regression(Transaction& transaction, const Regression& regression) {
+  Statement find(transaction, "SELECT state FROM regression WHERE id = ?");
   if (!find.bind(regression.id).step())
     throw std::invalid_argument("there is no regression " + std::to_string(regression.id.value));
-  write_regression(db, regression, find.next<RegressionState>());
-  transaction.commit();
+  write_regression(transaction, regression, find.next<RegressionState>());
 }
 
-std::optional<Regression> find_regression(Database& db, RegressionId id) {
+std::optional<Regression> find_regression(const Database& db, RegressionId id) {
   Statement find(db, REGRESSION_SELECT " WHERE id = ?");
   return read_one(find.bind(id), regression_reader(db));
 }
 
-std::optional<Regression> find_regression(Database& db, std::string_view fingerprint) {
+std::optional<Regression> find_regression(const Database& db, std::string_view fingerprint) {
   Statement find(db, REGRESSION_SELECT
                  " WHERE fingerprint = ? AND fingerprint <> '' "
                  "ORDER BY state = 'merged', id DESC LIMIT 1");
   return read_one(find.bind(fingerprint), regression_reader(db));
 }
 
-std::vector<RegressionChange> changes_of(Database& db, RegressionId id) {
+std::vector<RegressionChange> changes_of(const Database& db, RegressionId id) {
   Statement find(db,
                  "SELECT state, at_us, evidence FROM regression_change "
                  "WHERE regression = ? ORDER BY id");
@@ -166,17 +164,17 @@ std::vector<RegressionChange> changes_of(Database& db, RegressionId id) {
   });
 }
 
-std::vector<Regression> regressions_in_state(Database& db, RegressionState state) {
+std::vector<Regression> regressions_in_state(const Database& db, RegressionState state) {
   Statement find(db, REGRESSION_SELECT " WHERE state = ? ORDER BY id");
   return read_all(find.bind(state), regression_reader(db));
 }
 
-std::vector<Regression> regressions_of_night(Database& db, NightId night) {
+std::vector<Regression> regressions_of_night(const Database& db, NightId night) {
   Statement find(db, REGRESSION_SELECT " WHERE night = ? ORDER BY id");
   return read_all(find.bind(night), regression_reader(db));
 }
 
-Page<Regression> list_regressions(Database& db, const RegressionFilter& filter,
+Page<Regression> list_regressions(const Database& db, const RegressionFilter& filter,
                                   const PageRequest& page) {
   return Query(REGRESSION_SELECT)
       .where("state = ?", filter.state)

@@ -1,7 +1,7 @@
-// Rows of `run` and `series` into values. Private to this folder.
+// Rows of `run` into values. Private to this folder.
 #pragma once
 
-#include "storage/series.hpp"
+#include "storage/runs.hpp"
 #include "storage/statement.hpp"
 
 namespace nightjar::storage {
@@ -12,6 +12,6 @@ namespace nightjar::storage {
   "run.checksum, run.warmup_iterations, run.started_at_us, run.seconds"
 
 // Reads the run's samples with a statement of its own.
-StoredRun read_run(Database& db, Statement& row);
+StoredRun read_run(const Database& db, Statement& row);
 
 }  // namespace nightjar::storage

@@ -33,27 +33,26 @@ Workload read_workload(Statement& row) {
 
 }  // namespace
 
-MachineClass intern_machine(Database& db, const MachineClass& machine) {
-  Transaction transaction(db);
+MachineClass intern_machine(Transaction& transaction, const MachineClass& machine) {
   const std::string facts = to_text(machine.facts);
-  Statement(db, "INSERT INTO machine (fingerprint, facts) VALUES (?, ?) ON CONFLICT DO NOTHING")
+  Statement(transaction,
+            "INSERT INTO machine (fingerprint, facts) VALUES (?, ?) ON CONFLICT DO NOTHING")
       .bind(machine.fingerprint, facts)
       .run();
-  Statement find(db, "SELECT id, fingerprint, facts FROM machine WHERE fingerprint = ?");
+  Statement find(transaction, "SELECT id, fingerprint, facts FROM machine WHERE fingerprint = ?");
   auto stored = read_one(find.bind(machine.fingerprint), read_machine);
-  transaction.commit();
   return *std::move(stored);
 }
 
-std::optional<MachineClass> find_machine(Database& db, MachineId id) {
+std::optional<MachineClass> find_machine(const Database& db, MachineId id) {
   Statement find(db, "SELECT id, fingerprint, facts FROM machine WHERE id = ?");
   return read_one(find.bind(id), read_machine);
 }
 
-Runner register_runner(Database& db, const Runner& runner) {
+Runner register_runner(Transaction& transaction, const Runner& runner) {
   const std::string labels = to_text(runner.labels), workloads = to_text(runner.workloads);
   Statement write(
-      db,
+      transaction,
       "INSERT INTO runner (name, machine, labels, workloads, version, seen_at_us, token) "
       "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
       "machine = excluded.machine, labels = excluded.labels, "
@@ -62,46 +61,46 @@ Runner register_runner(Database& db, const Runner& runner) {
   write.bind(runner.name, runner.machine, labels, workloads, runner.version, runner.seen_at,
              runner.token);
   auto stored = read_one(write, read_runner);
-  write.step();  // to its end, which commits
+  write.step();  // to its end
   return *std::move(stored);
 }
 
-void touch_runner(Database& db, RunnerId id, Time seen_at) {
-  Statement(db, "UPDATE runner SET seen_at_us = ? WHERE id = ?").bind(seen_at, id).run();
+void touch_runner(Transaction& transaction, RunnerId id, Time seen_at) {
+  Statement(transaction, "UPDATE runner SET seen_at_us = ? WHERE id = ?").bind(seen_at, id).run();
 }
 
-std::optional<Runner> find_runner(Database& db, RunnerId id) {
+std::optional<Runner> find_runner(const Database& db, RunnerId id) {
   Statement find(db, "SELECT " RUNNER_COLUMNS " FROM runner WHERE id = ?");
   return read_one(find.bind(id), read_runner);
 }
 
-std::optional<Runner> find_runner(Database& db, std::string_view name) {
+std::optional<Runner> find_runner(const Database& db, std::string_view name) {
   Statement find(db, "SELECT " RUNNER_COLUMNS " FROM runner WHERE name = ?");
   return read_one(find.bind(name), read_runner);
 }
 
-std::vector<Runner> all_runners(Database& db) {
+std::vector<Runner> all_runners(const Database& db) {
   Statement find(db, "SELECT " RUNNER_COLUMNS " FROM runner ORDER BY name");
   return read_all(find, read_runner);
 }
 
-Workload intern_workload(Database& db, const WorkloadName& name, int version) {
-  Transaction transaction(db);
-  Statement(db, "INSERT INTO workload (name, version) VALUES (?, ?) ON CONFLICT DO NOTHING")
+Workload intern_workload(Transaction& transaction, const WorkloadName& name, int version) {
+  Statement(transaction,
+            "INSERT INTO workload (name, version) VALUES (?, ?) ON CONFLICT DO NOTHING")
       .bind(name.str(), version)
       .run();
-  Statement find(db, "SELECT id, name, version FROM workload WHERE name = ? AND version = ?");
+  Statement find(transaction,
+                 "SELECT id, name, version FROM workload WHERE name = ? AND version = ?");
   auto stored = read_one(find.bind(name.str(), version), read_workload);
-  transaction.commit();
   return *std::move(stored);
 }
 
-std::optional<Workload> find_workload(Database& db, WorkloadId id) {
+std::optional<Workload> find_workload(const Database& db, WorkloadId id) {
   Statement find(db, "SELECT id, name, version FROM workload WHERE id = ?");
   return read_one(find.bind(id), read_workload);
 }
 
-std::vector<Workload> all_workloads(Database& db) {
+std::vector<Workload> all_workloads(const Database& db) {
   Statement find(db, "SELECT id, name, version FROM workload ORDER BY name, version");
   return read_all(find, read_workload);
 }

@@ -1,10 +1,12 @@
+#include "storage/runs.hpp"
+
 #include "storage/paging.hpp"
 #include "storage/run_rows.hpp"
 
 namespace nightjar::storage {
 namespace {
 
-std::map<std::string, std::vector<double>> samples_of(Database& db, RunId run) {
+std::map<std::string, std::vector<double>> samples_of(const Database& db, RunId run) {
   std::map<std::string, std::vector<double>> samples;
   Statement find(db, "SELECT metric, samples FROM sample WHERE run = ?");
   find.bind(run);
@@ -17,7 +19,7 @@ std::map<std::string, std::vector<double>> samples_of(Database& db, RunId run) {
 
 }  // namespace
 
-StoredRun read_run(Database& db, Statement& row) {
+StoredRun read_run(const Database& db, Statement& row) {
   StoredRun run{row.next<RunId>(),   row.next<JobId>(),      row.next<NightId>(),
                 row.next<BuildId>(), row.next<WorkloadId>(), {}};
   run.result = {row.next<int>(),
@@ -35,12 +37,12 @@ StoredRun read_run(Database& db, Statement& row) {
   return run;
 }
 
-std::optional<StoredRun> find_run(Database& db, RunId id) {
+std::optional<StoredRun> find_run(const Database& db, RunId id) {
   Statement find(db, "SELECT " RUN_COLUMNS " FROM run WHERE run.id = ?");
   return read_one(find.bind(id), [&](Statement& row) { return read_run(db, row); });
 }
 
-Page<StoredRun> list_runs(Database& db, const RunFilter& filter, const PageRequest& page) {
+Page<StoredRun> list_runs(const Database& db, const RunFilter& filter, const PageRequest& page) {
   return Query("SELECT " RUN_COLUMNS " FROM run", "run.id")
       .where("run.job = ?", filter.job)
       .where("run.build = ?", filter.build)

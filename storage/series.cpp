@@ -38,12 +38,12 @@ SeriesRun read_series_run(Statement& row) {
 
 }  // namespace
 
-std::optional<Series> find_series(Database& db, SeriesId id) {
+std::optional<Series> find_series(const Database& db, SeriesId id) {
   Statement find(db, SERIES_SELECT " WHERE series.id = ?");
   return read_one(find.bind(id), read_series);
 }
 
-std::optional<Series> find_series(Database& db, WorkloadId workload, std::string_view metric,
+std::optional<Series> find_series(const Database& db, WorkloadId workload, std::string_view metric,
                                   MachineId machine, std::string_view variant) {
   Statement find(db, SERIES_SELECT
                  " WHERE series.workload = ? AND series.metric = ? "
@@ -51,7 +51,7 @@ std::optional<Series> find_series(Database& db, WorkloadId workload, std::string
   return read_one(find.bind(workload, metric, machine, variant), read_series);
 }
 
-Page<Series> list_series(Database& db, const SeriesFilter& filter, const PageRequest& page) {
+Page<Series> list_series(const Database& db, const SeriesFilter& filter, const PageRequest& page) {
   return Query(SERIES_SELECT, "series.id")
       .where("series.metric = ?", filter.metric)
       .where("glob_match(?, workload.name)", filter.workload_glob)
@@ -59,7 +59,7 @@ Page<Series> list_series(Database& db, const SeriesFilter& filter, const PageReq
       .page<Series>(db, page, read_series);
 }
 
-std::vector<Series> series_of_night(Database& db, NightId night) {
+std::vector<Series> series_of_night(const Database& db, NightId night) {
   Statement find(db, SERIES_SELECT
                  " WHERE series.id IN (SELECT s.id FROM job "
                  "CROSS JOIN run ON run.job = job.id CROSS JOIN build ON build.id = run.build "
@@ -71,18 +71,19 @@ std::vector<Series> series_of_night(Database& db, NightId night) {
   return read_all(find.bind(night), read_series);
 }
 
-std::vector<SeriesRun> runs_of_series(Database& db, SeriesId series, NightId night, JobKind kind) {
+std::vector<SeriesRun> runs_of_series(const Database& db, SeriesId series, NightId night,
+                                      JobKind kind) {
   Statement find(
       db, SERIES_RUN_SELECT "WHERE job.night = ? AND job.kind = ? ORDER BY job.id, run.position");
   return read_all(find.bind(series, night, kind), read_series_run);
 }
 
-std::vector<SeriesRun> runs_of_job(Database& db, SeriesId series, JobId job) {
+std::vector<SeriesRun> runs_of_job(const Database& db, SeriesId series, JobId job) {
   Statement find(db, SERIES_RUN_SELECT "WHERE job.id = ? ORDER BY run.position");
   return read_all(find.bind(series, job), read_series_run);
 }
 
-std::vector<SeriesPoint> points_of_series(Database& db, SeriesId series, int limit) {
+std::vector<SeriesPoint> points_of_series(const Database& db, SeriesId series, int limit) {
   Statement find(db,
                  "WITH newest AS (SELECT id, version, date FROM build WHERE kind = 'nightly' "
                  "AND id IN (SELECT build FROM series_value WHERE series = ?1 AND screened = 1) "
@@ -106,8 +107,8 @@ std::vector<SeriesPoint> points_of_series(Database& db, SeriesId series, int lim
   return points;
 }
 
-void set_level(Database& db, const Level& level) {
-  Statement(db,
+void set_level(Transaction& transaction, const Level& level) {
+  Statement(transaction,
             "INSERT INTO level (series, build, night, value, runs) VALUES (?, ?, ?, ?, ?) "
             "ON CONFLICT (series, build) DO UPDATE SET night = excluded.night, "
             "value = excluded.value, runs = excluded.runs")
@@ -115,7 +116,7 @@ void set_level(Database& db, const Level& level) {
       .run();
 }
 
-std::vector<Level> levels_before(Database& db, SeriesId series, NightId before, int limit) {
+std::vector<Level> levels_before(const Database& db, SeriesId series, NightId before, int limit) {
   Statement find(db,
                  "SELECT series, build, night, value, runs FROM level "
                  "WHERE series = ? AND night < ? AND NOT EXISTS (SELECT 1 FROM night AS n "

@@ -1,5 +1,5 @@
-// Results: a session's runs with all raw samples, their values in series, the job's state, and
-// whether the session counts.
+#include "storage/sessions.hpp"
+
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -21,7 +21,8 @@ using nlohmann::json;
 // Finds or makes the series of a job's runs; each is looked up once.
 class SeriesInterner {
  public:
-  SeriesInterner(Database& db, MachineId machine) : db_(db), machine_(machine) {}
+  SeriesInterner(Transaction& transaction, MachineId machine)
+      : transaction_(transaction), machine_(machine) {}
 
   SeriesId intern(WorkloadId workload, BuildId build, const Metric& metric) {
     const std::string& variant = variant_of(build);
@@ -34,7 +35,7 @@ class SeriesInterner {
   const std::string& variant_of(BuildId build) {
     auto [found, added] = variants_.try_emplace(build);
     if (added) {
-      Statement find(db_, "SELECT variant FROM build WHERE id = ?");
+      Statement find(transaction_, "SELECT variant FROM build WHERE id = ?");
       if (!find.bind(build).step())
         throw std::invalid_argument("there is no build " + std::to_string(build.value));
       found->second = find.next<std::string>();
@@ -43,19 +44,19 @@ class SeriesInterner {
   }
 
   SeriesId find_or_add(WorkloadId workload, std::string_view metric, const std::string& variant) {
-    Statement(db_,
+    Statement(transaction_,
               "INSERT INTO series (workload, metric, machine, variant) VALUES (?, ?, ?, ?) "
               "ON CONFLICT DO NOTHING")
         .bind(workload, metric, machine_, variant)
         .run();
-    Statement find(db_,
+    Statement find(transaction_,
                    "SELECT id FROM series WHERE workload = ? AND metric = ? AND machine = ? "
                    "AND variant = ?");
     find.bind(workload, metric, machine_, variant).step();
     return find.next<SeriesId>();
   }
 
-  Database& db_;
+  Transaction& transaction_;
   MachineId machine_;
   std::map<BuildId, std::string> variants_;
   std::map<std::tuple<WorkloadId, std::string_view, std::string>, SeriesId> series_;
@@ -63,19 +64,18 @@ class SeriesInterner {
 
 class SessionWriter {
  public:
-  SessionWriter(Database& db, const Job& job)
-      : db_(db),
-        job_(job),
-        interner_(db, job.machine),
-        run_(db,
+  SessionWriter(Transaction& transaction, const Job& job)
+      : job_(job),
+        interner_(transaction, job.machine),
+        run_(transaction,
              "INSERT INTO run (job, position, build, workload, status, reason, checksum, "
              "warmup_iterations, started_at_us, seconds, cpu_seconds, wait_seconds, slowdown) "
              "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-        sample_(db, "INSERT INTO sample (run, metric, samples) VALUES (?, ?, ?)"),
-        value_(db,
+        sample_(transaction, "INSERT INTO sample (run, metric, samples) VALUES (?, ?, ?)"),
+        value_(transaction,
                "INSERT INTO series_value (series, build, run, screened, value, wait_share) "
                "VALUES (?, ?, ?, ?, ?, ?)"),
-        profile_(db, "INSERT INTO profile (run, body) VALUES (?, ?)") {}
+        profile_(transaction, "INSERT INTO profile (run, body) VALUES (?, ?)") {}
 
   void write(const RunResult& run) {
     const PlannedRun planned = job_.spec.order.at(static_cast<std::size_t>(run.order));
@@ -111,7 +111,6 @@ class SessionWriter {
             .run();
   }
 
-  Database& db_;
   const Job& job_;
   SeriesInterner interner_;
   Statement run_, sample_, value_, profile_;
@@ -140,28 +139,28 @@ SessionCheck read_check(Statement& row) {
 
 }  // namespace
 
-Accepted store_result(Database& db, JobId id, int attempt, const SessionResult& result, Time now) {
-  Transaction transaction(db);
-  const auto job = find_job(db, id);
+Accepted store_result(Transaction& transaction, JobId id, int attempt, const SessionResult& result,
+                      Time now) {
+  const auto job = find_job(transaction, id);
   if (!job) throw std::invalid_argument("there is no job " + std::to_string(id.value));
   if (job->state == JobState::done) return Accepted::already_stored;
   const bool open = job->state == JobState::leased || job->state == JobState::queued;
   if (!open || attempt != job->attempt || attempt == 0) return Accepted::stale;
   require_sound(*job, result);
-  SessionWriter writer(db, *job);
+  SessionWriter writer(transaction, *job);
   for (const RunResult& run : result.runs) writer.write(run);
   const std::string frame = frame_of(result);
-  Statement(db, "INSERT INTO session (job, stored_at_us, frame) VALUES (?, ?, ?)")
+  Statement(transaction, "INSERT INTO session (job, stored_at_us, frame) VALUES (?, ?, ?)")
       .bind(id, now, frame)
       .run();
-  Statement(db, "UPDATE job SET state = 'done', lease_until_us = NULL, reason = '' WHERE id = ?")
+  Statement(transaction,
+            "UPDATE job SET state = 'done', lease_until_us = NULL, reason = '' WHERE id = ?")
       .bind(id)
       .run();
-  transaction.commit();
   return Accepted::stored;
 }
 
-std::optional<SessionResult> session_of(Database& db, JobId id) {
+std::optional<SessionResult> session_of(const Database& db, JobId id) {
   Statement find(db, "SELECT frame FROM session WHERE job = ?");
   if (!find.bind(id).step()) return std::nullopt;
   auto session = json::parse(find.next<std::string>()).get<SessionResult>();
@@ -171,7 +170,7 @@ std::optional<SessionResult> session_of(Database& db, JobId id) {
   return session;
 }
 
-std::map<BuildId, Profile> profiles_of_job(Database& db, JobId id) {
+std::map<BuildId, Profile> profiles_of_job(const Database& db, JobId id) {
   std::map<BuildId, Profile> profiles;
   Statement find(db,
                  "SELECT run.build, profile.body FROM run JOIN profile ON profile.run = run.id "
@@ -186,20 +185,20 @@ std::map<BuildId, Profile> profiles_of_job(Database& db, JobId id) {
   return profiles;
 }
 
-std::optional<SessionCheck> find_check(Database& db, JobId id) {
+std::optional<SessionCheck> find_check(const Database& db, JobId id) {
   Statement find(db, "SELECT usable, reason, control FROM session_check WHERE job = ?");
   return read_one(find.bind(id), read_check);
 }
 
-void add_check(Database& db, const Job& job, const SessionCheck& check) {
-  Statement(db,
+void add_check(Transaction& transaction, const Job& job, const SessionCheck& check) {
+  Statement(transaction,
             "INSERT INTO session_check (job, machine, usable, reason, control) "
             "VALUES (?, ?, ?, ?, ?)")
       .bind(job.id, job.machine, check.usable, check.reason, check.control)
       .run();
 }
 
-std::vector<SessionCheck> last_checks(Database& db, MachineId machine, std::size_t count) {
+std::vector<SessionCheck> last_checks(const Database& db, MachineId machine, std::size_t count) {
   Statement find(db,
                  "SELECT usable, reason, control FROM session_check WHERE machine = ? "
                  "ORDER BY id DESC LIMIT ?");

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 #include <sqlite3.h>
+#include <stdexcept>
 
 namespace nightjar::storage {
 
@@ -25,6 +26,15 @@ Statement::Statement(Database::Impl& connection, std::string_view sql)
     connection_.fail(sql);
   }
 }
+
+Statement::Statement(const Database& database, std::string_view sql)
+    : Statement(database.impl(), sql) {
+  if (!sqlite3_stmt_readonly(statement_))
+    throw std::logic_error("'" + std::string(sql) + "' writes, which needs a transaction");
+}
+
+Statement::Statement(Transaction& transaction, std::string_view sql)
+    : Statement(static_cast<const Database&>(transaction).impl(), sql) {}
 
 Statement::~Statement() {
   sqlite3_reset(statement_);

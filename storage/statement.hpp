@@ -24,7 +24,10 @@ namespace nightjar::storage {
 
 class Statement {
  public:
-  Statement(Database& database, std::string_view sql) : Statement(database.impl(), sql) {}
+  // Throws std::logic_error for SQL that writes.
+  Statement(const Database& database, std::string_view sql);
+  Statement(Transaction& transaction, std::string_view sql);
+  // For this folder's own housekeeping; may do anything.
   Statement(Database::Impl& connection, std::string_view sql);
   ~Statement();
   Statement(const Statement&) = delete;

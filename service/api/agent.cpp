@@ -9,6 +9,7 @@
 #include "storage/model/json_io.hpp"
 #include "storage/nights.hpp"
 #include "storage/runners.hpp"
+#include "storage/sessions.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::service::api {
@@ -35,18 +36,19 @@ web::Response register_runner(Database& db, Context& context, const Request& req
   runner.version = field<std::string>(body, "version");
   runner.workloads = field<std::vector<std::string>>(body, "workloads");
   storage::Transaction transaction(db);
-  runner.machine = storage::intern_machine(
-                       db, machine_of(field<std::map<std::string, std::string>>(body, "facts")))
-                       .id;
+  runner.machine =
+      storage::intern_machine(transaction,
+                              machine_of(field<std::map<std::string, std::string>>(body, "facts")))
+          .id;
   runner.seen_at = context.clock.now();
   runner.token = request.principal.name;
   // A new process under the old name and token: what the old one held will never come back by
   // itself.
   const auto before = storage::find_runner(db, runner.name);
-  if (before && before->token == runner.token) storage::return_jobs(db, before->id);
-  runner = storage::register_runner(db, runner);
-  storage::add_audit(db, {0, runner.seen_at, "token:" + request.principal.name, "register-runner",
-                          "runner/" + std::to_string(runner.id.value)});
+  if (before && before->token == runner.token) storage::return_jobs(transaction, before->id);
+  runner = storage::register_runner(transaction, runner);
+  storage::add_audit(transaction, {0, runner.seen_at, "token:" + request.principal.name,
+                                   "register-runner", "runner/" + std::to_string(runner.id.value)});
   transaction.commit();
   spdlog::info("runner registered runner={} name={} workloads={}", runner.id.value, runner.name,
                runner.workloads.size());
@@ -71,9 +73,9 @@ Attempt attempt_of(Database& db, const Request& request, std::string_view operat
 }
 
 // Whoever speaks of a job it holds is alive, though it claims nothing meanwhile.
-void touch(Database& db, Context& context, const Attempt& made) {
+void touch(storage::Transaction& transaction, const Context& context, const Attempt& made) {
   if (made.job.runner && made.job.attempt == made.attempt)
-    storage::touch_runner(db, *made.job.runner, context.clock.now());
+    storage::touch_runner(transaction, *made.job.runner, context.clock.now());
 }
 
 [[noreturn]] void refuse_lost(const Attempt& made) {
@@ -89,9 +91,11 @@ void touch(Database& db, Context& context, const Attempt& made) {
 web::Response renew(Database& db, Context& context, const Request& request) {
   const auto made = attempt_of(db, request, "renew_lease");
   const auto lease = context.config.queue.lease;
-  if (!storage::renew_lease(db, made.job.id, made.attempt, context.clock.now() + lease))
+  storage::Transaction transaction(db);
+  if (!storage::renew_lease(transaction, made.job.id, made.attempt, context.clock.now() + lease))
     refuse_lost(made);
-  touch(db, context, made);
+  touch(transaction, context, made);
+  transaction.commit();
   return json_answer(json{{"lease_seconds", lease.count()}});
 }
 
@@ -99,15 +103,18 @@ web::Response take_result(Database& db, Context& context, const Request& request
   const auto made = attempt_of(db, request, "send_result");
   SessionResult result;
   storage::Accepted accepted = storage::Accepted::stale;
+  storage::Transaction transaction(db);
   try {
     from_json(made.body.at("result"), result);
-    accepted = storage::store_result(db, made.job.id, made.attempt, result, context.clock.now());
+    accepted =
+        storage::store_result(transaction, made.job.id, made.attempt, result, context.clock.now());
   } catch (const json::exception& error) {
     throw Refused(422, "Bad result", cause_of(error));
   } catch (const std::invalid_argument& error) {
     throw Refused(422, "Bad result", error.what());
   }
-  touch(db, context, made);
+  touch(transaction, context, made);
+  transaction.commit();
   const char* names[] = {"stored", "already_stored", "stale"};
   const char* name = names[static_cast<int>(accepted)];
   spdlog::info("result job={} attempt={} accepted={} runs={}", made.job.id.value, made.attempt,
@@ -122,8 +129,10 @@ web::Response take_result(Database& db, Context& context, const Request& request
 web::Response fail(Database& db, Context& context, const Request& request) {
   const auto made = attempt_of(db, request, "fail_job");
   const auto reason = field<std::string>(made.body, "reason");
-  if (!storage::fail_job(db, made.job.id, made.attempt, reason)) refuse_lost(made);
-  touch(db, context, made);
+  storage::Transaction transaction(db);
+  if (!storage::fail_job(transaction, made.job.id, made.attempt, reason)) refuse_lost(made);
+  touch(transaction, context, made);
+  transaction.commit();
   spdlog::warn("job failed job={} attempt={} reason=\"{}\"", made.job.id.value, made.attempt,
                reason);
   context.events.publish("job", json{{"id", made.job.id}, {"state", JobState::failed}}.dump());
@@ -133,7 +142,9 @@ web::Response fail(Database& db, Context& context, const Request& request) {
 
 web::Response release(Database& db, Context& context, const Request& request) {
   const auto made = attempt_of(db, request, "release_job");
-  if (!storage::release_job(db, made.job.id, made.attempt)) refuse_lost(made);
+  storage::Transaction transaction(db);
+  if (!storage::release_job(transaction, made.job.id, made.attempt)) refuse_lost(made);
+  transaction.commit();
   spdlog::info("job released job={} attempt={}", made.job.id.value, made.attempt);
   context.claims.notify();
   context.wake();

@@ -26,7 +26,9 @@ Claims::Claims(storage::Database& writer, const Clock& clock, std::chrono::secon
 
 void Claims::claim(const web::Request& request, RunnerId runner, std::chrono::milliseconds patience,
                    web::Respond respond) {
-  storage::touch_runner(writer_, runner, clock_.now());
+  storage::write(writer_, [&](storage::Transaction& transaction) {
+    storage::touch_runner(transaction, runner, clock_.now());
+  });
   if (serve(runner, respond)) return;
   if (stopped_ || patience.count() <= 0) return respond(nothing());
   auto& waiting = waiting_.emplace_back();
@@ -48,7 +50,9 @@ bool Claims::serve(RunnerId id, const web::Respond& respond) {
     return true;
   }
   const Time now = clock_.now();
-  const auto job = storage::claim_job(writer_, *runner, now, now + lease_);
+  const auto job = storage::write(writer_, [&](storage::Transaction& transaction) {
+    return storage::claim_job(transaction, *runner, now, now + lease_);
+  });
   if (!job) return false;
   spdlog::info("job claimed job={} attempt={} runner={}", job->id.value, job->attempt,
                runner->name);

@@ -139,7 +139,7 @@ void add_runner_routes(web::Server& server, Context& context) {
 }
 
 template <class Id, class T>
-auto finder(std::optional<T> (*find)(Database&, Id)) {
+auto finder(std::optional<T> (*find)(const Database&, Id)) {
   return find;
 }
 

@@ -89,8 +89,9 @@ web::Response make_mark(storage::Database& db, Context& context, const web::Requ
   mark.actor = "token:" + request.principal.name;
   mark.after_night = storage::newest_night(db);
   storage::Transaction transaction(db);
-  mark = storage::add_mark(db, mark);
-  storage::add_audit(db, {0, mark.at, mark.actor, "mark-shift", "mark/" + std::to_string(mark.id)});
+  mark = storage::add_mark(transaction, mark);
+  storage::add_audit(transaction,
+                     {0, mark.at, mark.actor, "mark-shift", "mark/" + std::to_string(mark.id)});
   transaction.commit();
   spdlog::info("shift marked mark={} by={}", mark.id, mark.actor);
   return json_answer(Rows(db).mark(mark), 201);
@@ -102,8 +103,8 @@ web::Response delete_mark(storage::Database& db, Context& context, const web::Re
   if (!mark) refuse_unknown("mark", id);
   const std::string actor = "token:" + request.principal.name;
   storage::Transaction transaction(db);
-  storage::delete_mark(db, id);
-  storage::add_audit(db,
+  storage::delete_mark(transaction, id);
+  storage::add_audit(transaction,
                      {0, context.clock.now(), actor, "delete-mark", "mark/" + std::to_string(id)});
   transaction.commit();
   spdlog::info("mark deleted mark={} by={}", id, actor);

@@ -49,17 +49,18 @@ web::Response start_asked(storage::Database& db, Context& context, const web::Re
 
 // Whatever the night was about to say is not said: no level, no improvement; its suspicions stay
 // open.
-void call_off(storage::Database& db, Night& night, const std::string& actor, Time now) {
+void call_off(storage::Transaction& transaction, Night& night, const std::string& actor, Time now) {
   const std::string why = "night " + std::to_string(night.id.value) + " was cancelled by " + actor;
   night.state = NightState::cancelled;
   night.cancelled_by = actor;
   night.finished_at = now;
-  storage::update_night(db, night);
-  storage::cancel_jobs_of_night(db, night.id, why);
-  storage::delete_improvements(db, night.id);
-  for (const Regression& regression : storage::regressions_of_night(db, night.id))
-    if (regression.state == RegressionState::suspected) leave_unconfirmed(db, regression, now, why);
-  storage::add_audit(db,
+  storage::update_night(transaction, night);
+  storage::cancel_jobs_of_night(transaction, night.id, why);
+  storage::delete_improvements(transaction, night.id);
+  for (const Regression& regression : storage::regressions_of_night(transaction, night.id))
+    if (regression.state == RegressionState::suspected)
+      leave_unconfirmed(transaction, regression, now, why);
+  storage::add_audit(transaction,
                      {0, now, actor, "cancel-night", "night/" + std::to_string(night.id.value)});
 }
 
@@ -75,7 +76,7 @@ web::Response cancel_asked(storage::Database& db, Context& context, const web::R
                       "; only one that waits, measures or judges can be cancelled.");
   if (!reason.empty()) night->reason = reason;
   storage::Transaction transaction(db);
-  call_off(db, *night, "token:" + request.principal.name, context.clock.now());
+  call_off(transaction, *night, "token:" + request.principal.name, context.clock.now());
   transaction.commit();
   spdlog::info("night cancelled night={} by={}", id.value, night->cancelled_by);
   tell_of(context, *night);
@@ -92,15 +93,15 @@ std::optional<StartedNight> start_night(storage::Database& db, Context& context,
   night.reason = reason;
   night.started_at = context.clock.now();
   storage::Transaction transaction(db);
-  if (!delivery.empty() && !storage::first_delivery(db, delivery, night.started_at))
+  if (!delivery.empty() && !storage::remember_delivery(transaction, delivery, night.started_at))
     return std::nullopt;
   if (auto same = same_night(db, context, trigger)) {
     transaction.commit();
     return StartedNight{*std::move(same), false};
   }
-  night = storage::add_night(db, night);
-  storage::add_audit(
-      db, {0, night.started_at, actor, "start-night", "night/" + std::to_string(night.id.value)});
+  night = storage::add_night(transaction, night);
+  storage::add_audit(transaction, {0, night.started_at, actor, "start-night",
+                                   "night/" + std::to_string(night.id.value)});
   transaction.commit();
   spdlog::info("night started night={} by={}", night.id.value, actor);
   tell_of(context, night);

@@ -10,6 +10,7 @@
 #include "storage/calibration.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
+#include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
 #include "storage/trouble.hpp"

@@ -7,14 +7,18 @@
 #include <optional>
 #include <string>
 
+#include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/marks.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/nights.hpp"
+#include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
+#include "storage/runs.hpp"
 #include "storage/series.hpp"
+#include "storage/sessions.hpp"
 
 namespace nightjar::git {
 

@@ -4,7 +4,8 @@
 #include "bisect/git/commit_graph.hpp"
 #include "service/api/rows.hpp"
 #include "service/engine/search/search_log.hpp"
-#include "storage/commit_history.hpp"
+#include "storage/bisections.hpp"
+#include "storage/builds.hpp"
 #include "storage/model/json_io.hpp"
 
 namespace nightjar::service::api {

@@ -233,17 +233,19 @@ void Discovery::postpone(Build build, const std::string& why, Survey& survey) {
 Changes Discovery::apply(storage::Database& db, const Survey& survey) const {
   Changes changes;
   storage::Transaction transaction(db);
-  for (const Build& build : survey.found) changes.found.push_back(storage::add_build(db, build));
-  if (survey.prove_from) storage::set_note(db, note_name(config_.source), *survey.prove_from);
+  for (const Build& build : survey.found)
+    changes.found.push_back(storage::add_build(transaction, build));
+  if (survey.prove_from)
+    storage::set_note(transaction, note_name(config_.source), *survey.prove_from);
   for (const auto* result : {&survey.settled, &survey.postponed}) {
     if (!*result) continue;
     const auto row = (*result)->id ? storage::find_build(db, (*result)->id)
-                                   : storage::add_build(db, found_row(**result));
+                                   : storage::add_build(transaction, found_row(**result));
     if (!row || row->state != BuildState::found) continue;  // applied before
     Build build = **result;
     build.id = row->id;
     build.found_at = row->found_at;
-    storage::update_build(db, build);
+    storage::update_build(transaction, build);
     if (build.state != BuildState::found) changes.settled = build;
   }
   transaction.commit();

@@ -74,7 +74,9 @@ std::set<BuildId> builds_in_use(Desk& desk) {
 
 bool tick(Desk& desk, bool surveyed) {
   bool changed = attempt(desk, "leases", [&] {
-    const auto expired = storage::expire_leases(desk.db, desk.clock.now());
+    const auto expired = storage::write(desk.db, [&](storage::Transaction& transaction) {
+      return storage::expire_leases(transaction, desk.clock.now());
+    });
     for (const JobId id : expired) spdlog::warn("lease expired job={}", id.value);
     return !expired.empty();
   });

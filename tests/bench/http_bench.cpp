@@ -22,6 +22,8 @@
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
 #include "storage/series.hpp"
+#include "storage/sessions.hpp"
+#include "tests/support/autocommit.hpp"
 #include "tests/support/literal_graph.hpp"
 #include "web/client.hpp"
 
@@ -50,12 +52,13 @@ JobSpec session_spec(storage::Database& db) {
     build.variant = "cpu";
     build.date = "2026-08-2" + std::to_string(i);
     build.commit = CommitSha::parse(std::string(40, static_cast<char>('a' + i)));
-    const auto id = storage::add_build(db, build).id;
+    const auto id = storage::add_build(storage::Autocommit(db), build).id;
     spec.environments.push_back({id, "", "", *Sha256::parse(std::string(64, '2')), {}, "", ""});
   }
   for (int i = 0; i < 20; ++i) {
     const auto name = "python/m" + std::to_string(i) + "/eval/cpu/fp32/b4/eager";
-    spec.workloads.push_back(storage::intern_workload(db, *WorkloadName::parse(name), 1));
+    spec.workloads.push_back(
+        storage::intern_workload(storage::Autocommit(db), *WorkloadName::parse(name), 1));
   }
   for (int i = 0; i < kSessionRuns; ++i) spec.order.push_back({i % 2, i / 2 % 20});
   return spec;
@@ -67,11 +70,13 @@ void store_runs(storage::Database& db, int runs) {
   Runner runner;
   runner.name = "bench";
   runner.machine = job.machine =
-      storage::intern_machine(db, {{}, *Sha256::parse(std::string(64, '1')), {}}).id;
+      storage::intern_machine(storage::Autocommit(db),
+                              {{}, *Sha256::parse(std::string(64, '1')), {}})
+          .id;
   for (const auto& workload : job.spec.workloads)
     runner.workloads.push_back(workload.name.str() + "@1");
-  runner = storage::register_runner(db, runner);
-  job.night = storage::add_night(db, {}).id;
+  runner = storage::register_runner(storage::Autocommit(db), runner);
+  job.night = storage::add_night(storage::Autocommit(db), {}).id;
   SessionResult session;
   for (int order = 0; order < kSessionRuns; ++order) {
     RunResult run;
@@ -81,9 +86,10 @@ void store_runs(storage::Database& db, int runs) {
   }
   for (int stored = 0; stored < runs; stored += kSessionRuns) {
     job.key = std::to_string(stored);
-    storage::add_job(db, job);
-    const auto claimed = storage::claim_job(db, runner, Time{}, Time{} + std::chrono::hours(1));
-    storage::store_result(db, claimed->id, 1, session, Time{});
+    storage::add_job(storage::Autocommit(db), job);
+    const auto claimed =
+        storage::claim_job(storage::Autocommit(db), runner, Time{}, Time{} + std::chrono::hours(1));
+    storage::store_result(storage::Autocommit(db), claimed->id, 1, session, Time{});
   }
   for (int i = 0; i < kRegressions; ++i) {
     Regression made;
@@ -94,9 +100,11 @@ void store_runs(storage::Database& db, int runs) {
     made.part = i;
     for (const Series& series : storage::list_series(db, {}, {5, {}}).items)
       made.series.push_back({series.id, 1, 1.1, 1.1, 1.05, 1.15});
-    made = storage::add_regression(db, made, {RegressionState::suspected, Time{}, "{}"});
+    made = storage::add_regression(storage::Autocommit(db), made,
+                                   {RegressionState::suspected, Time{}, "{}"});
     made.culprit = Culprit{{*CommitSha::parse(std::string(40, 'c'))}, .995, 1.1, 1.05, 1.15};
-    storage::change_regression(db, made, {RegressionState::blamed, Time{}, "{}"});
+    storage::change_regression(storage::Autocommit(db), made,
+                               {RegressionState::blamed, Time{}, "{}"});
   }
 }
 

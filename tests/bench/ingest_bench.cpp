@@ -16,6 +16,8 @@
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/runners.hpp"
+#include "storage/sessions.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::storage;
@@ -53,7 +55,7 @@ SessionResult session_of_runs() {
 class Ours {
  public:
   explicit Ours(const std::filesystem::path& path) : db_(Database::open_writer(path)) {
-    machine_ = intern_machine(db_, {{}, *Sha256::parse(std::string(64, '1')), {}}).id;
+    machine_ = intern_machine(Autocommit(db_), {{}, *Sha256::parse(std::string(64, '1')), {}}).id;
     Runner runner;
     runner.name = "bench";
     runner.machine = machine_;
@@ -61,18 +63,18 @@ class Ours {
       Build build;
       build.version = version;
       build.variant = "cpu";
-      build = add_build(db_, build);
+      build = add_build(Autocommit(db_), build);
       spec_.environments.push_back(
           {build.id, "", "", *Sha256::parse(std::string(64, '2')), {}, "", ""});
     }
     for (int i = 0; i < kWorkloads; ++i) {
       const auto name = "python/m" + std::to_string(i) + "/eval/cpu/fp32/b4/eager";
-      spec_.workloads.push_back(intern_workload(db_, *WorkloadName::parse(name), 1));
+      spec_.workloads.push_back(intern_workload(Autocommit(db_), *WorkloadName::parse(name), 1));
       runner.workloads.push_back(name + "@1");
     }
     for (int i = 0; i < kRuns; ++i) spec_.order.push_back({i % 2, i / 2 % kWorkloads});
-    runner_ = register_runner(db_, runner);
-    night_ = add_night(db_, {}).id;
+    runner_ = register_runner(Autocommit(db_), runner);
+    night_ = add_night(Autocommit(db_), {}).id;
   }
 
   JobId claim() {
@@ -81,11 +83,11 @@ class Ours {
     job.night = night_;
     job.machine = machine_;
     job.spec = spec_;
-    add_job(db_, job);
-    return claim_job(db_, runner_, Time{}, Time{} + std::chrono::hours(1))->id;
+    add_job(Autocommit(db_), job);
+    return claim_job(Autocommit(db_), runner_, Time{}, Time{} + std::chrono::hours(1))->id;
   }
   void store(JobId job, const SessionResult& session) {
-    if (store_result(db_, job, 1, session, Time{}) != Accepted::stored)
+    if (store_result(Autocommit(db_), job, 1, session, Time{}) != Accepted::stored)
       throw std::runtime_error("a result was not stored");
   }
 

@@ -4,6 +4,7 @@
 
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::storage;
@@ -27,9 +28,9 @@ TEST_CASE("a backup by a reader does not wait for the writer, nor the writer for
   Database reader = Database::open_reader(folder.path / "a.db");
   {
     Transaction writing(story.db);
-    set_note(story.db, "half", "written");
+    set_note(Autocommit(story.db), "half", "written");
     reader.backup(folder.path / "b.db");
-    set_note(story.db, "other half", "written");
+    set_note(Autocommit(story.db), "other half", "written");
     writing.commit();
   }
   reader.backup(folder.path / "c.db");

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/storage/story.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::storage;
@@ -17,7 +18,7 @@ Bisection open_bisection(Story& story) {
   bisection.bad = story.bad.id;
   bisection.posterior = "[]";
   bisection.started_at = at(50);
-  return add_bisection(story.db, bisection);
+  return add_bisection(Autocommit(story.db), bisection);
 }
 }  // namespace
 
@@ -26,7 +27,7 @@ TEST_CASE("a regression is bisected once") {
   const Bisection first = open_bisection(story);
   Bisection again = first;
   again.commits = {commit('d')};
-  CHECK(add_bisection(story.db, again).id == first.id);
+  CHECK(add_bisection(Autocommit(story.db), again).id == first.id);
   const Bisection stored = *bisection_of(story.db, first.regression);
   CHECK(stored.commits == std::vector{commit('a'), commit('b'), commit('c')});
   CHECK(stored.series == first.series);
@@ -49,7 +50,7 @@ TEST_CASE("a bisection ends with its posterior") {
   bisection.sessions = 3;
   bisection.finished_at = at(90);
   bisection.commits.push_back(commit('d'));
-  update_bisection(story.db, bisection);
+  update_bisection(Autocommit(story.db), bisection);
   CHECK(open_bisections(story.db).empty());
   const Bisection stored = *find_bisection(story.db, bisection.id);
   CHECK(stored.state == BisectionState::culprit);
@@ -69,9 +70,9 @@ TEST_CASE("a bisection's log keeps its jobs in order, each once") {
   const BisectionId id = open_bisection(story).id;
   const JobId later = story.queue("later", JobKind::bisect).id;
   const JobId first = story.queue("first", JobKind::bisect).id;
-  add_bisection_job(story.db, id, {first, 0});
-  add_bisection_job(story.db, id, {later, 1});
-  add_bisection_job(story.db, id, {first, 7});
+  add_bisection_job(Autocommit(story.db), id, {first, 0});
+  add_bisection_job(Autocommit(story.db), id, {later, 1});
+  add_bisection_job(Autocommit(story.db), id, {first, 7});
   const auto jobs = jobs_of_bisection(story.db, id);
   REQUIRE(jobs.size() == 2);
   CHECK(jobs[0].job == first);
@@ -83,9 +84,9 @@ TEST_CASE("a bisection's log keeps its jobs in order, each once") {
 TEST_CASE("a commit is untestable once, for its first reason") {
   Story story;
   const BisectionId id = open_bisection(story).id;
-  add_untestable(story.db, id, {2, "does not import"});
-  add_untestable(story.db, id, {1, "does not build"});
-  add_untestable(story.db, id, {2, "another reason"});
+  add_untestable(Autocommit(story.db), id, {2, "does not import"});
+  add_untestable(Autocommit(story.db), id, {1, "does not build"});
+  add_untestable(Autocommit(story.db), id, {2, "another reason"});
   const auto untestable = untestable_of(story.db, id);
   REQUIRE(untestable.size() == 2);
   CHECK(untestable[0].commit == 1);

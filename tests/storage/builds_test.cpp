@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/storage/story.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::storage;
@@ -14,12 +15,12 @@ TEST_CASE("a build that is seen again is the one that is there") {
   again.id = {};
   again.state = BuildState::found;
   again.reason = "seen again";
-  const Build stored = add_build(story.db, again);
+  const Build stored = add_build(Autocommit(story.db), again);
   CHECK(stored.id == story.bad.id);
   CHECK(stored.state == BuildState::proved);
   CHECK(stored.reason.empty());
   again.url += "?other";
-  CHECK(add_build(story.db, again).id != story.bad.id);
+  CHECK(add_build(Autocommit(story.db), again).id != story.bad.id);
 }
 
 TEST_CASE("a build keeps every field") {
@@ -32,7 +33,7 @@ TEST_CASE("a build keeps every field") {
   build.base = story.good.id;
   build.state = BuildState::unproved;
   build.reason = "the wheel's hash differs";
-  build.id = add_build(story.db, build).id;
+  build.id = add_build(Autocommit(story.db), build).id;
   const auto check = [&](const Build& stored) {
     CHECK(stored.id == build.id);
     CHECK(stored.kind == build.kind);
@@ -52,7 +53,7 @@ TEST_CASE("a build keeps every field") {
   build.state = BuildState::unusable;
   build.reason = "it does not import";
   build.commit = std::nullopt;
-  update_build(story.db, build);
+  update_build(Autocommit(story.db), build);
   check(*find_build(story.db, build.id));
   CHECK_FALSE(find_build(story.db, BuildId{999}));
 }
@@ -61,20 +62,20 @@ TEST_CASE("the newest proved nightly is the one of the latest date, then of the 
   Story story;
   CHECK(newest_proved(story.db, "cpu")->id == story.bad.id);
   CHECK_FALSE(newest_proved(story.db, "cu130"));
-  const Build nine = add_build(story.db, nightly("2026-08-21", "2.9.0"));
+  const Build nine = add_build(Autocommit(story.db), nightly("2026-08-21", "2.9.0"));
   CHECK(newest_proved(story.db, "cpu")->id == nine.id);
-  const Build ten = add_build(story.db, nightly("2026-08-21", "2.10.0"));
+  const Build ten = add_build(Autocommit(story.db), nightly("2026-08-21", "2.10.0"));
   CHECK(newest_proved(story.db, "cpu")->id == ten.id);
-  add_build(story.db, nightly("2026-08-21", "2.8.0"));
+  add_build(Autocommit(story.db), nightly("2026-08-21", "2.8.0"));
   CHECK(newest_proved(story.db, "cpu")->id == ten.id);
 
   Build later = nightly("2026-08-22");
   later.state = BuildState::found;
-  add_build(story.db, later);
+  add_build(Autocommit(story.db), later);
   later = nightly("2026-08-23");
   later.kind = BuildKind::ci;
-  add_build(story.db, later);
-  add_build(story.db, nightly("2026-08-24", "2.15.0", "cu130"));
+  add_build(Autocommit(story.db), later);
+  add_build(Autocommit(story.db), nightly("2026-08-24", "2.15.0", "cu130"));
   CHECK(newest_proved(story.db, "cpu")->id == ten.id);
   CHECK(builds_in_state(story.db, BuildState::found).size() == 1);
 }
@@ -84,7 +85,7 @@ TEST_CASE("a commit's overlay is found by commit, variant and kind") {
   Build overlay = nightly("2026-08-21");
   overlay.kind = BuildKind::overlay;
   overlay.commit = commit('a');
-  overlay.id = add_build(story.db, overlay).id;
+  overlay.id = add_build(Autocommit(story.db), overlay).id;
   CHECK(find_build_of_commit(story.db, commit('a'), "cpu", BuildKind::overlay)->id == overlay.id);
   CHECK_FALSE(find_build_of_commit(story.db, commit('a'), "cpu", BuildKind::source));
   CHECK_FALSE(find_build_of_commit(story.db, commit('a'), "cu130", BuildKind::overlay));
@@ -94,7 +95,7 @@ TEST_CASE("a commit's overlay is found by commit, variant and kind") {
 TEST_CASE("pages list every build once, newest first") {
   Story story;
   for (int day = 1; day <= 9; ++day)
-    add_build(story.db, nightly("2026-09-0" + std::to_string(day)));
+    add_build(Autocommit(story.db), nightly("2026-09-0" + std::to_string(day)));
   std::vector<std::int64_t> seen;
   PageRequest request{4, std::nullopt};
   int pages = 0;

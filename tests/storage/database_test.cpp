@@ -6,6 +6,7 @@
 
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::storage;
@@ -14,7 +15,7 @@ using namespace nightjar::storage::test;
 TEST_CASE("a file is written as write-ahead log with foreign keys on and every commit synced") {
   Folder folder;
   Database db = Database::open_writer(folder.path / "a.db");
-  Statement mode(db, "PRAGMA journal_mode");
+  Statement mode(db.impl(), "PRAGMA journal_mode");
   REQUIRE(mode.step());
   CHECK(mode.next<std::string>() == "wal");
   CHECK(db.impl().ask("PRAGMA foreign_keys") == 1);
@@ -26,12 +27,12 @@ TEST_CASE("a transaction that is not committed leaves nothing") {
   Database db = Database::open_writer(":memory:");
   {
     Transaction transaction(db);
-    set_note(db, "a", "1");
+    set_note(transaction, "a", "1");
   }
   CHECK_FALSE(get_note(db, "a"));
   {
     Transaction transaction(db);
-    set_note(db, "a", "2");
+    set_note(transaction, "a", "2");
     transaction.commit();
   }
   CHECK(get_note(db, "a") == "2");
@@ -41,14 +42,14 @@ TEST_CASE("a nested transaction rolls back alone, and its outer one takes it alo
   Database db = Database::open_writer(":memory:");
   {
     Transaction outer(db);
-    set_note(db, "outer", "1");
+    set_note(outer, "outer", "1");
     {
       Transaction lost(db);
-      set_note(db, "lost", "1");
+      set_note(lost, "lost", "1");
     }
     {
       Transaction kept(db);
-      set_note(db, "kept", "1");
+      set_note(kept, "kept", "1");
       kept.commit();
     }
     outer.commit();
@@ -59,7 +60,7 @@ TEST_CASE("a nested transaction rolls back alone, and its outer one takes it alo
   {
     Transaction outer(db);
     Transaction inner(db);
-    set_note(db, "gone", "1");
+    set_note(inner, "gone", "1");
     inner.commit();
   }
   CHECK_FALSE(get_note(db, "gone"));
@@ -71,7 +72,7 @@ TEST_CASE("a reader sees what the writer has committed, and not before") {
   Database reader = Database::open_reader(folder.path / "a.db");
   {
     Transaction transaction(story.db);
-    set_note(story.db, "a", "1");
+    set_note(transaction, "a", "1");
     CHECK_FALSE(get_note(reader, "a"));
     transaction.commit();
   }
@@ -83,7 +84,13 @@ TEST_CASE("a reader cannot write") {
   Folder folder;
   Story story(folder.path / "a.db");
   Database reader = Database::open_reader(folder.path / "a.db");
-  CHECK_THROWS_WITH(set_note(reader, "a", "1"), Catch::Contains("readonly"));
+  CHECK_THROWS_WITH(Transaction(reader), Catch::Contains("opened for reading"));
+}
+
+TEST_CASE("a statement that writes needs a transaction") {
+  Database db = Database::open_writer(":memory:");
+  CHECK_THROWS_AS(Statement(db, "DELETE FROM note"), std::logic_error);
+  write(db, [](Transaction& transaction) { Statement(transaction, "DELETE FROM note").run(); });
 }
 
 TEST_CASE("the data version changes with every commit, whoever makes it") {
@@ -93,7 +100,7 @@ TEST_CASE("the data version changes with every commit, whoever makes it") {
   const auto writers = writer.data_version(), readers = reader.data_version();
   CHECK(writer.data_version() == writers);
   CHECK(reader.data_version() == readers);
-  set_note(writer, "a", "1");
+  set_note(Autocommit(writer), "a", "1");
   CHECK(writer.data_version() != writers);
   CHECK(reader.data_version() != readers);
   const auto later = reader.data_version();
@@ -126,14 +133,14 @@ TEST_CASE("a full disk is an error and loses nothing") {
   const auto most = story.db.impl().ask("PRAGMA max_page_count");
   story.db.impl().ask("PRAGMA max_page_count = " + std::to_string(pages + 40));
   CHECK_THROWS_WITH(
-      store_result(story.db, job.id, job.attempt, large, at(10)),
+      store_result(Autocommit(story.db), job.id, job.attempt, large, at(10)),
       Catch::Contains("database or disk is full") && Catch::Contains("free disk space"));
   CHECK(find_job(story.db, job.id)->state == JobState::leased);
   CHECK(story.db.impl().ask("SELECT count(*) FROM run") == 0);
   CHECK(story.db.impl().ask("SELECT count(*) FROM series") == 0);
 
   story.db.impl().ask("PRAGMA max_page_count = " + std::to_string(most));
-  CHECK(store_result(story.db, job.id, job.attempt, large, at(11)) == Accepted::stored);
+  CHECK(store_result(Autocommit(story.db), job.id, job.attempt, large, at(11)) == Accepted::stored);
   CHECK(session_of(story.db, job.id)->runs[1].samples["latency"].size() == 200'000);
 }
 
@@ -144,23 +151,23 @@ TEST_CASE("a full disk in a nested transaction ends the outer one too") {
   db.impl().ask("PRAGMA max_page_count = " + std::to_string(pages + 5));
   {
     Transaction outer(db);
-    set_note(db, "a", "1");
+    set_note(outer, "a", "1");
     try {
       Transaction inner(db);
-      set_note(db, "b", std::string(1 << 20, 'x'));
+      set_note(inner, "b", std::string(1 << 20, 'x'));
       FAIL("a megabyte fits into five pages");
     } catch (const Error&) {
     }
   }
   CHECK_FALSE(get_note(db, "a"));
-  set_note(db, "c", "1");
+  set_note(Autocommit(db), "c", "1");
   CHECK(get_note(db, "c") == "1");
 }
 
 TEST_CASE("a statement in use twice at once is two statements") {
   Database db = Database::open_writer(":memory:");
-  set_note(db, "a", "1");
-  set_note(db, "b", "2");
+  set_note(Autocommit(db), "a", "1");
+  set_note(Autocommit(db), "b", "2");
   const char* sql = "SELECT name FROM note ORDER BY name";
   Statement outer(db, sql);
   int pairs = 0;

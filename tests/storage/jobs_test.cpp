@@ -4,7 +4,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "storage/sessions.hpp"
 #include "tests/storage/story.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::storage;
@@ -50,9 +52,9 @@ TEST_CASE("a job goes to a runner of its machine class only") {
   story.queue("a");
   Runner other = story.runner;
   other.name = "other";
-  other.machine = intern_machine(story.db, {{}, sha256('2'), {}}).id;
-  other = register_runner(story.db, other);
-  CHECK_FALSE(claim_job(story.db, other, at(0), at(60)));
+  other.machine = intern_machine(Autocommit(story.db), {{}, sha256('2'), {}}).id;
+  other = register_runner(Autocommit(story.db), other);
+  CHECK_FALSE(claim_job(Autocommit(story.db), other, at(0), at(60)));
   CHECK(story.claim());
 }
 
@@ -63,10 +65,10 @@ TEST_CASE("a job with affinity waits for its runner") {
   job.key = "bound";
   job.priority = 5;
   job.affinity = beta.id;
-  add_job(story.db, job);
+  add_job(Autocommit(story.db), job);
   CHECK(story.claim()->key == "free");
   CHECK_FALSE(story.claim());
-  CHECK(claim_job(story.db, beta, at(0), at(60))->key == "bound");
+  CHECK(claim_job(Autocommit(story.db), beta, at(0), at(60))->key == "bound");
 }
 
 TEST_CASE("a job goes to a runner that can run all its workloads, of their versions") {
@@ -90,14 +92,14 @@ TEST_CASE("a job goes to a runner that can run all its workloads, of their versi
 TEST_CASE("a lease is renewed by its attempt only, and only while it is held") {
   Story story;
   const JobId id = story.queue("a").id;
-  CHECK_FALSE(renew_lease(story.db, id, 0, at(100)));
+  CHECK_FALSE(renew_lease(Autocommit(story.db), id, 0, at(100)));
   story.claim();
-  CHECK(renew_lease(story.db, id, 1, at(100)));
+  CHECK(renew_lease(Autocommit(story.db), id, 1, at(100)));
   CHECK(find_job(story.db, id)->lease_until == at(100));
-  CHECK_FALSE(renew_lease(story.db, id, 2, at(200)));
-  CHECK(expire_leases(story.db, at(99)).empty());
-  CHECK(expire_leases(story.db, at(101)) == std::vector{id});
-  CHECK_FALSE(renew_lease(story.db, id, 1, at(300)));
+  CHECK_FALSE(renew_lease(Autocommit(story.db), id, 2, at(200)));
+  CHECK(expire_leases(Autocommit(story.db), at(99)).empty());
+  CHECK(expire_leases(Autocommit(story.db), at(101)) == std::vector{id});
+  CHECK_FALSE(renew_lease(Autocommit(story.db), id, 1, at(300)));
 }
 
 TEST_CASE("a third lost attempt fails the job") {
@@ -107,14 +109,14 @@ TEST_CASE("a third lost attempt fails the job") {
     const auto job = story.claim(attempt * 100);
     REQUIRE(job);
     CHECK(job->attempt == attempt);
-    CHECK(expire_leases(story.db, at(attempt * 100 + 61)) == std::vector{id});
+    CHECK(expire_leases(Autocommit(story.db), at(attempt * 100 + 61)) == std::vector{id});
   }
   const Job job = *find_job(story.db, id);
   CHECK(job.state == JobState::failed);
   CHECK(job.reason == "its runner was lost in each of 3 attempts");
   CHECK_FALSE(job.lease_until);
   CHECK_FALSE(story.claim(1000));
-  CHECK(expire_leases(story.db, at(2000)).empty());
+  CHECK(expire_leases(Autocommit(story.db), at(2000)).empty());
 }
 
 TEST_CASE("a released job goes back at once and its attempt is not counted as lost") {
@@ -122,36 +124,36 @@ TEST_CASE("a released job goes back at once and its attempt is not counted as lo
   const JobId id = story.queue("a").id;
   for (int attempt = 1; attempt <= 5; ++attempt) {
     REQUIRE(story.claim()->attempt == attempt);
-    CHECK_FALSE(release_job(story.db, id, attempt + 1));
-    CHECK(release_job(story.db, id, attempt));
+    CHECK_FALSE(release_job(Autocommit(story.db), id, attempt + 1));
+    CHECK(release_job(Autocommit(story.db), id, attempt));
     CHECK(find_job(story.db, id)->state == JobState::queued);
-    CHECK_FALSE(release_job(story.db, id, attempt));
+    CHECK_FALSE(release_job(Autocommit(story.db), id, attempt));
   }
 }
 
 TEST_CASE("a runner can give up a job, its latest attempt only") {
   Story story;
   const JobId id = story.queue("a").id;
-  CHECK_FALSE(fail_job(story.db, id, 0, "never claimed"));
+  CHECK_FALSE(fail_job(Autocommit(story.db), id, 0, "never claimed"));
   story.claim();
-  CHECK_FALSE(fail_job(story.db, id, 7, "not mine"));
-  CHECK(fail_job(story.db, id, 1, "no space"));
-  CHECK_FALSE(fail_job(story.db, id, 1, "again"));
+  CHECK_FALSE(fail_job(Autocommit(story.db), id, 7, "not mine"));
+  CHECK(fail_job(Autocommit(story.db), id, 1, "no space"));
+  CHECK_FALSE(fail_job(Autocommit(story.db), id, 1, "again"));
   const Job job = *find_job(story.db, id);
   CHECK(job.state == JobState::failed);
   CHECK(job.reason == "no space");
-  CHECK(store_result(story.db, id, 1, Story::result(), at(10)) == Accepted::stale);
+  CHECK(store_result(Autocommit(story.db), id, 1, Story::result(), at(10)) == Accepted::stale);
 }
 
 TEST_CASE("a cancelled job is not run, and a done one is not cancelled") {
   Story story;
   const JobId queued = story.queue("a").id;
-  cancel_job(story.db, queued, "no longer needed");
+  cancel_job(Autocommit(story.db), queued, "no longer needed");
   CHECK(find_job(story.db, queued)->state == JobState::cancelled);
   CHECK(find_job(story.db, queued)->reason == "no longer needed");
   CHECK_FALSE(story.claim());
   const JobId done = story.measure("b").id;
-  cancel_job(story.db, done, "too late");
+  cancel_job(Autocommit(story.db), done, "too late");
   CHECK(find_job(story.db, done)->state == JobState::done);
 }
 
@@ -181,7 +183,7 @@ TEST_CASE("a job for a build or machine that does not exist is refused") {
   job.key = "a";
   job.night = NightId{99};
   job.machine = story.machine.id;
-  CHECK_THROWS_WITH(add_job(story.db, job), Catch::Contains("FOREIGN KEY"));
+  CHECK_THROWS_WITH(add_job(Autocommit(story.db), job), Catch::Contains("FOREIGN KEY"));
   CHECK_FALSE(find_job(story.db, "a"));
 }
 
@@ -190,28 +192,29 @@ TEST_CASE(
   Story story;
   story.queue("a");
   const Job old = *story.claim(0);
-  return_jobs(story.db, story.runner.id);
+  return_jobs(Autocommit(story.db), story.runner.id);
   story.queue("urgent", JobKind::bisect, 10);
   const Runner beta = story.enrol("beta");
-  CHECK(claim_job(story.db, beta, at(1), at(61))->key == "urgent");
-  CHECK_FALSE(claim_job(story.db, beta, at(1), at(61)));
+  CHECK(claim_job(Autocommit(story.db), beta, at(1), at(61))->key == "urgent");
+  CHECK_FALSE(claim_job(Autocommit(story.db), beta, at(1), at(61)));
   const auto again = story.claim(2);
   REQUIRE(again);
   CHECK(again->id == old.id);
   CHECK(again->attempt == 2);
   CHECK(again->lease_until == at(62));
-  CHECK_FALSE(renew_lease(story.db, old.id, 1, at(90)));
-  CHECK(store_result(story.db, old.id, 1, Story::result(), at(3)) == Accepted::stale);
-  CHECK(store_result(story.db, old.id, 2, Story::result(), at(4)) == Accepted::stored);
-  CHECK(store_result(story.db, old.id, 2, Story::result(), at(5)) == Accepted::already_stored);
+  CHECK_FALSE(renew_lease(Autocommit(story.db), old.id, 1, at(90)));
+  CHECK(store_result(Autocommit(story.db), old.id, 1, Story::result(), at(3)) == Accepted::stale);
+  CHECK(store_result(Autocommit(story.db), old.id, 2, Story::result(), at(4)) == Accepted::stored);
+  CHECK(store_result(Autocommit(story.db), old.id, 2, Story::result(), at(5)) ==
+        Accepted::already_stored);
 }
 
 TEST_CASE("a result that the old process left is accepted once, before the job is claimed anew") {
   Story story;
   story.queue("a");
   const Job old = *story.claim(0);
-  return_jobs(story.db, story.runner.id);
-  CHECK(store_result(story.db, old.id, 1, Story::result(), at(3)) == Accepted::stored);
+  return_jobs(Autocommit(story.db), story.runner.id);
+  CHECK(store_result(Autocommit(story.db), old.id, 1, Story::result(), at(3)) == Accepted::stored);
   CHECK_FALSE(story.claim(4));
 }
 
@@ -223,11 +226,11 @@ TEST_CASE(
   int now = 0, given = 0;
   while (story.claim(++now)) {
     ++given;
-    return_jobs(story.db, story.runner.id);
+    return_jobs(Autocommit(story.db), story.runner.id);
   }
   CHECK(given == 9);
   for (int lost = 0; lost < 3; ++lost) {
-    expire_leases(story.db, at(now += 100));
+    expire_leases(Autocommit(story.db), at(now += 100));
     story.claim(now);
   }
   CHECK(find_job(story.db, "a")->state == JobState::failed);
@@ -240,10 +243,11 @@ TEST_CASE("a night that is called off ends its own jobs and leaves searches alon
   story.queue("search", JobKind::bisect, -1);
   const Job leased = *story.claim();
   REQUIRE(leased.key == "confirm");
-  CHECK(cancel_jobs_of_night(story.db, story.night.id, "night 1 was cancelled") == 2);
+  CHECK(cancel_jobs_of_night(Autocommit(story.db), story.night.id, "night 1 was cancelled") == 2);
   CHECK(find_job(story.db, "screen")->state == JobState::cancelled);
   CHECK(find_job(story.db, "confirm")->reason == "night 1 was cancelled");
   CHECK(find_job(story.db, "search")->state == JobState::queued);
-  CHECK_FALSE(renew_lease(story.db, leased.id, 1, at(99)));
-  CHECK(store_result(story.db, leased.id, 1, Story::result(), at(9)) == Accepted::stale);
+  CHECK_FALSE(renew_lease(Autocommit(story.db), leased.id, 1, at(99)));
+  CHECK(store_result(Autocommit(story.db), leased.id, 1, Story::result(), at(9)) ==
+        Accepted::stale);
 }

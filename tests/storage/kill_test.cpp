@@ -5,6 +5,7 @@
 
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::storage;
@@ -47,7 +48,7 @@ TEST_CASE("an acknowledged result survives kill -9, and half a transaction leave
     story.queue("half");
     const Job job = *story.claim();
     Transaction unfinished(story.db);
-    store_result(story.db, job.id, job.attempt, Story::result(), at(10));
+    store_result(Autocommit(story.db), job.id, job.attempt, Story::result(), at(10));
     wait();
   });
   Database db = Database::open_writer(path);
@@ -55,5 +56,5 @@ TEST_CASE("an acknowledged result survives kill -9, and half a transaction leave
   CHECK(find_job(db, "half")->state == JobState::leased);
   CHECK(db.impl().ask("SELECT count(*) FROM run") == 6);
   const JobId half = find_job(db, "half")->id;
-  CHECK(store_result(db, half, 1, Story::result(), at(20)) == Accepted::stored);
+  CHECK(store_result(Autocommit(db), half, 1, Story::result(), at(20)) == Accepted::stored);
 }

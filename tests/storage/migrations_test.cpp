@@ -10,6 +10,7 @@
 
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
+#include "tests/support/autocommit.hpp"
 #include "tests/support/source_tree.hpp"
 
 using namespace nightjar;
@@ -49,7 +50,7 @@ TEST_CASE("a file of the first version is migrated and keeps what it holds") {
   CHECK(session->runs.size() == 6);
   CHECK(session->runs[2].samples.at("latency") == std::vector{2.5, 1.25, 1.25});
   CHECK(list_regressions(db, {}, {}).items.size() == 1);
-  set_note(db, "migrated", "yes");
+  set_note(Autocommit(db), "migrated", "yes");
   CHECK(get_note(db, "migrated") == "yes");
 }
 
@@ -143,7 +144,7 @@ TEST_CASE("what was said of sessions in a note is kept") {
   story.db.impl().execute("DROP TABLE session_check; PRAGMA user_version = 6");
   const std::string id = std::to_string(job.id.value);
   set_note(
-      story.db, "control/" + std::to_string(job.machine.value),
+      Autocommit(story.db), "control/" + std::to_string(job.machine.value),
       R"([{"job": )" + id +
           R"(, "control": 0.25, "usable": false}, {"job": 77, "control": 1, "usable": true}])");
   migrate(story.db.impl(), 7);
@@ -160,20 +161,20 @@ TEST_CASE("two machine classes that were reported as one issue become one regres
   Regression first = story.suspect();
   first.culprit = Culprit{{commit('c')}, .99, 1.25, 1.2, 1.3};
   first.fingerprint = "f1";
-  change_regression(story.db, first, {RegressionState::reported, at(30), "{}"});
+  change_regression(Autocommit(story.db), first, {RegressionState::reported, at(30), "{}"});
   const auto memory =
       find_series(story.db, story.workload.id, "peak_cpu_memory", story.machine.id, "cpu");
   Regression second = first;
-  second.machine = intern_machine(story.db, {{}, sha256('2'), {}}).id;
+  second.machine = intern_machine(Autocommit(story.db), {{}, sha256('2'), {}}).id;
   second.series = {{memory->id, 1.0, 1.2, 1.2, 1.1, 1.3}};
-  second = add_regression(story.db, second, {RegressionState::suspected, at(20), "{}"});
+  second = add_regression(Autocommit(story.db), second, {RegressionState::suspected, at(20), "{}"});
   second.fingerprint = "f1";
-  change_regression(story.db, second, {RegressionState::reported, at(31), "{}"});
+  change_regression(Autocommit(story.db), second, {RegressionState::reported, at(31), "{}"});
   OutboxMessage issue;
   issue.key = "regression:f1";
   issue.regression = first.id;
   issue.created_at = at(30);
-  add_message(story.db, issue);
+  add_message(Autocommit(story.db), issue);
   const std::string sql = migrations()[10].sql;
   const auto begin = sql.find("CREATE TEMP TABLE joined");
   REQUIRE(begin != std::string::npos);  // what comes before is in this file's schema already

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/storage/story.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::storage;
@@ -13,7 +14,7 @@ TEST_CASE("a night goes its way and stays found by its build") {
   Night waiting;
   waiting.trigger = NightTrigger::webhook;
   waiting.started_at = at(1);
-  waiting = add_night(story.db, waiting);
+  waiting = add_night(Autocommit(story.db), waiting);
   CHECK(open_nights(story.db).size() == 2);
   CHECK_FALSE(find_night(story.db, waiting.id)->build);
 
@@ -21,7 +22,7 @@ TEST_CASE("a night goes its way and stays found by its build") {
   done.state = NightState::done;
   done.reason = "all is well";
   done.finished_at = at(100);
-  update_night(story.db, done);
+  update_night(Autocommit(story.db), done);
   const auto open = open_nights(story.db);
   REQUIRE(open.size() == 1);
   CHECK(open[0].id == waiting.id);
@@ -40,18 +41,18 @@ TEST_CASE("a webhook delivery is used once") {
   Folder folder;
   {
     Story story(folder.path / "a.db");
-    CHECK(first_delivery(story.db, "d-1", at(0)));
-    CHECK_FALSE(first_delivery(story.db, "d-1", at(1)));
-    CHECK(first_delivery(story.db, "d-2", at(1)));
+    CHECK(remember_delivery(Autocommit(story.db), "d-1", at(0)));
+    CHECK_FALSE(remember_delivery(Autocommit(story.db), "d-1", at(1)));
+    CHECK(remember_delivery(Autocommit(story.db), "d-2", at(1)));
   }
   Database again = Database::open_writer(folder.path / "a.db");
-  CHECK_FALSE(first_delivery(again, "d-1", at(2)));
+  CHECK_FALSE(remember_delivery(Autocommit(again), "d-1", at(2)));
 }
 
 TEST_CASE("who started what is on record, newest first") {
   Story story;
-  add_audit(story.db, {0, at(1), "schedule", "start-night", "night/1"});
-  add_audit(story.db, {0, at(2), "token:ann", "start-night", "night/2"});
+  add_audit(Autocommit(story.db), {0, at(1), "schedule", "start-night", "night/1"});
+  add_audit(Autocommit(story.db), {0, at(2), "token:ann", "start-night", "night/2"});
   const auto page = list_audit(story.db, {1, std::nullopt});
   REQUIRE(page.items.size() == 1);
   CHECK(page.items[0].actor == "token:ann");
@@ -65,8 +66,8 @@ TEST_CASE("who started what is on record, newest first") {
 TEST_CASE("a note is what was last set") {
   Story story;
   CHECK_FALSE(get_note(story.db, "last-scheduled-date"));
-  set_note(story.db, "last-scheduled-date", "2026-08-19");
-  set_note(story.db, "last-scheduled-date", "2026-08-20");
+  set_note(Autocommit(story.db), "last-scheduled-date", "2026-08-19");
+  set_note(Autocommit(story.db), "last-scheduled-date", "2026-08-20");
   CHECK(get_note(story.db, "last-scheduled-date") == "2026-08-20");
 }
 
@@ -79,13 +80,13 @@ TEST_CASE("a night of which no job was claimed has not begun") {
   CHECK(unclaimed_night(story.db, story.bad.id));
   const Job job = *story.claim();
   CHECK_FALSE(unclaimed_night(story.db, story.bad.id));
-  release_job(story.db, job.id, 1);
+  release_job(Autocommit(story.db), job.id, 1);
   CHECK_FALSE(unclaimed_night(story.db, std::nullopt));
 
   CHECK_FALSE(waiting_night(story.db, NightTrigger::api));
   Night asked;
   asked.trigger = NightTrigger::api;
-  asked = add_night(story.db, asked);
+  asked = add_night(Autocommit(story.db), asked);
   CHECK(waiting_night(story.db, NightTrigger::api)->id == asked.id);
   CHECK_FALSE(waiting_night(story.db, NightTrigger::webhook));
 }
@@ -95,13 +96,13 @@ TEST_CASE("what a cancelled night found normal does not count") {
   story.measure("a");
   const SeriesId series = story.latency().id;
   const Night later = story.start_night(story.good.id);
-  set_level(story.db, {series, story.bad.id, story.night.id, 1.0, 5});
-  set_level(story.db, {series, story.good.id, later.id, 2.0, 5});
+  set_level(Autocommit(story.db), {series, story.bad.id, story.night.id, 1.0, 5});
+  set_level(Autocommit(story.db), {series, story.good.id, later.id, 2.0, 5});
   CHECK(levels_before(story.db, series, NightId{9}, 9).size() == 2);
   Night cancelled = later;
   cancelled.state = NightState::cancelled;
   cancelled.cancelled_by = "token:ann";
-  update_night(story.db, cancelled);
+  update_night(Autocommit(story.db), cancelled);
   const auto levels = levels_before(story.db, series, NightId{9}, 9);
   REQUIRE(levels.size() == 1);
   CHECK(levels[0].night == story.night.id);

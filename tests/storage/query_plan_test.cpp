@@ -2,6 +2,7 @@
 
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::storage;
@@ -20,33 +21,36 @@ void ask_everything(Story& story) {
   bisection.series = series;
   bisection.good = story.good.id;
   bisection.bad = story.bad.id;
-  bisection = add_bisection(db, bisection);
-  update_bisection(db, bisection);
-  change_regression(db, regression, {RegressionState::confirmed, at(30), "{}"});
-  update_regression(db, regression);
-  update_build(db, story.good);
-  update_night(db, story.night);
+  bisection = add_bisection(Autocommit(db), bisection);
+  update_bisection(Autocommit(db), bisection);
+  change_regression(Autocommit(db), regression, {RegressionState::confirmed, at(30), "{}"});
+  update_regression(Autocommit(db), regression);
+  update_build(Autocommit(db), story.good);
+  update_night(Autocommit(db), story.night);
 
   builds_in_state(db, BuildState::found), newest_proved(db, "cpu"), list_builds(db, {50, 9});
   find_build_of_commit(db, commit('a'), "cpu", BuildKind::overlay);
   find_machine(db, story.machine.id), find_runner(db, story.runner.id), all_runners(db);
-  touch_runner(db, story.runner.id, at(0)), find_workload(db, story.workload.id);
+  touch_runner(Autocommit(db), story.runner.id, at(0)), find_workload(db, story.workload.id);
   find_night(db, story.night.id), find_night_of_build(db, story.bad.id), open_nights(db);
   waiting_night(db, NightTrigger::api), unclaimed_night(db, story.bad.id), find_runner(db, "alpha");
-  return_jobs(db, story.runner.id), cancel_jobs_of_night(db, story.night.id, "x");
-  list_nights(db, {50, 9}), list_audit(db, {50, 9}), get_note(db, "a"), set_note(db, "a", "b");
+  return_jobs(Autocommit(db), story.runner.id),
+      cancel_jobs_of_night(Autocommit(db), story.night.id, "x");
+  list_nights(db, {50, 9}), list_audit(db, {50, 9}), get_note(db, "a"),
+      set_note(Autocommit(db), "a", "b");
   jobs_of_night(db, story.night.id, JobKind::screen), count_jobs(db),
       count_jobs_of_night(db, story.night.id);
   list_jobs(db, std::nullopt, {50, 9}), list_jobs(db, JobState::queued, {50, 9});
-  renew_lease(db, job, 1, at(0)), release_job(db, job, 1), expire_leases(db, at(0));
-  cancel_job(db, job, "x"), fail_job(db, job, 1, "x"), session_of(db, job);
+  renew_lease(Autocommit(db), job, 1, at(0)), release_job(Autocommit(db), job, 1),
+      expire_leases(Autocommit(db), at(0));
+  cancel_job(Autocommit(db), job, "x"), fail_job(Autocommit(db), job, 1, "x"), session_of(db, job);
   find_series(db, series), series_of_night(db, story.night.id), runs_of_job(db, series, job);
   runs_of_series(db, series, story.night.id, JobKind::screen), points_of_series(db, series, 9);
   list_series(db, {"latency", "**", story.machine.id}, {}), find_run(db, RunId{1});
   list_runs(db, {}, {50, 9}), list_runs(db, {job, {}, {}}, {50, 9});
   list_runs(db, {{}, story.good.id, {}}, {50, 9});
   list_runs(db, {{}, {}, story.workload.id}, {50, 9});
-  set_level(db, {series, story.bad.id, story.night.id, 1, 1});
+  set_level(Autocommit(db), {series, story.bad.id, story.night.id, 1, 1});
   levels_before(db, series, NightId{9}, 9);
   find_regression(db, "x"), find_regression(db, regression.id), changes_of(db, regression.id);
   regressions_in_state(db, RegressionState::blamed), regressions_of_night(db, story.night.id);
@@ -76,7 +80,7 @@ TEST_CASE("no statement reads a table from end to end") {
       if (sql.starts_with(verb)) asked.push_back(sql);
   CHECK(asked.size() > 70);
   for (const std::string& sql : asked) {
-    Statement plan(story.db, "EXPLAIN QUERY PLAN " + sql);
+    Statement plan(story.db.impl(), "EXPLAIN QUERY PLAN " + sql);
     while (plan.step()) {
       plan.skip(3);
       const auto detail = plan.next<std::string>();

@@ -8,6 +8,7 @@
 
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::storage;
@@ -19,11 +20,11 @@ TEST_CASE("a regression is kept with the evidence of each change of its state") 
   CHECK(regression.id);
   CHECK(regression.state == RegressionState::suspected);
   regression.updated_at = at(30);
-  change_regression(story.db, regression,
+  change_regression(Autocommit(story.db), regression,
                     {RegressionState::confirmed, at(30), R"({"rule":"confirm","ratio":1.25})"});
   regression.culprit = Culprit{{commit('a'), commit('b')}, 0.995, 1.25, 1.2, 1.3};
   regression.fingerprint = "nightjar:1";
-  change_regression(story.db, regression, {RegressionState::blamed, at(40), "{}"});
+  change_regression(Autocommit(story.db), regression, {RegressionState::blamed, at(40), "{}"});
 
   const Regression stored = *find_regression(story.db, regression.id);
   CHECK(stored.state == RegressionState::blamed);
@@ -58,25 +59,27 @@ TEST_CASE("a regression is kept with the evidence of each change of its state") 
 TEST_CASE("a regression that is suspected again is the one that is there") {
   Story story;
   const Regression first = story.suspect();
-  change_regression(story.db, first, {RegressionState::dismissed, at(30), "{}"});
+  change_regression(Autocommit(story.db), first, {RegressionState::dismissed, at(30), "{}"});
   Regression again = first;
   again.id = {};
   const Regression stored =
-      add_regression(story.db, again, {RegressionState::suspected, at(40), "{}"});
+      add_regression(Autocommit(story.db), again, {RegressionState::suspected, at(40), "{}"});
   CHECK(stored.id == first.id);
   CHECK(stored.state == RegressionState::dismissed);
   CHECK(changes_of(story.db, first.id).size() == 2);
   again.bad = story.good.id;
-  CHECK(add_regression(story.db, again, {RegressionState::suspected, at(40), "{}"}).id != first.id);
+  CHECK(
+      add_regression(Autocommit(story.db), again, {RegressionState::suspected, at(40), "{}"}).id !=
+      first.id);
 }
 
 TEST_CASE("a change and its evidence are written together or not at all") {
   Story story;
   Regression regression = story.suspect();
   regression.issue_url = "somewhere";
-  CHECK_THROWS_AS(
-      change_regression(story.db, regression, {RegressionState::confirmed, at(30), "no JSON"}),
-      Error);
+  CHECK_THROWS_AS(change_regression(Autocommit(story.db), regression,
+                                    {RegressionState::confirmed, at(30), "no JSON"}),
+                  Error);
   CHECK(find_regression(story.db, regression.id)->state == RegressionState::suspected);
   CHECK(find_regression(story.db, regression.id)->issue_url.empty());
   CHECK(changes_of(story.db, regression.id).size() == 1);
@@ -93,7 +96,7 @@ TEST_CASE("a regression is updated without a change of state") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();
   regression.series.push_back({memory.id, 0, 5, infinity, nan, infinity});
-  update_regression(story.db, regression);
+  update_regression(Autocommit(story.db), regression);
   const Regression stored = *find_regression(story.db, regression.id);
   CHECK(stored.state == RegressionState::suspected);
   CHECK(stored.issue_number == 17);
@@ -105,26 +108,28 @@ TEST_CASE("a regression is updated without a change of state") {
   CHECK_FALSE(stored.culprit);
   CHECK(changes_of(story.db, regression.id).size() == 1);
   regression.id = RegressionId{99};
-  CHECK_THROWS_WITH(update_regression(story.db, regression), Catch::Contains("no regression 99"));
+  CHECK_THROWS_WITH(update_regression(Autocommit(story.db), regression),
+                    Catch::Contains("no regression 99"));
 }
 
 TEST_CASE("a regression without a series is refused") {
   Story story;
-  CHECK_THROWS_AS(add_regression(story.db, {}, {RegressionState::suspected, at(0), "{}"}),
-                  std::invalid_argument);
+  CHECK_THROWS_AS(
+      add_regression(Autocommit(story.db), {}, {RegressionState::suspected, at(0), "{}"}),
+      std::invalid_argument);
 }
 
 TEST_CASE("a merged regression is not the one its fingerprint finds") {
   Story story;
   Regression first = story.suspect();
   first.fingerprint = "same";
-  update_regression(story.db, first);
+  update_regression(Autocommit(story.db), first);
   Regression second = first;
   second.bad = story.good.id;
-  second = add_regression(story.db, second, {RegressionState::suspected, at(30), "{}"});
+  second = add_regression(Autocommit(story.db), second, {RegressionState::suspected, at(30), "{}"});
   second.fingerprint = "same";
   second.merged_into = first.id;
-  change_regression(story.db, second, {RegressionState::merged, at(40), "{}"});
+  change_regression(Autocommit(story.db), second, {RegressionState::merged, at(40), "{}"});
   CHECK(find_regression(story.db, "same")->id == first.id);
   CHECK(find_regression(story.db, second.id)->merged_into == first.id);
 }
@@ -133,14 +138,15 @@ TEST_CASE("regressions are listed by each filter and by all at once") {
   Story story;
   Regression first = story.suspect();
   first.culprit = Culprit{{commit('a'), commit('b')}, 0.99, 1, 1, 1};
-  change_regression(story.db, first, {RegressionState::blamed, at(30), "{}"});
+  change_regression(Autocommit(story.db), first, {RegressionState::blamed, at(30), "{}"});
   Regression second = first;
   second.culprit.reset();
   second.bad = story.good.id;
   second.opened_at = at(500);
   second.series[0].series =
       find_series(story.db, story.workload.id, "peak_cpu_memory", story.machine.id, "cpu")->id;
-  second = add_regression(story.db, second, {RegressionState::suspected, at(500), "{}"});
+  second =
+      add_regression(Autocommit(story.db), second, {RegressionState::suspected, at(500), "{}"});
 
   const auto ids = [&](const RegressionFilter& filter) {
     std::vector<RegressionId> found;

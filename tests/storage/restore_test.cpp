@@ -9,6 +9,7 @@
 #include "storage/statement.hpp"
 #include "storage/trouble.hpp"
 #include "tests/storage/story.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::storage;
@@ -22,7 +23,7 @@ const Time tonight = *parse_rfc3339("2026-08-20T20:00:00Z");
 // A database that somebody wrote `note` into; its backup is `<path>.bak`.
 fs::path noted(const fs::path& path, const std::string& note) {
   Database db = Database::open_writer(path);
-  set_note(db, "note", note);
+  set_note(Autocommit(db), "note", note);
   db.backup(path.string() + ".bak");
   return path.string() + ".bak";
 }
@@ -38,7 +39,7 @@ void write_and_die(const fs::path& path, const std::string& note) {
   REQUIRE(child >= 0);
   if (child == 0) {
     Database db = Database::open_writer(path);
-    set_note(db, "note", note);
+    set_note(Autocommit(db), "note", note);
     ::raise(SIGKILL);
   }
   int status = 0;
@@ -194,11 +195,11 @@ TEST_CASE("a full disk is remembered until something can be written again") {
   Database db = Database::open_writer(folder.path / "a.db");
   db.impl().execute(
       ("PRAGMA max_page_count = " + std::to_string(db.impl().ask("PRAGMA page_count"))).c_str());
-  CHECK_THROWS_AS(set_note(db, "large", std::string(100'000, 'x')), Error);
+  CHECK_THROWS_AS(set_note(Autocommit(db), "large", std::string(100'000, 'x')), Error);
   REQUIRE(trouble_of(db));
   CHECK_FALSE(trouble_of(db)->damaged);
   CHECK_THAT(trouble_of(db)->what, Catch::Contains("free disk space"));
   db.impl().execute("PRAGMA max_page_count = 1000000");
-  set_note(db, "large", std::string(100'000, 'x'));
+  set_note(Autocommit(db), "large", std::string(100'000, 'x'));
   CHECK_FALSE(trouble_of(db));
 }

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/storage/story.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::storage;
@@ -10,8 +11,8 @@ using namespace nightjar::storage::test;
 
 TEST_CASE("a machine class is one row, whoever brings it") {
   Story story;
-  CHECK(intern_machine(story.db, {{}, sha256('1'), {}}).id == story.machine.id);
-  CHECK(intern_machine(story.db, {{}, sha256('2'), {}}).id != story.machine.id);
+  CHECK(intern_machine(Autocommit(story.db), {{}, sha256('1'), {}}).id == story.machine.id);
+  CHECK(intern_machine(Autocommit(story.db), {{}, sha256('2'), {}}).id != story.machine.id);
   CHECK(find_machine(story.db, story.machine.id)->facts.at("cpu_model") == "Z80");
   CHECK_FALSE(find_machine(story.db, MachineId{99}));
 }
@@ -24,13 +25,13 @@ TEST_CASE("a runner that registers again keeps its id and brings what is new") {
   again.workloads = {"a@1", "b@2"};
   again.version = "0.2.0";
   again.seen_at = at(50);
-  CHECK(register_runner(story.db, again).id == story.runner.id);
+  CHECK(register_runner(Autocommit(story.db), again).id == story.runner.id);
   const Runner stored = *find_runner(story.db, story.runner.id);
   CHECK(stored.labels == again.labels);
   CHECK(stored.workloads == again.workloads);
   CHECK(stored.version == "0.2.0");
   CHECK(stored.seen_at == at(50));
-  touch_runner(story.db, story.runner.id, at(60));
+  touch_runner(Autocommit(story.db), story.runner.id, at(60));
   CHECK(find_runner(story.db, story.runner.id)->seen_at == at(60));
 }
 
@@ -50,14 +51,14 @@ TEST_CASE("words that are no UTF-8 are stored all the same") {
   Runner odd = story.runner;
   odd.name = "odd";
   odd.labels = {{"note", "caf\xe9"}};
-  CHECK(register_runner(story.db, odd).labels.at("note") == "caf\xef\xbf\xbd");
+  CHECK(register_runner(Autocommit(story.db), odd).labels.at("note") == "caf\xef\xbf\xbd");
 }
 
 TEST_CASE("a workload of a new version is another workload") {
   Story story;
   const auto name = story.workload.name;
-  CHECK(intern_workload(story.db, name, 1).id == story.workload.id);
-  const Workload second = intern_workload(story.db, name, 2);
+  CHECK(intern_workload(Autocommit(story.db), name, 1).id == story.workload.id);
+  const Workload second = intern_workload(Autocommit(story.db), name, 2);
   CHECK(second.id != story.workload.id);
   CHECK(find_workload(story.db, second.id)->version == 2);
   CHECK(all_workloads(story.db).size() == 2);

@@ -2,7 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "storage/runs.hpp"
 #include "tests/storage/story.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::storage;
@@ -50,7 +52,7 @@ TEST_CASE("a night's series are those that its screen jobs measured") {
 TEST_CASE("a new version of a workload is another series") {
   Story story;
   story.measure("a");
-  story.workload = intern_workload(story.db, story.workload.name, 2);
+  story.workload = intern_workload(Autocommit(story.db), story.workload.name, 2);
   story.runner.workloads.push_back(story.workload.name.str() + "@2");
   story.measure("b");
   CHECK(list_series(story.db, {"latency", {}, {}}, {}).items.size() == 2);
@@ -78,12 +80,12 @@ TEST_CASE("a series' points are one a nightly, by date and version, of screen ru
   Story story;
   story.measure("first");                                // 19th and 20th
   story.measure("confirm", JobKind::confirm, 5.0, 5.0);  // no part of the points
-  story.good = add_build(story.db, nightly("2026-08-21", "2.10.0"));
-  story.bad = add_build(story.db, nightly("2026-08-21", "2.9.0"));
+  story.good = add_build(Autocommit(story.db), nightly("2026-08-21", "2.10.0"));
+  story.bad = add_build(Autocommit(story.db), nightly("2026-08-21", "2.9.0"));
   story.measure("second", JobKind::screen, 3.0, 4.0);
   story.bad.kind = BuildKind::ci;
   story.bad.date = "";
-  story.bad = add_build(story.db, story.bad);
+  story.bad = add_build(Autocommit(story.db), story.bad);
   story.measure("third", JobKind::screen, 3.5, 9.0);
   const auto points = points_of_series(story.db, story.latency().id, 10);
   REQUIRE(points.size() == 4);
@@ -119,11 +121,11 @@ TEST_CASE("a level is replaced for its build, and read newest night first") {
   story.measure("a");
   const SeriesId series = story.latency().id;
   const Night second = story.start_night(story.good.id), third = story.start_night(story.good.id);
-  set_level(story.db, {series, story.bad.id, story.night.id, 1.0, 5});
-  set_level(story.db, {series, story.good.id, second.id, 2.0, 5});
-  const Build next = add_build(story.db, nightly("2026-08-22"));
-  set_level(story.db, {series, next.id, third.id, 3.0, 5});
-  set_level(story.db, {series, next.id, third.id, 3.5, 10});
+  set_level(Autocommit(story.db), {series, story.bad.id, story.night.id, 1.0, 5});
+  set_level(Autocommit(story.db), {series, story.good.id, second.id, 2.0, 5});
+  const Build next = add_build(Autocommit(story.db), nightly("2026-08-22"));
+  set_level(Autocommit(story.db), {series, next.id, third.id, 3.0, 5});
+  set_level(Autocommit(story.db), {series, next.id, third.id, 3.5, 10});
   const auto all = levels_before(story.db, series, NightId{99}, 10);
   REQUIRE(all.size() == 3);
   CHECK(all[0].value == 3.5);

@@ -5,6 +5,7 @@
 
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::storage;
@@ -24,7 +25,7 @@ TEST_CASE("a result is stored with every raw sample and ends its job") {
 TEST_CASE("a result that is sent again is stored once") {
   Story story;
   const Job job = story.measure("a");
-  CHECK(store_result(story.db, job.id, job.attempt, Story::result(9, 9), at(20)) ==
+  CHECK(store_result(Autocommit(story.db), job.id, job.attempt, Story::result(9, 9), at(20)) ==
         Accepted::already_stored);
   CHECK(story.db.impl().ask("SELECT count(*) FROM run") == 6);
   CHECK(session_of(story.db, job.id)->runs[1].samples["latency"][1] == 1.0);
@@ -34,20 +35,21 @@ TEST_CASE("a result of an attempt that lost its lease to another is stale") {
   Story story;
   const JobId id = story.queue("a").id;
   story.claim(0);
-  expire_leases(story.db, at(100));
+  expire_leases(Autocommit(story.db), at(100));
   REQUIRE(story.claim(200)->attempt == 2);
-  CHECK(store_result(story.db, id, 1, Story::result(), at(210)) == Accepted::stale);
+  CHECK(store_result(Autocommit(story.db), id, 1, Story::result(), at(210)) == Accepted::stale);
   CHECK(story.db.impl().ask("SELECT count(*) FROM run") == 0);
-  CHECK(store_result(story.db, id, 2, Story::result(), at(220)) == Accepted::stored);
-  CHECK(store_result(story.db, id, 1, Story::result(), at(230)) == Accepted::already_stored);
+  CHECK(store_result(Autocommit(story.db), id, 2, Story::result(), at(220)) == Accepted::stored);
+  CHECK(store_result(Autocommit(story.db), id, 1, Story::result(), at(230)) ==
+        Accepted::already_stored);
 }
 
 TEST_CASE("a late result is welcome as long as nobody else has begun") {
   Story story;
   const JobId id = story.queue("a").id;
   story.claim(0);
-  expire_leases(story.db, at(100));
-  CHECK(store_result(story.db, id, 1, Story::result(), at(110)) == Accepted::stored);
+  expire_leases(Autocommit(story.db), at(100));
+  CHECK(store_result(Autocommit(story.db), id, 1, Story::result(), at(110)) == Accepted::stored);
   CHECK(find_job(story.db, id)->state == JobState::done);
   CHECK_FALSE(story.claim(120));
 }
@@ -55,10 +57,10 @@ TEST_CASE("a late result is welcome as long as nobody else has begun") {
 TEST_CASE("a result of a job that was cancelled or never claimed is stale") {
   Story story;
   const JobId id = story.queue("a").id;
-  CHECK(store_result(story.db, id, 0, Story::result(), at(1)) == Accepted::stale);
+  CHECK(store_result(Autocommit(story.db), id, 0, Story::result(), at(1)) == Accepted::stale);
   story.claim();
-  cancel_job(story.db, id, "no longer needed");
-  CHECK(store_result(story.db, id, 1, Story::result(), at(1)) == Accepted::stale);
+  cancel_job(Autocommit(story.db), id, "no longer needed");
+  CHECK(store_result(Autocommit(story.db), id, 1, Story::result(), at(1)) == Accepted::stale);
 }
 
 TEST_CASE("a result with a run that was not asked for is refused as a whole") {
@@ -68,9 +70,10 @@ TEST_CASE("a result with a run that was not asked for is refused as a whole") {
   for (const int order : {-1, 6, 0}) {
     SessionResult result = Story::result();
     result.runs[5].order = order;  // 0 comes twice then
-    CHECK_THROWS_AS(store_result(story.db, id, 1, result, at(1)), std::invalid_argument);
+    CHECK_THROWS_AS(store_result(Autocommit(story.db), id, 1, result, at(1)),
+                    std::invalid_argument);
   }
-  CHECK_THROWS_WITH(store_result(story.db, JobId{99}, 1, Story::result(), at(1)),
+  CHECK_THROWS_WITH(store_result(Autocommit(story.db), JobId{99}, 1, Story::result(), at(1)),
                     Catch::Contains("no job 99"));
   CHECK(story.db.impl().ask("SELECT count(*) FROM run") == 0);
   CHECK(find_job(story.db, id)->state == JobState::leased);
@@ -102,7 +105,7 @@ TEST_CASE("a run that measured nothing is kept with its reason, but has no value
   result.runs[1].reason = "signal 11";
   result.runs[2].samples.clear();
   result.runs.erase(result.runs.begin() + 3);
-  REQUIRE(store_result(story.db, job.id, 1, result, at(10)) == Accepted::stored);
+  REQUIRE(store_result(Autocommit(story.db), job.id, 1, result, at(10)) == Accepted::stored);
   const auto values = runs_of_job(story.db, story.latency().id, job.id);
   REQUIRE(values.size() == 1);
   CHECK(values[0].order == 4);
@@ -118,7 +121,7 @@ TEST_CASE("samples of a metric that nobody knows are kept without a series") {
   const Job job = *story.claim();
   SessionResult result = Story::result();
   result.runs[1].samples["throughput"] = {4.0};
-  store_result(story.db, job.id, 1, result, at(10));
+  store_result(Autocommit(story.db), job.id, 1, result, at(10));
   CHECK(session_of(story.db, job.id)->runs[1].samples.at("throughput") == std::vector{4.0});
   CHECK_FALSE(find_series(story.db, story.workload.id, "throughput", story.machine.id, "cpu"));
 }
@@ -128,12 +131,12 @@ TEST_CASE("an overlay's runs are in the series of its own variant") {
   Build overlay = nightly("2026-08-20", "2.15.0", "cu130");
   overlay.kind = BuildKind::overlay;
   overlay.base = story.good.id;
-  overlay.id = add_build(story.db, overlay).id;
+  overlay.id = add_build(Autocommit(story.db), overlay).id;
   JobSpec spec = story.spec(JobKind::bisect);
   spec.environments[1].build = overlay.id;
   story.queue("a", spec);
   const Job job = *story.claim();
-  store_result(story.db, job.id, 1, Story::result(), at(10));
+  store_result(Autocommit(story.db), job.id, 1, Story::result(), at(10));
   const auto cuda = find_series(story.db, story.workload.id, "latency", story.machine.id, "cu130");
   REQUIRE(cuda);
   CHECK(runs_of_job(story.db, cuda->id, job.id).size() == 2);
@@ -146,7 +149,7 @@ TEST_CASE("a job whose build is unknown cannot be stored, and says which") {
   spec.environments[1].build = BuildId{77};
   story.queue("a", spec);
   const Job job = *story.claim();
-  CHECK_THROWS_AS(store_result(story.db, job.id, 1, Story::result(), at(10)), Error);
+  CHECK_THROWS_AS(store_result(Autocommit(story.db), job.id, 1, Story::result(), at(10)), Error);
   CHECK(find_job(story.db, job.id)->state == JobState::leased);
 }
 
@@ -160,7 +163,7 @@ TEST_CASE("profiles of a job's runs are put together by build, and enter no seri
   }
   result.runs.front().profile.reset();
   result.runs.back().profile.reset();
-  REQUIRE(store_result(story.db, job.id, story.claim()->attempt, result, at(9)) ==
+  REQUIRE(store_result(Autocommit(story.db), job.id, story.claim()->attempt, result, at(9)) ==
           Accepted::stored);
   const auto profiles = profiles_of_job(story.db, job.id);
   REQUIRE(profiles.size() == 2);
@@ -174,8 +177,8 @@ TEST_CASE("the last checks of a machine class come oldest first") {
   for (const double control : {1.0, 2.0, 3.0}) {
     const Job job = story.measure("job" + std::to_string(control));
     CHECK_FALSE(find_check(story.db, job.id));
-    add_check(story.db, job, {control < 3, control < 3 ? "" : "off", control});
-    CHECK_THROWS_AS(add_check(story.db, job, {}), Error);
+    add_check(Autocommit(story.db), job, {control < 3, control < 3 ? "" : "off", control});
+    CHECK_THROWS_AS(add_check(Autocommit(story.db), job, {}), Error);
   }
   const auto checks = last_checks(story.db, story.machine.id, 2);
   REQUIRE(checks.size() == 2);

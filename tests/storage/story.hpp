@@ -5,12 +5,17 @@
 #include <filesystem>
 #include <unistd.h>
 
+#include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
+#include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
+#include "storage/runs.hpp"
 #include "storage/series.hpp"
+#include "storage/sessions.hpp"
+#include "tests/support/autocommit.hpp"
 
 namespace nightjar::storage::test {
 
@@ -61,31 +66,31 @@ struct Story {
 
   explicit Story(const std::filesystem::path& path = ":memory:")
       : db(Database::open_writer(path)),
-        machine(intern_machine(db, {{}, sha256('1'), {{"cpu_model", "Z80"}}})),
+        machine(intern_machine(Autocommit(db), {{}, sha256('1'), {{"cpu_model", "Z80"}}})),
         runner(enrol("alpha")),
-        good(add_build(db, nightly("2026-08-19"))),
-        bad(add_build(db, nightly("2026-08-20"))),
+        good(add_build(Autocommit(db), nightly("2026-08-19"))),
+        bad(add_build(Autocommit(db), nightly("2026-08-20"))),
         workload(add_workload("python/dlrm/eval/cpu/fp32/b4/eager")),
         night(start_night(bad.id)) {}
 
   Runner enrol(const std::string& name) {
-    return register_runner(db, {{},
-                                name,
-                                machine.id,
-                                {{"room", "lab"}},
-                                {"python/dlrm/eval/cpu/fp32/b4/eager@1"},
-                                "0.1.0",
-                                at(0)});
+    return register_runner(Autocommit(db), {{},
+                                            name,
+                                            machine.id,
+                                            {{"room", "lab"}},
+                                            {"python/dlrm/eval/cpu/fp32/b4/eager@1"},
+                                            "0.1.0",
+                                            at(0)});
   }
   Workload add_workload(const std::string& name) {
-    return intern_workload(db, *WorkloadName::parse(name), 1);
+    return intern_workload(Autocommit(db), *WorkloadName::parse(name), 1);
   }
   Night start_night(BuildId build) {
     Night started;
     started.state = NightState::measuring;
     started.build = build;
     started.started_at = at(0);
-    return add_night(db, started);
+    return add_night(Autocommit(db), started);
   }
 
   // Two runs a build between two control runs.
@@ -109,9 +114,11 @@ struct Story {
     job.spec = wanted;
     job.priority = priority;
     job.created_at = at(0);
-    return add_job(db, job);
+    return add_job(Autocommit(db), job);
   }
-  std::optional<Job> claim(int now = 0) { return claim_job(db, runner, at(now), at(now + 60)); }
+  std::optional<Job> claim(int now = 0) {
+    return claim_job(Autocommit(db), runner, at(now), at(now + 60));
+  }
 
   // Every run measured: the good build in `before` seconds, the bad one in `after`.
   static SessionResult result(double before = 1.0, double after = 1.25) {
@@ -141,7 +148,7 @@ struct Story {
               double after = 1.25) {
     queue(key, kind, 1000);
     const Job job = *claim();
-    store_result(db, job.id, job.attempt, result(before, after), at(10));
+    store_result(Autocommit(db), job.id, job.attempt, result(before, after), at(10));
     return *find_job(db, job.id);
   }
   Series latency() { return *find_series(db, workload.id, "latency", machine.id, "cpu"); }
@@ -155,7 +162,7 @@ struct Story {
     regression.bad = bad.id;
     regression.series = {{latency().id, 1.0, 1.25, 1.25, 1.2, 1.3}};
     regression.opened_at = regression.updated_at = at(20);
-    return add_regression(db, regression,
+    return add_regression(Autocommit(db), regression,
                           {RegressionState::suspected, at(20), R"({"rule":"screen"})"});
   }
 };

@@ -9,6 +9,7 @@
 #include "storage/jobs.hpp"
 #include "storage/model/run_value.hpp"
 #include "storage/runners.hpp"
+#include "storage/sessions.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -75,7 +76,9 @@ SessionCheck judge(Desk& desk, const Job& job) {
   for (const SessionCheck& check : storage::last_checks(desk.db, job.machine, 2 * kHistory))
     if (check.control > 0) history.add(check.control, check.usable);
   SessionCheck check = check_session(job.spec, *session, history.controls());
-  storage::add_check(desk.db, job, check);
+  storage::write(desk.db, [&](storage::Transaction& transaction) {
+    storage::add_check(transaction, job, check);
+  });
   return check;
 }
 
@@ -120,10 +123,13 @@ SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
 }
 
 Job queue_job(Desk& desk, Job job) {
+  storage::Transaction transaction(desk.db);
   for (Workload& workload : job.spec.workloads)
-    workload = storage::intern_workload(desk.db, workload.name, workload.version);
+    workload = storage::intern_workload(transaction, workload.name, workload.version);
   job.created_at = desk.clock.now();
-  return storage::add_job(desk.db, job);
+  job = storage::add_job(transaction, job);
+  transaction.commit();
+  return job;
 }
 
 Settled standing(storage::Database& db, const Job& asked) {

@@ -37,7 +37,9 @@ void move(Desk& desk, Night& night, NightState state, std::string reason = {}) {
   night.state = state;
   if (!reason.empty()) night.reason = std::move(reason);
   if (state == NightState::done) night.finished_at = desk.clock.now();
-  storage::update_night(desk.db, night);
+  storage::write(desk.db, [&](storage::Transaction& transaction) {
+    storage::update_night(transaction, night);
+  });
   announce(desk, night);
 }
 
@@ -50,7 +52,9 @@ std::vector<Job> jobs_asked(Desk& desk, const Night& night) {
 // By the noise of the workload's latency in the nights before.
 int runs_of(Desk& desk, MachineId machine, const std::string& name, int version) {
   const int usual = desk.config.night.runs;
-  const Workload workload = storage::intern_workload(desk.db, *WorkloadName::parse(name), version);
+  const Workload workload = storage::write(desk.db, [&](storage::Transaction& transaction) {
+    return storage::intern_workload(transaction, *WorkloadName::parse(name), version);
+  });
   const auto series =
       storage::find_series(desk.db, workload.id, "latency", machine, desk.config.source.variant);
   return series ? bisect::runs_a_night(noise_of(desk.db, *series).kind, usual) : usual;
@@ -159,7 +163,7 @@ bool start_scheduled_night(Desk& desk) {
   const auto due = parse_rfc3339(today + "T" + desk.config.night.at + ":00Z");
   if (!due || now < *due || storage::get_note(desk.db, "scheduled-night") == today) return false;
   storage::Transaction transaction(desk.db);
-  storage::set_note(desk.db, "scheduled-night", today);
+  storage::set_note(transaction, "scheduled-night", today);
   if (piles_up(desk)) {
     transaction.commit();
     return false;
@@ -167,9 +171,9 @@ bool start_scheduled_night(Desk& desk) {
   Night night;
   night.trigger = NightTrigger::schedule;
   night.started_at = now;
-  night = storage::add_night(desk.db, night);
+  night = storage::add_night(transaction, night);
   storage::add_audit(
-      desk.db, {0, now, "schedule", "start-night", "night/" + std::to_string(night.id.value)});
+      transaction, {0, now, "schedule", "start-night", "night/" + std::to_string(night.id.value)});
   transaction.commit();
   announce(desk, night);
   return true;
@@ -201,9 +205,9 @@ bool assign_builds(Desk& desk, bool surveyed) {
   night.state = NightState::measuring;
   night.build = newest->id;
   storage::Transaction transaction(desk.db);
-  night = storage::add_night(desk.db, night);
-  storage::add_audit(desk.db, {0, night.started_at, "build:" + newest->version, "start-night",
-                               "night/" + std::to_string(night.id.value)});
+  night = storage::add_night(transaction, night);
+  storage::add_audit(transaction, {0, night.started_at, "build:" + newest->version, "start-night",
+                                   "night/" + std::to_string(night.id.value)});
   transaction.commit();
   announce(desk, night);
   return true;

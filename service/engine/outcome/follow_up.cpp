@@ -9,6 +9,7 @@
 #include "storage/builds.hpp"
 #include "storage/marks.hpp"
 #include "storage/nights.hpp"
+#include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
 
@@ -122,7 +123,9 @@ bool queue(Desk& desk, const Regression& regression, const NightComment& comment
   message.kind = OutboxKind::comment;
   message.body = render_night_comment(comment) + "\n" + marker_of(message.key) + "\n";
   message.created_at = desk.clock.now();
-  storage::add_message(desk.db, message);
+  storage::write(desk.db, [&](storage::Transaction& transaction) {
+    storage::add_message(transaction, message);
+  });
   return true;
 }
 

@@ -12,15 +12,16 @@
 #include "service/engine/search/boundary_profiles.hpp"
 #include "service/engine/search/search_log.hpp"
 #include "service/engine/verdict/levels.hpp"
+#include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/calibration.hpp"
-#include "storage/jobs.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/model/run_value.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
+#include "storage/runs.hpp"
 #include "storage/series.hpp"
 
 namespace nightjar::service {

@@ -12,6 +12,7 @@
 #include "service/report/report.hpp"
 #include "storage/builds.hpp"
 #include "storage/nights.hpp"
+#include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
 
@@ -43,9 +44,9 @@ void queue_issue(Desk& desk, const Regression& regression) {
   message.body = issue.body;
   message.created_at = desk.clock.now();
   storage::Transaction transaction(desk.db);
-  storage::add_message(desk.db, message);
+  storage::add_message(transaction, message);
   storage::change_regression(
-      desk.db, regression,
+      transaction, regression,
       {RegressionState::reported, desk.clock.now(), nlohmann::json{{"title", issue.title}}.dump()});
   transaction.commit();
   announce(desk, regression, RegressionState::reported);
@@ -103,9 +104,9 @@ void close(Desk& desk, const Regression& regression) {
   message.kind = OutboxKind::close_issue;
   message.created_at = desk.clock.now();
   storage::Transaction transaction(desk.db);
-  storage::add_message(desk.db, message);
+  storage::add_message(transaction, message);
   storage::change_regression(
-      desk.db, regression,
+      transaction, regression,
       {RegressionState::recovered, desk.clock.now(),
        evidence::of_reason("every affected series has been back at its level for " +
                            std::to_string(desk.config.report.recovered_nights) + " nights")});

@@ -12,6 +12,7 @@
 #include "service/engine/search/commit_builds.hpp"
 #include "service/engine/search/search_jobs.hpp"
 #include "service/engine/search/search_log.hpp"
+#include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
@@ -72,10 +73,10 @@ std::vector<int> built_commits(Desk& desk, const Bisection& bisection) {
   return built;
 }
 
-void end(Desk& desk, Bisection bisection, BisectionState state) {
+void end(storage::Transaction& transaction, Time now, Bisection bisection, BisectionState state) {
   bisection.state = state;
-  bisection.finished_at = desk.clock.now();
-  storage::update_bisection(desk.db, bisection);
+  bisection.finished_at = now;
+  storage::update_bisection(transaction, bisection);
 }
 
 // The answer, the search's end and the regression's change of state are one transaction.
@@ -86,14 +87,15 @@ void conclude(Desk& desk, const Bisection& bisection, const Regression& regressi
   const bool blames =
       answer.outcome == Outcome::culprit || answer.outcome == Outcome::several_small;
   if (blames) {
-    end(desk, bisection, BisectionState::culprit);
-    blame(desk, regression, bisection, answer, evidence);
+    end(transaction, desk.clock.now(), bisection, BisectionState::culprit);
+    blame(desk, transaction, regression, bisection, answer, evidence);
   } else {
     // What is below the threshold is real: a new level begins, and the next nights do not ask
     // again.
     const bool gone = answer.outcome == Outcome::not_reproduced;
-    end(desk, bisection, gone ? BisectionState::not_reproduced : BisectionState::inconclusive);
-    storage::change_regression(desk.db, regression,
+    end(transaction, desk.clock.now(), bisection,
+        gone ? BisectionState::not_reproduced : BisectionState::inconclusive);
+    storage::change_regression(transaction, regression,
                                {gone ? RegressionState::dismissed : RegressionState::inconclusive,
                                 desk.clock.now(), evidence});
   }
@@ -118,8 +120,10 @@ bool advance(Desk& desk, Bisection bisection) {
   bisection.runs = static_cast<int>(gathered.log.runs.size());
   bisection.sessions = gathered.sessions;
   bisection.spent_seconds = gathered.seconds;
-  for (const Untestable& commit : gathered.newly_untestable)
-    storage::add_untestable(desk.db, bisection.id, commit);
+  storage::write(desk.db, [&](storage::Transaction& transaction) {
+    for (const Untestable& commit : gathered.newly_untestable)
+      storage::add_untestable(transaction, bisection.id, commit);
+  });
   if (gathered.barren >= kBarrenSessions) {
     give_up(desk, bisection, *regression,
             "three sessions in a row gave no measurement; the last: " + gathered.last_failure);
@@ -145,7 +149,9 @@ bool advance(Desk& desk, Bisection bisection) {
   const bisect::NextStep next = bisect::next_step(gathered.log, policy);
   bisection.posterior = evidence::posterior_json(next.belief, bisection.commits);
   bisection.expected_runs = next.belief.expected_runs;
-  storage::update_bisection(desk.db, bisection);
+  storage::write(desk.db, [&](storage::Transaction& transaction) {
+    storage::update_bisection(transaction, bisection);
+  });
   if (const auto* answer = std::get_if<bisect::Answer>(&next.step)) {
     conclude(desk, bisection, *regression, *answer,
              evidence::of_search(*answer, next.belief,
@@ -164,12 +170,14 @@ void open_search(Desk& desk, const Regression& regression) {
   if (good && bad && good->commit && bad->commit)
     range = desk.graph.range(*good->commit, *bad->commit);
   if (!range || range->empty()) {
-    storage::change_regression(
-        desk.db, regression,
-        {RegressionState::inconclusive, desk.clock.now(),
-         evidence::of_reason(
-             "the builds' commits do not follow one another on the main branch: the cause "
-             "may lie in what they were built with")});
+    storage::write(desk.db, [&](storage::Transaction& transaction) {
+      storage::change_regression(
+          transaction, regression,
+          {RegressionState::inconclusive, desk.clock.now(),
+           evidence::of_reason(
+               "the builds' commits do not follow one another on the main branch: the cause "
+               "may lie in what they were built with")});
+    });
     return;
   }
   Bisection bisection;
@@ -182,9 +190,9 @@ void open_search(Desk& desk, const Regression& regression) {
   bisection.posterior = "[]";
   bisection.started_at = desk.clock.now();
   storage::Transaction transaction(desk.db);
-  bisection = storage::add_bisection(desk.db, bisection);
+  bisection = storage::add_bisection(transaction, bisection);
   storage::change_regression(
-      desk.db, regression,
+      transaction, regression,
       {RegressionState::bisecting, desk.clock.now(),
        evidence::of_reason("searching " + std::to_string(range->size()) + " commits")});
   transaction.commit();

@@ -9,6 +9,7 @@
 #include "service/report/report.hpp"
 #include "storage/builds.hpp"
 #include "storage/nights.hpp"
+#include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
 
@@ -32,7 +33,8 @@ void announce(Desk& desk, const Regression& regression, RegressionState state) {
 }
 
 // A reported issue hears of the further series; an unreported one will name them itself.
-void tell(Desk& desk, const Regression& known, const Regression& joining) {
+void tell(Desk& desk, storage::Transaction& transaction, const Regression& known,
+          const Regression& joining) {
   if (known.state != RegressionState::reported) return;
   const auto build = storage::find_build(desk.db, joining.bad);
   const auto night = storage::find_night(desk.db, joining.night);
@@ -50,12 +52,13 @@ void tell(Desk& desk, const Regression& known, const Regression& joining) {
   message.kind = OutboxKind::comment;
   message.body = render_night_comment(comment) + "\n" + marker_of(message.key) + "\n";
   message.created_at = desk.clock.now();
-  storage::add_message(desk.db, message);
+  storage::add_message(transaction, message);
 }
 
 // True if another regression has this cause, on whatever machine class; `regression` is merged into
 // it then. One that had recovered is open again: its issue is the only one that this cause has.
-bool merge(Desk& desk, Regression regression, const std::string& evidence) {
+bool merge(Desk& desk, storage::Transaction& transaction, Regression regression,
+           const std::string& evidence) {
   auto known = storage::find_regression(desk.db, regression.fingerprint);
   if (!known || known->id == regression.id) return false;
   using enum RegressionState;
@@ -68,54 +71,55 @@ bool merge(Desk& desk, Regression regression, const std::string& evidence) {
   if (known->state == recovered) {
     known->state = reported;
     storage::change_regression(
-        desk.db, *known,
+        transaction, *known,
         {reported, desk.clock.now(),
          evidence::of_reason("shown again by regression " + std::to_string(regression.id.value))});
     announce(desk, *known, reported);
   } else {
-    storage::update_regression(desk.db, *known);
+    storage::update_regression(transaction, *known);
   }
-  tell(desk, *known, regression);
+  tell(desk, transaction, *known, regression);
   regression.merged_into = known->id;
   regression.fingerprint.clear();
-  storage::change_regression(desk.db, regression,
+  storage::change_regression(transaction, regression,
                              {RegressionState::merged, desk.clock.now(), evidence});
   announce(desk, regression, RegressionState::merged);
   return true;
 }
 
-void name(Desk& desk, Regression regression, const Culprit& culprit, const std::string& evidence) {
+void name(Desk& desk, storage::Transaction& transaction, Regression regression,
+          const Culprit& culprit, const std::string& evidence) {
   regression.culprit = culprit;
   regression.fingerprint = fingerprint_of(desk.config.repository.url, culprit.commits);
-  if (merge(desk, regression, evidence)) return;
-  storage::change_regression(desk.db, regression,
+  if (merge(desk, transaction, regression, evidence)) return;
+  storage::change_regression(transaction, regression,
                              {RegressionState::blamed, desk.clock.now(), evidence});
   announce(desk, regression, RegressionState::blamed);
 }
 
 }  // namespace
 
-void blame(Desk& desk, const Regression& regression, const Bisection& bisection,
-           const bisect::Answer& answer, const std::string& evidence) {
+void blame(Desk& desk, storage::Transaction& transaction, const Regression& regression,
+           const Bisection& bisection, const bisect::Answer& answer, const std::string& evidence) {
   if (answer.outcome == bisect::SearchOutcome::several_small) {
-    name(desk, regression, together(answer.culprits, bisection), evidence);
+    name(desk, transaction, regression, together(answer.culprits, bisection), evidence);
     return;
   }
   int part = 0;
   for (const bisect::NamedStep& step : answer.culprits) {
     if (part == 0) {
-      name(desk, regression, culprit_of(step, bisection), evidence);
+      name(desk, transaction, regression, culprit_of(step, bisection), evidence);
     } else {
       Regression further = regression;
       further.id = {};
       further.part = part;
       further.opened_at = desk.clock.now();
       further = storage::add_regression(
-          desk.db, further,
+          transaction, further,
           {RegressionState::bisecting, desk.clock.now(),
            evidence::of_reason("a further culprit of the search for regression " +
                                std::to_string(regression.id.value))});
-      name(desk, further, culprit_of(step, bisection), evidence);
+      name(desk, transaction, further, culprit_of(step, bisection), evidence);
     }
     ++part;
   }

@@ -5,9 +5,10 @@
 #include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/jobs/sessions.hpp"
 #include "service/engine/search/commit_builds.hpp"
+#include "storage/bisections.hpp"
 #include "storage/jobs.hpp"
-#include "storage/regressions.hpp"
 #include "storage/series.hpp"
+#include "storage/sessions.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -77,7 +78,9 @@ bool boundary_is_profiled(Desk& desk, const Regression& regression) {
   }
   if (job->state != JobState::queued && job->state != JobState::leased) return true;
   if (desk.clock.now() - job->created_at < kPatience) return false;
-  storage::cancel_job(desk.db, job->id, "the report did not wait for profiles any longer");
+  storage::write(desk.db, [&](storage::Transaction& transaction) {
+    storage::cancel_job(transaction, job->id, "the report did not wait for profiles any longer");
+  });
   return true;
 }
 

@@ -42,7 +42,10 @@ std::variant<CommitBuild, NoBuild> build_of_commit(Desk& desk, const Bisection& 
   if (const auto* none = std::get_if<NoOverlay>(&plan)) return NoBuild{none->reason};
   const Build made =
       make_overlay(desk.graph, std::get<OverlayPlan>(plan), desk.artifacts, desk.clock);
-  return with_environment(desk, known ? *known : storage::add_build(desk.db, made));
+  if (known) return with_environment(desk, *known);
+  return with_environment(desk, storage::write(desk.db, [&](storage::Transaction& transaction) {
+                            return storage::add_build(transaction, made);
+                          }));
 }
 
 }  // namespace nightjar::service

@@ -7,9 +7,9 @@
 #include "service/engine/jobs/sessions.hpp"
 #include "service/engine/search/commit_builds.hpp"
 #include "service/engine/verdict/levels.hpp"
+#include "storage/bisections.hpp"
 #include "storage/jobs.hpp"
 #include "storage/model/metric.hpp"
-#include "storage/regressions.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -25,7 +25,9 @@ std::optional<std::vector<EnvironmentSpec>> environments_for(Desk& desk, const B
   for (const int commit : distinct) {
     const auto made = build_of_commit(desk, bisection, commit);
     if (const auto* none = std::get_if<NoBuild>(&made)) {
-      storage::add_untestable(desk.db, bisection.id, {commit, none->reason});
+      storage::write(desk.db, [&](storage::Transaction& transaction) {
+        storage::add_untestable(transaction, bisection.id, {commit, none->reason});
+      });
       return std::nullopt;
     }
     environments.push_back(std::get<CommitBuild>(made).environment);
@@ -76,7 +78,7 @@ void queue_step(Desk& desk, const Bisection& bisection, const Regression& regres
     job.priority = kPriority;
     job.affinity = affinity;
     job.spec = std::move(spec);
-    storage::add_bisection_job(desk.db, bisection.id,
+    storage::add_bisection_job(transaction, bisection.id,
                                {queue_job(desk, std::move(job)).id, session});
   };
   if (goes_on)

@@ -6,12 +6,14 @@
 
 #include "service/engine/jobs/sessions.hpp"
 #include "service/engine/verdict/confirmations.hpp"
+#include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/model/run_value.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
+#include "storage/sessions.hpp"
 
 namespace nightjar::service {
 namespace {

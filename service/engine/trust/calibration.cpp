@@ -14,6 +14,7 @@
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/series.hpp"
+#include "storage/sessions.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -125,7 +126,9 @@ bool judge(Desk& desk, const Job& asked, const Job* measured) {
     found.low = said.change.low;
     found.high = said.change.high;
   }
-  storage::add_calibration(desk.db, found);
+  storage::write(desk.db, [&](storage::Transaction& transaction) {
+    storage::add_calibration(transaction, found);
+  });
   return true;
 }
 
@@ -151,8 +154,10 @@ void plan_calibration(Desk& desk, const Night& night, const std::vector<Job>& us
       saved -= cost;
       ++number;
     }
-    storage::set_note(desk.db, note,
-                      json{{"saved", std::min(saved, kSpare * cost)}, {"number", number}}.dump());
+    storage::write(desk.db, [&](storage::Transaction& transaction) {
+      storage::set_note(transaction, note,
+                        json{{"saved", std::min(saved, kSpare * cost)}, {"number", number}}.dump());
+    });
   }
 }
 

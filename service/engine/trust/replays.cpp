@@ -31,7 +31,7 @@ json candidates(Desk& desk, const Night& night) {
   return ids;
 }
 
-void replay_series(Desk& desk, const Night& night, SeriesId id) {
+void replay_series(Desk& desk, storage::Transaction& transaction, const Night& night, SeriesId id) {
   const auto builds = runs_by_build(desk.db, id, kBuilds);
   if (!bisect::can_replay(builds)) return;
   bisect::ReplayOptions options;
@@ -43,7 +43,7 @@ void replay_series(Desk& desk, const Night& night, SeriesId id) {
   if (const auto series = storage::find_series(desk.db, id))
     policy.threshold = search_threshold(desk, *series);
   const bisect::Replay found = bisect::replay(builds, options, policy);
-  storage::add_replay(desk.db,
+  storage::add_replay(transaction,
                       {night.id, id, options.planted, found.outcome, found.runs, desk.clock.now()});
 }
 
@@ -63,10 +63,10 @@ void replay_one(Desk& desk) {
   storage::Transaction transaction(desk.db);
   json& left = state["left"];
   if (!left.empty()) {
-    replay_series(desk, night, SeriesId{left.front().get<std::int64_t>()});
+    replay_series(desk, transaction, night, SeriesId{left.front().get<std::int64_t>()});
     left.erase(left.begin());
   }
-  storage::set_note(desk.db, kNote, state.dump());
+  storage::set_note(transaction, kNote, state.dump());
   transaction.commit();
 }
 

@@ -15,6 +15,7 @@
 #include "storage/marks.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
+#include "storage/sessions.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -66,18 +67,18 @@ bool is_creep(Desk& desk, const Regression& regression) {
 }
 
 // Builds weeks apart do not differ side by side: the machine crept. The series begins anew.
-void mark_creep(Desk& desk, const Regression& regression) {
-  const auto series = storage::find_series(desk.db, regression.series.front().series);
+void mark_creep(storage::Transaction& transaction, const Regression& regression, Time now) {
+  const auto series = storage::find_series(transaction, regression.series.front().series);
   if (!series) return;
   storage::Mark mark;
-  mark.at = desk.clock.now();
+  mark.at = now;
   mark.actor = "nightjar";
   mark.after_night = NightId{regression.night.value - 1};
   mark.machine = series->machine;
   mark.workload = series->workload_name.str();
   mark.metric = series->metric;
   mark.reason = "it crept over weeks, and the builds do not differ side by side: the machine did";
-  storage::add_mark(desk.db, mark);
+  storage::add_mark(transaction, mark);
 }
 
 // `now`: the level that was measured side by side, if that said that the builds do not differ.
@@ -86,18 +87,21 @@ void dismiss(Desk& desk, const Regression& regression, const std::string& why,
              std::optional<double> now = {}) {
   const bool creep = is_creep(desk, regression);
   storage::Transaction transaction(desk.db);
-  storage::change_regression(desk.db, regression,
+  storage::change_regression(transaction, regression,
                              {RegressionState::dismissed, desk.clock.now(), why});
-  if (creep) mark_creep(desk, regression);
+  if (creep) mark_creep(transaction, regression, desk.clock.now());
   const AffectedSeries& lead = regression.series.front();
   if (creep && !now) now = lead.after;
-  if (now) storage::set_level(desk.db, {lead.series, regression.bad, regression.night, *now, 0});
+  if (now)
+    storage::set_level(transaction, {lead.series, regression.bad, regression.night, *now, 0});
   transaction.commit();
   announce(desk, regression, RegressionState::dismissed);
 }
 
 void cut_short(Desk& desk, const Regression& regression, const std::string& reason) {
-  leave_unconfirmed(desk.db, regression, desk.clock.now(), reason);
+  storage::write(desk.db, [&](storage::Transaction& transaction) {
+    leave_unconfirmed(transaction, regression, desk.clock.now(), reason);
+  });
   announce(desk, regression, RegressionState::unconfirmed);
   spdlog::warn("could not be confirmed regression={} unfinished={} reason=\"{}\"",
                regression.id.value, regression.unfinished + 1, reason);
@@ -130,10 +134,10 @@ void accept(Desk& desk, Regression regression, const bisect::Confirmation& confi
   lead.low = confirmation.change.low;
   lead.high = confirmation.change.high;
   storage::Transaction transaction(desk.db);
-  storage::change_regression(desk.db, regression,
+  storage::change_regression(transaction, regression,
                              {RegressionState::confirmed, desk.clock.now(), why});
-  storage::set_level(desk.db, {lead.series, regression.bad, regression.night, lead.after,
-                               static_cast<int>(bad.values.size())});
+  storage::set_level(transaction, {lead.series, regression.bad, regression.night, lead.after,
+                                   static_cast<int>(bad.values.size())});
   transaction.commit();
   announce(desk, regression, RegressionState::confirmed);
 }
@@ -217,12 +221,12 @@ bool awaits_confirmation(const Regression& regression) {
          regression.unfinished < kMostUnfinished;
 }
 
-void leave_unconfirmed(storage::Database& db, Regression regression, Time now,
+void leave_unconfirmed(storage::Transaction& transaction, Regression regression, Time now,
                        const std::string& reason) {
   ++regression.unfinished;
   const bool goes_on = regression.unfinished < kMostUnfinished;
   storage::change_regression(
-      db, regression,
+      transaction, regression,
       {RegressionState::unconfirmed, now,
        evidence::of_reason("could not be confirmed: " + reason +
                            (goes_on
@@ -235,10 +239,12 @@ void resume_confirmations(Desk& desk, const Night& night, const std::set<Machine
        storage::regressions_in_state(desk.db, RegressionState::unconfirmed)) {
     const bool later = regression.night < night.id && machines.count(regression.machine) != 0;
     if (!later || !awaits_confirmation(regression)) continue;
-    storage::change_regression(
-        desk.db, regression,
-        {RegressionState::suspected, desk.clock.now(),
-         evidence::of_reason("taken up again with night " + std::to_string(night.id.value))});
+    storage::write(desk.db, [&](storage::Transaction& transaction) {
+      storage::change_regression(
+          transaction, regression,
+          {RegressionState::suspected, desk.clock.now(),
+           evidence::of_reason("taken up again with night " + std::to_string(night.id.value))});
+    });
     announce(desk, regression, RegressionState::suspected);
   }
 }

@@ -20,7 +20,7 @@ bool advance_confirmations(Desk& desk);
 // `unconfirmed`, makes no level, and is confirmed anew with the next night. After three times it is
 // left to a person.
 bool awaits_confirmation(const Regression& regression);
-void leave_unconfirmed(storage::Database& db, Regression regression, Time now,
+void leave_unconfirmed(storage::Transaction& transaction, Regression regression, Time now,
                        const std::string& reason);
 // In the caller's transaction: `night` has measured on these machine classes.
 void resume_confirmations(Desk& desk, const Night& night, const std::set<MachineId>& machines);

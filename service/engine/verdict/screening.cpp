@@ -25,14 +25,20 @@ void suspect(Desk& desk, const Night& night, const Seen& seen, BuildId good, dou
   const double ratio = after / before;
   regression.series = {{seen.series.id, before, after, ratio, ratio, ratio}};
   regression.opened_at = regression.updated_at = desk.clock.now();
-  storage::add_regression(desk.db, regression, {RegressionState::suspected, desk.clock.now(), why});
+  storage::write(desk.db, [&](storage::Transaction& transaction) {
+    storage::add_regression(transaction, regression,
+                            {RegressionState::suspected, desk.clock.now(), why});
+  });
 }
 
 void record_improvement(Desk& desk, const Night& night, const Seen& seen) {
   const double larger = std::abs(std::log(seen.screen.level / seen.screen.reference));
   if (larger < std::log1p(seen.policy.threshold)) return;
-  storage::add_improvement(desk.db, {0, night.id, seen.series.id, *night.build,
-                                     seen.screen.reference, seen.screen.level, desk.clock.now()});
+  storage::write(desk.db, [&](storage::Transaction& transaction) {
+    storage::add_improvement(transaction,
+                             {0, night.id, seen.series.id, *night.build, seen.screen.reference,
+                              seen.screen.level, desk.clock.now()});
+  });
 }
 
 // The slow path. True if a creep was found and its regression opened.
@@ -116,7 +122,8 @@ void release_held(Desk& desk, const Night& night, const std::vector<Job>& usable
     mark.metric = group.second;
     mark.reason =
         "most series moved together, and the builds do not differ side by side: the machine did";
-    storage::add_mark(desk.db, mark);
+    storage::write(
+        desk.db, [&](storage::Transaction& transaction) { storage::add_mark(transaction, mark); });
     for (const Seen& seen : all) accept_level(desk, night, seen);
   }
 }

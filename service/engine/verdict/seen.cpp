@@ -53,8 +53,10 @@ std::map<Group, std::vector<Seen>> look(Desk& desk, const Night& night,
 
 void accept_level(Desk& desk, const Night& night, const Seen& seen) {
   if (seen.suspicious) return;
-  storage::set_level(desk.db, {seen.series.id, *night.build, night.id, seen.screen.level,
-                               static_cast<int>(seen.tonight.values.size())});
+  storage::write(desk.db, [&](storage::Transaction& transaction) {
+    storage::set_level(transaction, {seen.series.id, *night.build, night.id, seen.screen.level,
+                                     static_cast<int>(seen.tonight.values.size())});
+  });
 }
 
 std::vector<const Seen*> moved_together(const std::vector<Seen>& all) {

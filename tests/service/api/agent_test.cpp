@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "tests/service/api/day.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service::api;
@@ -26,7 +27,7 @@ struct Shop {
     world.on_writer([&] {
       day.good = add_nightly(world, 1, "2026-08-19");
       day.bad = add_nightly(world, 2, "2026-08-20");
-      day.workload = storage::intern_workload(world.db, day.workload.name, 1);
+      day.workload = storage::intern_workload(storage::Autocommit(world.db), day.workload.name, 1);
       day.night = add_night(world, day.bad, NightState::measuring);
     });
     const auto reply = world.post("/api/v1/agent/register", registration());

@@ -5,6 +5,7 @@
 #include "storage/calibration.hpp"
 #include "storage/marks.hpp"
 #include "tests/service/api/world.hpp"
+#include "tests/support/autocommit.hpp"
 
 namespace nightjar::service::api {
 
@@ -56,7 +57,7 @@ inline Job queue(World& world, const Day& day, const Night& night, JobSpec spec,
   job.machine = day.runner.machine;
   job.spec = std::move(spec);
   job.created_at = evening;
-  return storage::add_job(world.db, job);
+  return storage::add_job(storage::Autocommit(world.db), job);
 }
 
 // Queued, claimed and measured: the builds took so many seconds.
@@ -64,8 +65,8 @@ inline Job measure(World& world, const Day& day, const Night& night, JobKind kin
                    const std::vector<Build>& builds, const std::vector<double>& seconds) {
   const auto key = std::string(name_of(kind)) + std::to_string(night.id.value);
   const Job queued = queue(world, day, night, job_spec(day, kind, builds), key);
-  const auto job =
-      storage::claim_job(world.db, day.runner, evening, evening + std::chrono::hours(1));
+  const auto job = storage::claim_job(storage::Autocommit(world.db), day.runner, evening,
+                                      evening + std::chrono::hours(1));
   REQUIRE(job);
   REQUIRE(job->id == queued.id);
   SessionResult session;
@@ -75,9 +76,9 @@ inline Job measure(World& world, const Day& day, const Night& night, JobKind kin
       session.runs.push_back(
           run_result(static_cast<int>(1 + i * 3) + run, seconds[i] * (1 + .001 * run)));
   session.packages["python"] = "3.11.7";
-  REQUIRE(storage::store_result(world.db, job->id, 1, session, evening) ==
+  REQUIRE(storage::store_result(storage::Autocommit(world.db), job->id, 1, session, evening) ==
           storage::Accepted::stored);
-  storage::add_check(world.db, *job, {true, "", .1});
+  storage::add_check(storage::Autocommit(world.db), *job, {true, "", .1});
   return *storage::find_job(world.db, job->id);
 }
 
@@ -91,7 +92,7 @@ inline Build add_nightly(World& world, int number, const std::string& date) {
   build.sha256 = web::sha256(build.version);
   build.state = BuildState::proved;
   build.found_at = evening;
-  return storage::add_build(world.db, build);
+  return storage::add_build(storage::Autocommit(world.db), build);
 }
 
 inline Night add_night(World& world, const Build& build, NightState state) {
@@ -99,7 +100,7 @@ inline Night add_night(World& world, const Build& build, NightState state) {
   night.build = build.id;
   night.state = state;
   night.started_at = evening;
-  return storage::add_night(world.db, night);
+  return storage::add_night(storage::Autocommit(world.db), night);
 }
 
 inline void add_search(World& world, Day& day) {
@@ -111,11 +112,11 @@ inline void add_search(World& world, Day& day) {
   made.series = {{day.series, 1.0, 1.2, 1.2, 1.15, 1.25}};
   made.opened_at = made.updated_at = evening;
   day.regression = storage::add_regression(
-      world.db, made,
+      storage::Autocommit(world.db), made,
       {RegressionState::suspected, evening, R"({"rule": "screened", "tonight_runs": [2]})"});
   day.regression.culprit = Culprit{{commit(2)}, .995, 1.2, 1.15, 1.25};
   day.regression.fingerprint = "f1";
-  storage::change_regression(world.db, day.regression,
+  storage::change_regression(storage::Autocommit(world.db), day.regression,
                              {RegressionState::blamed, evening, R"({"rule": "searched"})"});
   Bisection search;
   search.regression = day.regression.id;
@@ -126,20 +127,20 @@ inline void add_search(World& world, Day& day) {
   search.bad = day.bad.id;
   search.posterior = R"([{"commits": [")" + commit(2).str() + R"("], "probability": 0.9}])";
   search.started_at = evening;
-  day.bisection = storage::add_bisection(world.db, search);
+  day.bisection = storage::add_bisection(storage::Autocommit(world.db), search);
   const Job job = measure(world, day, day.night, JobKind::bisect, {day.good, day.bad}, {1, 1.2});
-  storage::add_bisection_job(world.db, day.bisection.id, {job.id, 0});
-  storage::add_untestable(world.db, day.bisection.id, {1, "does not import"});
+  storage::add_bisection_job(storage::Autocommit(world.db), day.bisection.id, {job.id, 0});
+  storage::add_untestable(storage::Autocommit(world.db), day.bisection.id, {1, "does not import"});
   day.bisection.runs = 6;
   day.bisection.sessions = 1;
-  storage::update_bisection(world.db, day.bisection);
+  storage::update_bisection(storage::Autocommit(world.db), day.bisection);
   OutboxMessage message;
   message.key = "open:f1";
   message.regression = day.regression.id;
   message.title = "resnet18 is 20 % slower";
   message.body = "It is.";
   message.created_at = evening;
-  storage::add_message(world.db, message);
+  storage::add_message(storage::Autocommit(world.db), message);
 }
 
 // Call before anything asks the API.
@@ -147,37 +148,41 @@ inline Day fill(World& world) {
   Day day;
   day.good = add_nightly(world, 1, "2026-08-19");
   day.bad = add_nightly(world, 2, "2026-08-20");
-  day.workload = storage::intern_workload(world.db, day.workload.name, 1);
+  day.workload = storage::intern_workload(storage::Autocommit(world.db), day.workload.name, 1);
   Runner runner;
   runner.name = "bench-1";
-  runner.machine =
-      storage::intern_machine(world.db, {{}, web::sha256("cpu=x\n"), {{"cpu", "x"}}}).id;
+  runner.machine = storage::intern_machine(storage::Autocommit(world.db),
+                                           {{}, web::sha256("cpu=x\n"), {{"cpu", "x"}}})
+                       .id;
   runner.workloads = {workload_text + "@1"};
   runner.version = "1";
   runner.seen_at = evening;
-  day.runner = storage::register_runner(world.db, runner);
+  day.runner = storage::register_runner(storage::Autocommit(world.db), runner);
   day.first_night = add_night(world, day.good, NightState::done);
   day.night = add_night(world, day.bad, NightState::judging);
   measure(world, day, day.first_night, JobKind::screen, {day.good}, {1});
   measure(world, day, day.night, JobKind::screen, {day.bad}, {1.2});
   day.series = storage::series_of_night(world.db, day.night.id).at(0).id;
-  storage::set_level(world.db, {day.series, day.good.id, day.first_night.id, 1, 3});
+  storage::set_level(storage::Autocommit(world.db),
+                     {day.series, day.good.id, day.first_night.id, 1, 3});
   add_search(world, day);
-  storage::add_improvement(world.db, {0, day.night.id, day.series, day.bad.id, 1, .8, evening});
+  storage::add_improvement(storage::Autocommit(world.db),
+                           {0, day.night.id, day.series, day.bad.id, 1, .8, evening});
   using enum CalibrationVerdict;
-  storage::add_calibration(world.db, {0, JobId{1}, day.series, 0, same, 1, .98, 1.02, 10, evening});
-  storage::add_calibration(world.db,
+  storage::add_calibration(storage::Autocommit(world.db),
+                           {0, JobId{1}, day.series, 0, same, 1, .98, 1.02, 10, evening});
+  storage::add_calibration(storage::Autocommit(world.db),
                            {0, JobId{2}, day.series, .15, worse, 1.15, 1.1, 1.2, 10, evening});
   storage::Mark mark;
   mark.at = evening;
   mark.actor = "nightjar";
   mark.reason = "another machine";
-  storage::add_mark(world.db, mark);
+  storage::add_mark(storage::Autocommit(world.db), mark);
   for (int i = 0; i < 4; ++i)
     queue(world, day, day.night, job_spec(day, JobKind::confirm, {day.good, day.bad}),
           "leased" + std::to_string(i));
-  while (auto job =
-             storage::claim_job(world.db, day.runner, evening, evening + std::chrono::hours(1)))
+  while (auto job = storage::claim_job(storage::Autocommit(world.db), day.runner, evening,
+                                       evening + std::chrono::hours(1)))
     day.leased.push_back(*job);
   queue(world, day, day.night, job_spec(day, JobKind::confirm, {day.good, day.bad}), "queued");
   const auto file = world.artifacts.temporary();

@@ -1,6 +1,7 @@
 // Nights by REST: cancelling one, and asking for one that has been asked for.
 #include "storage/marks.hpp"
 #include "tests/service/api/day.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service::api;
@@ -23,11 +24,13 @@ TEST_CASE("A cancelled night ends its jobs, says by whom, and makes neither leve
   const Day day = fill(world);
   Regression open;
   world.on_writer([&] {
-    storage::set_level(world.db, {day.series, day.bad.id, day.night.id, 1.2, 3});
+    storage::set_level(storage::Autocommit(world.db),
+                       {day.series, day.bad.id, day.night.id, 1.2, 3});
     open = day.regression;
     open.id = {};
     open.part = 1;
-    open = storage::add_regression(world.db, open, {RegressionState::suspected, evening, "{}"});
+    open = storage::add_regression(storage::Autocommit(world.db), open,
+                                   {RegressionState::suspected, evening, "{}"});
   });
   CHECK(world.send("POST", cancel_path(day.night), "runner").status == 403);
   const auto reply =
@@ -70,7 +73,8 @@ TEST_CASE("Nights of one build do not stack while the first has not begun") {
   CHECK(same.headers.at("location") == "/api/v1/nights/" + std::to_string(planned.id.value));
   world.on_writer([&] {
     queue(world, day, planned, job_spec(day, JobKind::screen, {day.bad}), "begun");
-    while (storage::claim_job(world.db, day.runner, evening, evening + std::chrono::hours(1)))
+    while (storage::claim_job(storage::Autocommit(world.db), day.runner, evening,
+                              evening + std::chrono::hours(1)))
       continue;
   });
   const auto next = world.send("POST", "/api/v1/nights", "admin");

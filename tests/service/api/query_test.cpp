@@ -1,6 +1,7 @@
 // Filters, pages, what is refused, what is kept, and what operators see.
 #include "storage/connection.hpp"
 #include "tests/service/api/day.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service::api;
@@ -110,7 +111,7 @@ TEST_CASE("Pages go on where the last one ended") {
     for (int i = 1; i <= 5; ++i) add_nightly(world, i, "2026-08-2" + std::to_string(i));
     for (int i = 1; i <= 5; ++i)
       storage::intern_workload(
-          world.db,
+          storage::Autocommit(world.db),
           *WorkloadName::parse("python/m" + std::to_string(i) + "/eval/cpu/fp32/b1/eager"), 1);
   });
   for (const std::string list : {"builds", "workloads"}) {
@@ -203,7 +204,7 @@ TEST_CASE("A database that cannot be written is not ready, until it can be writt
   world.on_writer([&] {
     world.db.impl().execute("PRAGMA max_page_count = 10");
     try {
-      storage::set_note(world.db, "large", std::string(1'000'000, 'x'));
+      storage::set_note(storage::Autocommit(world.db), "large", std::string(1'000'000, 'x'));
     } catch (const storage::Error&) {
     }
   });
@@ -212,7 +213,7 @@ TEST_CASE("A database that cannot be written is not ready, until it can be writt
   CHECK_THAT(full.json["detail"].get<std::string>(), Catch::Contains("free disk space"));
   world.on_writer([&] {
     world.db.impl().execute("PRAGMA max_page_count = 1000000");
-    storage::set_note(world.db, "large", "no more");
+    storage::set_note(storage::Autocommit(world.db), "large", "no more");
   });
   CHECK(world.get("/readyz").status == 200);
 }

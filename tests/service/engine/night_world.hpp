@@ -18,9 +18,12 @@
 #include "storage/database.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
+#include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
 #include "storage/series.hpp"
+#include "storage/sessions.hpp"
+#include "tests/support/autocommit.hpp"
 #include "tests/support/literal_graph.hpp"
 #include "web/secret.hpp"
 
@@ -49,12 +52,13 @@ class NightWorld {
   Runner enrol(const std::string& name) {
     Runner made;
     made.name = name;
-    made.machine =
-        storage::intern_machine(db, {{}, web::sha256(name), {{"cpu_model", "test " + name}}}).id;
+    made.machine = storage::intern_machine(storage::Autocommit(db),
+                                           {{}, web::sha256(name), {{"cpu_model", "test " + name}}})
+                       .id;
     made.workloads = {kAlpha + "@1", kBeta + "@1"};
     made.version = "test";
     made.seen_at = clock.now();
-    return storage::register_runner(db, made);
+    return storage::register_runner(storage::Autocommit(db), made);
   }
 
   // What a killed daemon leaves is on disk, and nothing else.
@@ -90,7 +94,7 @@ class NightWorld {
     build.sha256 = artifacts.add(wheel);
     build.state = BuildState::proved;
     build.found_at = clock.now();
-    return storage::add_build(db, build);
+    return storage::add_build(storage::Autocommit(db), build);
   }
 
   // Ticks and measures until nothing moves any more; returns the number of sessions measured.
@@ -108,7 +112,7 @@ class NightWorld {
       ++sessions;
       if (on_claim && !on_claim(*job)) continue;  // the runner "died" with it
       const SessionResult result = measure(*job);
-      storage::store_result(db, job->id, job->attempt, result, clock.now());
+      storage::store_result(storage::Autocommit(db), job->id, job->attempt, result, clock.now());
     }
     return sessions;
   }
@@ -205,9 +209,12 @@ class NightWorld {
   std::optional<Job> claim() {
     std::vector<Runner> here = others;
     if (!away) here.insert(here.begin(), runner);
-    for (const Runner& one : here) storage::touch_runner(db, one.id, clock.now());
     for (const Runner& one : here)
-      if (auto job = storage::claim_job(db, one, clock.now(), clock.now() + lease)) return job;
+      storage::touch_runner(storage::Autocommit(db), one.id, clock.now());
+    for (const Runner& one : here)
+      if (auto job =
+              storage::claim_job(storage::Autocommit(db), one, clock.now(), clock.now() + lease))
+        return job;
     return std::nullopt;
   }
 

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/service/engine/night_world.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;
@@ -72,12 +73,12 @@ TEST_CASE("What was said of a session stands, whatever the machine's controls do
   for (int i = 0; i < 70; ++i) {
     Job later = first;
     later.key = "later:" + std::to_string(i);
-    later = storage::add_job(world.db, later);
-    const auto claimed =
-        storage::claim_job(world.db, world.runner, world.clock.now(), world.clock.now());
+    later = storage::add_job(storage::Autocommit(world.db), later);
+    const auto claimed = storage::claim_job(storage::Autocommit(world.db), world.runner,
+                                            world.clock.now(), world.clock.now());
     REQUIRE(claimed->id == later.id);
-    storage::store_result(world.db, later.id, claimed->attempt, world.measure(later),
-                          world.clock.now());
+    storage::store_result(storage::Autocommit(world.db), later.id, claimed->attempt,
+                          world.measure(later), world.clock.now());
     Desk desk = world.desk();
     settle(desk, *storage::find_job(world.db, later.id));
   }

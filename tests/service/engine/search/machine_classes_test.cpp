@@ -8,6 +8,7 @@
 #include "service/report/outbox_sender.hpp"
 #include "tests/service/engine/night_world.hpp"
 #include "tests/service/report/scripted_tracker.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;
@@ -51,10 +52,10 @@ struct TwoClasses : NightWorld {
       auto regression = *storage::find_regression(db, message.regression);
       const Sent sent = sender.send(message, regression.issue_number);
       sent.apply_to(message);
-      storage::update_message(db, message);
+      storage::update_message(storage::Autocommit(db), message);
       if (!sent.issue) continue;
       regression.issue_number = sent.issue->number;
-      storage::update_regression(db, regression);
+      storage::update_regression(storage::Autocommit(db), regression);
     }
   }
 

@@ -6,6 +6,7 @@
 #include "service/engine/search/search_jobs.hpp"
 #include "service/engine/search/search_log.hpp"
 #include "tests/service/engine/night_world.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;
@@ -44,12 +45,13 @@ TEST_CASE("three runners of a machine class search together, in fewer rounds") {
   for (const char* name : {"second", "third"}) {
     Runner other = world.runner;
     other.name = name;
-    others.push_back(storage::register_runner(world.db, other));
+    others.push_back(storage::register_runner(storage::Autocommit(world.db), other));
   }
   std::size_t most = 0, rounds = 0;
   std::set<std::size_t> asked;
   world.on_claim = [&](const Job& job) {
-    for (const Runner& other : others) storage::touch_runner(world.db, other.id, world.clock.now());
+    for (const Runner& other : others)
+      storage::touch_runner(storage::Autocommit(world.db), other.id, world.clock.now());
     if (job.spec.kind != JobKind::bisect) return true;
     const auto jobs = storage::jobs_of_bisection(world.db, searches(world).front().id);
     if (asked.insert(jobs.size()).second) ++rounds;

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/service/engine/night_world.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;
@@ -49,7 +50,7 @@ struct Nights : NightWorld {
     nightly(date);
     settle();
     clock.advance(std::chrono::hours(20));
-    storage::touch_runner(db, runner.id, clock.now());
+    storage::touch_runner(storage::Autocommit(db), runner.id, clock.now());
   }
 
   std::vector<Regression> in_state(RegressionState state) {

@@ -4,7 +4,9 @@
 
 #include "storage/calibration.hpp"
 #include "storage/marks.hpp"
+#include "storage/nights.hpp"
 #include "tests/service/engine/night_world.hpp"
+#include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;
@@ -27,7 +29,7 @@ struct WideWorld : NightWorld {
     for (const std::string& model : kModels)
       for (const char* mode : {"train", "eval"})
         runner.workloads.push_back("python/" + model + "/" + mode + "/cpu/fp32/b4/eager@1");
-    runner = storage::register_runner(db, runner);
+    runner = storage::register_runner(storage::Autocommit(db), runner);
     level = [this](int position, const std::string&, const std::string& metric) {
       if (metric != "latency") return 3e8;
       return .010 * machine * (position >= step_at ? step : 1);
@@ -42,7 +44,7 @@ struct WideWorld : NightWorld {
     nightly(date);
     settle();
     clock.advance(std::chrono::hours(20));
-    storage::touch_runner(db, runner.id, clock.now());
+    storage::touch_runner(storage::Autocommit(db), runner.id, clock.now());
   }
 
   std::size_t count(RegressionState state) {
@@ -110,7 +112,7 @@ TEST_CASE("a shift that a person marks begins a new level") {
   mark.after_night = storage::newest_night(world.db);
   mark.workload = "python/bert/**";
   mark.reason = "other inputs";
-  storage::add_mark(world.db, mark);
+  storage::add_mark(storage::Autocommit(world.db), mark);
   world.level = [](int position, const std::string& workload, const std::string& metric) {
     const bool bert = workload.find("/bert/") != std::string::npos;
     return metric == "latency" ? .010 * (bert && position > 12 ? 1.5 : 1) : 3e8;

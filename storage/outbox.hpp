@@ -1,0 +1,19 @@
+// Messages to the issue tracker, queued in the transaction that stores the state they report.
+#pragma once
+
+#include <vector>
+
+#include "storage/database.hpp"
+#include "storage/model/outbox.hpp"
+#include "storage/page.hpp"
+
+namespace nightjar::storage {
+
+// Queues a message unless its key exists.
+void add_message(Transaction& transaction, const OutboxMessage& message);
+void update_message(Transaction& transaction, const OutboxMessage& message);
+std::vector<OutboxMessage> pending_messages(const Database& db, Time now);
+std::vector<OutboxMessage> messages_of(const Database& db, RegressionId regression);
+Page<OutboxMessage> list_messages(const Database& db, const PageRequest& page);
+
+}  // namespace nightjar::storage

@@ -1,0 +1,35 @@
+// Results: a session's runs with all raw samples, their values in series, and whether the session
+// counts. Storing them ends the job.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "storage/database.hpp"
+#include "storage/model/job.hpp"
+
+namespace nightjar::storage {
+
+enum class Accepted { stored, already_stored, stale };
+// Stores every run with all raw samples and sets the job done, in one transaction. already_stored
+// if this job has its result; stale if `attempt` is not the latest or the job was failed or
+// cancelled. The latest attempt's result is welcome after its lease ran out too, until somebody
+// claims the job anew. Series are interned on the way: `variant` of each run's build. Control runs
+// and runs that measured nothing are kept without a series. Throws std::invalid_argument for an
+// unknown job and for a run that was not asked for or comes twice.
+Accepted store_result(Transaction& transaction, JobId id, int attempt, const SessionResult& result,
+                      Time now);
+// What store_result stored, as it came; nullopt before.
+std::optional<SessionResult> session_of(const Database& db, JobId id);
+
+// What a job of profiles found out on each of its builds, all runs of it together.
+std::map<BuildId, Profile> profiles_of_job(const Database& db, JobId id);
+
+// What was said of a job's session; nullopt before.
+std::optional<SessionCheck> find_check(const Database& db, JobId id);
+void add_check(Transaction& transaction, const Job& job, const SessionCheck& check);
+// The machine class's last checks, at most `count`, oldest first.
+std::vector<SessionCheck> last_checks(const Database& db, MachineId machine, std::size_t count);
+
+}  // namespace nightjar::storage
