@@ -139,8 +139,8 @@ def test_a_forbidden_include_is_named(path, line):
 @pytest.mark.parametrize("path, line", [
     ("storage/jobs.hpp", '#include "storage/model/job.hpp"'),
     ("service/engine/night/nights.cpp", '#include "bisect/git/commit_graph.hpp"'),
-    ("runner/workloads/native/main.cpp", '#include "harness.hpp"'),
-    ("runner/workloads/native/main.cpp", "#include <torch/torch.h>"),
+    ("runner/workloads/main.cpp", '#include "harness/run.hpp"'),
+    ("runner/workloads/main.cpp", "#include <torch/torch.h>"),
     ("web/server/server.cpp", "#include <boost/beast/http.hpp>"),
     ("service/config.hpp", "#include <nlohmann/json_fwd.hpp>"),
     ("service/main.cpp", "#include <vector>"),

@@ -59,7 +59,7 @@ std::string hashes_of_installed(const LibTorch& libtorch) {
   std::string text = lines_of(libraries);
   for (const char* headers : {"ATen", "c10", "caffe2", "torch"})
     if (const fs::path folder = libtorch.root / "include" / headers; fs::is_directory(folder))
-      text += hashes_below(folder);
+      text += hashes_where(folder, [](const std::string&) { return true; });
   return text;
 }
 
@@ -93,8 +93,10 @@ std::string hashes_of(const LibTorch& libtorch) {
   return libtorch.of_build ? hashes_of_build(libtorch.root) : hashes_of_installed(libtorch);
 }
 
-std::string hashes_below(const fs::path& folder) {
-  return hashes_where(folder, [](const std::string&) { return true; });
+std::string hashes_of_sources(const fs::path& folder) {
+  return hashes_where(folder, [](const std::string& path) {
+    return path.ends_with(".cpp") || path.ends_with(".hpp") || path.ends_with("CMakeLists.txt");
+  });
 }
 
 }  // namespace nightjar::runner

@@ -21,7 +21,7 @@ LibTorch libtorch_at(const std::filesystem::path& prefix);
 // "path=hash" lines, sorted, of its libraries and headers; of a build with its CMake files, as
 // RECORD has them, or without RECORD from the files.
 std::string hashes_of(const LibTorch& libtorch);
-// Likewise of all files below `folder`.
-std::string hashes_below(const std::filesystem::path& folder);
+// Likewise of the C++ and CMake files below `folder`.
+std::string hashes_of_sources(const std::filesystem::path& folder);
 
 }  // namespace nightjar::runner

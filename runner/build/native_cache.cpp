@@ -55,7 +55,7 @@ fs::path made_below(const fs::path& folder, const char* name) {
 std::string NativeCache::key(const LibTorch& libtorch) {
   Digest digest;
   digest.add(hashes_of(libtorch));
-  digest.add(hashes_below(sources_));
+  digest.add(hashes_of_sources(sources_));
   digest.add(
       sources_.string());  // the program reads workloads.json there: another checkout's has its own
   digest.add(compiler_version());

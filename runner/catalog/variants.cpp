@@ -7,7 +7,7 @@
 namespace nightjar::runner {
 namespace {
 
-// As runner/workloads/python/definition.py has them.
+// As runner/workloads/harness/definition.py has them.
 constexpr std::array<std::string_view, 2> kDevices = {"cpu", "cuda"};
 constexpr std::array<std::string_view, 3> kPrecisions = {"fp32", "bf16", "amp"};
 constexpr std::array<std::string_view, 5> kBackends = {

@@ -32,7 +32,7 @@ LocalBuild local_build(const LocalPaths& paths, bool native, std::stop_token sto
                                                    : libtorch_at(paths.libtorch);
   if (native) {
     progress("making the native workloads ready");
-    build.native = NativeCache(paths.cache, paths.workloads / "native").make(libtorch, stop);
+    build.native = NativeCache(paths.cache, paths.workloads).make(libtorch, stop);
   }
   build.root = libtorch.root;
   build.place.cache = paths.cache;

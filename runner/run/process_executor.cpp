@@ -84,7 +84,7 @@ ExpectedTorch expected_of(const Workload& workload, const Externals& externals,
 ProcessExecutor::ProcessExecutor(ProcessExecutorConfig config)
     : config_(std::move(config)),
       environments_(config_.environments),
-      natives_(config_.environments.cache, config_.workloads / "native") {}
+      natives_(config_.environments.cache, config_.workloads) {}
 
 std::vector<std::string> ProcessExecutor::workloads() const {
   std::vector<std::string> names;

@@ -20,7 +20,7 @@ namespace nightjar::runner {
 
 struct ProcessExecutorConfig {
   EnvironmentsConfig environments;
-  std::filesystem::path workloads;   // folder with workloads.json, python/, native/
+  std::filesystem::path workloads;   // folder with workloads.json and run.py
   std::vector<std::string> control;  // the control workload's command
   std::filesystem::path torchbench;  // a checkout; empty: none
   Externals externals = {};
@@ -37,7 +37,7 @@ struct RunPlace {
   std::filesystem::path native;         // program; needed for native workloads only
   std::filesystem::path torchbench;     // checkout; needed for its models only
   const Externals* externals = nullptr;
-  std::filesystem::path program = "python/run.py";  // of the Python suite
+  std::filesystem::path program = "run.py";  // of the Python suite
   std::filesystem::path libtorch = {};              // libraries of the build, for all but Python
   std::filesystem::path profiled = {};              // library: native workloads run in Python, too
   std::vector<std::filesystem::path> gpu_libraries = {};  // that `libtorch` may need

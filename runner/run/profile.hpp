@@ -15,7 +15,7 @@
 
 namespace nightjar::runner {
 
-inline constexpr const char* kProfileProgram = "python/run_profile.py";
+inline constexpr const char* kProfileProgram = "run_profile.py";
 inline constexpr const char* kNoProfilerInside =
     "a command of its own can be measured, not profiled";
 

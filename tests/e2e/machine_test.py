@@ -34,8 +34,8 @@ def place(tmp_path):
     (tmp_path / "site/torch/version.py").write_text("git_version = 'abc'\n")
     (tmp_path / "python").write_text(f"#!/bin/sh\nPYTHONPATH={tmp_path}/site exec {sys.executable} \"$@\"\n")
     (tmp_path / "python").chmod(0o755)
-    (tmp_path / "workloads/python").mkdir(parents=True)
-    (tmp_path / "workloads/python/run.py").write_text(WORKLOAD)
+    (tmp_path / "workloads").mkdir(parents=True)
+    (tmp_path / "workloads/run.py").write_text(WORKLOAD)
     names = [f"python/m/eval/{device}/fp32/b1/eager" for device in ("cuda", "cpu")]
     (tmp_path / "workloads/workloads.json").write_text(json.dumps(
         {"items": [{"name": name, "version": 1, "kind": "python"} for name in names], "sizes": {"m/eval": {}}}))

@@ -57,8 +57,8 @@ def checkout(folder):
     for name in ("nightjar", "nightjar-runner"):
         shutil.copy(BIN / name, programs / name)
     workloads = folder / "runner" / "workloads"
-    shutil.copytree(ROOT / "runner" / "workloads", workloads, ignore=shutil.ignore_patterns("native", "__pycache__"))
-    (workloads / "python" / "models" / "alpha.py").write_text(MODEL)
+    shutil.copytree(ROOT / "runner" / "workloads", workloads, ignore=shutil.ignore_patterns("__pycache__"))
+    (workloads / "models" / "alpha.py").write_text(MODEL)
     table = {"items": [{"name": WORKLOAD, "version": 1, "kind": "python"}], "sizes": {"alpha/eval": {}}, "tiny": {}}
     (workloads / "workloads.json").write_text(json.dumps(table))
     return folder

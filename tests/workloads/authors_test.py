@@ -33,7 +33,7 @@ GOOD = """\
 def suite(tmp_path):
     """A copy of the workloads folder whose only workload is to be written."""
     folder = tmp_path / "workloads"
-    shutil.copytree(programs.WORKLOADS, folder, ignore=shutil.ignore_patterns("native", "__pycache__"))
+    shutil.copytree(programs.WORKLOADS, folder, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "workloads.json").write_text(json.dumps(TABLE))
     return folder
 
@@ -41,8 +41,8 @@ def suite(tmp_path):
 def ran(folder, text):
     """The last answer and standard error."""
     if text is not None:
-        (folder / "python/models/mine.py").write_text(textwrap.dedent(text))
-    done = subprocess.run([programs.python(), folder / "python/run.py"], input=programs.request(NAME), text=True,
+        (folder / "models/mine.py").write_text(textwrap.dedent(text))
+    done = subprocess.run([programs.python(), folder / "run.py"], input=programs.request(NAME), text=True,
                           capture_output=True, env=programs.environment(), timeout=300)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1]), done.stderr
@@ -54,23 +54,23 @@ def test_a_workload_as_the_page_describes_it_runs(suite):
 
 @pytest.mark.parametrize("change, reason", [
     (("case.uniform(\"inputs\", case.batch, case.width)", "case.uniform(\"inputs\", case.batch, 5)"),
-     "python/models/mine.py, line 6: RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x5 and 8x3)"),
+     "models/mine.py, line 6: RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x5 and 8x3)"),
     (("case.width, 3", "case.height, 3"),
-     'python/models/mine.py, line 10: AttributeError: the case has no "height": the sizes of "mine/eval" in '
+     'models/mine.py, line 10: AttributeError: the case has no "height": the sizes of "mine/eval" in '
      "workloads.json are width"),
     (("case.uniform(", "case.uniforms("),
-     'python/models/mine.py, line 10: AttributeError: the case has no "uniforms": the sizes of "mine/eval" in '
+     'models/mine.py, line 10: AttributeError: the case has no "uniforms": the sizes of "mine/eval" in '
      "workloads.json are width, and every case has backend, batch, device, dtype, evaluation, integers, network, "
      "precision, ready, task, training, uniform; did you mean case.uniform?"),
     (("return lambda: forward(layer, inputs).sum()", "return case.evaluation(nn.Softmax(dim=7), inputs)"),
-     "python/models/mine.py, line 11: IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 7)"),
+     "models/mine.py, line 11: IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 7)"),
     (("return lambda: forward(layer, inputs).sum()", "return nn.Linear(3, 3)"),
-     "python/models/mine.py, line 9: TypeError: "),
-    (("def make(case):", "def make(case)"), "python/models/mine.py, line 9: SyntaxError: "),
-    (("import torch\n", "import torch\nraise ValueError('mine')\n"), "python/models/mine.py, line 2: ValueError: mine"),
-    (("def make", "def build"), "python/models/mine.py: there is no function make(case); it returns the step to measure"),
-    (("return lambda:", "lambda:"), "python/models/mine.py: make(case) returned NoneType; it must return a step"),
-    ((".sum()", ".sum().item()"), "the step returned float; it must return a tensor, for the checksum (python/models/mine.py, line 11)"),
+     "models/mine.py, line 9: TypeError: "),
+    (("def make(case):", "def make(case)"), "models/mine.py, line 9: SyntaxError: "),
+    (("import torch\n", "import torch\nraise ValueError('mine')\n"), "models/mine.py, line 2: ValueError: mine"),
+    (("def make", "def build"), "models/mine.py: there is no function make(case); it returns the step to measure"),
+    (("return lambda:", "lambda:"), "models/mine.py: make(case) returned NoneType; it must return a step"),
+    ((".sum()", ".sum().item()"), "the step returned float; it must return a tensor, for the checksum (models/mine.py, line 11)"),
 ])
 def test_the_reason_names_file_line_and_exception_of_the_authors_code(suite, change, reason):
     text = textwrap.dedent(GOOD)
@@ -84,8 +84,8 @@ def test_the_traceback_shows_the_authors_frames_alone(suite):
     _, said = ran(suite, textwrap.dedent(GOOD).replace("case.batch, case.width)", "case.batch, 5)"))
     assert said.splitlines() == [
         "Traceback, frames of Nightjar and of libraries left out:",
-        "  python/models/mine.py, line 11", "    return lambda: forward(layer, inputs).sum()",
-        "  python/models/mine.py, line 6", "    return layer(inputs)",
+        "  models/mine.py, line 11", "    return lambda: forward(layer, inputs).sum()",
+        "  models/mine.py, line 6", "    return layer(inputs)",
         "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x5 and 8x3)"]
 
 
@@ -94,7 +94,7 @@ def test_the_traceback_of_a_usual_step_shows_the_line_that_made_it(suite):
                                                        "return case.evaluation(nn.Softmax(dim=7), inputs)"))
     assert said.splitlines() == [
         "Traceback, frames of Nightjar and of libraries left out:",
-        "  python/models/mine.py, line 11", "    return case.evaluation(nn.Softmax(dim=7), inputs)",
+        "  models/mine.py, line 11", "    return case.evaluation(nn.Softmax(dim=7), inputs)",
         "IndexError: Dimension out of range (expected to be in range of [-2, 1], but got 7)"]
 
 
@@ -107,7 +107,7 @@ def test_what_the_reason_says_in_full_has_no_traceback(suite, change):
 
 def test_a_model_without_a_file_is_told_which_file_it_needs(suite):
     assert ran(suite, None)[0]["reason"] == (
-        f"there is no file python/models/mine.py; {NAME} needs one with a function make(case)")
+        f"there is no file models/mine.py; {NAME} needs one with a function make(case)")
 
 
 def test_a_missing_key_is_told_by_the_program_alone_too(suite):
@@ -131,12 +131,12 @@ def test_a_missing_key_is_said_before_anything_runs(suite):
 
 
 def test_measure_shows_the_traceback_and_keeps_it_in_json(suite):
-    (suite / "python/models/mine.py").write_text("import torch\n\n\ndef make(case):\n    raise KeyError('mine')\n")
+    (suite / "models/mine.py").write_text("import torch\n\n\ndef make(case):\n    raise KeyError('mine')\n")
     done = measure(suite, "--json")
     assert done.returncode == 1
     [item] = json.loads(done.stdout)["items"]
-    assert item["reason"] == "python/models/mine.py, line 5: KeyError: 'mine'"
-    assert item["details"].splitlines()[1:] == ["  python/models/mine.py, line 5", "    raise KeyError('mine')",
+    assert item["reason"] == "models/mine.py, line 5: KeyError: 'mine'"
+    assert item["details"].splitlines()[1:] == ["  models/mine.py, line 5", "    raise KeyError('mine')",
                                                 "KeyError: 'mine'"]
     assert item["details"] in done.stderr
     table = measure(suite)

@@ -6,10 +6,7 @@ import pytest
 import programs
 
 programs.put_suite_on_path()
-import device_clock  # noqa: E402
-import harness  # noqa: E402
-import loop  # noqa: E402
-import probe  # noqa: E402
+from harness import device_clock, loop, measurement, probe  # noqa: E402
 
 
 class Scripted:
@@ -56,11 +53,11 @@ class Shared(Quiet):
 
 
 def test_the_leak_slope_is_the_median_over_pairs():
-    assert harness.leak_slope([100 + 8 * i for i in range(50)]) == 8
-    assert harness.leak_slope([5] * 30) == 0
-    assert harness.leak_slope([0] * 20 + [1 << 20] * 5) == 0
-    assert harness.leak_slope([1]) == 0
-    assert harness.leak_slope([3 * i for i in range(1000)]) == 3
+    assert measurement.leak_slope([100 + 8 * i for i in range(50)]) == 8
+    assert measurement.leak_slope([5] * 30) == 0
+    assert measurement.leak_slope([0] * 20 + [1 << 20] * 5) == 0
+    assert measurement.leak_slope([1]) == 0
+    assert measurement.leak_slope([3 * i for i in range(1000)]) == 3
 
 
 def test_the_result_of_the_fifth_iteration_is_what_is_summed():
@@ -70,14 +67,14 @@ def test_the_result_of_the_fifth_iteration_is_what_is_summed():
         calls.append(0)
         return len(calls)
 
-    measured = harness.measure(step, float, 5, 0, counters=Scripted(), probe=Quiet())
+    measured = measurement.measure(step, float, 5, 0, counters=Scripted(), probe=Quiet())
     assert measured.checksum == 5
     assert measured.warmup_iterations + len(measured.latency) == len(calls)
     assert len(calls) >= 30
 
 
 def test_an_iteration_is_never_measured_more_than_a_thousand_times():
-    measured = harness.measure(lambda: None, lambda _: 0.0, 1, 3600, counters=Scripted(), probe=Quiet())
+    measured = measurement.measure(lambda: None, lambda _: 0.0, 1, 3600, counters=Scripted(), probe=Quiet())
     assert len(measured.latency) == 1000
 
 
@@ -96,13 +93,13 @@ class Clock:
 
 
 def use_clock(monkeypatch, clock):
-    for module in (harness, loop):
+    for module in (loop, measurement):
         monkeypatch.setattr(module, "time", clock)
 
 
 def test_measuring_goes_on_until_the_time_is_over(monkeypatch):
     use_clock(monkeypatch, Clock())
-    measured = harness.measure(lambda: None, lambda _: 0.0, 3, 0.3, counters=Scripted(), probe=Quiet())
+    measured = measurement.measure(lambda: None, lambda _: 0.0, 3, 0.3, counters=Scripted(), probe=Quiet())
     # Three readings an iteration: begin, end, and whether the time is over.
     assert 98 <= len(measured.latency) <= 101
     assert measured.latency == [0.001] * len(measured.latency)
@@ -112,11 +109,11 @@ def test_measuring_goes_on_until_the_time_is_over(monkeypatch):
 def test_what_a_busy_neighbour_slowed_is_marked_and_made_up_for(monkeypatch):
     use_clock(monkeypatch, Clock())
     shared = Shared()
-    measured = harness.measure(lambda: None, lambda _: 0.0, 3, 0.15, counters=Scripted(), probe=shared)
+    measured = measurement.measure(lambda: None, lambda _: 0.0, 3, 0.15, counters=Scripted(), probe=shared)
     assert shared.waited >= 1
     slowed = [value for value in measured.slowdown if value == 1.6]
     assert 20 <= len(slowed) < len(measured.slowdown) == len(measured.latency)
-    assert measured.slowdown.count(1.0) >= harness.CLEAN
+    assert measured.slowdown.count(1.0) >= measurement.CLEAN
 
 
 def test_a_process_that_was_slowed_throughout_knows_it_from_earlier_ones():
@@ -139,14 +136,14 @@ def test_warm_up_ends_at_25_iterations_if_they_never_agree(monkeypatch):
         for _ in range(len(calls) % 3):
             clock.perf_counter_ns()
 
-    assert harness.measure(unsteady, lambda _: 0.0, 3, 0, counters=Scripted(), probe=Quiet()).warmup_iterations == 25
+    assert measurement.measure(unsteady, lambda _: 0.0, 3, 0, counters=Scripted(), probe=Quiet()).warmup_iterations == 25
 
 
 def test_iterations_of_seconds_end_the_warm_up_and_do_not_wait_for_thirty_of_them(monkeypatch):
     clock = Clock()
     use_clock(monkeypatch, clock)
     read_at = []
-    monkeypatch.setattr(harness, "peak_bytes", lambda: read_at.append(len(calls)) or 1)
+    monkeypatch.setattr(measurement, "peak_bytes", lambda: read_at.append(len(calls)) or 1)
 
     def measured(seconds, first=0.0):
         calls.clear()
@@ -156,7 +153,7 @@ def test_iterations_of_seconds_end_the_warm_up_and_do_not_wait_for_thirty_of_the
             calls.append(0)
             clock._now += int((seconds + (first if len(calls) == 1 else len(calls) % 3 * 0.1)) * 1e9)
 
-        result = harness.measure(step, lambda _: 0.0, 10, 2, counters=Scripted(), probe=Quiet())
+        result = measurement.measure(step, lambda _: 0.0, 10, 2, counters=Scripted(), probe=Quiet())
         return result.warmup_iterations, len(calls), read_at
 
     calls = []
@@ -169,7 +166,7 @@ def test_iterations_of_seconds_end_the_warm_up_and_do_not_wait_for_thirty_of_the
 
 def test_the_leak_slope_leaves_the_warm_up_out():
     warmup_then_flat = [i << 20 for i in range(25)] + [25 << 20] * 2000
-    measured = harness.measure(lambda: None, lambda _: 0.0, 500, 0,
+    measured = measurement.measure(lambda: None, lambda _: 0.0, 500, 0,
                                counters=Scripted(warmup_then_flat))
     assert measured.leaked_bytes == 0
 
@@ -182,7 +179,7 @@ def test_a_planted_slow_down_takes_its_share_of_an_iteration(monkeypatch):
         clock._now += 200_000_000
 
     def latencies(**more):
-        measured = harness.measure(step, lambda _: 0.0, 30, 0, counters=Scripted(), probe=Quiet(), **more)
+        measured = measurement.measure(step, lambda _: 0.0, 30, 0, counters=Scripted(), probe=Quiet(), **more)
         return min(measured.latency), max(measured.latency)
 
     plain, slowed = latencies(), latencies(slow=0.5)
@@ -242,7 +239,7 @@ class Torch:
 def test_a_device_is_timed_by_its_events_and_read_outside_the_iterations():
     torch = Torch()
     clock = device_clock.DeviceClock(torch)
-    measured = harness.measure(clock.around(torch.cuda.launch), lambda output: 1.0, 10, 0, clock.synchronize,
+    measured = measurement.measure(clock.around(torch.cuda.launch), lambda output: 1.0, 10, 0, clock.synchronize,
                                Scripted([50] * 60), Quiet(), observe=clock.observe)
     metrics = clock.metrics(measured.warmup_iterations)
     assert metrics["cuda_latency"] == [0.002] * len(measured.latency)

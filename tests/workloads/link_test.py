@@ -7,7 +7,7 @@ import shlex
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NATIVE = ROOT / "runner" / "workloads" / "native"
+WORKLOADS = ROOT / "runner" / "workloads"
 
 
 def library(path, source, *options):
@@ -18,7 +18,7 @@ def library(path, source, *options):
 def link_options(folder, libraries):
     """What the project's link command has besides its own objects."""
     build = folder / "build"
-    subprocess.run(["cmake", "-S", NATIVE, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_SKIP_RPATH=ON",
+    subprocess.run(["cmake", "-S", WORKLOADS, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_SKIP_RPATH=ON",
                     f"-DLIBTORCH={folder}", f"-DTORCH_INCLUDE={folder}",
                     *(f"-Dlib_{name}={path}" for name, path in libraries.items())], check=True, capture_output=True)
     commands = subprocess.run(["ninja", "-C", build, "-t", "commands", "nightjar-native"], check=True, text=True,

@@ -27,7 +27,7 @@ def leaking(tmp_path: pathlib.Path, line, device="cpu"):
     entry = tmp_path / "leaking.py"
     entry.write_text(textwrap.dedent(f"""
         import sys
-        sys.path.insert(0, {str(programs.WORKLOADS / "python")!r})
+        sys.path.insert(0, {str(programs.WORKLOADS)!r})
         import run
         import torch
         import models.dlrm as dlrm

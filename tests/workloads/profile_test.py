@@ -11,7 +11,7 @@ import pytest
 import programs
 
 programs.put_suite_on_path()
-from profiler import blocks, gpu, tree  # noqa: E402  (pure: no torch)
+from harness.profiler import blocks, gpu, tree  # noqa: E402  (pure: no torch)
 
 BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", programs.ROOT / "build" / "bin"))
 RESNET = "python/resnet18/train/cpu/fp32/b4/eager"
@@ -20,7 +20,7 @@ TINY = "python/lennard_jones/eval/cpu/fp32/b256/eager"
 
 
 def profile_of(name, folder=programs.WORKLOADS, **fields):
-    program = [programs.python(), str(folder / "python" / "run_profile.py")]
+    program = [programs.python(), str(folder / "run_profile.py")]
     status, messages = programs.answers(program, programs.request(name, **fields))
     assert status == 0 and messages[0]["event"] == "ready"
     return messages[-1]
@@ -36,15 +36,15 @@ def counted():
     """What a child with PyTorch says: bytes and convolutions' operations of resnet18, and single calls."""
     script = f"""
 import json, sys
-sys.path.insert(0, {str(programs.WORKLOADS / "python")!r})
+sys.path.insert(0, {str(programs.WORKLOADS)!r})
 import torch
 from torch.nn import functional
-import definition
 from blocks.residual import Basic, ResNet
-from case import Case
-from profiler import charging, passes
-from profiler.count import Count
-from profiler.tree import Node
+from harness import definition
+from harness.case import Case
+from harness.profiler import charging, passes
+from harness.profiler.count import Count
+from harness.profiler.tree import Node
 def count(step):
     rows, _ = passes.work_pass(step, None, "cpu", 5)
     return {{name: [row.flops, row.bytes] for name, row in rows.items() if row.flops or row.bytes}}
@@ -126,8 +126,8 @@ def test_own_times_and_the_rest_make_up_the_iteration(resnet):
 
 
 def test_the_difference_names_the_operator_that_was_made_slow(tmp_path):
-    slow = shutil.copytree(programs.WORKLOADS, tmp_path / "slow", ignore=shutil.ignore_patterns("native"))
-    model = slow / "python" / "models" / "lennard_jones.py"
+    slow = shutil.copytree(programs.WORKLOADS, tmp_path / "slow", ignore=shutil.ignore_patterns("__pycache__"))
+    model = slow / "models" / "lennard_jones.py"
     source = model.read_text()
     model.write_text(source.replace("def make(case):", "def make(case):\n    torch.tanh = planted\n") + PLANTED)
 

@@ -40,7 +40,7 @@ def native():
     build.mkdir(parents=True, exist_ok=True)
     with open(build / "lock", "w") as lock:  # tests run side by side
         fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run(["cmake", "-S", WORKLOADS / "native", "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+        subprocess.run(["cmake", "-S", WORKLOADS, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
                         f"-DLIBTORCH={libtorch}"], check=True)
         done = subprocess.run(["cmake", "--build", build], capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -58,7 +58,7 @@ def compiler_output():
 def command(name):
     if name.startswith("native/"):
         return [native()]
-    return [python(), str(WORKLOADS / "python" / "run.py")]
+    return [python(), str(WORKLOADS / "run.py")]
 
 
 def environment():
@@ -160,4 +160,4 @@ def result(messages):
 
 def put_suite_on_path():
     """Makes the Python suite's own modules importable."""
-    sys.path.insert(0, str(WORKLOADS / "python"))
+    sys.path.insert(0, str(WORKLOADS))

@@ -67,12 +67,13 @@ def tampered(tmp_path: pathlib.Path, lines):
         import sys
         sys.path.insert(0, {path!r})
         import torch
-        import compiled, run
+        import run
+        from harness import compiled
         import models.dlrm as dlrm
         compiled.prime = lambda *_: None
         {lines}
         sys.exit(run.main())
-        """).format(path=str(programs.WORKLOADS / "python"), lines=lines), encoding="utf-8")
+        """).format(path=str(programs.WORKLOADS), lines=lines), encoding="utf-8")
     status, messages = programs.answers([programs.python(), str(entry)],
                                        programs.request(DLRM.replace("eager", "inductor")))
     assert status == 0

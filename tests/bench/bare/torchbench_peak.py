@@ -13,7 +13,7 @@ def main():
     sys.path.insert(0, checkout)
     import torch
     torch.set_num_threads(1)
-    sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "runner" / "workloads" / "python"))
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "runner" / "workloads"))
     from adapters import images
     images.make_torchvision_importable()
     kind = importlib.import_module(f"torchbenchmark.models.{model}").Model

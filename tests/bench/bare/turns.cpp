@@ -9,9 +9,9 @@
 #include <memory>
 #include <string>
 
-#include "definition.hpp"
-#include "loop.hpp"
-#include "run.hpp"
+#include "harness/definition.hpp"
+#include "harness/loop.hpp"
+#include "harness/run.hpp"
 
 namespace {
 using namespace nightjar::workloads;

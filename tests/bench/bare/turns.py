@@ -28,14 +28,14 @@ def bare(step, iterations):
 
 
 def main():
-    sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "runner" / "workloads" / "python"))
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "runner" / "workloads"))
     import torch
-    import definition
-    from case import Case
-    from harness import PEAK_AT
-    from loop import CAP, Loop
-    from probe import Probe
-    from process import Counters, peak_bytes
+    from harness import definition
+    from harness.case import Case
+    from harness.measurement import PEAK_AT
+    from harness.loop import CAP, Loop
+    from harness.probe import Probe
+    from harness.process import Counters, peak_bytes
     found = definition.find(sys.argv[1], 1)
     torch.set_num_threads(1)
     with contextlib.redirect_stdout(sys.stderr):  # some models have something to say

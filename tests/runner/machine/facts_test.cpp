@@ -64,6 +64,8 @@ TEST_CASE("The native key follows LibTorch and the sources, and nothing else of 
   const std::string key = key_with("a", "1");
   CHECK(key == key_with("b", "1"));
   CHECK(key != key_with("a", "2"));
+  spit(scratch / "native/models/mine.py", "a twin is no source of it");
+  CHECK(key == key_with("a", "1"));
   spit(scratch / "native/main.cpp", "int main() { return 1; }");
   CHECK(key != key_with("a", "1"));
 }

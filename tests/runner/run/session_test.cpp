@@ -137,7 +137,7 @@ TEST_CASE("A session of real processes measures workloads of its environments, o
   spit(scratch / "workloads/workloads.json", R"({"items": [
       {"name": "python/resnet18/eval/cpu/fp32/b4/eager", "version": 1, "kind": "python"}],
       "sizes": {"resnet18/eval": {}}})");
-  spit(scratch / "workloads/python/run.py", R"(
+  spit(scratch / "workloads/run.py", R"(
 import json, os, sys, torch, torch.version, torch.slow
 request = json.load(sys.stdin)
 def say(**event): os.write(3, (json.dumps(event) + "\n").encode())
@@ -148,7 +148,7 @@ for i in range(request["min_iterations"]):
     say(event="sample", latency=float(torch.slow.FACTOR), cpu=0.0, wait=0.0)
 say(event="result", warmup_iterations=1, metrics={}, checksum=len(os.environ["OMP_NUM_THREADS"]))
 )");
-  spit(scratch / "workloads/python/run_profile.py", R"(
+  spit(scratch / "workloads/run_profile.py", R"(
 import json, os, sys, torch, torch.version, torch.slow
 request = json.load(sys.stdin)
 def say(**event): os.write(3, (json.dumps(event) + "\n").encode())

@@ -1,0 +1,155 @@
+"""What a model's file is given: its sizes, inputs and parameters, and the usual kinds of step."""
+
+import difflib
+import random
+
+import torch
+
+from harness import generator, raised
+from harness.failure import Faulty, Unavailable
+
+DTYPES = {"fp32": torch.float32, "amp": torch.float32, "bf16": torch.bfloat16, "fp64": torch.float64}
+# What torch.compile is told; eager is not compiled. The modes are its own names.
+COMPILED = {"inductor": {}, "inductor-dynamic": {"dynamic": True},
+            "inductor-reduce-overhead": {"mode": "reduce-overhead"},
+            "inductor-max-autotune": {"mode": "max-autotune"}}
+PART = 1 << 14  # elements of an output that are summed at once
+# What a model's file asks a case for, beside its sizes.
+FOR_AUTHORS = ("backend", "batch", "device", "dtype", "evaluation", "integers", "network", "precision", "ready", "task",
+               "training", "uniform")
+
+
+class Case:
+    """`sizes` are attributes: case.image. Inputs are made before and lie on the device."""
+
+    def __init__(self, definition, seed):
+        self.name = definition.name
+        self.task = definition.task
+        self.device = torch.device(definition.device)
+        self.dtype = DTYPES[definition.precision]
+        self.parameters = 0
+        self.modules = []  # whose gradients belong to the result
+        self.definition = definition
+        self.seed = seed
+        self.networks = 0  # made by network()
+        self._knows_batch = False
+        for name, value in definition.sizes.items():
+            setattr(self, name, value)
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        sizes = ", ".join(self.definition.sizes) or "none"
+        near = difflib.get_close_matches(name, [*self.definition.sizes, *FOR_AUTHORS], 1)
+        meant = f"; did you mean case.{near[0]}?" if near else ""
+        raise AttributeError(f'the case has no "{name}": the sizes of "{self.definition.model}/{self.task}" in '
+                             f"workloads.json are {sizes}, and every case has {', '.join(FOR_AUTHORS)}{meant}")
+
+    @property
+    def batch(self):
+        self._knows_batch = True
+        return self.definition.batch
+
+    @property
+    def precision(self):
+        return self.definition.precision
+
+    @property
+    def backend(self):
+        return self.definition.backend
+
+    def uniform(self, label, *shape, bound=1.0):
+        return generator.uniform(self.seed, label, shape, bound).to(self.device, self.dtype)
+
+    def integers(self, label, *shape, high):
+        return generator.integers(self.seed, label, shape, high).to(self.device)
+
+    def ready(self, module):
+        """The module with its parameters set from the seed, on the device, in the precision and in the
+        task's mode."""
+        generator.initialise(module, self.seed)
+        self.parameters = sum(parameter.numel() for parameter in module.parameters())
+        self.modules.append(module)
+        return module.to(self.device, self.dtype).train(self.task not in ("eval", "act"))
+
+    def network(self, function):
+        """`function`, a module or what calls one, as the workload's precision and backend want it. As users
+        of torch.compile do, it is given models and losses, and no optimizer."""
+        self.networks += 1
+        if self.precision == "amp":
+            function = self._autocast(function)
+        if self.backend != "eager":
+            function = torch.compile(function, **COMPILED[self.backend])
+        return function
+
+    def _autocast(self, function):
+        def mixed(*inputs):
+            with torch.autocast(self.device.type):
+                return function(*inputs)
+        return mixed
+
+    def evaluation(self, module, *inputs):
+        """A step that is one forward pass without gradients."""
+        raised.making_a_step()
+        forward = self.network(module)
+
+        def step():
+            with torch.no_grad():
+                return forward(*inputs)
+        return step
+
+    def training(self, module, optimizer, loss):
+        """A step that is forward (`loss()`), backward and optimizer; it returns the loss."""
+        raised.making_a_step()
+        forward = self.network(loss)
+
+        def step():
+            optimizer.zero_grad(set_to_none=True)
+            value = forward()
+            value.backward()
+            optimizer.step()
+            return value
+        return step
+
+    def require_all_of_its_name(self):
+        """Throws Unavailable if the model took no notice of a part of the name: it would be measured under
+        a name that is not its own."""
+        what = f"{self.definition.model}/{self.task}"
+        if not self.definition.own_batch and not self._knows_batch:
+            raise Unavailable(f"{what} does the same work at every batch size")
+        if (self.backend != "eager" or self.precision == "amp") and not self.networks:
+            raise Unavailable(f"{what} names no network that could be compiled or autocast")
+
+
+def build(model, definition, seed):
+    """The case and its step. Whatever the constructors drew: both twins draw the same from here on."""
+    torch.manual_seed(seed)
+    case = Case(definition, seed)
+    if not callable(getattr(model, "make", None)):
+        raise Faulty(f"{definition.file}: there is no function make(case); it returns the step to measure")
+    step = model.make(case)
+    if not callable(step):
+        raise Faulty(f"{definition.file}: make(case) returned {type(step).__name__}; it must return a step, a function "
+                     "without arguments that does one iteration")
+    raised.made_by(step, model.make)
+    case.require_all_of_its_name()
+    torch.manual_seed(seed)
+    random.seed(seed)
+    return case, step
+
+
+def descend(optimizer, loss):
+    """One step down a loss that has been computed, where a model has several optimizers."""
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    optimizer.step()
+
+
+def checksum_of(output):
+    """The sum of the magnitudes: it neither cancels nor depends on the layout in memory. In parts, lest copies of a
+    large output or parameter be the peak of memory."""
+    if not isinstance(output, torch.Tensor):
+        place = raised.step_place()
+        raise Faulty(f"the step returned {type(output).__name__}; it must return a tensor, for the checksum"
+                     + (f" ({place})" if place else ""))
+    return float(sum(part.double().abs().sum() for part in output.detach().flatten().split(PART)))

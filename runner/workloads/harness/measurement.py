@@ -1,0 +1,84 @@
+"""Measures one step again and again: warm-up, samples, peak memory, leak slope, checksum.
+
+The rules are docs/workloads.md's; measurement.hpp is the same in C++.
+"""
+
+import gc
+import statistics
+import time
+from dataclasses import dataclass
+
+from harness.loop import CAP, Loop
+from harness.probe import Probe
+from harness.process import Counters, peak_bytes
+
+CHECKSUM_AT = 5  # iterations, warm-up included: at a fixed count, so that time cannot change it
+PEAK_AT = 30
+SLOW_PEAK_AT = 16  # where iterations take over a second: the fewest that a run has
+CLEAN = 10  # undisturbed iterations that measuring goes on for ...
+PATIENCE = 12  # ... up to this multiple of the time asked for
+LEAK_POINTS = 200
+FIRST = 10  # iterations that carry what a compiler does, as PyTorch's dynamo runners count them
+
+
+@dataclass
+class Measurement:
+    warmup_iterations: int
+    latency: list  # seconds, one an iteration, as are the next two
+    cpu: list
+    wait: list
+    slowdown: list  # of fixed work beside each iteration; 1 is its fastest
+    fastest_probe: float  # seconds
+    peak_bytes: int
+    leaked_bytes: float  # an iteration
+    checksum: float | None  # None where the step has no number to give
+    first: list  # seconds of the first ten iterations, warm-up included
+
+
+def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counters=None,
+            probe=None, slow=0.0, observe=None):
+    """`step()` is one iteration; what it returns is dropped at once, but for the one iteration
+    whose result `checksum_of` turns into a number, or None. `slow`: a slow-down to plant, as a share of a warm
+    iteration's time. `observe()` is called after each iteration, outside its time."""
+    loop = Loop(step, synchronize, counters or Counters(), probe or Probe(), observe)
+    # What the imports left is kept out of later collections. The collector stays on as users have
+    # it: a leak through a cycle is not a leak, and collecting is part of Python's price.
+    gc.collect()
+    gc.freeze()
+    checksum = None
+    while not loop.warm():
+        loop.iterate()
+        if loop.done == CHECKSUM_AT - 1:
+            checksum = checksum_of(loop.iterate_and_keep())
+    warmup = loop.done
+    if slow > 0:
+        loop.slow_down(slow)
+    peak = None
+    begin = time.perf_counter()
+    while True:
+        if loop.done == PEAK_AT and peak is None or loop.done == SLOW_PEAK_AT and loop.slow():
+            peak = peak_bytes()
+        measured = loop.done - warmup
+        if measured >= CAP:
+            break
+        spent = time.perf_counter() - begin
+        if measured >= min_iterations and spent >= seconds and peak is not None:
+            left = PATIENCE * seconds - spent
+            if left <= 0 or loop.clean(warmup) >= max(min_iterations, CLEAN):
+                break
+            loop.await_quiet(left)
+        loop.iterate()
+    return Measurement(warmup, *loop.samples(warmup), loop.fastest_probe(), peak,
+                       leak_slope(loop.resident_since(warmup)), checksum, loop.first(FIRST))
+
+
+def leak_slope(resident):
+    """Bytes an iteration: the Theil-Sen slope (median over all pairs), which one jump of the
+    allocator does not move. At most 200 evenly spaced points, so 20,000 pairs."""
+    count = len(resident)
+    if count < 2:
+        return 0.0
+    step = max(1, -(-count // LEAK_POINTS))
+    points = [(i, resident[i]) for i in range(0, count, step)]
+    return float(statistics.median((y - x) / (j - i) for n, (i, x) in enumerate(points)
+                                   for j, y in points[n + 1:]))

@@ -1,0 +1,175 @@
+"""Runs one workload inside the PyTorch that is first on the path: `run.py < request`, or --list.
+
+Exit status 0: an answer was given, be it a result or an error; 2: wrong use. run_profile.py gives the
+same request another answer.
+"""
+
+import contextlib
+import importlib
+import importlib.metadata
+import math
+import os
+import platform
+import sys
+
+from harness import compiled, definition, protocol, raised
+from harness.device_clock import DeviceClock
+from harness.failure import Faulty, Unavailable, WrongResult
+from harness.process import Counters, settings, steady_allocator
+
+PACKAGES = ("numpy", "sympy", "typing_extensions", "networkx", "jinja2", "fsspec", "filelock")
+
+
+def main(work=None):
+    """`work(channel, request, found, torch, model)` answers after `ready`; without it the run is measured."""
+    if sys.argv[1:] == ["--list"]:
+        return list_names()
+    if sys.argv[1:]:
+        print("run.py takes a request on standard input, or --list", file=sys.stderr)
+        return 2
+    channel = protocol.Channel()
+    steady_allocator()
+    try:
+        request = protocol.Request.parse(sys.stdin.buffer.read())
+        found = definition.find(request.workload, request.version, request.sizes)
+        with contextlib.nullcontext() if found.backend == "eager" else compiled.fresh_cache():
+            answer(channel, request, found, work or measured)
+    except protocol.BadRequest as error:
+        channel.error("failed", str(error))
+        return 2
+    except definition.UnknownWorkload as error:
+        channel.error("failed", str(error))
+    except BaseException as error:  # whatever ends a run is the run's answer
+        status, reason = judge(error)
+        if status == "failed" and not isinstance(error, Faulty):
+            print(raised.shortened(error), file=sys.stderr)
+        channel.error(status, reason, getattr(error, "accuracy", None))
+    return 0
+
+
+def list_names():
+    try:
+        print("\n".join(definition.names()))
+    except definition.UnknownWorkload as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def model_of(found):
+    try:
+        return importlib.import_module(found.module)
+    except ModuleNotFoundError as error:
+        if error.name == found.module:
+            raise Faulty(f"there is no file {found.file}; {found.name} needs one with a function make(case)") from None
+        raise
+
+
+def answer(channel, request, found, work):
+    import torch
+    model = model_of(found)
+    channel.send("ready", torch=identity(torch), packages=packages(),
+                 settings=settings(request.threads), memory_after_import=Counters().resident_bytes())
+    if found.device == "cuda" and not torch.cuda.is_available():
+        raise Unavailable("no CUDA device")
+    work(channel, request, found, torch, model)
+
+
+def measured(channel, request, found, torch, model):
+    send_result(channel, *run(torch, model, request, found))
+
+
+def prepare(torch, model, request, found):
+    """The case, its step and what waits for its device."""
+    from harness import case
+    set_up(torch, request)
+    return *case.build(model, found, request.seed), torch.cuda.synchronize if found.device == "cuda" else None
+
+
+def set_up(torch, request):
+    torch.set_num_threads(request.threads)
+    torch.set_num_interop_threads(1)
+    torch.set_flush_denormal(True)  # a loss near zero must not slow down a thousandth iteration
+
+
+def run(torch, model, request, found):
+    """The Measurement and the result's fields."""
+    from harness import case, measurement
+    from harness.probe import Probe
+    set_up(torch, request)
+    clock = DeviceClock(torch) if found.device == "cuda" else None
+
+    def build(definition):
+        return case.build(model, definition, request.seed)
+
+    def measure(step):
+        return measurement.measure(clock.around(step) if clock else step,
+                               getattr(step, "checksum", case.checksum_of), request.min_iterations,
+                               request.seconds, clock and clock.synchronize,
+                               probe=Probe(int(request.fastest_probe * 1e9)), slow=request.slow,
+                               observe=clock and clock.observe)
+    fields, metrics = {}, {}
+    if found.backend == "eager":
+        made, step = build(found)
+        result = measure(step)
+    else:
+        made, result, metrics = compiled.measure(torch, build, found, clock and torch.cuda.synchronize, measure)
+        fields["accuracy"] = "pass"
+    if result.checksum is not None and not math.isfinite(result.checksum):
+        raise WrongResult(f"the output's checksum is {result.checksum}")
+    metrics |= {"peak_cpu_memory": [result.peak_bytes], "leaked_memory": [result.leaked_bytes]}
+    if clock:
+        metrics |= clock.metrics(result.warmup_iterations)
+    return result, {"metrics": metrics, "parameters": made.parameters, **fields}
+
+
+def send_result(channel, result, fields):
+    rows = zip(result.latency, result.cpu, result.wait, result.slowdown)
+    channel.send_all([{"event": "sample", "latency": latency, "cpu": cpu, "wait": wait,
+                       "slowdown": slowdown} for latency, cpu, wait, slowdown in rows])
+    channel.send("result", warmup_iterations=result.warmup_iterations, fastest_probe=result.fastest_probe,
+                 checksum=result.checksum, **fields)
+
+
+def identity(torch):
+    return {"version": torch.__version__, "git_version": torch.version.git_version,
+            "path": os.path.dirname(torch.__file__)}
+
+
+def packages():
+    """Versions of what a workload can depend on; none of them is imported for it."""
+    versions = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def judge(error):
+    """The status and the reason that an exception means."""
+    text = (str(error).strip().splitlines() or [""])[-1]
+    reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    if isinstance(error, Unavailable):
+        return "unavailable", text
+    if isinstance(error, WrongResult):
+        return "wrong_result", text
+    if isinstance(error, Faulty):
+        return "failed", text
+    if isinstance(error, ModuleNotFoundError) and not is_torch(error.name):
+        return "unavailable", reason
+    # torch.OutOfMemoryError on a device; its CPU allocator throws a plain RuntimeError.
+    if (isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+            or "can't allocate memory" in str(error)):
+        return "out_of_memory", reason
+    place = raised.place(error)
+    return "failed", f"{place}: {reason}" if place else reason
+
+
+def is_torch(module):
+    return (module or "torch").split(".")[0] in ("torch", "torchgen", "functorch")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

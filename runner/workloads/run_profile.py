@@ -1,0 +1,67 @@
+"""Profiles one workload: `run_profile.py < request`, the request and the errors being run.py's. After
+`ready` comes one event `profile`; docs/profiles.md says what is in it. `min_iterations` are profiled."""
+
+import statistics
+import sys
+import time
+
+import run
+
+PLAIN = 5  # iterations without a profiler, for its overhead
+LONGEST = 5.0  # seconds of warming up, and of each timed pass, once ...
+LEAST = 3  # ... so many iterations are done: a profile of a slow model has fewer
+
+
+def profiled(channel, request, found, torch, model):
+    from harness.loop import Loop
+    from harness.probe import Probe
+    from harness.process import Counters
+    from harness.profiler import passes
+    case, step, synchronize = run.prepare(torch, model, request, found)
+    probe = Probe(int(request.fastest_probe * 1e9))
+    loop = Loop(step, synchronize, Counters(), probe)
+    begin = time.perf_counter()
+    while not loop.warm() and (loop.done < LEAST or time.perf_counter() - begin < LONGEST):
+        loop.iterate()
+    cuda = found.device == "cuda"
+    slow = statistics.median(loop.samples(1)[0])
+    fits = max(LEAST, int(LONGEST / slow))
+    plain, weighed = slow, 1
+    if fits > PLAIN:
+        weighed = LEAST
+        plain = passes.plain_seconds(step, synchronize, PLAIN)
+        passes.time_pass(step, synchronize, 1, probe, cuda)  # a profiler's first iteration makes its own memory
+    times = passes.time_pass(step, synchronize, min(request.min_iterations, fits), probe, cuda)
+    work, products = passes.work_pass(step, synchronize, found.device, weighed)
+    split, reason = memory_of(passes, step, synchronize, found.device)
+    channel.send("profile", plain_seconds=plain, iteration_seconds=times.seconds,
+                 slowdown=times.slowdown, outside_seconds=times.outside, operators=rows(times, work),
+                 memory=split, memory_reason=reason, gpu=times.gpu, hints=passes.gpu.misaligned(products) if cuda else [],
+                 fastest_probe=loop.fastest_probe())
+
+
+def rows(times, work):
+    """One a name: what was timed with what was counted. Only counted: a compiler took its place."""
+    zeros = [0.0] * len(times.seconds)
+    table = []
+    worked = [name for name, count in work.items() if count.flops or count.bytes or count.unknown]
+    for name in sorted({*times.rows, *times.device_rows, *worked}):
+        own, calls = times.rows.get(name, (zeros, [0] * len(zeros)))
+        count = work.get(name)
+        table.append({"name": name, "self_seconds": own, "calls": sorted(calls)[len(calls) // 2],
+                      "device_seconds": times.device_rows.get(name, zeros),
+                      "flops": count.flops if count else 0, "bytes": count.bytes if count else 0,
+                      "unknown": count.unknown if count else 0, "dtype": count.dtype() if count else None})
+    return table
+
+
+def memory_of(passes, step, synchronize, device):
+    """The split, or None and why: not every compiled step lets its saved tensors be watched."""
+    try:
+        return passes.memory_pass(step, synchronize, device), None
+    except Exception as error:  # the rest of the profile is good without it
+        return None, run.judge(error)[1]
+
+
+if __name__ == "__main__":
+    sys.exit(run.main(profiled))
