@@ -8,7 +8,8 @@
 namespace nightjar::bisect {
 namespace {
 
-// Of single runs, on logs; degrees of freedom are the runs that repeat another of their group.
+// The variance of single runs, on logs. Each run that repeats another of its group is a degree of
+// freedom.
 struct Pooled {
   double sum_of_squares = 0;
   int freedom = 0;

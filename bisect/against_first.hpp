@@ -1,5 +1,4 @@
-// Several builds with few runs each, held against the first of them: what the pages show of a
-// search.
+// Compares several builds, with few runs each, with the first of them. The pages show a search so.
 #pragma once
 
 #include <optional>
@@ -10,12 +9,12 @@
 
 namespace nightjar::bisect {
 
-// By group: its location (Hodges-Lehmann) over the first group's, with Student's interval at
-// `confidence` on logs. The runs' sd is taken from all groups together, so that a single run has an
-// interval as well. Assumes that runs are independent and vary alike in each group; a drift between
-// sessions is not allowed for. Refused: the Mann-Whitney interval, which does not exist at .95
-// below four runs a side. nullopt for the first group, for an empty one, and for all if the first
-// is empty, if a value is not positive, or if fewer than two runs repeat another.
+// For each group, its Hodges-Lehmann location over the first group's, with Student's interval at
+// `confidence` on logs. The sd is pooled over all groups, so that a single run has an interval too.
+// Assumes that runs are independent and vary alike in each group, without drift between sessions.
+// Refused: the Mann-Whitney interval, which does not exist at .95 below four runs a side.
+// nullopt for the first group and for an empty one. nullopt for all groups if the first is empty, a
+// value is not positive, or fewer than two runs repeat another of their group.
 std::vector<std::optional<Ratio>> against_first(std::span<const std::vector<double>> groups,
                                                 double confidence);
 

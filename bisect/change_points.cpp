@@ -1,4 +1,5 @@
-// Change points of a series of position medians, by windows, the largest first, each segment anew.
+// Finds change points in the medians of positions by binary segmentation: the best split first,
+// then each segment by itself.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,9 +12,9 @@ namespace nightjar::bisect {
 namespace {
 
 constexpr std::array<int, 3> windows = {8, 16, 32};
-constexpr int shortest_side = 5;  // a level of fewer positions is a spike until there are more
+constexpr int shortest_side = 5;  // a level of fewer positions counts as a spike
 constexpr double least_z = 3;
-constexpr double most_p = .01;        // after correction for every split and window looked at
+constexpr double most_p = .01;        // after correction for every split and window tested
 constexpr double least_scatters = 1;  // the shift in units of the scatter of positions
 
 struct Split {
@@ -47,8 +48,8 @@ class Levels {
     return best;
   }
 
-  // Is there a change at `at`, seen with `window` positions a side (a side that ends early leaves
-  // its share to the other)?
+  // The change at `at` with `window` positions on each side, or none. A side that ends early leaves
+  // its share to the other.
   std::optional<Split> judge(int at, int from, int to, int window) const {
     int left = std::min(window, at - from), right = std::min(window, to - at);
     if (left < window) right = std::min(2 * window - left, to - at);
@@ -83,7 +84,7 @@ class Levels {
     return robust_sd(rest);
   }
 
-  // The split near `split` with the least sum of absolute deviations from both sides' medians.
+  // The split near `split` that minimises the absolute deviations from both sides' medians.
   int sharpened(const Split& split, int from, int to) const {
     const int reach = windows.front();
     const int low = std::max(from, split.at - 2 * reach), high = std::min(to, split.at + 2 * reach);
@@ -112,9 +113,9 @@ class Levels {
   double least_change_;
 };
 
-// Is a step at `at`, without noise, seen between the changes at `from` and `to` of a series of
-// `size`?
-bool is_seen(int size, int from, int at, int to) {
+// Whether a noiseless step at `at` is found in a series of `size`, between changes at `from` and
+// `to`.
+bool is_found(int size, int from, int at, int to) {
   std::vector<double> logs;
   for (int i = 0; i < size; ++i) logs.push_back(1e-9 * i + (i < at ? 0 : 1));
   const Levels levels(std::move(logs), 0);
@@ -122,12 +123,12 @@ bool is_seen(int size, int from, int at, int to) {
                      [&](int window) { return levels.judge(at, from, to, window).has_value(); });
 }
 
-// The least side from the shortest on for which `seen` holds, of a segment of `positions`; 0: none.
-template <class Seen>
-int least_side(int positions, Seen seen) {
+// The shortest side of a segment of `positions` for which `is_found_at` holds; 0: none.
+template <class Predicate>
+int least_side(int positions, Predicate is_found_at) {
   const int longest = std::min(positions - shortest_side, 2 * windows.back());
   for (int side = shortest_side; side <= longest; ++side)
-    if (seen(side)) return side;
+    if (is_found_at(side)) return side;
   return 0;
 }
 
@@ -139,7 +140,7 @@ void find_splits(const Levels& levels, int from, int to, std::vector<int>& found
   find_splits(levels, split->at, to, found);
 }
 
-// Judges every split again between its final neighbours, until all stand.
+// Judges each split again between its final neighbours and drops those that fail, until all pass.
 void drop_unfounded(const Levels& levels, std::vector<int>& splits) {
   for (bool changed = true; changed;) {
     changed = false;
@@ -161,9 +162,9 @@ void drop_unfounded(const Levels& levels, std::vector<int>& splits) {
 
 ShortestLevels shortest_levels(int positions, int first, int last) {
   const int from = positions - last;
-  return {least_side(first, [&](int side) { return is_seen(positions, 0, side, first); }),
+  return {least_side(first, [&](int side) { return is_found(positions, 0, side, first); }),
           least_side(last, [&](int side) {
-            return is_seen(positions, from, positions - side, positions);
+            return is_found(positions, from, positions - side, positions);
           })};
 }
 

@@ -1,5 +1,4 @@
-// The slow path of a night's detection, over levels of builds, never raw runs: those are not
-// independent.
+// Detects a change over weeks from the levels of builds. Raw runs are not independent.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -24,10 +23,10 @@ Creep compared(std::span<const double> levels) {
   return out;
 }
 
-bool is_worse(const Creep& seen, const DetectionPolicy& policy) {
+bool is_worse(const Creep& creep, const DetectionPolicy& policy) {
   const bool higher = policy.direction == Direction::higher_is_better;
-  const double worse = higher ? seen.before / seen.after - 1 : seen.change;
-  return worse >= policy.threshold && (higher ? -seen.z : seen.z) > kLeastZ;
+  const double worse = higher ? creep.before / creep.after - 1 : creep.change;
+  return worse >= policy.threshold && (higher ? -creep.z : creep.z) > kLeastZ;
 }
 
 }  // namespace
@@ -36,10 +35,10 @@ std::optional<Creep> creep(std::span<const double> levels, const DetectionPolicy
   if (policy.repeatability == Repeatability::slope) return std::nullopt;
   const auto recent = levels.first(std::min(levels.size(), kReach));
   if (recent.size() < 2 * kSide + 1) return std::nullopt;
-  const Creep seen = compared(recent);
-  if (!is_worse(seen, policy) || !is_worse(compared(recent.subspan(1)), policy))
+  const Creep found = compared(recent);
+  if (!is_worse(found, policy) || !is_worse(compared(recent.subspan(1)), policy))
     return std::nullopt;
-  return seen;
+  return found;
 }
 
 }  // namespace nightjar::bisect

@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::array noisy_ladder = {5, 10, 20, 40, 80, 120};
 constexpr std::array steady_ladder = {3, 5, 10};
-constexpr std::size_t levels_looked_at = 14;
-constexpr double least_error = .001;  // nothing is known better than .1 %
+constexpr std::size_t levels_used = 14;
+constexpr double least_error = .001;  // no level is known better than .1 %
 constexpr int enough_for_large = 10;
-constexpr double strict = .99;  // confidence of a verdict on runs that happen to be there
+constexpr double strict = .99;  // confidence where no more runs will come
 
 std::span<const int> ladder(Repeatability repeatability) {
   if (repeatability == Repeatability::steady) return steady_ladder;
@@ -33,7 +33,7 @@ std::vector<double> logs_of(std::span<const double> values) {
   return out;
 }
 
-// Turns a ratio bad/good so that over 1 is worse.
+// The ratio bad/good, inverted if need be, so that over 1 is worse.
 Ratio worsening(const Ratio& change, Direction direction) {
   if (direction == Direction::lower_is_better) return change;
   return {1 / change.ratio, 1 / change.high, 1 / change.low};
@@ -59,7 +59,7 @@ Screen screen(std::span<const double> levels, std::span<const double> tonight,
     out.verdict = Screen::Verdict::first_night;
     return out;
   }
-  const auto trailing = levels.first(std::min(levels.size(), levels_looked_at));
+  const auto trailing = levels.first(std::min(levels.size(), levels_used));
   out.reference = hodges_lehmann(trailing);
   if (policy.repeatability == Repeatability::slope) return out;
   const auto night = logs_of(tonight), history = logs_of(trailing);

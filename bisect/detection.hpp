@@ -1,6 +1,5 @@
-// Is tonight worse? Two stages: a cheap screen against the accepted level, then interleaved A/B
-// runs until the answer is clear. Pure; used by the service's analysis and by `nightjar
-// detect`/`compare`.
+// Is tonight worse? A cheap screen against the accepted level comes first, then interleaved A/B
+// runs until the answer is clear. Pure; used by the service and by `nightjar detect` and `compare`.
 #pragma once
 
 #include <optional>
@@ -14,10 +13,10 @@
 namespace nightjar::bisect {
 
 // "Worse by x" is the ratio after/before for a metric where lower is better, and before/after
-// otherwise. `slope` metrics have no meaningful ratio: they are recorded, and never flagged here.
+// otherwise. A `slope` metric has no meaningful ratio, so it is recorded and never flagged here.
 struct DetectionPolicy {
   double threshold = .07;      // a change to flag, as a share
-  double screen_change = .03;  // stage one: suspicious from here
+  double screen_change = .03;  // stage one: smaller changes are not suspicious
   double screen_z = 1.5;
   double interval_points = .05;  // stage two: clear when the interval is narrower
   double confidence = .95;
@@ -25,26 +24,27 @@ struct DetectionPolicy {
   Repeatability repeatability = Repeatability::noisy;
 };
 
-// Stage one. `levels`: accepted levels of earlier nights, newest first (14 are looked at);
-// `tonight`: the night's runs. Cheap and allowed to be wrong: stage two decides. Throws
+// Stage one. `levels` are accepted levels of earlier nights, newest first, of which 14 are used;
+// `tonight` holds the night's runs. It may be wrong, since stage two decides. Throws
 // std::invalid_argument without runs, or for values that are not positive.
 struct Screen {
   enum class Verdict { first_night, same, suspect_worse, suspect_better };
   Verdict verdict = Verdict::same;
   double level = 0;      // tonight's Hodges-Lehmann location
-  double reference = 0;  // the accepted level it was held against
+  double reference = 0;  // the accepted level that it was compared with
   double change = 0;     // level / reference - 1
   double z = 0;
 };
 Screen screen(std::span<const double> levels, std::span<const double> tonight,
               const DetectionPolicy& policy);
 
-// Stage two. Runs of both builds, interleaved in the same sessions. `more`: measure until each side
-// has `runs_a_side` (5, 10, 20, 40, 80, 120; steady metrics 3, 5, 10). Flags when the shift is at
-// least the threshold, the lower bound over half of it, and the interval narrow, the lower bound
-// over twice the threshold (from 10 runs a side), or the runs used up; drops when the upper bound
-// is under the threshold. `change` is bad/good whatever the direction. Simulated: no false alarm in
-// 4,200 series-nights a CV.
+// Stage two judges runs of both builds, interleaved in the same sessions. `more` asks to measure
+// until each side has `runs_a_side` (5, 10, 20, 40, 80, 120; steady metrics 3, 5, 10).
+// It flags when the shift is at least the threshold and the lower bound is over half of it. One of
+// three must hold as well: the interval is narrow; the lower bound is over twice the threshold,
+// with at least 10 runs a side; or the runs are used up.
+// It drops when the upper bound is under the threshold. `change` is bad/good in either direction.
+// Simulated: no false alarm in 4,200 series-nights at each CV.
 struct Confirmation {
   enum class Verdict { worse, better, same, inconclusive, more };
   Verdict verdict = Verdict::more;
@@ -52,17 +52,18 @@ struct Confirmation {
   int runs_a_side = 0;
   std::string rule;  // one sentence: why
 };
-// With RunsToCome::none the runs there are count as used up from the least of the ladder on; so few
-// say "worse" only if the interval is narrow or lies over half the threshold at 99 %, too: in 4,000
-// simulated comparisons of five runs a side at CV 20 % without a change, .15 % were worse instead
-// of .9 %.
+// With RunsToCome::none the runs count as used up once there are as many as the ladder's first
+// rung. So few say "worse" only if the interval is narrow, or lies over half the threshold at 99 %
+// too. In 4,000 simulated comparisons of five runs a side at CV 20 % without a change, that left
+// .15 % worse instead of .9 %.
 enum class RunsToCome { more, none };
 Confirmation confirm(std::span<const double> good, std::span<const double> bad,
                      const DetectionPolicy& policy, RunsToCome to_come = RunsToCome::more);
 
-// Of a `slope` metric, which has no ratio: worse, same, better or inconclusive by the difference of
-// its locations, from 5 runs a side on. Worse when it is at least `least` (the metric's unit) and
-// its interval over half of that; same when the interval lies under `least`.
+// Judges a `slope` metric, which has no ratio, by the difference of its locations. With fewer than
+// 5 runs a side it is inconclusive. It is worse when the difference is at least `least` (in the
+// metric's unit) and its interval over half of that. It is the same when the interval lies under
+// `least`.
 struct DifferenceVerdict {
   Confirmation::Verdict verdict = Confirmation::Verdict::inconclusive;
   Difference difference;
@@ -70,11 +71,11 @@ struct DifferenceVerdict {
 DifferenceVerdict judge_difference(std::span<const double> good, std::span<const double> bad,
                                    double least, double confidence = .95);
 
-// The slow path: a creep that no single night shows. `levels`: newest first, tonight's included.
-// The newest 8 against the 8 oldest of the last 40: Hodges-Lehmann shift of at least the threshold,
-// Mann-Whitney z over 3, and so already without tonight's. `reference`: index of the newest of the
-// old levels, whose build stage two is to compare with tonight's. nullopt: no creep, or fewer than
-// 17 levels.
+// A change over weeks that no single night shows. `levels`: newest first, tonight's included.
+// Compares the newest 8 with the 8 oldest of the last 40. The Hodges-Lehmann shift must reach the
+// threshold and Mann-Whitney's z exceed 3, and both already without tonight's level.
+// `reference` is the index of the newest old level; stage two compares its build with tonight's.
+// nullopt: no creep, or fewer than 17 levels.
 struct Creep {
   std::size_t reference = 0;
   double before = 0, after = 0;
@@ -83,11 +84,11 @@ struct Creep {
 };
 std::optional<Creep> creep(std::span<const double> levels, const DetectionPolicy& policy);
 
-// Change points of a whole series (`nightjar detect`): values a position, in order of position.
-// Works on position medians, never on raw runs, which are not independent: windows of 8, 16 and 32
-// positions a side, Mann-Whitney z > 3, Hodges-Lehmann shift over the threshold and over the
-// scatter of positions, p corrected for every split that was looked at, and the new level must
-// persist.
+// Change points of a whole series (`nightjar detect`), given in order of position.
+// Works on medians of positions, since raw runs are not independent. Windows have 8, 16 and 32
+// positions a side. A change needs Mann-Whitney z > 3, a Hodges-Lehmann shift over the threshold
+// and over the scatter of positions, and a level that persists. p is corrected for every split
+// tested.
 struct Position {
   long long position = 0;
   std::vector<double> runs;
@@ -100,15 +101,14 @@ struct Change {
 };
 std::vector<Change> change_points(std::span<const Position> series, const DetectionPolicy& policy);
 
-// The shortest levels that `change_points` sees at the start and at the end of a series, however
-// large the change and small the noise: `first` positions stand before its first change, `last`
-// from its last change on (all of them, if it has none). 0: however long the level, no such change
-// is seen.
+// The shortest levels that `change_points` can find at the start and the end of a series, even if
+// the change is large and there is no noise. `first` positions stand before its first change, `last`
+// from its last change on; without a change both are all positions. 0: no level is long enough.
 struct ShortestLevels {
   int start = 0, end = 0;
 };
 ShortestLevels shortest_levels(int positions, int first, int last);
-// The number of positions from which on any change is seen at all.
+// The fewest positions in which a change can be found.
 int shortest_series();
 
 }  // namespace nightjar::bisect

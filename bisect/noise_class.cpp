@@ -18,7 +18,7 @@ NoiseClass class_of(double sd) {
 }  // namespace
 
 SeriesNoise series_noise(std::span<const std::vector<double>> builds) {
-  std::vector<double> differences;  // of pairs of one build: no location has to be fitted
+  std::vector<double> differences;  // of pairs of one build, so that no location is fitted
   int free = 0;
   for (const std::vector<double>& runs : builds) {
     for (std::size_t i = 0; i < runs.size(); ++i)

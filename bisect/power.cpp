@@ -14,9 +14,9 @@ double smallest_seen(const Ratio& seen, int runs_before, int runs_after, double 
   const double t = boost::math::quantile(boost::math::students_t(degrees), (1 + confidence) / 2);
   const double z = boost::math::quantile(boost::math::normal(), power);
   const double half_width = std::log(seen.high / seen.low) / 2;
-  // In standard errors, the change k is seen if k + error > t. Both sides scale with estimates of
-  // the noise, of relative variance 1 / (2 degrees) each: (k - t)^2 = z^2 (1 + (t^2 + k^2) / (2
-  // degrees)), solved for k.
+  // In standard errors, a change k is detected if k + error > t. Both sides scale with estimates of
+  // the noise, each of relative variance 1 / (2 degrees). So k solves
+  // (k - t)^2 = z^2 (1 + (t^2 + k^2) / (2 degrees)).
   const double a = z * z / (2 * degrees);
   const double k = (t + std::sqrt(t * t - (1 - a) * (t * t * (1 - a) - z * z))) / (1 - a);
   return std::exp(half_width / t * k);

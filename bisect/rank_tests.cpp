@@ -12,8 +12,8 @@
 namespace nightjar::bisect {
 namespace {
 
-constexpr int exact_values = 50;  // signed rank: 2^50 subsets still count exactly in a double
-constexpr int exact_pairs = 900;  // Mann-Whitney: the recurrence costs the square of it
+constexpr int exact_values = 50;  // signed rank: a double still counts 2^50 subsets exactly
+constexpr int exact_pairs = 900;  // Mann-Whitney: the recurrence costs the square of this
 
 double normal_quantile(double p) {
   return boost::math::quantile(boost::math::normal(), p);
@@ -61,7 +61,7 @@ double cumulated(const std::vector<double>& density, int last) {
   return std::min(sum, 1.0);
 }
 
-// The smallest w with P(W <= w) >= tail, at least 1: the rank of the interval's lower end.
+// The rank of the interval's lower end: the smallest w with P(W <= w) >= tail, at least 1.
 long long quantile_rank(const std::vector<double>& density, double tail) {
   double sum = 0;
   for (std::size_t w = 0; w < density.size(); ++w) {

@@ -1,4 +1,4 @@
-// Ranks at which the ordered pairwise values bound an interval; inside the bisect room only.
+// Ranks at which ordered pairwise values bound an interval. Used inside `bisect` only.
 #pragma once
 
 #include <span>
@@ -8,7 +8,8 @@ namespace nightjar::bisect {
 // Throws std::invalid_argument unless there is at least one value and all are finite.
 void require_values(std::span<const double> values);
 
-// 1-based rank k: the k-th smallest and k-th largest Walsh average of n values bound the location.
+// The 1-based rank k for which the k-th smallest and k-th largest Walsh average of n values bound
+// the location.
 long long signed_rank_bound(long long n, double confidence);
 // The same for the n * m differences of two samples.
 long long mann_whitney_bound(long long n, long long m, double confidence);

@@ -31,7 +31,7 @@ Recorded recorded(std::span<const std::vector<double>> builds) {
   return out;
 }
 
-// Commits whose levels are known, measured by drawing from what was recorded.
+// Commits with known levels; measuring one draws from the recorded deviations.
 class Replayed {
  public:
   Replayed(Recorded recorded, const ReplayOptions& options)

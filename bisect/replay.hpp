@@ -1,5 +1,5 @@
-// The search tried on a series' own recorded runs, with a step planted: how often it names the
-// right commit under this machine's real noise, without measuring anything. Pure.
+// Tries the search on a series' own recorded runs with a planted step. It shows how often the right
+// commit is named under this machine's real noise, without measuring. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace nightjar::bisect {
 
 struct ReplayOptions {
   int commits = 64;
-  double planted = .15;  // the step; 0: none, so that nobody must be named
+  double planted = .15;  // the step; 0: none, and any commit named is innocent
   std::uint64_t seed = 0;
 };
 
@@ -22,12 +22,12 @@ struct Replay {
   int runs = 0;
 };
 
-// Recorded runs that suffice to be drawn from: six builds of three or more runs.
+// Whether there are enough recorded runs to draw from: six builds with three or more each.
 bool can_replay(std::span<const std::vector<double>> builds);
 
-// `builds`: positive values of the runs of each build, in the order of the builds. A run of the
-// replay is a recorded run's deviation from its build's median (widened by sqrt(n / (n - 1)), for
-// that median is of the same n runs); a session has the deviation of one build's median from the
+// `builds`: positive values of each build's runs, in the order of the builds.
+// A replayed run deviates as a recorded run does from its build's median, times sqrt(n / (n - 1))
+// since that median is of the same n runs. A session deviates as one build's median does from the
 // next one's, over sqrt(2). Throws std::invalid_argument unless can_replay(builds).
 Replay replay(std::span<const std::vector<double>> builds, const ReplayOptions& options,
               const SearchPolicy& policy);

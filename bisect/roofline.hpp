@@ -1,4 +1,4 @@
-// What holds an operator back, by the roofline model: used by the profile's table and by reports.
+// What limits an operator, by the roofline model. Used by the profile's table and by reports.
 #pragma once
 
 #include <string>
@@ -8,27 +8,26 @@
 
 namespace nightjar::bisect {
 
-// NVIDIA's terms (GPU Performance Background, 2023): an operator whose arithmetic intensity is
-// below what the machine has of operations a byte is held back by memory, one above by math; one
-// that comes near neither ceiling by latency: the price of a call, or too little work to fill the
-// machine.
+// NVIDIA's terms (GPU Performance Background, 2023). Memory limits an operator whose arithmetic
+// intensity is below the machine's operations a byte, math one above. Latency limits one that comes
+// near neither ceiling: calls cost too much, or there is too little work to fill the machine.
 NIGHTJAR_ENUM(Limiter, memory, math, latency, unknown);
 
-// Of all calls in an iteration.
+// The work of all calls in an iteration.
 struct Work {
   double flops = 0, bytes = 0, seconds = 0;
   bool flops_known = true;
-  std::string dtype;  // a type without a ceiling of its own is held against fp32's
+  std::string dtype;  // a type without a ceiling of its own uses fp32's
 };
 
-// Seconds that this much work takes at the least.
+// The fewest seconds in which this machine can do this work.
 double least_seconds(const Work& work, const Ceilings& ceilings);
 
-// FLOP a byte at which both ceilings are reached together.
+// The FLOP a byte at which an operator reaches both ceilings.
 double ridge(const Ceilings& ceilings, const std::string& dtype);
 
-// Latency when the time is over kFar times the least. Where floating-point operations are not all
-// known, only memory and latency can be told: unknown if the bytes do not explain the time.
+// Latency when the time is over kFar times the least. If some floating-point operations are not
+// known, the answer is math or unknown: those operations could change the other two.
 inline constexpr double kFar = 4;
 Limiter limiter_of(const Work& work, const Ceilings& ceilings);
 

@@ -11,7 +11,7 @@
 namespace nightjar::bisect {
 namespace {
 
-constexpr std::size_t most_values = 2000;  // pairs grow with the square
+constexpr std::size_t most_values = 2000;  // the number of pairs grows with the square
 
 double median_of(std::vector<double>& values) {
   const std::size_t half = values.size() / 2;
@@ -21,7 +21,7 @@ double median_of(std::vector<double>& values) {
   return (*std::max_element(values.begin(), middle) + *middle) / 2;
 }
 
-// The value of 1-based rank `rank`; reorders.
+// The value of 1-based rank `rank`. Reorders `values`.
 double ranked(std::vector<double>& values, long long rank) {
   const auto place = values.begin() + static_cast<std::ptrdiff_t>(rank - 1);
   std::nth_element(values.begin(), place, values.end());

@@ -7,7 +7,7 @@ namespace nightjar::evidence {
 Culprit together(const std::vector<Culprit>& contributors) {
   Culprit out;
   out.probability = 1;
-  double change = 0, below = 0, above = 0;  // logs; the squares of the halves of the intervals
+  double change = 0, below = 0, above = 0;  // logs, and the squares of their half-widths
   for (const Culprit& step : contributors) {
     out.commits.insert(out.commits.end(), step.commits.begin(), step.commits.end());
     out.probability *= step.probability;

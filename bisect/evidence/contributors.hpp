@@ -1,4 +1,5 @@
-// Several small steps as one cause. Used where such a search is filed, and where it is verified.
+// Treats several small steps as one cause. Used when such a search is filed and when it is
+// verified.
 #pragma once
 
 #include <vector>
@@ -7,8 +8,8 @@
 
 namespace nightjar::evidence {
 
-// All commits of the contributors, with the change that they make together. The steps count as
-// independent: probabilities multiply, and the halves of the intervals add in squares of logs.
+// All commits of the contributors, with the change that they make together. Assumes that the steps
+// are independent: probabilities multiply, and half-widths of intervals add in squares of logs.
 Culprit together(const std::vector<Culprit>& contributors);
 
 }  // namespace nightjar::evidence

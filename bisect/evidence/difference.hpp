@@ -1,4 +1,4 @@
-// Whether two pieces of evidence say the same. Used where a bundle is judged again.
+// Whether two pieces of evidence say the same. Used when a bundle is verified.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

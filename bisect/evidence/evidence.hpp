@@ -1,6 +1,6 @@
-// The JSON that goes with each change of a regression's state: what was decided, on what numbers,
-// by which rule, so that a reader (and `nightjar verify`) can judge again. Each number is a run's
-// value and names the run whose raw samples it comes from.
+// The JSON that goes with each change of a regression's state: the decision, its numbers and its
+// rule. A reader, or `nightjar verify`, can judge again from it. Each run's value names the run
+// that its raw samples belong to.
 #pragma once
 
 #include <span>
@@ -15,10 +15,10 @@
 
 namespace nightjar::evidence {
 
-// The version of the rules that verdicts are made by; rises when one log could be judged otherwise.
+// The version of the rules. It rises when they would judge some log differently.
 inline constexpr int rules = 6;
 
-// Runs' values, and which runs they are of.
+// Runs' values, and the runs that they belong to.
 struct Values {
   std::vector<double> values;
   std::vector<RunId> runs;
@@ -32,8 +32,8 @@ std::string of_creep(const bisect::Creep& creep, const Values& tonight,
 std::string of_confirmation(const bisect::Confirmation& confirmation, const Values& good,
                             const Values& bad, const bisect::DetectionPolicy& policy);
 
-// A search's log, the policy it was judged by, the run of each of its values, and the commits that
-// its positions stand for: commits[0] is the good end.
+// A search's log and policy, the run of each value, and the commit of each position: commits[0] is
+// the good end.
 struct SearchInput {
   const bisect::SearchLog& log;
   const bisect::SearchPolicy& policy;
@@ -45,7 +45,7 @@ std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief
 // An object with one sentence.
 std::string of_reason(std::string_view reason);
 
-// JSON array of {"commits": [...], "probability": p}; best first.
+// A JSON array of {"commits": [...], "probability": p}, best first.
 std::string posterior_json(const bisect::Belief& belief, const std::vector<CommitSha>& commits);
 // The commits of a cell; cell positions start at 1.
 std::vector<CommitSha> cell_commits(int first, int last, const std::vector<CommitSha>& commits);

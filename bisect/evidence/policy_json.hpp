@@ -1,4 +1,4 @@
-// The two policies as JSON, so that a verdict can be judged again by the rules it was made by.
+// The two policies as JSON, so that a verdict can be judged again by its own rules.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -9,10 +9,10 @@ namespace nightjar::evidence {
 namespace {
 using nlohmann::json;
 
-constexpr double kExact = 9007199254740992.0;  // 2^53: whole numbers below are exact in a double
-constexpr std::size_t kCheckDigits = 8;        // of a field's hash: enough to find it
+constexpr double kExact = 9007199254740992.0;  // 2^53: smaller whole numbers are exact in a double
+constexpr std::size_t kCheckDigits = 8;        // of a field's hash, enough to find an edit
 
-// 1 and 1.0 are one number: other tools write the same bundle with either.
+// Writes 1.0 as 1, since other tools may write the same bundle with either.
 json plain_numbers(const json& value) {
   if (value.is_number_float()) {
     const double number = value.get<double>();
@@ -34,7 +34,7 @@ std::string check_of(const json& value, Hash hash) {
   return hash_of(value, hash).substr(0, kCheckDigits);
 }
 
-// Objects, and lists of objects or lists, have a check for each part. A list of figures has one.
+// Objects, and lists of objects or lists, have a check for each part. A list of numbers has one.
 bool has_parts(const json& value) {
   return value.is_object() ||
          (value.is_array() && std::any_of(value.begin(), value.end(),

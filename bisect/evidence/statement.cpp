@@ -15,8 +15,8 @@ namespace nightjar::evidence {
 namespace {
 using nlohmann::json;
 
-// What a change to a state must rest on ("stage:verdict", or the field in place of a verdict), and
-// which state comes before it. States that are not here may rest on anything.
+// The grounds that a change to a state needs ("stage:verdict", or a field in place of a verdict),
+// and the state before it. States that are not listed need none.
 struct StateRule {
   std::set<std::string> grounds;
   std::string after;  // empty: none
@@ -57,7 +57,7 @@ Culprit step_in(const json& step) {
           field<double>(step, "ratio"), field<double>(step, "low"), field<double>(step, "high")};
 }
 
-// Whom a search accuses: each named step on its own, or all contributors together.
+// The commits that a search blames: each named step by itself, or all contributors together.
 json accused_by(const json& search) {
   const json& named = search.at("culprits");
   if (text_in(search, "outcome") != "several_small") return named;
@@ -97,7 +97,7 @@ class Statement {
     for (const json& one : bundle_.at(list)) into[field<std::int64_t>(one, "id")] = &one;
   }
 
-  // The field at `path` says `said`; `derived` is what the rest of the bundle says there.
+  // Notes a contradiction unless `said`, the field at `path`, equals what `from` implies.
   void expect(const std::string& path, const json& said, const json& derived,
               const std::string& from) {
     if (!first_difference(said, derived, "").empty())
@@ -138,7 +138,7 @@ class Statement {
                        " before it");
   }
 
-  // Who is accused, and how surely, is what the search says.
+  // The culprit and its probability must be those of the search.
   void check_culprit() {
     const json& culprit = regression_.at("culprit");
     if (!culprit.is_null() && !culprit.is_object())
@@ -175,7 +175,8 @@ class Statement {
       expect(path + "/" + key, value, derived.value(key, json()), "the search");
   }
 
-  // A session's summary is that of its order of runs; its environments are the builds listed.
+  // A session's summary must follow from its order of runs, its environments from the listed
+  // builds.
   void check_job(std::size_t i) {
     const json& job = bundle_.at("jobs")[i];
     const auto spec = job.at("spec").get<JobSpec>();

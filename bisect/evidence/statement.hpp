@@ -1,5 +1,5 @@
-// What an evidence bundle accuses, held against its own verdicts, sessions and builds. A verdict
-// that is right says nothing if another commit, workload or state stands beside it. Used by
+// Checks what an evidence bundle claims against its own verdicts, sessions and builds. A correct
+// verdict proves nothing if the bundle states another commit, workload or state. Used by
 // verify_bundle().
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace nightjar::evidence {
 
-// One sentence for each field that does not follow from the rest of the bundle; it begins with the
-// field's path. Throws nlohmann::json::exception for what is no bundle.
+// One sentence for each field that does not follow from the rest of the bundle, beginning with the
+// field's path. Throws nlohmann::json::exception if this is no bundle.
 std::vector<std::string> contradictions(const nlohmann::json& bundle);
 
 }  // namespace nightjar::evidence

@@ -16,7 +16,7 @@ namespace nightjar::evidence {
 namespace {
 using nlohmann::json;
 
-// What makes a verdict differ, in words for a person.
+// Why a verdict differs, in words for a person.
 struct Differs : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -138,13 +138,13 @@ std::string search_again(const json& said, const RawRuns& raw) {
   return of_search(*answer, next.belief, {log, policy, runs, commits});
 }
 
-// Verdicts by earlier rules cannot be read.
+// Verdicts by rules before these cannot be read.
 constexpr int oldest_rules = 5;
-// An answer by earlier rules is the same if its figures moved by no more than this share.
+// An answer by earlier rules is the same if its figures differ by no more than this share.
 constexpr double same_answer = .01;
 
-// How a stage's evidence is made again, and since which rules a verdict of it is judged alike: in
-// every figure. By the rules before, only its answer is held against today's.
+// How a stage is judged again. Verdicts by the rules `alike_since`, or later ones, must agree in
+// every figure, earlier verdicts in their answer only.
 struct Stage {
   std::string (*judge)(const json& said, const RawRuns& raw);
   int alike_since;
@@ -157,7 +157,7 @@ const std::map<std::string, Stage>& stages() {
   return all;
 }
 
-// An earlier version's evidence lacks fields that came later: those that say nothing are let go.
+// Drops empty lists that `said` lacks: earlier versions did not have these fields.
 json without_later_fields(json again, const json& said) {
   for (auto field = again.begin(); field != again.end();)
     field = field->is_array() && field->empty() && !said.contains(field.key()) ? again.erase(field)
@@ -165,7 +165,7 @@ json without_later_fields(json again, const json& said) {
   return again;
 }
 
-// Empty, or in which field the answers of two searches differ: how they end, and whom they name.
+// Empty, or the field in which the answers of two searches differ: the outcome or the culprits.
 std::string other_answer(const json& said, const json& again) {
   const auto answer_of = [](const json& search) {
     return json{{"outcome", search.at("outcome")}, {"culprits", search.at("culprits")}};
@@ -173,7 +173,7 @@ std::string other_answer(const json& said, const json& again) {
   return first_difference(answer_of(said), answer_of(again), "", same_answer);
 }
 
-// Throws Differs; else one sentence on what agrees.
+// One sentence on what agrees. Throws Differs if something does not.
 std::string compare(const json& said, json again, int alike_since) {
   const int made_by = field<int>(said, "rules");
   again["rules"] = made_by;

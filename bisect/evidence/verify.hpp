@@ -1,6 +1,6 @@
-// Judges an evidence bundle again: its verdicts from the raw samples, its accusation from the
-// verdicts, and the rest by its seal. Used by `nightjar verify`. A bundle is what GET
-// /api/v1/regressions/{id}/evidence answers.
+// Verifies an evidence bundle: its verdicts from the raw samples, its claim from the verdicts, and
+// the rest by its seal. Used by `nightjar verify`. A bundle is the answer of GET
+// /api/v1/regressions/{id}/evidence.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,10 +15,10 @@ struct Finding {
   std::string stage;    // "screening", "creep", "confirmation", "bisection"
   std::string verdict;  // what the bundle says
   bool agrees = false;
-  std::string why;  // one sentence: on what it was judged again, or what differs
+  std::string why;  // one sentence: the rule that agrees, or what differs
 };
 
-// Bundles of earlier versions have no seal: what nothing in them derives is not bound then.
+// Bundles of earlier versions have no seal.
 struct Seal {
   bool present = false;
   std::vector<std::string> edited;  // one sentence a field
@@ -31,7 +31,7 @@ struct Verification {
   bool agrees() const;
 };
 
-// A figure agrees within a millionth. Throws nlohmann::json::exception for what is no bundle.
+// Figures agree within a millionth. Throws nlohmann::json::exception if this is no bundle.
 Verification verify_bundle(const nlohmann::json& bundle, Hash hash);
 
 }  // namespace nightjar::evidence

@@ -1,5 +1,5 @@
-// What is said at the end: who is named, who is too small to be, and the sentence that goes with
-// it.
+// The answers of a search: which steps are named, which are too small, and the sentence that says
+// why.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -9,19 +9,18 @@
 namespace nightjar::bisect::search {
 namespace {
 
-// A step is named if its chance to be at least the threshold is no smaller.
+// A step is named if its chance to reach the threshold is at least this.
 constexpr double least_chance = .005;
-// No step is worth blaming anybody for once the chance that any reaches the threshold is smaller
-// than this. It is looked at after every measurement, and so stricter than for a step that is
-// named.
+// Nobody is blamed once the chance that any step reaches the threshold is below this. The chance is
+// tested after every measurement, so this limit is stricter than the one for a named step.
 constexpr double no_chance = .0025;
-// A step as large as the threshold looks too small in one search of 200: it is looked at longer
-// before it is dropped. Where runs are quiet, and so cheap, one that is probably too small is so
-// before it is named. The doubt that is worth it shrinks with the noise: a chance of 4.5 % at CV 1
-// %, none from 1.7 % on.
+// A step as large as the threshold seems too small in one search of 200, so it is measured longer
+// before it is dropped. Where runs are quiet, and so cheap, a step that is probably too small is
+// measured longer before it is named. How much doubt is worth more runs shrinks with the noise: a
+// chance of 4.5 % at CV 1 %, none from 1.7 % on.
 constexpr double surely_below = .0005, probably_below = .35;
 constexpr double quiet = .006, doubt_shrinks = 4;
-constexpr double longest_look = 4;        // times the usual runs of a search
+constexpr double most_doubting_runs = 4;  // times the usual runs of a search
 constexpr double certainly_differ = .01;  // P(nothing) under which the ends differ
 
 template <class... Values>
@@ -31,8 +30,8 @@ std::string text(const char* format, Values... values) {
   return out;
 }
 
-// "+4.2 % (3.2 to 5.2 %)" of a log change in units of the threshold, as the measured number
-// changed.
+// "+4.2 % (3.2 to 5.2 %)", the change of the measured number. `size` and `sd` are logs in units of
+// the threshold.
 std::string percents(double size, double sd, const Data& data) {
   const double unit = data.of_inverses ? -data.unit : data.unit;
   auto percent = [&](double log) { return 100 * std::expm1(log * unit); };
@@ -56,9 +55,8 @@ bool only_claimed(const Fit& fit, const Claim& claim) {
                      [&](int gap) { return claim.has(gap); });
 }
 
-// P(the step in `gap` is at least the threshold), given that there is one and that the claim's
-// steps are all there are: a further step that nothing confirmed would take away a part of its
-// size.
+// P(the step in `gap` is at least the threshold), given that it exists and that the claim has all
+// steps. A further, unconfirmed step would take away a part of its size.
 double chance_of_threshold(int gap, const Claim& claim, const Posterior& posterior) {
   const bool alone = std::any_of(posterior.fits.begin(), posterior.fits.end(), [&](const Fit& fit) {
     return fit.hypothesis.has(gap) && only_claimed(fit, claim);
@@ -97,7 +95,7 @@ std::string largest_of(const Claim& claim, const Posterior& posterior) {
          percents(fit.step(largest), sd_of_step(fit, largest), posterior.data);
 }
 
-// A step whose chance to be at least the threshold is smaller is looked at longer before it is
+// A step whose chance to reach the threshold is smaller than this is measured longer before it is
 // named.
 double doubtful(const Posterior& posterior) {
   const double doubt =
@@ -134,7 +132,7 @@ EndsChange ends_change(const Posterior& posterior) {
     out.size = size;
     out.sd = std::sqrt(spread);
     if (fit.hypothesis.count > 1) continue;
-    // What the runs say without the prior, which draws a small change towards none.
+    // The estimate without the prior, which draws a small change towards none.
     const StepPrior prior = step_prior(fit.hypothesis, posterior.data);
     const double own = 1 / spread - 1 / (prior.sd * prior.sd);
     if (own <= 0) continue;
@@ -156,18 +154,18 @@ bool is_below_threshold(const Posterior& posterior) {
   return no_step_to_blame(posterior) && ends_change(posterior).reaches_threshold < .5;
 }
 
-std::optional<Measure> closer_look(const Claim& claim, const Posterior& posterior,
-                                   const SearchPolicy& policy) {
+std::optional<Measure> resolve_doubt(const Claim& claim, const Posterior& posterior,
+                                     const SearchPolicy& policy) {
   const Data& data = posterior.data;
-  if (data.runs() >= std::min<double>(policy.max_runs, longest_look * usual_runs(posterior, claim)))
+  if (data.runs() >=
+      std::min<double>(policy.max_runs, most_doubting_runs * usual_runs(posterior, claim)))
     return std::nullopt;
   const bool in_doubt = std::any_of(claim.gaps.begin(), claim.gaps.end(), [&](int gap) {
     const double chance = chance_of_threshold(gap, claim, posterior);
     return chance >= surely_below && chance < doubtful(posterior);
   });
   if (!in_doubt) return std::nullopt;
-  // All builds on either side tell how large the step is: a layout of their own averages out over
-  // them.
+  // All builds on either side show how large the step is, and their layouts average out.
   Measure out;
   out.order = data.commits;
   out.new_session = data.in_session + data.builds() > policy.session_runs;

@@ -1,4 +1,4 @@
-// Small dense symmetric systems, row by row in a caller's buffer.
+// Cholesky factors of small dense symmetric systems, stored row by row.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Information per cost over builds, sessions and numbers of runs.
+// Chooses the measurement with the most information per cost, over builds, sessions and numbers of
+// runs.
 #include <algorithm>
 
 #include "bisect/search/decide.hpp"
@@ -10,9 +11,9 @@ constexpr std::array run_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr std::size_t most_hypotheses = 14;
 constexpr double least_share = 5e-4;
 constexpr double summary_loss = 1.15;  // variance of a robust summary against a mean's
-constexpr double build_below = .05;    // P(nothing) under which a build may be paid for
+constexpr double build_below = .05;    // P(nothing) under which a build is worth its cost
 
-// What each hypothesis expects of one measurement.
+// The value that each hypothesis expects of one measurement, with its probability.
 struct Expectations {
   std::vector<double> share, mean;
   double variance = 0;
@@ -21,7 +22,7 @@ struct Expectations {
     share.push_back(p);
     mean.push_back(m);
   }
-  // Bits that m runs tell (pairwise-distance estimate of the mutual information).
+  // Bits that so many runs give (pairwise-distance estimate of the mutual information).
   double bits(double run_variance, int runs) const {
     const double scale = -.25 / (variance + run_variance / runs);
     const std::size_t n = share.size();
@@ -57,11 +58,11 @@ class Chooser {
     const bool room = data_.in_session < policy_.session_runs;
     for (const bool fresh : {false, true}) {
       if (!fresh && !room) continue;
-      for (int build = 0; build < data_.builds(); ++build) look_at_build(build, fresh);
+      for (int build = 0; build < data_.builds(); ++build) consider_build(build, fresh);
     }
     const double idle = posterior_.nothing + (small_counts_ ? 0 : posterior_.too_small);
-    look_at_gaps(idle < build_below);
-    if (best_commit_ < 0) {  // nothing tells anything: the ends, again
+    consider_gaps(idle < build_below);
+    if (best_commit_ < 0) {  // no measurement gives information: repeat the ends
       return {!room, false, {0, data_.commits.back(), data_.commits.back(), 0}, {}};
     }
     Measure out;
@@ -74,8 +75,8 @@ class Chooser {
   }
 
  private:
-  // The hypotheses that matter; strict supersets of the claim by the chance that their extra step
-  // matters.
+  // Keeps the most probable hypotheses. A strict superset of the claim counts by the chance that
+  // its extra step matters.
   void weigh(const Claim& claim) {
     const std::vector<double> all = weights(claim);
     double sum = 0;
@@ -121,7 +122,7 @@ class Chooser {
     return (fresh ? session_correlation : 1) * fit.theta[fit.session_at(data_.sessions - 1)];
   }
 
-  void look_at_build(int build, bool fresh) {
+  void consider_build(int build, bool fresh) {
     Expectations expect;
     for (std::size_t i = 0; i < kept_.size(); ++i) {
       const Fit& fit = *kept_[i];
@@ -136,9 +137,9 @@ class Chooser {
              fresh ? policy_.session_cost : 0);
   }
 
-  // Commits not measured yet: in each gap that may hold a step its midpoint and the posterior
-  // median.
-  void look_at_gaps(bool may_build) {
+  // Considers commits not measured yet: in each gap that may hold a step, its midpoint and the
+  // posterior median.
+  void consider_gaps(bool may_build) {
     double left = 0;
     for (int gap = 0; gap < data_.gaps(); ++gap) {
       double here = 0;
@@ -149,14 +150,14 @@ class Chooser {
       }
       if (here > .01) {
         for (const auto& [commit, below] : candidates(gap, left, here, may_build)) {
-          look_at_commit(commit, gap, below);
+          consider_commit(commit, gap, below);
         }
       }
       left += here;
     }
   }
 
-  // Commit and the share of the gap's mass at or below it.
+  // Each commit with the share of the gap's mass at or below it.
   std::vector<std::pair<int, double>> candidates(int gap, double left, double here,
                                                  bool may_build) const {
     const int from = data_.commits[static_cast<std::size_t>(gap)];
@@ -184,7 +185,7 @@ class Chooser {
     return out;
   }
 
-  void look_at_commit(int commit, int gap, double below) {
+  void consider_commit(int commit, int gap, double below) {
     const bool built = contains(log_.built, commit);
     const bool room = data_.in_session < policy_.session_runs;
     for (const bool fresh : {false, true}) {
@@ -236,8 +237,9 @@ class Chooser {
   const SearchLog& log_;
   const SearchPolicy& policy_;
   double run_variance_;
-  bool small_counts_;  // what the ends certainly differ by is worth a build, be it small: only
-                       // builds tell layouts
+  // The ends certainly differ. Then a small step is worth a build too, since only more builds show
+  // whether their layouts explain it.
+  bool small_counts_;
   std::vector<const Fit*> kept_;
   std::vector<double> share_;
   double best_score_ = 0;

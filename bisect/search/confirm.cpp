@@ -1,4 +1,4 @@
-// Confirmation of a named step: the evidence of fresh sessions alone, by the same model.
+// Confirms a named step by the same model, from the runs of fresh sessions alone.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -9,14 +9,14 @@
 namespace nightjar::bisect::search {
 namespace {
 
-// The claimed shift over its error when fresh runs are looked at first. Their odds are nearly a
-// likelihood ratio: however often one looks, a step that is not there passes once in
-// exp(odds_to_pass) times or less.
+// Fresh runs are judged for the first time when the claimed shift is so many standard errors.
 constexpr double first_z = 1.55;
-constexpr double odds_to_pass = 2;   // nats for the claimed step: 7 to 1, from fresh runs alone
+// Nats for the claimed step from fresh runs alone: odds of 7 to 1. They are nearly a likelihood
+// ratio, so that a false step passes at most once in exp(odds_to_pass) times, however often tested.
+constexpr double odds_to_pass = 2;
 constexpr double least_shift = .33;  // of the claimed step, in the median difference of fresh runs
 constexpr int fewest_runs = 3;
-constexpr double much_more = 1.5;    // times the sd that fresh runs should have: not by chance
+constexpr double much_more = 1.5;    // times the expected sd of fresh runs is no chance
 constexpr double robust_loss = 1.1;  // variance of a robust location against a mean's
 
 int first_session(const Data& data, int build) {
@@ -31,7 +31,7 @@ Data fresh_runs(const Data& data, int gap, int session) {
   out.outlier_sd = data.outlier_sd;
   out.end_change = data.end_change;
   out.mass = {1};
-  std::vector<int> seen(static_cast<std::size_t>(data.sessions));
+  std::vector<int> sides(static_cast<std::size_t>(data.sessions));  // bits: 1 good, 2 bad
   auto each_block = [&](int build, auto&& act) {
     const auto at = static_cast<std::size_t>(build);
     for (int b = data.build_blocks[at]; b < data.build_blocks[at + 1]; ++b) {
@@ -41,12 +41,12 @@ Data fresh_runs(const Data& data, int gap, int session) {
   };
   for (const int side : {0, 1}) {
     each_block(gap + side, [&](const Block& block) {
-      seen[static_cast<std::size_t>(block.session)] += side + 1;
+      sides[static_cast<std::size_t>(block.session)] += side + 1;
     });
   }
-  std::vector<int> index(seen.size(), -1);
-  for (std::size_t t = 0; t < seen.size(); ++t) {
-    if (seen[t] == 3) index[t] = out.sessions++;
+  std::vector<int> index(sides.size(), -1);
+  for (std::size_t t = 0; t < sides.size(); ++t) {
+    if (sides[t] == 3) index[t] = out.sessions++;
   }
   for (const int side : {0, 1}) {
     out.commits.push_back(side);
@@ -61,8 +61,8 @@ Data fresh_runs(const Data& data, int gap, int session) {
   }
   out.build_blocks.push_back(static_cast<int>(out.blocks.size()));
   if (out.sessions == 0) return out;
-  // The level's prior is about 0. Further up, behind another large step, it would rather call the
-  // good side's runs outliers of a lower level than see that there is no step.
+  // The level's prior is centred on 0. Far above it, behind another large step, the model would
+  // call the good side's runs outliers of a lower level, and so find a step that is not there.
   const auto first_bad =
       static_cast<std::size_t>(out.blocks[static_cast<std::size_t>(out.build_blocks[1])].first);
   const double level = median(std::span(out.y).first(first_bad));
@@ -71,7 +71,7 @@ Data fresh_runs(const Data& data, int gap, int session) {
   return out;
 }
 
-// Runs a side of equal power: sum over sessions of 2 / (1/good + 1/bad).
+// The number of runs a side with equal power: the sum over sessions of 2 / (1/good + 1/bad).
 double runs_a_side(const Data& fresh) {
   std::vector<std::array<double, 2>> counts(static_cast<std::size_t>(fresh.sessions));
   for (const Block& block : fresh.blocks) {
@@ -83,8 +83,8 @@ double runs_a_side(const Data& fresh) {
   return sum;
 }
 
-// Median of the differences between runs of both sides within a session: no model of what an
-// outlier is.
+// Median of the differences between runs of both sides within a session. It needs no model of
+// outliers.
 double median_shift(const Data& fresh) {
   std::vector<double> shifts;
   for (const Block& good : fresh.blocks) {
@@ -101,9 +101,8 @@ double median_shift(const Data& fresh) {
   return median(shifts);
 }
 
-// Sd of runs around their own block's level, from the median difference of pairs: it knows neither
-// a level nor what an outlier is. A machine whose speed wanders while the step is confirmed
-// scatters more than it did before.
+// Sd of runs around their block's level, from the median difference of pairs. It needs neither the
+// level nor a model of outliers. It shows when a machine's speed wanders during the confirmation.
 double scatter(const Data& fresh) {
   constexpr double of_a_pair = .954;  // median |x - y| of two normal values with sd 1
   std::vector<double> pairs;
@@ -143,13 +142,13 @@ Check check_step(int gap, double size, const Posterior& posterior) {
     return out;
   }
   Noise noise = cautious(posterior.noise, data);
-  const double seen = scatter(fresh);
-  if (seen * seen > much_more * much_more * noise.run) noise.run = seen * seen;
+  const double sd = scatter(fresh);
+  if (sd * sd > much_more * much_more * noise.run) noise.run = sd * sd;
   const double odds = log_odds(fresh, noise);
   out.passed = odds >= odds_to_pass && median_shift(fresh) >= least_shift * relevant;
   if (out.passed) return out;
   out.missing = std::max(2, have / 3);
-  // What speaks against the step is heard once more at another time.
+  // Fresh runs that speak against the step are repeated at another time.
   if (odds < 0) out.again_in_new_session = true;
   return out;
 }
@@ -178,7 +177,7 @@ std::optional<Measure> confirmation(const Claim& claim, const Posterior& posteri
     more = false;
     for (auto& [gap, runs] : wanted) {
       if (runs == 0 || static_cast<int>(out.order.size()) + 2 > std::max(room, 2)) continue;
-      // Sides change places, so that a drift within the session does not favour one.
+      // The sides alternate in going first, so that a drift within the session favours neither.
       const bool turned = runs % 2 == 0;
       out.order.push_back(data.commits[static_cast<std::size_t>(turned ? gap + 1 : gap)]);
       out.order.push_back(data.commits[static_cast<std::size_t>(turned ? gap : gap + 1)]);

@@ -1,5 +1,5 @@
-// From the posterior to the next step: what could be answered, whether it is confirmed, what to
-// measure.
+// The parts of a decision: what could be answered, whether it is confirmed, and what to measure.
+// Used inside `bisect/search` only.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace nightjar::bisect::search {
 
-// What the best hypothesis with steps would have us say.
+// The answer that the best hypothesis with steps gives.
 struct Claim {
   int fit = -1;
   std::vector<int> gaps;  // of the steps that make it worse
@@ -19,45 +19,45 @@ struct Claim {
   bool has(int gap) const { return std::find(gaps.begin(), gaps.end(), gap) != gaps.end(); }
 };
 Claim claim(const Posterior& posterior);
-// P(there is a step in `gap`, be it small).
+// P(there is a step in `gap`), small ones included.
 double chance_of_step(int gap, const Posterior& posterior);
-// Those of its steps that are certain, told apart and confirmed each by itself.
+// Those of its steps that are certain, located to one cell and confirmed.
 Claim certain_part(const Claim& claim, const Posterior& posterior, const SearchLog& log,
                    const SearchPolicy& policy);
 
-// The commits between a gap's ends are all untestable: nothing is left to tell apart.
+// Whether all commits between a gap's ends are untestable, so that it cannot be split further.
 bool is_cell(int gap, const Data& data, const SearchLog& log);
-// For a whole claim.
+// Whether that holds for each gap of the claim.
 bool all_cells(const Claim& claim, const Data& data, const SearchLog& log);
 
-// A claim is confirmed by its boundary commits measured side by side in sessions that began after
-// both had been seen: the model's own certainty is not enough where the machine was disturbed.
+// A claim is confirmed by measuring its boundary commits side by side, in sessions that began after
+// both had been measured. The model's own certainty is not enough where the machine was disturbed.
 struct Check {
   bool passed = false;
   int missing = 0;                    // runs still needed on each side
   bool again_in_new_session = false;  // the fresh runs speak against it
-  int fresh_after = 0;                // dense index of the last session that is too old to count
+  int fresh_after = 0;                // only sessions after this one count (an index of Data's)
 };
 Check check_step(int gap, double size, const Posterior& posterior);
-// The interleaved runs that the claim's unconfirmed steps need; nullopt: none.
+// The interleaved runs that the claim's unconfirmed steps need; nullopt if all are confirmed.
 std::optional<Measure> confirmation(const Claim& claim, const Posterior& posterior,
                                     const SearchPolicy& policy);
 
-// The measurement of the largest information per cost.
+// The measurement with the most information per cost.
 Measure choose(const Posterior& posterior, const Claim& claim, const SearchLog& log,
                const SearchPolicy& policy);
 
-// If the choice is a commit not built yet and there are several builders: asks for a round of
-// builds at the quantiles j / (R + 1) of the posterior, and measures the one nearest to the choice.
+// If the choice is a commit not built yet and there are R > 1 builders, asks for a round of builds
+// at the quantiles j / (R + 1) of the posterior. It measures the one nearest to the choice.
 void build_in_rounds(Measure& measure, const Posterior& posterior, const SearchLog& log,
                      const SearchPolicy& policy);
 
-// At most so many runs in one step.
+// The most runs in one step.
 int largest_batch(const Posterior& posterior);
 
 Belief belief_of(const Posterior& posterior);
-// Runs until an answer: a rough guess for people who wait. `confirming`: runs that confirm the
-// claim now; 0: none.
+// A rough guess of the runs until an answer, for people who wait. `confirming`: runs that confirm
+// the claim now; 0: none.
 double expected_rest(const Posterior& posterior, const Claim& claim, int confirming);
 // Runs that a search takes from its beginning to its end with noise like this and as many steps,
 // the smallest of them the claim's or one of the threshold.
@@ -69,18 +69,18 @@ struct EndsChange {
   double reaches_threshold = 0;
 };
 EndsChange ends_change(const Posterior& posterior);
-// Certainly, be it by a small step.
+// Whether they certainly differ, even by a small step.
 bool ends_differ(const Posterior& posterior);
-// The ends differ, and no single step may be as large as the threshold.
+// Whether the ends differ, but no single step can be as large as the threshold.
 bool no_step_to_blame(const Posterior& posterior);
-// Nor are all steps together, probably: where they are no longer decides anything.
+// Whether, besides, all steps together are probably below it. Then their places no longer matter.
 bool is_below_threshold(const Posterior& posterior);
 
-// More runs of every build, if whether a step of the claim is named hangs on them.
-std::optional<Measure> closer_look(const Claim& claim, const Posterior& posterior,
-                                   const SearchPolicy& policy);
+// More runs of every build, if they decide whether a step of the claim is named; else nullopt.
+std::optional<Measure> resolve_doubt(const Claim& claim, const Posterior& posterior,
+                                     const SearchPolicy& policy);
 
-// The answers: without any step told apart, and for a claim that is certain.
+// The answers without a named step, and for a claim that is certain.
 Answer nobody(const Posterior& posterior, const std::string& why);
 Answer named(const Claim& claim, const Posterior& posterior);
 

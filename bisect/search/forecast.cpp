@@ -1,7 +1,7 @@
-// How many runs are still to go. Reproducing, each bit of who did it, confirming, and finding that
-// nobody did it are straight lines in (sd of a run / step)^2, through what the worlds of
-// tests/bench/verdicts_bench.cpp took at CV 1 to 10 %. Bits left over bits a run was refused: at
-// the ends it foretold up to seven times too many.
+// Forecasts how many runs are still needed. Reproducing the change, each bit of its location,
+// confirming it, and finding none each cost runs that are linear in (sd of a run / step)^2. The
+// coefficients fit the simulations of tests/bench/verdicts_bench.cpp at CV 1 to 10 %.
+// Refused: bits left over bits a run, which forecast up to seven times too many at the ends.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double fewest = 2;
 
-// Bits that are left about where the steps are, given that there are some.
+// The bits missing on where the steps are, given that there are some.
 double bits_left(const Posterior& posterior, double stepped) {
   double bits = 0;
   for (std::size_t i = 0; i < posterior.fits.size(); ++i) {
@@ -29,7 +29,7 @@ double bits_left(const Posterior& posterior, double stepped) {
   return bits;
 }
 
-// What each part of a search takes, in runs; `unit`: variance of a run over the square of the step.
+// The runs that each part of a search takes. `unit`: variance of a run over the square of the step.
 double to_reproduce(double unit) {
   return 10 + 33 * unit;
 }

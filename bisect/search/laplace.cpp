@@ -1,4 +1,5 @@
-// Rounds of weighted least squares and outlier weights, then Laplace's approximation at the mode.
+// Alternates weighted least squares with outlier weights, then applies Laplace's approximation at
+// the mode.
 #include "bisect/search/laplace.hpp"
 
 namespace nightjar::bisect::search {
@@ -6,7 +7,7 @@ namespace {
 
 constexpr double least_curvature = .1;  // of a run's EM weight
 
-// Two components: a run is ordinary, or slower by N(outlier_mean, data.outlier_sd^2).
+// Two components: a run is ordinary, or an outlier slower by N(outlier_mean, data.outlier_sd^2).
 struct Mixture {
   Mixture(const Noise& noise, double outlier_sd)
       : narrow(1 / noise.run),
@@ -106,7 +107,8 @@ class Fitter {
     }
   }
 
-  // Observed curvature of each block at the mode; returns the log likelihood (without 2 pi).
+  // Sets the observed curvature of each block at the mode. Returns the log likelihood (without 2
+  // pi).
   double final_weights() {
     double likelihood = 0;
     for (std::size_t b = 0; b < data_.blocks.size(); ++b) {

@@ -1,4 +1,5 @@
-// How well a hypothesis explains the runs: Laplace evidence, and the posterior of its parameters.
+// How well a hypothesis explains the runs: its evidence by Laplace's approximation, and the
+// posterior of its parameters. Used inside `bisect/search` only.
 #pragma once
 
 #include "bisect/search/cholesky.hpp"
@@ -6,14 +7,14 @@
 
 namespace nightjar::bisect::search {
 
-// Parameters in order: mu, D_1..D_K, d_0..d_(T-1). Layout terms are eliminated from the system, as
-// each build has one of its own; `layout` holds their modes.
+// Parameters in order: mu, D_1..D_K, d_0..d_(T-1). Each build has a layout term of its own. These
+// are eliminated from the system; `layout` holds their modes.
 struct Fit {
   Hypothesis hypothesis;
   double log_posterior = 0;  // evidence and prior of the hypothesis
   std::vector<double> theta;
   std::vector<double> layout;
-  std::vector<double> block_weight;  // precision that each block brings
+  std::vector<double> block_weight;  // precision that each block adds
   std::vector<double> build_weight;  // precision of each build's layout term, prior included
   Labels outlying;
   Lower factor;                               // of the posterior precision of theta
@@ -25,7 +26,7 @@ struct Fit {
   std::size_t session_at(int session) const {
     return static_cast<std::size_t>(1 + hypothesis.count + session);
   }
-  // Level of a build at or after rank `rank` (rank + .5: between two), without session and layout.
+  // Level of the build of rank `rank` without session and layout. rank + .5 is between two builds.
   double level(double rank) const {
     double sum = theta[0];
     for (int k = 0; k < hypothesis.count; ++k) {
@@ -35,8 +36,8 @@ struct Fit {
   }
 };
 
-// `labels`: where to start from; a better start finds a better mode. `rounds` of weighted least
-// squares and outlier weights: one is enough from the labels of a fit to much the same noise.
+// `labels` is the start; a better start finds a better mode. `rounds` counts the alternations of
+// least squares and outlier weights. One is enough from the labels of a fit to similar noise.
 Fit fit(const Hypothesis& hypothesis, const Data& data, const Noise& noise, const Labels& labels,
         int rounds = 5);
 
@@ -51,8 +52,8 @@ struct System {
 void assemble(System& system, const Hypothesis& hypothesis, const Data& data, const Noise& noise,
               const std::vector<double>& weight, const std::vector<double>& moment);
 
-// Row of a prediction for a build in the newest session (or one after it), in theta's order, and
-// the variance of what the row leaves out. `rank` as in level(); measured: its own layout term is
+// A prediction for a build in the newest session, or in a new one: its coefficients in theta's
+// order and the variance that they leave out. `rank` as in level(). `measured`: its layout term is
 // known.
 struct Row {
   std::vector<double> x;
@@ -62,7 +63,7 @@ Row prediction_row(const Fit& fit, const Data& data, const Noise& noise, double 
                    bool new_session);
 double variance(const Fit& fit, Row row);
 
-// Session variance that a new session adds to what the last one tells.
+// The session variance of a new session, given the last one.
 inline double fresh_session(const Noise& noise) {
   return noise.session * (1 - session_correlation * session_correlation);
 }

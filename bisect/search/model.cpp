@@ -7,10 +7,10 @@ namespace nightjar::bisect::search {
 namespace {
 
 constexpr double p_nothing = .30;  // no step that matters
-constexpr double p_small = .20;    // of those: a small step
-constexpr double p_better = .02;   // of those: an improvement
+constexpr double p_small = .20;    // of p_nothing: a small step
+constexpr double p_better = .02;   // of p_nothing: an improvement
 constexpr double p_further = .15;  // a further step, once there is one
-constexpr double flat_share = .3;  // of the prior of further steps: gaps alike
+constexpr double flat_share = .3;  // of the prior of further steps: the same for all gaps
 constexpr double small_sd = .012;
 constexpr double claimed_share = .25;  // sd of a claimed step, relative
 constexpr double first_mean = .10, further_mean = .06, step_sd = .12;
@@ -22,7 +22,7 @@ double upper_tail(double z) {
 }
 
 StepPrior step_prior(const Hypothesis& hypothesis, const Data& data) {
-  // A change of several hundred per cent is seen at once; the prior must not pull it down.
+  // The prior must not pull down a change of several hundred per cent, which is plain at once.
   const double sd = std::max(step_sd, .5 * std::abs(data.end_change));
   switch (hypothesis.kind) {
     case Kind::small:

@@ -1,9 +1,8 @@
-// The model of the search: what a run's log value is made of, and what could have happened.
+// The model of the search: the terms of a run's log value, and the hypotheses.
 //   y = mu + sum over steps k of D_k [commit beyond gap g_k] + d_session + b_build + e
 // d is AR(1) over sessions, b the layout of a build, e normal with one-sided outliers. A gap lies
-// between neighbouring measured commits. All logs are in units of the threshold: it is log 1.07
-// here, whatever the policy says, and so every constant of the model follows it. Inside the bisect
-// room only.
+// between neighbouring measured commits. All logs are scaled so that the policy's threshold is
+// log 1.07, to which the model's constants are tuned. Used inside `bisect/search` only.
 #pragma once
 
 #include <array>
@@ -23,12 +22,12 @@ constexpr int most_steps = 5;
 
 constexpr double usual_layout = .003;  // sd between builds that should be alike
 
-// Variances of logs; `outliers` is the share of outlying runs.
+// Variances of logs. `outliers` is the share of outlying runs.
 struct Noise {
   double run = 0, outliers = .06, session = .015 * .015, layout = usual_layout * usual_layout;
 };
 
-// The probability of each run to be an outlier.
+// For each run, the probability that it is an outlier.
 using Labels = std::vector<double>;
 
 // The runs of one build in one session: y[first .. first + count).
@@ -36,7 +35,7 @@ struct Block {
   int session = 0, build = 0, first = 0, count = 0;
 };
 
-// The log, sorted: equal evidence gives equal data whatever its order.
+// The log in sorted form, so that equal evidence gives equal data in any order.
 struct Data {
   double unit = 1;                // the log values are divided by it
   bool of_inverses = false;       // as the policy says
@@ -47,11 +46,11 @@ struct Data {
   std::vector<double> mass;       // prior mass of each gap
   Labels outlying;                // first guess, by the block's own median
   double outlier_sd = .10;        // of an outlier's excess
-  int sessions = 0;               // without holes
+  int sessions = 0;               // numbered without holes
   int last_session = -1;          // the log's number of the newest one
-  int in_session = 0;             // its runs
+  int in_session = 0;             // number of runs in it
   double first_sd = 0;            // prior guess of the runs' sd
-  double end_change = 0;          // bad end over good end, as first seen
+  double end_change = 0;          // log of bad end over good end in their first sessions
   double known_runs = 2;          // pseudo-runs behind first_sd
   double claimed = 0;             // size of the step that is being confirmed; 0: any
 
@@ -79,15 +78,15 @@ struct Hypothesis {
   }
 };
 
-// Prior of the sizes of a hypothesis' steps: normal, cut at least_step on one or on both sides.
+// Prior of the sizes of a hypothesis' steps: normal, cut off at least_step on one or both sides.
 struct StepPrior {
   double mean = 0, sd = 1;
-  bool upward = false, downward = false;  // neither: not cut
+  bool upward = false, downward = false;  // neither: not cut off
 };
 StepPrior step_prior(const Hypothesis& hypothesis, const Data& data);
 double log_prior(const Hypothesis& hypothesis, const Data& data);
 
-// Log of the share of a normal's mass (mean, sd) that `prior` allows.
+// Log of the share of the normal N(mean, sd^2) that `prior` allows.
 double log_allowed(const StepPrior& prior, double mean, double sd);
 double upper_tail(double z);
 

@@ -1,4 +1,5 @@
-// The decision: first runs, answer, confirmation, or the most telling measurement.
+// Decides on the next step: first runs, an answer, a confirmation, or the most informative
+// measurement.
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -13,19 +14,17 @@ using namespace search;
 
 constexpr double nobody_certainty = .9985;
 constexpr double most_nothing = .002, most_small = .05;
-// A claim this likely is worth confirming: the runs count for the posterior all the same.
+// A claim this likely is worth confirming, since its runs inform the posterior as well.
 constexpr double claim_from = .80, further_from = .15, nothing_from = .10;
-// A claim that is certain and confirmed does not wait for the rest of `further_from` to be excluded
-// when its search has taken so many times what one for a step of the threshold takes: where builds'
-// layouts scatter, no run ends that doubt. At 1.0 second culprits are missed (+7 and +20 %: exact
-// in .963 instead of .990).
+// After so many times the usual runs of a search, a certain and confirmed claim is answered without
+// excluding a further step. Where builds' layouts scatter, no run ends that doubt. At 1.0, second
+// culprits are missed (+7 and +20 %: exact in .963 instead of .990).
 constexpr double patience = 1.25;
-// After so many times the usual runs, the steps of a claim that are certain do not wait for the
-// others of it.
+// After so many times the usual runs, the certain steps of a claim are answered without the others.
 constexpr double stubbornness = 2.5;
 
-// The chance of a further step that is left open. Missing one costs the same everywhere; excluding
-// it costs runs as the variance of one, so that a noisy series leaves twice as much open.
+// The largest chance of a further step that an answer leaves open. Excluding one costs runs in
+// proportion to their variance, so that a noisy series leaves twice as much open.
 double most_further(const Posterior& posterior) {
   return std::clamp(12 * posterior.noise.run, .015, .03);
 }
@@ -62,7 +61,7 @@ void validate(const SearchLog& log) {
   }
 }
 
-// A commit that stopped being testable is not evidence: what broke it may have slowed it before.
+// Drops the runs of commits that became untestable: what broke them may have slowed them before.
 SearchLog without_untestable(SearchLog log) {
   std::erase_if(log.runs, [&](const SearchRun& run) {
     return std::find(log.untestable.begin(), log.untestable.end(), run.commit) !=
@@ -71,7 +70,7 @@ SearchLog without_untestable(SearchLog log) {
   return log;
 }
 
-// The ends, interleaved, until each has its first runs.
+// Runs of both ends, interleaved, until each has its first runs.
 Measure first_runs(const SearchLog& log, int good, int bad, const SearchPolicy& policy) {
   Measure out;
   out.new_session = log.runs.empty();
@@ -95,8 +94,8 @@ Belief prior_belief(const SearchLog& log) {
   return out;
 }
 
-// What is certain is named without the rest, when no run is left for that, or when part of a claim
-// can be neither confirmed nor given up.
+// Names what is certain without the rest if no run is left, or if part of a claim can be neither
+// confirmed nor excluded. nullopt: the search goes on.
 std::optional<Answer> without_the_rest(const Claim& said, const Posterior& posterior,
                                        const SearchLog& log, const SearchPolicy& policy) {
   const int runs = posterior.data.runs();
@@ -116,13 +115,13 @@ std::optional<Answer> without_the_rest(const Claim& said, const Posterior& poste
   return Answer{Answer::Outcome::inconclusive, {}, why, {}};
 }
 
-// The claim is worth its confirmation.
+// Whether the claim is worth confirming.
 bool is_promising(const Claim& said, const Posterior& posterior, const SearchLog& log, bool below) {
   return all_cells(said, posterior.data, log) && said.all_real >= claim_from &&
          (below || said.further <= further_from) && posterior.nothing <= nothing_from;
 }
 
-// Nothing is left to be learnt but what would change nothing.
+// Whether more runs would not change the answer.
 bool is_sure(const Claim& said, const Posterior& posterior, const SearchPolicy& policy,
              bool below) {
   if (said.all_real < policy.certainty || posterior.nothing >= most_nothing) return false;
@@ -138,7 +137,7 @@ std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog
   const Claim said = claim(posterior);
   const double idle = posterior.nothing + posterior.too_small;
   const bool below = is_below_threshold(posterior);
-  // A change under half of the threshold is not worth a place; a larger one is, though nobody is
+  // A change under half of the threshold is not worth locating. A larger one is, though nobody is
   // blamed for it.
   const bool minute = below && ends_change(posterior).size < least_step;
   if (idle > nobody_certainty || said.fit < 0 || minute) return nobody(posterior, "not reproduced");
@@ -146,7 +145,7 @@ std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog
   if (is_promising(said, posterior, log, below)) {
     confirming = confirmation(said, posterior, policy);
     if (!confirming && is_sure(said, posterior, policy, below)) {
-      confirming = closer_look(said, posterior, policy);
+      confirming = resolve_doubt(said, posterior, policy);
       if (!confirming) return named(said, posterior);
     }
   }

@@ -1,4 +1,4 @@
-// Expectation maximisation of the four noise parameters, with weak priors.
+// Estimates the four noise parameters by expectation maximisation, with weak priors.
 #include "bisect/search/posterior.hpp"
 
 namespace nightjar::bisect::search {
@@ -10,7 +10,7 @@ constexpr double layout_prior_count = 10;
 constexpr double outlier_prior = .06, outlier_prior_count = 25;
 constexpr double caution_runs = 4;
 
-// Inverse of the factored precision, full.
+// The inverse of the factored precision, as a full matrix.
 Lower covariance(const Lower& factor) {
   Lower out;
   out.reset(factor.size);
@@ -60,7 +60,7 @@ void add_build(Moments& sum, const Fit& fit, const Data& data, const Lower& v, s
   const auto last = static_cast<std::size_t>(data.build_blocks[build + 1]);
   double all = 0;
   for (std::size_t b = first; b < last; ++b) all += fit.block_weight[b];
-  // Layout given theta: its coefficients on theta, then those of a run's mean.
+  // The layout given theta: its coefficients on theta. Those of a run's mean follow below.
   std::vector<std::pair<std::size_t, double>> own{{0, -all * share}};
   for (int k = 0; k < fit.hypothesis.count; ++k) {
     if (static_cast<int>(build) > fit.hypothesis.gaps[static_cast<std::size_t>(k)]) {

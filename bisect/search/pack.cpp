@@ -1,4 +1,4 @@
-// The log of runs, sorted into blocks.
+// Sorts the log of runs into blocks.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -11,12 +11,12 @@ namespace {
 
 constexpr double least_sd = .004;
 constexpr double caution = 1.4;  // a median deviation of ten runs is often too small
-// Outliers are a machine's, and do not shrink with the threshold: the largest lies within so many
-// sd.
+// The largest outlier lies within so many sd. Outliers come from the machine and do not shrink with
+// the threshold.
 constexpr double largest_outlier_z = 3;
 
 // Log values of `commit` in the first session that has it.
-std::vector<double> first_seen(const SearchLog& log, int commit, double unit) {
+std::vector<double> first_values(const SearchLog& log, int commit, double unit) {
   int first = -1;
   for (const SearchRun& run : log.runs) {
     if (run.commit == commit && (first < 0 || run.session < first)) first = run.session;
@@ -31,7 +31,7 @@ std::vector<double> first_seen(const SearchLog& log, int commit, double unit) {
 
 void set_first_guesses(const SearchLog& log, const SearchPolicy& policy, Data& data,
                        std::vector<double>& good) {
-  auto bad = first_seen(log, log.commits, data.unit);
+  auto bad = first_values(log, log.commits, data.unit);
   const double centre = median(good), end = median(bad);
   data.end_change = end - centre;
   std::vector<double> rest;
@@ -87,7 +87,7 @@ Data pack(const SearchLog& log, const SearchPolicy& policy) {
   data.of_inverses = policy.of_inverses;
   std::map<int, int> session_index;
   std::map<std::pair<int, int>, std::vector<double>> by_block;  // (commit, session)
-  auto good = first_seen(log, 0, data.unit);
+  auto good = first_values(log, 0, data.unit);
   const double centre = median(good);
   for (const SearchRun& run : log.runs) {
     session_index[run.session] = 0;

@@ -1,5 +1,5 @@
-// From the log to probabilities: noise first, under the leading hypothesis, then every hypothesis
-// that may matter by Laplace.
+// From the log to probabilities. The noise is estimated under the leading hypothesis. Then each
+// hypothesis that may matter is fitted by Laplace's approximation.
 #include "bisect/search/posterior.hpp"
 
 #include <algorithm>
@@ -13,12 +13,12 @@ constexpr double settled = .004;  // relative change of the runs' variance
 constexpr double margin = 9;      // nats below the best that are still fitted
 constexpr std::size_t most_fits = 48;
 constexpr std::size_t single_sets = 2;
-// Prior of the layouts' sd where a step is held against the threshold: log-normal, its median the
-// usual sd, or a share of the runs' own sd where that is smaller. It is cut at so many sd of the
-// log, but not below the estimate.
+// Prior of the layouts' sd where a step is compared with the threshold. It is log-normal; its
+// median is the usual sd, or a share of the runs' own sd if that is smaller. It is cut off at so
+// many sd of the log, but not below the estimate.
 constexpr double layout_share = .25, layout_spread = .6;
 constexpr int narrowest_layout = -2, widest_layout = 3;
-constexpr double held_share = 1e-4;  // a less likely hypothesis is judged by the estimate alone
+constexpr double averaged_share = 1e-4;  // a less likely hypothesis uses the estimate alone
 
 Noise first_noise(const Data& data) {
   Noise noise;
@@ -48,8 +48,7 @@ Settled settle_noise(const Data& data) {
   return out;
 }
 
-// Labels under which hypotheses may look best: the first guess, and those of the leading
-// hypotheses.
+// The label sets to try: the first guess, and those of the leading hypotheses.
 std::vector<Labels> label_sets(const Data& data, const Noise& noise, Labels leading) {
   std::vector<Labels> sets{data.outlying, std::move(leading)};
   std::vector<Fit> singles{fit({}, data, noise, data.outlying)};
@@ -64,9 +63,9 @@ std::vector<Labels> label_sets(const Data& data, const Noise& noise, Labels lead
   return sets;
 }
 
-// P(a step is at least the threshold), averaged over the layouts' sd. A few builds tell little
-// about it, and the estimate hardly leaves its prior: by that alone true steps were dropped where
-// layouts scatter more, and small ones named where they scatter less.
+// Sets P(a step is at least the threshold), averaged over the layouts' sd. A few builds say little
+// about that sd, so that its estimate stays near the prior. Using the estimate alone dropped true
+// steps where layouts scatter more, and named small ones where they scatter less.
 void average_over_layouts(Fit& one, const Data& data, const Noise& noise) {
   const double median = std::min(usual_layout, layout_share * std::sqrt(noise.run));
   std::vector<Fit> fits;
@@ -123,7 +122,7 @@ Posterior infer(const SearchLog& log, const SearchPolicy& policy) {
     const Kind kind = out.fits[i].hypothesis.kind;
     if (kind == Kind::nothing || kind == Kind::better) out.nothing += out.share[i];
     if (kind == Kind::small) out.too_small += out.share[i];
-    if (out.fits[i].hypothesis.count > 0 && out.share[i] > held_share)
+    if (out.fits[i].hypothesis.count > 0 && out.share[i] > averaged_share)
       average_over_layouts(out.fits[i], out.data, used);
     double none = 1;
     for (const double step : out.fits[i].blamable) none *= 1 - step;

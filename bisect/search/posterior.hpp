@@ -1,4 +1,5 @@
-// All that the log says: noise, hypotheses and their probabilities. A pure function of the log.
+// What the log says: the noise, and hypotheses with their probabilities. A pure function of the
+// log. Used inside `bisect/search` only.
 #pragma once
 
 #include <span>
@@ -16,14 +17,13 @@ struct Posterior {
   double too_small = 0;
   double blamable = 0;  // P(some step is at least the threshold)
 
-  // Index of the best hypothesis with steps; -1: none is left.
+  // Index of the best hypothesis with steps; -1: there is none.
   int best_steps() const;
 };
 Posterior infer(const SearchLog& log, const SearchPolicy& policy);
 
-// Quick log posteriors of all hypotheses (nothing, small, better, one step, pairs, extensions of
-// the best set of several): for each the best lower bound over the given sets of labels; best
-// first.
+// Quick log posteriors of all hypotheses: nothing, small, better, one step, pairs, and extensions
+// of the best larger set. Each is the best lower bound over the given sets of labels; best first.
 struct Screened {
   Hypothesis hypothesis;
   double log_posterior = 0;
@@ -34,8 +34,8 @@ std::vector<Screened> screen_hypotheses(const Data& data, const Noise& noise,
 
 // One step of expectation maximisation under `fit`.
 Noise updated_noise(const Fit& fit, const Data& data);
-// Allows for the uncertainty of the runs' sd: without it the search stops with half the true sd and
-// blames wrongly.
+// Widens the runs' sd by its uncertainty. Otherwise a search may stop with half the true sd and
+// blame wrongly.
 Noise cautious(const Noise& noise, const Data& data);
 
 }  // namespace nightjar::bisect::search

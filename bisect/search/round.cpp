@@ -1,4 +1,4 @@
-// Several builds at once: a round asks the quantiles of the posterior instead of its median.
+// Several builds at once: a round builds the quantiles of the posterior instead of its median.
 #include <algorithm>
 #include <cmath>
 

@@ -1,7 +1,7 @@
-// With outlier labels fixed, the model is linear: one factorisation without steps gives the
-// evidence of every set of steps from a system no larger than the set. With the labels' entropy it
-// is a lower bound of the true evidence, whatever the labels: so several sets of labels may be
-// tried and the best bound kept.
+// With fixed outlier labels the model is linear. One factorisation without steps then gives the
+// evidence of every set of steps from a system no larger than the set. Adding the labels' entropy
+// makes it a lower bound of the true evidence for any labels. So several sets of labels are tried
+// and the best bound is kept.
 #include <algorithm>
 
 #include "bisect/search/posterior.hpp"
@@ -63,7 +63,7 @@ class Screening {
       b[i] = pull_[g] + precision * step.mean;
       log += .5 * std::log(precision) - .5 * precision * step.mean * step.mean;
     }
-    // Cholesky, solution and marginal variances of a system of at most five.
+    // Cholesky factor, solution and marginal variances of at most five equations.
     for (std::size_t i = 0; i < k; ++i) {
       for (std::size_t j = 0; j <= i; ++j) {
         double sum = a[i * k + j];
@@ -106,8 +106,8 @@ class Screening {
     return std::sqrt(sum);
   }
 
-  // cross_[g, h] and pull_[g]: precision and moment of a step in g, the other parameters integrated
-  // out.
+  // Sets cross_[g, h] and pull_[g]: precision and moment of a step in g, with the other parameters
+  // integrated out.
   void project(const System& system, const std::vector<double>& weight,
                const std::vector<double>& moment, const std::vector<double>& right) {
     const std::size_t size = system.right.size(), n = columns();
@@ -169,7 +169,7 @@ struct Screenings {
   }
 };
 
-// If the best hypothesis has `count` steps: it with each further gap.
+// If the best hypothesis has `count` steps, appends its extensions by each further gap.
 void extend_best(const Screenings& screening, int count, int gaps, std::vector<Screened>& out) {
   const Screened* best = nullptr;
   for (const Screened& one : out) {

@@ -4,7 +4,7 @@
 namespace nightjar::bisect::search {
 namespace {
 
-// Prior precision and its log determinant; right side from the prior's means.
+// Adds the prior: its precision, its log determinant, and its means on the right side.
 void add_prior(System& system, const Hypothesis& hypothesis, const Data& data, const Noise& noise) {
   constexpr double level_sd = .10;
   Lower& p = system.precision;
@@ -45,7 +45,7 @@ void assemble(System& system, const Hypothesis& hypothesis, const Data& data, co
   Lower& p = system.precision;
   std::size_t beyond = 0;  // steps below the build: their columns equal mu's
   for (std::size_t build = 0; build < data.commits.size(); ++build) {
-    while (beyond<steps&& static_cast<int>(build)> hypothesis.gaps[beyond]) ++beyond;
+    while (beyond < steps && hypothesis.gaps[beyond] < static_cast<int>(build)) ++beyond;
     const auto first = static_cast<std::size_t>(data.build_blocks[build]);
     const auto last = static_cast<std::size_t>(data.build_blocks[build + 1]);
     double all = 0, moments = 0;
@@ -90,7 +90,7 @@ Row prediction_row(const Fit& fit, const Data& data, const Noise& noise, double 
     row.rest += noise.layout;
     return row;
   }
-  // Its layout term given theta: (moments - sum of weights times rows) / own.
+  // The layout term given theta is (moments - sum of weights times rows) / own.
   const auto build = static_cast<std::size_t>(rank);
   const double share = 1 / fit.build_weight[build];
   double all = 0;
