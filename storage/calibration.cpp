@@ -15,12 +15,19 @@ void add_calibration(Transaction& transaction, const CalibrationCase& found) {
       .run();
 }
 
-void add_replay(Transaction& transaction, const ReplayedSearch& found) {
-  Statement(
-      transaction,
-      "INSERT INTO replay (night, series, planted, outcome, runs, at_us) VALUES (?, ?, ?, ?, ?, ?) "
-      "ON CONFLICT (night, series) DO NOTHING")
-      .bind(found.night, found.series, found.planted, found.outcome, found.runs, found.at)
+CalibrationBudget calibration_budget(const Database& db, MachineId machine) {
+  Statement find(db, "SELECT saved_seconds, cases FROM calibration_budget WHERE machine = ?");
+  if (!find.bind(machine).step()) return {};
+  return {find.next<double>(), find.next<std::int64_t>()};
+}
+
+void set_calibration_budget(Transaction& transaction, MachineId machine,
+                            const CalibrationBudget& budget) {
+  Statement(transaction,
+            "INSERT INTO calibration_budget (machine, saved_seconds, cases) VALUES (?, ?, ?) "
+            "ON CONFLICT (machine) DO UPDATE SET saved_seconds = excluded.saved_seconds, "
+            "cases = excluded.cases")
+      .bind(machine, budget.saved_seconds, budget.cases)
       .run();
 }
 
@@ -53,22 +60,10 @@ CalibrationTotals calibration_totals(const Database& db, std::optional<MachineId
   return totals;
 }
 
-std::map<SeriesId, ReplayCount> count_replays(const Database& db) {
-  std::map<SeriesId, ReplayCount> counts;
-  Statement find(db,
-                 "SELECT series, count(*), sum(outcome = 'exact'), sum(outcome = 'innocent') "
-                 "FROM replay GROUP BY series");
-  while (find.step()) {
-    const auto series = find.next<SeriesId>();
-    counts[series] = {find.next<int>(), find.next<int>(), find.next<int>()};
-  }
-  return counts;
-}
-
 std::vector<Job> unjudged_calibrations(const Database& db) {
   Statement find(
       db,
-      "SELECT id FROM job WHERE kind = 'calibrate' AND instr(key, '/again:') = 0 "
+      "SELECT id FROM job WHERE kind = 'calibrate' AND repeats IS NULL "
       "AND NOT EXISTS (SELECT 1 FROM calibration WHERE calibration.job = job.id) ORDER BY id");
   std::vector<Job> jobs;
   for (const JobId id : read_all(find, [](Statement& row) { return row.next<JobId>(); }))

@@ -1,7 +1,6 @@
 // What was found where the truth is known: a build against itself, and planted slow-downs.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,7 +8,6 @@
 #include "storage/database.hpp"
 #include "storage/model/enum.hpp"
 #include "storage/model/job.hpp"
-#include "storage/model/replay.hpp"
 #include "storage/model/series.hpp"
 
 namespace nightjar {
@@ -28,16 +26,6 @@ struct CalibrationCase {
   Time at{};
 };
 
-// One search over recorded runs of a series, with a step planted at one commit.
-struct ReplayedSearch {
-  NightId night;
-  SeriesId series;
-  double planted = 0;
-  ReplayOutcome outcome = ReplayOutcome::nobody;
-  int runs = 0;
-  Time at{};
-};
-
 // All of a machine class, or of all.
 struct CalibrationTotals {
   int same_build = 0, false_alarms = 0;
@@ -49,12 +37,14 @@ struct CalibrationTotals {
 namespace storage {
 
 CalibrationTotals calibration_totals(const Database& db, std::optional<MachineId> machine);
-void add_replay(Transaction& transaction, const ReplayedSearch& found);  // once a night and series
-
-struct ReplayCount {
-  int cases = 0, exact = 0, innocent = 0;
+// What a machine class may still spend on calibration.
+struct CalibrationBudget {
+  double saved_seconds = 0;
+  std::int64_t cases = 0;  // planned so far
 };
-std::map<SeriesId, ReplayCount> count_replays(const Database& db);
+CalibrationBudget calibration_budget(const Database& db, MachineId machine);
+void set_calibration_budget(Transaction& transaction, MachineId machine,
+                            const CalibrationBudget& budget);
 
 void add_calibration(Transaction& transaction, const CalibrationCase& found);  // once a job
 // Jobs that calibrate and were not judged yet, whatever their state, without repeats of void

@@ -15,7 +15,7 @@ constexpr int kMostReturns =
 
 #define JOB_COLUMNS                                                                             \
   "id, key, night, machine, spec, state, priority, attempt, runner, affinity, lease_until_us, " \
-  "reason, created_at_us"
+  "reason, created_at_us, repeats"
 
 Job read_job(Statement& row) {
   return {row.next<JobId>(),
@@ -30,7 +30,8 @@ Job read_job(Statement& row) {
           row.next<std::optional<RunnerId>>(),
           row.next<std::optional<Time>>(),
           row.next<std::string>(),
-          row.next<Time>()};
+          row.next<Time>(),
+          row.next<std::optional<JobId>>()};
 }
 
 void require_workloads(Transaction& transaction, JobId job, const JobSpec& spec) {
@@ -49,11 +50,11 @@ Job add_job(Transaction& transaction, const Job& job) {
   const std::string spec = nlohmann::json(job.spec).dump();
   Statement insert(transaction,
                    "INSERT INTO job (key, night, machine, kind, spec, state, priority, attempt, "
-                   "affinity, reason, created_at_us) "
-                   "VALUES (?, ?, ?, ?, ?, 'queued', ?, 0, ?, '', ?) ON CONFLICT DO NOTHING");
+                   "affinity, reason, created_at_us, repeats) "
+                   "VALUES (?, ?, ?, ?, ?, 'queued', ?, 0, ?, '', ?, ?) ON CONFLICT DO NOTHING");
   insert
       .bind(job.key, job.night, job.machine, job.spec.kind, spec, job.priority, job.affinity,
-            job.created_at)
+            job.created_at, job.repeats)
       .run();
   if (insert.changes() == 1) require_workloads(transaction, JobId{insert.inserted_id()}, job.spec);
   auto stored = find_job(transaction, job.key);
@@ -71,8 +72,14 @@ std::optional<Job> find_job(const Database& db, std::string_view key) {
 }
 
 std::vector<Job> jobs_of_night(const Database& db, NightId night, JobKind kind) {
-  Statement find(db, "SELECT " JOB_COLUMNS " FROM job WHERE night = ? AND kind = ? ORDER BY id");
+  Statement find(db, "SELECT " JOB_COLUMNS
+                     " FROM job WHERE night = ? AND kind = ? AND repeats IS NULL ORDER BY id");
   return read_all(find.bind(night, kind), read_job);
+}
+
+std::vector<Job> repeats_of(const Database& db, JobId asked) {
+  Statement find(db, "SELECT " JOB_COLUMNS " FROM job WHERE repeats = ? ORDER BY id");
+  return read_all(find.bind(asked), read_job);
 }
 
 Page<Job> list_jobs(const Database& db, std::optional<JobState> state, const PageRequest& page) {

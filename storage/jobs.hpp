@@ -19,7 +19,10 @@ namespace nightjar::storage {
 Job add_job(Transaction& transaction, const Job& job);
 std::optional<Job> find_job(const Database& db, JobId id);
 std::optional<Job> find_job(const Database& db, std::string_view key);
+// Repeats of void sessions are left out.
 std::vector<Job> jobs_of_night(const Database& db, NightId night, JobKind kind);
+// The jobs that measure the void session of `asked` again, in order.
+std::vector<Job> repeats_of(const Database& db, JobId asked);
 Page<Job> list_jobs(const Database& db, std::optional<JobState> state, const PageRequest& page);
 std::map<JobState, int> count_jobs(const Database& db);
 std::map<JobState, int> count_jobs_of_night(const Database& db, NightId night);

@@ -8,9 +8,10 @@
 namespace nightjar::storage {
 namespace {
 
-#define REGRESSION_COLUMNS                                                                        \
-  "id, state, night, machine, good, bad, part, culprit_probability, culprit_ratio, culprit_low, " \
-  "culprit_high, merged_into, unfinished, fingerprint, issue_number, issue_url, opened_at_us, "   \
+#define REGRESSION_COLUMNS                                                                      \
+  "id, state, found_by, night, machine, good, bad, part, culprit_probability, culprit_ratio, "  \
+  "culprit_low, "                                                                               \
+  "culprit_high, merged_into, unfinished, fingerprint, issue_number, issue_url, opened_at_us, " \
   "updated_at_us"
 #define REGRESSION_SELECT "SELECT " REGRESSION_COLUMNS " FROM regression"
 
@@ -40,6 +41,7 @@ Regression read_regression(const Database& db, Statement& row) {
   Regression regression;
   regression.id = row.next<RegressionId>();
   regression.state = row.next<RegressionState>();
+  regression.found_by = row.next<FoundBy>();
   regression.night = row.next<NightId>();
   regression.machine = row.next<MachineId>();
   regression.good = row.next<BuildId>();
@@ -108,13 +110,15 @@ void write_regression(Transaction& transaction, const Regression& regression,
 
 Regression add_regression(Transaction& transaction, const Regression& regression,
                           const RegressionChange& change) {
-  Statement insert(transaction,
-                   "INSERT INTO regression (state, night, machine, good, bad, lead, part, "
-                   "fingerprint, issue_url, opened_at_us, updated_at_us) "
-                   "VALUES (?, ?, ?, ?, ?, ?, ?, '', '', ?, ?) ON CONFLICT DO NOTHING");
+  Statement insert(
+      transaction,
+      "INSERT INTO regression (state, found_by, night, machine, good, bad, lead, part, "
+      "fingerprint, issue_url, opened_at_us, updated_at_us) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', '', ?, ?) ON CONFLICT DO NOTHING");
   insert
-      .bind(change.state, regression.night, regression.machine, regression.good, regression.bad,
-            lead_of(regression), regression.part, regression.opened_at, regression.updated_at)
+      .bind(change.state, regression.found_by, regression.night, regression.machine,
+            regression.good, regression.bad, lead_of(regression), regression.part,
+            regression.opened_at, regression.updated_at)
       .run();
   if (insert.changes() == 1) {
     Regression added = regression;

@@ -12,6 +12,7 @@
 #include "service/engine/verdict/levels.hpp"
 #include "storage/calibration.hpp"
 #include "storage/model/json_io.hpp"
+#include "storage/replays.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;

@@ -139,6 +139,7 @@ struct Job {
   std::optional<Time> lease_until;
   std::string reason;  // why failed
   Time created_at{};
+  std::optional<JobId> repeats;  // the job whose void session this one measures again
 };
 
 void to_json(nlohmann::json& json, const JobSpec& spec);

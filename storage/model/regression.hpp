@@ -18,6 +18,9 @@ namespace nightjar {
 NIGHTJAR_ENUM(RegressionState, suspected, confirmed, bisecting, blamed, reported, recovered,
               dismissed, inconclusive, merged, unconfirmed);
 
+// search: a further culprit of another regression's search.
+NIGHTJAR_ENUM(FoundBy, screening, creep, search);
+
 // What one series shows: location before and after, and their ratio with its 95 % interval.
 struct AffectedSeries {
   SeriesId series;
@@ -35,6 +38,7 @@ struct Culprit {
 struct Regression {
   RegressionId id;
   RegressionState state = RegressionState::suspected;
+  FoundBy found_by = FoundBy::screening;
   NightId night;
   MachineId machine;
   BuildId good, bad;                   // last good and first bad build

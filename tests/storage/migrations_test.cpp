@@ -8,6 +8,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "storage/calibration.hpp"
+#include "storage/replays.hpp"
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
 #include "tests/support/autocommit.hpp"
@@ -36,10 +38,10 @@ TEST_CASE("a file of the first version is migrated and keeps what it holds") {
   std::filesystem::copy_file(nightjar::test::source_tree() / "tests/storage/data/version_1.db",
                              path);
   CHECK_THROWS_WITH(Database::open_reader(path),
-                    Catch::Contains("has schema version 1, 11 is wanted; start nightjard"));
+                    Catch::Contains("has schema version 1, 12 is wanted; start nightjard"));
 
   Database db = Database::open_writer(path);
-  CHECK(db.schema_version() == 11);
+  CHECK(db.schema_version() == 12);
   Database fresh = Database::open_writer(":memory:");
   CHECK(schema_of(db) == schema_of(fresh));
 
@@ -116,7 +118,7 @@ TEST_CASE("a file of a newer program is refused, with its version and what to do
   for (const auto open : {&Database::open_writer, &Database::open_reader})
     CHECK_THROWS_WITH(open(path), Catch::Contains(path.string()) &&
                                       Catch::Contains("has schema version 99") &&
-                                      Catch::Contains("knows versions up to 11") &&
+                                      Catch::Contains("knows versions up to 12") &&
                                       Catch::Contains("start the newer nightjard"));
 }
 
@@ -189,6 +191,86 @@ TEST_CASE("two machine classes that were reported as one issue become one regres
   CHECK(kept->series[1].series == memory->id);
 }
 
+namespace {
+
+// What the schema before columns held: a confirmation in its second round whose session was void
+// once, a creep, a further culprit, a machine class with a budget, and a night half replayed.
+constexpr const char* state_in_text = R"(
+INSERT INTO build (id, kind, version, variant, date, url, state, reason, found_at_us) VALUES
+  (1, 'nightly', '1', 'cpu', '2026-08-19', 'a', 'proved', '', 0),
+  (2, 'nightly', '2', 'cpu', '2026-08-20', 'b', 'proved', '', 0);
+INSERT INTO machine (id, fingerprint, facts) VALUES (1, printf('%064d', 1), '{}'), (2, printf('%064d', 2), '{}');
+INSERT INTO workload (id, name, version) VALUES (5, 'python/m/eval/cpu/fp32/b1/eager', 1),
+  (6, 'python/m/eval/cpu/fp32/b1/eager', 2);
+INSERT INTO series (id, workload, metric, machine, variant) VALUES
+  (1, 6, 'latency', 1, 'cpu'), (2, 6, 'peak_cpu_memory', 1, 'cpu'), (3, 5, 'latency', 1, 'cpu');
+INSERT INTO night (id, trigger, state, build, reason, started_at_us) VALUES
+  (1, 'api', 'done', 1, '', 0), (2, 'api', 'done', 2, '', 0);
+INSERT INTO job (id, key, night, machine, kind, spec, state, priority, attempt, reason, created_at_us)
+SELECT value ->> 0, value ->> 1, 2, 1, value ->> 2, json_object('kind', value ->> 2,
+  'environments', json('[{"build": 1}, {"build": 2}]'),
+  'workloads', json('[{"id": 6, "name": "python/m/eval/cpu/fp32/b1/eager", "version": 2}]')),
+  'done', 0, 1, '', 0
+FROM json_each('[
+  [1, "night:2/machine:1/screen:0", "screen"],
+  [2, "night:2/machine:1/confirm:python/m/eval/cpu/fp32/b1/eager@2/1-2/to:5/0", "confirm"],
+  [3, "night:2/machine:1/confirm:python/m/eval/cpu/fp32/b1/eager@2/1-2/round:2/to:5/0", "confirm"],
+  [4, "night:2/machine:1/confirm:python/m/eval/cpu/fp32/b1/eager@2/1-2/round:2/to:5/0/again:1", "confirm"],
+  [5, "night:2/machine:1/confirm:python/m/eval/cpu/fp32/b1/eager@2/1-2/round:2/to:5/0/again:2", "confirm"],
+  [6, "night:2/machine:1/confirm:python/m/eval/cpu/fp32/b1/eager@2/1-2/round:2/to:10/1", "confirm"]]');
+INSERT INTO regression (id, state, night, machine, good, bad, lead, part, fingerprint, issue_url, opened_at_us,
+  updated_at_us) VALUES (1, 'suspected', 2, 1, 1, 2, 1, 0, '', '', 0, 0),
+  (2, 'dismissed', 2, 1, 1, 2, 2, 0, '', '', 0, 0), (3, 'blamed', 2, 1, 1, 2, 1, 1, '', '', 0, 0);
+INSERT INTO regression_series (regression, position, series) VALUES (1, 0, 1), (2, 0, 2), (3, 0, 1);
+INSERT INTO regression_change (regression, state, at_us, evidence) VALUES
+  (1, 'suspected', 0, '{"stage": "screening"}'), (2, 'suspected', 0, '{"stage": "creep"}'),
+  (2, 'dismissed', 1, '{"stage": "confirmation"}'), (3, 'bisecting', 0, '{"reason": "a further culprit"}');
+INSERT INTO note (name, value) VALUES ('calibration/2', '{"saved": 12.5, "number": 7}'),
+  ('calibration/9', '{"saved": 1, "number": 1}'), ('replays', '{"night": 2, "left": [3, 1]}'),
+  ('scheduled-night', '2026-08-20');
+)";
+
+}  // namespace
+
+TEST_CASE("what was read out of keys, evidence and notes is in columns after the migration") {
+  Folder folder;
+  const auto path = folder.path / "old.db";
+  {
+    const auto old = connect(path, Access::create);
+    migrate(*old, 11);
+    old->execute(state_in_text);
+  }
+  Database db = Database::open_writer(path);
+
+  Statement jobs(db, "SELECT id, repeats FROM job ORDER BY id");
+  std::map<std::int64_t, std::int64_t> repeats;
+  while (jobs.step()) {
+    const auto id = jobs.next<std::int64_t>();
+    repeats[id] = jobs.next<std::int64_t>();
+  }
+  CHECK(repeats ==
+        std::map<std::int64_t, std::int64_t>{{1, 0}, {2, 0}, {3, 0}, {4, 3}, {5, 3}, {6, 0}});
+  Statement compared(db, "SELECT job, workload, good, bad, round FROM confirmation_job");
+  std::vector<std::vector<int>> rows;
+  while (compared.step())
+    rows.push_back({compared.next<int>(), compared.next<int>(), compared.next<int>(),
+                    compared.next<int>(), compared.next<int>()});
+  CHECK(rows == std::vector<std::vector<int>>{{2, 6, 1, 2, 1}, {3, 6, 1, 2, 2}, {6, 6, 1, 2, 2}});
+  CHECK(find_regression(db, RegressionId{1})->found_by == FoundBy::screening);
+  CHECK(find_regression(db, RegressionId{2})->found_by == FoundBy::creep);
+  CHECK(find_regression(db, RegressionId{3})->found_by == FoundBy::search);
+  CHECK(calibration_budget(db, MachineId{2}).saved_seconds == 12.5);
+  CHECK(calibration_budget(db, MachineId{2}).cases == 7);
+  CHECK(calibration_budget(db, MachineId{1}).cases == 0);
+  CHECK_FALSE(replays_are_queued(db, NightId{1}));
+  CHECK(replays_are_queued(db, NightId{2}));
+  CHECK(next_replay(db, NightId{2}) == SeriesId{3});
+  dequeue_replay(Autocommit(db), NightId{2}, SeriesId{3});
+  CHECK(next_replay(db, NightId{2}) == SeriesId{1});
+  CHECK(db.impl().ask("SELECT count(*) FROM note") == 1);
+  CHECK(get_note(db, "scheduled-night") == "2026-08-20");
+}
+
 TEST_CASE("every table is strict") {
   Database db = Database::open_writer(":memory:");
   CHECK(db.impl().ask("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 0 "
@@ -225,6 +307,7 @@ TEST_CASE("the columns of enums take exactly the enumerators") {
   matches(JobState{}, "job", "state");
   matches(RunStatus{}, "run", "status");
   matches(RegressionState{}, "regression", "state");
+  matches(FoundBy{}, "regression", "found_by");
   matches(RegressionState{}, "regression_change", "state");
   matches(BisectionState{}, "bisection", "state");
   matches(OutboxKind{}, "outbox", "kind");

@@ -1,5 +1,8 @@
 #include <catch2/catch.hpp>
 
+#include "storage/calibration.hpp"
+#include "storage/confirmations.hpp"
+#include "storage/replays.hpp"
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
 #include "tests/support/autocommit.hpp"
@@ -38,7 +41,7 @@ void ask_everything(Story& story) {
       cancel_jobs_of_night(Autocommit(db), story.night.id, "x");
   list_nights(db, {50, 9}), list_audit(db, {50, 9}), get_note(db, "a"),
       set_note(Autocommit(db), "a", "b");
-  jobs_of_night(db, story.night.id, JobKind::screen), count_jobs(db),
+  jobs_of_night(db, story.night.id, JobKind::screen), repeats_of(db, job), count_jobs(db),
       count_jobs_of_night(db, story.night.id);
   list_jobs(db, std::nullopt, {50, 9}), list_jobs(db, JobState::queued, {50, 9});
   renew_lease(Autocommit(db), job, 1, at(0)), release_job(Autocommit(db), job, 1),
@@ -57,6 +60,11 @@ void ask_everything(Story& story) {
   list_regressions(db, {RegressionState::blamed, "latency", "**", at(0), commit('a')}, {50, 9});
   find_bisection(db, bisection.id), open_bisections(db), list_bisections(db, {50, 9});
   jobs_of_bisection(db, bisection.id), untestable_of(db, bisection.id);
+  jobs_of_comparison(
+      db, {story.night.id, story.machine.id, story.workload.id, story.good.id, story.bad.id, 1});
+  calibration_budget(db, story.machine.id), replays_are_queued(db, story.night.id);
+  queue_replays(Autocommit(db), story.night.id, {series}), next_replay(db, story.night.id);
+  dequeue_replay(Autocommit(db), story.night.id, series);
   pending_messages(db, at(0)), messages_of(db, regression.id), list_messages(db, {50, 9});
 }
 

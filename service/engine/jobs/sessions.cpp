@@ -82,10 +82,6 @@ SessionCheck judge(Desk& desk, const Job& job) {
   return check;
 }
 
-std::string key_of_repeat(const std::string& key, int repeat) {
-  return repeat == 0 ? key : key + "/again:" + std::to_string(repeat);
-}
-
 Settled void_for_good(const Job& job, const SessionCheck& check) {
   return {Settled::State::failed, job, "the session was void three times: " + check.reason,
           kRepeats};
@@ -133,6 +129,7 @@ Job queue_job(Desk& desk, Job job) {
 }
 
 Settled standing(storage::Database& db, const Job& asked) {
+  const std::vector<Job> repeats = storage::repeats_of(db, asked.id);
   Job job = asked;
   for (int repeat = 0;; ++repeat) {
     if (job.state == JobState::queued || job.state == JobState::leased)
@@ -143,9 +140,8 @@ Settled standing(storage::Database& db, const Job& asked) {
     if (!check) return {Settled::State::pending, job, "", repeat};
     if (check->usable) return {Settled::State::usable, job, "", repeat};
     if (repeat == kRepeats) return void_for_good(job, *check);
-    auto again = storage::find_job(db, key_of_repeat(asked.key, repeat + 1));
-    if (!again) return {Settled::State::pending, job, "", repeat};
-    job = *std::move(again);
+    if (std::cmp_equal(repeat, repeats.size())) return {Settled::State::pending, job, "", repeat};
+    job = repeats[static_cast<std::size_t>(repeat)];
   }
 }
 
@@ -156,7 +152,8 @@ Settled settle(Desk& desk, const Job& asked) {
   if (check.usable) return {Settled::State::usable, now.job, "", now.repeat};
   if (now.repeat == kRepeats) return void_for_good(now.job, check);
   Job again;
-  again.key = key_of_repeat(asked.key, now.repeat + 1);
+  again.key = asked.key + "/again:" + std::to_string(now.repeat + 1);
+  again.repeats = asked.id;
   again.night = now.job.night;
   again.machine = now.job.machine;
   again.spec = now.job.spec;

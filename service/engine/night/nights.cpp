@@ -43,12 +43,6 @@ void move(Desk& desk, Night& night, NightState state, std::string reason = {}) {
   announce(desk, night);
 }
 
-std::vector<Job> jobs_asked(Desk& desk, const Night& night) {
-  std::vector<Job> jobs = storage::jobs_of_night(desk.db, night.id, JobKind::screen);
-  std::erase_if(jobs, [](const Job& job) { return job.key.find("/again:") != std::string::npos; });
-  return jobs;
-}
-
 // By the noise of the workload's latency in the nights before.
 int runs_of(Desk& desk, MachineId machine, const std::string& name, int version) {
   const int usual = desk.config.night.runs;
@@ -102,7 +96,7 @@ std::set<MachineId> machines_of(const std::vector<Job>& sessions) {
 }
 
 bool advance_measuring(Desk& desk, Night& night) {
-  const std::vector<Job> asked = jobs_asked(desk, night);
+  const std::vector<Job> asked = storage::jobs_of_night(desk.db, night.id, JobKind::screen);
   if (plan_missing(desk, night, asked)) return true;
   if (asked.empty()) {
     if (desk.clock.now() - night.started_at < kRunnerPatience) return false;
@@ -134,7 +128,8 @@ std::string unconfirmed_text(Desk& desk, const Night& night) {
 bool advance_judging(Desk& desk, Night& night) {
   for (const Regression& regression : storage::regressions_of_night(desk.db, night.id))
     if (regression.state == RegressionState::suspected) return false;
-  const auto sessions = settled_sessions(desk, jobs_asked(desk, night));
+  const auto sessions =
+      settled_sessions(desk, storage::jobs_of_night(desk.db, night.id, JobKind::screen));
   storage::Transaction transaction(desk.db);
   if (sessions) release_held(desk, night, sessions->usable);
   move(desk, night, NightState::done, unconfirmed_text(desk, night));

@@ -113,6 +113,7 @@ void blame(Desk& desk, storage::Transaction& transaction, const Regression& regr
       Regression further = regression;
       further.id = {};
       further.part = part;
+      further.found_by = FoundBy::search;
       further.opened_at = desk.clock.now();
       further = storage::add_regression(
           transaction, further,

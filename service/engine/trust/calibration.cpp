@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "bisect/detection.hpp"
 #include "service/builds/overlay.hpp"
@@ -12,13 +11,11 @@
 #include "storage/builds.hpp"
 #include "storage/calibration.hpp"
 #include "storage/jobs.hpp"
-#include "storage/nights.hpp"
 #include "storage/series.hpp"
 #include "storage/sessions.hpp"
 
 namespace nightjar::service {
 namespace {
-using nlohmann::json;
 
 constexpr int kPriority = -10;  // after all that a verdict waits for
 constexpr int kPairs = 10;      // the second rung of the confirmation
@@ -139,11 +136,8 @@ void plan_calibration(Desk& desk, const Night& night, const std::vector<Job>& us
   if (!build || desk.config.calibration.share <= 0) return;
   for (const auto& [machine, spent] : spent_by_machine(desk, usable)) {
     if (spent.prices.empty()) continue;
-    const std::string note = "calibration/" + std::to_string(machine.value);
-    json state =
-        json::parse(storage::get_note(desk.db, note).value_or(R"({"saved": 0, "number": 0})"));
-    double saved = state.at("saved").get<double>() + desk.config.calibration.share * spent.seconds;
-    auto number = state.at("number").get<std::int64_t>();
+    auto [saved, number] = storage::calibration_budget(desk.db, machine);
+    saved += desk.config.calibration.share * spent.seconds;
     double cost = 0;
     for (int cases = 0; cases < kMostCases; ++cases) {
       // Both kinds of case for a workload, then the next one.
@@ -155,8 +149,8 @@ void plan_calibration(Desk& desk, const Night& night, const std::vector<Job>& us
       ++number;
     }
     storage::write(desk.db, [&](storage::Transaction& transaction) {
-      storage::set_note(transaction, note,
-                        json{{"saved", std::min(saved, kSpare * cost)}, {"number", number}}.dump());
+      storage::set_calibration_budget(transaction, machine,
+                                      {std::min(saved, kSpare * cost), number});
     });
   }
 }

@@ -1,33 +1,29 @@
 #include "service/engine/trust/replays.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "bisect/replay.hpp"
 #include "service/engine/verdict/levels.hpp"
-#include "storage/calibration.hpp"
 #include "storage/nights.hpp"
+#include "storage/replays.hpp"
 #include "storage/series.hpp"
 
 namespace nightjar::service {
 namespace {
-using nlohmann::json;
 
-constexpr const char* kNote = "replays";  // {"night": 7, "left": [ids of series]}
 constexpr std::size_t kANight = 8;
 constexpr int kBuilds = 30;  // whose runs are drawn from
 
 // The night's series with the fewest replays so far.
-json candidates(Desk& desk, const Night& night) {
-  auto series = storage::series_of_night(desk.db, night.id);
+std::vector<SeriesId> candidates(const storage::Database& db, const Night& night) {
+  auto series = storage::series_of_night(db, night.id);
   std::erase_if(series, [](const Series& one) { return one.metric != "latency"; });
-  auto counts = storage::count_replays(desk.db);
+  auto counts = storage::count_replays(db);
   std::stable_sort(series.begin(), series.end(), [&](const Series& a, const Series& b) {
     return counts[a.id].cases < counts[b.id].cases;
   });
-  json ids = json::array();
-  for (std::size_t i = 0; i < std::min(series.size(), kANight); ++i)
-    ids.push_back(series[i].id.value);
+  std::vector<SeriesId> ids;
+  for (std::size_t i = 0; i < std::min(series.size(), kANight); ++i) ids.push_back(series[i].id);
   return ids;
 }
 
@@ -54,19 +50,16 @@ void replay_one(Desk& desk) {
   const auto nights = storage::list_nights(desk.db, {1, {}}).items;
   if (nights.empty() || nights.front().state != NightState::done) return;
   const Night& night = nights.front();
-  json state =
-      json::parse(storage::get_note(desk.db, kNote).value_or(R"({"night": 0, "left": []})"));
-  if (state.at("night") != json(night.id.value))
-    state = {{"night", night.id.value}, {"left", candidates(desk, night)}};
-  else if (state.at("left").empty())
-    return;
-  storage::Transaction transaction(desk.db);
-  json& left = state["left"];
-  if (!left.empty()) {
-    replay_series(desk, transaction, night, SeriesId{left.front().get<std::int64_t>()});
-    left.erase(left.begin());
+  if (!storage::replays_are_queued(desk.db, night.id)) {
+    storage::write(desk.db, [&](storage::Transaction& transaction) {
+      storage::queue_replays(transaction, night.id, candidates(desk.db, night));
+    });
   }
-  storage::set_note(transaction, kNote, state.dump());
+  const auto next = storage::next_replay(desk.db, night.id);
+  if (!next) return;
+  storage::Transaction transaction(desk.db);
+  replay_series(desk, transaction, night, *next);
+  storage::dequeue_replay(transaction, night.id, *next);
   transaction.commit();
 }
 

@@ -11,7 +11,7 @@
 #include "service/engine/jobs/sessions.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "storage/builds.hpp"
-#include "storage/jobs.hpp"
+#include "storage/confirmations.hpp"
 #include "storage/marks.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
@@ -26,14 +26,20 @@ constexpr std::size_t kMostSessions = 24;
 constexpr std::size_t kBarrenSessions = 6;  // after which a build still has no run at all
 constexpr int kMostUnfinished = 3;          // nights that try to confirm a suspicion
 
+storage::Comparison comparison_of(const Regression& regression, const Series& lead) {
+  return {regression.night, regression.machine, lead.workload,
+          regression.good,  regression.bad,     regression.unfinished + 1};
+}
+
 // One key for all series of a workload: they are confirmed by the same sessions.
-std::string key_prefix(const Regression& regression, const Series& lead) {
-  return "night:" + std::to_string(regression.night.value) +
-         "/machine:" + std::to_string(regression.machine.value) +
-         "/confirm:" + lead.workload_name.str() + "@" + std::to_string(lead.workload_version) +
-         "/" + std::to_string(regression.good.value) + "-" + std::to_string(regression.bad.value) +
-         (regression.unfinished == 0 ? "" : "/round:" + std::to_string(regression.unfinished + 1)) +
-         "/to:";
+std::string key_of(const storage::Comparison& what, const Series& lead, int want,
+                   std::size_t asked) {
+  return "night:" + std::to_string(what.night.value) +
+         "/machine:" + std::to_string(what.machine.value) + "/confirm:" + lead.workload_name.str() +
+         "@" + std::to_string(lead.workload_version) + "/" + std::to_string(what.good.value) + "-" +
+         std::to_string(what.bad.value) +
+         (what.round == 1 ? "" : "/round:" + std::to_string(what.round)) +
+         "/to:" + std::to_string(want) + "/" + std::to_string(asked);
 }
 
 void ask_for(Desk& desk, const Regression& regression, const Series& lead, int have, int want) {
@@ -43,7 +49,8 @@ void ask_for(Desk& desk, const Regression& regression, const Series& lead, int h
   const auto bad = storage::find_build(desk.db, regression.bad);
   if (!good || !bad) return;
   Job job;
-  job.key = key_prefix(regression, lead) + std::to_string(want) + "/" + std::to_string(asked);
+  const storage::Comparison comparison = comparison_of(regression, lead);
+  job.key = key_of(comparison, lead, want, asked);
   job.night = regression.night;
   job.machine = regression.machine;
   job.priority = kPriority;
@@ -52,18 +59,14 @@ void ask_for(Desk& desk, const Regression& regression, const Series& lead, int h
   job.spec.workloads = {{lead.workload, lead.workload_name, lead.workload_version}};
   job.spec.order = pair_order(want - have);
   job.spec.limits = run_limits(desk.config.night);
-  queue_job(desk, std::move(job));
+  storage::Transaction transaction(desk.db);
+  storage::add_confirmation_job(transaction, queue_job(desk, std::move(job)).id, comparison);
+  transaction.commit();
 }
 
 void announce(Desk& desk, const Regression& regression, RegressionState state) {
   desk.publish("regression",
                nlohmann::json{{"id", regression.id.value}, {"state", name_of(state)}}.dump());
-}
-
-bool is_creep(Desk& desk, const Regression& regression) {
-  const auto changes = storage::changes_of(desk.db, regression.id);
-  return !changes.empty() &&
-         nlohmann::json::parse(changes.front().evidence).value("stage", "") == "creep";
 }
 
 // Builds weeks apart do not differ side by side: the machine crept. The series begins anew.
@@ -85,7 +88,7 @@ void mark_creep(storage::Transaction& transaction, const Regression& regression,
 // Without it the new build is no level: the next night is held against the last good one again.
 void dismiss(Desk& desk, const Regression& regression, const std::string& why,
              std::optional<double> now = {}) {
-  const bool creep = is_creep(desk, regression);
+  const bool creep = regression.found_by == FoundBy::creep;
   storage::Transaction transaction(desk.db);
   storage::change_regression(transaction, regression,
                              {RegressionState::dismissed, desk.clock.now(), why});
@@ -208,12 +211,7 @@ bool advance(Desk& desk, const Regression& regression) {
 
 std::vector<Job> confirmation_jobs(storage::Database& db, const Regression& regression,
                                    const Series& lead) {
-  const std::string prefix = key_prefix(regression, lead);
-  std::vector<Job> jobs = storage::jobs_of_night(db, regression.night, JobKind::confirm);
-  std::erase_if(jobs, [&](const Job& job) {
-    return !job.key.starts_with(prefix) || job.key.find("/again:") != std::string::npos;
-  });
-  return jobs;
+  return storage::jobs_of_comparison(db, comparison_of(regression, lead));
 }
 
 bool awaits_confirmation(const Regression& regression) {

@@ -15,9 +15,10 @@ namespace {
 
 constexpr std::size_t kSample = 3;  // of series that moved together, so many are looked into
 
-void suspect(Desk& desk, const Night& night, const Seen& seen, BuildId good, double before,
-             double after, const std::string& why) {
+void suspect(Desk& desk, const Night& night, const Seen& seen, FoundBy found_by, BuildId good,
+             double before, double after, const std::string& why) {
   Regression regression;
+  regression.found_by = found_by;
   regression.night = night.id;
   regression.machine = seen.series.machine;
   regression.good = good;
@@ -49,7 +50,7 @@ bool open_creep(Desk& desk, const Night& night, const Seen& seen) {
   if (!found) return false;
   const Level& reference = seen.levels.at(found->reference - 1);
   if (reference.build == *night.build) return false;
-  suspect(desk, night, seen, reference.build, found->before, found->after,
+  suspect(desk, night, seen, FoundBy::creep, reference.build, found->before, found->after,
           evidence::of_creep(*found, seen.tonight, levels, seen.policy));
   return true;
 }
@@ -57,7 +58,8 @@ bool open_creep(Desk& desk, const Night& night, const Seen& seen) {
 void judge(Desk& desk, const Night& night, const Seen& seen) {
   if (seen.suspicious) return;
   if (seen.worse()) {
-    suspect(desk, night, seen, seen.levels.front().build, seen.screen.reference, seen.screen.level,
+    suspect(desk, night, seen, FoundBy::screening, seen.levels.front().build, seen.screen.reference,
+            seen.screen.level,
             evidence::of_screening(seen.screen, seen.tonight, seen.level_values, seen.policy));
     return;
   }
