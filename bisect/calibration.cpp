@@ -8,10 +8,10 @@
 namespace nightjar::bisect {
 namespace {
 
-constexpr double kPower = 1.2816;    // normal quantile of .9
-constexpr double kRobustLoss = 1.1;  // variance of a robust location against a mean's
-constexpr double kMostRuns = 120;    // a side, the last rung
-constexpr double kTrailingNights = 14;
+constexpr double z_of_power = 1.2816;     // normal quantile of .9
+constexpr double location_loss = 1.1;     // variance of a robust location against a mean's
+constexpr double most_runs_a_side = 120;  // a side, the last rung
+constexpr double trailing_nights = 14;
 
 }  // namespace
 
@@ -28,12 +28,12 @@ Interval binomial_interval(int hits, int cases, double confidence) {
 }
 
 double smallest_seen(double sd, int runs, const DetectionPolicy& policy) {
-  const double night = kRobustLoss * sd * sd / std::max(runs, 1);
-  const double screen = std::sqrt(night * (1 + 1 / kTrailingNights));
-  const double confirmed = std::sqrt(2 * kRobustLoss * sd * sd / kMostRuns);
+  const double night = location_loss * sd * sd / std::max(runs, 1);
+  const double screen = std::sqrt(night * (1 + 1 / trailing_nights));
+  const double confirmed = std::sqrt(2 * location_loss * sd * sd / most_runs_a_side);
   const double first = std::max(std::log1p(policy.screen_change), policy.screen_z * screen);
   return std::expm1(
-      std::max(first + kPower * screen, std::log1p(policy.threshold) + kPower * confirmed));
+      std::max(first + z_of_power * screen, std::log1p(policy.threshold) + z_of_power * confirmed));
 }
 
 }  // namespace nightjar::bisect

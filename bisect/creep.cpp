@@ -8,14 +8,14 @@
 namespace nightjar::bisect {
 namespace {
 
-constexpr std::size_t kSide = 8, kReach = 40;
-constexpr double kLeastZ = 3;
+constexpr std::size_t creep_side = 8, creep_reach = 40;
+constexpr double least_creep_z = 3;
 
 // `levels`: newest first, at least two sides.
 Creep compared(std::span<const double> levels) {
-  const auto now = levels.first(kSide), then = levels.last(kSide);
+  const auto now = levels.first(creep_side), then = levels.last(creep_side);
   Creep out;
-  out.reference = levels.size() - kSide;
+  out.reference = levels.size() - creep_side;
   out.before = hodges_lehmann(then);
   out.after = hodges_lehmann(now);
   out.change = out.after / out.before - 1;
@@ -26,15 +26,15 @@ Creep compared(std::span<const double> levels) {
 bool is_worse(const Creep& creep, const DetectionPolicy& policy) {
   const bool higher = policy.direction == Direction::higher_is_better;
   const double worse = higher ? creep.before / creep.after - 1 : creep.change;
-  return worse >= policy.threshold && (higher ? -creep.z : creep.z) > kLeastZ;
+  return worse >= policy.threshold && (higher ? -creep.z : creep.z) > least_creep_z;
 }
 
 }  // namespace
 
 std::optional<Creep> creep(std::span<const double> levels, const DetectionPolicy& policy) {
   if (policy.repeatability == Repeatability::slope) return std::nullopt;
-  const auto recent = levels.first(std::min(levels.size(), kReach));
-  if (recent.size() < 2 * kSide + 1) return std::nullopt;
+  const auto recent = levels.first(std::min(levels.size(), creep_reach));
+  if (recent.size() < 2 * creep_side + 1) return std::nullopt;
   const Creep found = compared(recent);
   if (!is_worse(found, policy) || !is_worse(compared(recent.subspan(1)), policy))
     return std::nullopt;

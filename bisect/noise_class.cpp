@@ -6,13 +6,13 @@
 namespace nightjar::bisect {
 namespace {
 
-constexpr int kEnough = 12;
-constexpr double kQuiet = .015, kOrdinary = .04, kNoisy = .075;
+constexpr int enough_repeats = 12;
+constexpr double quiet_sd = .015, ordinary_sd = .04, noisy_sd = .075;
 
 NoiseClass class_of(double sd) {
-  if (sd <= kQuiet) return NoiseClass::quiet;
-  if (sd <= kOrdinary) return NoiseClass::ordinary;
-  return sd <= kNoisy ? NoiseClass::noisy : NoiseClass::wild;
+  if (sd <= quiet_sd) return NoiseClass::quiet;
+  if (sd <= ordinary_sd) return NoiseClass::ordinary;
+  return sd <= noisy_sd ? NoiseClass::noisy : NoiseClass::wild;
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ SeriesNoise series_noise(std::span<const std::vector<double>> builds) {
         differences.push_back(std::abs(std::log(runs[i] / runs[j])));
     free += std::max(0, static_cast<int>(runs.size()) - 1);
   }
-  if (free < kEnough) return {};
+  if (free < enough_repeats) return {};
   const double sd = 1.4826 / std::sqrt(2) * median(differences);
   return {class_of(sd), sd};
 }

@@ -10,7 +10,7 @@
 namespace nightjar::bisect {
 namespace {
 
-constexpr std::size_t kBuilds = 6, kRuns = 3;
+constexpr std::size_t fewest_builds = 6, fewest_runs_a_build = 3;
 
 // Deviations of runs and of sessions, in logs.
 struct Recorded {
@@ -21,7 +21,7 @@ Recorded recorded(std::span<const std::vector<double>> builds) {
   Recorded out;
   double before = 0;
   for (const std::vector<double>& values : builds) {
-    if (values.size() < kRuns) continue;
+    if (values.size() < fewest_runs_a_build) continue;
     const auto n = static_cast<double>(values.size());
     const double level = median(values), widened = std::sqrt(n / (n - 1));
     for (const double value : values) out.runs.push_back(widened * std::log(value / level));
@@ -67,8 +67,8 @@ ReplayOutcome outcome_of(const Answer& answer, int culprit) {
 
 bool can_replay(std::span<const std::vector<double>> builds) {
   std::size_t usable = 0;
-  for (const std::vector<double>& values : builds) usable += values.size() >= kRuns;
-  return usable >= kBuilds;
+  for (const std::vector<double>& values : builds) usable += values.size() >= fewest_runs_a_build;
+  return usable >= fewest_builds;
 }
 
 Replay replay(std::span<const std::vector<double>> builds, const ReplayOptions& options,

@@ -28,7 +28,7 @@ double ridge(const Ceilings& ceilings, const std::string& dtype) {
 }
 
 Limiter limiter_of(const Work& work, const Ceilings& ceilings) {
-  if (work.seconds > kFar * least_seconds(work, ceilings))
+  if (work.seconds > far_from_ceilings * least_seconds(work, ceilings))
     return work.flops_known ? Limiter::latency : Limiter::unknown;
   const bool below = work.flops < ridge(ceilings, work.dtype) * work.bytes;
   if (!below) return Limiter::math;

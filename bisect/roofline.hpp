@@ -26,9 +26,10 @@ double least_seconds(const Work& work, const Ceilings& ceilings);
 // The FLOP a byte at which an operator reaches both ceilings.
 double ridge(const Ceilings& ceilings, const std::string& dtype);
 
-// Latency when the time is over kFar times the least. If some floating-point operations are not
-// known, the answer is math or unknown: those operations could change the other two.
-inline constexpr double kFar = 4;
+// Latency when the time is over far_from_ceilings times the least. If some floating-point
+// operations are not known, the answer is math or unknown: those operations could change the other
+// two.
+inline constexpr double far_from_ceilings = 4;
 Limiter limiter_of(const Work& work, const Ceilings& ceilings);
 
 }  // namespace nightjar::bisect

@@ -9,14 +9,15 @@ namespace nightjar::evidence {
 namespace {
 using nlohmann::json;
 
-constexpr double kExact = 9007199254740992.0;  // 2^53: smaller whole numbers are exact in a double
-constexpr std::size_t kCheckDigits = 8;        // of a field's hash, enough to find an edit
+constexpr double exact_below =
+    9007199254740992.0;                  // 2^53: smaller whole numbers are exact in a double
+constexpr std::size_t check_digits = 8;  // of a field's hash, enough to find an edit
 
 // Writes 1.0 as 1, since other tools may write the same bundle with either.
 json plain_numbers(const json& value) {
   if (value.is_number_float()) {
     const double number = value.get<double>();
-    const bool whole = number == std::trunc(number) && std::abs(number) < kExact;
+    const bool whole = number == std::trunc(number) && std::abs(number) < exact_below;
     return whole ? json(static_cast<std::int64_t>(number)) : value;
   }
   if (!value.is_structured()) return value;
@@ -31,7 +32,7 @@ std::string hash_of(const json& value, Hash hash) {
 }
 
 std::string check_of(const json& value, Hash hash) {
-  return hash_of(value, hash).substr(0, kCheckDigits);
+  return hash_of(value, hash).substr(0, check_digits);
 }
 
 // Objects, and lists of objects or lists, have a check for each part. A list of numbers has one.

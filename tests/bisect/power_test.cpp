@@ -11,7 +11,7 @@ using namespace nightjar::bisect;
 
 namespace {
 
-constexpr double kConfidence = .95, kPower = .9;
+constexpr double usual_confidence = .95, usual_power = .9;
 
 std::vector<double> runs(int count, double level, double noise, std::mt19937_64& random) {
   std::lognormal_distribution<double> scatter(std::log(level), noise);
@@ -27,9 +27,10 @@ double share_seen(int before, int after, double noise, int trials) {
   int seen = 0;
   for (int i = 0; i < trials; ++i) {
     const Ratio none =
-        shift(runs(before, 1, noise, random), runs(after, 1, noise, random), kConfidence);
-    const double smallest = smallest_seen(none, before, after, kConfidence, kPower);
-    seen += shift(runs(before, 1, noise, random), runs(after, smallest, noise, random), kConfidence)
+        shift(runs(before, 1, noise, random), runs(after, 1, noise, random), usual_confidence);
+    const double smallest = smallest_seen(none, before, after, usual_confidence, usual_power);
+    seen += shift(runs(before, 1, noise, random), runs(after, smallest, noise, random),
+                  usual_confidence)
                 .low > 1;
   }
   return static_cast<double>(seen) / trials;
@@ -41,7 +42,7 @@ TEST_CASE("the smallest change that is said to be seen is seen nine times out of
   for (const auto& [before, after, noise] :
        {std::tuple{5, 5, .02}, {10, 10, .01}, {10, 20, .03}, {29, 29, .01}, {40, 40, .1}}) {
     CAPTURE(before, after, noise);
-    CHECK(share_seen(before, after, noise, 2000) == Approx(kPower).margin(.035));
+    CHECK(share_seen(before, after, noise, 2000) == Approx(usual_power).margin(.035));
   }
 }
 
@@ -50,8 +51,8 @@ TEST_CASE(
   std::mt19937_64 random(3);
   const auto smallest = [&](int count, double noise) {
     const auto alike =
-        shift(runs(count, 1, noise, random), runs(count, 1, noise, random), kConfidence);
-    return std::log(smallest_seen(alike, count, count, kConfidence, kPower));
+        shift(runs(count, 1, noise, random), runs(count, 1, noise, random), usual_confidence);
+    return std::log(smallest_seen(alike, count, count, usual_confidence, usual_power));
   };
   CHECK(smallest(400, .01) == Approx(smallest(100, .01) / 2).epsilon(.2));
   CHECK(smallest(100, .04) == Approx(smallest(100, .01) * 4).epsilon(.2));
@@ -59,6 +60,7 @@ TEST_CASE(
 
 TEST_CASE("where runs never differ any change would be seen") {
   const std::vector<double> alike(5, 4096);
-  CHECK(smallest_seen(shift(alike, alike, kConfidence), 5, 5, kConfidence, kPower) == 1);
-  CHECK_THROWS_AS(smallest_seen({}, 1, 5, kConfidence, kPower), std::invalid_argument);
+  CHECK(smallest_seen(shift(alike, alike, usual_confidence), 5, 5, usual_confidence, usual_power) ==
+        1);
+  CHECK_THROWS_AS(smallest_seen({}, 1, 5, usual_confidence, usual_power), std::invalid_argument);
 }

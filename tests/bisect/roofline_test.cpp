@@ -8,30 +8,30 @@ using namespace nightjar::bisect;
 namespace {
 
 // 100 GFLOP/s and 10 GB/s: the ridge is at 10 FLOP a byte.
-const Ceilings kMachine{"cpu", 1, {{"fp32", 100e9}, {"bf16", 400e9}}, 10e9};
+const Ceilings machine{"cpu", 1, {{"fp32", 100e9}, {"bf16", 400e9}}, 10e9};
 
 }  // namespace
 
 TEST_CASE("Below the ridge an operator is limited by memory, above it by math") {
-  CHECK(ridge(kMachine, "fp32") == Approx(10));
-  CHECK(limiter_of({1e9, 1e9, 0.11, true, "fp32"}, kMachine) == Limiter::memory);
-  CHECK(limiter_of({20e9, 1e9, 0.25, true, "fp32"}, kMachine) == Limiter::math);
+  CHECK(ridge(machine, "fp32") == Approx(10));
+  CHECK(limiter_of({1e9, 1e9, 0.11, true, "fp32"}, machine) == Limiter::memory);
+  CHECK(limiter_of({20e9, 1e9, 0.25, true, "fp32"}, machine) == Limiter::math);
 }
 
 TEST_CASE("An operator far above both bounds is limited by latency") {
-  CHECK(least_seconds({1e6, 1e5, 1, true, "fp32"}, kMachine) == Approx(1e-5));
-  CHECK(limiter_of({1e6, 1e5, 3.9e-5, true, "fp32"}, kMachine) != Limiter::latency);
-  CHECK(limiter_of({1e6, 1e5, 4.1e-5, true, "fp32"}, kMachine) == Limiter::latency);
-  CHECK(limiter_of({0, 0, 1e-6, true, ""}, kMachine) ==
+  CHECK(least_seconds({1e6, 1e5, 1, true, "fp32"}, machine) == Approx(1e-5));
+  CHECK(limiter_of({1e6, 1e5, 3.9e-5, true, "fp32"}, machine) != Limiter::latency);
+  CHECK(limiter_of({1e6, 1e5, 4.1e-5, true, "fp32"}, machine) == Limiter::latency);
+  CHECK(limiter_of({0, 0, 1e-6, true, ""}, machine) ==
         Limiter::latency);  // a view only costs its call
 }
 
 TEST_CASE("Each type has a ridge of its own, and one without a ceiling is held against fp32") {
-  CHECK(limiter_of({20e9, 1e9, 0.11, true, "bf16"}, kMachine) == Limiter::memory);
-  CHECK(ridge(kMachine, "fp64") == ridge(kMachine, "fp32"));
+  CHECK(limiter_of({20e9, 1e9, 0.11, true, "bf16"}, machine) == Limiter::memory);
+  CHECK(ridge(machine, "fp64") == ridge(machine, "fp32"));
 }
 
 TEST_CASE("Where operations were not counted the limiter is not made up") {
-  CHECK(limiter_of({0, 1e9, 0.11, false, "fp32"}, kMachine) == Limiter::unknown);
-  CHECK(limiter_of({0, 1e9, 5, false, "fp32"}, kMachine) == Limiter::unknown);
+  CHECK(limiter_of({0, 1e9, 0.11, false, "fp32"}, machine) == Limiter::unknown);
+  CHECK(limiter_of({0, 1e9, 5, false, "fp32"}, machine) == Limiter::unknown);
 }

@@ -17,7 +17,7 @@ inline torch::nn::Sequential projection(std::int64_t inputs, std::int64_t output
 }
 
 struct BasicImpl : torch::nn::Module {
-  static constexpr std::int64_t kExpansion = 1;  // of its outputs over its width
+  static constexpr std::int64_t expansion = 1;  // of its outputs over its width
 
   BasicImpl(std::int64_t inputs, std::int64_t width, std::int64_t stride)
       : conv1(register_module("conv1", convolution(inputs, width, 3, stride))),
@@ -44,7 +44,7 @@ struct BasicImpl : torch::nn::Module {
 TORCH_MODULE(Basic);
 
 struct BottleneckImpl : torch::nn::Module {
-  static constexpr std::int64_t kExpansion = 4;
+  static constexpr std::int64_t expansion = 4;
 
   BottleneckImpl(std::int64_t inputs, std::int64_t width, std::int64_t stride)
       : conv1(register_module("conv1", convolution(inputs, width, 1))),
@@ -79,21 +79,21 @@ TORCH_MODULE(Bottleneck);
 // `width` is 64.
 template <class Block>
 struct ResNetImpl : torch::nn::Module {
-  static constexpr std::int64_t kExpansion = Block::ContainedType::kExpansion;
+  static constexpr std::int64_t expansion = Block::ContainedType::expansion;
 
   ResNetImpl(const std::array<int, 4>& depths, std::int64_t width, std::int64_t classes)
       : conv1(register_module("conv1", convolution(3, width, 7, 2))),
         bn1(register_module("bn1", torch::nn::BatchNorm2d(width))),
         layer1(register_module("layer1", stage(width, width, depths[0], 1))),
-        layer2(register_module("layer2", stage(kExpansion * width, 2 * width, depths[1], 2))),
-        layer3(register_module("layer3", stage(2 * kExpansion * width, 4 * width, depths[2], 2))),
-        layer4(register_module("layer4", stage(4 * kExpansion * width, 8 * width, depths[3], 2))),
-        fc(register_module("fc", torch::nn::Linear(8 * kExpansion * width, classes))) {}
+        layer2(register_module("layer2", stage(expansion * width, 2 * width, depths[1], 2))),
+        layer3(register_module("layer3", stage(2 * expansion * width, 4 * width, depths[2], 2))),
+        layer4(register_module("layer4", stage(4 * expansion * width, 8 * width, depths[3], 2))),
+        fc(register_module("fc", torch::nn::Linear(8 * expansion * width, classes))) {}
 
   static torch::nn::Sequential stage(std::int64_t inputs, std::int64_t width, int depth,
                                      std::int64_t stride) {
     torch::nn::Sequential blocks(Block(inputs, width, stride));
-    for (int i = 1; i < depth; ++i) blocks->push_back(Block(kExpansion * width, width, 1));
+    for (int i = 1; i < depth; ++i) blocks->push_back(Block(expansion * width, width, 1));
     return blocks;
   }
 

@@ -14,7 +14,7 @@ class Generator {
     std::uint64_t hashed = 0xCBF29CE484222325U;  // FNV-1a
     for (const char byte : label)
       hashed = (hashed ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
-    state_ = hashed ^ (seed * kGolden);
+    state_ = hashed ^ (seed * golden);
   }
 
   // [-bound, bound), of 24 bits, so that every step before the last is exact.
@@ -27,10 +27,10 @@ class Generator {
   std::int64_t integer(std::int64_t high) { return static_cast<std::int64_t>(next() >> 33) % high; }
 
  private:
-  static constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15U;
+  static constexpr std::uint64_t golden = 0x9E3779B97F4A7C15U;
 
   std::uint64_t next() {
-    std::uint64_t x = state_ += kGolden;
+    std::uint64_t x = state_ += golden;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
     return x ^ (x >> 31);

@@ -8,10 +8,10 @@ namespace nightjar::workloads {
 namespace {
 using Clock = std::chrono::steady_clock;
 
-constexpr int kWarmupCap = 25;
-constexpr int kAgree = 5;         // so many iterations within ...
-constexpr double kWithin = 0.01;  // ... this share of each other end the warm-up
-constexpr std::chrono::seconds kSlow{20};
+constexpr int warmup_cap = 25;
+constexpr int agreeing_iterations = 5;  // so many iterations within ...
+constexpr double agree_within = 0.01;   // ... this share of each other end the warm-up
+constexpr std::chrono::seconds slow_after{20};
 
 std::int64_t nanoseconds(Clock::duration duration) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(duration).count();
@@ -25,8 +25,8 @@ void waste(Clock::duration time) {
 }  // namespace
 
 Loop::Loop(std::int64_t known_probe_ns) : probe_(known_probe_ns) {
-  for (auto& column : columns_) column.assign(kWarmupCap + kCap + 1, 0);
-  columns_[kProbe][0] = probe_.read_ns();
+  for (auto& column : columns_) column.assign(warmup_cap + iteration_cap + 1, 0);
+  columns_[probe_column][0] = probe_.read_ns();
 }
 
 void Loop::iterate(const std::function<void()>& step) {
@@ -38,59 +38,59 @@ void Loop::iterate(const std::function<void()>& step) {
   const auto end = Clock::now();
   if (done_ > 0) spent_ += end - begin;
   const auto at = static_cast<std::size_t>(done_++);
-  columns_[kCpu][at] = counters_.cpu_ns() - cpu;
-  columns_[kWait][at] = counters_.wait_ns() - wait;
-  columns_[kLatency][at] = nanoseconds(end - begin);
-  columns_[kResident][at] = counters_.resident_bytes();
-  columns_[kProbe][at + 1] = probe_.read_ns();
+  columns_[cpu_column][at] = counters_.cpu_ns() - cpu;
+  columns_[wait_column][at] = counters_.wait_ns() - wait;
+  columns_[latency_column][at] = nanoseconds(end - begin);
+  columns_[resident_column][at] = counters_.resident_bytes();
+  columns_[probe_column][at + 1] = probe_.read_ns();
 }
 
 bool Loop::slow() const {
-  return spent_ >= kSlow;
+  return spent_ >= slow_after;
 }
 
 bool Loop::warm() const {
-  if (done_ < 1 + kAgree) return false;
-  if (done_ >= kWarmupCap || slow()) return true;
+  if (done_ < 1 + agreeing_iterations) return false;
+  if (done_ >= warmup_cap || slow()) return true;
   std::vector<double> own;
-  for (auto at = static_cast<std::size_t>(done_ - kAgree); at < static_cast<std::size_t>(done_);
-       ++at)
-    own.push_back(static_cast<double>(columns_[kLatency][at] - columns_[kWait][at]));
+  for (auto at = static_cast<std::size_t>(done_ - agreeing_iterations);
+       at < static_cast<std::size_t>(done_); ++at)
+    own.push_back(static_cast<double>(columns_[latency_column][at] - columns_[wait_column][at]));
   const auto [low, high] = std::minmax_element(own.begin(), own.end());
-  return *high - *low <= kWithin * median(own);
+  return *high - *low <= agree_within * median(own);
 }
 
 void Loop::slow_down(double share) {
-  const auto& latency = columns_[kLatency];
-  const std::vector<double> last(latency.begin() + std::max(0, done_ - kAgree),
+  const auto& latency = columns_[latency_column];
+  const std::vector<double> last(latency.begin() + std::max(0, done_ - agreeing_iterations),
                                  latency.begin() + done_);
   pause_ = std::chrono::nanoseconds(static_cast<std::int64_t>(share * median(last)));
 }
 
 void Loop::await_quiet(double seconds) {
-  columns_[kProbe][static_cast<std::size_t>(done_)] = probe_.await_quiet(seconds);
+  columns_[probe_column][static_cast<std::size_t>(done_)] = probe_.await_quiet(seconds);
 }
 
 int Loop::clean(int since) const {
   const auto slowdown = this->slowdown(since);
   return static_cast<int>(std::count_if(slowdown.begin(), slowdown.end(),
-                                        [](double value) { return value <= kSlowed; }));
+                                        [](double value) { return value <= slowed_from; }));
 }
 
 void Loop::read(Measurement& measurement, int since) const {
   measurement.slowdown = slowdown(since);
   measurement.fastest_probe = static_cast<double>(probe_.fastest_ns()) * 1e-9;
   for (auto at = static_cast<std::size_t>(since); at < static_cast<std::size_t>(done_); ++at) {
-    measurement.latency.push_back(static_cast<double>(columns_[kLatency][at]) * 1e-9);
-    measurement.cpu.push_back(static_cast<double>(columns_[kCpu][at]) * 1e-9);
-    measurement.wait.push_back(static_cast<double>(columns_[kWait][at]) * 1e-9);
+    measurement.latency.push_back(static_cast<double>(columns_[latency_column][at]) * 1e-9);
+    measurement.cpu.push_back(static_cast<double>(columns_[cpu_column][at]) * 1e-9);
+    measurement.wait.push_back(static_cast<double>(columns_[wait_column][at]) * 1e-9);
   }
-  const auto& resident = columns_[kResident];
+  const auto& resident = columns_[resident_column];
   measurement.leaked_bytes = leak_slope({resident.begin() + since, resident.begin() + done_});
 }
 
 std::vector<double> Loop::slowdown(int since) const {
-  const auto& probes = columns_[kProbe];
+  const auto& probes = columns_[probe_column];
   std::vector<double> values;
   for (auto at = static_cast<std::size_t>(since); at < static_cast<std::size_t>(done_); ++at)
     values.push_back(probe_.slowdown(std::max(probes[at], probes[at + 1])));

@@ -11,7 +11,7 @@
 
 namespace nightjar::workloads {
 
-constexpr int kCap = 1000;  // iterations after the warm-up
+constexpr int iteration_cap = 1000;  // iterations after the warm-up
 
 // Counters are read outside the timed span, and their arrays exist before it: the harness itself
 // must not show in memory.
@@ -41,7 +41,7 @@ class Loop {
   void read(Measurement& measurement, int since) const;
 
  private:
-  enum Column { kLatency, kCpu, kWait, kResident, kProbe };
+  enum Column { latency_column, cpu_column, wait_column, resident_column, probe_column };
 
   std::vector<double> slowdown(int since) const;
 

@@ -9,10 +9,10 @@ namespace nightjar::workloads {
 namespace {
 using Clock = std::chrono::steady_clock;
 
-constexpr int kChecksumAt = 5;    // iterations, warm-up included: so that time cannot change it
-constexpr int kSlowPeakAt = 16;   // where iterations take over a second: the fewest that a run has
-constexpr int kClean = 10;        // undisturbed iterations that measuring goes on for ...
-constexpr double kPatience = 12;  // ... up to this multiple of the time asked for
+constexpr int checksum_at = 5;    // iterations, warm-up included: so that time cannot change it
+constexpr int slow_peak_at = 16;  // where iterations take over a second: the fewest that a run has
+constexpr int clean_iterations = 10;  // undisturbed iterations that measuring goes on for ...
+constexpr double patience = 12;       // ... up to this multiple of the time asked for
 
 }  // namespace
 
@@ -25,7 +25,7 @@ Measurement measure(const Steps& steps, int min_iterations, double seconds, doub
     if (steps.observe) steps.observe();
   };
   while (!loop.warm()) {
-    if (loop.done() != kChecksumAt - 1) {
+    if (loop.done() != checksum_at - 1) {
       iterate(steps.iterate);
       continue;
     }
@@ -37,15 +37,15 @@ Measurement measure(const Steps& steps, int min_iterations, double seconds, doub
   if (slow > 0) loop.slow_down(slow);
   const auto begin = Clock::now();
   for (;;) {
-    const bool slow = loop.done() == kSlowPeakAt && loop.slow();
-    if (slow || (loop.done() == kPeakAt && !measurement.peak_bytes))
+    const bool slow = loop.done() == slow_peak_at && loop.slow();
+    if (slow || (loop.done() == peak_at && !measurement.peak_bytes))
       measurement.peak_bytes = peak_bytes();
     const int measured = loop.done() - warmup;
-    if (measured >= kCap) break;
+    if (measured >= iteration_cap) break;
     const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
     if (measured >= min_iterations && spent >= seconds && measurement.peak_bytes) {
-      const double left = kPatience * seconds - spent;
-      if (left <= 0 || loop.clean(warmup) >= std::max(min_iterations, kClean)) break;
+      const double left = patience * seconds - spent;
+      if (left <= 0 || loop.clean(warmup) >= std::max(min_iterations, clean_iterations)) break;
       loop.await_quiet(left);
     }
     iterate(steps.iterate);

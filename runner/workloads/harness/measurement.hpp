@@ -17,7 +17,7 @@ struct Steps {
   std::function<void()> observe = {};
 };
 
-constexpr int kPeakAt = 30;  // iterations after which peak memory is read, unless they are slow
+constexpr int peak_at = 30;  // iterations after which peak memory is read, unless they are slow
 
 // All of Measurement but `parameters` and `device`. `fastest_probe`: seconds, of earlier
 // processes on this machine; 0: not known. `slow`: a slow-down to plant, see the protocol.

@@ -43,7 +43,7 @@ std::int64_t Probe::await_quiet(double seconds) {
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
   for (;;) {
     const std::int64_t took = read_ns();
-    if (slowdown(took) <= kSlowed || Clock::now() >= end) return took;
+    if (slowdown(took) <= slowed_from || Clock::now() >= end) return took;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
 }

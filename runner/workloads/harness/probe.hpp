@@ -8,7 +8,7 @@
 namespace nightjar::workloads {
 
 // Beside a probe slower than this, as a multiple of the fastest, nothing counts.
-constexpr double kSlowed = 1.25;
+constexpr double slowed_from = 1.25;
 
 class Probe {
  public:

@@ -12,8 +12,8 @@
 
 namespace nightjar::workloads {
 namespace {
-constexpr int kMmapFrom = 32 << 20, kTrimAbove = 1 << 30;  // bytes, see steady_allocator
-constexpr const char* kOwnThreshold =
+constexpr int mmap_from = 32 << 20, trim_above = 1 << 30;  // bytes, see steady_allocator
+constexpr const char* own_threshold =
     "MALLOC_MMAP_THRESHOLD_";  // glibc's variable, see steady_allocator
 
 // The second number of a one-line file, 0 if it cannot be read.
@@ -73,19 +73,19 @@ std::map<std::string, std::string> settings(int threads) {
       {"denormals", "flushed"},
       {"cpus", cpus},
       {"omp_wait_policy", given("OMP_WAIT_POLICY", "default")},
-      {"allocator", "glibc, mmap from " + std::to_string(kMmapFrom >> 20) + " MiB, trim above " +
-                        std::to_string(kTrimAbove >> 20) + " MiB"},
+      {"allocator", "glibc, mmap from " + std::to_string(mmap_from >> 20) + " MiB, trim above " +
+                        std::to_string(trim_above >> 20) + " MiB"},
       {"cuda_allocator", given("PYTORCH_ALLOC_CONF", given("PYTORCH_CUDA_ALLOC_CONF", "default"))}};
-  if (const char* own = std::getenv(kOwnThreshold))
-    record["allocator"] = std::string("glibc, ") + kOwnThreshold + "=" + own;
+  if (const char* own = std::getenv(own_threshold))
+    record["allocator"] = std::string("glibc, ") + own_threshold + "=" + own;
   if (const char* library = std::getenv("LD_PRELOAD")) record["preloaded"] = library;
   return record;
 }
 
 void steady_allocator() {
-  if (std::getenv(kOwnThreshold)) return;
-  mallopt(M_MMAP_THRESHOLD, kMmapFrom);
-  mallopt(M_TRIM_THRESHOLD, kTrimAbove);
+  if (std::getenv(own_threshold)) return;
+  mallopt(M_MMAP_THRESHOLD, mmap_from);
+  mallopt(M_TRIM_THRESHOLD, trim_above);
 }
 
 }  // namespace nightjar::workloads

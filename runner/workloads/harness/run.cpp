@@ -17,9 +17,9 @@ namespace {
 
 // In parts, lest copies of a large output be the peak of memory.
 double sum_of_magnitudes(const torch::Tensor& output) {
-  constexpr std::int64_t kPart = 1 << 14;
+  constexpr std::int64_t part_elements = 1 << 14;
   double sum = 0;
-  for (const torch::Tensor& part : output.detach().flatten().split(kPart))
+  for (const torch::Tensor& part : output.detach().flatten().split(part_elements))
     sum += part.to(torch::kFloat64).abs().sum().item<double>();
   return sum;
 }

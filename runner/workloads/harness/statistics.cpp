@@ -5,7 +5,7 @@
 namespace nightjar::workloads {
 namespace {
 
-constexpr std::size_t kLeakPoints = 200;
+constexpr std::size_t leak_points = 200;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ double median(std::vector<double> values) {
 double leak_slope(const std::vector<std::int64_t>& resident) {
   const std::size_t count = resident.size();
   if (count < 2) return 0;
-  const std::size_t step = std::max<std::size_t>(1, (count + kLeakPoints - 1) / kLeakPoints);
+  const std::size_t step = std::max<std::size_t>(1, (count + leak_points - 1) / leak_points);
   std::vector<double> slopes;
   for (std::size_t i = 0; i < count; i += step)
     for (std::size_t j = i + step; j < count; j += step)

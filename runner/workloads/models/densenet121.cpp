@@ -28,13 +28,13 @@ TORCH_MODULE(Dense);
 
 // The paper's `growth` is 32.
 nn::Sequential network(std::int64_t growth, std::int64_t classes) {
-  constexpr std::int64_t kDepths[] = {6, 12, 24, 16};
+  constexpr std::int64_t depths[] = {6, 12, 24, 16};
   auto channels = 2 * growth;
   nn::Sequential layers;
   append_convolution_norm(layers, convolution(3, channels, 7, 2), nn::ReLU(true));
   layers->push_back(nn::MaxPool2d(nn::MaxPool2dOptions(3).stride(2).padding(1)));
-  for (const auto depth : kDepths) {
-    if (depth != kDepths[0]) {
+  for (const auto depth : depths) {
+    if (depth != depths[0]) {
       append_norm_convolution(layers, channels, channels / 2, 1);
       layers->push_back(nn::AvgPool2d(2));
       channels /= 2;

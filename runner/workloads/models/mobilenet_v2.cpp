@@ -11,8 +11,8 @@ using torch::Tensor;
 struct Stage {
   std::int64_t expansion, channels, depth, stride;  // the stride is the first block's
 };
-constexpr Stage kStages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
-                             {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
+constexpr Stage stages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
+                            {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
 
 nn::ReLU6 relu6() {
   return nn::ReLU6(nn::ReLU6Options(true));
@@ -48,7 +48,7 @@ struct MobileNetV2Impl : nn::Module {
   MobileNetV2Impl(std::int64_t percent, std::int64_t classes) {
     auto inputs = scaled(32, percent);
     append_convolution_norm(features, convolution(3, inputs, 3, 2), relu6());
-    for (const auto& stage : kStages)
+    for (const auto& stage : stages)
       for (std::int64_t i = 0; i < stage.depth; ++i) {
         const auto outputs = scaled(stage.channels, percent);
         features->push_back(Inverted(inputs, outputs, i == 0 ? stage.stride : 1, stage.expansion));

@@ -94,9 +94,9 @@ class Update {
         action_(made_for.uniform("action", {made_for.batch, made_for.size("action")})),
         reward_(made_for.uniform("reward", {made_for.batch, 1})),
         target_entropy_(-static_cast<double>(made_for.size("action"))),
-        critic_optimizer_(model_->critic->parameters(), kRate),
-        actor_optimizer_(model_->actor->parameters(), kRate),
-        alpha_optimizer_(std::vector<Tensor>{model_->log_alpha}, kRate) {}
+        critic_optimizer_(model_->critic->parameters(), learning_rate),
+        actor_optimizer_(model_->actor->parameters(), learning_rate),
+        alpha_optimizer_(std::vector<Tensor>{model_->log_alpha}, learning_rate) {}
 
   Tensor step() {
     const Tensor alpha = model_->log_alpha.exp().detach();
@@ -110,7 +110,7 @@ class Update {
   }
 
  private:
-  static constexpr double kRate = 1e-4, kDiscount = 0.99;
+  static constexpr double learning_rate = 1e-4, discount = 0.99;
 
   Tensor update_critic(const Tensor& alpha) {
     Tensor wanted;
@@ -118,7 +118,7 @@ class Update {
       torch::NoGradGuard no_grad;
       const auto [action, log_probability] = model_->actor->sample(next_observation_);
       const auto [first, second] = model_->target->forward(next_observation_, action);
-      wanted = reward_ + kDiscount * (torch::min(first, second) - alpha * log_probability);
+      wanted = reward_ + discount * (torch::min(first, second) - alpha * log_probability);
     }
     const auto [first, second] = model_->critic->forward(observation_, action_);
     const Tensor loss = torch::mse_loss(first, wanted) + torch::mse_loss(second, wanted);

@@ -7,9 +7,9 @@ namespace nn = torch::nn;
 
 void append_features(nn::Sequential& layers, std::int64_t width) {
   // Channels over `width`; 0 is a pooling.
-  constexpr int kMultiples[] = {1, 1, 0, 2, 2, 0, 4, 4, 4, 0, 8, 8, 8, 0, 8, 8, 8, 0};
+  constexpr int multiples[] = {1, 1, 0, 2, 2, 0, 4, 4, 4, 0, 8, 8, 8, 0, 8, 8, 8, 0};
   std::int64_t inputs = 3;
-  for (const int multiple : kMultiples) {
+  for (const int multiple : multiples) {
     if (multiple == 0) {
       layers->push_back(nn::MaxPool2d(2));
       continue;

@@ -5,7 +5,7 @@
 
 namespace nightjar::workloads::wave {
 
-constexpr double kCourant =
+constexpr double courant =
     0.4;  // (speed * time step / grid spacing) squared; below .5 it is stable
 
 // The field without its edges, moved by a row or a column: (1, 1) is not moved.
@@ -22,7 +22,7 @@ Step make(Case& made_for) {
       const auto here = inner(now, 1, 1), old = inner(before, 1, 1);
       const auto bent =
           inner(now, 2, 1) + inner(now, 0, 1) + inner(now, 1, 2) + inner(now, 1, 0) - 4 * here;
-      old.copy_(2 * here - old + kCourant * bent);
+      old.copy_(2 * here - old + courant * bent);
       std::swap(before, now);
     }
     return now;

@@ -40,7 +40,7 @@ int main(int count, char** arguments) {
   const auto definition = find_definition(request.workload, request.version);
   const Steps steps = prepare(request, definition).steps;
   if (std::string(arguments[2]) == "peak") {
-    for (int i = 0; i < kPeakAt; ++i) steps.iterate();
+    for (int i = 0; i < peak_at; ++i) steps.iterate();
     std::cout << peak_bytes() << '\n';
     return 0;
   }
@@ -48,7 +48,7 @@ int main(int count, char** arguments) {
   while (!loop->warm()) loop->iterate(steps.iterate);
   const auto end = Clock::now() + std::chrono::duration<double>(std::atof(arguments[2]));
   for (bool first = true; Clock::now() < end; first = !first) {
-    if (loop->done() + 2 > kCap) loop = std::make_unique<Loop>(0);
+    if (loop->done() + 2 > iteration_cap) loop = std::make_unique<Loop>(0);
     double mine = 0;
     if (first) mine = ours(*loop, steps);
     const double theirs = bare(steps);
