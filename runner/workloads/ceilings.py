@@ -1,7 +1,7 @@
-"""Measures what this machine can do at most: `ceilings.py THREADS [cpu|cuda]` prints one JSON object on file
-descriptor 3 (or standard output): matrix products in FLOP/s by type, copying in bytes/s (read and written).
+"""Measures the ceilings of this machine: `ceilings.py THREADS cpu|cuda` writes one JSON object to file descriptor 3 (or
+standard output). It has matrix products in FLOP/s by type, and copying in bytes/s (read and written).
 
-A machine at its best is what is looked for, so the fastest of several counts.
+The fastest of several repetitions counts, since a ceiling is the machine at its best.
 """
 
 import sys
@@ -13,8 +13,8 @@ SIZE = {"cpu": 512, "cuda": 8192}  # of square matrices
 COPIED = {"cpu": 64 << 20, "cuda": 1 << 30}  # bytes, past any cache
 TYPES = {"cpu": ("float32", "bfloat16"), "cuda": ("float32", "bfloat16", "float16")}
 NAMES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
-SECONDS = 0.5  # for each
-LEAST = 3  # times
+SECONDS = 0.5  # of repetitions, at least ...
+LEAST = 3  # ... so many
 
 
 def main():
@@ -33,7 +33,7 @@ def main():
 
 def product(torch, dtype, device, synchronize):
     size = SIZE[device]
-    # Not all ones: few of a GPU's bits would switch, and it would hold a higher clock.
+    # Random, since with all ones few of a GPU's bits would switch and its clock would stay higher.
     first, second = (torch.rand(size, size, device=device).sub(0.5).to(dtype) for _ in range(2))
     out = torch.empty_like(first)
     return 2 * size**3 / fastest(lambda: torch.mm(first, second, out=out), synchronize)

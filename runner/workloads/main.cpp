@@ -1,5 +1,5 @@
-// Runs one workload inside the LibTorch it was compiled against: `nightjar-native < request`, or
-// --list. Exit status 0: an answer was given, be it a result or an error; 2: wrong use.
+// Runs one workload inside the LibTorch that it was compiled against: `nightjar-native < request`,
+// or --list. Exit status 0: it answered, with a result or an error; 2: wrong use.
 #include <iostream>
 #include <iterator>
 #include <string>

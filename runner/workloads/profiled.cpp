@@ -1,11 +1,10 @@
-// The native workloads as a library that Python loads (adapters/native.py), since the
-// profiler is there: its watchers see what LibTorch does for whoever calls it. One workload a
-// process. Operators of torch.ops:
-//   nightjar::make(workload, version, seed, threads, sizes)
-//   nightjar::kept(part)       tensors that lie in memory before an iteration, by the profile's
-//   names of their parts
-// An iteration is a plain function, since a watcher of operators would keep autograd from those
-// within one.
+// The native workloads as a library that Python loads (adapters/native.py), because PyTorch's
+// profiler is there. It sees what LibTorch does for any caller. One workload a process.
+// Operators of torch.ops:
+//   nightjar::make(workload, version, seed, threads, sizes)   empty, or why it cannot be made
+//   nightjar::kept(part)   tensors that lie in memory before an iteration; parts as in a profile
+// An iteration is a plain function. As an operator it would hide those within it from autograd
+// while a dispatch mode watches.
 #include <torch/library.h>
 
 #include "harness/case.hpp"
@@ -36,7 +35,7 @@ std::vector<torch::Tensor> optimizer_state() {
   return tensors;
 }
 
-// Those that somebody else holds, too: a model may have made its input of what it was given.
+// The tensors that somebody else still holds. A model may have used one only to make its input.
 std::vector<torch::Tensor> living(const std::vector<torch::Tensor>& noted) {
   std::vector<torch::Tensor> tensors;
   for (const torch::Tensor& one : noted)
@@ -53,11 +52,11 @@ std::vector<torch::Tensor> kept_of(const std::string& part) {
   return living(kept->inputs);
 }
 
-// Why there is none of that name here; empty: it is made.
+// Empty, or why that workload cannot run here.
 std::string make(const std::string& workload, std::int64_t version, std::int64_t seed,
                  std::int64_t threads, const c10::Dict<std::string, std::int64_t>& sizes) try {
   TORCH_CHECK(!kept, "a workload was made already");
-  kept = new Kept;  // never deleted: at exit LibTorch may be gone before
+  kept = new Kept;  // never deleted, since LibTorch may be gone before it at exit
   Request request;
   request.seed = static_cast<std::uint64_t>(seed);
   request.threads = static_cast<int>(threads);
@@ -78,7 +77,7 @@ TORCH_LIBRARY(nightjar, library) {
   library.def("kept(str part) -> Tensor[]", &nightjar::workloads::kept_of);
 }
 
-// nullptr, or what went wrong, until the next call.
+// Runs one iteration. nullptr, or the error's text, which is valid until the next call.
 extern "C" const char* nightjar_step() {
   static std::string error;
   try {

@@ -1,7 +1,7 @@
 """Runs one workload inside the PyTorch that is first on the path: `run.py < request`, or --list.
 
-Exit status 0: an answer was given, be it a result or an error; 2: wrong use. run_profile.py gives the
-same request another answer.
+Exit status 0: it answered, with a result or an error; 2: wrong use. run_profile.py answers the same request with a
+profile.
 """
 
 import contextlib
@@ -21,7 +21,8 @@ PACKAGES = ("numpy", "sympy", "typing_extensions", "networkx", "jinja2", "fsspec
 
 
 def main(work=None):
-    """`work(channel, request, found, torch, model)` answers after `ready`; without it the run is measured."""
+    """Answers the request on standard input. After `ready`, `work(channel, request, found, torch, model)` gives the
+    answer; by default it measures."""
     if sys.argv[1:] == ["--list"]:
         return list_names()
     if sys.argv[1:]:
@@ -80,7 +81,7 @@ def measured(channel, request, found, torch, model):
 
 
 def prepare(torch, model, request, found):
-    """The case, its step and what waits for its device."""
+    """The case, its step, and the function that waits for its device, if any."""
     from harness import case
     set_up(torch, request)
     return *case.build(model, found, request.seed), torch.cuda.synchronize if found.device == "cuda" else None
@@ -89,7 +90,7 @@ def prepare(torch, model, request, found):
 def set_up(torch, request):
     torch.set_num_threads(request.threads)
     torch.set_num_interop_threads(1)
-    torch.set_flush_denormal(True)  # a loss near zero must not slow down a thousandth iteration
+    torch.set_flush_denormal(True)  # a loss near zero must not slow down the thousandth iteration
 
 
 def run(torch, model, request, found):
@@ -137,7 +138,7 @@ def identity(torch):
 
 
 def packages():
-    """Versions of what a workload can depend on; none of them is imported for it."""
+    """Versions of packages that a workload can depend on, without importing them."""
     versions = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
@@ -148,7 +149,7 @@ def packages():
 
 
 def judge(error):
-    """The status and the reason that an exception means."""
+    """The status and the reason for an exception."""
     text = (str(error).strip().splitlines() or [""])[-1]
     reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
     if isinstance(error, Unavailable):

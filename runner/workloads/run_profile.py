@@ -1,5 +1,5 @@
-"""Profiles one workload: `run_profile.py < request`, the request and the errors being run.py's. After
-`ready` comes one event `profile`; docs/profiles.md says what is in it. `min_iterations` are profiled."""
+"""Profiles one workload: `run_profile.py < request`, with the requests and errors of run.py. After `ready` comes one
+event `profile`, which docs/profiles.md describes. `min_iterations` are profiled."""
 
 import statistics
 import sys
@@ -8,8 +8,8 @@ import time
 import run
 
 PLAIN = 5  # iterations without a profiler, for its overhead
-LONGEST = 5.0  # seconds of warming up, and of each timed pass, once ...
-LEAST = 3  # ... so many iterations are done: a profile of a slow model has fewer
+LONGEST = 5.0  # seconds that warm-up and each timed pass take at most, once ...
+LEAST = 3  # ... so many iterations are done
 
 
 def profiled(channel, request, found, torch, model):
@@ -36,12 +36,12 @@ def profiled(channel, request, found, torch, model):
     split, reason = memory_of(passes, step, synchronize, found.device)
     channel.send("profile", plain_seconds=plain, iteration_seconds=times.seconds,
                  slowdown=times.slowdown, outside_seconds=times.outside, operators=rows(times, work),
-                 memory=split, memory_reason=reason, gpu=times.gpu, hints=passes.gpu.misaligned(products) if cuda else [],
-                 fastest_probe=loop.fastest_probe())
+                 memory=split, memory_reason=reason, gpu=times.gpu, hints=passes.gpu.misaligned(products) if cuda else
+                 [], fastest_probe=loop.fastest_probe())
 
 
 def rows(times, work):
-    """One a name: what was timed with what was counted. Only counted: a compiler took its place."""
+    """One row for each operator: its times and its counts. One without times was replaced by a compiled graph."""
     zeros = [0.0] * len(times.seconds)
     table = []
     worked = [name for name, count in work.items() if count.flops or count.bytes or count.unknown]
@@ -56,7 +56,7 @@ def rows(times, work):
 
 
 def memory_of(passes, step, synchronize, device):
-    """The split, or None and why: not every compiled step lets its saved tensors be watched."""
+    """The split of memory, or None and why. Some compiled steps do not let their saved tensors be watched."""
     try:
         return passes.memory_pass(step, synchronize, device), None
     except Exception as error:  # the rest of the profile is good without it

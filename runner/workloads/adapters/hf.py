@@ -1,6 +1,6 @@
 """Hugging Face transformers from literal configurations, so that nothing is downloaded: `hf/<model>/<train|eval>/...`.
 
-The weights come from the seed as everywhere; dropout is 0, since compiled code draws other masks.
+The weights come from the seed, as everywhere. Dropout is 0, since compiled code would draw other masks.
 """
 
 import torch
@@ -64,7 +64,7 @@ def sound(case):
     return case.uniform("sound", case.batch, 80, 200)  # mel bands, frames: twice the source positions
 
 
-# Model: how it is made, its inputs by name, and whether a label is a class or a text.
+# For each model: its maker, its inputs by name, and whether a label is a class or a text.
 MODELS = {
     "bert": (bert, {"input_ids": tokens}, "text"),
     "gpt2": (gpt2, {"input_ids": tokens}, "text"),
@@ -75,7 +75,7 @@ MODELS = {
 
 
 class Answer(nn.Module):
-    """A model that takes its inputs in order, with labels the last, and returns one tensor."""
+    """A model that takes its inputs in order, labels last, and returns one tensor."""
 
     def __init__(self, model, names, wanted):
         super().__init__()
@@ -86,7 +86,7 @@ class Answer(nn.Module):
 
 
 def make(case):
-    images.make_torchvision_importable()  # transformers imports it where there is one
+    images.make_torchvision_importable()  # transformers imports it if it is installed
     build, makers, kind = MODELS[case.name.split("/")[1]]
     inputs = {name: maker(case) for name, maker in makers.items()}
     labels = tokens(case, "labels") if kind == "text" else case.integers("labels", case.batch, high=1000)

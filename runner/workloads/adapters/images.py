@@ -1,4 +1,4 @@
-"""What the adapters of timm and torchvision share: an image classifier's step, and torchvision on any build."""
+"""What the adapters share: an image classifier's step, and importing torchvision on any build."""
 
 import glob
 import importlib.util
@@ -9,13 +9,13 @@ from torch.nn import functional
 
 CLASSES = 1000
 SIZE = 64  # pixels
-_declared = []  # what a library declares is gone with it
+_declared = []  # keeps the library alive, since its declarations end with it
 
 
 def step(case, classifier):
     for module in classifier.modules():
         if type(module).__name__ in ("Dropout", "StochasticDepth"):
-            module.p = 0.0  # compiled code draws otherwise
+            module.p = 0.0  # compiled code would draw other masks
     model = case.ready(classifier)
     images = case.uniform("images", case.batch, 3, SIZE, SIZE)
     if case.task == "eval":
@@ -26,9 +26,9 @@ def step(case, classifier):
 
 
 def make_torchvision_importable():
-    """torchvision says how its compiled operators behave on meta tensors while it is imported, which fails where
-    they could not be loaded: its library is bound to one build of PyTorch, and a nightly or a CPU build is
-    another one. Declared, nobody misses them: classifiers do not use them. To be called before the import."""
+    """Declares torchvision's compiled operators if its library cannot be loaded. Call it before importing torchvision.
+    That library is bound to one build of PyTorch, so it does not load in a nightly. The import would then fail, since
+    it registers how these operators behave on meta tensors. Classifiers do not use them."""
     spec = importlib.util.find_spec("torchvision")
     if spec is None or _declared:
         return  # the import says that it is missing

@@ -1,5 +1,5 @@
-"""The native workloads inside Python, for profiles: a library that is compiled with them (profiled.cpp), which
-NIGHTJAR_PROFILED names. They are measured by their own program."""
+"""The native workloads inside Python, for profiles. NIGHTJAR_PROFILED names the library that holds them (profiled.cpp).
+Their own program measures them."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ def make(case):
     reason = native.make(case.name, case.definition.version, case.seed, torch.get_num_threads(), case.definition.sizes)
     if reason:
         raise Unavailable(reason)
-    assert case.batch  # whether it means anything was judged there
+    assert case.batch  # counts as read: the library has checked that the model reads it
     iterate = ctypes.CDLL(path).nightjar_step
     iterate.restype = ctypes.c_char_p
 

@@ -9,6 +9,6 @@ def make(case):
     name, classes = case.name.split("/")[1], images.CLASSES
     try:
         model = timm.create_model(name, pretrained=False, num_classes=classes, img_size=images.SIZE)
-    except TypeError:  # convolutions take any size and no such argument
+    except TypeError:  # convolutional networks take any size and have no such argument
         model = timm.create_model(name, pretrained=False, num_classes=classes)
     return images.step(case, model)

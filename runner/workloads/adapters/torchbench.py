@@ -1,7 +1,7 @@
 """Models of a TorchBench checkout, which NIGHTJAR_TORCHBENCH names: `torchbench/<model>/<train|eval>/...`.
 
-A model is theirs, inputs and batch included; the loop around it is ours. Where the name has the model's
-own batch size the model chooses it itself, since some refuse to be told.
+The model, its inputs and its batch are TorchBench's; the loop around it is ours. If the name has the model's own batch
+size, none is passed, since some models refuse one.
 """
 
 import contextlib
@@ -32,8 +32,8 @@ class Step:
         return self._invoke()
 
     def checksum(self, output):
-        """The sum of the magnitudes of what came out, or where nothing does (training) of the parameters. None if
-        training made those NaN: TorchBench runs a model whose loss diverges, and so its time is measured here."""
+        """The sum of the magnitudes of the output or, where there is none (training), of the parameters. None if
+        training made those NaN. TorchBench runs models whose loss diverges, so their time is measured here too."""
         outputs = list(tensors_in(output))
         total = math.fsum(checksum_of(tensor) for tensor in outputs or self.parameters if tensor.is_floating_point())
         return total if outputs or math.isfinite(total) else None
@@ -50,10 +50,10 @@ def make(case):
     try:
         model = kind(test=task, device=device, batch_size=None if case.batch == default else case.batch,
                      extra_args=arguments + BACKENDS[case.backend])
-    except (NotImplementedError, ImportError, OSError) as error:  # OSError: weights that are not here
+    except (NotImplementedError, ImportError, OSError) as error:  # OSError: its weights are not here
         raise Unavailable(one_line(error)) from error
     step = Step(model)
-    case.networks += 1  # TorchBench compiles and casts them itself
+    case.networks += 1  # TorchBench compiles and autocasts them itself
     case.parameters = sum(parameter.numel() for parameter in step.parameters)
     if case.backend != "eager":
         with contextlib.suppress(NotImplementedError, AttributeError):  # not every model shows its module
@@ -62,8 +62,8 @@ def make(case):
 
 
 def living_parameters():
-    """Of all modules that there are. get_module() would name the model's own, but makes inputs for it on the way, which
-    the peak of memory would show."""
+    """The parameters of all modules that exist. get_module() would return the model's own, but also makes inputs, which
+    would show in the peak of memory."""
     return [parameter for parameter in parameters_of(living(torch.nn.Module))
             if not torch.nn.parameter.is_lazy(parameter)]
 
@@ -76,7 +76,7 @@ def model_class(name):
     images.make_torchvision_importable()
     try:
         return importlib.import_module(f"torchbenchmark.models.{name}").Model
-    except Exception as error:  # whatever a model's dependencies throw is that model's affair
+    except Exception as error:  # a model's dependencies may throw anything
         raise Unavailable(one_line(error)) from error
 
 

@@ -10,12 +10,11 @@
 
 namespace nightjar::workloads {
 
-// The keys and values of what came before, in one layer of a decoder: (batch, heads, length,
-// width).
+// The keys and values of earlier tokens in one layer of a decoder: (batch, heads, length, width).
 struct Cache {
   torch::Tensor keys, values;
 
-  // Appends both, and makes them the whole.
+  // Appends both, and sets them to the whole.
   void extend(torch::Tensor& more_keys, torch::Tensor& more_values) {
     if (keys.defined()) {
       more_keys = torch::cat({keys, more_keys}, 2);
@@ -28,8 +27,8 @@ struct Cache {
   std::int64_t length() const { return keys.defined() ? keys.size(2) : 0; }
 };
 
-// Multi-head attention, as matrix products and a softmax: the one form that LibTorch 1.13 and 2.13
-// both have. `fused` takes PyTorch's own kernel where there is one (from 2.0 on).
+// Multi-head attention as matrix products and a softmax, a form that LibTorch 1.13 and 2.13 both
+// have. `fused` uses PyTorch's own kernel if there is one (from 2.0 on).
 struct AttentionImpl : torch::nn::Module {
   AttentionImpl(std::int64_t width, std::int64_t heads, bool bias = true, bool fused = false)
       : heads(heads),
@@ -43,7 +42,7 @@ struct AttentionImpl : torch::nn::Module {
     return torch::nn::Linear(torch::nn::LinearOptions(width, width).bias(bias));
   }
 
-  // Of `x` to `memory` or, where that is undefined, to itself, (batch, length, width) both;
+  // Attention of `x` to `memory`, or to itself if that is undefined; both (batch, length, width).
   // `offset` is added to the scores (batch, heads, length of x, length of memory).
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& memory = {},
                         const torch::Tensor& offset = {}, Cache* cache = nullptr) {
@@ -108,7 +107,7 @@ struct LayerImpl : torch::nn::Module {
 };
 TORCH_MODULE(Layer);
 
-// What is added to scores so that no token sees a later one.
+// The offset of scores that hides later tokens from each token.
 inline torch::Tensor causal(std::int64_t length, torch::Device device) {
   return torch::full({length, length}, -std::numeric_limits<float>::infinity(),
                      torch::device(device))

@@ -8,7 +8,7 @@ from blocks.perceptron import perceptron
 
 
 class Cache:
-    """The keys and values of what came before, in one layer of a decoder."""
+    """The keys and values of earlier tokens, in one layer of a decoder."""
 
     keys = values = None
 
@@ -23,8 +23,8 @@ class Cache:
 
 
 class Attention(nn.Module):
-    """Multi-head attention, as matrix products and a softmax: the one form that LibTorch 1.13 and 2.13 both have.
-    `fused` takes PyTorch's own kernel where there is one (from 2.0 on)."""
+    """Multi-head attention as matrix products and a softmax, a form that LibTorch 1.13 and 2.13 both have. `fused`
+    uses PyTorch's own kernel if there is one (from 2.0 on)."""
 
     def __init__(self, width, heads, bias=True, fused=False):
         super().__init__()
@@ -36,7 +36,7 @@ class Attention(nn.Module):
         self.out = nn.Linear(width, width, bias)
 
     def forward(self, x, memory=None, offset=None, cache=None):
-        """Of `x` to `memory` or to itself, (batch, length, width) both; `offset` is added to the scores
+        """Attention of `x` to `memory`, or to itself; both (batch, length, width). `offset` is added to the scores
         (batch, heads, length of x, length of memory)."""
         memory = x if memory is None else memory
         queries, keys, values = self.split(self.query(x)), self.split(self.key(memory)), self.split(self.value(memory))
@@ -75,7 +75,7 @@ class Layer(nn.Module):
 
 
 def causal(length, device):
-    """What is added to scores so that no token sees a later one."""
+    """The offset of scores that hides later tokens from each token."""
     return torch.full((length, length), float("-inf"), device=device).triu(1)
 
 

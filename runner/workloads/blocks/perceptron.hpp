@@ -1,5 +1,5 @@
-// The multilayer perceptron: recommendation, control and physics are made of it, and each layer of
-// a transformer.
+// The multilayer perceptron, which models of recommendation, control and physics and each layer of
+// a transformer use.
 #pragma once
 
 #include <torch/torch.h>

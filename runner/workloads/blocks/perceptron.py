@@ -1,4 +1,4 @@
-"""The multilayer perceptron: recommendation, control and physics are made of it, and each layer of a transformer."""
+"""The multilayer perceptron, in models of recommendation, control and physics and in each layer of transformers."""
 
 from torch import nn
 

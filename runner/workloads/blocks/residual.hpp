@@ -8,7 +8,7 @@
 
 namespace nightjar::workloads {
 
-// What the kept input goes through where the shape changes; empty where it does not.
+// The layer that the kept input passes where the shape changes; empty where it does not.
 inline torch::nn::Sequential projection(std::int64_t inputs, std::int64_t outputs,
                                         std::int64_t stride) {
   if (stride == 1 && inputs == outputs) return nullptr;
@@ -17,7 +17,7 @@ inline torch::nn::Sequential projection(std::int64_t inputs, std::int64_t output
 }
 
 struct BasicImpl : torch::nn::Module {
-  static constexpr std::int64_t expansion = 1;  // of its outputs over its width
+  static constexpr std::int64_t expansion = 1;  // outputs over width
 
   BasicImpl(std::int64_t inputs, std::int64_t width, std::int64_t stride)
       : conv1(register_module("conv1", convolution(inputs, width, 3, stride))),

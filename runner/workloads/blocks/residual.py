@@ -7,7 +7,7 @@ from blocks.vision import convolution, pooled
 
 
 class Basic(nn.Module):
-    expansion = 1  # of its outputs over its width
+    expansion = 1  # outputs over width
 
     def __init__(self, inputs, width, stride):
         super().__init__()
@@ -48,7 +48,7 @@ class Bottleneck(nn.Module):
 
 
 def projection(inputs, outputs, stride):
-    """What the kept input goes through where the shape changes."""
+    """The layer that the kept input passes where the shape changes."""
     if stride == 1 and inputs == outputs:
         return None
     return nn.Sequential(convolution(inputs, outputs, 1, stride), nn.BatchNorm2d(outputs))

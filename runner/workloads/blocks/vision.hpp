@@ -5,7 +5,7 @@
 
 namespace nightjar::workloads {
 
-// Keeps the size but for the stride. Without bias: a norm follows.
+// A convolution that keeps the size, except for the stride. It has no bias, since a norm follows.
 inline torch::nn::Conv2d convolution(std::int64_t inputs, std::int64_t outputs, std::int64_t kernel,
                                      std::int64_t stride = 1, std::int64_t groups = 1) {
   return torch::nn::Conv2d(torch::nn::Conv2dOptions(inputs, outputs, kernel)
@@ -29,15 +29,14 @@ inline torch::Tensor pooled(const torch::Tensor& x) {
   return torch::flatten(torch::adaptive_avg_pool2d(x, {1, 1}), 1);
 }
 
-// As the residual networks' authors trained them.
+// The optimizer that the residual networks' authors used.
 inline std::shared_ptr<torch::optim::Optimizer> sgd(const std::vector<torch::Tensor>& parameters) {
   return std::make_shared<torch::optim::SGD>(
       parameters, torch::optim::SGDOptions(1e-3).momentum(0.9).weight_decay(1e-4));
 }
 
-// The step of a classifier of images, from the sizes `image` and `classes`. `optimizer` makes one
-// of the parameters. `gain` multiplies the parameters: without norms, √2 makes up for what ReLU
-// takes.
+// The step of an image classifier, from the sizes `image` and `classes`. `optimizer` makes one for
+// the parameters. `gain` multiplies the parameters; without norms, √2 makes up for ReLU's loss.
 template <class Model>
 Step classification(Case& made_for, Model model, decltype(&sgd) optimizer = &sgd, double gain = 1) {
   made_for.ready(*model);

@@ -6,7 +6,7 @@ from torch.nn import functional
 
 
 def convolution(inputs, outputs, kernel, stride=1, groups=1):
-    """Keeps the size but for the stride. Without bias: a norm follows."""
+    """A convolution that keeps the size, except for the stride. It has no bias, since a norm follows."""
     return nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False)
 
 
@@ -21,9 +21,9 @@ def pooled(x):
 
 
 def classification(case, model, optimizer=None, gain=1.0):
-    """The step of a classifier of images, from the sizes `image` and `classes`. `optimizer` makes one of the
-    parameters; by default SGD as the residual networks' authors trained them. `gain` multiplies the parameters: without
-    norms, √2 makes up for what ReLU takes."""
+    """The step of an image classifier, from the sizes `image` and `classes`. `optimizer` makes one for the parameters;
+    the default is that of the residual networks' authors. `gain` multiplies the parameters; without norms, √2 makes
+    up for ReLU's loss."""
     case.ready(model)
     with torch.no_grad():
         for parameter in model.parameters() if gain != 1 else ():

@@ -1,21 +1,21 @@
-"""Whether a compiled step computes what the eager one does, in the words of PyTorch's dynamo runners.
+"""Whether a compiled step computes what the eager one does, by the rule of PyTorch's dynamo runners.
 
-Their rule, read in torch/_dynamo/utils.py (`same`) and benchmarks/dynamo of PyTorch 2.13: a tensor passes if all
-its elements are close; else if its root-mean-square distance from double precision is not much more than
-eager's own. Where there is no double to compare with, because the step draws random numbers, which differ
-between precisions, their other rule: a cosine of at least .99.
+The rule is `same` in torch/_dynamo/utils.py and benchmarks/dynamo of PyTorch 2.13. A tensor passes if all its elements
+are close, or if its root-mean-square distance from double precision is not much more than eager's own. A step that
+draws random numbers has no double to compare with, since these differ between precisions. Its tensors pass with a
+cosine of at least .99.
 """
 
 import torch
 
 CLOSE = {"fp32": 1e-4, "bf16": 1e-3, "amp": 1e-3}  # relative and absolute
-MULTIPLE = 3.0  # of eager's distance; theirs is 2 for large float32 tensors
+MULTIPLE = 3.0  # of eager's distance; dynamo's is 2 for large float32 tensors
 COSINE = 0.99
 
 
 def difference(eager, compiled, precision, double):
-    """Empty, or one line on the first tensor that differs. Each side: tensors by name; `double()` is called if
-    they are not close, and may return None."""
+    """Empty, or one line on the first tensor that differs. Each side has tensors by name. `double()` is called if they
+    are not close, and may return None."""
     if eager.keys() != compiled.keys():
         return f"eager gave {len(eager)} tensors and the compiled step {len(compiled)}"
     close, exact = CLOSE[precision], None
@@ -48,7 +48,7 @@ def rms(tensor):
 
 
 def evidence(case, output):
-    """What an iteration computed, by name: its output, and the gradients that it left."""
+    """The results of an iteration by name: its output, and the gradients that it left."""
     tensors = {f"output {i}": tensor for i, tensor in enumerate(tensors_in(output))}
     for module in case.modules:
         for name, parameter in module.named_parameters():

@@ -1,4 +1,4 @@
-// What a model's file is given: its sizes, its inputs and parameters, and the usual kinds of step.
+// What a model's file uses: its sizes, inputs and parameters, and the usual kinds of step.
 #pragma once
 
 #include <cmath>
@@ -14,10 +14,10 @@
 
 namespace nightjar::workloads {
 
-// One iteration. Its tensor is what the checksum is taken of.
+// One iteration. The checksum is that of the tensor it returns.
 using Step = std::function<torch::Tensor()>;
 
-// The batch size, and whether a model took notice of it.
+// The batch size. Remembers whether a model read it.
 class Batch {
  public:
   explicit Batch(std::int64_t size) : size_(size) {}
@@ -66,8 +66,8 @@ class Case {
     return noted(tensor.to(device));
   }
 
-  // Sets the parameters from the seed (as generator.py: initialise), moves the module to the
-  // device, into the precision and into the task's mode.
+  // Sets the parameters from the seed, as `initialise` of generator.py does. Moves the module to
+  // the device and sets its precision and the task's mode.
   void ready(torch::nn::Module& module) {
     torch::NoGradGuard no_grad;
     parameters_ = 0;
@@ -83,7 +83,7 @@ class Case {
       }
     }
     module.to(device);
-    // Not Module::to(dtype): it takes indices among the buffers for numbers, too.
+    // Module::to(dtype) would convert buffers of indices, too.
     for (auto list : {module.parameters(), module.buffers()})
       for (torch::Tensor& tensor : list)
         if (tensor.is_floating_point()) tensor.set_data(tensor.to(dtype));
@@ -125,7 +125,7 @@ inline void step(torch::optim::Optimizer& optimizer) {
   optimizer.step();
 }
 
-// A step that is forward (`loss`), backward and optimizer.
+// A step that is forward (`loss`), backward and optimizer; it returns the loss.
 template <class Optimizer, class Loss>
 Step training(std::shared_ptr<Optimizer> optimizer, Loss loss) {
   return [optimizer = std::move(optimizer), loss = std::move(loss)]() mutable -> torch::Tensor {
@@ -137,7 +137,7 @@ Step training(std::shared_ptr<Optimizer> optimizer, Loss loss) {
   };
 }
 
-// One step down a loss that has been computed, where a model has several optimizers.
+// Backward and one optimizer step from a computed loss, for models with several optimizers.
 inline void descend(torch::optim::Optimizer& optimizer, const torch::Tensor& loss) {
   optimizer.zero_grad();
   loss.backward();

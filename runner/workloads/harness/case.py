@@ -1,4 +1,4 @@
-"""What a model's file is given: its sizes, inputs and parameters, and the usual kinds of step."""
+"""What a model's file uses: its sizes, inputs and parameters, and the usual kinds of step."""
 
 import difflib
 import random
@@ -9,18 +9,18 @@ from harness import generator, raised
 from harness.failure import Faulty, Unavailable
 
 DTYPES = {"fp32": torch.float32, "amp": torch.float32, "bf16": torch.bfloat16, "fp64": torch.float64}
-# What torch.compile is told; eager is not compiled. The modes are its own names.
+# The arguments of torch.compile for each backend; eager is not compiled.
 COMPILED = {"inductor": {}, "inductor-dynamic": {"dynamic": True},
             "inductor-reduce-overhead": {"mode": "reduce-overhead"},
             "inductor-max-autotune": {"mode": "max-autotune"}}
 PART = 1 << 14  # elements of an output that are summed at once
-# What a model's file asks a case for, beside its sizes.
+# What a case offers a model's file beside its sizes.
 FOR_AUTHORS = ("backend", "batch", "device", "dtype", "evaluation", "integers", "network", "precision", "ready", "task",
                "training", "uniform")
 
 
 class Case:
-    """`sizes` are attributes: case.image. Inputs are made before and lie on the device."""
+    """A workload's sizes are attributes, such as case.image. Its inputs lie on the device."""
 
     def __init__(self, definition, seed):
         self.name = definition.name
@@ -65,16 +65,15 @@ class Case:
         return generator.integers(self.seed, label, shape, high).to(self.device)
 
     def ready(self, module):
-        """The module with its parameters set from the seed, on the device, in the precision and in the
-        task's mode."""
+        """The module with its parameters set from the seed, on the device, in the precision and the task's mode."""
         generator.initialise(module, self.seed)
         self.parameters = sum(parameter.numel() for parameter in module.parameters())
         self.modules.append(module)
         return module.to(self.device, self.dtype).train(self.task not in ("eval", "act"))
 
     def network(self, function):
-        """`function`, a module or what calls one, as the workload's precision and backend want it. As users
-        of torch.compile do, it is given models and losses, and no optimizer."""
+        """`function` (a module, or a function that calls one) autocast and compiled as the workload's name says. Give
+        it models and losses, not optimizers, as users of torch.compile do."""
         self.networks += 1
         if self.precision == "amp":
             function = self._autocast(function)
@@ -112,8 +111,7 @@ class Case:
         return step
 
     def require_all_of_its_name(self):
-        """Throws Unavailable if the model took no notice of a part of the name: it would be measured under
-        a name that is not its own."""
+        """Throws Unavailable if the model ignored a part of the name, since its series would be wrong."""
         what = f"{self.definition.model}/{self.task}"
         if not self.definition.own_batch and not self._knows_batch:
             raise Unavailable(f"{what} does the same work at every batch size")
@@ -122,7 +120,7 @@ class Case:
 
 
 def build(model, definition, seed):
-    """The case and its step. Whatever the constructors drew: both twins draw the same from here on."""
+    """The case and its step. Both twins draw the same from here on, whatever their constructors drew."""
     torch.manual_seed(seed)
     case = Case(definition, seed)
     if not callable(getattr(model, "make", None)):
@@ -139,15 +137,15 @@ def build(model, definition, seed):
 
 
 def descend(optimizer, loss):
-    """One step down a loss that has been computed, where a model has several optimizers."""
+    """Backward and one optimizer step from a computed loss, for models with several optimizers."""
     optimizer.zero_grad(set_to_none=True)
     loss.backward()
     optimizer.step()
 
 
 def checksum_of(output):
-    """The sum of the magnitudes: it neither cancels nor depends on the layout in memory. In parts, lest copies of a
-    large output or parameter be the peak of memory."""
+    """The sum of the magnitudes, which neither cancels nor depends on the layout in memory. It sums in parts, so that
+    copies of a large output or parameter do not become the peak of memory."""
     if not isinstance(output, torch.Tensor):
         place = raised.step_place()
         raise Faulty(f"the step returned {type(output).__name__}; it must return a tensor, for the checksum"

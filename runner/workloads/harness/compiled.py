@@ -1,8 +1,8 @@
-"""Measures a workload whose networks torch.compile compiles: beside what every run measures, what compiling cost,
-whether the result is right, and what was gained over eager in the same process.
+"""Measures a workload whose networks torch.compile compiles. Beside what every run measures, it says what compiling
+cost, whether the result is right, and the speed-up over eager in the same process.
 
-In this order, so that peak memory is the compiled workload's own: cold, with an empty cache (this is the run
-that is measured); eager; compiled again with the caches that the first has left on disk; both in turns.
+The order keeps peak memory the compiled workload's own: first cold, with an empty cache, which is the run that is
+measured; then eager; then compiled again with the caches that the first left on disk; then both in turns.
 """
 
 import contextlib
@@ -16,9 +16,9 @@ import time
 from harness.failure import Unavailable, WrongResult
 from harness.measurement import FIRST
 
-PAIRS = 30  # of iterations, eager and compiled; fewer, but at least five, where they take longer than ...
+PAIRS = 30  # of iterations, eager and compiled; fewer, but at least five, if they take longer than ...
 PAIRS_SECONDS = 4.0
-# What PyTorch says where compiling is no question of right or wrong, and what that means.
+# PyTorch's errors that say nothing about the compiled code, and the reason to give.
 IMPOSSIBLE = {"does not currently support double backward": "torch.compile does not differentiate twice",
               "InvalidCxxCompiler": "torch.compile needs a C++ compiler; install g++",
               "Python.h: No such file": "torch.compile needs Python's headers; install python3-dev"}
@@ -26,10 +26,10 @@ IMPOSSIBLE = {"does not currently support double backward": "torch.compile does 
 
 @contextlib.contextmanager
 def fresh_cache():
-    """Compiled code goes to a folder of this process's own. To be entered before torch is imported."""
+    """Sends compiled code to a folder of this process's own. Enter it before importing torch."""
     folder = tempfile.mkdtemp(prefix="nightjar-compiled-")
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
-    # In this process, so that its time and memory are this run's: no pool that starts at its leisure.
+    # Compiles in this process and not in a pool, so that its time and memory belong to this run.
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
     try:
         yield
@@ -38,9 +38,9 @@ def fresh_cache():
 
 
 def measure(torch, build, found, synchronize, measure_step):
-    """`build(definition)`: a case and its step, `measure_step(step)`: its Measurement. Returns the case, the
-    Measurement and metrics by name. What it throws has an attribute `accuracy`, unless the workload cannot
-    be compiled at all."""
+    """The case, its Measurement and further metrics by name. `build(definition)` makes a case and its step,
+    `measure_step(step)` its Measurement. Exceptions have an attribute `accuracy`, unless the workload cannot be
+    compiled at all."""
     eager = dataclasses.replace(found, backend="eager")
     try:
         return _measure(torch, build, found, eager, synchronize, measure_step)
@@ -64,22 +64,22 @@ def _measure(torch, build, found, eager_found, synchronize, measure_step):
     warm = first_iterations(torch, build, found, synchronize)
     require_equal(torch, build, found, eager, warm)
     for name, seconds in (("compile_time", sum(cold.first)), ("warm_compile_time", warm.seconds)):
-        if seconds > eager.seconds:  # else what was gained hides what compiling took
+        if seconds > eager.seconds:  # else the gain hides the time of compiling
             metrics[name] = seconds - eager.seconds
     metrics["speedup"] = speedup(eager.step, warm.step, synchronize)
     return case, cold, {name: [value] for name, value in metrics.items()}
 
 
 def prime(torch, device):
-    """What is paid once a process and once a machine (importing the compiler, trying the instruction sets,
-    precompiling headers) is paid by a trivial function: it would hide how long the model takes."""
+    """Compiles a trivial function first. Importing the compiler, trying the instruction sets and precompiling headers
+    happen once a process or machine, and would hide the time of the model."""
     torch.compile(lambda x: x + 1)(torch.ones(64, device=device))
     torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()
 
 
 def counters():
-    """Read in PyTorch's internals, which may move: what is not where it was is left out."""
+    """Dynamo's counts. They are PyTorch's internals, so one that has moved is left out."""
     def graph_breaks():
         from torch._dynamo.utils import counters as counted
         return sum(counted["graph_break"].values())
@@ -100,7 +100,7 @@ def counters():
 
 
 def forget_in_process(torch):
-    """What is left is what a new process would find on disk."""
+    """Leaves what a new process would find: the caches on disk."""
     torch._dynamo.reset()
     with contextlib.suppress(ImportError, AttributeError):
         from torch._inductor.utils import clear_caches
@@ -111,7 +111,7 @@ def forget_in_process(torch):
 class Side:
     step: object
     seconds: float  # of the first iterations together
-    tensors: dict  # what the very first one computed
+    tensors: dict  # results of the very first one
     draws: bool  # whether it drew random numbers
 
 
@@ -131,13 +131,13 @@ def require_equal(torch, build, found, eager, compiled):
     from harness.accuracy import difference, evidence
 
     def double():
-        """The same in double precision; None where that cannot be had or draws other numbers."""
+        """The same results in double precision; None if that fails or would draw other numbers."""
         if eager.draws:
             return None
         try:
             case, step = build(dataclasses.replace(found, backend="eager", precision="fp64"))
             return evidence(case, step())
-        except Exception:  # an operator that knows no double, no memory: dynamo's runners go on, too
+        except Exception:  # an operator without double, too little memory: dynamo's runners go on, too
             return None
     reason = difference(eager.tensors, compiled.tensors, found.precision, double)
     if reason:
@@ -155,7 +155,7 @@ def runs(build, found):
 
 
 def speedup(eager, compiled, synchronize):
-    """Median over median, of iterations in turns: what disturbs one disturbs the other."""
+    """The ratio of medians. Iterations take turns, so that a disturbance meets both."""
     taken = [], []
     end = time.monotonic() + PAIRS_SECONDS
     while len(taken[0]) < 5 or (len(taken[0]) < PAIRS and time.monotonic() < end):
@@ -165,7 +165,7 @@ def speedup(eager, compiled, synchronize):
 
 
 def timed(step, synchronize):
-    """Seconds, and what came out."""
+    """Seconds of one iteration, and its output."""
     begin = time.perf_counter()
     output = step()
     if synchronize:

@@ -22,7 +22,7 @@ std::vector<std::string> split(const std::string& name) {
   return parts;
 }
 
-// Of seven parts: whether device, precision, batch size and backend are such as there are.
+// Whether the last four of the seven parts are a known device, precision, batch size and backend.
 bool is_variant(const std::vector<std::string>& parts) {
   static const std::regex batch("b[1-9][0-9]{0,7}");
   const auto& device = parts[3];

@@ -1,6 +1,6 @@
-"""What a workload's name means: its parts and its sizes, from the table that both twins read.
+"""Looks up a workload's name: its parts, and its sizes from the table that both twins read.
 
-Imports no torch, so that names can be listed at once.
+It does not import torch, so that names can be listed at once.
 """
 
 import json
@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 ADAPTERS = ("torchbench", "hf", "timm", "torchvision")  # suites of other people's models
-NATIVE = "native"  # inside Python for profiles only
+NATIVE = "native"  # a suite that runs inside Python for profiles only
 TABLE = pathlib.Path(__file__).parents[1] / "workloads.json"
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("fp32", "bf16", "amp")
@@ -17,7 +17,7 @@ BACKENDS = ("eager", "inductor", "inductor-reduce-overhead", "inductor-max-autot
 
 
 class UnknownWorkload(Exception):
-    """There is no such workload, or the table does not describe it. The text says which."""
+    """There is no such workload, or the table does not describe it. The text says which one."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Definition:
     batch: int
     backend: str
     sizes: dict  # by name, whole numbers
-    own_batch: bool = True  # the table's; another one must mean other work
+    own_batch: bool = True  # the table lists this batch size; another one must mean other work
 
     @property
     def module(self):
-        """Where the code is."""
+        """The module that makes its step."""
         suite = self.name.split("/")[0]
         return f"adapters.{suite}" if suite in (*ADAPTERS, NATIVE) else f"models.{self.model}"
 
@@ -51,9 +51,9 @@ def names(kind="python"):
 
 
 def find(name, version, sizes="default"):
-    """The definition called `name`, at the sizes called "default" or "tiny": one that the table lists, or
-    a listed one on another device, in another precision, at another batch size or with another backend.
-    Throws UnknownWorkload, also if the table has another version."""
+    """The definition called `name`, at the sizes called "default" or "tiny". It is one that the table lists, or a
+    variant of one on another device, in another precision, at another batch size or with another backend. Throws
+    UnknownWorkload if there is none, or if the table has another version."""
     unknown = UnknownWorkload(f"no workload is called '{name}'")
     parts = name.split("/")
     if len(parts) != 7 or not re.fullmatch("b[1-9][0-9]{0,7}", parts[5]):

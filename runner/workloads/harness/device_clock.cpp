@@ -12,7 +12,7 @@
 namespace nightjar::workloads {
 namespace {
 
-// A template, so that an older LibTorch's event need not have such a member.
+// A template, so that it compiles where an older LibTorch's event has no such member.
 template <class Event>
 void note_elapsed(const Event& begin, const Event& end, std::vector<double>& seconds) {
   if constexpr (requires { begin.elapsedTime(end); })
@@ -21,7 +21,7 @@ void note_elapsed(const Event& begin, const Event& end, std::vector<double>& sec
 
 }  // namespace
 
-// BACKEND_DEFAULT: PyTorch's default event carries no time.
+// BACKEND_DEFAULT, because PyTorch's default event records no time.
 DeviceClock::DeviceClock(c10::DeviceType device)
     : device_(device),
       first_(device, c10::EventFlag::BACKEND_DEFAULT),

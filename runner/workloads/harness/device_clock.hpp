@@ -1,5 +1,5 @@
-// Times iterations on a CUDA device by its own events, beside the wall's clock, and reads what its
-// caching allocator holds. Used by run.cpp; device_clock.py is the same in Python.
+// Times iterations on a CUDA device by CUDA events, beside the wall clock, and reads its caching
+// allocator. Used by run.cpp.
 #pragma once
 
 #include <c10/core/Event.h>
@@ -14,16 +14,15 @@ class DeviceClock {
  public:
   explicit DeviceClock(c10::DeviceType device);
 
-  // Around an iteration: events in the device's current stream.
+  // Record the events before and after an iteration, in the device's current stream.
   void begin();
   void end();
 
-  // To be called once after each iteration, when the device is synchronised and outside the
-  // iteration's time. What a LibTorch has no common interface for is not noted: 1.13 has neither,
-  // allocators have one since 2.9.
+  // Call it once after each iteration, outside its time, with the device synchronised. It omits
+  // what LibTorch has no interface for: events in 1.13, the allocator before 2.9.
   void observe();
 
-  // What was noted, from the iteration `since` on, but for the peaks.
+  // The times and the growth from iteration `since` on, and the peaks of all iterations.
   OnDevice read(int since) const;
 
  private:

@@ -1,4 +1,4 @@
-"""Times iterations on a CUDA device by its own events, beside the wall's clock, and what memory they took."""
+"""Times iterations on a CUDA device by CUDA events, beside the wall clock, and reads its caching allocator."""
 
 from harness.measurement import leak_slope
 
@@ -24,10 +24,10 @@ class DeviceClock:
         self._cuda.synchronize()
 
     def observe(self):
-        """To be called once after each iteration, outside its time: the allocator's statistics take a while."""
+        """Call it once after each iteration, outside its time, since the allocator's statistics take a while."""
         self._seconds.append(self._begin.elapsed_time(self._end) * 1e-3)
         self._allocated.append(self._cuda.memory_allocated())
-        # Read here: what comes after the iterations is not the workload's.
+        # Read here, since memory used after the iterations is not the workload's.
         self._peak = self._cuda.max_memory_allocated(), self._cuda.max_memory_reserved()
 
     def metrics(self, warmup_iterations):

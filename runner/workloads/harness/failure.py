@@ -1,8 +1,8 @@
-"""Why a run has no result, where the cause is known."""
+"""The known causes of a run without a result."""
 
 
 class Unavailable(Exception):
-    """It cannot run here: no such device, a missing module. The text says what."""
+    """The workload cannot run here, for want of a device or a module. The text says what is missing."""
 
 
 class WrongResult(Exception):
@@ -10,4 +10,4 @@ class WrongResult(Exception):
 
 
 class Faulty(Exception):
-    """The workload's own file or its entry in workloads.json is wrong. The text says which and what it needs."""
+    """The workload's own file or its entry in workloads.json is wrong. The text says which, and what it needs."""

@@ -1,5 +1,5 @@
-// Numbers that are the same in C++ and in Python: parameters and inputs of the twins. Each tensor
-// has a stream of its own, named by its label; see generator.py, which says why and how.
+// Generates the parameters and inputs of the twins, the same numbers in C++ and in Python. Each
+// tensor has a stream of its own, named by its label; generator.py says why.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ class Generator {
     state_ = hashed ^ (seed * golden);
   }
 
-  // [-bound, bound), of 24 bits, so that every step before the last is exact.
+  // In [-bound, bound), of 24 bits, so that every operation but the last is exact.
   float uniform(float bound) {
     const auto centred = static_cast<std::int32_t>(next() >> 40) - (1 << 23);
     return static_cast<float>(centred) * 0x1p-23F * bound;
   }
 
-  // [0, high)
+  // In [0, high).
   std::int64_t integer(std::int64_t high) { return static_cast<std::int64_t>(next() >> 33) % high; }
 
  private:

@@ -1,8 +1,8 @@
-"""Numbers that are the same in Python and in C++: parameters and inputs of the twins.
+"""Generates the parameters and inputs of the twins, the same numbers in Python and in C++.
 
-Each tensor has a stream of its own, named by its label, so that neither the order in which a model
-creates its parameters nor torch's own generator matters. SplitMix64 (Steele, Lea, Flood 2014),
-element i of stream s being mix(s + (i + 1) * golden); the C++ twin is generator.hpp.
+Each tensor has a stream of its own, named by its label. So neither torch's own generator matters nor the order in
+which a model creates its parameters. The generator is SplitMix64 (Steele, Lea, Flood 2014): element i of stream s is
+mix(s + (i + 1) * golden).
 """
 
 import math
@@ -11,7 +11,7 @@ import torch
 
 _GOLDEN = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
-_CHUNK = 1 << 15  # elements at a time: the 64-bit temporaries must not show in peak memory
+_CHUNK = 1 << 15  # elements at a time, so that the 64-bit temporaries do not show in peak memory
 
 
 def _signed(value):
@@ -54,7 +54,7 @@ def uniform(seed, label, shape, bound=1.0):
 
 
 def fill_uniform(target, seed, label, bound=1.0):
-    # 24 bits, so that every step before the last is exact in float32.
+    # Of 24 bits, so that every operation but the last is exact in float32.
     scale = torch.tensor(bound, dtype=torch.float32)
     _fill(target, seed, label,
           lambda bits: (_shifted(bits, 40) - (1 << 23)).to(torch.float32) * 2.0**-23 * scale)
@@ -69,8 +69,8 @@ def integers(seed, label, shape, high):
 
 @torch.no_grad()
 def initialise(module, seed):
-    """Weights with two or more dimensions: uniform with variance 1 / fan-in, by parameter name. Of
-    one dimension: biases 0, scales 1. Scalars stay."""
+    """Sets parameters by name. Those of two or more dimensions are uniform with variance 1 / fan-in. Of one dimension,
+    biases are 0 and scales 1. Scalars stay."""
     for name, parameter in module.named_parameters():
         if parameter.dim() >= 2:
             fan_in = parameter.numel() // parameter.size(0)

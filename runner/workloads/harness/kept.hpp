@@ -1,5 +1,5 @@
-// What lies in memory before an iteration: noted for a profile only, so that a measured run keeps
-// no tensor for it.
+// The tensors that lie in memory before an iteration. Recorded for a profile only, so that a
+// measured run keeps none alive.
 #pragma once
 
 #include <set>
@@ -10,7 +10,7 @@ namespace nightjar::workloads {
 
 struct Kept {
   std::vector<torch::Tensor> parameters, buffers, inputs;
-  std::set<torch::optim::Optimizer*> optimizers;  // from their first step on
+  std::set<torch::optim::Optimizer*> optimizers;  // added at their first step
 };
 
 inline Kept* kept = nullptr;

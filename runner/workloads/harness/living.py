@@ -1,4 +1,4 @@
-"""What models in this process hold, found by the garbage collector: adapters' models are built in ways of their own."""
+"""Finds what models in this process hold, by the garbage collector: adapters build theirs in different ways."""
 
 import gc
 
@@ -11,6 +11,6 @@ def living(kind):
 
 
 def parameters_of(modules):
-    """Their own, each once. Not by `module.parameters`: TorchBench's maml has a method of that name without arguments."""
+    """The parameters of these modules, each once. `module.parameters` is not used: TorchBench's maml redefines it."""
     return list({id(parameter): parameter for module in modules
                  for _, parameter in torch.nn.Module.named_parameters(module, recurse=False)}.values())

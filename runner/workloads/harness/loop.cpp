@@ -9,8 +9,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int warmup_cap = 25;
-constexpr int agreeing_iterations = 5;  // so many iterations within ...
-constexpr double agree_within = 0.01;   // ... this share of each other end the warm-up
+constexpr int agreeing_iterations = 5;  // the warm-up ends when so many iterations ...
+constexpr double agree_within = 0.01;   // ... are within this share of each other
 constexpr std::chrono::seconds slow_after{20};
 
 std::int64_t nanoseconds(Clock::duration duration) {

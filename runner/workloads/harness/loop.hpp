@@ -1,4 +1,4 @@
-// Repeats one step and notes what each iteration took; loop.py is the same in Python.
+// Repeats one step and records the time, memory and disturbance of each iteration.
 #pragma once
 
 #include <array>
@@ -13,31 +13,32 @@ namespace nightjar::workloads {
 
 constexpr int iteration_cap = 1000;  // iterations after the warm-up
 
-// Counters are read outside the timed span, and their arrays exist before it: the harness itself
-// must not show in memory.
+// Reads its counters outside the timed span, into arrays made before it. The harness itself must
+// not show in memory.
 class Loop {
  public:
-  // `known_probe_ns`: the fastest probe of earlier processes on this machine; 0: not known.
+  // `known_probe_ns`: the usual fastest probe on this machine; 0: not known.
   explicit Loop(std::int64_t known_probe_ns);
 
   void iterate(const std::function<void()>& step);
   int done() const { return done_; }
 
-  // The iterations so far took so long that neither warm-up nor peak memory waits for more of them.
+  // Whether the iterations took so long that warm-up and peak memory need no more of them.
   bool slow() const;
 
-  // The first iteration never counts; then the last five, less their waiting, must agree.
+  // Whether the last five iterations agree, less their waiting time. The first never counts.
   bool warm() const;
 
-  // From here on an iteration takes this share of its warm time longer: a planted slow-down.
+  // From here on each iteration takes longer by this share of its warm time: a planted slow-down.
   void slow_down(double share);
 
+  // Waits until nothing else disturbs the core, at most so long.
   void await_quiet(double seconds);
 
-  // How many iterations were not disturbed, from `since` on.
+  // The number of undisturbed iterations from `since` on.
   int clean(int since) const;
 
-  // Samples and leak slope from `since` on, and the fastest probe.
+  // Sets samples and leak slope from iteration `since` on, and the fastest probe.
   void read(Measurement& measurement, int since) const;
 
  private:

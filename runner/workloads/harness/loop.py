@@ -1,4 +1,4 @@
-"""Repeats one step and notes what each iteration took; loop.hpp is the same in C++."""
+"""Repeats one step and records the time, memory and disturbance of each iteration."""
 
 import statistics
 import time
@@ -7,15 +7,15 @@ from array import array
 from harness.probe import SLOWED
 
 WARMUP_CAP = 25
-AGREE = 5  # so many iterations within ...
-WITHIN = 0.01  # ... this share of each other end the warm-up
+AGREE = 5  # the warm-up ends when so many iterations ...
+WITHIN = 0.01  # ... are within this share of each other
 CAP = 1000  # iterations after the warm-up
-SLOW = 20  # seconds of iterations after which neither warm-up nor peak memory waits for more
+SLOW = 20  # seconds of iterations after which warm-up and peak memory need no more of them
 
 
 class Loop:
-    """Counters are read outside the timed span, and their arrays exist before it: the harness
-    itself must not show in memory."""
+    """Reads its counters outside the timed span, into arrays made before it. The harness itself must not show in
+    memory."""
 
     def __init__(self, step, synchronize, counters, probe, observe=None):
         room = bytes(8 * (WARMUP_CAP + CAP + 1))
@@ -42,7 +42,7 @@ class Loop:
         self._note(begin, end, cpu, wait)
 
     def slow_down(self, share):
-        """From here on an iteration takes this share of its warm time longer."""
+        """From here on each iteration takes longer by this share of its warm time: a planted slow-down."""
         last = self._latency[max(0, self.done - AGREE):self.done]
         self._waste_ns = int(share * statistics.median(last))
 
@@ -73,7 +73,7 @@ class Loop:
         self._probe[self.done] = self._beside.read_ns()
 
     def warm(self):
-        """The first iteration never counts; then the last five, less their waiting, must agree."""
+        """Whether the last five iterations agree, less their waiting time. The first never counts."""
         if self.done < 1 + AGREE:
             return False
         if self.done >= WARMUP_CAP or self.slow():
@@ -95,7 +95,7 @@ class Loop:
         return [ns * 1e-9 for ns in self._latency[:min(count, self.done)]]
 
     def clean(self, since):
-        """How many iterations were not disturbed, from `since` on."""
+        """The number of undisturbed iterations from `since` on."""
         return sum(slowdown <= SLOWED for slowdown in self._slowdown(since))
 
     def _slowdown(self, since):

@@ -9,10 +9,11 @@ namespace nightjar::workloads {
 namespace {
 using Clock = std::chrono::steady_clock;
 
-constexpr int checksum_at = 5;    // iterations, warm-up included: so that time cannot change it
+constexpr int checksum_at = 5;    // iterations with the warm-up: a fixed count, whatever the time
 constexpr int slow_peak_at = 16;  // where iterations take over a second: the fewest that a run has
-constexpr int clean_iterations = 10;  // undisturbed iterations that measuring goes on for ...
-constexpr double patience = 12;       // ... up to this multiple of the time asked for
+constexpr int clean_iterations =
+    10;                          // measuring goes on until so many iterations were undisturbed ...
+constexpr double patience = 12;  // ... but not longer than this multiple of the requested time
 
 }  // namespace
 

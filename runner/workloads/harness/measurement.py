@@ -1,7 +1,4 @@
-"""Measures one step again and again: warm-up, samples, peak memory, leak slope, checksum.
-
-The rules are docs/workloads.md's; measurement.hpp is the same in C++.
-"""
+"""Measures one step repeatedly: warm-up, samples, peak memory, leak slope, checksum. The rules: docs/workloads.md."""
 
 import gc
 import statistics
@@ -12,13 +9,13 @@ from harness.loop import CAP, Loop
 from harness.probe import Probe
 from harness.process import Counters, peak_bytes
 
-CHECKSUM_AT = 5  # iterations, warm-up included: at a fixed count, so that time cannot change it
+CHECKSUM_AT = 5  # iterations with the warm-up: a fixed count, whatever the time
 PEAK_AT = 30
 SLOW_PEAK_AT = 16  # where iterations take over a second: the fewest that a run has
-CLEAN = 10  # undisturbed iterations that measuring goes on for ...
-PATIENCE = 12  # ... up to this multiple of the time asked for
+CLEAN = 10  # measuring goes on until so many iterations were undisturbed ...
+PATIENCE = 12  # ... but not longer than this multiple of the requested time
 LEAK_POINTS = 200
-FIRST = 10  # iterations that carry what a compiler does, as PyTorch's dynamo runners count them
+FIRST = 10  # iterations in which a compiler works, as PyTorch's dynamo runners count them
 
 
 @dataclass
@@ -27,22 +24,22 @@ class Measurement:
     latency: list  # seconds, one an iteration, as are the next two
     cpu: list
     wait: list
-    slowdown: list  # of fixed work beside each iteration; 1 is its fastest
+    slowdown: list  # of the probes beside each iteration; 1 is the fastest
     fastest_probe: float  # seconds
     peak_bytes: int
-    leaked_bytes: float  # an iteration
-    checksum: float | None  # None where the step has no number to give
+    leaked_bytes: float  # each iteration
+    checksum: float | None  # None if the step has none
     first: list  # seconds of the first ten iterations, warm-up included
 
 
 def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counters=None,
             probe=None, slow=0.0, observe=None):
-    """`step()` is one iteration; what it returns is dropped at once, but for the one iteration
-    whose result `checksum_of` turns into a number, or None. `slow`: a slow-down to plant, as a share of a warm
-    iteration's time. `observe()` is called after each iteration, outside its time."""
+    """`step()` is one iteration. Its result is dropped at once, except for the one that `checksum_of` turns into a
+    number or None. `slow`: a slow-down to plant, as a share of a warm iteration's time. `observe()` is called after
+    each iteration, outside its time."""
     loop = Loop(step, synchronize, counters or Counters(), probe or Probe(), observe)
-    # What the imports left is kept out of later collections. The collector stays on as users have
-    # it: a leak through a cycle is not a leak, and collecting is part of Python's price.
+    # Later collections skip what the imports left. The collector stays on, as users have it: it mends a leak through a
+    # cycle, and its time is part of Python's price.
     gc.collect()
     gc.freeze()
     checksum = None
@@ -73,8 +70,8 @@ def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counte
 
 
 def leak_slope(resident):
-    """Bytes an iteration: the Theil-Sen slope (median over all pairs), which one jump of the
-    allocator does not move. At most 200 evenly spaced points, so 20,000 pairs."""
+    """The Theil-Sen slope (median over all pairs) in bytes an iteration. One jump of the allocator does not move it.
+    Uses at most 200 evenly spaced points, so 20,000 pairs."""
     count = len(resident)
     if count < 2:
         return 0.0

@@ -8,8 +8,8 @@ namespace nightjar::workloads {
 namespace {
 using Clock = std::chrono::steady_clock;
 
-// Some 30 µs in registers only, of four independent chains that keep a core's units busy. The
-// compiler sees nothing of it that it could leave out.
+// About 30 µs of work in registers, in four independent chains that keep a core's units busy. The
+// inline assembly keeps the compiler from removing it.
 void work() {
   std::uint64_t a = 1, b = 2, c = 3, d = 4;
   for (std::uint64_t i = 0; i < 25'000; ++i) {
@@ -24,7 +24,7 @@ void work() {
 }  // namespace
 
 std::int64_t Probe::read_ns() {
-  work();  // the second of two has its code in the cache
+  work();  // brings its code into the cache
   const auto begin = Clock::now();
   work();
   const auto took =

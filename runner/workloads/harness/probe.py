@@ -1,24 +1,21 @@
-"""A fixed piece of work that shows how fast the core is just now; probe.hpp is the same in C++.
-
-Something else that shares the core (another hardware thread, another guest of the host) slows it down
-and is seen by no counter of this system.
-"""
+"""Times a fixed piece of work, which shows how fast the core is at the moment. Another hardware thread or another guest
+of the host slows it down, and no counter of this system shows that."""
 
 import time
 
-SLOWED = 1.25  # beside a probe slower than this, as a multiple of the fastest, nothing counts
-NUMBERS = range(1500)  # some 20 µs that keep all of a core's units busy
+SLOWED = 1.25  # an iteration counts as disturbed if a probe beside it is slower than this multiple of the fastest
+NUMBERS = range(1500)  # about 20 µs of work that keeps all of a core's units busy
 
 
 class Probe:
-    """`known_ns`: the usual fastest of earlier processes on this machine; 0: not known."""
+    """`known_ns`: the usual fastest probe of earlier processes on this machine; 0: not known."""
 
     def __init__(self, known_ns=0):
         self._known_ns = known_ns
         self.fastest_ns = 0  # of this process
 
     def read_ns(self):
-        sum(NUMBERS)  # the second of two has its code in the cache
+        sum(NUMBERS)  # brings its code into the cache
         begin = time.perf_counter_ns()
         sum(NUMBERS)
         took = max(1, time.perf_counter_ns() - begin)
@@ -29,7 +26,7 @@ class Probe:
         return max(1.0, took_ns / min(self.fastest_ns, self._known_ns or self.fastest_ns))
 
     def await_quiet(self, seconds):
-        """The first probe that was not slowed, or the last one when the time is over."""
+        """Repeats the probe until it is not slowed, or until the time is over. Returns the last one."""
         end = time.monotonic() + seconds
         while True:
             took = self.read_ns()

@@ -12,11 +12,11 @@
 
 namespace nightjar::workloads {
 namespace {
-constexpr int mmap_from = 32 << 20, trim_above = 1 << 30;  // bytes, see steady_allocator
+constexpr int mmap_from = 32 << 20, trim_above = 1 << 30;  // bytes; see steady_allocator
 constexpr const char* own_threshold =
-    "MALLOC_MMAP_THRESHOLD_";  // glibc's variable, see steady_allocator
+    "MALLOC_MMAP_THRESHOLD_";  // glibc's variable; see steady_allocator
 
-// The second number of a one-line file, 0 if it cannot be read.
+// The second number of a one-line file; 0 if it cannot be read.
 std::int64_t second_field(int file) {
   std::array<char, 97> text{};
   if (file < 0 || pread(file, text.data(), text.size() - 1, 0) <= 0) return 0;

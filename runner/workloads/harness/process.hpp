@@ -1,4 +1,4 @@
-// What Linux knows of this process: memory, CPU time, time spent waiting for a CPU.
+// What Linux says about this process: memory, CPU time, time spent waiting for a CPU.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace nightjar::workloads {
 
-// Cheap readings around an iteration; the files stay open, one pread each.
+// Cheap readings around an iteration: the files stay open, and each reading is one pread.
 class Counters {
  public:
   Counters();
@@ -16,21 +16,21 @@ class Counters {
   Counters& operator=(const Counters&) = delete;
 
   std::int64_t cpu_ns() const;   // CPU time of all threads of this process
-  std::int64_t wait_ns() const;  // the main thread was ready to run and had no CPU; 0 if not known
+  std::int64_t wait_ns() const;  // time in which the main thread was ready but had no CPU; or 0
   std::int64_t resident_bytes() const;
 
  private:
   int memory_, schedule_;
 };
 
-// VmHWM. Not ru_maxrss: that one inherits the parent's through fork and exec.
+// The process's VmHWM. ru_maxrss would inherit the parent's peak through fork and exec.
 std::int64_t peak_bytes();
 
-// How this process is set up to run, as a record: what makes two runs comparable.
+// The settings of this process that two comparable runs share.
 std::map<std::string, std::string> settings(int threads);
 
-// Fixes at what size memory comes from the kernel and when it goes back, at the values to which
-// glibc's adaptation climbs anyway: otherwise peak memory depends on how the first blocks lived.
+// Fixes glibc's thresholds for mapping and trimming memory at the values that its adaptation
+// reaches anyway. Otherwise peak memory depends on the order in which the first blocks are freed.
 void steady_allocator();
 
 }  // namespace nightjar::workloads

@@ -1,4 +1,4 @@
-"""What Linux knows of this process: memory, CPU time, time spent waiting for a CPU."""
+"""What Linux says about this process: memory, CPU time, time spent waiting for a CPU."""
 
 import ctypes
 import os
@@ -6,18 +6,18 @@ import re
 import time
 
 MMAP_FROM, TRIM_ABOVE = 32 << 20, 1 << 30  # bytes, see steady_allocator
-OWN_THRESHOLD = "MALLOC_MMAP_THRESHOLD_"  # glibc's variable: who sets it has chosen another layout
+OWN_THRESHOLD = "MALLOC_MMAP_THRESHOLD_"  # glibc's variable; whoever sets it chose another layout
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Counters:
-    """Cheap readings around an iteration; the files stay open, one pread each."""
+    """Cheap readings around an iteration: the files stay open, and each reading is one pread."""
 
     def __init__(self):
         self._memory = os.open("/proc/self/statm", os.O_RDONLY)
         try:
             self._schedule = os.open("/proc/self/schedstat", os.O_RDONLY)
-        except OSError:  # a kernel without scheduler statistics: nothing is known
+        except OSError:  # a kernel without scheduler statistics
             self._schedule = None
 
     def cpu_ns(self):
@@ -25,7 +25,7 @@ class Counters:
         return time.process_time_ns()
 
     def wait_ns(self):
-        """Time that the main thread was ready to run and had no CPU."""
+        """Time in which the main thread was ready to run but had no CPU; 0 if not known."""
         if self._schedule is None:
             return 0
         return int(os.pread(self._schedule, 96, 0).split()[1])
@@ -35,13 +35,13 @@ class Counters:
 
 
 def peak_bytes():
-    """VmHWM. Not ru_maxrss: that one inherits the parent's through fork and exec."""
+    """The process's VmHWM. ru_maxrss would inherit the parent's peak through fork and exec."""
     with open("/proc/self/status", encoding="ascii") as status:
         return int(re.search(r"^VmHWM:\s+(\d+) kB", status.read(), re.MULTILINE)[1]) * 1024
 
 
 def settings(threads):
-    """How this process is set up to run, as a record: what makes two runs comparable."""
+    """The settings of this process that two comparable runs share."""
     given = os.environ.get
     record = {"threads": str(threads), "interop_threads": "1", "denormals": "flushed",
               "cpus": ",".join(map(str, sorted(os.sched_getaffinity(0)))),
@@ -54,9 +54,9 @@ def settings(threads):
 
 
 def steady_allocator():
-    """Fixes at what size memory comes from the kernel and when it goes back, at the values to which
-    glibc's adaptation climbs anyway: otherwise peak memory depends on how the first blocks lived.
-    To be called before torch allocates. Leaves what the environment says of it alone."""
+    """Fixes glibc's thresholds for mapping and trimming memory at the values that its adaptation reaches anyway.
+    Otherwise peak memory depends on the order in which the first blocks are freed. Call it before torch allocates.
+    Does nothing if the environment sets a threshold."""
     if OWN_THRESHOLD in os.environ:
         return
     mmap_threshold, trim_threshold = -3, -1  # malloc.h

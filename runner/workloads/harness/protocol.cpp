@@ -20,7 +20,7 @@ Number take(const Json& fields, const std::string& name, Number fallback, Number
   const bool fits =
       std::is_floating_point_v<Number> ? found->is_number() : found->is_number_integer();
   if (!fits) throw wrong(name, "missing or of the wrong type");
-  // A negative number read as unsigned would be a large one.
+  // Read as unsigned, a negative number would be a large one.
   const bool negative =
       found->is_number_integer() && !found->is_number_unsigned() && found->get<std::int64_t>() < 0;
   const auto value = found->get<Number>();
@@ -38,7 +38,7 @@ void write_all(int descriptor, const std::string& text) {
   }
 }
 
-// Whatever a reason holds, the answer stays JSON.
+// Replaces invalid UTF-8 in a reason, so that the answer stays JSON.
 std::string line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -1,4 +1,4 @@
-// The request on standard input and the answers, JSON lines, on file descriptor 3.
+// The protocol with the runner: a request on standard input, answers as JSON lines on descriptor 3.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ struct Request {
   int threads = 1;
   int min_iterations = 10;
   double seconds = 2.0;
-  double fastest_probe = 0;  // seconds, of earlier processes; 0: not known
-  double slow = 0;           // a slow-down to plant: share of an iteration's own time
+  double fastest_probe = 0;  // of earlier processes, in seconds; 0: not known
+  double slow = 0;           // a slow-down to plant, as a share of an iteration's time
   bool tiny = false;         // sizes: "tiny" instead of "default"
 };
 
-// Throws BadRequest that says which field is wrong.
+// Throws BadRequest, which names the field that is wrong.
 Request parse_request(const std::string& text);
 
 struct Ready {
@@ -37,7 +37,7 @@ struct Ready {
 
 struct GpuMemory {
   std::int64_t peak_allocated = 0, peak_reserved = 0;  // bytes
-  double leaked = 0;                                   // an iteration
+  double leaked = 0;                                   // bytes an iteration
 };
 
 struct OnDevice {
@@ -48,18 +48,18 @@ struct OnDevice {
 struct Measurement {
   int warmup_iterations = 0;
   std::vector<double> latency, cpu, wait;  // seconds, one an iteration
-  std::vector<double> slowdown;            // of fixed work beside it; 1 is its fastest
+  std::vector<double> slowdown;            // of the probes beside each; 1 is the fastest
   double fastest_probe = 0;                // seconds
   std::int64_t peak_bytes = 0;
-  double leaked_bytes = 0;  // an iteration
+  double leaked_bytes = 0;  // each iteration
   double checksum = 0;
   std::int64_t parameters = 0;
-  OnDevice device;  // nothing on a CPU
+  OnDevice device;  // empty on a CPU
 };
 
 class Channel {
  public:
-  // Descriptor 3 where the caller opened it, else standard output, for a person's terminal.
+  // Writes to descriptor 3 if the caller opened it, else to standard output, for a terminal.
   Channel();
   void ready(const Ready& ready) const;
   void result(const Measurement& measurement) const;

@@ -1,4 +1,4 @@
-"""The request on standard input and the answers, JSON lines, on file descriptor 3."""
+"""The protocol with the runner: a request on standard input, answers as JSON lines on descriptor 3."""
 
 import json
 import os
@@ -19,13 +19,13 @@ class Request:
     threads: int
     min_iterations: int
     seconds: float
-    fastest_probe: float  # seconds, of earlier processes; 0: not known
-    slow: float = 0.0  # a slow-down to plant: share of an iteration's own time
+    fastest_probe: float  # of earlier processes, in seconds; 0: not known
+    slow: float = 0.0  # a slow-down to plant, as a share of an iteration's time
     sizes: str = "default"  # or "tiny"
 
     @staticmethod
     def parse(text):
-        """Throws BadRequest that says which field is wrong."""
+        """Throws BadRequest, which names the field that is wrong."""
         try:
             fields = json.loads(text)
         except ValueError as error:
@@ -55,7 +55,7 @@ class Request:
 
 
 class Channel:
-    """Descriptor 3 where the caller opened it, else standard output, for a person's terminal."""
+    """Writes to descriptor 3 if the caller opened it, else to standard output, for a terminal."""
 
     def __init__(self):
         try:

@@ -1,5 +1,5 @@
-"""Where an exception was raised, in the words of a workload's author: frames of the model's own file count,
-those of Nightjar and of PyTorch do not."""
+"""Finds where an exception was raised, for a workload's author. Frames of the model's own file count, those of Nightjar
+and PyTorch do not."""
 
 import linecache
 import os
@@ -8,14 +8,14 @@ import sys
 import traceback
 
 WORKLOADS = pathlib.Path(__file__).resolve().parents[1]
-AUTHORS = ("models", "blocks", "adapters")  # folders of that one; the first is where a model's author writes
+AUTHORS = ("models", "blocks", "adapters")  # its folders with authors' code; an author writes in the first
 STEPS = (WORKLOADS / "harness/loop.py", WORKLOADS / "harness/case.py")  # Nightjar's files that call a step
 
-_made = None  # file and line of the author's that made the step
+_made = None  # the author's file and line that made the step
 
 
 def making_a_step():
-    """Remembers the author's line that asks for a step: such a step has no frame of the author's when it fails."""
+    """Remembers the author's line that asks for a step, since such a step has no author's frame when it fails."""
     global _made
     frame = sys._getframe(1)
     while frame and not _authors_name(frame.f_code.co_filename, AUTHORS[:1]):
@@ -25,7 +25,7 @@ def making_a_step():
 
 
 def made_by(*functions):
-    """Where nothing is remembered: the first of these that the author wrote."""
+    """Remembers the first of these functions that the author wrote, unless a line is remembered."""
     global _made
     codes = [function.__code__ for function in functions if hasattr(function, "__code__")]
     _made = _made or next(((code.co_filename, code.co_firstlineno) for code in codes
@@ -33,7 +33,7 @@ def made_by(*functions):
 
 
 def step_place():
-    """Where the step was made; None if that is not known."""
+    """Where the step was made; None if unknown."""
     return _made_frame().text if _made else None
 
 
@@ -45,7 +45,7 @@ def place(error):
 
 
 def shortened(error):
-    """The traceback of the author's frames alone, in several lines; of all frames where none is."""
+    """The traceback with the author's frames alone, or with all frames if none is the author's."""
     kind = "".join(traceback.format_exception_only(type(error), error)).rstrip()
     found = _authors_frames(error)
     if not found:
@@ -79,13 +79,13 @@ def _authors_frames(error):
 
 
 def _is_of_a_step(innermost):
-    """Whether what was raised in this file may be a step's: it is no fault of Nightjar's own then."""
+    """Whether an exception from this file may come from a step, and not from Nightjar's own code."""
     path = pathlib.Path(os.path.realpath(innermost))
     return not path.is_relative_to(WORKLOADS) or path in STEPS or _authors_name(innermost) is not None
 
 
 def _authors_name(file, folders=AUTHORS):
-    """The file's name as its author knows it; None if it is not the author's."""
+    """The file's name as its author knows it; None if the file is not the author's."""
     path = pathlib.Path(os.path.realpath(file))
     for folder in folders:
         if path.is_relative_to(WORKLOADS / folder):

@@ -15,7 +15,7 @@
 namespace nightjar::workloads {
 namespace {
 
-// In parts, lest copies of a large output be the peak of memory.
+// Sums in parts, so that copies of a large output do not become the peak of memory.
 double sum_of_magnitudes(const torch::Tensor& output) {
   constexpr std::int64_t part_elements = 1 << 14;
   double sum = 0;
@@ -24,7 +24,7 @@ double sum_of_magnitudes(const torch::Tensor& output) {
   return sum;
 }
 
-// The value of `name = '...'` in torch/version.py; empty if that is not there.
+// The value of `name = '...'` in torch/version.py; empty if it is not there.
 std::string version_field(const std::filesystem::path& torch_folder, const std::string& name) {
   std::ifstream file(torch_folder / "version.py");
   for (std::string line; std::getline(file, line);) {
@@ -84,7 +84,7 @@ Prepared prepare(const Request& request, const Definition& definition, bool time
   if (!definition.own_batch && !made_for.batch.was_read())
     throw Unavailable(definition.model + "/" + definition.task +
                       " does the same work at every batch size");
-  // Whatever the constructors drew: both twins draw the same from here on.
+  // Both twins draw the same from here on, whatever their constructors drew.
   torch::manual_seed(request.seed);
   if (!is_cuda) return {steps_of(step), made_for.parameters(), nullptr};
   const auto clock = timed ? std::make_shared<DeviceClock>(torch::kCUDA) : nullptr;

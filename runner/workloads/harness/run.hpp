@@ -1,4 +1,4 @@
-// The part of the program that knows torch.
+// Makes a workload ready and measures it. Used by both programs of the native suite.
 #pragma once
 
 #include <exception>
@@ -20,7 +20,7 @@ struct WrongResult : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Which LibTorch this process runs in.
+// The LibTorch of this process, its compiler, and the memory after loading it.
 Ready identity();
 
 class DeviceClock;
@@ -28,17 +28,18 @@ class DeviceClock;
 struct Prepared {
   Steps steps;
   std::int64_t parameters = 0;
-  std::shared_ptr<DeviceClock> clock;  // nullptr: nothing is timed on a device
+  std::shared_ptr<DeviceClock> clock;  // nullptr if no device is timed
 };
 
-// The model with its inputs, ready to iterate. Throws Unavailable without the device, and what
-// torch throws. `timed`: on a CUDA device by its own clock, too.
+// The model with its inputs, ready to iterate. `timed`: a CUDA device is timed by its events as
+// well. Throws Unavailable if the device, precision or model is not there, and what torch throws.
 Prepared prepare(const Request& request, const Definition& definition, bool timed = false);
 
-// Prepares and measures. Throws WrongResult too, if the checksum is not finite.
+// Prepares and measures. Throws what prepare() throws, and WrongResult if the checksum is not
+// finite.
 Measurement run(const Request& request, const Definition& definition);
 
-// The status and the reason that an exception means.
+// The status and the reason for an exception.
 std::pair<std::string, std::string> judge(const std::exception& error);
 
 }  // namespace nightjar::workloads

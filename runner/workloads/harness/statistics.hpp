@@ -1,3 +1,4 @@
+// The statistics that the harness itself needs.
 #pragma once
 
 #include <cstdint>
@@ -5,11 +6,11 @@
 
 namespace nightjar::workloads {
 
-// Of at least one value.
+// The median of at least one value.
 double median(std::vector<double> values);
 
-// Bytes an iteration: the Theil-Sen slope (median over all pairs), which one jump of the allocator
-// does not move. At most 200 evenly spaced points, so 20,000 pairs.
+// The Theil-Sen slope (median over all pairs) in bytes an iteration. One jump of the allocator does
+// not move it. Uses at most 200 evenly spaced points, so 20,000 pairs.
 double leak_slope(const std::vector<std::int64_t>& resident);
 
 }  // namespace nightjar::workloads

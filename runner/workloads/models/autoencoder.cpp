@@ -1,5 +1,4 @@
-// A deep autoencoder of ratings (Kuchaiev and Ginsburg, 2017; TorchBench's nvidia_deeprecommender):
-// large matrix products on sparse rows, SELU, a loss over the rated items only; recommendation.
+// The C++ twin of autoencoder.py.
 #include "blocks/perceptron.hpp"
 #include "harness/case.hpp"
 

@@ -1,5 +1,5 @@
-"""A deep autoencoder of ratings (Kuchaiev and Ginsburg, 2017; TorchBench's nvidia_deeprecommender): large
-matrix products on sparse rows, SELU, a loss over the rated items only; recommendation."""
+"""A deep autoencoder of ratings (Kuchaiev and Ginsburg, 2017; TorchBench's nvidia_deeprecommender): recommendation.
+Large matrix products on sparse rows, SELU, a loss over the rated items only."""
 
 import torch
 from torch import nn

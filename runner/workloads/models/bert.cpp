@@ -1,5 +1,4 @@
-// BERT (Devlin et al., 2019): bidirectional attention with padding, norm after each sum, a
-// vocabulary tied to the embedding; language. `train` recovers masked tokens.
+// The C++ twin of bert.py.
 #include "blocks/attention.hpp"
 
 namespace nightjar::workloads::bert {
@@ -21,7 +20,7 @@ struct BertImpl : nn::Module {
     bias = register_parameter("bias", torch::empty({vocabulary}));
   }
 
-  // Token ids, the sentence that each belongs to, and which are no padding.
+  // Takes token ids, the sentence of each, and which of them are not padding.
   Tensor forward(const Tensor& ids, const Tensor& sentences, const Tensor& present) {
     const Tensor places = torch::arange(ids.size(1), ids.options());
     Tensor x = norm(tokens(ids) + positions(places) + segments(sentences));

@@ -1,5 +1,5 @@
-"""BERT (Devlin et al., 2019): bidirectional attention with padding, norm after each sum, a vocabulary tied to the
-embedding; language. `train` recovers masked tokens."""
+"""BERT (Devlin et al., 2019): language. Bidirectional attention with padding, norm after each sum, a vocabulary tied to
+the embedding. `train` recovers masked tokens."""
 
 import torch
 from torch import nn
@@ -21,7 +21,7 @@ class Bert(nn.Module):
         self.bias = nn.Parameter(torch.empty(case.vocabulary))
 
     def forward(self, tokens, segments, present):
-        """Token ids, the sentence that each belongs to, and which are no padding."""
+        """Takes token ids, the sentence of each, and which of them are not padding."""
         places = torch.arange(tokens.size(1), device=tokens.device)
         x = self.norm(self.tokens(tokens) + self.positions(places) + self.segments(segments))
         offset = torch.zeros_like(present, dtype=x.dtype).masked_fill(~present, float("-inf"))[:, None, None]

@@ -1,6 +1,4 @@
-// Conformer (Gulati et al., 2020): attention and depthwise convolution over time in each layer,
-// trained by connectionist temporal classification; speech. Positions come from the convolutions
-// only.
+// The C++ twin of conformer.py.
 #include "blocks/attention.hpp"
 
 namespace nightjar::workloads::conformer {
@@ -89,8 +87,8 @@ Step make(Case& made_for) {
   const Tensor frames =
       made_for.uniform("frames", {batch, made_for.size("frames"), made_for.size("bands")});
   if (made_for.task == "eval") return evaluation([=]() mutable { return model->forward(frames); });
-  // A quarter of the frames must hold the text and a blank between any two equal symbols; symbol 0
-  // is the blank.
+  // A quarter of the frames must hold the text and a blank (symbol 0) between any two equal
+  // symbols.
   const auto length = made_for.size("frames") / 4;
   const Tensor text =
       1 + made_for.integers("text", {batch, length / 2}, made_for.size("symbols") - 1);

@@ -1,5 +1,5 @@
-"""Conformer (Gulati et al., 2020): attention and depthwise convolution over time in each layer, trained by
-connectionist temporal classification; speech. Positions come from the convolutions only."""
+"""Conformer (Gulati et al., 2020): speech. Each layer has attention and depthwise convolution over time; training
+uses connectionist temporal classification. Positions come from the convolutions only."""
 
 import torch
 from torch import nn
@@ -61,7 +61,7 @@ def make(case):
     frames = case.uniform("frames", case.batch, case.frames, case.bands)
     if case.task == "eval":
         return case.evaluation(model, frames)
-    # A quarter of the frames must hold the text and a blank between any two equal symbols; symbol 0 is the blank.
+    # A quarter of the frames must hold the text and a blank (symbol 0) between any two equal symbols.
     length = case.frames // 4
     text = 1 + case.integers("text", case.batch, length // 2, high=case.symbols - 1)
     heard, said = [length] * case.batch, [length // 2] * case.batch

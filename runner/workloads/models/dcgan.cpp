@@ -1,6 +1,4 @@
-// DCGAN (Radford et al., 2015): transposed convolutions, batch norm, two networks that train
-// against each other; generation. `train` is one step of the discriminator, then one of the
-// generator.
+// The C++ twin of dcgan.py.
 #include "harness/case.hpp"
 
 namespace nightjar::workloads::dcgan {
@@ -24,7 +22,7 @@ nn::Conv2d reduce(std::int64_t inputs, std::int64_t outputs, std::int64_t stride
       nn::Conv2dOptions(inputs, outputs, 4).stride(stride).padding(stride - 1).bias(false));
 }
 
-// Twice the size; with stride 1 from 1 to 4.
+// Doubles the size; with stride 1 it goes from 1 to 4.
 void up(nn::Sequential& layers, std::int64_t inputs, std::int64_t outputs,
         std::int64_t stride = 2) {
   layers->push_back(enlarge(inputs, outputs, stride));

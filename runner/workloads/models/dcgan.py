@@ -1,5 +1,5 @@
-"""DCGAN (Radford et al., 2015): transposed convolutions, batch norm, two networks that train against each other;
-generation. `train` is one step of the discriminator, then one of the generator."""
+"""DCGAN (Radford et al., 2015): generation. Transposed convolutions, batch norm, two networks that train against each
+other. `train` is one step of the discriminator, then one of the generator."""
 
 import torch
 from torch import nn
@@ -9,7 +9,7 @@ from harness.case import descend
 
 
 def up(inputs, outputs, stride=2):
-    """Twice the size; with stride 1 from 1 to 4."""
+    """Doubles the size; with stride 1 it goes from 1 to 4."""
     return [nn.ConvTranspose2d(inputs, outputs, 4, stride, stride - 1, bias=False),
             nn.BatchNorm2d(outputs), nn.ReLU(True)]
 

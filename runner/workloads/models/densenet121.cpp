@@ -1,5 +1,4 @@
-// DenseNet-121 (Huang et al., 2017): each layer sees all before it, so concatenation, and norm
-// before convolution; many small operators; vision classification.
+// The C++ twin of densenet121.py.
 #include "blocks/vision.hpp"
 
 namespace nightjar::workloads::densenet121 {

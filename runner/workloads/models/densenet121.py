@@ -1,5 +1,5 @@
-"""DenseNet-121 (Huang et al., 2017): each layer sees all before it, so concatenation, and norm before convolution;
-many small operators; vision classification."""
+"""DenseNet-121 (Huang et al., 2017): vision classification. Each layer takes the outputs of all before it, so there is
+much concatenation; norm before convolution; many small operators."""
 
 import torch
 from torch import nn

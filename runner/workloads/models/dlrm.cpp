@@ -1,4 +1,4 @@
-// DLRM (Naumov et al., 2019): embedding bags, pairwise interaction, two small MLPs; recommendation.
+// The C++ twin of dlrm.py.
 #include "blocks/perceptron.hpp"
 #include "harness/case.hpp"
 

@@ -1,4 +1,4 @@
-"""DLRM (Naumov et al., 2019): embedding bags, pairwise interaction, small MLPs; recommendation."""
+"""DLRM (Naumov et al., 2019): recommendation. Embedding bags, pairwise interaction, small MLPs."""
 
 import torch
 from torch import nn

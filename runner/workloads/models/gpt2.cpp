@@ -1,6 +1,4 @@
-// GPT-2 (Radford et al., 2019): causal attention, norm before each sum, the embedding as its own
-// head; language. `eval` writes some tokens after a prompt, the most probable one each time, with a
-// cache of keys and values.
+// The C++ twin of gpt2.py.
 #include "blocks/attention.hpp"
 
 namespace nightjar::workloads::gpt2 {
@@ -19,7 +17,7 @@ struct Gpt2Impl : nn::Module {
     norm = register_module("norm", layer_norm(width));
   }
 
-  // The last layer's output; with caches, `ids` come after those that the caches have seen.
+  // The last layer's output. With caches, `ids` follow the tokens of the caches.
   Tensor forward(const Tensor& ids, std::vector<Cache>* caches = nullptr) {
     const auto begin = caches ? caches->front().length() : 0, count = ids.size(1);
     Tensor x = tokens(ids) + positions(torch::arange(begin, begin + count, ids.options()));

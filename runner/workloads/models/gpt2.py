@@ -1,5 +1,5 @@
-"""GPT-2 (Radford et al., 2019): causal attention, norm before each sum, the embedding as its own head; language.
-`eval` writes some tokens after a prompt, the most probable one each time, with a cache of keys and values."""
+"""GPT-2 (Radford et al., 2019): language. Causal attention, norm before each sum, the embedding as its own head. `eval`
+writes tokens after a prompt, the most probable one each time, with a cache of keys and values."""
 
 import functools
 
@@ -21,7 +21,7 @@ class Gpt2(nn.Module):
         self.norm = nn.LayerNorm(case.width)
 
     def forward(self, tokens, caches=None):
-        """The last layer's output; with caches, `tokens` come after those that the caches have seen."""
+        """The last layer's output. With caches, `tokens` follow those of the caches."""
         caches = caches or [None] * len(self.layers)
         begin, count = caches[0].length() if caches[0] else 0, tokens.size(1)
         x = self.tokens(tokens) + self.positions(torch.arange(begin, begin + count, device=tokens.device))

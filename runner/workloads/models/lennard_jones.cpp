@@ -1,6 +1,4 @@
-// A small network learns the Lennard-Jones potential of a pair of atoms, and its force as the
-// gradient (after TorchBench's model of that name): training differentiates twice. Many small
-// operators, autograd on autograd.
+// The C++ twin of lennard_jones.py.
 #include "blocks/perceptron.hpp"
 #include "harness/case.hpp"
 
@@ -8,7 +6,7 @@ namespace nightjar::workloads::lennard_jones {
 namespace nn = torch::nn;
 using torch::Tensor;
 
-// Of each pair: the energy, and the force, which is its slope downwards.
+// The energy of each pair and its force, the negative slope.
 std::pair<Tensor, Tensor> energy_and_force(nn::Sequential& model, const Tensor& distances,
                                            bool differentiable) {
   const Tensor distance = distances.detach().requires_grad_();
@@ -17,7 +15,7 @@ std::pair<Tensor, Tensor> energy_and_force(nn::Sequential& model, const Tensor& 
   return {energy, -slope[0]};
 }
 
-// The truth, in units of the potential's depth and zero.
+// The exact potential, in units of its depth and of the distance at which it is zero.
 std::pair<Tensor, Tensor> truth(const Tensor& distance) {
   const Tensor attraction = distance.pow(-6);
   return {4 * (attraction * attraction - attraction),

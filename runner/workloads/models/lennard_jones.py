@@ -1,5 +1,5 @@
-"""A small network learns the Lennard-Jones potential of a pair of atoms, and its force as the gradient (after
-TorchBench's model of that name): training differentiates twice. Many small operators, autograd on autograd."""
+"""Physics, after TorchBench's model of that name. A small network learns the Lennard-Jones potential of a pair of
+atoms, and its force as the gradient, so training differentiates twice. Many small operators, autograd on autograd."""
 
 import torch
 from torch import nn
@@ -9,7 +9,7 @@ from blocks.perceptron import perceptron
 
 
 def energy_and_force(model, distance, differentiable):
-    """Of each pair: the energy, and the force, which is its slope downwards."""
+    """The energy of each pair and its force, the negative slope."""
     distance = distance.detach().requires_grad_()
     energy = model(distance)
     slope, = torch.autograd.grad(energy.sum(), distance, create_graph=differentiable)
@@ -17,7 +17,7 @@ def energy_and_force(model, distance, differentiable):
 
 
 def lennard_jones(distance):
-    """The truth, in units of the potential's depth and zero."""
+    """The exact potential, in units of its depth and of the distance at which it is zero."""
     attraction = distance**-6
     energy = 4 * (attraction * attraction - attraction)
     return energy, 24 * (2 * attraction * attraction - attraction) / distance

@@ -1,5 +1,4 @@
-// MobileNetV2 (Sandler et al., 2018): depthwise convolutions, ReLU6, many thin layers; vision
-// classification.
+// The C++ twin of mobilenet_v2.py.
 #include <algorithm>
 
 #include "blocks/vision.hpp"
@@ -18,7 +17,7 @@ nn::ReLU6 relu6() {
   return nn::ReLU6(nn::ReLU6Options(true));
 }
 
-// A residual block that is wide inside.
+// An inverted residual block, which is wide inside.
 struct InvertedImpl : nn::Module {
   InvertedImpl(std::int64_t inputs, std::int64_t outputs, std::int64_t stride,
                std::int64_t expansion)
@@ -38,7 +37,7 @@ struct InvertedImpl : nn::Module {
 };
 TORCH_MODULE(Inverted);
 
-// A multiple of eight, which is what the paper's authors did.
+// The scaled width as a multiple of eight, as in the paper's own code.
 std::int64_t scaled(std::int64_t channels, std::int64_t percent) {
   return std::max<std::int64_t>(8, (channels * percent / 100 + 4) / 8 * 8);
 }

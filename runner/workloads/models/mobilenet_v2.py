@@ -1,4 +1,4 @@
-"""MobileNetV2 (Sandler et al., 2018): depthwise convolutions, ReLU6, many thin layers; vision classification."""
+"""MobileNetV2 (Sandler et al., 2018): vision classification. Depthwise convolutions, ReLU6, many thin layers."""
 
 from torch import nn
 
@@ -9,7 +9,7 @@ STAGES = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3,
 
 
 class Inverted(nn.Module):
-    """A residual block that is wide inside."""
+    """An inverted residual block, which is wide inside."""
 
     def __init__(self, inputs, outputs, stride, expansion):
         super().__init__()
@@ -24,7 +24,7 @@ class Inverted(nn.Module):
 
 
 def scaled(channels, percent):
-    """A multiple of eight, which is what the paper's authors did."""
+    """The scaled width as a multiple of eight, as in the paper's own code."""
     return max(8, (channels * percent // 100 + 4) // 8 * 8)
 
 

@@ -1,4 +1,4 @@
-// ResNet-18 (He et al., 2015): convolution, batch norm and residual sums; vision classification.
+// The C++ twin of resnet18.py.
 #include "blocks/residual.hpp"
 
 namespace nightjar::workloads::resnet18 {

@@ -1,4 +1,4 @@
-"""ResNet-18 (He et al., 2015): convolution, batch norm and residual sums; vision classification."""
+"""ResNet-18 (He et al., 2015): vision classification. Convolution, batch norm and residual sums."""
 
 from blocks.residual import Basic, ResNet
 from blocks.vision import classification

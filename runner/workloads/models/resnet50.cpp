@@ -1,5 +1,4 @@
-// ResNet-50 (He et al., 2015): its blocks narrow to 1x1 convolutions, 50 layers deep; vision
-// classification.
+// The C++ twin of resnet50.py.
 #include "blocks/residual.hpp"
 
 namespace nightjar::workloads::resnet50 {

@@ -1,6 +1,5 @@
-// Soft actor critic (Haarnoja et al., 2018). `act`: `steps` decisions of a policy for a batch of
-// environments, one after the other; `update`: one step each of critic, actor and temperature, then
-// of the target network. C++ has no torch::distributions, so the squashed normal is written out.
+// The C++ twin of soft_actor_critic.py. C++ has no torch::distributions, so it writes out the
+// squashed normal.
 #include "blocks/perceptron.hpp"
 #include "harness/case.hpp"
 

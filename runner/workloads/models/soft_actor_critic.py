@@ -1,6 +1,6 @@
-"""Soft actor critic (Haarnoja et al., 2018), through torch.distributions with its checks on, as its
-users write it. `act`: `steps` decisions of a policy for a batch of environments, one after the
-other; `update`: one step each of critic, actor and temperature, then of the target network."""
+"""Soft actor critic (Haarnoja et al., 2018): control, with torch.distributions and its checks on, as users write it.
+`act` makes `steps` decisions of a policy, one after the other, for a batch of environments. `update` is one step each
+of critic, actor and temperature, then of the target network."""
 
 import torch
 from torch import distributions, nn
@@ -13,7 +13,7 @@ from harness.case import descend
 class SquashedNormal(distributions.TransformedDistribution):
     def __init__(self, mean, deviation):
         base = distributions.Normal(mean, deviation, validate_args=True)
-        # The cache keeps log_prob of a fresh sample from inverting tanh.
+        # With the cache, log_prob of a fresh sample need not invert tanh.
         squash = distributions.TanhTransform(cache_size=1)
         super().__init__(base, [squash], validate_args=True)
 

@@ -1,5 +1,4 @@
-// T5 (Raffel et al., 2020): encoder and decoder, attention across, a learned bias by relative
-// position instead of positions, root mean square norm; language.
+// The C++ twin of t5.py.
 #include "blocks/attention.hpp"
 
 namespace nightjar::workloads::t5 {
@@ -18,9 +17,8 @@ struct RootMeanSquareNormImpl : nn::Module {
 };
 TORCH_MODULE(RootMeanSquareNorm);
 
-// An offset of the scores for each head and distance. Half of the buckets are for one distance
-// each, the others for ranges that grow with the logarithm; an encoder has as many again for what
-// lies ahead.
+// An offset of the scores for each head and distance. Half of the buckets hold one distance each,
+// the others ranges that grow logarithmically. An encoder has as many again for later tokens.
 struct RelativePositionsImpl : nn::Module {
   RelativePositionsImpl(const Case& made_for, bool both_ways)
       : both_ways(both_ways),
@@ -52,7 +50,7 @@ struct RelativePositionsImpl : nn::Module {
 TORCH_MODULE(RelativePositions);
 
 struct T5LayerImpl : nn::Module {
-  // Scores are scaled, as everywhere but in T5: our weights do not begin as small as its own.
+  // T5 does not scale the scores, since its weights begin smaller than ours.
   T5LayerImpl(const Case& made_for, bool decodes) {
     const auto width = made_for.size("width"), heads = made_for.size("heads");
     attention = register_module("attention", Attention(width, heads, false));

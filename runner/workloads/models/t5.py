@@ -1,5 +1,5 @@
-"""T5 (Raffel et al., 2020): encoder and decoder, attention across, a learned bias by relative position instead of
-positions, root mean square norm; language."""
+"""T5 (Raffel et al., 2020): language. Encoder and decoder with attention across, a learned bias by relative position,
+root mean square norm."""
 
 import math
 
@@ -21,8 +21,8 @@ class RootMeanSquareNorm(nn.Module):
 
 
 class RelativePositions(nn.Module):
-    """An offset of the scores for each head and distance. Half of the buckets are for one distance each, the others
-    for ranges that grow with the logarithm; an encoder has as many again for what lies ahead."""
+    """An offset of the scores for each head and distance. Half of the buckets hold one distance each, the others
+    ranges that grow logarithmically. An encoder has as many again for later tokens."""
 
     def __init__(self, case, both_ways):
         super().__init__()
@@ -45,7 +45,7 @@ class RelativePositions(nn.Module):
 class T5Layer(nn.Module):
     def __init__(self, case, decodes):
         super().__init__()
-        # Scores are scaled, as everywhere but in T5: our weights do not begin as small as its own.
+        # T5 does not scale the scores, since its weights begin smaller than ours.
         self.attention = Attention(case.width, case.heads, bias=False)
         self.attention_norm = RootMeanSquareNorm(case.width)
         self.across = Attention(case.width, case.heads, bias=False) if decodes else None

@@ -1,4 +1,4 @@
-// A transformer encoder (Vaswani et al., 2017) over token ids: attention, layer norm, embeddings.
+// The C++ twin of transformer_encoder.py.
 #include "harness/case.hpp"
 
 namespace nightjar::workloads::transformer_encoder {
@@ -14,7 +14,7 @@ struct EncoderImpl : nn::Module {
         head(register_module("head",
                              nn::Linear(made_for.size("width"), made_for.size("vocabulary")))) {}
 
-  // No dropout: the twins' attention draws its masks in another order.
+  // Without dropout, since the twins' attention would draw its masks in another order.
   static nn::TransformerEncoderOptions options(const Case& made_for) {
     return {nn::TransformerEncoderLayerOptions(made_for.size("width"), made_for.size("heads"))
                 .dim_feedforward(made_for.size("feedforward"))
@@ -23,7 +23,7 @@ struct EncoderImpl : nn::Module {
             made_for.size("layers")};
   }
 
-  // In C++ the encoder wants the length first.
+  // The C++ encoder takes the length first.
   torch::Tensor forward(const torch::Tensor& ids) {
     const auto place = torch::arange(ids.size(1), ids.options());
     const torch::Tensor embedded = tokens(ids) + positions(place);

@@ -10,7 +10,7 @@ class TransformerEncoder(nn.Module):
         super().__init__()
         self.tokens = nn.Embedding(case.vocabulary, case.width)
         self.positions = nn.Embedding(case.length, case.width)
-        # No dropout: the twins' attention draws its masks in another order.
+        # Without dropout, since the twins' attention would draw its masks in another order.
         layer = nn.TransformerEncoderLayer(case.width, case.heads, case.feedforward, dropout=0.0,
                                            activation="gelu", batch_first=True)
         self.encoder = nn.TransformerEncoder(layer, case.layers)

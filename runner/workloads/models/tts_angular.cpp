@@ -1,6 +1,4 @@
-// Speaker encoder with the generalized end-to-end loss (Wan et al., 2018; TorchBench's
-// tts_angular): stacked recurrent layers with projections over spectrogram frames, similarity of
-// unit vectors; speech.
+// The C++ twin of tts_angular.py.
 #include "harness/case.hpp"
 
 namespace nightjar::workloads::tts_angular {
@@ -45,7 +43,7 @@ struct SpeakerEncoderImpl : nn::Module {
     return torch::matmul(voices, voices.t());
   }
 
-  // Each utterance shall be nearest to its own speaker's mean; utterances are sorted by speaker.
+  // Small if each utterance is nearest to its own speaker's mean. Utterances are sorted by speaker.
   Tensor loss(const Tensor& frames, std::int64_t speakers) {
     const Tensor flat = forward(frames);
     const Tensor voices = flat.view({speakers, -1, flat.size(1)});

@@ -1,5 +1,4 @@
-// U-Net (Ronneberger et al., 2015): down and up again with transposed convolutions, joined across;
-// large feature maps; segmentation.
+// The C++ twin of unet.py.
 #include "blocks/vision.hpp"
 
 namespace nightjar::workloads::unet {

@@ -1,5 +1,5 @@
-"""U-Net (Ronneberger et al., 2015): down and up again with transposed convolutions, joined across; large feature
-maps; segmentation."""
+"""U-Net (Ronneberger et al., 2015): segmentation. Down and up again with transposed convolutions, joined across; large
+feature maps."""
 
 import torch
 from torch import nn

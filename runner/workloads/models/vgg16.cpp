@@ -1,12 +1,11 @@
-// VGG-16 (Simonyan and Zisserman, 2015): plain convolutions with bias, a large classifier, dropout;
-// vision classification.
+// The C++ twin of vgg16.py.
 #include "blocks/vision.hpp"
 
 namespace nightjar::workloads::vgg16 {
 namespace nn = torch::nn;
 
 void append_features(nn::Sequential& layers, std::int64_t width) {
-  // Channels over `width`; 0 is a pooling.
+  // Channels over `width`; 0 stands for pooling.
   constexpr int multiples[] = {1, 1, 0, 2, 2, 0, 4, 4, 4, 0, 8, 8, 8, 0, 8, 8, 8, 0};
   std::int64_t inputs = 3;
   for (const int multiple : multiples) {

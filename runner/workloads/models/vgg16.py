@@ -1,5 +1,5 @@
-"""VGG-16 (Simonyan and Zisserman, 2015): plain convolutions with bias, a large classifier, dropout; vision
-classification."""
+"""VGG-16 (Simonyan and Zisserman, 2015): vision classification. Plain convolutions with bias, a large
+classifier, dropout."""
 
 from torch import nn
 

@@ -1,5 +1,4 @@
-// Vision transformer (Dosovitskiy et al., 2021): patches as tokens, PyTorch's fused attention,
-// AdamW; vision classification.
+// The C++ twin of vision_transformer.py.
 #include "blocks/attention.hpp"
 #include "blocks/vision.hpp"
 

@@ -1,5 +1,5 @@
-"""Vision transformer (Dosovitskiy et al., 2021): patches as tokens, PyTorch's fused attention, AdamW; vision
-classification."""
+"""Vision transformer (Dosovitskiy et al., 2021): vision classification. Patches as tokens, PyTorch's fused attention,
+AdamW."""
 
 import torch
 from torch import nn

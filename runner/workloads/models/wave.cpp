@@ -1,12 +1,9 @@
-// The wave equation in two dimensions by finite differences, `steps` steps from the same pulse:
-// slices and element-wise arithmetic on fields that fill a cache, no parameters; physics (as
-// TorchBench's pyhpc models).
+// The C++ twin of wave.py.
 #include "harness/case.hpp"
 
 namespace nightjar::workloads::wave {
 
-constexpr double courant =
-    0.4;  // (speed * time step / grid spacing) squared; below .5 it is stable
+constexpr double courant = 0.4;  // (speed * time step / grid spacing) squared; stable below .5
 
 // The field without its edges, moved by a row or a column: (1, 1) is not moved.
 torch::Tensor inner(const torch::Tensor& field, std::int64_t row, std::int64_t column) {

@@ -1,9 +1,9 @@
-"""The wave equation in two dimensions by finite differences, `steps` steps from the same pulse: slices and
-element-wise arithmetic on fields that fill a cache, no parameters; physics (as TorchBench's pyhpc models)."""
+"""Physics, as TorchBench's pyhpc models: the wave equation in two dimensions by finite differences, `steps` steps from
+the same pulse. Slices and element-wise arithmetic on fields that fill a cache, no parameters."""
 
 import torch
 
-COURANT = 0.4  # (speed * time step / grid spacing) squared; below .5 it is stable
+COURANT = 0.4  # (speed * time step / grid spacing) squared; stable below .5
 
 
 def make(case):

@@ -1,4 +1,4 @@
-"""What memory was made of when an iteration's was at its peak. Pure."""
+"""Divides an iteration's memory at its peak by what it holds. Pure."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ GRADIENT, SAVED = MARK + "gradient:", MARK + "saved:"  # marks with a storage's 
 
 @dataclass
 class Block:
-    """A piece of memory that an iteration took; `end` infinite: it kept it."""
+    """A piece of memory that an iteration took. An infinite `end`: it was not given back."""
     address: int
     size: int
     start: float
@@ -17,8 +17,8 @@ class Block:
 
 
 def blocks_of(events):
-    """Blocks from (time, address, bytes; negative when given back), in any order. What was not taken among
-    these events and is given back is left out."""
+    """Blocks from events (time, address, bytes), in any order; bytes are negative when given back. Ignores memory that
+    is given back but was not taken among these events."""
     blocks, open_blocks = [], {}
     for time, address, size in sorted(events, key=lambda event: event[0]):
         if size > 0:
@@ -30,7 +30,7 @@ def blocks_of(events):
 
 
 def peak_of(blocks):
-    """(bytes, time) of the greatest sum of blocks alive together."""
+    """(bytes, time) of the largest sum of blocks alive at the same time."""
     changes = [(block.start, block.size) for block in blocks]
     changes += [(block.end, -block.size) for block in blocks if block.end != float("inf")]
     now, best, at = 0, 0, 0.0
@@ -42,9 +42,9 @@ def peak_of(blocks):
 
 
 def split(kept, blocks, marks):
-    """Bytes by what they are at the peak; `marks` are (kind, time, address), `kept` what lay there before.
-    Workspace is what is left: temporaries, outputs, and what kernels take for themselves. `gradients_made`
-    are all of the iteration, at the peak or not."""
+    """Bytes at the peak by part. `marks` are (kind, time, address), `kept` the bytes from before the iteration.
+    Workspace is the rest: temporaries, outputs, and memory that kernels take. `gradients_made` are those of the whole
+    iteration, at the peak or not."""
     peak, at = peak_of(blocks)
     kinds, by_address = {}, {}
     for block in blocks:

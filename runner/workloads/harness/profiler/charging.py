@@ -1,5 +1,4 @@
-"""Which operator's row gets what was counted of a call: a call goes through several operators, and one of them does
-the work."""
+"""Charges the counts of a call to an operator. A call goes through several operators, and one of them does the work."""
 
 import statistics
 from collections import Counter
@@ -14,7 +13,7 @@ ALLOCATES = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_str
 
 
 def marked(roots):
-    """Of each call that a Scale marked: its iteration, its index there, its name, the operators behind it."""
+    """For each call that a Scale marked: its iteration, its index there, its name, and the operators behind it."""
     for node in walk(roots):
         if node.name.startswith(CALL):
             iteration, index, func = node.name[len(CALL):].split(":")
@@ -22,9 +21,9 @@ def marked(roots):
 
 
 def charge(roots, counts):
-    """Counts by operator. A call is charged to the operator behind it that spent most time of its own over all such
-    calls, in the median iteration (once the system gives the core to another process, any may seem slow); one that
-    holds many kernels, to each by what the profiler saw of its shapes."""
+    """Counts by operator. A call is charged to the operator behind it with most time of its own over all such calls.
+    That time is the median iteration's, since any operator seems slow when another process takes the core. A call that
+    holds many kernels is charged to each of them by the shapes that the profiler saw."""
     rows, spent, weighed = {}, {}, []
     for iteration, index, func, behind in marked(roots):
         if func in fused.CALLS:

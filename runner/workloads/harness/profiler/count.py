@@ -1,4 +1,4 @@
-"""What was counted of an operator in one iteration."""
+"""The counts of an operator in one iteration."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ import torch
 class Count:
     flops: int = 0
     bytes: int = 0
-    unknown: int = 0  # calls whose floating-point operations are not known
+    unknown: int = 0  # calls with unknown floating-point operations
     dtypes: dict = field(default_factory=dict)  # bytes by type
 
     def add(self, other):
@@ -20,7 +20,7 @@ class Count:
             self.dtypes[name] = self.dtypes.get(name, 0) + size
 
     def dtype(self):
-        """The floating type of most of the bytes."""
+        """The floating-point type of most of the bytes."""
         return max(self.dtypes, key=self.dtypes.get, default=None)
 
 

@@ -1,5 +1,5 @@
-"""One iteration in which each ATen call is weighed: floating-point operations, and bytes that it must read
-and write at least, from the shapes and types of what it is given and returns."""
+"""Counts the work of each ATen call in one iteration: floating-point operations, and the bytes that it must read and
+write at least. Both follow from the shapes and types of its arguments and results."""
 
 import torch
 from torch.autograd.profiler import record_function
@@ -10,13 +10,13 @@ from . import flops
 from .charging import ALLOCATES, CALL
 from .count import Count, name_of
 
-# Read as many rows as they return, not the whole table.
+# These read as many rows as they return, not the whole table.
 GATHERS = {"embedding", "index_select", "gather", "index"}
 
 
 class Scale(TorchDispatchMode):
-    """Marks every call, so that a profiler running meanwhile tells which of the operators behind the call does its
-    work; those of the first iteration are weighed."""
+    """Marks every call, so that a profiler shows which operator behind the call does its work. Counts the calls of the
+    first iteration."""
 
     def __init__(self, device):
         super().__init__()
@@ -27,14 +27,14 @@ class Scale(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls):
-        """Else torch imports its whole compiler at the first call, which takes two seconds."""
+        """Without this, torch imports its whole compiler at the first call, which takes two seconds."""
         return False
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         if func.namespace != "aten":
             return func(*args, **kwargs)
-        if not has_kernel(func, self.device):  # in inference mode composite operators come here whole
+        if not has_kernel(func, self.device):  # inference mode passes composite operators whole
             with self:
                 parts = func.decompose(*args, **kwargs)
             if parts is not NotImplemented:
@@ -58,7 +58,7 @@ class Scale(TorchDispatchMode):
 
 
 def has_kernel(func, device):
-    """Whether an operator does its work itself there."""
+    """Whether an operator has a kernel of its own on the device."""
     return torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), device.upper())
 
 
@@ -68,7 +68,7 @@ def is_view(func):
 
 
 def extent(tensor):
-    """Bytes of memory behind a tensor: what it repeats by a stride of 0 lies there once."""
+    """Bytes of memory behind a tensor; elements repeated by a stride of 0 count once."""
     if tensor.layout != torch.strided:
         return tensor.numel() * tensor.element_size()
     number = 0 if tensor.numel() == 0 else 1
@@ -88,7 +88,7 @@ def moved(func, args, given, out):
     if name.startswith("_embedding_bag") and "backward" not in name:
         rows = given[1].numel() * given[0].size(1) * given[0].element_size()
         return rows + sum(extent(tensor) for tensor in given[1:]) + extent(returned[0])
-    if name in ("copy_", "fill_", "zero_"):  # what was there is not read
+    if name in ("copy_", "fill_", "zero_"):  # the old content is not read
         given = given[1:]
     elif not returned:  # _foreach_..._ writes its first list in place
         written = sum(extent(tensor) for tensor in given[:flops.first_list(args)])

@@ -1,17 +1,17 @@
-"""Floating-point operations of one call of an ATen operator; a multiply-add is two.
+"""Floating-point operations of one call of an ATen operator; a multiply-add counts as two.
 
-Matrix products, convolutions and attention are torch.utils.flop_counter's own formulas. The others are
-counted an element, as below; what stands nowhere is unknown, not zero.
+Matrix products, convolutions and attention use the formulas of torch.utils.flop_counter. The others count so many for
+each element, by the tables below. An operator in no table is unknown, not zero.
 """
 
 import torch
 
-# An element of the output, unless torch.Tag.pointwise says so itself.
+# One for each element of the output, as for operators with torch.Tag.pointwise.
 POINTWISE = ("_foreach_add", "_foreach_mul", "_foreach_div", "_foreach_sub", "_foreach_addcmul",
              "_foreach_addcdiv", "_foreach_sqrt", "_foreach_lerp", "_foreach_neg", "native_dropout",
              "masked_fill", "clamp", "elu_backward", "leaky_relu_backward", "softplus_backward")
-# Of the first tensor, an element: reductions; a softmax (greatest, subtract, exponential, sum, divide);
-# normalisations (mean, variance, centre, scale, weight and bias), backward about twice that.
+# So many for each element of the first tensor: reductions; a softmax (maximum, subtract, exponential, sum, divide);
+# normalisations (mean, variance, centre, scale, weight and bias), about twice as many backward.
 EACH_INPUT = {
     "sum": 1, "mean": 1, "amax": 1, "amin": 1, "max": 1, "min": 1, "argmax": 1, "argmin": 1, "prod": 1,
     "cumsum": 1, "cumprod": 1, "any": 1, "all": 1, "var": 4, "std": 4, "linalg_vector_norm": 2,
@@ -25,7 +25,7 @@ EACH_INPUT = {
     "native_group_norm_backward": 16, "avg_pool2d": 1, "embedding_dense_backward": 1,
     "_is_all_true": 1, "_is_any_true": 1, "binary_cross_entropy_with_logits": 6,
     "max_pool2d_with_indices": 1}
-# Moves data and computes nothing.
+# These move data and compute nothing.
 MOVES = {
     "copy_", "_to_copy", "clone", "cat", "stack", "fill_", "zero_", "zeros", "ones", "full",
     "arange", "zeros_like", "ones_like", "full_like", "scalar_tensor", "index_select", "index",
@@ -38,7 +38,7 @@ MOVES = {
 
 
 def count(func, tensors, arguments, options, out):
-    """Of the call `func(*arguments, **options)` that returned `out`; `tensors` are those among its
+    """Operations of the call `func(*arguments, **options)` that returned `out`. `tensors` are the tensors among its
     arguments. None: unknown."""
     name = func.overloadpacket.__name__
     own = {"mkldnn_rnn_layer": rnn_layer, "mkldnn_rnn_layer_backward": rnn_layer_backward,
@@ -63,7 +63,7 @@ def count(func, tensors, arguments, options, out):
 
 
 def rnn_layer(arguments, _):
-    """One layer over all steps; (input, w_ih, w_hh, ...), the input being steps x batch x width."""
+    """One layer over all steps. Arguments: input (steps x batch x width), w_ih, w_hh, ..."""
     rows = arguments[0].size(0) * arguments[0].size(1)
     return 2 * rows * (arguments[1].numel() + arguments[2].numel())
 
@@ -73,7 +73,7 @@ def rnn_layer_backward(arguments, out):
 
 
 def cudnn_rnn(arguments, _):
-    """All layers over all steps; (input, weights, ...), the input being steps x batch x width."""
+    """All layers over all steps. Arguments: input (steps x batch x width), weights, ..."""
     rows = arguments[0].size(0) * arguments[0].size(1)
     return 2 * rows * sum(weight.numel() for weight in arguments[1] if weight.dim() == 2)
 
@@ -83,13 +83,13 @@ def cudnn_rnn_backward(arguments, out):
 
 
 def attention(arguments, _):
-    """Two products, of query, key and value: batch x heads x length x width."""
+    """Two products of query, key and value, each batch x heads x length x width."""
     query, key = arguments[0], arguments[1]
     return 4 * query.numel() * key.size(-2)
 
 
 def attention_backward(arguments, _):
-    """(gradient, query, key, ...): four products, and the scores once more."""
+    """Four products, and the scores once more. Arguments: gradient, query, key, ..."""
     return 10 * arguments[1].numel() * arguments[2].size(-2)
 
 
@@ -103,7 +103,7 @@ def _registry():
 
 
 def first_list(arguments):
-    """How many tensors the first argument holds."""
+    """The number of tensors in the first argument."""
     first = arguments[0] if arguments else []
     return len(first) if isinstance(first, (list, tuple)) else 1
 

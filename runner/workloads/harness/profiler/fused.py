@@ -1,5 +1,5 @@
-"""Counts inside the calls that hold many kernels and show none of them to a dispatch mode: the fast path of
-transformers. There the profiler's shapes are all there is."""
+"""Counts the work inside calls that hold many kernels but show none to a dispatch mode, such as the fast path of
+transformers. It uses the shapes that the profiler saw."""
 
 import math
 
@@ -7,11 +7,12 @@ from .count import Count, name_of
 
 CALLS = {"_transformer_encoder_layer_fwd", "_native_multi_head_attention"}
 ELEMENTWISE = {"aten::gelu_": 1, "aten::gelu": 1, "aten::relu_": 1, "aten::relu": 1, "aten::add_": 1,
-               "aten::add": 1, "aten::_softmax": 5, "aten::native_layer_norm": 8, "aten::_transform_bias_rescale_qkv": 2}
+               "aten::add": 1, "aten::_softmax": 5, "aten::native_layer_norm": 8,
+               "aten::_transform_bias_rescale_qkv": 2}
 
 
 def count(node):
-    """Of a node with its inputs' (sizes, type) in order: `node.inputs`, without those that are no tensors."""
+    """The Count of a node. `node.inputs` are (sizes, type) of its tensor arguments, in order."""
     name, inputs = node.name, node.inputs
     product = product_of(name, [sizes for sizes, _ in inputs])
     if product:

@@ -1,16 +1,16 @@
-"""How an iteration's time divides on a GPU, and which matrix products miss its tensor cores. Pure."""
+"""Divides an iteration's time on a GPU, and finds matrix products that do not suit its tensor cores. Pure."""
 
 from .tree import covered, operator
 
-# Tensor cores want each dimension of a matrix product to be a multiple of so many (16 bytes):
-# NVIDIA, "GPU performance background", 2023.
+# Each dimension of a matrix product should be a multiple of this (16 bytes) for full speed on tensor cores: NVIDIA,
+# "GPU performance background", 2023.
 ALIGNED_TO = {"fp16": 8, "bf16": 8, "int8": 16}
 MOST_HINTS = 10
 
 
 def divide(window, activities):
-    """Seconds of a window (start, end): some kernel active; else data moved (copies, fills); else idle.
-    `activities` are (kind, start, end), kind "kernel" or "transfer"."""
+    """Seconds of a window (start, end) in which a kernel is active, else data move (copies, fills), else nothing runs.
+    `activities` are (kind, start, end), with kind "kernel" or "transfer"."""
     begin, end = window
     kernels = [(start, stop) for kind, start, stop in activities if kind == "kernel"]
     active = covered(kernels, begin, end)
@@ -19,16 +19,17 @@ def divide(window, activities):
 
 
 def activities(events, base, on_device):
-    """(operator that started it, kind, start, end) of all that a GPU did, in seconds since `base` nanoseconds."""
+    """(operator, kind, start, end) of each activity of the GPU, in seconds since `base` nanoseconds. The operator is
+    the one that started it."""
     operators, ranges, found = {}, set(), []
     for event in events:
         if on_device(event):
             found.append(event)
-        elif operator(event.name()):  # calls of CUDA itself have numbers too, of another count
+        elif operator(event.name()):  # CUDA's own calls have ids too, from another counter
             operators[event.correlation_id()] = event.name()
         else:
             ranges.add(event.name())
-    # Ranges of the CPU are shown on the GPU again, under their names: no work of its own.
+    # The profiler repeats ranges of the CPU on the GPU, under their names; they are not work.
     return [(operators.get(event.linked_correlation_id(), event.name()), kind_of(event.name()),
              (event.start_ns() - base) * 1e-9, (event.end_ns() - base) * 1e-9)
             for event in found if event.name() not in ranges]
@@ -39,8 +40,8 @@ def kind_of(name):
 
 
 def misaligned(products):
-    """Hints about products (operator, type, (m, n, k), flops) with dimensions that are no multiples,
-    those with most floating-point operations first."""
+    """Hints about products (operator, type, (m, n, k), flops) whose dimensions are not such multiples, those with most
+    floating-point operations first."""
     hints = {}
     for name, dtype, dimensions, flops in products:
         multiple = ALIGNED_TO.get(dtype)
@@ -53,7 +54,7 @@ def misaligned(products):
 
 
 def device_rows(activities, windows):
-    """Device seconds of each operator, one an iteration; `activities` are (operator, start, end)."""
+    """Device seconds of each operator in each window. `activities` are (operator, start, end)."""
     rows = {}
     for name, start, end in activities:
         for index, (begin, stop) in enumerate(windows):

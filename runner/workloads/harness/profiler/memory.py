@@ -1,4 +1,4 @@
-"""What lies in memory before an iteration, and marks on what the iteration makes: what blocks.py divides."""
+"""Finds what lies in memory before an iteration and marks what the iteration makes, as input for blocks.py."""
 
 import torch
 from torch.autograd.profiler import record_function
@@ -9,12 +9,12 @@ from .blocks import GRADIENT, SAVED
 
 
 def is_real(tensor):
-    """Not one of the compiler's, which have no memory."""
+    """Whether a tensor has memory; the compiler's own have none."""
     return type(tensor) in (torch.Tensor, torch.nn.Parameter)
 
 
 def storages(tensors, device):
-    """Bytes by address of the storages behind tensors on a device."""
+    """Bytes of the storages behind tensors on a device, by address."""
     sizes = {}
     for tensor in tensors:
         if is_real(tensor) and tensor.layout == torch.strided and tensor.device.type == device:
@@ -25,9 +25,8 @@ def storages(tensors, device):
 
 
 class Kept:
-    """What lies in memory before an iteration: found by asking the garbage collector for modules,
-    optimizers and tensors, since adapters' models are built in ways of their own; `foreign(part)` are the tensors of
-    what is no Python object."""
+    """What lies in memory before an iteration. The garbage collector finds modules, optimizers and tensors, since
+    adapters' models are built in their own ways. `foreign(part)` returns tensors that belong to no Python object."""
 
     def __init__(self, device, foreign=lambda part: []):
         modules, optimizers = living(torch.nn.Module), living(torch.optim.Optimizer)
@@ -37,7 +36,7 @@ class Kept:
         self.trained += foreign("parameters")
         self.trained = [parameter for parameter in self.trained if is_real(parameter)]
         for parameter in self.trained:
-            parameter.grad = None  # a step makes them anew; its peak is to show them as taken by it
+            parameter.grad = None  # a step makes them again, so that its peak holds them
         parts = {"parameters": self.trained,
                  "buffers": [buffer for module in modules for buffer in module.buffers(recurse=False)],
                  "optimizer_state": [value for optimizer in optimizers for state in optimizer.state.values()
@@ -51,7 +50,7 @@ class Kept:
 
 
 def watch_gradients(parameters):
-    """Marks each gradient as it is accumulated; returns the handles that end it."""
+    """Marks each gradient when it is accumulated. Returns the handles that end this."""
     def mark(parameter):
         with record_function(f"{GRADIENT}{parameter.grad.untyped_storage().data_ptr()}"):
             pass
@@ -60,7 +59,7 @@ def watch_gradients(parameters):
 
 
 def watch_saved():
-    """While entered, marks each tensor that is saved for the backward pass."""
+    """A context that marks each tensor saved for the backward pass."""
     def pack(tensor):
         if is_real(tensor) and tensor.layout == torch.strided:
             with record_function(f"{SAVED}{tensor.untyped_storage().data_ptr()}"):

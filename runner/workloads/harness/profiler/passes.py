@@ -1,5 +1,5 @@
-"""The three passes of a profile over a warm step, each with its own watchers, so that what one costs
-does not show in another: time, work, memory."""
+"""The three passes of a profile over a warm step: time, work, memory. Each watches alone, so that its cost does not
+show in another."""
 
 import statistics
 import time
@@ -16,15 +16,15 @@ from .tree import ITERATION, Node
 class Times:
     seconds: list  # of each iteration, profiler included
     slowdown: list
-    outside: list  # in no operator
+    outside: list  # seconds of each in no operator
     rows: dict  # operator: (own seconds, calls), lists by iteration
     device_rows: dict  # operator: device seconds by iteration
     gpu: list  # of each iteration {"active", "moving", "idle"}; empty without a GPU
 
 
 def recorded(step, synchronize, iterations=1, probe=None, **options):
-    """The profile of some iterations, each in a range, and the slowdown beside each. torch.profiler's own class
-    imports the whole compiler, which takes two seconds."""
+    """The profile of some iterations, each in a range, and the slowdown beside each. torch.profiler's own class is not
+    used: it imports the whole compiler, which takes two seconds."""
     slowdown = []
     with profile(use_kineto=True, **options) as result:
         for _ in range(iterations):
@@ -61,7 +61,7 @@ def nodes_of(results):
 
 
 def plain_seconds(step, synchronize, iterations):
-    """The median iteration without a profiler, to tell what profiling cost."""
+    """Seconds of the median iteration without a profiler, to show what profiling costs."""
     seconds = []
     for _ in range(iterations):
         begin = time.perf_counter()
@@ -89,8 +89,8 @@ def time_pass(step, synchronize, iterations, probe, cuda):
 
 
 def work_pass(step, synchronize, device, iterations):
-    """Counts of one iteration by operator, and the matrix products that were seen. The others tell which operator
-    works and which only had to wait."""
+    """Counts of the first iteration by operator, and its matrix products. The other iterations show which operators
+    work and which only wait."""
     scale = counting.Scale(device)
 
     def weighed():
@@ -102,7 +102,7 @@ def work_pass(step, synchronize, device, iterations):
 
 
 def memory_pass(step, synchronize, device):
-    """Bytes at the peak by what they are."""
+    """Bytes at the peak by part."""
     kept = memory.Kept(device, getattr(step, "kept", lambda part: []))
     handles = memory.watch_gradients(kept.trained)
     try:

@@ -1,12 +1,12 @@
-"""What the profiler saw, as plain nodes, and what is read from them: own time of each operator, and time
-in no operator. Pure; times are seconds."""
+"""The profiler's events as plain nodes: each operator's own time, and the time in no operator. Pure; times are in
+seconds."""
 
 import bisect
 from dataclasses import dataclass, field
 
-MARK = "nightjar::"  # ranges of our own
+MARK = "nightjar::"  # begins our own ranges
 ITERATION = MARK + "iteration"
-COMPILED = "compiled graph"  # what a compiler made of many operators is one row
+COMPILED = "compiled graph"  # one row for all operators that a compiler merged
 
 
 @dataclass
@@ -18,13 +18,13 @@ class Node:
     inputs: list = field(default_factory=list)  # (sizes, type) of tensors, where shapes were recorded
 
     def own(self):
-        """Seconds in this node and in no operator that it calls: a range within an operator is part of it."""
+        """Seconds in this node but in no operator that it calls. A range within an operator is part of it."""
         called = sum(inner.end - inner.start for inner in top_operators(self.children))
         return max(0.0, self.end - self.start - called)
 
 
 def walk(nodes):
-    """All nodes, a parent before its children, without recursion: autograd nests deeply."""
+    """All nodes, each parent before its children. Not recursive, since autograd nests deeply."""
     left = list(reversed(nodes))
     while left:
         node = left.pop()
@@ -33,8 +33,8 @@ def walk(nodes):
 
 
 def operator(name):
-    """The row of a node: an operator's name, COMPILED, or None for what is around operators (the
-    autograd engine, an optimizer's and our own ranges)."""
+    """The row of a node: an operator's name, COMPILED, or None for ranges around operators (the autograd engine's, an
+    optimizer's and our own)."""
     if name.startswith(("## Call CompiledFxGraph", "Torch-Compiled Region", "CompiledFunction")):
         return COMPILED
     if "::" not in name or " " in name or name.startswith((MARK, "autograd::", "torch::autograd::")):
@@ -65,8 +65,8 @@ def covered(spans, begin, end):
 
 
 def per_iteration(roots):
-    """(windows, rows, outside): the iterations' (start, end); for each operator its own seconds and its
-    calls, one an iteration; seconds of each iteration in which no operator ran on any thread."""
+    """(windows, rows, outside). Windows are (start, end) of each iteration. Rows hold each operator's own seconds and
+    calls by iteration. Outside are each iteration's seconds in which no operator ran on any thread."""
     windows = sorted((node.start, node.end) for node in walk(roots) if node.name == ITERATION)
     begins = [start for start, _ in windows]
 
