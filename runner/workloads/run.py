@@ -14,7 +14,7 @@ import sys
 
 from harness import compiled, definition, protocol, raised
 from harness.device_clock import DeviceClock
-from harness.failure import Faulty, Unavailable, WrongResult
+from harness.failure import Faulty, Unavailable, WrongResult, last_line, one_line
 from harness.process import Counters, settings, steady_allocator
 
 PACKAGES = ("numpy", "sympy", "typing_extensions", "networkx", "jinja2", "fsspec", "filelock")
@@ -150,14 +150,10 @@ def packages():
 
 def judge(error):
     """The status and the reason for an exception."""
-    text = (str(error).strip().splitlines() or [""])[-1]
-    reason = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    if isinstance(error, Unavailable):
-        return "unavailable", text
-    if isinstance(error, WrongResult):
-        return "wrong_result", text
-    if isinstance(error, Faulty):
-        return "failed", text
+    reason = one_line(error)
+    for kind, status in ((Unavailable, "unavailable"), (WrongResult, "wrong_result"), (Faulty, "failed")):
+        if isinstance(error, kind):
+            return status, last_line(error)
     if isinstance(error, ModuleNotFoundError) and not is_torch(error.name):
         return "unavailable", reason
     # torch.OutOfMemoryError on a device; its CPU allocator throws a plain RuntimeError.

@@ -12,15 +12,16 @@ import sys
 
 import torch
 
-from harness.accuracy import tensors_in
 from adapters import images
+from harness.accuracy import tensors_in
 from harness.case import checksum_of
-from harness.failure import Unavailable
+from harness.failure import Unavailable, one_line
 from harness.living import living, parameters_of
 
 INDUCTOR = ["--torchdynamo", "inductor"]
 BACKENDS = {"eager": [], "inductor": INDUCTOR, "inductor-dynamic": INDUCTOR + ["--dynamic-shapes"],
             "inductor-max-autotune": INDUCTOR + ["--inductor-compile-mode", "max-autotune"]}
+LONGEST_REASON = 400  # characters
 
 
 class Step:
@@ -51,7 +52,7 @@ def make(case):
         model = kind(test=task, device=device, batch_size=None if case.batch == default else case.batch,
                      extra_args=arguments + BACKENDS[case.backend])
     except (NotImplementedError, ImportError, OSError) as error:  # OSError: its weights are not here
-        raise Unavailable(one_line(error)) from error
+        raise Unavailable(one_line(error)[:LONGEST_REASON]) from error
     step = Step(model)
     case.networks += 1  # TorchBench compiles and autocasts them itself
     case.parameters = sum(parameter.numel() for parameter in step.parameters)
@@ -77,9 +78,4 @@ def model_class(name):
     try:
         return importlib.import_module(f"torchbenchmark.models.{name}").Model
     except Exception as error:  # a model's dependencies may throw anything
-        raise Unavailable(one_line(error)) from error
-
-
-def one_line(error):
-    text = (str(error).strip().splitlines() or [""])[-1]
-    return f"{type(error).__name__}: {text}"[:400]
+        raise Unavailable(one_line(error)[:LONGEST_REASON]) from error
