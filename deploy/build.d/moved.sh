@@ -1,5 +1,4 @@
-# What remembers the folder that it was made in, and breaks in a checkout that was copied or moved. Sourced by
-# deploy/build.
+# Repairs what a copied or moved checkout breaks: folders that hold their own absolute path. Sourced by deploy/build.
 
 # drop_foreign_build FOLDER SOURCE: removes a build folder that CMake configured elsewhere, or for other sources.
 drop_foreign_build() {
@@ -12,8 +11,8 @@ drop_foreign_build() {
   rm -rf "$1"
 }
 
-# rebase_venv FOLDER: lets the scripts of a virtual environment name the folder where it lies now. Its packages stay, so
-# this needs no network.
+# rebase_venv FOLDER: makes the scripts of a virtual environment name its present folder. Its packages stay, so this
+# needs no network.
 rebase_venv() {
   [[ -f $1/pyvenv.cfg ]] || return 0
   local made

@@ -1,4 +1,4 @@
-# System packages by apt, only those that are missing. Sourced by deploy/build.
+# Installs missing system packages by apt. Sourced by deploy/build.
 
 wanted_packages() {
   echo ca-certificates curl git g++ cmake ninja-build ccache pkg-config python3 python3-venv
@@ -6,9 +6,9 @@ wanted_packages() {
   echo nlohmann-json3-dev libspdlog-dev libcli11-dev libtomlplusplus-dev catch2
   if [[ $VERSION_CODENAME == bookworm ]]; then echo libboost1.81-dev; else echo libboost-dev; fi
   if [[ $with_tests == yes ]]; then echo jq; fi  # documents' commands use it
-  # Compiled workloads are built against Python's headers; a Python of one's own brings them.
+  # torch.compile needs Python's headers, which a Python of one's own has.
   if ! has_python_headers; then echo python3-dev; fi
-  # Whatever provides npm will do: NodeSource's nodejs brings it along.
+  # Any npm will do; NodeSource's nodejs has one.
   if [[ $with_tests == yes ]] && ! command -v npm >/dev/null; then echo npm; fi
 }
 

@@ -1,10 +1,10 @@
-# PyTorch in .cache/python and its wheel in .cache/wheels; the tests' tools in .cache/tools. Sourced by
+# Installs PyTorch in .cache/python, its wheel in .cache/wheels, and the tests' tools in .cache/tools. Sourced by
 # deploy/build.
 
 torch_version=2.13.0
 torch_index=https://download.pytorch.org/whl/cpu
 cuda_gigabytes=8  # of disk, for a CUDA build with NVIDIA's libraries
-# The newest schemathesis may find more: it is raised on purpose.
+# schemathesis is pinned, since a newer one may find more.
 tools="pytest openapi-schema-validator openapi-spec-validator schemathesis==4.32.5"
 # Other versions format in other ways.
 tools+=" clang-format==18.1.8 clang-tidy==18.1.8"
@@ -45,7 +45,7 @@ ensure_torch() {
   echo "$identity" >"$stamp"
 }
 
-# The wheel is kept: the demo makes its nightlies of it.
+# Keeps the wheel, since the demo makes its nightlies from it.
 install_torch() {
   local variant
   mkdir -p "$cache/wheels"
@@ -53,13 +53,13 @@ install_torch() {
   [[ -n $(kept_wheel) ]] || download_torch || return 1
   variant=$(variant_of "$(kept_wheel)")
   if [[ $variant != cpu ]]; then allow_for_gpu_build "$variant"; fi
-  # pip compiles to byte code with one process, compileall with one a core.
+  # pip compiles byte code in one process, compileall in one for each core.
   "$cache/python/bin/pip" install -q --no-compile numpy "$(kept_wheel)" || return 1
   "$cache/python/bin/python" -m compileall -q -j 0 "$cache/python/lib" >&2 || true
   imports_torch
 }
 
-# The wheel for this Python, the CPU's where there are several; nothing if there is none.
+# The wheel for this Python, preferably the CPU's; nothing if there is none.
 kept_wheel() {
   local tags wheel
   tags=cp$(python_digits)
@@ -68,17 +68,17 @@ kept_wheel() {
   done
 }
 
-# From PyTorch's index of CPU wheels; where that does not answer, whatever pip's own index has.
+# Downloads from PyTorch's index of CPU wheels, or from pip's own index if that does not answer.
 download_torch() {
   local pip=("$cache/python/bin/pip" download -q --no-deps -d "$cache/wheels" "torch==$torch_version")
   if curl -fsS --max-time 10 -o /dev/null "$torch_index/torch/" && "${pip[@]}" --index-url "$torch_index"; then return; fi
   "${pip[@]}"
 }
 
-# What a wheel was built for, as the demo reads it: "cpu", "cu130".
+# The variant of a wheel, as the demo reads it: "cpu", "cu130".
 variant_of() { PYTHONPATH=deploy/demo.d "$(base_python)" -c 'import sys, wheel; print(wheel.variant(sys.argv[1]))' "$1"; }
 
-# A build for a GPU runs on a CPU as well, but only with all the libraries that it is linked to.
+# A build for a GPU also runs on a CPU, but needs all the libraries that it is linked to.
 allow_for_gpu_build() {
   local free
   free=$(($(df --output=avail -k "$cache" | tail -n 1) / 1000000))

@@ -1,4 +1,4 @@
-"""Makes PyTorch's wheel again out of an installed one: repack_wheel.py SITE_PACKAGES FOLDER."""
+"""Makes PyTorch's wheel from an installed PyTorch: repack_wheel.py SITE_PACKAGES FOLDER."""
 
 import csv
 import os
@@ -14,7 +14,7 @@ def repack(site_packages, folder):
     path = os.path.join(folder, f"{info[:-len('.dist-info')]}-{tag}.whl")
     with open(os.path.join(site_packages, info, "RECORD"), newline="") as file:
         rows = list(csv.reader(file))
-    # What an installer adds: byte code, scripts, and its own notes.
+    # An installer adds byte code, scripts, and its own notes.
     added = {f"{info}/{name}" for name in ("INSTALLER", "REQUESTED", "direct_url.json", "RECORD")}
     kept = [row for row in rows if not row[0].startswith("..") and not row[0].endswith(".pyc")
             and row[0] not in added]

@@ -1,17 +1,17 @@
-# Steps with progress, logs and one clear line on failure. Sourced by deploy/build.
+# Runs steps with progress, a log each, and one clear line on failure. Sourced by deploy/build.
 
 refuse() {
   echo "deploy/build: $1" >&2
   exit 2
 }
 
-# fail TEXT: ends the step; the line is shown to the person instead of the log's last line.
+# fail TEXT: ends the step and shows TEXT instead of the log's last line.
 fail() {
   echo "nightjar-failure: $1"
   exit 3
 }
 
-# note TEXT: something that a person should know at the end.
+# note TEXT: shows TEXT after all steps.
 note() { echo "$1" >>"$cache/log/notes.new"; }
 
 # step TITLE LOG FUNCTION: runs FUNCTION with its output in .cache/log/LOG.log.
@@ -22,7 +22,7 @@ step() {
     (while sleep 1; do printf '\r%-28s%4d s' "$title" $((SECONDS - start)); done) &
     watcher=$!
   fi
-  # A subshell of its own keeps errexit alive inside the function, which `||` would switch off.
+  # A subshell keeps errexit on inside the function; `||` would switch it off.
   set +e
   (set -e; "$3") >"$log" 2>&1
   status=$?
@@ -45,10 +45,10 @@ step() {
   printf '%4d s  %s\n' $((SECONDS - start)) "${said:-done}"
 }
 
-# say TEXT: the word behind a finished step.
+# say TEXT: shows TEXT behind the finished step.
 say() { echo "nightjar-said: $1"; }
 
-# done_already STAMP CONTENT: whether STAMP says that just this was done.
+# done_already STAMP CONTENT: whether the file STAMP holds CONTENT.
 done_already() { [[ -f $1 && $(<"$1") == "$2" ]]; }
 
 show_notes() {

@@ -1,10 +1,10 @@
-# Third-party data that tests read, fetched by name into .cache/testdata. Sourced by deploy/build.
+# Fetches third-party data for tests into .cache/testdata. Sourced by deploy/build.
 
 payloads=@octokit/webhooks-examples@7.6.1
 description=@octokit/openapi@23.0.2
 description_file=generated/api.github.com.deref.json
 
-# unpack PACKAGE FOLDER [MEMBER]: a package's files, or one of them, into FOLDER.
+# unpack PACKAGE FOLDER [MEMBER]: unpacks a package's files, or one of them, into FOLDER.
 unpack() {
   local work archive
   work=$(mktemp -d)
@@ -22,7 +22,7 @@ ensure_testdata() {
   fi
   rm -rf "$data.new"
   unpack "$payloads" "$data.new/webhooks-examples"
-  # The whole package is several hundred megabytes.
+  # One file only: the whole package is several hundred megabytes.
   unpack "$description" "$data.new" "$description_file"
   mv "$data.new/$description_file" "$data.new/"
   rmdir "$data.new/${description_file%/*}"

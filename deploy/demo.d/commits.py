@@ -1,4 +1,4 @@
-"""The commits of a day: what each changes, who wrote it and when, drawn from a seed."""
+"""Draws the commits of a day from a seed: what each changes, who wrote it, and when."""
 
 import dataclasses
 import datetime
@@ -7,7 +7,7 @@ import culprits
 import edits
 import people
 
-# Where Python edits fall, and how often: PyTorch's busy folders, hot paths among them.
+# The folders of Python edits and their weights: PyTorch's busy ones, including hot paths.
 AREAS = [("torch/nn/", "nn", 5), ("torch/optim/", "optim", 3), ("torch/distributions/", "distributions", 3),
          ("torch/_inductor/", "inductor", 6), ("torch/_dynamo/", "dynamo", 6), ("torch/distributed/", "distributed", 6),
          ("torch/fx/", "fx", 3), ("torch/utils/", "utils", 3), ("torch/ao/", "ao", 2), ("torch/_functorch/", "aotautograd", 2),
@@ -44,7 +44,7 @@ class Commit:
 
 
 def support_files():
-    """Files of a repository that are in no wheel, so that a day can have documentation and tests."""
+    """Files of a repository that no wheel has, so that a day can change documentation and tests."""
     files = {"README.md": "# PyTorch\n\nTensors and dynamic neural networks in Python.\n",
              "version.txt": "2.13.0a0\n", ".github/workflows/pull.yml": "name: pull\non: pull_request\n"}
     for page in ("autograd", "distributions", "distributed", "fx", "nn", "optim", "torch.compiler"):
@@ -55,7 +55,7 @@ def support_files():
 
 
 class Day:
-    """Draws commits one after the other; `files` is the tree as it is after the last."""
+    """Draws one commit after the other. `files` is the tree after the last one."""
 
     def __init__(self, random, files):
         self.random = random
@@ -76,7 +76,7 @@ class Day:
                 self.files[path] = data
 
     def python_edit(self, kind):
-        """Tries files until an edit of this kind applies to one; says whether one was found."""
+        """Tries files until an edit of this kind applies to one. Returns whether it found one."""
         for _ in range(200):
             folder, tag, _ = self.random.choices(AREAS, [weight for *_, weight in AREAS])[0]
             paths = [p for p in sorted(self.files) if p.startswith(folder) and p.endswith(".py")
@@ -90,7 +90,7 @@ class Day:
         return False
 
     def text_edit(self, kind):
-        """A line more in a file that is in no wheel."""
+        """Adds a line to a file that no wheel has."""
         folder, choices = TEXTS[kind]
         path = self.random.choice([p for p in sorted(self.files) if p.startswith(folder)])
         subject, line = self.random.choice(choices)
@@ -106,7 +106,7 @@ class Day:
         self.add(subject, body, {path: edit(self.files[path].decode()).encode()}, metric)
 
     def break_and_revert(self):
-        """A commit that breaks `import torch`, and its revert."""
+        """Adds a commit that breaks `import torch`, and its revert."""
         good = self.files[BROKEN_FILE]
         bad = good.replace(b"import torch\n", b"import torch\nfrom torch._utils import _plural_of\n", 1)
         subject = "[utils] Share the plural helper with tensor printing"
@@ -141,5 +141,5 @@ def draw_day(random, files, quiet, start, end):
 
 
 def cut(date):
-    """When the nightly of `date` is cut: 07:30 UTC."""
+    """The time at which the nightly of `date` is cut: 07:30 UTC."""
     return int(datetime.datetime.combine(date, datetime.time(7, 30), datetime.timezone.utc).timestamp())

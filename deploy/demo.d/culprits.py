@@ -31,7 +31,7 @@ _FIRST_STEPS = 10
 
 
 class DoesNotApply(Exception):
-    """This PyTorch's file has no such place; the message names it."""
+    """This PyTorch's file lacks the code to edit; the message names it."""
 
 
 def _replace(text, old, new, path):
@@ -53,9 +53,9 @@ def redundant_check(text):
 
 
 def kept_memory(text):
-    """Optimizers keep copies of their first steps' gradients and never give them back. It is to show in
-    memory only: of every step, the page faults would slow the training down; and the gradients
-    themselves, kept, would leave the allocator a heap that it trims and faults in again each step."""
+    """Optimizers keep copies of their first steps' gradients and never give them back. This should show in memory only.
+    Copies of every step would slow the training down by page faults. Kept gradients themselves would leave a heap that
+    the allocator trims and faults in again at each step."""
     text = _replace(text, "\nclass Optimizer:\n", _MEMORY_STATE + "\n\nclass Optimizer:\n", MEMORY_FILE)
     loop = "            for group in self.param_groups:\n                for p in group[\"params\"]:\n" \
            "                    if p.grad is not None:\n                        if set_to_none:\n"
@@ -88,7 +88,7 @@ def harmless_memory(text):
                     "# Sparse gradients too.\n                            p."), MEMORY_FILE)
 
 
-# What stands in their places on a quiet day: the same files, nothing to be measured.
+# On a quiet day these take their places: edits of the same files that change nothing measurable.
 HARMLESS = [
     (None, CHECKS_FILE, harmless_check, "[distributions] Say why _extended_shape is a method",
      "Asked twice in review."),

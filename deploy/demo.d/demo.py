@@ -46,7 +46,7 @@ def find_wheel():
 
 
 class Stopwatch:
-    """Seconds of the day's parts; a part runs until the next begins."""
+    """Seconds of the day's parts. A part ends when the next begins."""
 
     def __init__(self):
         self.seconds = dict.fromkeys(("setup", "night", "confirm", "bisect"), 0.0)
@@ -64,7 +64,7 @@ class Stopwatch:
 
 
 def run_day(stage, day, folder, progress, watch):
-    """Publishes the two nightlies, one after the other, and follows both to their end."""
+    """Publishes the two nightlies, one after the other, and follows each to its end."""
     first, second = day["nightlies"]
     watch.begin("night")
     progress.say("publishing the first nightly; it becomes what is normal")
@@ -83,7 +83,7 @@ def run_day(stage, day, folder, progress, watch):
 
 
 def keep_reports(stage, seed):
-    """Copies the issues out of the folder that goes away; returns their paths."""
+    """Copies the issues out of the temporary folder. Returns their paths."""
     kept = ROOT / "demo-reports" / f"seed-{seed}"
     shutil.rmtree(kept, ignore_errors=True)
     written = stage.folder / "reports"
@@ -160,7 +160,7 @@ def main():
     options = parse(sys.argv[1:])
     if options.check:
         return 0
-    # A terminated demo leaves nothing behind, either.
+    # A terminated demo cleans up as well.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     folder = tempfile.mkdtemp(prefix="nightjar-demo-")
     keep = options.keep

@@ -36,7 +36,7 @@ def _docstring(function):
 
 
 def comment(random, text):
-    """A comment above the first statement of a function."""
+    """Adds a comment above the first statement of a function."""
     functions = [f for f in _functions(text)
                  if not _docstring(f) and f.body[0].lineno > f.lineno
                  and not getattr(f.body[0], "decorator_list", None)]
@@ -52,7 +52,7 @@ def comment(random, text):
 
 
 def docstring(random, text):
-    """A sentence at the end of a docstring."""
+    """Adds a sentence at the end of a docstring."""
     lines = text.split("\n")
     functions = [f for f in _functions(text)
                  if (d := _docstring(f)) and d.end_lineno > d.lineno
@@ -67,7 +67,7 @@ def docstring(random, text):
 
 
 def annotation(random, text):
-    """`-> None` on an __init__ that lacks it."""
+    """Adds `-> None` to an __init__ that lacks it."""
     found = [m for m in re.finditer(r"^( +def __init__\([^()\n]*\)):$", text, re.M)]
     if not found:
         return None
@@ -76,7 +76,7 @@ def annotation(random, text):
 
 
 def modernise(random, text):
-    """An old idiom in its shorter form."""
+    """Replaces an old idiom by its shorter form."""
     forms = [(r"(?m)^(\s+\w+) = dict\(\)$", r"\1 = {}", "Write {} for dict()"),
              (r"(?m)^(\s+\w+) = list\(\)$", r"\1 = []", "Write [] for list()"),
              (r"(?m)\bin range\(0, (\w+)\):$", r"in range(\1):", "Drop range's default start"),
@@ -92,7 +92,7 @@ def modernise(random, text):
 
 
 def _renamable(function, taken):
-    """Local names of SPELLINGS that may be spelled out in this function."""
+    """The local names in SPELLINGS that this function may spell out."""
     scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.GeneratorExp,
               ast.ListComp, ast.SetComp, ast.DictComp, ast.JoinedStr, ast.Global, ast.Nonlocal,
               ast.Import, ast.ImportFrom, ast.ExceptHandler, ast.Match)
@@ -110,7 +110,7 @@ def _renamable(function, taken):
 
 
 def rename(random, text):
-    """A local variable spelled out."""
+    """Spells out a local variable."""
     tree = ast.parse(text)
     taken = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)
              and isinstance(node.ctx, ast.Store) and node.col_offset == 0}
@@ -131,7 +131,7 @@ KINDS = {"comment": comment, "docstring": docstring, "annotation": annotation,
 
 
 def apply(kind, random, text):
-    """KINDS[kind] on text; None also where the result would not compile."""
+    """Applies KINDS[kind] to text. None also if the result would not compile."""
     edited = KINDS[kind](random, text)
     if edited is None:
         return None

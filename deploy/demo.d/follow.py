@@ -1,4 +1,4 @@
-"""Follows the service through a nightly: tells what happens, and stops where it would wait in vain."""
+"""Follows the service through a nightly: says what happens, and stops if it would wait in vain."""
 
 import time
 
@@ -10,14 +10,14 @@ RESTART_SECONDS = 30
 
 
 class Patience:
-    """Gives each stage of a nightly its own time; a stage begins when it is first waited for."""
+    """Gives each stage of a nightly its own time, from when the stage is first waited for."""
 
     def __init__(self, folder, clock=time.monotonic):
         self.folder, self.clock = folder, clock
         self.stage, self.since = None, None
 
     def check(self, stage, seconds, problem=""):
-        """Raises Broken once `stage` has been waited for longer than `seconds`; `problem` may say why."""
+        """Raises Broken if `stage` has been waited for longer than `seconds`. `problem` may say why."""
         now = self.clock()
         if stage != self.stage:
             self.stage, self.since = stage, now
@@ -27,7 +27,7 @@ class Patience:
 
 
 def look(stage):
-    """The service's state; a service that is being started again is waited for."""
+    """The service's state. Waits for a service that is restarting."""
     end = time.monotonic() + RESTART_SECONDS
     while True:
         try:
@@ -40,9 +40,8 @@ def look(stage):
 
 
 def follow(stage, say, seen, nightly, notice=lambda now: None):
-    """Tells what happens until nothing is left to do about `nightly`; returns the snapshot of then. `seen`
-    is the last one told, `notice` gets each. Raises Broken where the nightly is refused, and where a stage
-    takes longer than it may."""
+    """Says what happens until nothing is left to do about `nightly`, and returns the last snapshot. `seen` is the
+    snapshot before the first, `notice` gets each. Raises Broken if the nightly is refused or a stage takes too long."""
     patience = Patience(stage.folder)
     while True:
         stage.check_alive()

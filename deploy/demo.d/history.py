@@ -20,7 +20,7 @@ def make(repository):
 
 
 def _stream(commits):
-    """What fast-import reads; the n-th commit has mark n."""
+    """The input of fast-import. The n-th commit has mark n."""
     for mark, commit in enumerate(commits, 1):
         who = f"{commit.author} <{people.address(commit.author)}> {commit.at} +0000"
         message = f"{commit.subject}\n\n{commit.body}\n".encode()
@@ -36,7 +36,7 @@ def _stream(commits):
 
 
 def write_main(repository, commits):
-    """Writes main from its root commit on; returns the commits' hashes in order."""
+    """Writes main from its root commit on. Returns the commits' hashes in order."""
     marks = os.path.join(repository, "marks")
     with subprocess.Popen(["git", "-C", repository, "-c", "core.compression=1", "fast-import", "--quiet",
                            "--depth=0", f"--export-marks={marks}"], stdin=subprocess.PIPE) as importer:
@@ -51,7 +51,7 @@ def write_main(repository, commits):
 
 
 def release(repository, date, at, main_commit, previous):
-    """A nightly's commit: the tree of main's commit, on top of the nightly before. Returns its hash."""
+    """Writes a nightly's commit: the tree of main's commit, on top of the last nightly. Returns its hash."""
     who = {f"GIT_{role}_{field}": value for role in ("AUTHOR", "COMMITTER") for field, value in
            (("NAME", "Release Bot"), ("EMAIL", "release-bot@example.org"), ("DATE", f"{at} +0000"))}
     parent = ["-p", previous] if previous else []

@@ -44,7 +44,7 @@ def _anchor(href, name):
 
 
 def page(wheels, origin):
-    """The page of torch: each published wheel by its address at `origin`, strangers around it."""
+    """The page of torch: each published wheel by its address at `origin`, among the lines to skip."""
     lines = []
     for wheel in wheels:
         release, day, variant, tag = re.match(r"torch-([\d.]+)\.dev(\d{8})\+([\w.]+)-(\w+)-", wheel).groups()

@@ -19,7 +19,7 @@ import wheel
 
 
 def _before(files):
-    """The commits before the day: all files at once, and one more so that main has a past."""
+    """The commits before the day: one with all files, and one more so that main has a history."""
     root = commits.Commit("Import", "Everything so far.", files, "Release Bot")
     notes = {"docs/source/notes.rst": b"Notes\n=====\n"}
     return [root, commits.Commit("[docs] Begin the notes (#180912)", "Short so far.", notes, "Ada Okafor")]
@@ -68,7 +68,7 @@ def make_day(base, out, seed, quiet, date):
 
 
 def publish(out, content, count):
-    """Makes the first `count` nightlies public: branches first, then the wheels' lines on the index."""
+    """Publishes the first `count` nightlies: the branches first, then the wheels' lines on the index."""
     nightly = content["nightlies"][count - 1]
     history.git(content["repository"], "update-ref", "refs/heads/main", nightly["main"])
     history.git(content["repository"], "update-ref", "refs/heads/nightly", nightly["nightly"])

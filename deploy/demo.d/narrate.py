@@ -1,7 +1,7 @@
-"""What happened between two looks at the service, as sentences. Pure functions of two snapshots."""
+"""Says in sentences what happened between two snapshots of the service. Pure."""
 
 SETTLED = {"reported", "recovered", "dismissed", "inconclusive", "merged", "unconfirmed"}
-# How long each stage of a nightly may take: many times what it takes on two busy cores.
+# The time limit of each stage of a nightly: many times what it takes on two busy cores.
 PROOF_SECONDS = 600
 NIGHT_SECONDS = 300
 MEASURING_SECONDS = 3600
@@ -60,7 +60,7 @@ def _jobs(before, after):
 
 
 def _why(item):
-    """As the evidence of its last change of state says it."""
+    """The words of the evidence of its last change of state."""
     evidence = item["changes"][-1]["evidence"] if "changes" in item else {}
     return evidence.get("rule") or evidence.get("reason")
 
@@ -94,7 +94,7 @@ def _regressions(before, after):
 
 
 def _some(commits):
-    """The commits by name, or where there are many, how many and the ends."""
+    """The commits by name; if there are many, their number and both ends."""
     if len(commits) > 2:
         return f"one of {len(commits)} commits, {brief(commits[0])} to {brief(commits[-1])},"
     return " or ".join(map(brief, commits))
@@ -147,8 +147,8 @@ def refusal(snapshot, version):
 
 
 def awaited(snapshot, nightly):
-    """(what has to happen next to `nightly`, the seconds that it may take, what is known to be in its way);
-    not for one that is settled."""
+    """(what has to happen next to `nightly`, the seconds that it may take, the known obstacle). `nightly` must not be
+    settled."""
     build, night = _nightly(snapshot, nightly["version"]), night_of(snapshot, nightly["date"])
     if night is None and (build is None or build["state"] == "found"):
         problem = build["reason"] if build else ""
@@ -159,7 +159,7 @@ def awaited(snapshot, nightly):
         return f"night {night['id']} to be measured", MEASURING_SECONDS, ""
     if night["state"] == "judging":
         return f"the suspects of night {night['id']} to be compared again", MEASURING_SECONDS, ""
-    # What is blamed has only its profile and its report before it.
+    # A blamed regression still needs its profile and its report.
     if any(item["state"] not in SETTLED | {"blamed"} for item in snapshot["regressions"]):
         return f"the commits behind the regressions of night {night['id']} to be found", SEARCH_SECONDS, ""
     return f"the culprits of night {night['id']} to be profiled and reported", REPORT_SECONDS, ""

@@ -7,7 +7,7 @@ import urllib.request
 
 
 class Unreachable(Exception):
-    """The service gave no answer, or not the one that was asked for."""
+    """The service gave no answer, or an unexpected one."""
 
 
 class Service:
@@ -33,7 +33,7 @@ class Service:
                 return found
 
     def snapshot(self):
-        """What the watcher and the summary look at, read at one moment; what was dismissed with its changes of state."""
+        """The state that the watcher and the summary use. Dismissed regressions have their changes of state."""
         found = {name: self.items(f"/api/v1/{name}")
                  for name in ("builds", "nights", "jobs", "regressions", "bisections", "reports")}
         for item in found["regressions"]:

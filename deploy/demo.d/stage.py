@@ -14,7 +14,7 @@ from service_client import Service, Unreachable
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", ROOT / "build" / "bin"))
 PYTHON = ROOT / ".cache" / "python" / "bin" / "python"
-# Those that can see what a day may do, and one that should not move.
+# Workloads that show what a day may change, and one that should not move.
 WORKLOADS = ["python/soft_actor_critic/act/**", "python/resnet18/train/**", "python/dlrm/**"]
 
 CONFIGURATION = """\
@@ -82,7 +82,7 @@ class Stage:
 
     def start(self, name, *arguments):
         with open(self.folder / f"{name}.log", "ab") as log:
-            # A group of its own: Ctrl-C reaches the demo, which then ends them in order.
+            # In a process group of its own, so that Ctrl-C reaches the demo only, which ends them in order.
             self.processes[name] = subprocess.Popen([BIN / name, *arguments], stdin=subprocess.DEVNULL, stdout=log,
                                                     stderr=log, start_new_session=True)
 
@@ -102,7 +102,7 @@ class Stage:
     def start_runner(self):
         cache = self.folder / "runner"
         prepared = ROOT / ".cache" / "runner" / "native"
-        if prepared.is_dir():  # what deploy/build compiled ahead of time
+        if prepared.is_dir():  # deploy/build compiled them ahead of time
             shutil.copytree(prepared, cache / "native")
         self.start("nightjar-runner", "--service", self.service.address, "--token-file", self.folder / "runner.token",
                    "--name", "demo", "--cache", cache, "--python", PYTHON)

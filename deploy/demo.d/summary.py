@@ -1,4 +1,4 @@
-"""Compares what was planted with what was reported. Pure functions; the only reader of truth.json."""
+"""Compares the planted commits with the reported ones. Pure; the only reader of truth.json."""
 
 
 def summarise(truth, snapshot, seconds):
@@ -25,13 +25,13 @@ def summarise(truth, snapshot, seconds):
 
 
 def is_right(summary):
-    """The planted commits and only those were reported, each in one issue."""
+    """Whether the planted commits, and only those, were reported, each in one issue."""
     return (not summary["missed"] and not summary["innocent"]
             and len(summary["reported"]) == len(summary["planted"]))
 
 
 def table(truth, summary):
-    """Planted beside reported, a line a commit."""
+    """A table of planted and reported commits, one line each."""
     lines = [f"{'commit':<14}{'planted':<18}{'reported':<18}{'change':>9}{'certainty':>11}  subject or title"]
     by_commit = {}
     for report in summary["reported"]:

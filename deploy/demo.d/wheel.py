@@ -1,4 +1,4 @@
-"""PyTorch's wheel: read its Python files, and write a nightly from it without compressing anew."""
+"""Reads the Python files of PyTorch's wheel, and writes a nightly from it without compressing again."""
 
 import base64
 import csv
@@ -13,7 +13,7 @@ VERSION_FILE = "torch/version.py"
 
 
 def python_files(path):
-    """Path to bytes of what a repository of this PyTorch would hold."""
+    """The files of a repository of this PyTorch: path to bytes."""
     with zipfile.ZipFile(path) as wheel:
         return {name: wheel.read(name) for name in wheel.namelist()
                 if name.endswith(".py") and name.startswith(FOLDERS) and name != VERSION_FILE}
@@ -28,8 +28,8 @@ def parts(path):
 
 
 def variant(path):
-    """What this PyTorch was built for, as a nightly's version names it: cpu, cu130, rocm7.2 or xpu. The
-    wheel's own word, since PyPI's file name of a CUDA build names no variant."""
+    """The variant of this PyTorch, as a nightly's version names it: cpu, cu130, rocm7.2 or xpu. It is read from the
+    wheel's content, since the name of PyPI's CUDA build has none."""
     with zipfile.ZipFile(path) as wheel:
         text = wheel.read(VERSION_FILE).decode()
     built_for = dict(re.findall(r"(?m)^(cuda|hip|xpu)\b[^=\n]*= *['\"]([^'\"]+)", text))
@@ -46,7 +46,7 @@ def _record_line(name, data):
 
 
 def _record(old_record, moved, written):
-    """RECORD with `moved` names and the lines of `written` members; {name: None} is gone."""
+    """RECORD with names changed by `moved` and the lines of `written` members. {name: None} removes a member."""
     lines = {}
     for name, *rest in csv.reader(io.StringIO(old_record)):
         lines[moved(name)] = [moved(name), *rest]
@@ -60,7 +60,7 @@ def _record(old_record, moved, written):
 
 
 def _copy_raw(source, infos, target):
-    """Copies members as they are compressed: their bytes from header to header."""
+    """Copies compressed members as they are: their bytes from header to header."""
     ends = sorted(info.header_offset for info in source.infolist()) + [source.start_dir]
     following = dict(zip(ends, ends[1:]))
     for info in infos:
