@@ -1,10 +1,13 @@
-// Enumerators spelled alike in C++, SQL and JSON: one table an enum, both ways.
+// Enumerators spelled alike in C++, SQL and JSON: one table an enum, both ways. Boost.Describe's
+// enums give neither the type's name nor the list of names, which errors show.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nightjar {
 
@@ -26,6 +29,15 @@ std::string_view name_of(E value) {
   std::string_view rest = enum_names(E{});
   for (int i = 0; i < static_cast<int>(value); ++i) rest.remove_prefix(rest.find(',') + 2);
   return rest.substr(0, rest.find(','));
+}
+
+// All of them, in order.
+template <class E>
+std::vector<E> all_of() {
+  const std::string_view names = enum_names(E{});
+  std::vector<E> all(1 + static_cast<std::size_t>(std::count(names.begin(), names.end(), ',')));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<E>(i);
+  return all;
 }
 
 // nullopt if no enumerator of E is called `text`.

@@ -1,183 +1,175 @@
 // The protocol between service and runner: JobSpec one way, SessionResult the other.
 #include <set>
 
-#include "storage/model/job.hpp"
-#include "storage/model/json_io.hpp"
+#include "storage/model/protocol.hpp"
 
 namespace nightjar {
-
 using nlohmann::json;
 
-void to_json(json& out, const Workload& workload) {
-  out = {{"id", workload.id}, {"name", workload.name}, {"version", workload.version}};
+BOOST_DESCRIBE_STRUCT(GpuProcess, (), (pid, name, memory_bytes))
+BOOST_DESCRIBE_STRUCT(GpuState, (),
+                      (name, uuid, pci_bus, driver, used, sm_mhz, memory_mhz, power_watts,
+                       temperature_celsius, ecc_errors, persistence, clock_events, others))
+BOOST_DESCRIBE_STRUCT(MachineState, (), (load1, steal_share, frequency_mhz, extra, gpus))
+BOOST_DESCRIBE_STRUCT(OverlaySpec, (), (url, sha256, removed))
+BOOST_DESCRIBE_STRUCT(EnvironmentSpec, (),
+                      (build, wheel_url, wheel_file, wheel_sha256, overlay, version, git_version))
+BOOST_DESCRIBE_STRUCT(Workload, (), (id, name, version))
+BOOST_DESCRIBE_STRUCT(PlannedRun, (), (environment, workload, slow))
+BOOST_DESCRIBE_STRUCT(RunLimits, (),
+                      (timeout_seconds, memory_bytes, output_bytes, threads, seconds,
+                       min_iterations, seed))
+BOOST_DESCRIBE_STRUCT(JobSpec, (), (kind, environments, workloads, order, limits))
+BOOST_DESCRIBE_STRUCT(RunResult, (),
+                      (order, status, reason, samples, cpu_seconds, wait_seconds, slowdown,
+                       checksum, warmup_iterations, started_at, seconds, profile))
+BOOST_DESCRIBE_STRUCT(SessionResult, (), (runs, before, after, packages, setup_seconds, settings))
+
+namespace {
+
+constexpr std::int64_t most_in_javascript = 9007199254740991;
+
+Schema from_to(std::int64_t least, std::int64_t most) {
+  return {{"minimum", least}, {"maximum", most}};
 }
 
-Workload parse_json(const json& in, Parsed<Workload>) {
-  return {field<WorkloadId>(in, "id"), field<WorkloadName>(in, "name"), field<int>(in, "version")};
+void check_slow(const PlannedRun& run) {
+  if (!(run.slow >= 0 && run.slow <= 10)) reject_json("in 'slow': it is a share from 0 to 10");
 }
 
-static void to_json(json& out, const OverlaySpec& overlay) {
-  out = {{"url", overlay.url}, {"sha256", overlay.sha256}, {"removed", overlay.removed}};
-}
-
-static OverlaySpec parse_json(const json& in, Parsed<OverlaySpec>) {
-  return {field<std::string>(in, "url"), field<Sha256>(in, "sha256"),
-          field<std::vector<std::string>>(in, "removed")};
-}
-
-static void to_json(json& out, const EnvironmentSpec& environment) {
-  out = {{"build", environment.build},
-         {"wheel_url", environment.wheel_url},
-         {"wheel_file", environment.wheel_file},
-         {"wheel_sha256", environment.wheel_sha256},
-         {"overlay", environment.overlay},
-         {"version", environment.version},
-         {"git_version", environment.git_version}};
-}
-
-static EnvironmentSpec parse_json(const json& in, Parsed<EnvironmentSpec>) {
-  return {field<BuildId>(in, "build"),
-          field<std::string>(in, "wheel_url"),
-          field<std::string>(in, "wheel_file"),
-          field<Sha256>(in, "wheel_sha256"),
-          field<std::optional<OverlaySpec>>(in, "overlay"),
-          field<std::string>(in, "version"),
-          field<std::string>(in, "git_version")};
-}
-
-static void to_json(json& out, const PlannedRun& run) {
-  out = {{"environment", run.environment}, {"workload", run.workload}};
-  if (run.slow != 0) out["slow"] = run.slow;
-}
-
-static PlannedRun parse_json(const json& in, Parsed<PlannedRun>) {
-  const double slow = in.contains("slow") ? field<double>(in, "slow") : 0;
-  if (!(slow >= 0 && slow <= 10)) reject_json("in 'slow': it is a share from 0 to 10");
-  return {field<int>(in, "environment"), field<int>(in, "workload"), slow};
-}
-
-static void to_json(json& out, const RunLimits& limits) {
-  out = {{"timeout_seconds", limits.timeout_seconds},
-         {"memory_bytes", limits.memory_bytes},
-         {"output_bytes", limits.output_bytes},
-         {"threads", limits.threads},
-         {"seconds", limits.seconds},
-         {"min_iterations", limits.min_iterations},
-         {"seed", limits.seed}};
-}
-
-static RunLimits parse_json(const json& in, Parsed<RunLimits>) {
-  return {field<double>(in, "timeout_seconds"),
-          field<std::int64_t>(in, "memory_bytes"),
-          field<std::int64_t>(in, "output_bytes"),
-          field<int>(in, "threads"),
-          field<double>(in, "seconds"),
-          field<int>(in, "min_iterations"),
-          field<std::uint64_t>(in, "seed")};
-}
-
-void to_json(json& out, const JobSpec& spec) {
-  out = {{"kind", spec.kind},
-         {"environments", spec.environments},
-         {"workloads", spec.workloads},
-         {"order", spec.order},
-         {"limits", spec.limits}};
-}
-
-void from_json(const json& in, JobSpec& spec) {
-  JobSpec read{field<JobKind>(in, "kind"), field<std::vector<EnvironmentSpec>>(in, "environments"),
-               field<std::vector<Workload>>(in, "workloads"),
-               field<std::vector<PlannedRun>>(in, "order"), field<RunLimits>(in, "limits")};
-  for (const PlannedRun& run : read.order) {
+void check_order(const JobSpec& spec) {
+  for (const PlannedRun& run : spec.order) {
     const bool control = run.environment == -1 && run.workload == -1;
     const bool listed = run.environment >= 0 && run.workload >= 0 &&
-                        std::cmp_less(run.environment, read.environments.size()) &&
-                        std::cmp_less(run.workload, read.workloads.size());
+                        std::cmp_less(run.environment, spec.environments.size()) &&
+                        std::cmp_less(run.workload, spec.workloads.size());
     if (!control && !listed)
-      reject_json("in 'order': no such environment and workload: " + json(run).dump());
+      reject_json("in 'order': no such environment and workload: " +
+                  described(Parsed<PlannedRun>{}).write(run).dump());
   }
-  spec = std::move(read);
 }
 
-void to_json(json& out, const RunResult& run) {
-  out = {{"order", run.order},
-         {"status", run.status},
-         {"reason", run.reason},
-         {"samples", run.samples},
-         {"cpu_seconds", run.cpu_seconds},
-         {"wait_seconds", run.wait_seconds},
-         {"slowdown", run.slowdown},
-         {"checksum", run.checksum},
-         {"warmup_iterations", run.warmup_iterations},
-         {"started_at", run.started_at},
-         {"seconds", run.seconds}};
-  if (run.profile) out["profile"] = *run.profile;
+void check_orders(const SessionResult& result) {
+  std::set<int> orders;
+  for (const RunResult& run : result.runs)
+    if (run.order < 0 || !orders.insert(run.order).second)
+      reject_json("in 'runs': order " + std::to_string(run.order) + " is negative or comes twice");
 }
 
-static RunResult parse_json(const json& in, Parsed<RunResult>) {
-  return {field<int>(in, "order"),
-          field<RunStatus>(in, "status"),
-          field<std::string>(in, "reason"),
-          field<std::map<std::string, std::vector<double>>>(in, "samples"),
-          field<std::vector<double>>(in, "cpu_seconds"),
-          field<std::vector<double>>(in, "wait_seconds"),
-          field<std::vector<double>>(in, "slowdown"),
-          field<std::optional<double>>(in, "checksum"),
-          field<int>(in, "warmup_iterations"),
-          field<Time>(in, "started_at"),
-          field<double>(in, "seconds"),
-          in.contains("profile") ? std::optional(in["profile"].get<Profile>()) : std::nullopt};
+}  // namespace
+
+const Described<GpuProcess>& described(Parsed<GpuProcess>) {
+  static const auto made =
+      aggregate<GpuProcess>("", "",
+                            {{"pid", "", from_to(0, most_in_javascript)},
+                             {"memory_bytes", "", from_to(0, most_in_javascript)}});
+  return made;
 }
 
-void from_json(const json& in, RunResult& run) {
-  run = parse_json(in, Parsed<RunResult>{});
+const Described<GpuState>& described(Parsed<GpuState>) {
+  static const auto made = aggregate<GpuState>(
+      "GpuState",
+      "What a GPU did, as NVIDIA's management library tells it; null: this device does not tell.",
+      {{"used", "By workloads: the first that they see."},
+       {"ecc_errors", "Uncorrected, since the driver was loaded.", from_to(0, most_in_javascript)},
+       {"clock_events", "Why the clocks were not what they could be, since the state before."},
+       {"others", "Processes of others on the device."}});
+  return made;
+}
+
+const Described<MachineState>& described(Parsed<MachineState>) {
+  static const auto made = aggregate<MachineState>("MachineState", "What the machine did.");
+  return made;
+}
+
+const Described<OverlaySpec>& described(Parsed<OverlaySpec>) {
+  static const auto made =
+      aggregate<OverlaySpec>("Overlay", "Files laid over a copy of the wheel's environment.");
+  return made;
+}
+
+const Described<EnvironmentSpec>& described(Parsed<EnvironmentSpec>) {
+  static const auto made = aggregate<EnvironmentSpec>(
+      "EnvironmentSpec", "What a runner needs to make one build's environment.");
+  return made;
+}
+
+const Described<Workload>& described(Parsed<Workload>) {
+  static const auto made = aggregate<Workload>("SpecWorkload", "A workload of a job.");
+  return made;
+}
+
+const Described<PlannedRun>& described(Parsed<PlannedRun>) {
+  static const auto made = aggregate<PlannedRun>(
+      "PlannedRun", "Indices into the spec's lists; -1 both: a control run.",
+      {{"slow", "A slow-down to plant, as a share of an iteration; 0 if absent.", {}, true}},
+      check_slow);
+  return made;
+}
+
+const Described<RunLimits>& described(Parsed<RunLimits>) {
+  static const auto made = aggregate<RunLimits>("RunLimits", "Limits of each run.");
+  return made;
+}
+
+const Described<JobSpec>& described(Parsed<JobSpec>) {
+  static const auto made = aggregate<JobSpec>(
+      "JobSpec", "An uninterrupted session: order is run from first to last on one runner.", {},
+      check_order);
+  return made;
+}
+
+const Described<RunResult>& described(Parsed<RunResult>) {
+  constexpr int most = std::numeric_limits<int>::max();
+  static const auto made = aggregate<RunResult>(
+      "RunResult",
+      "A run with its raw samples. Of a profile's job also 'profile', as nightjar-runner profile "
+      "writes it.",
+      {{"order", "", from_to(0, most)},
+       {"warmup_iterations", "", from_to(0, most)},
+       {"started_at", "",
+        named("UtcTime", schema_of<Time>().with({{"description", "It ends with Z."}}))},
+       {"profile", "Only of a profile's job.", {}, true}});
+  return made;
+}
+
+const Described<SessionResult>& described(Parsed<SessionResult>) {
+  static const auto made = aggregate<SessionResult>(
+      "SessionResult", "What a runner measured.",
+      {{"settings", "How the runs were set up: threads, CPUs, allocator."}}, check_orders);
+  return made;
+}
+
+const Described<SetupSeconds>& described(Parsed<SetupSeconds>) {
+  static const Described<SetupSeconds> made(
+      "SetupSeconds", "How long an environment took to set up.",
+      {{"environment", &SetupSeconds::first}, {"seconds", &SetupSeconds::second}},
+      [](const json& in) {
+        return SetupSeconds{field<std::string>(in, "environment"), field<double>(in, "seconds")};
+      });
+  return made;
 }
 
 void to_json(json& out, const MachineState& state) {
-  out = {{"load1", state.load1},
-         {"steal_share", state.steal_share},
-         {"frequency_mhz", state.frequency_mhz},
-         {"extra", state.extra},
-         {"gpus", state.gpus}};
+  out = write_value(state);
 }
-
-static MachineState parse_json(const json& in, Parsed<MachineState>) {
-  return {field<double>(in, "load1"), field<double>(in, "steal_share"),
-          field<double>(in, "frequency_mhz"),
-          field<std::map<std::string, std::string>>(in, "extra"),
-          field<std::vector<GpuState>>(in, "gpus")};
+void to_json(json& out, const JobSpec& spec) {
+  out = write_value(spec);
 }
-
-using SetupSeconds = std::pair<std::string, double>;
-
-static SetupSeconds parse_json(const json& in, Parsed<SetupSeconds>) {
-  return {field<std::string>(in, "environment"), field<double>(in, "seconds")};
+void to_json(json& out, const RunResult& run) {
+  out = write_value(run);
 }
-
 void to_json(json& out, const SessionResult& result) {
-  json setup = json::array();
-  for (const auto& [environment, seconds] : result.setup_seconds)
-    setup.push_back({{"environment", environment}, {"seconds", seconds}});
-  out = {{"runs", result.runs},
-         {"before", result.before},
-         {"after", result.after},
-         {"packages", result.packages},
-         {"setup_seconds", std::move(setup)},
-         {"settings", result.settings}};
+  out = write_value(result);
 }
-
+void from_json(const json& in, JobSpec& spec) {
+  spec = parse_json(in, Parsed<JobSpec>{});
+}
+void from_json(const json& in, RunResult& run) {
+  run = parse_json(in, Parsed<RunResult>{});
+}
 void from_json(const json& in, SessionResult& result) {
-  SessionResult read{field<std::vector<RunResult>>(in, "runs"),
-                     field<MachineState>(in, "before"),
-                     field<MachineState>(in, "after"),
-                     field<std::map<std::string, std::string>>(in, "packages"),
-                     field<std::vector<SetupSeconds>>(in, "setup_seconds"),
-                     field<std::map<std::string, std::string>>(in, "settings")};
-  std::set<int> orders;
-  for (const RunResult& run : read.runs)
-    if (run.order < 0 || !orders.insert(run.order).second)
-      reject_json("in 'runs': order " + std::to_string(run.order) + " is negative or comes twice");
-  result = std::move(read);
+  result = parse_json(in, Parsed<SessionResult>{});
 }
 
 }  // namespace nightjar

@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "storage/model/enum.hpp"
-#include "storage/model/gpu.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/id.hpp"
 #include "storage/model/time.hpp"
@@ -66,6 +65,10 @@ inline double parse_json(const nlohmann::json& json, Parsed<double>) {
 inline std::string parse_json(const nlohmann::json& json, Parsed<std::string>) {
   if (!json.is_string()) reject_json("a string is wanted, not " + json.dump());
   return json.get<std::string>();
+}
+
+inline nlohmann::json parse_json(const nlohmann::json& json, Parsed<nlohmann::json>) {
+  return json;
 }
 
 template <NamedEnum T>
@@ -144,12 +147,7 @@ T field(const nlohmann::json& object, const char* name) {
   }
 }
 
-// Of a workload as the protocol writes it: {"id", "name", "version"}.
 void to_json(nlohmann::json& json, const MachineState& state);
-void to_json(nlohmann::json& json, const GpuState& gpu);
-GpuState parse_json(const nlohmann::json& json, Parsed<GpuState>);
-void to_json(nlohmann::json& json, const Workload& workload);
-Workload parse_json(const nlohmann::json& json, Parsed<Workload>);
 
 // Leniently: the text of a field; empty if it is missing or no text.
 inline std::string text_in(const nlohmann::json& object, const char* name) {

@@ -1,0 +1,31 @@
+// The messages between service and runner, field by field: what writes and reads them, and what
+// openapi.json says of them. Brings json.hpp along, so only .cpp files include it.
+#pragma once
+
+#include <utility>
+
+#include "storage/model/described.hpp"
+#include "storage/model/job.hpp"
+
+namespace nightjar {
+
+using SetupSeconds = std::pair<std::string, double>;  // environment key, seconds
+
+inline Profile parse_json(const nlohmann::json& in, Parsed<Profile>) {
+  return in.get<Profile>();
+}
+
+const Described<GpuProcess>& described(Parsed<GpuProcess>);
+const Described<GpuState>& described(Parsed<GpuState>);
+const Described<MachineState>& described(Parsed<MachineState>);
+const Described<OverlaySpec>& described(Parsed<OverlaySpec>);
+const Described<EnvironmentSpec>& described(Parsed<EnvironmentSpec>);
+const Described<Workload>& described(Parsed<Workload>);
+const Described<PlannedRun>& described(Parsed<PlannedRun>);
+const Described<RunLimits>& described(Parsed<RunLimits>);
+const Described<JobSpec>& described(Parsed<JobSpec>);
+const Described<RunResult>& described(Parsed<RunResult>);
+const Described<SetupSeconds>& described(Parsed<SetupSeconds>);
+const Described<SessionResult>& described(Parsed<SessionResult>);
+
+}  // namespace nightjar

@@ -1,0 +1,45 @@
+#include "storage/model/schema.hpp"
+
+namespace nightjar {
+using nlohmann::json;
+
+Schema Schema::with(const json& keywords) const {
+  Schema made = *this;
+  made.text.update(keywords);
+  return made;
+}
+
+Schema named(const std::string& name, const Schema& schema) {
+  Schema made{{"$ref", std::string(reference_start) + name}};
+  made.named = schema.named;
+  made.named[name] = schema.text;
+  return made;
+}
+
+Schema nullable(Schema schema) {
+  if (schema.text.contains("type") && schema.text["type"] != "object")
+    schema.text["type"] = {schema.text["type"], "null"};
+  else
+    schema.text = {{"oneOf", {schema.text, {{"type", "null"}}}}};
+  return schema;
+}
+
+Schema list_of(Schema item) {
+  item.text = {{"type", "array"}, {"items", item.text}};
+  return item;
+}
+
+Schema map_of(Schema item) {
+  item.text = {{"type", "object"}, {"additionalProperties", item.text}};
+  return item;
+}
+
+Schema one_of(const std::vector<std::string_view>& words) {
+  return {{"type", "string"}, {"enum", words}};
+}
+
+Schema hex_schema(std::size_t digits) {
+  return {{"type", "string"}, {"pattern", "^[0-9a-f]{" + std::to_string(digits) + "}$"}};
+}
+
+}  // namespace nightjar
