@@ -11,7 +11,7 @@
 
 namespace nightjar::storage {
 
-enum class Accepted { stored, already_stored, stale };
+NIGHTJAR_ENUM(Accepted, stored, already_stored, stale);
 // Stores every run with all raw samples and sets the job done, in one transaction. already_stored
 // if this job has its result; stale if `attempt` is not the latest or the job was failed or
 // cancelled. The latest attempt's result is welcome after its lease ran out too, until somebody

@@ -2,11 +2,9 @@
 #include <algorithm>
 #include <spdlog/spdlog.h>
 
-#include "service/api/query.hpp"
-#include "service/api/respond.hpp"
+#include "service/api/agent_messages.hpp"
 #include "service/api/routes.hpp"
 #include "storage/jobs.hpp"
-#include "storage/model/json_io.hpp"
 #include "storage/nights.hpp"
 #include "storage/runners.hpp"
 #include "storage/sessions.hpp"
@@ -29,17 +27,14 @@ MachineClass machine_of(const std::map<std::string, std::string>& facts) {
 }
 
 web::Response register_runner(Database& db, Context& context, const Request& request) {
-  const auto body = parse_body(request, "register_runner");
+  const auto asked = parse_body(request, register_request());
   Runner runner;
-  runner.name = field<std::string>(body, "name");
-  runner.labels = field<std::map<std::string, std::string>>(body, "labels");
-  runner.version = field<std::string>(body, "version");
-  runner.workloads = field<std::vector<std::string>>(body, "workloads");
+  runner.name = asked.name;
+  runner.labels = asked.labels;
+  runner.version = asked.version;
+  runner.workloads = asked.workloads;
   storage::Transaction transaction(db);
-  runner.machine =
-      storage::intern_machine(transaction,
-                              machine_of(field<std::map<std::string, std::string>>(body, "facts")))
-          .id;
+  runner.machine = storage::intern_machine(transaction, machine_of(asked.facts)).id;
   runner.seen_at = context.clock.now();
   runner.token = request.principal.name;
   // A new process under the old name and token: what the old one held will never come back by
@@ -53,111 +48,111 @@ web::Response register_runner(Database& db, Context& context, const Request& req
   spdlog::info("runner registered runner={} name={} workloads={}", runner.id.value, runner.name,
                runner.workloads.size());
   context.wake();
-  return json_answer(json{{"runner", runner.id}, {"machine", runner.machine}});
+  return json_answer(registered().write({runner.id, runner.machine}));
 }
 
-// Of the job's path and the attempt in the body.
+// The job of the path, and the body, which names an attempt.
+template <class Body>
 struct Attempt {
+  Body body;
   Job job;
-  int attempt = 0;
-  json body;
+  int attempt() const { return body.attempt; }
 };
 
-Attempt attempt_of(Database& db, const Request& request, std::string_view operation_id) {
+template <class Body>
+Attempt<Body> attempt_of(Database& db, const Request& request, const Described<Body>& described) {
   const auto id = path_id<JobId>(request);
-  auto body = parse_body(request, operation_id);
-  const int attempt = field<int>(body, "attempt");
+  auto body = parse_body(request, described);
   auto job = storage::find_job(db, id);
   if (!job) refuse_unknown("job", id.value);
-  return {*std::move(job), attempt, std::move(body)};
+  return {std::move(body), *std::move(job)};
 }
 
 // Whoever speaks of a job it holds is alive, though it claims nothing meanwhile.
-void touch(storage::Transaction& transaction, const Context& context, const Attempt& made) {
-  if (made.job.runner && made.job.attempt == made.attempt)
-    storage::touch_runner(transaction, *made.job.runner, context.clock.now());
+void touch(storage::Transaction& transaction, const Context& context, const Job& job, int attempt) {
+  if (job.runner && job.attempt == attempt)
+    storage::touch_runner(transaction, *job.runner, context.clock.now());
 }
 
-[[noreturn]] void refuse_lost(const Attempt& made) {
-  if (made.job.state == JobState::cancelled)
+[[noreturn]] void refuse_lost(const Job& job, int attempt) {
+  if (job.state == JobState::cancelled)
     throw Refused(409, "Job cancelled",
-                  "Job " + std::to_string(made.job.id.value) +
-                      " was cancelled: " + made.job.reason + "; stop working on it.");
+                  "Job " + std::to_string(job.id.value) + " was cancelled: " + job.reason +
+                      "; stop working on it.");
   throw Refused(409, "Lease lost",
-                "Attempt " + std::to_string(made.attempt) + " does not hold job " +
-                    std::to_string(made.job.id.value) + " any more; stop working on it.");
+                "Attempt " + std::to_string(attempt) + " does not hold job " +
+                    std::to_string(job.id.value) + " any more; stop working on it.");
 }
 
 web::Response renew(Database& db, Context& context, const Request& request) {
-  const auto made = attempt_of(db, request, "renew_lease");
+  const auto made = attempt_of(db, request, attempt_request());
   const auto lease = context.config.queue.lease;
   storage::Transaction transaction(db);
-  if (!storage::renew_lease(transaction, made.job.id, made.attempt, context.clock.now() + lease))
-    refuse_lost(made);
-  touch(transaction, context, made);
+  if (!storage::renew_lease(transaction, made.job.id, made.attempt(), context.clock.now() + lease))
+    refuse_lost(made.job, made.attempt());
+  touch(transaction, context, made.job, made.attempt());
   transaction.commit();
-  return json_answer(json{{"lease_seconds", lease.count()}});
+  return json_answer(lease_row().write({lease.count()}));
 }
 
 web::Response take_result(Database& db, Context& context, const Request& request) {
-  const auto made = attempt_of(db, request, "send_result");
+  const auto made = attempt_of(db, request, result_request());
   SessionResult result;
   storage::Accepted accepted = storage::Accepted::stale;
   storage::Transaction transaction(db);
   try {
-    from_json(made.body.at("result"), result);
-    accepted =
-        storage::store_result(transaction, made.job.id, made.attempt, result, context.clock.now());
+    from_json(made.body.result, result);
+    accepted = storage::store_result(transaction, made.job.id, made.attempt(), result,
+                                     context.clock.now());
   } catch (const json::exception& error) {
     throw Refused(422, "Bad result", cause_of(error));
   } catch (const std::invalid_argument& error) {
     throw Refused(422, "Bad result", error.what());
   }
-  touch(transaction, context, made);
+  touch(transaction, context, made.job, made.attempt());
   transaction.commit();
-  const char* names[] = {"stored", "already_stored", "stale"};
-  const char* name = names[static_cast<int>(accepted)];
-  spdlog::info("result job={} attempt={} accepted={} runs={}", made.job.id.value, made.attempt,
-               name, result.runs.size());
+  spdlog::info("result job={} attempt={} accepted={} runs={}", made.job.id.value, made.attempt(),
+               name_of(accepted), result.runs.size());
   if (accepted == storage::Accepted::stored) {
     context.events.publish("job", json{{"id", made.job.id}, {"state", JobState::done}}.dump());
     context.wake();
   }
-  return json_answer(json{{"accepted", name}});
+  return json_answer(result_answer().write({accepted}));
 }
 
 web::Response fail(Database& db, Context& context, const Request& request) {
-  const auto made = attempt_of(db, request, "fail_job");
-  const auto reason = field<std::string>(made.body, "reason");
+  const auto made = attempt_of(db, request, fail_request());
+  const std::string& reason = made.body.reason;
   storage::Transaction transaction(db);
-  if (!storage::fail_job(transaction, made.job.id, made.attempt, reason)) refuse_lost(made);
-  touch(transaction, context, made);
+  if (!storage::fail_job(transaction, made.job.id, made.attempt(), reason))
+    refuse_lost(made.job, made.attempt());
+  touch(transaction, context, made.job, made.attempt());
   transaction.commit();
-  spdlog::warn("job failed job={} attempt={} reason=\"{}\"", made.job.id.value, made.attempt,
+  spdlog::warn("job failed job={} attempt={} reason=\"{}\"", made.job.id.value, made.attempt(),
                reason);
   context.events.publish("job", json{{"id", made.job.id}, {"state", JobState::failed}}.dump());
   context.wake();
-  return json_answer(json{{"done", true}});
+  return json_answer(done().write({}));
 }
 
 web::Response release(Database& db, Context& context, const Request& request) {
-  const auto made = attempt_of(db, request, "release_job");
+  const auto made = attempt_of(db, request, attempt_request());
   storage::Transaction transaction(db);
-  if (!storage::release_job(transaction, made.job.id, made.attempt)) refuse_lost(made);
+  if (!storage::release_job(transaction, made.job.id, made.attempt()))
+    refuse_lost(made.job, made.attempt());
   transaction.commit();
-  spdlog::info("job released job={} attempt={}", made.job.id.value, made.attempt);
+  spdlog::info("job released job={} attempt={}", made.job.id.value, made.attempt());
   context.claims.notify();
   context.wake();
-  return json_answer(json{{"done", true}});
+  return json_answer(done().write({}));
 }
 
 void claim(Context& context, const Request& request, web::Respond respond) {
   try {
-    const auto body = parse_body(request, "claim_job");
-    const auto runner = field<RunnerId>(body, "runner");
-    const double wait = std::clamp(field<double>(body, "wait_seconds"), 0.0, longest_wait_seconds);
-    context.claims.claim(request, runner, std::chrono::milliseconds(static_cast<long>(wait * 1000)),
-                         respond);
+    const auto asked = parse_body(request, claim_request());
+    const double wait = std::clamp(asked.wait_seconds, 0.0, longest_wait_seconds);
+    context.claims.claim(request, asked.runner,
+                         std::chrono::milliseconds(static_cast<long>(wait * 1000)), respond);
   } catch (const Refused& refused) {
     respond(refused.response());
   } catch (const storage::Error& error) {
@@ -169,30 +164,60 @@ void claim(Context& context, const Request& request, web::Respond respond) {
 
 }  // namespace
 
-void add_agent_routes(web::Server& server, Context& context) {
-  const auto add = [&](const char* path, auto* work, std::size_t body_limit) {
-    add_write(
-        server, context, std::string("/api/v1/agent/") + path, web::Role::runner,
+void add_agent_routes(Routes& routes) {
+  Context& context = routes.context;
+  const auto operation = [](const char* path, const char* id, const char* summary,
+                            const Schema& body, const Schema& answer,
+                            std::vector<Problem> problems = {}) {
+    return Operation{.path = std::string("/api/v1/agent/") + path,
+                     .id = id,
+                     .summary = summary,
+                     .method = web::Method::post,
+                     .role = web::Role::runner,
+                     .body = Body{body},
+                     .answers = {{.schema = answer}},
+                     .problems = std::move(problems)};
+  };
+  const auto add = [&](Operation made, auto* work, std::size_t body_limit) {
+    routes.write(
+        std::move(made),
         [&context, work](Database& db, const Request& request) {
           return work(db, context, request);
         },
         body_limit);
   };
-  add("register", register_runner, 1 << 20);
-  add("jobs/{id}/renew", renew, 1 << 16);
-  add("jobs/{id}/result", take_result, result_bytes);
-  add("jobs/{id}/fail", fail, 1 << 20);
-  add("jobs/{id}/release", release, 1 << 16);
-  web::Route claims;
-  claims.method = web::Method::post;
-  claims.pattern = "/api/v1/agent/claim";
-  claims.role = web::Role::runner;
-  claims.executor = context.write;
-  claims.handler = [&context](const Request& request, web::Respond respond) {
-    claim(context, request, std::move(respond));
-  };
-  server.add(std::move(claims));
-  server.on_stop([&context] { context.claims.stop(); });
+  constexpr Problem no_job{404, "ThereIsNoSuchJob", "There is no such job."};
+  constexpr Problem lost{409, "TheLeaseIsLost", "The lease is lost: stop the job."};
+  constexpr Problem unknown{422, "TheBodyNamesWhatThereIsNot",
+                            "The body is well-formed, but names what there is not or was not asked "
+                            "for; detail says what."};
+  add(operation("register", "register_runner", "Present a runner", register_request().schema(),
+                registered().schema()),
+      register_runner, 1 << 20);
+  add(operation("jobs/{id}/renew", "renew_lease", "Keep the lease", attempt_request().schema(),
+                lease_row().schema(), {no_job, lost}),
+      renew, 1 << 16);
+  add(operation("jobs/{id}/result", "send_result", "Send the result", result_request().schema(),
+                result_answer().schema(), {no_job, unknown}),
+      take_result, result_bytes);
+  add(operation("jobs/{id}/fail", "fail_job", "Give a job up for good", fail_request().schema(),
+                done().schema(), {no_job, lost}),
+      fail, 1 << 20);
+  add(operation("jobs/{id}/release", "release_job", "Give a job back to the queue",
+                attempt_request().schema(), done().schema(), {no_job, lost}),
+      release, 1 << 16);
+  auto claims = operation(
+      "claim", "claim_job", "Ask for a job; waits for one", claim_request().schema(),
+      claimed_job().schema(),
+      {{404, "TheRunnerIsNotRegistered", "The runner is not registered: register again."}});
+  claims.answers.push_back({.status = 204, .text = "Nothing to do."});
+  routes.add(
+      std::move(claims),
+      [&context](const Request& request, web::Respond respond) {
+        claim(context, request, std::move(respond));
+      },
+      context.write);
+  routes.server.on_stop([&context] { context.claims.stop(); });
 }
 
 }  // namespace nightjar::service::api

@@ -59,18 +59,26 @@ web::ServerConfig server_config(const Config& config) {
 }
 
 void add_routes(web::Server& server, Context& context) {
-  add_list_routes(server, context);
-  add_evidence_routes(server, context);
-  add_calibration_routes(server, context);
-  add_comparison_routes(server, context);
-  add_night_routes(server, context);
-  add_mark_routes(server, context);
-  add_webhook_routes(server, context);
-  add_agent_routes(server, context);
-  add_artifact_routes(server, context);
-  add_operation_routes(server, context);
-  add_page_routes(server);
+  Routes routes(server, context);
+  add_list_routes(routes);
+  add_evidence_routes(routes);
+  add_calibration_routes(routes);
+  add_comparison_routes(routes);
+  add_night_routes(routes);
+  add_mark_routes(routes);
+  add_webhook_routes(routes);
+  add_agent_routes(routes);
+  add_artifact_routes(routes);
+  add_operation_routes(routes);
   server.add_events("/api/v1/events", web::Role::read, context.events);
+  routes.describe({.path = "/api/v1/events",
+                   .id = "events",
+                   .summary = "What happens, as server-sent events; Last-Event-ID resumes",
+                   .answers = {{.text = "A stream that does not end.",
+                                .schema = schema_of<std::string>(),
+                                .type = "text/event-stream"}}});
+  add_page_routes(routes);
+  add_document_route(routes);
 }
 
 }  // namespace nightjar::service::api

@@ -1,5 +1,5 @@
-// The REST interface, described by openapi.json: queries for everybody, the protocol of the
-// runners, the webhook, and what operators ask. Used by the daemon.
+// The REST interface: queries for everybody, the protocol of the runners, the webhook, and what
+// operators ask. /openapi.json describes it, and is made of the routes. Used by the daemon.
 #pragma once
 
 #include <atomic>

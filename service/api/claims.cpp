@@ -3,9 +3,9 @@
 #include <boost/asio/post.hpp>
 #include <spdlog/spdlog.h>
 
+#include "service/api/agent_messages.hpp"
 #include "service/api/respond.hpp"
 #include "storage/jobs.hpp"
-#include "storage/model/json_io.hpp"
 #include "storage/runners.hpp"
 
 namespace nightjar::service::api {
@@ -56,10 +56,7 @@ bool Claims::serve(RunnerId id, const web::Respond& respond) {
   if (!job) return false;
   spdlog::info("job claimed job={} attempt={} runner={}", job->id.value, job->attempt,
                runner->name);
-  respond(json_answer(nlohmann::json{{"id", job->id},
-                                     {"attempt", job->attempt},
-                                     {"lease_seconds", lease_.count()},
-                                     {"spec", job->spec}}));
+  respond(json_answer(claimed_job().write({*job, lease_.count()})));
   return true;
 }
 

@@ -1,21 +1,20 @@
 // Two builds series by series, and one series build by build.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "bisect/statistics.hpp"
-#include "service/api/query.hpp"
 #include "service/api/routes.hpp"
-#include "service/api/rows.hpp"
 
 namespace nightjar::service::api {
-using nlohmann::json;
 using storage::Database;
 using web::Request;
 namespace {
 
+// confirm: interleaved runs of both; screen: each in its own night.
+NIGHTJAR_ENUM(Source, confirm, screen);
+
 struct Sides {
   std::vector<double> good, bad;
-  const char* source = "screen";
+  Source source = Source::screen;
 };
 
 std::vector<double> values_of(const std::vector<SeriesRun>& runs, BuildId build) {
@@ -29,83 +28,141 @@ std::vector<double> values_of(const std::vector<SeriesRun>& runs, BuildId build)
 Sides sides_of(Database& db, const Series& series, const Night& good_night, const Night& bad_night,
                BuildId good, BuildId bad) {
   const auto confirmed = storage::runs_of_series(db, series.id, bad_night.id, JobKind::confirm);
-  Sides sides{values_of(confirmed, good), values_of(confirmed, bad), "confirm"};
+  Sides sides{values_of(confirmed, good), values_of(confirmed, bad), Source::confirm};
   if (!sides.good.empty() && !sides.bad.empty()) return sides;
   return {values_of(storage::runs_of_series(db, series.id, good_night.id, JobKind::screen), good),
           values_of(storage::runs_of_series(db, series.id, bad_night.id, JobKind::screen), bad),
-          "screen"};
+          Source::screen};
 }
 
 bool all_positive(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
 }
 
-json compared(const Series& series, const Sides& sides) {
-  json row{{"series", series.id.value},
-           {"workload", series.workload_name.str()},
-           {"metric", series.metric},
-           {"unit", unit_of(series.metric)},
-           {"machine", series.machine.value},
-           {"variant", series.variant},
-           {"source", sides.source},
-           {"before_runs", sides.good.size()},
-           {"after_runs", sides.bad.size()},
-           {"before", bisect::hodges_lehmann(sides.good)},
-           {"after", bisect::hodges_lehmann(sides.bad)},
-           {"ratio", nullptr},
-           {"low", nullptr},
-           {"high", nullptr}};
-  if (all_positive(sides.good) && all_positive(sides.bad)) {
-    const auto change = bisect::shift(sides.good, sides.bad, .95);
-    row["ratio"] = change.ratio;
-    row["low"] = change.low;
-    row["high"] = change.high;
-  }
-  return row;
+struct ComparedSeries {
+  Series series;
+  Sides sides;
+  std::optional<bisect::Ratio> change;  // none where a value is not positive
+};
+
+ComparedSeries compared(const Series& series, Sides sides) {
+  ComparedSeries made{series, std::move(sides), {}};
+  if (all_positive(made.sides.good) && all_positive(made.sides.bad))
+    made.change = bisect::shift(made.sides.good, made.sides.bad, .95);
+  return made;
 }
 
-BuildId required_build(Database& db, const Request& request, const char* name) {
-  const auto id = query_id<BuildId>(request, name);
+template <class Get>
+auto of_its_series(Get get) {
+  return [get](const ComparedSeries& row) { return std::invoke(get, row.series); };
+}
+
+auto of_change(double bisect::Ratio::*end) {
+  return [end](const ComparedSeries& row) {
+    return row.change ? std::optional(*row.change.*end) : std::nullopt;
+  };
+}
+
+const Row<ComparedSeries>& compared_row() {
+  using Both = ComparedSeries;
+  static const Row<Both> made(
+      "ComparedSeries", "One series in both builds.",
+      {{"series", of_its_series(&Series::id)},
+       {"workload", of_its_series(&Series::workload_name)},
+       {"metric", of_its_series(&Series::metric)},
+       {"unit", of_its_series(unit_of)},
+       {"machine", of_its_series(&Series::machine)},
+       {"variant", of_its_series(&Series::variant)},
+       {"source", [](const Both& row) { return row.sides.source; },
+        "confirm: interleaved runs of both; screen: each in its own night."},
+       {"before_runs", [](const Both& row) { return row.sides.good.size(); }},
+       {"after_runs", [](const Both& row) { return row.sides.bad.size(); }},
+       {"before", [](const Both& row) { return bisect::hodges_lehmann(row.sides.good); }},
+       {"after", [](const Both& row) { return bisect::hodges_lehmann(row.sides.bad); }},
+       {"ratio", of_change(&bisect::Ratio::ratio),
+        "after / before; null where a value is not positive."},
+       {"low", of_change(&bisect::Ratio::low)},
+       {"high", of_change(&bisect::Ratio::high)}});
+  return made;
+}
+
+struct Comparison {
+  BuildId good, bad;
+  std::vector<ComparedSeries> items;
+};
+
+const Row<Comparison>& comparison_row() {
+  static const Row<Comparison> made(
+      "Comparison", "Two builds, series by series.",
+      {{"good", build_at(&Comparison::good), build_ref()},
+       {"bad", build_at(&Comparison::bad), build_ref()},
+       {"items", &Comparison::items, compared_row()},
+       {"next_cursor", [](const Comparison&) { return std::optional<std::string>(); },
+        "null: there is one page."}});
+  return made;
+}
+
+BuildId required_build(Database& db, const Request& request, const Query<BuildId>& side) {
+  const auto id = side(request);
   if (!id)
     throw Refused(400, "Missing query parameter",
-                  "/api/v1/compare needs '" + std::string(name) + "', the id of a build.");
+                  "/api/v1/compare needs '" + side.name + "', the id of a build.");
   if (!storage::find_build(db, *id)) refuse_unknown("build", id->value);
   return *id;
 }
 
-web::Response compare(Database& db, const Request& request) {
-  const BuildId good = required_build(db, request, "good"),
-                bad = required_build(db, request, "bad");
+Comparison compare(Database& db, BuildId good, BuildId bad) {
   const auto good_night = storage::find_night_of_build(db, good);
   const auto bad_night = storage::find_night_of_build(db, bad);
-  json items = json::array();
+  Comparison made{good, bad, {}};
   if (good_night && bad_night)
     for (const Series& series : storage::series_of_night(db, bad_night->id)) {
       const Sides sides = sides_of(db, series, *good_night, *bad_night, good, bad);
-      if (!sides.good.empty() && !sides.bad.empty()) items.push_back(compared(series, sides));
+      if (!sides.good.empty() && !sides.bad.empty()) made.items.push_back(compared(series, sides));
     }
-  Rows rows(db);
-  json answer = page_of(std::move(items), std::nullopt);
-  answer["good"] = rows.build_ref(good);
-  answer["bad"] = rows.build_ref(bad);
-  return json_answer(answer);
+  return made;
 }
 
-web::Response points(Database& db, const Request& request) {
-  const auto id = path_id<SeriesId>(request);
+storage::Page<storage::SeriesPoint> points(Database& db, SeriesId id, int limit) {
   if (!storage::find_series(db, id)) refuse_unknown("series", id.value);
-  Rows rows(db);
-  json items = json::array();
-  for (const auto& point : storage::points_of_series(db, id, query_limit(request, 200)))
-    if (!point.values.empty()) items.push_back(rows.point(point));
-  return json_answer(page_of(std::move(items), std::nullopt));
+  storage::Page<storage::SeriesPoint> page{storage::points_of_series(db, id, limit), {}};
+  std::erase_if(page.items, [](const auto& point) { return point.values.empty(); });
+  return page;
 }
 
 }  // namespace
 
-void add_comparison_routes(web::Server& server, Context& context) {
-  add_read(server, context, "/api/v1/compare", {"good", "bad"}, compare);
-  add_read(server, context, "/api/v1/series/{id}/points", {"limit"}, points);
+void add_comparison_routes(Routes& routes) {
+  auto good = id_query<BuildId>("good", "The build to compare with.");
+  auto bad = id_query<BuildId>("bad", "The build to judge.");
+  good.required = bad.required = true;
+  routes.read({.path = "/api/v1/compare",
+               .id = "compare",
+               .summary = "Two builds, series by series",
+               .parameters = {good, bad},
+               .answers = {{.schema = comparison_row().schema()}},
+               .problems = {no_such_build}},
+              [=](Database& db, const Request& request) {
+                const auto from = required_build(db, request, good);
+                const auto to = required_build(db, request, bad);
+                Rows rows(db);
+                return json_answer(comparison_row().write(compare(db, from, to), rows));
+              });
+  constexpr int usual_points = 200;
+  const auto limit = limit_query(usual_points, "The newest so many.");
+  static const auto page = page_row(point_row());
+  routes.read(
+      {.path = "/api/v1/series/{id}/points",
+       .id = "get_series_points",
+       .summary = "A point for each nightly, oldest first",
+       .parameters = {limit},
+       .answers = {{.schema = page.schema()}},
+       .problems = {{404, "ThereIsNoSuchSeries", "There is no such series."}}},
+      [=](Database& db, const Request& request) {
+        const auto id = path_id<SeriesId>(request);
+        Rows rows(db);
+        return json_answer(page.write(points(db, id, limit(request).value_or(usual_points)), rows));
+      });
 }
 
 }  // namespace nightjar::service::api

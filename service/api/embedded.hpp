@@ -1,4 +1,4 @@
-// The files of web/ui and openapi.json, put into the program by embed.cmake. Internal to the API.
+// The files of web/ui, put into the program by embed.cmake. Internal to the API.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 namespace nightjar::service::api {
 
 struct EmbeddedFile {
-  std::string_view path;  // "index.html", "openapi.json"
+  std::string_view path;  // "index.html"
   std::string_view content;
 };
 std::span<const EmbeddedFile> embedded_files();

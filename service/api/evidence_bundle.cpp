@@ -1,12 +1,8 @@
 // GET /regressions/{id}/evidence: all that a verdict rests on, for `nightjar verify`.
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "bisect/evidence/seal.hpp"
-#include "service/api/query.hpp"
 #include "service/api/routes.hpp"
-#include "service/api/rows.hpp"
-#include "storage/model/json_io.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::service::api {
@@ -23,90 +19,141 @@ void add_runs_of(const json& evidence, std::set<RunId>& runs) {
       if (run.contains("run")) runs.insert(field<RunId>(run, "run"));
 }
 
-json machine_json(storage::Database& db, MachineId id) {
-  const auto machine = storage::find_machine(db, id);
-  return {{"id", id}, {"facts", machine ? json(machine->facts) : json::object()}};
+struct Bundle {
+  const Regression& regression;
+  MachineClass machine;
+  std::vector<RegressionChange> changes;
+  std::vector<storage::StoredRun> runs = {};  // that a verdict names
+  std::set<BuildId> builds = {};              // these runs', and both ends
+  std::set<JobId> jobs = {};
+};
+
+const Row<Regression>& sealed_regression() {
+  const auto of_lead = [](auto get) {
+    return [get](const Regression& regression, Rows& rows) {
+      return of_series(&AffectedSeries::series, get)(regression.series.front(), rows);
+    };
+  };
+  static const Row<Regression> made("", "",
+                                    {{"id", &Regression::id},
+                                     {"state", &Regression::state},
+                                     {"night", &Regression::night},
+                                     {"workload", of_lead(&Series::workload_name)},
+                                     {"metric", of_lead(&Series::metric)},
+                                     {"unit", of_lead(unit_of)},
+                                     {"good", &Regression::good, "Id of the last good build."},
+                                     {"bad", &Regression::bad, "Id of the first bad build."},
+                                     {"culprit", &Regression::culprit, culprit_row()}});
+  return made;
 }
 
-class Bundle {
- public:
-  Bundle(storage::Database& db, const Regression& regression)
-      : db_(db), rows_(db), regression_(regression) {}
+const Row<storage::StoredRun>& sealed_run() {
+  using Run = storage::StoredRun;
+  static const Row<Run> made(
+      "", "",
+      {{"id", &Run::id},
+       {"job", &Run::job},
+       {"build", &Run::build},
+       {"result",
+        [](const Run& run) { return write_value(run.result); },
+        "",
+        {{"type", "object"}, {"required", {"order", "status", "samples"}}}}});
+  return made;
+}
 
-  json make() {
-    json row = rows_.regression_detail(regression_);
-    json changes = std::move(row["changes"]);
-    std::set<RunId> wanted;
-    for (const json& change : changes) add_runs_of(change.at("evidence"), wanted);
-    const Series& lead = rows_.series_of(regression_.series.front().series);
-    json regression{{"id", regression_.id},       {"state", regression_.state},
-                    {"night", regression_.night}, {"workload", lead.workload_name},
-                    {"metric", lead.metric},      {"unit", unit_of(lead.metric)},
-                    {"good", regression_.good},   {"bad", regression_.bad},
-                    {"culprit", row["culprit"]}};
-    json runs = runs_of(wanted);
-    json bundle{{"format", "nightjar-evidence"},
-                {"format_version", evidence::sealed_format},
-                {"nightjar", NIGHTJAR_VERSION},
-                {"regression", std::move(regression)},
-                {"machine", machine_json(db_, regression_.machine)},
-                {"builds", builds()},
-                {"jobs", jobs()},
-                {"runs", std::move(runs)},
-                {"changes", std::move(changes)}};
-    bundle["seal"] = evidence::seal_of(bundle, web::sha256);
-    return bundle;
-  }
+const Row<MachineClass>& sealed_machine() {
+  static const Row<MachineClass> made("", "",
+                                      {{"id", &MachineClass::id}, {"facts", &MachineClass::facts}});
+  return made;
+}
 
- private:
-  json runs_of(const std::set<RunId>& wanted) {
-    json list = json::array();
-    for (const RunId id : wanted) {
-      const auto stored = storage::find_run(db_, id);
-      if (!stored) continue;
-      builds_.insert(stored->build);
-      jobs_.insert(stored->job);
-      list.push_back({{"id", stored->id},
-                      {"job", stored->job},
-                      {"build", stored->build},
-                      {"result", stored->result}});
+Schema seal_schema() {
+  return {
+      {"type", "object"},
+      {"required", {"sha256", "fields"}},
+      {"properties",
+       {{"sha256",
+         schema_of<Sha256>().with({{"description", "Of the canonical rest of the bundle."}}).text},
+        {"fields",
+         {{"type", "object"},
+          {"description", "Shaped like the bundle: the begin of each field's own SHA-256."}}}}}};
+}
+
+template <class T, class Id>
+auto found(std::set<Id> Bundle::*ids, std::optional<T> (*find)(const storage::Database&, Id)) {
+  return [ids, find](const Bundle& bundle, Rows& rows) {
+    std::vector<T> all;
+    for (const Id id : bundle.*ids)
+      if (auto one = find(rows.db, id)) all.push_back(*std::move(one));
+    return all;
+  };
+}
+
+const Row<Bundle>& bundle_row() {
+  const auto regression = [](const Bundle& bundle) { return bundle.regression; };
+  static const Row<Bundle> made(
+      "EvidenceBundle",
+      "Every verdict on one regression, with the rules and the raw samples it was made from.",
+      {{"format",
+        [](const Bundle&) { return json("nightjar-evidence"); },
+        "",
+        {{"const", "nightjar-evidence"}}},
+       {"format_version",
+        [](const Bundle&) { return json(evidence::sealed_format); },
+        "From 2 on there is a seal.",
+        {{"const", evidence::sealed_format}}},
+       {"nightjar", [](const Bundle&) { return std::string(NIGHTJAR_VERSION); },
+        "The version that wrote the bundle."},
+       {"regression", regression, sealed_regression()},
+       {"machine", &Bundle::machine, sealed_machine()},
+       {"builds", found<Build, BuildId>(&Bundle::builds, storage::find_build), build_row()},
+       {"jobs", found<Job, JobId>(&Bundle::jobs, storage::find_job), job_detail(),
+        "The sessions of the runs: what ran in which order, and where."},
+       {"runs", &Bundle::runs, sealed_run(),
+        "Every run that a verdict names, with all raw samples."},
+       {"changes", &Bundle::changes, change_row()},
+       {"seal", [](const Bundle&) { return json(); },
+        "Shows edits made since the bundle was written. It is no signature: it can be made anew.",
+        seal_schema()}});
+  return made;
+}
+
+json bundle_of(storage::Database& db, const Regression& regression) {
+  auto machine = storage::find_machine(db, regression.machine);
+  if (!machine) throw std::runtime_error("a regression without its machine class");
+  Bundle bundle{regression, *std::move(machine), storage::changes_of(db, regression.id)};
+  bundle.builds = {regression.good, regression.bad};
+  std::set<RunId> wanted;
+  for (const RegressionChange& change : bundle.changes)
+    add_runs_of(parsed_or(change.evidence, json::object()), wanted);
+  for (const RunId id : wanted)
+    if (auto run = storage::find_run(db, id)) {
+      bundle.builds.insert(run->build);
+      bundle.jobs.insert(run->job);
+      bundle.runs.push_back(*std::move(run));
     }
-    return list;
-  }
-
-  json builds() {
-    builds_.insert({regression_.good, regression_.bad});
-    json list = json::array();
-    for (const BuildId id : builds_)
-      if (const Build* build = rows_.build_of(id)) list.push_back(rows_.build(*build));
-    return list;
-  }
-
-  // In which order the sessions ran what, and where.
-  json jobs() {
-    json list = json::array();
-    for (const JobId id : jobs_)
-      if (const auto job = storage::find_job(db_, id)) list.push_back(rows_.job_detail(*job));
-    return list;
-  }
-
-  storage::Database& db_;
-  Rows rows_;
-  const Regression& regression_;
-  std::set<BuildId> builds_;
-  std::set<JobId> jobs_;
-};
+  Rows rows(db);
+  json written = bundle_row().write(bundle, rows);
+  written.erase("seal");
+  written["seal"] = evidence::seal_of(written, web::sha256);
+  return written;
+}
 
 }  // namespace
 
-void add_evidence_routes(web::Server& server, Context& context) {
-  add_read(server, context, "/api/v1/regressions/{id}/evidence", {},
-           [](storage::Database& db, const web::Request& request) {
-             const auto id = path_id<RegressionId>(request);
-             const auto regression = storage::find_regression(db, id);
-             if (!regression) refuse_unknown("regression", id.value);
-             return json_answer(Bundle(db, *regression).make());
-           });
+void add_evidence_routes(Routes& routes) {
+  routes.read({.path = "/api/v1/regressions/{id}/evidence",
+               .id = "get_regressions_evidence",
+               .summary = "All that the verdicts on one regression rest on, raw samples included, "
+                          "for `nightjar verify`",
+               .answers = {{.schema = bundle_row().schema()}},
+               .problems = {no_such_id}},
+              [](storage::Database& db, const web::Request& request) {
+                const auto id = path_id<RegressionId>(request);
+                const auto regression = storage::find_regression(db, id);
+                if (!regression) refuse_unknown("regression", id.value);
+                return json_answer(bundle_of(db, *regression));
+              });
 }
 
 }  // namespace nightjar::service::api

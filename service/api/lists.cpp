@@ -1,31 +1,17 @@
 // GET of every resource: lists in pages, and single items.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "bisect/git/commit_graph.hpp"
-#include "service/api/query.hpp"
 #include "service/api/routes.hpp"
-#include "service/api/rows.hpp"
 
 namespace nightjar::service::api {
-using nlohmann::json;
 using storage::Database;
+using storage::PageRequest;
 using web::Request;
 namespace {
 
-// Items of a page as `row` writes them, a member of Rows.
-template <class T, class Row>
-web::Response page_answer(Database& db, const storage::Page<T>& page, Row row,
-                          const git::CommitGraph* commits = nullptr) {
-  Rows rows(db, commits);
-  json items = json::array();
-  for (const T& item : page.items) items.push_back((rows.*row)(item));
-  return json_answer(page_of(std::move(items), page.next));
-}
-
 // A page of what storage gives as a whole.
 template <class T>
-storage::Page<T> cut(std::vector<T> all, const storage::PageRequest& request) {
+storage::Page<T> cut(std::vector<T> all, const PageRequest& request) {
   std::sort(all.begin(), all.end(), [](const T& a, const T& b) { return a.id > b.id; });
   if (request.before)
     std::erase_if(all, [&](const T& item) { return item.id.value >= *request.before; });
@@ -38,162 +24,130 @@ storage::Page<T> cut(std::vector<T> all, const storage::PageRequest& request) {
   return page;
 }
 
-template <class Id, class Find, class Row>
-Work one(const char* what, Find find, Row row, const git::CommitGraph* commits = nullptr) {
-  return [=](Database& db, const Request& request) {
-    const auto id = path_id<Id>(request);
-    const auto item = find(db, id);
-    if (!item) refuse_unknown(what, id.value);
-    Rows rows(db, commits);
-    return json_answer((rows.*row)(*item));
+// `list` is a function of storage that takes a page's request.
+template <class T>
+auto simple(storage::Page<T> (*list)(const Database&, const PageRequest&)) {
+  return [list](Database& db, const Request&, const PageRequest& page) { return list(db, page); };
+}
+template <class T>
+auto whole(std::vector<T> (*all)(const Database&)) {
+  return
+      [all](Database& db, const Request&, const PageRequest& page) { return cut(all(db), page); };
+}
+
+void add_series_and_runs(Routes& routes) {
+  const auto metric = metric_query(), workload = workload_query();
+  const auto machine = id_query<MachineId>("machine", "A machine class.");
+  const auto series = [=](Database& db, const Request& request, const PageRequest& page) {
+    storage::SeriesFilter filter;
+    filter.metric = metric(request);
+    filter.workload_glob = workload(request);
+    filter.machine = machine(request);
+    return storage::list_series(db, filter, page);
   };
+  routes.list("series", "Series", series_row(), series, {metric, workload, machine});
+  routes.one<Series, SeriesId>("series", "One series", "series", series_row(),
+                               storage::find_series);
+  const auto job = id_query<JobId>("job", "Of this job.");
+  const auto build = id_query<BuildId>("build", "Of this build.");
+  const auto of = id_query<WorkloadId>("workload", "Of this workload (its id).");
+  const auto runs = [=](Database& db, const Request& request, const PageRequest& page) {
+    storage::RunFilter filter;
+    filter.job = job(request);
+    filter.build = build(request);
+    filter.workload = of(request);
+    return storage::list_runs(db, filter, page);
+  };
+  routes.list("runs", "Runs", run_row(), runs, {job, build, of});
+  routes.one<storage::StoredRun, RunId>("runs", "One run with all raw samples", "run", run_detail(),
+                                        storage::find_run);
 }
 
-web::Response list_series(Database& db, const Request& request) {
-  storage::SeriesFilter filter;
-  filter.metric = query_metric(request);
-  filter.workload_glob = query_glob(request, "workload");
-  filter.machine = query_id<MachineId>(request, "machine");
-  return page_answer(db, storage::list_series(db, filter, query_page(request)), &Rows::series);
+void add_regressions(Routes& routes) {
+  const auto state = enum_query<RegressionState>("state", "In this state.");
+  const auto metric = metric_query(), workload = workload_query();
+  const auto since = time_query("since", "Opened at or after this time.");
+  const auto commit = commit_query("commit", "Among the culprit's commits.");
+  const auto regressions = [=](Database& db, const Request& request, const PageRequest& page) {
+    storage::RegressionFilter filter;
+    filter.state = state(request);
+    filter.metric = metric(request);
+    filter.workload_glob = workload(request);
+    filter.since = since(request);
+    filter.commit = commit(request);
+    return storage::list_regressions(db, filter, page);
+  };
+  routes.list("regressions", "Regressions", regression_row(), regressions,
+              {state, metric, workload, since, commit});
+  routes.one<Regression, RegressionId>("regressions", "One regression with its history",
+                                       "regression", regression_detail(), storage::find_regression);
+  const auto regression =
+      id_query<RegressionId>("regression", "Of this regression; then all on one page.");
+  const auto reports = [=](Database& db, const Request& request, const PageRequest& page) {
+    const auto of = regression(request);
+    return of ? cut(storage::messages_of(db, *of), page) : storage::list_messages(db, page);
+  };
+  routes.list("reports", "Messages to the issue tracker", report_row(), reports, {regression});
 }
 
-web::Response list_runs(Database& db, const Request& request) {
-  storage::RunFilter filter;
-  filter.job = query_id<JobId>(request, "job");
-  filter.build = query_id<BuildId>(request, "build");
-  filter.workload = query_id<WorkloadId>(request, "workload");
-  return page_answer(db, storage::list_runs(db, filter, query_page(request)), &Rows::run);
-}
-
-web::Response list_regressions(Database& db, const Request& request,
-                               const git::CommitGraph& commits) {
-  storage::RegressionFilter filter;
-  filter.state = query_enum<RegressionState>(request, "state");
-  filter.metric = query_metric(request);
-  filter.workload_glob = query_glob(request, "workload");
-  filter.since = query_time(request, "since");
-  filter.commit = query_commit(request, "commit");
-  return page_answer(db, storage::list_regressions(db, filter, query_page(request)),
-                     &Rows::regression, &commits);
-}
-
-web::Response one_commit(Database& db, const Request& request, const git::CommitGraph& commits) {
+web::Response one_commit(Database& db, const Context& context, const Request& request) {
   const auto& text = request.parameters.at("sha");
   const auto sha = CommitSha::parse(text);
   if (!sha)
     throw Refused(404, "Not found",
                   "'" + text + "' is no commit: 40 hexadecimal digits are wanted.");
-  const json row = Rows(db, &commits).commit_detail(*sha);
+  Rows rows(db, &context);
+  const auto row = commit_detail().write(*sha, rows);
   if (row["subject"].is_null() && row["builds"].empty() && row["measured"].empty())
     throw Refused(404, "Not found", "Nothing is known of commit " + text + ".");
   return json_answer(row);
 }
 
-web::Response list_reports(Database& db, const Request& request) {
-  const auto regression = query_id<RegressionId>(request, "regression");
-  const auto page = query_page(request);
-  return page_answer(db,
-                     regression ? cut(storage::messages_of(db, *regression), page)
-                                : storage::list_messages(db, page),
-                     &Rows::report);
-}
-
-web::Response list_jobs(Database& db, const Request& request) {
-  const auto state = query_enum<JobState>(request, "state");
-  return page_answer(db, storage::list_jobs(db, state, query_page(request)), &Rows::job);
-}
-
-// `list` is a function of storage that takes a page's request.
-template <class List, class Row>
-Work simple(List list, Row row) {
-  return [=](Database& db, const Request& request) {
-    return page_answer(db, list(db, query_page(request)), row);
-  };
-}
-
-void add_runner_routes(web::Server& server, Context& context) {
-  const auto row = [&context](Rows& rows, const Runner& runner) {
-    return rows.runner(runner, context.clock.now(), context.config.queue.runner_silent);
-  };
-  // `live` changes with the clock, so these are never kept.
-  add_read(
-      server, context, "/api/v1/runners", {"limit", "cursor"},
-      [row](Database& db, const Request& request) {
-        const auto page = cut(storage::all_runners(db), query_page(request));
-        Rows rows(db);
-        json items = json::array();
-        for (const Runner& runner : page.items) items.push_back(row(rows, runner));
-        return json_answer(page_of(std::move(items), page.next));
-      },
-      Kept::never);
-  add_read(
-      server, context, "/api/v1/runners/{id}", {},
-      [row](Database& db, const Request& request) {
-        const auto id = path_id<RunnerId>(request);
-        const auto runner = storage::find_runner(db, id);
-        if (!runner) refuse_unknown("runner", id.value);
-        Rows rows(db);
-        return json_answer(row(rows, *runner));
-      },
-      Kept::never);
-}
-
-template <class Id, class T>
-auto finder(std::optional<T> (*find)(const Database&, Id)) {
-  return find;
+void add_bisections(Routes& routes) {
+  routes.list("bisections", "Bisections", bisection_row(), simple(storage::list_bisections));
+  routes.one<Bisection, BisectionId>("bisections", "One bisection with commits and sessions",
+                                     "bisection", bisection_detail(), storage::find_bisection);
+  routes.read({.path = "/api/v1/commits/{sha}",
+               .id = "get_commit",
+               .summary = "One commit: its name, its builds, and what searches measured of it",
+               .answers = {{.schema = commit_detail().schema()}},
+               .problems = {no_such_id}},
+              [&context = routes.context](Database& db, const Request& request) {
+                return one_commit(db, context, request);
+              });
 }
 
 }  // namespace
 
-void add_list_routes(web::Server& server, Context& context) {
-  const auto list = [&](const std::string& name, std::vector<std::string> query, Work work) {
-    query.insert(query.end(), {"limit", "cursor"});
-    add_read(server, context, "/api/v1/" + name, std::move(query), std::move(work));
+void add_list_routes(Routes& routes) {
+  using enum Routes::Kept;
+  routes.list("builds", "Builds", build_row(), simple(storage::list_builds));
+  routes.one<Build, BuildId>("builds", "One build", "build", build_row(), storage::find_build);
+  routes.list("workloads", "Workloads", workload_row(), whole(storage::all_workloads));
+  routes.one<Workload, WorkloadId>("workloads", "One workload", "workload", workload_row(),
+                                   storage::find_workload);
+  add_series_and_runs(routes);
+  add_regressions(routes);
+  add_bisections(routes);
+  const auto state = enum_query<JobState>("state", "In this state.");
+  const auto jobs = [=](Database& db, const Request& request, const PageRequest& page) {
+    return storage::list_jobs(db, state(request), page);
   };
-  const auto single = [&](const std::string& name, Work work) {
-    add_read(server, context, "/api/v1/" + name + "/{id}", {}, std::move(work));
-  };
-  list("builds", {}, simple(storage::list_builds, &Rows::build));
-  single("builds",
-         one<BuildId>("build", finder<BuildId, Build>(storage::find_build), &Rows::build));
-  list("workloads", {}, [](Database& db, const Request& request) {
-    return page_answer(db, cut(storage::all_workloads(db), query_page(request)), &Rows::workload);
-  });
-  single("workloads",
-         one<WorkloadId>("workload", finder<WorkloadId, Workload>(storage::find_workload),
-                         &Rows::workload));
-  list("series", {"metric", "workload", "machine"}, list_series);
-  single("series",
-         one<SeriesId>("series", finder<SeriesId, Series>(storage::find_series), &Rows::series));
-  list("runs", {"job", "build", "workload"}, list_runs);
-  single("runs", one<RunId>("run", finder<RunId, storage::StoredRun>(storage::find_run),
-                            &Rows::run_detail));
-  list("regressions", {"state", "metric", "workload", "since", "commit"},
-       [&context](Database& db, const Request& request) {
-         return list_regressions(db, request, context.commits);
-       });
-  single("regressions",
-         one<RegressionId>("regression", finder<RegressionId, Regression>(storage::find_regression),
-                           &Rows::regression_detail, &context.commits));
-  list("bisections", {}, simple(storage::list_bisections, &Rows::bisection));
-  single("bisections",
-         one<BisectionId>("bisection", finder<BisectionId, Bisection>(storage::find_bisection),
-                          &Rows::bisection_detail, &context.commits));
-  add_read(server, context, "/api/v1/commits/{sha}", {},
-           [&context](Database& db, const Request& request) {
-             return one_commit(db, request, context.commits);
-           });
-  list("reports", {"regression"}, list_reports);
-  list("jobs", {"state"}, list_jobs);
-  single("jobs", one<JobId>("job", finder<JobId, Job>(storage::find_job), &Rows::job_detail));
-  list("nights", {}, simple(storage::list_nights, &Rows::night));
-  list("marks", {}, simple(storage::list_marks, &Rows::mark));
-  list("improvements", {}, simple(storage::list_improvements, &Rows::improvement));
-  single("nights",
-         one<NightId>("night", finder<NightId, Night>(storage::find_night), &Rows::night_detail));
-  add_runner_routes(server, context);
-  add_read(server, context, "/api/v1/audit", {"limit", "cursor"},
-           simple(storage::list_audit, &Rows::audit), Kept::until_change, web::Role::admin);
+  routes.list("jobs", "Jobs", job_row(), jobs, {state});
+  routes.one<Job, JobId>("jobs", "One job with specification and session", "job", job_detail(),
+                         storage::find_job);
+  routes.list("nights", "Nights", night_row(), simple(storage::list_nights));
+  routes.one<Night, NightId>("nights", "One night with jobs and regressions", "night",
+                             night_detail(), storage::find_night);
+  routes.list("marks", "Shifts of level that were marked", mark_row(), simple(storage::list_marks));
+  routes.list("improvements", "Series that got better", improvement_row(),
+              simple(storage::list_improvements));
+  // `live` changes with the clock, so these are never kept.
+  routes.list("runners", "Runners", runner_row(), whole(storage::all_runners), {}, never);
+  routes.one<Runner, RunnerId>("runners", "One runner", "runner", runner_row(),
+                               storage::find_runner, never);
+  routes.list("audit", "Who started what", audit_row(), simple(storage::list_audit), {},
+              until_change, web::Role::admin);
 }
 
 }  // namespace nightjar::service::api

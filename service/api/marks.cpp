@@ -3,13 +3,9 @@
 #include "storage/marks.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
-#include "service/api/query.hpp"
-#include "service/api/respond.hpp"
 #include "service/api/routes.hpp"
-#include "service/api/rows.hpp"
 #include "storage/nights.hpp"
 
 namespace nightjar::service::api {
@@ -19,14 +15,47 @@ struct RowId {
   std::int64_t value = 0;
 };
 
+struct Shift {
+  std::string reason;
+  std::optional<std::string> workload, metric;
+  std::optional<MachineId> machine;
+};
+BOOST_DESCRIBE_STRUCT(Shift, (), (reason, workload, metric, machine))
+
+Schema metric_or_all() {
+  std::vector<std::string_view> names{"*"};
+  for (const Metric& metric : all_metrics()) names.push_back(metric.name);
+  return named("MetricOrAll", one_of(names));
+}
+
+const Described<Shift>& shift() {
+  static const auto made =
+      aggregate<Shift>(
+          "", "",
+          {{"reason", "", reason_schema().with({{"minLength", 1}})},
+           {"workload", "Default: all.",
+            named("Glob",
+                  line_schema(200).with(
+                      {{"minLength", 1},
+                       {"description", "Over workload names, e.g. python/*/eval/cpu/**."}})),
+            true},
+           {"metric", "A metric's name, or *, the default.", metric_or_all(), true},
+           {"machine",
+            "Id of a machine class; default: all.",
+            {{"maximum", 9007199254740991}},
+            true}})
+          .closed();
+  return made;
+}
+
 storage::Mark mark_of(storage::Database& db, const web::Request& request) {
-  const auto body = parse_body(request, "add_mark");
+  const auto asked = parse_body(request, shift());
   storage::Mark mark;
-  mark.reason = body.at("reason");
-  mark.workload = body.value("workload", mark.workload);
-  mark.metric = body.value("metric", mark.metric);
-  if (body.contains("machine")) {
-    mark.machine = MachineId{body.at("machine").get<std::int64_t>()};
+  mark.reason = asked.reason;
+  mark.workload = asked.workload.value_or(mark.workload);
+  mark.metric = asked.metric.value_or(mark.metric);
+  mark.machine = asked.machine;
+  if (mark.machine) {
     if (!storage::find_machine(db, *mark.machine))
       throw Refused(422, "No such machine class",
                     "There is no machine class " + std::to_string(mark.machine->value) +
@@ -94,7 +123,8 @@ web::Response make_mark(storage::Database& db, Context& context, const web::Requ
                      {0, mark.at, mark.actor, "mark-shift", "mark/" + std::to_string(mark.id)});
   transaction.commit();
   spdlog::info("shift marked mark={} by={}", mark.id, mark.actor);
-  return json_answer(Rows(db).mark(mark), 201);
+  Rows rows(db);
+  return json_answer(mark_row().write(mark, rows), 201);
 }
 
 web::Response delete_mark(storage::Database& db, Context& context, const web::Request& request) {
@@ -108,22 +138,50 @@ web::Response delete_mark(storage::Database& db, Context& context, const web::Re
                      {0, context.clock.now(), actor, "delete-mark", "mark/" + std::to_string(id)});
   transaction.commit();
   spdlog::info("mark deleted mark={} by={}", id, actor);
-  return json_answer(Rows(db).mark(*mark));
+  Rows rows(db);
+  return json_answer(mark_row().write(*mark, rows));
 }
 
 }  // namespace
 
-void add_mark_routes(web::Server& server, Context& context) {
-  add_write(server, context, "/api/v1/marks", web::Role::admin,
-            [&context](storage::Database& db, const web::Request& request) {
-              return make_mark(db, context, request);
-            });
-  add_write(
-      server, context, "/api/v1/marks/{id}", web::Role::admin,
+void add_mark_routes(Routes& routes) {
+  Context& context = routes.context;
+  const auto& mark = mark_row().schema();
+  routes.write({.path = "/api/v1/marks",
+                .id = "add_mark",
+                .summary = "Say that a level shifted for a reason that is not PyTorch's: from the "
+                           "next night on it begins anew",
+                .method = web::Method::post,
+                .role = web::Role::admin,
+                .body = Body{shift().schema()},
+                .answers = {{.status = 201, .text = "Marked.", .schema = mark}},
+                .problems = {{422, "NothingIsMarked",
+                              "No series matches; detail says what was looked for, and which names "
+                              "are near."}}},
+               [&context](storage::Database& db, const web::Request& request) {
+                 return make_mark(db, context, request);
+               });
+  routes.write(
+      {.path = "/api/v1/marks/{id}",
+       .id = "delete_mark",
+       .summary = "Take a mark back: the levels before it count again",
+       .method = web::Method::del,
+       .role = web::Role::admin,
+       .answers = {{.text = "Deleted; this was it.",
+                    .schema = mark,
+                    .example = {{"id", 3},
+                                {"at", "2026-08-20T20:00:00Z"},
+                                {"actor", "token:ops"},
+                                {"after_night", 11},
+                                {"machine", nullptr},
+                                {"workload", "python/bert/**"},
+                                {"metric", "latency"},
+                                {"reason", "other inputs"}}}},
+       .problems = {no_such_id}},
       [&context](storage::Database& db, const web::Request& request) {
         return delete_mark(db, context, request);
       },
-      1 << 16, web::Method::del);
+      1 << 16);
 }
 
 }  // namespace nightjar::service::api

@@ -1,13 +1,9 @@
 // POST /api/v1/nights and /nights/{id}/cancel, and how a night is started whoever asks.
 #include "storage/nights.hpp"
 
-#include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
-#include "service/api/query.hpp"
-#include "service/api/respond.hpp"
 #include "service/api/routes.hpp"
-#include "service/api/rows.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
@@ -17,9 +13,20 @@
 namespace nightjar::service::api {
 namespace {
 
-// The reason that the body may give: {} or {"reason": "..."}; nothing at all is fine.
-std::string reason_of(const web::Request& request, std::string_view operation) {
-  return request.body.empty() ? std::string() : parse_body(request, operation).value("reason", "");
+struct Wish {
+  std::optional<std::string> reason;
+};
+BOOST_DESCRIBE_STRUCT(Wish, (), (reason))
+
+const Described<Wish>& wish() {
+  static const auto made =
+      aggregate<Wish>("", "", {{"reason", "", reason_schema(), true}}).closed();
+  return made;
+}
+
+// No body at all is fine.
+std::string reason_of(const web::Request& request) {
+  return request.body.empty() ? std::string() : parse_body(request, wish()).reason.value_or("");
 }
 
 // A webhook announces a build that is still to come. A person wants the newest one measured.
@@ -38,10 +45,10 @@ void tell_of(Context& context, const Night& night) {
 }
 
 web::Response start_asked(storage::Database& db, Context& context, const web::Request& request) {
-  const auto started =
-      start_night(db, context, NightTrigger::api, "token:" + request.principal.name,
-                  reason_of(request, "start_night"));
-  auto response = json_answer(Rows(db).night(started->night), started->is_new ? 202 : 200);
+  const auto started = start_night(db, context, NightTrigger::api,
+                                   "token:" + request.principal.name, reason_of(request));
+  Rows rows(db);
+  auto response = json_answer(night_row().write(started->night, rows), started->is_new ? 202 : 200);
   response.headers.emplace_back("Location",
                                 "/api/v1/nights/" + std::to_string(started->night.id.value));
   return response;
@@ -66,7 +73,7 @@ void call_off(storage::Transaction& transaction, Night& night, const std::string
 
 web::Response cancel_asked(storage::Database& db, Context& context, const web::Request& request) {
   const auto id = path_id<NightId>(request);
-  const std::string reason = reason_of(request, "cancel_night");
+  const std::string reason = reason_of(request);
   auto night = storage::find_night(db, id);
   if (!night) refuse_unknown("night", id.value);
   if (night->state == NightState::done || night->state == NightState::cancelled)
@@ -80,7 +87,8 @@ web::Response cancel_asked(storage::Database& db, Context& context, const web::R
   transaction.commit();
   spdlog::info("night cancelled night={} by={}", id.value, night->cancelled_by);
   tell_of(context, *night);
-  return json_answer(Rows(db).night(*night));
+  Rows rows(db);
+  return json_answer(night_row().write(*night, rows));
 }
 
 }  // namespace
@@ -108,15 +116,52 @@ std::optional<StartedNight> start_night(storage::Database& db, Context& context,
   return StartedNight{night, true};
 }
 
-void add_night_routes(web::Server& server, Context& context) {
-  const auto add = [&](const char* path, auto* work) {
-    add_write(server, context, path, web::Role::admin,
-              [&context, work](storage::Database& db, const web::Request& request) {
-                return work(db, context, request);
-              });
-  };
-  add("/api/v1/nights", start_asked);
-  add("/api/v1/nights/{id}/cancel", cancel_asked);
+void add_night_routes(Routes& routes) {
+  Context& context = routes.context;
+  const auto& night = night_row().schema();
+  routes.write(
+      {.path = "/api/v1/nights",
+       .id = "start_night",
+       .summary = "Start a night now",
+       .method = web::Method::post,
+       .role = web::Role::admin,
+       .body = Body{wish().schema(), false},
+       .answers = {{.status = 200,
+                    .text = "One that was asked for before, for the same build, has not begun: "
+                            "this one.",
+                    .schema = night,
+                    .location = "The night."},
+                   {.status = 202,
+                    .text = "Started; it waits for the engine.",
+                    .schema = night,
+                    .location = "The night."}}},
+      [&context](storage::Database& db, const web::Request& request) {
+        return start_asked(db, context, request);
+      });
+  routes.write(
+      {.path = "/api/v1/nights/{id}/cancel",
+       .id = "cancel_night",
+       .summary =
+           "Cancel a night: its jobs end, and nothing that it measured makes a level or a verdict",
+       .method = web::Method::post,
+       .role = web::Role::admin,
+       .body = Body{wish().schema(), false, {{"reason", "the machine is needed"}}},
+       .answers = {{.text = "Cancelled. A runner that still measures is told when it renews its "
+                            "lease.",
+                    .schema = night,
+                    .example = {{"id", 12},
+                                {"trigger", "schedule"},
+                                {"state", "cancelled"},
+                                {"build", nullptr},
+                                {"reason", "the machine is needed"},
+                                {"started_at", "2026-08-20T20:00:00Z"},
+                                {"finished_at", "2026-08-20T20:05:00Z"},
+                                {"cancelled_by", "token:ops"}}}},
+       .problems = {no_such_id,
+                    {409, "TheNightIsOver", "The night is done or was cancelled before."}}},
+      [&context](storage::Database& db, const web::Request& request) {
+        return cancel_asked(db, context, request);
+      });
 }
 
 }  // namespace nightjar::service::api

@@ -1,10 +1,7 @@
 // What operators ask: is it alive, can it work, how much is there to do. And the artifacts.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "service/api/query.hpp"
-#include "service/api/respond.hpp"
 #include "service/api/routes.hpp"
 #include "service/builds/artifacts.hpp"
 #include "storage/calibration.hpp"
@@ -27,43 +24,67 @@ std::string engine_check(const Context& context) {
                         : "has not ticked for " + std::to_string(static_cast<long>(age)) + " s";
 }
 
-json obstacle_list(const Context& context) {
-  json list = json::array();
-  for (const Obstacle& one : context.obstacles.get())
-    list.push_back({{"kind", name_of(one.kind)}, {"reason", one.reason}});
-  return list;
+using Checks = std::map<std::string, std::string>;
+
+struct Readiness {
+  Checks checks;
+  std::vector<Obstacle> obstacles;
+  // Each check that is not "ok", in a sentence.
+  std::string failures() const {
+    std::string all;
+    for (const auto& [name, outcome] : checks)
+      if (outcome != "ok") all += (all.empty() ? "" : "; ") + name + ": " + outcome;
+    return all;
+  }
+};
+
+const Described<Obstacle>& obstacle_row() {
+  static const Described<Obstacle> made(
+      "Obstacle", "One thing that stops nights now.",
+      {{"kind", &Obstacle::kind}, {"reason", &Obstacle::reason, "What is wrong, and what to do."}});
+  return made;
 }
 
-// Each check that is not "ok", in a sentence.
-std::string failures_of(const json& checks) {
-  std::string all;
-  for (const auto& [name, outcome] : checks.items())
-    if (outcome != "ok")
-      all += (all.empty() ? "" : "; ") + name + ": " + outcome.get<std::string>();
-  return all;
+Described<Readiness>::Fields readiness_fields(Described<Readiness>::Fields first) {
+  first.emplace_back("ready", [](const Readiness& found) { return found.failures().empty(); });
+  first.emplace_back("checks", &Readiness::checks, "",
+                     named("Checks", schema_of<Checks>().with(
+                                         {{"description", "By name: ok, or what is wrong."}})));
+  first.emplace_back("obstacles", &Readiness::obstacles, obstacle_row());
+  return first;
+}
+
+const Described<Readiness>& ready_row() {
+  const auto status = [](const Readiness&) { return "ready"; };
+  static const Described<Readiness> made(
+      "Readiness", "Work can be done; and what stops nights, which a person must mend.",
+      readiness_fields({{"status", status, "", one_of({"ready"})}}));
+  return made;
+}
+
+const Described<Readiness>& not_ready_row() {
+  static const Described<Readiness> made(
+      "NotReady", "RFC 9457, and the same as when it is ready.",
+      readiness_fields(
+          {{"type", [](const Readiness&) { return "about:blank"; }},
+           {"title", [](const Readiness&) { return "Not ready"; }},
+           {"status", [](const Readiness&) { return 503; }},
+           {"detail", &Readiness::failures, "Each check that is not ok, and what to do."}}));
+  return made;
 }
 
 // Not ready is what this service cannot work with. What a person must mend before there is a night,
 // such as a wrong address or no runner, is listed either way.
-web::Response readiness_answer(const Context& context, json checks) {
-  const std::string failures = failures_of(checks);
-  json body{{"ready", failures.empty()},
-            {"checks", std::move(checks)},
-            {"obstacles", obstacle_list(context)}};
-  if (failures.empty()) {
-    body["status"] = "ready";
-    return json_answer(body);
-  }
-  body.update(
-      {{"type", "about:blank"}, {"title", "Not ready"}, {"status", 503}, {"detail", failures}});
-  web::Response response = json_answer(body, 503);
+web::Response readiness_answer(const Readiness& found) {
+  if (found.failures().empty()) return json_answer(ready_row().write(found));
+  web::Response response = json_answer(not_ready_row().write(found), 503);
   response.content_type = "application/problem+json";
   return response;
 }
 
 // On the writer's executor: that it gets there at all says that the writer is not stuck.
 web::Response readiness(storage::Database& db, const Context& context) {
-  json checks = json::object();
+  Checks checks;
   try {
     checks["migrations"] = db.schema_version() > 0 ? "ok" : "the database has no schema";
     const storage::Transaction locks_and_rolls_back(db);
@@ -74,7 +95,7 @@ web::Response readiness(storage::Database& db, const Context& context) {
   checks["database"] = database_check(context);
   checks["disk"] = disk_check(context);
   checks["engine"] = engine_check(context);
-  return readiness_answer(context, std::move(checks));
+  return readiness_answer({std::move(checks), context.obstacles.get()});
 }
 
 // Prometheus' text format.
@@ -100,23 +121,11 @@ class Metrics {
   std::ostringstream text_;
 };
 
-template <class E>
-std::vector<E> all_of_enum() {
-  std::vector<E> all;
-  std::string_view names = enum_names(E{});
-  for (int i = 0; !names.empty(); ++i) {
-    all.push_back(static_cast<E>(i));
-    const auto comma = names.find(',');
-    names.remove_prefix(comma == std::string_view::npos ? names.size() : comma + 1);
-  }
-  return all;
-}
-
 void obstacle_metrics(Metrics& metrics, const Context& context) {
   const auto obstacles = context.obstacles.get();
   metrics.describe("nightjar_obstacles", "gauge",
                    "What stops nights now, by kind; /readyz says more.");
-  for (const ObstacleKind kind : all_of_enum<ObstacleKind>())
+  for (const ObstacleKind kind : all_of<ObstacleKind>())
     metrics.value("nightjar_obstacles",
                   std::count_if(obstacles.begin(), obstacles.end(),
                                 [&](const Obstacle& one) { return one.kind == kind; }),
@@ -146,13 +155,13 @@ void calibration_metrics(Metrics& metrics, storage::Database& db) {
 void work_metrics(Metrics& metrics, storage::Database& db, const Context& context) {
   const auto jobs = storage::count_jobs(db);
   metrics.describe("nightjar_jobs", "gauge", "Jobs by state.");
-  for (const JobState state : all_of_enum<JobState>()) {
+  for (const JobState state : all_of<JobState>()) {
     const auto found = jobs.find(state);
     metrics.value("nightjar_jobs", found == jobs.end() ? 0 : found->second, "state",
                   name_of(state));
   }
   metrics.describe("nightjar_regressions", "gauge", "Regressions by state.");
-  for (const RegressionState state : all_of_enum<RegressionState>())
+  for (const RegressionState state : all_of<RegressionState>())
     metrics.value("nightjar_regressions", storage::regressions_in_state(db, state).size(), "state",
                   name_of(state));
   storage::PageRequest newest;
@@ -223,40 +232,62 @@ std::string database_check(const Context& context) {
   return context.complaints.find(damage_seen).value_or("ok");
 }
 
-void add_artifact_routes(web::Server& server, Context& context) {
-  web::Route route;
-  route.pattern = "/api/v1/artifacts/{sha256}";
-  route.role = web::Role::runner;
-  route.executor = context.read;
-  route.handler = [&context](const web::Request& request, web::Respond respond) {
-    respond(artifact(context, request));
-  };
-  server.add(std::move(route));
+void add_artifact_routes(Routes& routes) {
+  const Schema bytes{{"type", "string"}, {"format", "binary"}};
+  const std::string type = "application/octet-stream";
+  routes.add(
+      {.path = "/api/v1/artifacts/{sha256}",
+       .id = "get_artifact",
+       .summary = "A wheel or overlay archive; Range is honoured",
+       .role = web::Role::runner,
+       .answers = {{.text = "The bytes.", .schema = bytes, .type = type},
+                   {.status = 206, .text = "A part of the bytes.", .schema = bytes, .type = type}},
+       .problems = {{404, "ThereIsNoSuchArtifact", "There is no such artifact."},
+                    {416, "TheRangeIsNotInTheFile", "The range is not in the file."}}},
+      [&context = routes.context](const web::Request& request, web::Respond respond) {
+        respond(artifact(context, request));
+      },
+      routes.context.read);
 }
 
-void add_operation_routes(web::Server& server, Context& context) {
-  web::Route health;
-  health.pattern = "/healthz";
-  health.role = web::Role::none;
-  const std::string alive = json{{"status", "ok"}, {"version", NIGHTJAR_VERSION}}.dump();
-  health.handler = [alive](const web::Request&, web::Respond respond) {
-    respond(web::json_response(alive));
-  };
-  server.add(std::move(health));
-  web::Route ready;
-  ready.pattern = "/readyz";
-  ready.role = web::Role::none;
-  ready.executor = context.write;
-  ready.handler = [&context](const web::Request&, web::Respond respond) {
-    respond(readiness(context.writer, context));
-  };
-  server.add(std::move(ready));
-  add_read(
-      server, context, "/metrics", {},
-      [&context, &server](storage::Database& db, const web::Request&) {
+void add_operation_routes(Routes& routes) {
+  struct Health {};
+  static const Described<Health> health(
+      "Health", "The process answers.",
+      {{"status", [](const Health&) { return "ok"; }, "", one_of({"ok"})},
+       {"version", [](const Health&) { return NIGHTJAR_VERSION; }}});
+  Context& context = routes.context;
+  routes.add({.path = "/healthz",
+              .id = "healthz",
+              .summary = "The process answers",
+              .role = web::Role::none,
+              .answers = {{.schema = health.schema()}}},
+             [alive = json_answer(health.write({}))](const web::Request&, web::Respond respond) {
+               respond(alive);
+             });
+  routes.add(
+      {.path = "/readyz",
+       .id = "readyz",
+       .summary = "Work can be done",
+       .role = web::Role::none,
+       .answers = {{.schema = ready_row().schema()},
+                   {.status = 503,
+                    .text = "The service cannot work: its database, its disk or its engine.",
+                    .schema = not_ready_row().schema(),
+                    .type = "application/problem+json"}}},
+      [&context](const web::Request&, web::Respond respond) {
+        respond(readiness(context.writer, context));
+      },
+      context.write);
+  routes.read(
+      {.path = "/metrics",
+       .id = "metrics",
+       .summary = "Prometheus text",
+       .answers = {{.schema = schema_of<std::string>(), .type = "text/plain"}}},
+      [&context, &server = routes.server](storage::Database& db, const web::Request&) {
         return metrics_text(db, context, server.counters());
       },
-      Kept::never);
+      Routes::Kept::never);
 }
 
 }  // namespace nightjar::service::api

@@ -5,6 +5,35 @@
 #include "storage/model/metric.hpp"
 
 namespace nightjar::service::api {
+namespace {
+
+constexpr int usual_limit = 50;
+
+std::vector<std::string_view> metric_names() {
+  std::vector<std::string_view> names;
+  for (const Metric& metric : all_metrics()) names.push_back(metric.name);
+  return names;
+}
+
+std::string joined(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (const auto name : names) text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
+}
+
+Query<std::int64_t> cursor_query() {
+  // No cursor that we gave out is longer or begins with a zero.
+  const auto parse = [](const std::string& text) {
+    return text.size() <= 18 && !text.starts_with('0') ? parse_id(text) : std::nullopt;
+  };
+  return {"cursor",
+          "next_cursor of the page before.",
+          {{"type", "string"}, {"pattern", "^[1-9][0-9]{0,17}$"}},
+          "the next_cursor of a page before",
+          parse};
+}
+
+}  // namespace
 
 void refuse_value(std::string_view name, std::string_view value, std::string_view wanted) {
   throw Refused(400, "Bad query parameter",
@@ -19,54 +48,67 @@ std::optional<std::int64_t> parse_id(std::string_view text) {
   return value;
 }
 
-int query_limit(const web::Request& request, int otherwise) {
-  const auto text = request.query_value("limit");
-  if (!text) return otherwise;
-  const auto value = parse_id(*text);
-  if (!value || *value > 500) refuse_value("limit", *text, "a number from 1 to 500");
-  return static_cast<int>(*value);
+Schema metric_schema() {
+  return named("MetricName", one_of(metric_names()));
 }
 
-storage::PageRequest query_page(const web::Request& request) {
+Query<std::string> metric_query() {
+  const auto parse = [](const std::string& text) {
+    return find_metric(text) ? std::optional(text) : std::nullopt;
+  };
+  return {"metric", "A metric's name, e.g. latency.", metric_schema(),
+          "one of " + joined(metric_names()), parse};
+}
+
+Query<std::string> workload_query() {
+  const auto parse = [](const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional(text);
+  };
+  return {"workload",
+          "A glob over workload names, e.g. python/*/eval/cpu/**.",
+          {{"type", "string"}, {"minLength", 1}},
+          "a glob such as python/*/eval/cpu/**",
+          parse};
+}
+
+Query<Time> time_query(const char* name, const char* text) {
+  const auto parse = [](const std::string& given) { return parse_rfc3339(given); };
+  return {name, text, schema_of<Time>().with({{"pattern", "^[-0-9]{10}T[:0-9]{8}([.][0-9]+)?Z$"}}),
+          "an RFC 3339 time in UTC such as 2026-08-20T00:00:00Z", parse};
+}
+
+Query<CommitSha> commit_query(const char* name, const char* text) {
+  const auto parse = [](const std::string& given) { return CommitSha::parse(given); };
+  return {name,
+          text,
+          {{"type", "string"}, {"pattern", "^[0-9a-fA-F]{40}$"}},
+          "40 hexadecimal digits",
+          parse};
+}
+
+Query<int> limit_query(int otherwise, const char* text) {
+  const auto parse = [](const std::string& given) {
+    const auto value = parse_id(given);
+    return value && *value <= 500 ? std::optional(static_cast<int>(*value)) : std::nullopt;
+  };
+  return {"limit",
+          text,
+          {{"type", "integer"}, {"minimum", 1}, {"maximum", 500}, {"default", otherwise}},
+          "a number from 1 to 500",
+          parse};
+}
+
+std::vector<Parameter> paging() {
+  return {limit_query(usual_limit), cursor_query()};
+}
+
+storage::PageRequest page_request(const web::Request& request) {
+  static const auto limit = limit_query(usual_limit);
+  static const auto cursor = cursor_query();
   storage::PageRequest page;
-  page.limit = query_limit(request);
-  if (const auto text = request.query_value("cursor")) {
-    // As openapi.json has it: no cursor that we gave out is longer or begins with a zero.
-    if (text->size() <= 18 && !text->starts_with('0')) page.before = parse_id(*text);
-    if (!page.before) refuse_value("cursor", *text, "the next_cursor of a page before");
-  }
+  page.limit = limit(request).value_or(usual_limit);
+  page.before = cursor(request);
   return page;
-}
-
-std::optional<std::string> query_metric(const web::Request& request) {
-  auto text = request.query_value("metric");
-  if (text && !find_metric(*text)) {
-    std::string names;
-    for (const Metric& metric : all_metrics())
-      names += (names.empty() ? "" : ", ") + std::string(metric.name);
-    refuse_value("metric", *text, "one of " + names);
-  }
-  return text;
-}
-
-std::optional<std::string> query_glob(const web::Request& request, std::string_view name) {
-  auto text = request.query_value(name);
-  if (text && text->empty()) refuse_value(name, *text, "a glob such as python/*/eval/cpu/**");
-  return text;
-}
-
-std::optional<Time> query_time(const web::Request& request, std::string_view name) {
-  const auto text = request.query_value(name);
-  if (!text) return std::nullopt;
-  if (const auto time = parse_rfc3339(*text)) return time;
-  refuse_value(name, *text, "an RFC 3339 time in UTC such as 2026-08-20T00:00:00Z");
-}
-
-std::optional<CommitSha> query_commit(const web::Request& request, std::string_view name) {
-  const auto text = request.query_value(name);
-  if (!text) return std::nullopt;
-  if (auto commit = CommitSha::parse(*text)) return commit;
-  refuse_value(name, *text, "40 hexadecimal digits");
 }
 
 }  // namespace nightjar::service::api

@@ -1,5 +1,5 @@
-// Query parameters and path ids as types; what is no good is Refused (400, or 404 for a path).
-// Internal to the API.
+// Query parameters, each declared once: what openapi.json says of one, how a handler reads it, and
+// what is Refused (400). And ids in paths (404). Internal to the API.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "service/api/document.hpp"
 #include "service/api/respond.hpp"
-#include "storage/model/enum.hpp"
-#include "storage/model/hex.hpp"
-#include "storage/model/time.hpp"
 #include "storage/page.hpp"
 
 namespace nightjar::service::api {
-
-[[noreturn]] void refuse_value(std::string_view name, std::string_view value,
-                               std::string_view wanted);
 
 // A positive 64-bit number; nullopt if `text` is none.
 std::optional<std::int64_t> parse_id(std::string_view text);
@@ -28,28 +23,51 @@ Id path_id(const web::Request& request) {
   throw Refused(404, "Not found", "'" + text + "' is no id.");
 }
 
+[[noreturn]] void refuse_value(std::string_view name, std::string_view value,
+                               std::string_view wanted);
+
+// nullopt where the request has none.
+template <class T>
+struct Query : Parameter {
+  Query(const char* is_called, const char* says, Schema has, std::string must_be,
+        std::optional<T> (*reads)(const std::string&))
+      : Parameter{is_called, says, std::move(has)}, wanted(std::move(must_be)), parse(reads) {}
+  std::optional<T> operator()(const web::Request& request) const {
+    const auto given = request.query_value(name);
+    if (!given) return std::nullopt;
+    if (auto value = parse(*given)) return value;
+    refuse_value(name, *given, wanted);
+  }
+
+  std::string wanted;
+  std::optional<T> (*parse)(const std::string&);
+};
+
 template <class Id>
-std::optional<Id> query_id(const web::Request& request, std::string_view name) {
-  const auto text = request.query_value(name);
-  if (!text) return std::nullopt;
-  if (const auto value = parse_id(*text)) return Id{*value};
-  refuse_value(name, *text, "a positive number");
+Query<Id> id_query(const char* name, const char* text) {
+  const auto parse = [](const std::string& given) {
+    const auto value = parse_id(given);
+    return value ? std::optional(Id{*value}) : std::nullopt;
+  };
+  return {name, text, schema_of<Id>(), "a positive number", parse};
 }
 
 template <class E>
-std::optional<E> query_enum(const web::Request& request, std::string_view name) {
-  const auto text = request.query_value(name);
-  if (!text) return std::nullopt;
-  if (const auto value = enum_from<E>(*text)) return value;
-  refuse_value(name, *text, "one of " + std::string(enum_names(E{})));
+Query<E> enum_query(const char* name, const char* text) {
+  const auto parse = [](const std::string& given) { return enum_from<E>(given); };
+  return {name, text, schema_of<E>(), "one of " + std::string(enum_names(E{})), parse};
 }
 
+Schema metric_schema();  // the name of a metric
+Query<std::string> metric_query();
+Query<std::string> workload_query();
+Query<Time> time_query(const char* name, const char* text);
+Query<CommitSha> commit_query(const char* name, const char* text);
 // 1 to 500.
-int query_limit(const web::Request& request, int otherwise = 50);
-storage::PageRequest query_page(const web::Request& request);
-std::optional<std::string> query_metric(const web::Request& request);
-std::optional<std::string> query_glob(const web::Request& request, std::string_view name);
-std::optional<Time> query_time(const web::Request& request, std::string_view name);
-std::optional<CommitSha> query_commit(const web::Request& request, std::string_view name);
+Query<int> limit_query(int otherwise, const char* text = "Items at most.");
+
+// The parameters `limit` and `cursor` of a list in pages.
+std::vector<Parameter> paging();
+storage::PageRequest page_request(const web::Request& request);
 
 }  // namespace nightjar::service::api

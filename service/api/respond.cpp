@@ -1,22 +1,7 @@
 #include "service/api/respond.hpp"
 
-#include <algorithm>
-#include <boost/asio/post.hpp>
-#include <nlohmann/json.hpp>
-#include <spdlog/spdlog.h>
-
-#include "web/secret.hpp"
-
 namespace nightjar::service::api {
-namespace asio = boost::asio;
 namespace {
-
-void check_query(const web::Request& request, const std::vector<std::string>& known) {
-  for (const auto& [name, value] : request.query)
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      throw Refused(400, "Unknown query parameter",
-                    request.path + " has no query parameter '" + name + "'.");
-}
 
 constexpr int deepest_nesting = 64;
 
@@ -33,58 +18,6 @@ bool is_nested_deeper(std::string_view text, int most) {
     if (c == ']' || c == '}') --depth;
   }
   return false;
-}
-
-// Whatever goes wrong in a query becomes its answer.
-web::Response query(Context& context, const Work& work, const web::Request& request) {
-  try {
-    const auto lease = context.readers.lease();
-    return work(*lease, request);
-  } catch (const storage::Error& error) {
-    return database_failed(context, error);
-  } catch (const Refused& refused) {
-    return refused.response();
-  } catch (const std::exception& error) {
-    spdlog::error("a query failed path={} error=\"{}\"", request.path, error.what());
-    return web::problem(500, "Internal error", "The query failed; the service's log says why.");
-  }
-}
-
-web::Response for_client(const web::Request& request, const Cache::Answer& answer) {
-  const auto wanted = request.header("if-none-match");
-  if (!wanted || answer->status != 200) return *answer;
-  for (const auto& [name, value] : answer->headers)
-    if (name == "ETag" && value == *wanted) {
-      web::Response unchanged;
-      unchanged.status = 304;
-      unchanged.headers = answer->headers;
-      return unchanged;
-    }
-  return *answer;
-}
-
-void tag(web::Response& response) {
-  if (response.status != 200) return;
-  response.headers.emplace_back("ETag", "\"" + web::sha256(response.body).brief() + "\"");
-  response.headers.emplace_back("Cache-Control", "no-cache");
-}
-
-// On the I/O thread, which only looks things up.
-void read_kept(Context& context, const Work& work, const web::Request& request,
-               const web::Respond& respond) {
-  const auto ticket = context.cache.ticket(request);
-  if (const auto answer = context.cache.find(ticket)) return respond(for_client(request, answer));
-  const bool first = context.cache.join(ticket, [request, respond](const Cache::Answer& answer) {
-    respond(for_client(request, answer));
-  });
-  if (!first) return;
-  asio::post(context.read, [&context, work, request, ticket] {
-    auto response = query(context, work, request);
-    tag(response);
-    asio::post(context.io, [&context, ticket, response = std::move(response)]() mutable {
-      context.cache.put(ticket, std::move(response));
-    });
-  });
 }
 
 }  // namespace
@@ -123,6 +56,17 @@ std::string cause_of(const std::exception& error) {
   return bracket == std::string::npos ? what : what.substr(bracket + 2);
 }
 
+Schema line_schema(int most) {
+  return {{"type", "string"},
+          {"maxLength", most},
+          {"pattern", R"(^[^\x00-\x1f\x7f-\x9f]*$)"},
+          {"x-wanted", "no control characters"}};
+}
+
+Schema reason_schema() {
+  return named("Reason", line_schema(2000));
+}
+
 nlohmann::json parse_object(const web::Request& request) {
   if (is_nested_deeper(request.body, deepest_nesting))
     throw Refused(400, "Bad body",
@@ -134,9 +78,9 @@ nlohmann::json parse_object(const web::Request& request) {
   return body;
 }
 
-nlohmann::json parse_body(const web::Request& request, std::string_view operation_id) {
+nlohmann::json checked_body(const web::Request& request, const Schema& schema) {
   auto body = parse_object(request);
-  auto faults = faults_of(body, operation_id);
+  auto faults = faults_of(body, schema);
   if (faults.empty()) {
     make_integers(body);
     return body;
@@ -144,51 +88,6 @@ nlohmann::json parse_body(const web::Request& request, std::string_view operatio
   const auto detail = "In the body of " + request.path + ", '" + faults.front().pointer.substr(1) +
                       "' " + faults.front().detail + ".";
   throw Refused(400, "Bad body", detail, std::move(faults));
-}
-
-void add_read(web::Server& server, Context& context, std::string pattern,
-              std::vector<std::string> known, Work work, Kept kept, web::Role role) {
-  web::Route route;
-  route.pattern = std::move(pattern);
-  route.role = role;
-  if (kept == Kept::never) route.executor = context.read;
-  route.handler = [&context, known = std::move(known), work = std::move(work), kept](
-                      const web::Request& request, web::Respond respond) {
-    try {
-      check_query(request, known);
-    } catch (const Refused& refused) {
-      return respond(refused.response());
-    }
-    if (kept == Kept::until_change)
-      read_kept(context, work, request, respond);
-    else
-      respond(query(context, work, request));
-  };
-  server.add(std::move(route));
-}
-
-void add_write(web::Server& server, Context& context, std::string pattern, web::Role role,
-               Work work, std::size_t body_limit, web::Method method) {
-  web::Route route;
-  route.method = method;
-  route.pattern = std::move(pattern);
-  route.role = role;
-  route.executor = context.write;
-  route.body_limit = body_limit;
-  route.handler = [&context, work = std::move(work)](const web::Request& request,
-                                                     web::Respond respond) {
-    try {
-      check_query(request, {});
-      respond(work(context.writer, request));
-    } catch (const Refused& refused) {
-      respond(refused.response());
-    } catch (const storage::Error& error) {
-      respond(database_failed(context, error));
-    } catch (const nlohmann::json::exception& error) {
-      respond(web::problem(400, "Bad body", cause_of(error)));
-    }
-  };
-  server.add(std::move(route));
 }
 
 }  // namespace nightjar::service::api

@@ -1,14 +1,14 @@
-// How handlers answer: JSON, problems as exceptions, and the frames in which reads and writes run.
+// How handlers read a body and answer: JSON, and problems as exceptions.
 // Internal to the API.
 #pragma once
 
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <stdexcept>
 #include <string>
 
 #include "service/api/api.hpp"
-#include "service/api/schema.hpp"
+#include "service/api/faults.hpp"
+#include "storage/model/described.hpp"
 #include "web/server/message.hpp"
 
 namespace nightjar::service::api {
@@ -34,8 +34,15 @@ class Refused : public std::runtime_error {
 web::Response json_answer(const nlohmann::json& body, unsigned status = 200);
 // The body as a JSON object; Refused (400) if it is none, or if it is nested absurdly deep.
 nlohmann::json parse_object(const web::Request& request);
-// The body as openapi.json describes it for this operation; else Refused (400) field by field.
-nlohmann::json parse_body(const web::Request& request, std::string_view operation_id);
+// The body as it is described; else Refused (400) field by field.
+nlohmann::json checked_body(const web::Request& request, const Schema& schema);
+template <class T>
+T parse_body(const web::Request& request, const Described<T>& body) {
+  return body.read(checked_body(request, body.schema()));
+}
+// Texts in bodies: without control characters, and so many characters at most.
+Schema line_schema(int most);
+Schema reason_schema();
 // What an exception of nlohmann's says, without its number.
 std::string cause_of(const std::exception& error);
 
@@ -45,14 +52,5 @@ web::Response database_failed(Context& context, const storage::Error& error);
 inline constexpr const char* damage_seen = "database";
 
 using Work = std::function<web::Response(storage::Database&, const web::Request&)>;
-enum class Kept { until_change, never };
-// A GET that queries a reader. What is kept until the database changes has an ETag. Parameters
-// other than `query` are refused.
-void add_read(web::Server& server, Context& context, std::string pattern,
-              std::vector<std::string> query, Work work, Kept kept = Kept::until_change,
-              web::Role role = web::Role::read);
-// A POST, or another method, that works on the writer.
-void add_write(web::Server& server, Context& context, std::string pattern, web::Role role,
-               Work work, std::size_t body_limit = 1 << 20, web::Method method = web::Method::post);
 
 }  // namespace nightjar::service::api

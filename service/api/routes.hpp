@@ -1,25 +1,98 @@
-// The groups of routes that make up the interface. Internal to the API.
+// Routes, each declared once: its Operation is what answers a path and what openapi.json says of
+// it. And the groups of routes that make up the interface. Internal to the API.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "service/api/api.hpp"
+#include "service/api/document.hpp"
+#include "service/api/query.hpp"
+#include "service/api/respond.hpp"
+#include "service/api/rows.hpp"
 #include "storage/model/night.hpp"
 
 namespace nightjar::service::api {
 
-void add_list_routes(web::Server& server, Context& context);        // builds to audit
-void add_evidence_routes(web::Server& server, Context& context);    // of a verdict, to judge again
-void add_comparison_routes(web::Server& server, Context& context);  // /compare, /series/{id}/points
-void add_calibration_routes(web::Server& server, Context& context);
-void add_night_routes(web::Server& server, Context& context);  // POST /nights, /nights/{id}/cancel
-void add_mark_routes(web::Server& server, Context& context);   // POST /marks, DELETE /marks/{id}
-void add_webhook_routes(web::Server& server, Context& context);
-void add_agent_routes(web::Server& server, Context& context);
-void add_artifact_routes(web::Server& server, Context& context);
-void add_operation_routes(web::Server& server, Context& context);  // health, readiness, metrics
-void add_page_routes(web::Server& server);                         // the page, openapi.json
+class Routes {
+ public:
+  Routes(web::Server& with_server, Context& with_context)
+      : server(with_server), context(with_context) {}
+
+  enum class Kept { until_change, never };
+  // A GET that queries a reader. What is kept until the database changes has an ETag. Other query
+  // parameters than the operation's are refused.
+  void read(Operation operation, Work work, Kept kept = Kept::until_change);
+  // A POST, or another method, that works on the writer.
+  void write(Operation operation, Work work, std::size_t body_limit = 1 << 20);
+  // Anything else: `handler` does what it is to do and answers. nullopt: on the I/O thread.
+  void add(Operation operation, web::Handler handler,
+           std::optional<boost::asio::any_io_executor> executor = std::nullopt,
+           std::size_t body_limit = 1 << 20);
+  // Something that answers already and is only to be documented.
+  void describe(Operation operation);
+
+  // GET of a list in pages; `find(db, request, page)` gives one page of it.
+  template <class T, class Find>
+  void list(const std::string& name, const char* summary, const Row<T>& row, Find find,
+            std::vector<Parameter> query = {}, Kept kept = Kept::until_change,
+            web::Role role = web::Role::read) {
+    const auto page = std::make_shared<const Row<storage::Page<T>>>(page_row(row));
+    for (Parameter& parameter : paging()) query.push_back(std::move(parameter));
+    read(
+        {.path = "/api/v1/" + name,
+         .id = "list_" + name,
+         .summary = summary,
+         .role = role,
+         .parameters = std::move(query),
+         .answers = {{.schema = page->schema()}}},
+        [&context = context, page, find](storage::Database& db, const web::Request& request) {
+          Rows rows(db, &context);
+          return json_answer(page->write(find(db, request, page_request(request)), rows));
+        },
+        kept);
+  }
+  // GET of one of them; `find(db, id)` gives an optional.
+  template <class T, class Id>
+  void one(const std::string& name, const char* summary, const char* what, const Row<T>& row,
+           std::optional<T> (*find)(const storage::Database&, Id), Kept kept = Kept::until_change) {
+    read(
+        {.path = "/api/v1/" + name + "/{id}",
+         .id = "get_" + name,
+         .summary = summary,
+         .answers = {{.schema = row.schema()}},
+         .problems = {no_such_id}},
+        [&context = context, what, &row, find](storage::Database& db, const web::Request& request) {
+          const auto id = path_id<Id>(request);
+          const auto item = find(db, id);
+          if (!item) refuse_unknown(what, id.value);
+          Rows rows(db, &context);
+          return json_answer(row.write(*item, rows));
+        },
+        kept);
+  }
+
+  const std::vector<Operation>& operations() const { return operations_; }
+
+  web::Server& server;
+  Context& context;
+
+ private:
+  std::vector<Operation> operations_;
+};
+
+void add_list_routes(Routes& routes);        // builds to audit
+void add_evidence_routes(Routes& routes);    // of a verdict, to judge again
+void add_comparison_routes(Routes& routes);  // /compare, /series/{id}/points
+void add_calibration_routes(Routes& routes);
+void add_night_routes(Routes& routes);  // POST /nights, /nights/{id}/cancel
+void add_mark_routes(Routes& routes);   // POST /marks, DELETE /marks/{id}
+void add_webhook_routes(Routes& routes);
+void add_agent_routes(Routes& routes);
+void add_artifact_routes(Routes& routes);
+void add_operation_routes(Routes& routes);  // health, readiness, metrics
+void add_page_routes(Routes& routes);
+void add_document_route(Routes& routes);  // openapi.json, of the routes that were added before
 
 // Stores a waiting night and who asked for it, in one transaction, then tells engine and watchers.
 // One that was asked for before and has not begun is answered instead. nullopt: the webhook's

@@ -1,173 +1,208 @@
 #include "service/api/rows.hpp"
 
-#include <cmath>
 #include <stdexcept>
 
 #include "bisect/statistics.hpp"
-#include "storage/model/json_io.hpp"
 #include "storage/model/run_value.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
+using storage::SeriesPoint;
+using storage::StoredRun;
 namespace {
 
 // What a person reads of a run: its value in each metric's series.
-json run_values(const RunResult& result) {
-  json values = json::object();
-  for (const auto& [metric, samples] : result.samples)
-    if (const auto value = value_of(result, metric)) values[metric] = *value;
+std::map<std::string, double> run_values(const StoredRun& run) {
+  std::map<std::string, double> values;
+  for (const auto& [metric, samples] : run.result.samples)
+    if (const auto value = value_of(run.result, metric)) values[metric] = *value;
   return values;
 }
 
+std::optional<Level> newest_level(const Series& series, Rows& rows) {
+  const NightId any{std::numeric_limits<std::int64_t>::max()};
+  const auto newest = storage::levels_before(rows.db, series.id, any, 1);
+  return newest.empty() ? std::nullopt : std::optional(newest.front());
+}
+
+bisect::Interval interval(const SeriesPoint& point) {
+  return bisect::hodges_lehmann_interval(point.values, .95);
+}
+
+template <class M>
+auto of_result(M RunResult::*member) {
+  return [member](const StoredRun& run) { return run.result.*member; };
+}
+
+const Row<Level>& level_row() {
+  static const Row<Level> made("Level", "What is taken for normal from a build on.",
+                               {{"build", &Level::build},
+                                {"night", &Level::night},
+                                {"value", &Level::value},
+                                {"runs", &Level::runs}});
+  return made;
+}
+
 }  // namespace
-
-json page_of(json items, std::optional<std::int64_t> next) {
-  if (items.is_null()) items = json::array();
-  json cursor = nullptr;
-  if (next) cursor = std::to_string(*next);
-  return json{{"items", std::move(items)}, {"next_cursor", std::move(cursor)}};
-}
-
-json id_or_null(std::int64_t id) {
-  return id == 0 ? json(nullptr) : json(id);
-}
-json text_or_null(const std::string& text) {
-  return text.empty() ? json(nullptr) : json(text);
-}
 
 json parsed_or(const std::string& text, json otherwise) {
   auto value = json::parse(text, nullptr, false);
   return value.type() == otherwise.type() ? value : otherwise;
 }
 
-std::string unit_of(const std::string& metric) {
-  const Metric* known = find_metric(metric);
+Schema id_schema() {
+  return schema_of<BuildId>();
+}
+
+std::string unit_of(const Series& series) {
+  const Metric* known = find_metric(series.metric);
   return known ? std::string(known->unit) : std::string();
 }
 
-Direction direction_of(const std::string& metric) {
-  const Metric* known = find_metric(metric);
+Direction direction_of(const Series& series) {
+  const Metric* known = find_metric(series.metric);
   return known ? known->direction : Direction::lower_is_better;
 }
 
 const Build* Rows::build_of(BuildId id) {
   if (!id) return nullptr;
   if (const auto found = builds_.find(id); found != builds_.end()) return &found->second;
-  auto build = storage::find_build(db_, id);
+  auto build = storage::find_build(db, id);
   if (!build) throw std::runtime_error("build " + std::to_string(id.value) + " is not stored");
   return &builds_.emplace(id, *std::move(build)).first->second;
 }
 
 const Series& Rows::series_of(SeriesId id) {
   if (const auto found = series_.find(id); found != series_.end()) return found->second;
-  auto series = storage::find_series(db_, id);
+  auto series = storage::find_series(db, id);
   if (!series) throw std::runtime_error("series " + std::to_string(id.value) + " is not stored");
   return series_.emplace(id, *std::move(series)).first->second;
 }
 
-json Rows::workload_name(WorkloadId id) {
-  if (!id) return nullptr;
+std::optional<WorkloadName> Rows::workload_name(WorkloadId id) {
+  if (!id) return std::nullopt;
   auto found = workloads_.find(id);
   if (found == workloads_.end()) {
-    auto workload = storage::find_workload(db_, id);
-    if (!workload) return nullptr;
+    auto workload = storage::find_workload(db, id);
+    if (!workload) return std::nullopt;
     found = workloads_.emplace(id, *std::move(workload)).first;
   }
   return found->second.name;
 }
 
-json Rows::build_ref(BuildId id) {
-  const Build* build = build_of(id);
-  if (!build) return nullptr;
-  return json{{"id", build->id},
-              {"kind", build->kind},
-              {"version", build->version},
-              {"date", text_or_null(build->date)},
-              {"commit", build->commit}};
+const Row<Build>& build_ref() {
+  static const Row<Build> made("BuildRef", "A build, named for people.",
+                               {{"id", &Build::id},
+                                {"kind", &Build::kind},
+                                {"version", &Build::version},
+                                {"date", or_null(&Build::date), "", {{"format", "date"}}},
+                                {"commit", &Build::commit}});
+  return made;
 }
 
-json Rows::build(const Build& build) {
-  json row{{"id", build.id},
-           {"kind", build.kind},
-           {"version", build.version},
-           {"variant", build.variant},
-           {"date", text_or_null(build.date)},
-           {"url", text_or_null(build.url)},
-           {"commit", build.commit},
-           {"nightly_commit", build.nightly_commit},
-           {"sha256", build.sha256},
-           {"base", build.base},
-           {"state", build.state},
-           {"reason", text_or_null(build.reason)},
-           {"found_at", build.found_at}};
-  return row;
+const Row<Build>& build_row() {
+  static const Row<Build> made("Build",
+                               "One installable PyTorch and how far its identity is proved.",
+                               {{"id", &Build::id},
+                                {"kind", &Build::kind},
+                                {"version", &Build::version},
+                                {"variant", &Build::variant},
+                                {"date",
+                                 or_null(&Build::date),
+                                 "The version's UTC date; null unless a nightly.",
+                                 {{"format", "date"}}},
+                                {"url", or_null(&Build::url)},
+                                {"commit", &Build::commit, "The commit on main."},
+                                {"nightly_commit", &Build::nightly_commit},
+                                {"sha256", &Build::sha256},
+                                {"base", &Build::base, "The build that an overlay lies on."},
+                                {"state", &Build::state},
+                                {"reason", or_null(&Build::reason), "Why unproved or unusable."},
+                                {"found_at", &Build::found_at}});
+  return made;
 }
 
-json Rows::workload(const Workload& workload) {
-  const auto& name = workload.name;
-  return json{{"id", workload.id},           {"name", name},
-              {"version", workload.version}, {"suite", name.suite()},
-              {"model", name.model()},       {"task", name.task()},
-              {"device", name.device()},     {"precision", name.precision()},
-              {"batch", name.batch()},       {"backend", name.backend()}};
+const Row<Workload>& workload_row() {
+  const auto part = [](auto get) {
+    return [get](const Workload& workload) { return std::invoke(get, workload.name); };
+  };
+  static const Row<Workload> made(
+      "Workload", "What is run; a changed definition is a new version.",
+      {{"id", &Workload::id},
+       {"name", &Workload::name, "suite/model/task/device/precision/bN/backend"},
+       {"version", &Workload::version},
+       {"suite", part(&WorkloadName::suite)},
+       {"model", part(&WorkloadName::model)},
+       {"task", part(&WorkloadName::task)},
+       {"device", part(&WorkloadName::device)},
+       {"precision", part(&WorkloadName::precision)},
+       {"batch", part(&WorkloadName::batch)},
+       {"backend", part(&WorkloadName::backend)}});
+  return made;
 }
 
-json Rows::series(const Series& series) {
-  const NightId any{std::numeric_limits<std::int64_t>::max()};
-  json level = nullptr;
-  for (const Level& newest : storage::levels_before(db_, series.id, any, 1))
-    level = json{{"build", newest.build},
-                 {"night", newest.night},
-                 {"value", newest.value},
-                 {"runs", newest.runs}};
-  return json{{"id", series.id},
-              {"workload", series.workload},
-              {"workload_name", series.workload_name},
-              {"workload_version", series.workload_version},
-              {"metric", series.metric},
-              {"unit", unit_of(series.metric)},
-              {"direction", direction_of(series.metric)},
-              {"machine", series.machine},
-              {"variant", series.variant},
-              {"level", std::move(level)}};
+const Row<Series>& series_row() {
+  static const Row<Series> made(
+      "Series", "The runs of one workload version and metric on one machine class and variant.",
+      {{"id", &Series::id},
+       {"workload", &Series::workload},
+       {"workload_name", &Series::workload_name},
+       {"workload_version", &Series::workload_version},
+       {"metric", &Series::metric},
+       {"unit", unit_of},
+       {"direction", direction_of},
+       {"machine", &Series::machine},
+       {"variant", &Series::variant},
+       {"level", newest_level, level_row(), "The newest accepted level."}});
+  return made;
 }
 
-json Rows::point(const storage::SeriesPoint& point) {
-  const auto interval = bisect::hodges_lehmann_interval(point.values, .95);
-  return json{{"build", point.build},
-              {"version", point.version},
-              {"date", text_or_null(point.date)},
-              {"values", point.values},
-              {"location", bisect::hodges_lehmann(point.values)},
-              {"low", interval.low},
-              {"high", interval.high}};
+const Row<SeriesPoint>& point_row() {
+  static const Row<SeriesPoint> made(
+      "SeriesPoint", "The screening runs of one nightly.",
+      {{"build", &SeriesPoint::build},
+       {"version", &SeriesPoint::version},
+       {"date", or_null(&SeriesPoint::date), "", {{"format", "date"}}},
+       {"values", &SeriesPoint::values, "One robust location a run."},
+       {"location", [](const SeriesPoint& point) { return bisect::hodges_lehmann(point.values); },
+        "Hodges-Lehmann location of the values."},
+       {"low", [](const SeriesPoint& point) { return interval(point).low; },
+        "Lower end of its 95 % interval."},
+       {"high", [](const SeriesPoint& point) { return interval(point).high; }}});
+  return made;
 }
 
-json Rows::run(const storage::StoredRun& run) {
-  const RunResult& result = run.result;
-  return json{{"id", run.id},
-              {"job", run.job},
-              {"night", id_or_null(run.night.value)},
-              {"build", id_or_null(run.build.value)},
-              {"workload", id_or_null(run.workload.value)},
-              {"workload_name", workload_name(run.workload)},
-              {"order", result.order},
-              {"status", result.status},
-              {"reason", text_or_null(result.reason)},
-              {"started_at", result.started_at},
-              {"seconds", result.seconds},
-              {"warmup_iterations", result.warmup_iterations},
-              {"checksum", result.checksum},
-              {"values", run_values(result)}};
+const Row<StoredRun>& run_row() {
+  static const Row<StoredRun> made(
+      "Run", "One process of one workload on one build.",
+      {{"id", &StoredRun::id},
+       {"job", &StoredRun::job},
+       {"night", or_null(&StoredRun::night)},
+       {"build", or_null(&StoredRun::build), "null: a control run."},
+       {"workload", or_null(&StoredRun::workload), "null: a control run."},
+       {"workload_name",
+        [](const StoredRun& run, Rows& rows) { return rows.workload_name(run.workload); }},
+       {"order", of_result(&RunResult::order), "Place in its session."},
+       {"status", of_result(&RunResult::status)},
+       {"reason", [](const StoredRun& run) { return or_null(&RunResult::reason)(run.result); }},
+       {"started_at", of_result(&RunResult::started_at)},
+       {"seconds", of_result(&RunResult::seconds)},
+       {"warmup_iterations", of_result(&RunResult::warmup_iterations)},
+       {"checksum", of_result(&RunResult::checksum)},
+       {"values", run_values, "By metric: the median of the run's samples."}});
+  return made;
 }
 
-json Rows::run_detail(const storage::StoredRun& stored) {
-  json row = run(stored);
-  row["samples"] = stored.result.samples;
-  row["cpu_seconds"] = stored.result.cpu_seconds;
-  row["wait_seconds"] = stored.result.wait_seconds;
-  row["slowdown"] = stored.result.slowdown;
-  return row;
+const Row<StoredRun>& run_detail() {
+  static const Row<StoredRun> made(
+      "RunDetail", "A run with all raw samples.", run_row(),
+      {{"samples", of_result(&RunResult::samples), "By metric: one value an iteration, in order."},
+       {"cpu_seconds", of_result(&RunResult::cpu_seconds), "CPU time of each latency iteration."},
+       {"wait_seconds", of_result(&RunResult::wait_seconds),
+        "Time each latency iteration waited for a CPU."},
+       {"slowdown", of_result(&RunResult::slowdown),
+        "How much slower than its best a fixed piece of work ran beside each iteration."}});
+  return made;
 }
 
 }  // namespace nightjar::service::api

@@ -1,17 +1,21 @@
-// Rows as JSON, as openapi.json describes them. Internal to the API. What a row refers to is looked
-// up once a Rows.
+// Rows as JSON: one description each, which writes the row and is its schema in openapi.json.
+// Internal to the API.
 #pragma once
 
 #include <map>
-#include <nlohmann/json_fwd.hpp>
+#include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
+#include "bisect/git/commit_graph.hpp"
+#include "service/api/api.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/marks.hpp"
 #include "storage/model/metric.hpp"
+#include "storage/model/protocol.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
@@ -20,71 +24,97 @@
 #include "storage/series.hpp"
 #include "storage/sessions.hpp"
 
-namespace nightjar::git {
-
-class CommitGraph;
-
-}  // namespace nightjar::git
-
 namespace nightjar::service::api {
 
+struct Searched;
+
+// What rows refer to; each is looked up once a Rows.
 class Rows {
  public:
-  // Subjects and authors come from `commits`; they are null without it.
-  explicit Rows(storage::Database& db, const git::CommitGraph* commits = nullptr)
-      : db_(db), commits_(commits) {}
+  // Subjects and authors of commits come from `context`; without it they are left out.
+  explicit Rows(storage::Database& database, const Context* with = nullptr)
+      : db(database), context(with) {}
 
-  nlohmann::json build_ref(BuildId id);  // null for no build
-  nlohmann::json build(const Build& build);
-  nlohmann::json workload(const Workload& workload);
-  nlohmann::json series(const Series& series);
-  nlohmann::json point(const storage::SeriesPoint& point);
-  nlohmann::json run(const storage::StoredRun& run);
-  nlohmann::json run_detail(const storage::StoredRun& run);
-  nlohmann::json regression(const Regression& regression);
-  nlohmann::json regression_detail(const Regression& regression);
-  nlohmann::json bisection(const Bisection& bisection);
-  nlohmann::json bisection_detail(const Bisection& bisection);
-  nlohmann::json commit_detail(const CommitSha& sha);
-  nlohmann::json report(const OutboxMessage& message);
-  nlohmann::json runner(const Runner& runner, Time now, std::chrono::seconds silent);
-  nlohmann::json job(const Job& job);
-  nlohmann::json job_detail(const Job& job);
-  nlohmann::json night(const Night& night);
-  nlohmann::json night_detail(const Night& night);
-  nlohmann::json audit(const storage::AuditEntry& entry);
-  nlohmann::json mark(const storage::Mark& mark);
-  nlohmann::json improvement(const storage::Improvement& improvement);
-
-  const Series& series_of(SeriesId id);  // throws std::runtime_error if it is not stored
   const Build* build_of(BuildId id);     // nullptr for 0
+  const Series& series_of(SeriesId id);  // throws std::runtime_error if it is not stored
+  std::optional<WorkloadName> workload_name(WorkloadId id);
+  std::optional<JobId> job_held_by(RunnerId id);
+  std::optional<git::Commit> commit_of(const CommitSha& sha) const;
+  const Searched& searched(const Bisection& bisection);  // kept until another one is asked for
+
+  storage::Database& db;
+  const Context* context;
 
  private:
-  struct Searched;
-  Searched searched(const Bisection& bisection);
-  nlohmann::json bisection_row(const Bisection& bisection, const Searched& searched);
-  nlohmann::json measured_commit(const Searched& searched, std::size_t index);
-  nlohmann::json commit(const CommitSha& sha);
-  nlohmann::json culprit(const std::optional<Culprit>& culprit);
-  nlohmann::json workload_name(WorkloadId id);
-  std::optional<JobId> job_held_by(RunnerId id);
-
-  storage::Database& db_;
-  const git::CommitGraph* commits_;
   std::map<BuildId, Build> builds_;
   std::map<SeriesId, Series> series_;
   std::map<WorkloadId, Workload> workloads_;
   std::optional<std::map<RunnerId, JobId>> held_;
+  std::shared_ptr<const Searched> searched_;
+  BisectionId searched_of_;
 };
 
-// A list's page: {"items", "next_cursor"}.
-nlohmann::json page_of(nlohmann::json items, std::optional<std::int64_t> next);
-// null for an id of 0, and for an empty text.
-nlohmann::json id_or_null(std::int64_t id);
-nlohmann::json text_or_null(const std::string& text);
-std::string unit_of(const std::string& metric);
-Direction direction_of(const std::string& metric);
+template <class T>
+using Row = Described<T, Rows>;
+
+const Row<Build>& build_ref();
+const Row<Build>& build_row();
+const Row<Workload>& workload_row();
+const Row<Series>& series_row();
+const Row<storage::SeriesPoint>& point_row();
+const Row<storage::StoredRun>& run_row();
+const Row<storage::StoredRun>& run_detail();
+const Row<Culprit>& culprit_row();
+const Row<RegressionChange>& change_row();
+const Row<Regression>& regression_row();
+const Row<Regression>& regression_detail();
+const Row<Bisection>& bisection_row();
+const Row<Bisection>& bisection_detail();
+const Row<CommitSha>& named_commit();
+const Row<CommitSha>& commit_detail();
+const Row<OutboxMessage>& report_row();
+const Row<Runner>& runner_row();
+const Row<Job>& job_row();
+const Row<Job>& job_detail();
+const Row<Night>& night_row();
+const Row<Night>& night_detail();
+const Row<storage::AuditEntry>& audit_row();
+const Row<storage::Mark>& mark_row();
+const Row<storage::Improvement>& improvement_row();
+
+// A page of rows: {"items", "next_cursor"}.
+template <class T>
+Row<storage::Page<T>> page_row(const Row<T>& row) {
+  using Page = storage::Page<T>;
+  const auto cursor = [](const Page& page) {
+    return page.next ? std::optional(std::to_string(*page.next)) : std::nullopt;
+  };
+  return {row.name() + "Page",
+          "A page, newest first.",
+          {{"items", &Page::items, row},
+           {"next_cursor", cursor, "Pass as cursor for the next page; null: the last."}}};
+}
+
+// Getters of what a row's build or series has.
+template <class T>
+auto build_at(BuildId T::*member) {
+  return [member](const T& item, Rows& rows) {
+    if (const Build* build = rows.build_of(item.*member)) return *build;
+    throw std::runtime_error("a row without its build");
+  };
+}
+template <class T, class Get>
+auto of_series(SeriesId T::*member, Get get) {
+  return [member, get](const T& item, Rows& rows) {
+    return std::decay_t<decltype(std::invoke(get, rows.series_of(item.*member)))>(
+        std::invoke(get, rows.series_of(item.*member)));
+  };
+}
+std::string unit_of(const Series& series);
+Direction direction_of(const Series& series);
+
 // `text` as JSON; `otherwise` if it is not of that one's type.
 nlohmann::json parsed_or(const std::string& text, nlohmann::json otherwise);
+Schema id_schema();  // of rows whose id has no type of its own
 
 }  // namespace nightjar::service::api

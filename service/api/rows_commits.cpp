@@ -1,136 +1,295 @@
 #include <algorithm>
 
 #include "bisect/against_first.hpp"
-#include "bisect/git/commit_graph.hpp"
 #include "service/api/rows.hpp"
 #include "service/engine/search/search_log.hpp"
-#include "storage/bisections.hpp"
-#include "storage/builds.hpp"
-#include "storage/model/json_io.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
-namespace {
-
-constexpr int most_searches = 20;  // on the page of a commit
-
-}  // namespace
 
 // What a search measured so far, by position of the commit.
-struct Rows::Searched {
+struct Searched {
   GatheredLog log;
   std::vector<std::vector<double>> values;
   std::vector<std::optional<bisect::Ratio>> changes;  // against the good end
   std::map<int, std::string> untestable;
 };
 
-Rows::Searched Rows::searched(const Bisection& bisection) {
-  const auto regression = storage::find_regression(db_, bisection.regression);
+const Searched& Rows::searched(const Bisection& bisection) {
+  if (searched_ && searched_of_ == bisection.id) return *searched_;
+  const auto regression = storage::find_regression(db, bisection.regression);
   if (!regression) throw std::runtime_error("a bisection without its regression");
   Searched out;
-  out.log = read_log(db_, bisection, *regression, series_of(bisection.series));
+  out.log = read_log(db, bisection, *regression, series_of(bisection.series));
   out.values.resize(bisection.commits.size());
   for (const bisect::SearchRun& run : out.log.log.runs)
     out.values[static_cast<std::size_t>(run.commit)].push_back(run.value);
   out.changes = bisect::against_first(out.values, .95);
-  for (const Untestable& commit : storage::untestable_of(db_, bisection.id))
+  for (const Untestable& commit : storage::untestable_of(db, bisection.id))
     out.untestable[commit.commit] = commit.reason;
-  return out;
+  searched_ = std::make_shared<const Searched>(std::move(out));
+  searched_of_ = bisection.id;
+  return *searched_;
 }
 
-json Rows::commit(const CommitSha& sha) {
-  const auto known = commits_ ? commits_->find(sha) : std::nullopt;
-  return json{{"sha", sha},
-              {"subject", known ? json(known->subject()) : json(nullptr)},
-              {"author", known ? json(known->author_name) : json(nullptr)}};
+std::optional<git::Commit> Rows::commit_of(const CommitSha& sha) const {
+  return context ? context->commits.find(sha) : std::nullopt;
 }
 
-json Rows::measured_commit(const Searched& searched, std::size_t index) {
-  const auto& values = searched.values[index];
-  const auto& change = searched.changes[index];
-  const auto reason = searched.untestable.find(static_cast<int>(index));
-  return json{
-      {"index", index},
-      {"untestable", reason == searched.untestable.end() ? json(nullptr) : json(reason->second)},
-      {"runs", values.size()},
-      {"level", values.empty() ? json(nullptr) : json(bisect::hodges_lehmann(values))},
-      {"change", change
-                     ? json{{"ratio", change->ratio}, {"low", change->low}, {"high", change->high}}
-                     : json(nullptr)}};
+namespace {
+
+constexpr int most_searches = 20;  // on the page of a commit
+
+// A commit in the range of a search.
+struct InRange {
+  std::shared_ptr<const Bisection> bisection;
+  std::size_t index = 0;
+};
+
+struct SearchSession {
+  int session = 0;
+  std::vector<LogPart> jobs;
+};
+
+std::optional<std::string> subject_of(const CommitSha& sha, Rows& rows) {
+  const auto known = rows.commit_of(sha);
+  return known ? std::optional(known->subject()) : std::nullopt;
 }
 
-json Rows::bisection_row(const Bisection& bisection, const Searched& searched) {
-  const Series& series = series_of(bisection.series);
-  const auto tested = std::count_if(searched.values.begin(), searched.values.end(),
-                                    [](const auto& values) { return !values.empty(); });
-  int own_runs = 0;
-  for (const LogPart& part : searched.log.parts) own_runs += part.own ? part.runs : 0;
-  return json{{"id", bisection.id},
-              {"regression", bisection.regression},
-              {"series", bisection.series},
-              {"workload", series.workload_name},
-              {"metric", series.metric},
-              {"unit", unit_of(series.metric)},
-              {"state", bisection.state},
-              {"good", build_ref(bisection.good)},
-              {"bad", build_ref(bisection.bad)},
-              {"commit_count", bisection.commits.size()},
-              {"tested_commits", tested},
-              {"untestable_commits", searched.untestable.size()},
-              {"session_count", bisection.sessions},
-              {"runs", bisection.runs},
-              {"own_runs", own_runs},
-              {"posterior", parsed_or(bisection.posterior, json::array())},
-              {"spent_seconds", bisection.spent_seconds},
-              {"expected_runs", bisection.expected_runs},
-              {"started_at", bisection.started_at},
-              {"finished_at", bisection.finished_at}};
+std::optional<std::string> author_of(const CommitSha& sha, Rows& rows) {
+  const auto known = rows.commit_of(sha);
+  return known ? std::optional(known->author_name) : std::nullopt;
 }
 
-json Rows::bisection(const Bisection& bisection) {
-  return bisection_row(bisection, searched(bisection));
+std::optional<Time> committed_at(const CommitSha& sha, Rows& rows) {
+  const auto known = rows.commit_of(sha);
+  return known ? std::optional(known->committed_at) : std::nullopt;
 }
 
-json Rows::bisection_detail(const Bisection& bisection) {
-  const Searched found = searched(bisection);
-  json row = bisection_row(bisection, found);
-  json commits = json::array(), sessions = json::array();
-  for (std::size_t i = 0; i < bisection.commits.size(); ++i) {
-    commits.push_back(commit(bisection.commits[i]));
-    commits.back().update(measured_commit(found, i));
+CommitSha sha_of(const InRange& at) {
+  return at.bisection->commits[at.index];
+}
+
+const std::vector<double>& values_of(const InRange& at, Rows& rows) {
+  return rows.searched(*at.bisection).values[at.index];
+}
+
+std::optional<std::string> why_untestable(const InRange& at, Rows& rows) {
+  const auto& untestable = rows.searched(*at.bisection).untestable;
+  const auto reason = untestable.find(static_cast<int>(at.index));
+  return reason == untestable.end() ? std::nullopt : std::optional(reason->second);
+}
+
+std::optional<double> level_of(const InRange& at, Rows& rows) {
+  const auto& values = values_of(at, rows);
+  return values.empty() ? std::nullopt : std::optional(bisect::hodges_lehmann(values));
+}
+
+std::size_t runs_of(const InRange& at, Rows& rows) {
+  return values_of(at, rows).size();
+}
+
+const Described<bisect::Ratio>& ratio_row() {
+  static const Described<bisect::Ratio> made(
+      "", "",
+      {{"ratio", &bisect::Ratio::ratio, "level / the good end's"},
+       {"low", &bisect::Ratio::low,
+        "Of its 95 % interval; the runs' noise is learned from all commits."},
+       {"high", &bisect::Ratio::high}});
+  return made;
+}
+
+Field<InRange, Rows> change_field() {
+  const auto change = [](const InRange& at, Rows& rows) {
+    return write_with(ratio_row(), rows.searched(*at.bisection).changes[at.index]);
+  };
+  return {"change", change, "",
+          named("ChangeOfLevel", nullable(ratio_row().schema())
+                                     .with({{"description",
+                                             "Against the good end's level; null for the good end "
+                                             "itself, and while too little is measured."}}))};
+}
+
+Schema subject_schema() {
+  return named("Subject", schema_of<std::optional<std::string>>().with(
+                              {{"description",
+                                "First line of the commit's message; null: the copy "
+                                "of the repository lacks it."}}));
+}
+
+const Row<InRange>& bisection_commit() {
+  const auto subject = [](const InRange& at, Rows& rows) { return subject_of(sha_of(at), rows); };
+  const auto author = [](const InRange& at, Rows& rows) { return author_of(sha_of(at), rows); };
+  static const Row<InRange> made("BisectionCommit", "One commit of the range.",
+                                 {{"index", &InRange::index, "0: the good end."},
+                                  {"sha", sha_of},
+                                  {"subject", subject, "", subject_schema()},
+                                  {"author", author},
+                                  {"untestable", why_untestable, "Why it cannot be measured."},
+                                  {"runs", runs_of, "Runs measured on it."},
+                                  {"level", level_of, "Hodges-Lehmann location of its runs."},
+                                  change_field()});
+  return made;
+}
+
+const Row<InRange>& measured_commit() {
+  const auto of_search = [](auto get) {
+    return [get](const InRange& at) { return std::invoke(get, *at.bisection); };
+  };
+  const auto of_its_series = [](auto get) {
+    return [get](const InRange& at, Rows& rows) {
+      return of_series(&Bisection::series, get)(*at.bisection, rows);
+    };
+  };
+  static const Row<InRange> made(
+      "MeasuredCommit", "A commit in one search's range.",
+      {{"bisection", of_search(&Bisection::id)},
+       {"series", of_search(&Bisection::series)},
+       {"workload", of_its_series(&Series::workload_name)},
+       {"metric", of_its_series(&Series::metric)},
+       {"unit", of_its_series(unit_of)},
+       {"commit_count", [](const InRange& at) { return at.bisection->commits.size(); },
+        "Commits in the range, the good end's included."},
+       {"index", &InRange::index, "Its place; 0: the good end."},
+       {"untestable", why_untestable, "Why it cannot be measured."},
+       {"runs", runs_of},
+       {"level", level_of},
+       change_field()});
+  return made;
+}
+
+const Row<LogPart>& job_of_session() {
+  static const Row<LogPart> made("BisectionJob", "A job of a session.",
+                                 {{"job", [](const LogPart& part) { return part.job.id; }},
+                                  {"kind",
+                                   [](const LogPart& part) { return part.job.spec.kind; },
+                                   "confirm: of the confirmation before.",
+                                   {{"enum", {"confirm", "bisect"}}}},
+                                  {"state", [](const LogPart& part) { return part.job.state; }},
+                                  {"runner", [](const LogPart& part) { return part.job.runner; }},
+                                  {"runs", &LogPart::runs}});
+  return made;
+}
+
+const Row<SearchSession>& session_row() {
+  static const Row<SearchSession> made(
+      "BisectionSession", "A session whose runs the search uses; the confirmation's come first.",
+      {{"session", &SearchSession::session}, {"jobs", &SearchSession::jobs, job_of_session()}});
+  return made;
+}
+
+std::vector<InRange> commits_of(const Bisection& bisection) {
+  const auto shared = std::make_shared<const Bisection>(bisection);
+  std::vector<InRange> commits;
+  for (std::size_t i = 0; i < bisection.commits.size(); ++i) commits.push_back({shared, i});
+  return commits;
+}
+
+std::vector<SearchSession> sessions_of(const Bisection& bisection, Rows& rows) {
+  std::map<int, SearchSession> by_number;
+  for (const LogPart& part : rows.searched(bisection).log.parts) {
+    by_number[part.session].session = part.session;
+    by_number[part.session].jobs.push_back(part);
   }
-  std::map<int, json> jobs;
-  for (const LogPart& part : found.log.parts)
-    jobs[part.session].push_back(json{{"job", part.job.id},
-                                      {"kind", part.job.spec.kind},
-                                      {"state", part.job.state},
-                                      {"runner", part.job.runner},
-                                      {"runs", part.runs}});
-  for (auto& [number, list] : jobs)
-    sessions.push_back(json{{"session", number}, {"jobs", std::move(list)}});
-  row["commits"] = std::move(commits);
-  row["sessions"] = std::move(sessions);
-  return row;
+  std::vector<SearchSession> sessions;
+  for (auto& [number, session] : by_number) sessions.push_back(std::move(session));
+  return sessions;
 }
 
-json Rows::commit_detail(const CommitSha& sha) {
-  json row = commit(sha);
-  const auto known = commits_ ? commits_->find(sha) : std::nullopt;
-  row["committed_at"] = known ? json(known->committed_at) : json(nullptr);
-  row["builds"] = row["measured"] = json::array();
-  for (const Build& build : storage::builds_of_commit(db_, sha))
-    row["builds"].push_back(this->build(build));
-  for (const Bisection& bisection : storage::bisections_of_commit(db_, sha, most_searches)) {
-    const auto at = std::find(bisection.commits.begin(), bisection.commits.end(), sha);
-    const auto index = static_cast<std::size_t>(at - bisection.commits.begin());
-    const Series& series = series_of(bisection.series);
-    json one{{"bisection", bisection.id},        {"series", bisection.series},
-             {"workload", series.workload_name}, {"metric", series.metric},
-             {"unit", unit_of(series.metric)},   {"commit_count", bisection.commits.size()}};
-    one.update(measured_commit(searched(bisection), index));
-    row["measured"].push_back(std::move(one));
+std::int64_t tested_commits(const Bisection& bisection, Rows& rows) {
+  const auto& values = rows.searched(bisection).values;
+  return std::count_if(values.begin(), values.end(), [](const auto& of) { return !of.empty(); });
+}
+
+int own_runs(const Bisection& bisection, Rows& rows) {
+  int runs = 0;
+  for (const LogPart& part : rows.searched(bisection).log.parts) runs += part.own ? part.runs : 0;
+  return runs;
+}
+
+std::vector<InRange> searches_of(const CommitSha& sha, Rows& rows) {
+  std::vector<InRange> all;
+  for (const Bisection& search : storage::bisections_of_commit(rows.db, sha, most_searches)) {
+    const auto at = std::find(search.commits.begin(), search.commits.end(), sha);
+    all.push_back({std::make_shared<const Bisection>(search),
+                   static_cast<std::size_t>(at - search.commits.begin())});
   }
-  return row;
+  return all;
+}
+
+// The search writes its posterior as JSON.
+Schema belief_schema() {
+  return Described<Culprit>(
+             "Belief",
+             "Commits that cannot be told apart, and the probability that the step "
+             "is theirs.",
+             {{"commits", &Culprit::commits}, {"probability", &Culprit::probability}})
+      .schema();
+}
+
+}  // namespace
+
+const Row<Bisection>& bisection_row() {
+  const auto posterior = [](const Bisection& bisection) {
+    return parsed_or(bisection.posterior, json::array());
+  };
+  const auto untestable = [](const Bisection& bisection, Rows& rows) {
+    return rows.searched(bisection).untestable.size();
+  };
+  static const Row<Bisection> made(
+      "Bisection", "The search for the culprit between the last good and the first bad build.",
+      {{"id", &Bisection::id},
+       {"regression", &Bisection::regression},
+       {"series", &Bisection::series},
+       {"workload", of_series(&Bisection::series, &Series::workload_name)},
+       {"metric", of_series(&Bisection::series, &Series::metric)},
+       {"unit", of_series(&Bisection::series, unit_of)},
+       {"state", &Bisection::state},
+       {"good", build_at(&Bisection::good), build_ref()},
+       {"bad", build_at(&Bisection::bad), build_ref()},
+       {"commit_count", [](const Bisection& bisection) { return bisection.commits.size(); },
+        "Commits in the range, the good end's included."},
+       {"tested_commits", tested_commits},
+       {"untestable_commits", untestable},
+       {"session_count", &Bisection::sessions,
+        "Sessions that the posterior rests on, the confirmation's included."},
+       {"runs", &Bisection::runs, "Their runs."},
+       {"own_runs", own_runs, "Runs of the search's own sessions, which `spent_seconds` counts."},
+       {"posterior", posterior, "", list_of(belief_schema())},
+       {"spent_seconds", &Bisection::spent_seconds,
+        "Of measuring, setting environments up included."},
+       {"expected_runs", &Bisection::expected_runs, "A rough guess of the rest until an answer."},
+       {"started_at", &Bisection::started_at},
+       {"finished_at", &Bisection::finished_at}});
+  return made;
+}
+
+const Row<Bisection>& bisection_detail() {
+  static const Row<Bisection> made(
+      "BisectionDetail", "A bisection with its commits and sessions.", bisection_row(),
+      {{"commits", commits_of, bisection_commit()}, {"sessions", sessions_of, session_row()}});
+  return made;
+}
+
+const Row<CommitSha>& named_commit() {
+  static const Row<CommitSha> made("NamedCommit", "A commit, named for people.",
+                                   {{"sha", std::identity()},
+                                    {"subject", subject_of, "", subject_schema()},
+                                    {"author", author_of}});
+  return made;
+}
+
+const Row<CommitSha>& commit_detail() {
+  const auto builds = [](const CommitSha& sha, Rows& rows) {
+    return storage::builds_of_commit(rows.db, sha);
+  };
+  static const Row<CommitSha> made(
+      "CommitDetail", "A commit, its builds, and the newest searches in whose range it lies.",
+      named_commit(),
+      {{"committed_at", committed_at},
+       {"builds", builds, build_row()},
+       {"measured", searches_of, measured_commit()}});
+  return made;
 }
 
 }  // namespace nightjar::service::api

@@ -1,125 +1,195 @@
-#include <algorithm>
-
 #include "service/api/rows.hpp"
-#include "storage/model/json_io.hpp"
+#include "storage/calibration.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
+using storage::AuditEntry;
+using storage::Improvement;
+using storage::Mark;
+namespace {
+
+using JobCounts = std::map<JobState, int>;
+
+const Row<MachineClass>& machine_row() {
+  static const Row<MachineClass> made("Machine", "A machine class.",
+                                      {{"id", &MachineClass::id},
+                                       {"fingerprint", &MachineClass::fingerprint},
+                                       {"facts", &MachineClass::facts}});
+  return made;
+}
+
+const Row<EnvironmentSpec>& environment_row() {
+  static const Row<EnvironmentSpec> made(
+      "JobEnvironment", "A build that a job measures.",
+      {{"build", &EnvironmentSpec::build}, {"version", &EnvironmentSpec::version}});
+  return made;
+}
+
+const Row<JobCounts>& counts_row() {
+  static const Row<JobCounts> made = [] {
+    Row<JobCounts>::Fields fields;
+    for (const JobState state : all_of<JobState>())
+      fields.emplace_back(std::string(name_of(state)).c_str(), [state](const JobCounts& counts) {
+        const auto found = counts.find(state);
+        return found == counts.end() ? 0 : found->second;
+      });
+    return Row<JobCounts>("JobCounts", "Jobs by state.", std::move(fields));
+  }();
+  return made;
+}
+
+bool is_live(const Runner& runner, Rows& rows) {
+  return rows.context->clock.now() - runner.seen_at <= rows.context->config.queue.runner_silent;
+}
+
+std::vector<std::string> workload_names(const Job& job) {
+  std::vector<std::string> names;
+  for (const Workload& workload : job.spec.workloads) names.push_back(workload.name.str());
+  return names;
+}
+
+std::vector<RegressionId> regressions_of(const Night& night, Rows& rows) {
+  std::vector<RegressionId> ids;
+  for (const Regression& one : storage::regressions_of_night(rows.db, night.id))
+    ids.push_back(one.id);
+  return ids;
+}
+
+}  // namespace
 
 std::optional<JobId> Rows::job_held_by(RunnerId id) {
   if (!held_) {
     held_.emplace();
     storage::PageRequest page;
     page.limit = 500;
-    for (const Job& job : storage::list_jobs(db_, JobState::leased, page).items)
+    for (const Job& job : storage::list_jobs(db, JobState::leased, page).items)
       if (job.runner) held_->emplace(*job.runner, job.id);
   }
   const auto found = held_->find(id);
   return found == held_->end() ? std::nullopt : std::optional(found->second);
 }
 
-json Rows::runner(const Runner& runner, Time now, std::chrono::seconds silent) {
-  json machine_row = nullptr;
-  if (const auto machine = storage::find_machine(db_, runner.machine))
-    machine_row =
-        json{{"id", machine->id}, {"fingerprint", machine->fingerprint}, {"facts", machine->facts}};
-  return json{{"id", runner.id},
-              {"name", runner.name},
-              {"machine", std::move(machine_row)},
-              {"labels", runner.labels},
-              {"workloads", runner.workloads},
-              {"version", runner.version},
-              {"seen_at", runner.seen_at},
-              {"live", now - runner.seen_at <= silent},
-              {"job", job_held_by(runner.id)}};
+const Row<Runner>& runner_row() {
+  const auto machine = [](const Runner& runner, Rows& rows) {
+    return storage::find_machine(rows.db, runner.machine).value();
+  };
+  static const Row<Runner> made(
+      "Runner", "An agent that measures.",
+      {{"id", &Runner::id},
+       {"name", &Runner::name},
+       {"machine", machine, machine_row()},
+       {"labels", &Runner::labels},
+       {"workloads", &Runner::workloads, "<name>@<version>"},
+       {"version", &Runner::version},
+       {"seen_at", &Runner::seen_at},
+       {"live", is_live, "Seen lately enough to be planned for."},
+       {"job", [](const Runner& runner, Rows& rows) { return rows.job_held_by(runner.id); },
+        "What it holds now."}});
+  return made;
 }
 
-json Rows::job(const Job& job) {
-  json environments = json::array(), workloads = json::array();
-  for (const EnvironmentSpec& environment : job.spec.environments)
-    environments.push_back(json{{"build", environment.build}, {"version", environment.version}});
-  for (const Workload& workload : job.spec.workloads) workloads.push_back(workload.name);
-  return json{{"id", job.id},
-              {"key", job.key},
-              {"night", id_or_null(job.night.value)},
-              {"machine", job.machine},
-              {"kind", job.spec.kind},
-              {"state", job.state},
-              {"priority", job.priority},
-              {"attempt", job.attempt},
-              {"runner", job.runner},
-              {"affinity", job.affinity},
-              {"lease_until", job.lease_until},
-              {"reason", text_or_null(job.reason)},
-              {"created_at", job.created_at},
-              {"environments", std::move(environments)},
-              {"workloads", std::move(workloads)},
-              {"runs", job.spec.order.size()}};
+const Row<Job>& job_row() {
+  static const Row<Job> made(
+      "Job", "What a runner is asked to do: a session of interleaved runs.",
+      {{"id", &Job::id},
+       {"key", &Job::key},
+       {"night", or_null(&Job::night)},
+       {"machine", &Job::machine},
+       {"kind", [](const Job& job) { return job.spec.kind; }},
+       {"state", &Job::state},
+       {"priority", &Job::priority},
+       {"attempt", &Job::attempt},
+       {"runner", &Job::runner},
+       {"affinity", &Job::affinity},
+       {"lease_until", &Job::lease_until},
+       {"reason", or_null(&Job::reason)},
+       {"created_at", &Job::created_at},
+       {"environments", [](const Job& job) { return job.spec.environments; }, environment_row()},
+       {"workloads", workload_names, "Names."},
+       {"runs", [](const Job& job) { return job.spec.order.size(); },
+        "Planned runs, controls included."}});
+  return made;
 }
 
-json Rows::job_detail(const Job& stored) {
-  json row = job(stored);
-  row["spec"] = stored.spec;
-  row["session"] = nullptr;
-  if (const auto session = storage::session_of(db_, stored.id)) {
-    row["session"] = *session;
-    row["session"].erase("runs");
-  }
-  return row;
+const Row<Job>& job_detail() {
+  static const auto session = described(Parsed<SessionResult>{})
+                                  .without("runs", "Session",
+                                           "How a job's session went; its runs are listed by "
+                                           "/runs?job=.");
+  static const Row<Job> made(
+      "JobDetail", "A job with its specification and session.", job_row(),
+      {{"spec", &Job::spec},
+       {"session", [](const Job& job, Rows& rows) { return storage::session_of(rows.db, job.id); },
+        session}});
+  return made;
 }
 
-json Rows::night(const Night& night) {
-  return json{{"id", night.id},
-              {"trigger", night.trigger},
-              {"state", night.state},
-              {"build", build_ref(night.build.value_or(BuildId{}))},
-              {"reason", text_or_null(night.reason)},
-              {"started_at", night.started_at},
-              {"finished_at", night.finished_at},
-              {"cancelled_by", text_or_null(night.cancelled_by)}};
+const Row<Night>& night_row() {
+  const auto build = [](const Night& night, Rows& rows) {
+    return rows.build_of(night.build.value_or(BuildId{}));
+  };
+  static const Row<Night> made(
+      "Night", "The measuring of one new build, from planning to verdicts.",
+      {{"id", &Night::id},
+       {"trigger", &Night::trigger},
+       {"state", &Night::state},
+       {"build", build, build_ref()},
+       {"reason", or_null(&Night::reason)},
+       {"started_at", &Night::started_at},
+       {"finished_at", &Night::finished_at},
+       {"cancelled_by", or_null(&Night::cancelled_by), "Who cancelled it; null: nobody."}});
+  return made;
 }
 
-json Rows::night_detail(const Night& stored) {
-  json row = night(stored);
-  json counts{{"queued", 0}, {"leased", 0}, {"done", 0}, {"failed", 0}, {"cancelled", 0}};
-  for (const auto& [state, count] : storage::count_jobs_of_night(db_, stored.id))
-    counts[std::string(name_of(state))] = count;
-  json regressions = json::array();
-  for (const Regression& regression : storage::regressions_of_night(db_, stored.id))
-    regressions.push_back(regression.id);
-  row["jobs"] = std::move(counts);
-  row["regressions"] = std::move(regressions);
-  return row;
+const Row<Night>& night_detail() {
+  const auto jobs = [](const Night& night, Rows& rows) {
+    return storage::count_jobs_of_night(rows.db, night.id);
+  };
+  static const Row<Night> made("NightDetail", "A night with its jobs and regressions.", night_row(),
+                               {{"jobs", jobs, counts_row()}, {"regressions", regressions_of}});
+  return made;
 }
 
-json Rows::audit(const storage::AuditEntry& entry) {
-  return json{{"id", entry.id},
-              {"at", entry.at},
-              {"actor", entry.actor},
-              {"action", entry.action},
-              {"subject", entry.subject}};
+const Row<AuditEntry>& audit_row() {
+  static const Row<AuditEntry> made("AuditEntry", "Who started what.",
+                                    {{"id", &AuditEntry::id, "", id_schema()},
+                                     {"at", &AuditEntry::at},
+                                     {"actor", &AuditEntry::actor},
+                                     {"action", &AuditEntry::action},
+                                     {"subject", &AuditEntry::subject}});
+  return made;
 }
 
-json Rows::mark(const storage::Mark& mark) {
-  return json{{"id", mark.id},           {"at", mark.at},
-              {"actor", mark.actor},     {"after_night", id_or_null(mark.after_night.value)},
-              {"machine", mark.machine}, {"workload", mark.workload},
-              {"metric", mark.metric},   {"reason", mark.reason}};
+const Row<Mark>& mark_row() {
+  static const Row<Mark> made(
+      "Mark", "A shift of level that is not PyTorch's doing.",
+      {{"id", &Mark::id, "", id_schema()},
+       {"at", &Mark::at},
+       {"actor", &Mark::actor, "nightjar, where it found out by itself."},
+       {"after_night", or_null(&Mark::after_night), "Levels up to this night no longer count."},
+       {"machine", &Mark::machine, "Id of a machine class; null: all."},
+       {"workload", &Mark::workload, "Glob."},
+       {"metric", &Mark::metric, "Or *."},
+       {"reason", &Mark::reason}});
+  return made;
 }
 
-json Rows::improvement(const storage::Improvement& improvement) {
-  const Series& series = series_of(improvement.series);
-  return json{{"id", improvement.id},
-              {"night", improvement.night},
-              {"series", improvement.series},
-              {"workload", series.workload_name},
-              {"metric", series.metric},
-              {"unit", unit_of(series.metric)},
-              {"build", build_ref(improvement.build)},
-              {"before", improvement.before},
-              {"after", improvement.after},
-              {"ratio", improvement.after / improvement.before},
-              {"at", improvement.at}};
+const Row<Improvement>& improvement_row() {
+  static const Row<Improvement> made(
+      "Improvement",
+      "A series that was better than its level, by more than the threshold, in a night.",
+      {{"id", &Improvement::id, "", id_schema()},
+       {"night", &Improvement::night},
+       {"series", &Improvement::series},
+       {"workload", of_series(&Improvement::series, &Series::workload_name)},
+       {"metric", of_series(&Improvement::series, &Series::metric)},
+       {"unit", of_series(&Improvement::series, unit_of)},
+       {"build", build_at(&Improvement::build), build_ref()},
+       {"before", &Improvement::before},
+       {"after", &Improvement::after},
+       {"ratio", [](const Improvement& one) { return one.after / one.before; }, "after / before"},
+       {"at", &Improvement::at}});
+  return made;
 }
 
 }  // namespace nightjar::service::api

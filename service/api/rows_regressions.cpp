@@ -1,84 +1,111 @@
 #include "service/api/rows.hpp"
-#include "storage/model/json_io.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
+namespace {
 
-json Rows::culprit(const std::optional<Culprit>& culprit) {
-  if (!culprit) return nullptr;
-  json shas = json::array(), commits = json::array();
-  for (const CommitSha& sha : culprit->commits) {
-    shas.push_back(sha);
-    commits.push_back(commit(sha));
-  }
-  json row{{"commits", std::move(shas)},
-           {"probability", culprit->probability},
-           {"ratio", culprit->ratio},
-           {"low", culprit->low},
-           {"high", culprit->high}};
-  if (commits_) row["commit_details"] = std::move(commits);
-  return row;
+const Row<AffectedSeries>& affected_row() {
+  using Shown = AffectedSeries;
+  static const Row<Shown> made(
+      "AffectedSeries", "What one series shows.",
+      {{"series", &Shown::series},
+       {"workload", of_series(&Shown::series, &Series::workload_name), "The workload's name."},
+       {"metric", of_series(&Shown::series, &Series::metric)},
+       {"machine", of_series(&Shown::series, &Series::machine), "Id of the machine class."},
+       {"unit", of_series(&Shown::series, unit_of)},
+       {"direction", of_series(&Shown::series, direction_of)},
+       {"before", &Shown::before},
+       {"after", &Shown::after},
+       {"ratio", &Shown::ratio, "after / before"},
+       {"low", &Shown::low},
+       {"high", &Shown::high}});
+  return made;
 }
 
-json Rows::regression(const Regression& regression) {
-  json affected = json::array();
-  for (const AffectedSeries& shown : regression.series) {
-    const Series& series = series_of(shown.series);
-    affected.push_back(json{{"series", shown.series},
-                            {"workload", series.workload_name},
-                            {"metric", series.metric},
-                            {"machine", series.machine},
-                            {"unit", unit_of(series.metric)},
-                            {"direction", direction_of(series.metric)},
-                            {"before", shown.before},
-                            {"after", shown.after},
-                            {"ratio", shown.ratio},
-                            {"low", shown.low},
-                            {"high", shown.high}});
-  }
-  const auto bisection = storage::search_behind(db_, regression.id);
-  return json{{"id", regression.id},
-              {"state", regression.state},
-              {"night", regression.night},
-              {"machine", regression.machine},
-              {"good", build_ref(regression.good)},
-              {"bad", build_ref(regression.bad)},
-              {"series", std::move(affected)},
-              {"culprit", culprit(regression.culprit)},
-              {"merged_into", regression.merged_into},
-              {"unfinished", regression.unfinished},
-              {"bisection", bisection ? json(bisection->id) : json(nullptr)},
-              {"fingerprint", text_or_null(regression.fingerprint)},
-              {"issue_number", regression.issue_number},
-              {"issue_url", text_or_null(regression.issue_url)},
-              {"opened_at", regression.opened_at},
-              {"updated_at", regression.updated_at}};
+std::optional<BisectionId> bisection_behind(const Regression& regression, Rows& rows) {
+  const auto found = storage::search_behind(rows.db, regression.id);
+  return found ? std::optional(found->id) : std::nullopt;
 }
 
-json Rows::regression_detail(const Regression& stored) {
-  json row = regression(stored);
-  json changes = json::array();
-  for (const RegressionChange& change : storage::changes_of(db_, stored.id))
-    changes.push_back(json{{"state", change.state},
-                           {"at", change.at},
-                           {"evidence", parsed_or(change.evidence, json::object())}});
-  row["changes"] = std::move(changes);
-  return row;
+}  // namespace
+
+const Row<Culprit>& culprit_row() {
+  const auto details = [](const Culprit& culprit, Rows& rows) {
+    return Maybe<std::vector<CommitSha>>{rows.context ? std::optional(culprit.commits)
+                                                      : std::nullopt};
+  };
+  static const Row<Culprit> made("Culprit",
+                                 "Adjacent commits, oldest first, that could not be told apart.",
+                                 {{"commits", &Culprit::commits},
+                                  {"commit_details", details, named_commit(),
+                                   "The same commits by name; not in an evidence bundle."},
+                                  {"probability", &Culprit::probability},
+                                  {"ratio", &Culprit::ratio},
+                                  {"low", &Culprit::low},
+                                  {"high", &Culprit::high}});
+  return made;
 }
 
-json Rows::report(const OutboxMessage& message) {
-  return json{{"id", message.id},
-              {"key", message.key},
-              {"regression", message.regression},
-              {"kind", message.kind},
-              {"title", text_or_null(message.title)},
-              {"body", message.body},
-              {"state", message.state},
-              {"attempts", message.attempts},
-              {"not_before", message.not_before},
-              {"error", text_or_null(message.error)},
-              {"url", text_or_null(message.url)},
-              {"created_at", message.created_at}};
+const Row<RegressionChange>& change_row() {
+  const auto evidence = [](const RegressionChange& change) {
+    return parsed_or(change.evidence, json::object());
+  };
+  static const Row<RegressionChange> made("RegressionChange", "A change of state and its evidence.",
+                                          {{"state", &RegressionChange::state},
+                                           {"at", &RegressionChange::at},
+                                           {"evidence", evidence, "", {{"type", "object"}}}});
+  return made;
+}
+
+const Row<Regression>& regression_row() {
+  static const Row<Regression> made(
+      "Regression", "One cause, however many series show it.",
+      {{"id", &Regression::id},
+       {"state", &Regression::state},
+       {"night", &Regression::night},
+       {"machine", &Regression::machine},
+       {"good", build_at(&Regression::good), build_ref()},
+       {"bad", build_at(&Regression::bad), build_ref()},
+       {"series", &Regression::series, affected_row(), "The lead series first."},
+       {"culprit", &Regression::culprit, culprit_row()},
+       {"merged_into", &Regression::merged_into},
+       {"unfinished",
+        &Regression::unfinished,
+        "Confirmations that lost jobs or void sessions cut short.",
+        {{"minimum", 0}}},
+       {"bisection", bisection_behind},
+       {"fingerprint", or_null(&Regression::fingerprint)},
+       {"issue_number", &Regression::issue_number},
+       {"issue_url", or_null(&Regression::issue_url)},
+       {"opened_at", &Regression::opened_at},
+       {"updated_at", &Regression::updated_at}});
+  return made;
+}
+
+const Row<Regression>& regression_detail() {
+  const auto changes = [](const Regression& regression, Rows& rows) {
+    return storage::changes_of(rows.db, regression.id);
+  };
+  static const Row<Regression> made("RegressionDetail", "A regression with its history.",
+                                    regression_row(), {{"changes", changes, change_row()}});
+  return made;
+}
+
+const Row<OutboxMessage>& report_row() {
+  static const Row<OutboxMessage> made("Report", "A message to the issue tracker.",
+                                       {{"id", &OutboxMessage::id},
+                                        {"key", &OutboxMessage::key},
+                                        {"regression", &OutboxMessage::regression},
+                                        {"kind", &OutboxMessage::kind},
+                                        {"title", or_null(&OutboxMessage::title)},
+                                        {"body", &OutboxMessage::body, "Markdown."},
+                                        {"state", &OutboxMessage::state},
+                                        {"attempts", &OutboxMessage::attempts},
+                                        {"not_before", &OutboxMessage::not_before},
+                                        {"error", or_null(&OutboxMessage::error)},
+                                        {"url", or_null(&OutboxMessage::url)},
+                                        {"created_at", &OutboxMessage::created_at}});
+  return made;
 }
 
 }  // namespace nightjar::service::api

@@ -2,9 +2,7 @@
 // night.
 #include <algorithm>
 #include <cctype>
-#include <nlohmann/json.hpp>
 
-#include "service/api/respond.hpp"
 #include "service/api/routes.hpp"
 #include "storage/nights.hpp"
 #include "web/secret.hpp"
@@ -13,13 +11,22 @@ namespace nightjar::service::api {
 using nlohmann::json;
 namespace {
 
-web::Response said(unsigned status, const char* action, const std::string& reason,
-                   json night = nullptr) {
-  return json_answer(json{{"action", action}, {"reason", reason}, {"night", std::move(night)}},
-                     status);
+NIGHTJAR_ENUM(Action, pong, night_started, ignored);
+
+struct WebhookAnswer {
+  Action action;
+  std::string reason;
+  std::optional<NightId> night;
+};
+BOOST_DESCRIBE_STRUCT(WebhookAnswer, (), (action, reason, night))
+
+const Described<WebhookAnswer>& webhook_answer() {
+  static const auto made = aggregate<WebhookAnswer>("WebhookAnswer", "What was done.");
+  return made;
 }
+
 web::Response ignored(const std::string& reason) {
-  return said(202, "ignored", reason);
+  return json_answer(webhook_answer().write({Action::ignored, reason, {}}), 202);
 }
 
 std::string text_at(const json& payload, const json::json_pointer& where) {
@@ -79,7 +86,7 @@ web::Response receive(storage::Database& db, Context& context, const web::Reques
   const auto payload = parse_payload(request);
   const auto event = required_header(request, "X-GitHub-Event");
   const auto delivery = required_header(request, "X-GitHub-Delivery");
-  if (event == "ping") return said(200, "pong", "");
+  if (event == "ping") return json_answer(webhook_answer().write({Action::pong, "", {}}));
   if (event != "push" && event != "workflow_run")
     return ignored("event '" + event + "' starts nothing");
   if (const auto reason = why_not(event, payload, context.config.webhook); !reason.empty())
@@ -87,15 +94,33 @@ web::Response receive(storage::Database& db, Context& context, const web::Reques
   const auto night =
       start_night(db, context, NightTrigger::webhook, "webhook:" + delivery, event, delivery);
   if (!night) return ignored("delivery " + delivery + " was received before");
-  return said(202, "night_started", event, night->night.id.value);
+  return json_answer(webhook_answer().write({Action::night_started, event, night->night.id}), 202);
 }
 
 }  // namespace
 
-void add_webhook_routes(web::Server& server, Context& context) {
-  add_write(
-      server, context, "/webhooks/github", web::Role::none,
-      [&context](storage::Database& db, const web::Request& request) {
+void add_webhook_routes(Routes& routes) {
+  const auto header = [](const char* name, const Schema& schema) {
+    return Parameter{name, "", schema, true, "header"};
+  };
+  const Schema text{{"type", "string"}, {"minLength", 1}};
+  routes.write(
+      {.path = "/webhooks/github",
+       .id = "github_webhook",
+       .summary = "GitHub says what happened",
+       .method = web::Method::post,
+       .role = web::Role::none,
+       .parameters = {header("X-GitHub-Event", text), header("X-GitHub-Delivery", text),
+                      header("X-Hub-Signature-256",
+                             {{"type", "string"}, {"pattern", "^sha256=[0-9a-f]{64}$"}})},
+       .body = Body{{{"type", "object"}}},
+       .answers = {{.status = 202,
+                    .text = "Accepted: a night was started, or the event was ignored.",
+                    .schema = webhook_answer().schema()},
+                   {.text = "A ping.", .schema = webhook_answer().schema()}},
+       .problems = {{401, "TheSignatureIsMissingOrWrong",
+                     "The signature is missing or wrong, or no secret is configured."}}},
+      [&context = routes.context](storage::Database& db, const web::Request& request) {
         return receive(db, context, request);
       },
       24'999'999);  // 25 MB is more than GitHub sends

@@ -31,7 +31,9 @@ TEST_CASE("issue, REST and evidence count the same runs and sessions of a search
   }
   REQUIRE(runs > 0);
 
-  const auto row = api::Rows(world.db).bisection(*storage::bisection_of(world.db, reported[0].id));
+  api::Rows rows(world.db);
+  const auto row =
+      api::bisection_row().write(*storage::bisection_of(world.db, reported[0].id), rows);
   CHECK(row.at("runs") == runs);
   CHECK(row.at("session_count") == sessions.size());
   CHECK(row.at("own_runs") < runs);  // the confirmation's count, too

@@ -1,13 +1,10 @@
-#include "service/api/schema.hpp"
+#include "service/api/faults.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <stdexcept>
-
-#include "service/api/embedded.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
@@ -34,7 +31,8 @@ std::wstring code_points(const std::string& text) {
 // Patterns are `^[...]*$` here. Character by character, since std::regex recurses once a character.
 bool matches(const std::string& pattern, const std::wstring& text) {
   if (!pattern.starts_with("^[") || !pattern.ends_with("]*$"))
-    throw std::logic_error("openapi.json: the pattern " + pattern + " is not of the form ^[...]*$");
+    throw std::logic_error("a schema of a body: the pattern " + pattern +
+                           " is not of the form ^[...]*$");
   static thread_local std::map<std::string, std::wregex> classes;
   auto known = classes.find(pattern);
   if (known == classes.end()) {
@@ -62,7 +60,7 @@ bool has_type(const json& type, const json& value) {
   if (type == "array") return value.is_array();
   if (type == "object") return value.is_object();
   if (type == "number") return value.is_number();
-  if (type != "integer") throw std::logic_error("openapi.json: unknown type " + type.dump());
+  if (type != "integer") throw std::logic_error("a schema of a body: unknown type " + type.dump());
   return value.is_number_integer() || is_integral(value);
 }
 
@@ -75,7 +73,7 @@ bool says_nothing(const std::string& keyword) {
 
 class Check {
  public:
-  explicit Check(const json& document) : document_(document) {}
+  explicit Check(const Schema& schema) : schema_(schema) {}
   std::vector<FieldFault> faults;
 
   void value(const json& schema, const json& given, const Place& at) {
@@ -90,7 +88,7 @@ class Check {
   void one(const std::string& keyword, const json& wanted, const json& schema, const json& given,
            const Place& at) {
     if (keyword == "$ref")
-      value(document_.at(Place(wanted.get<std::string>().substr(1))), given, at);
+      value(schema_.named.at(wanted.get<std::string>().substr(reference_start.size())), given, at);
     else if (keyword == "enum")
       in_list(wanted, given, at);
     else if (keyword == "minimum" || keyword == "maximum")
@@ -103,7 +101,8 @@ class Check {
              keyword == "additionalProperties" || keyword == "propertyNames")
       object(keyword, wanted, schema, given, at);
     else
-      throw std::logic_error("openapi.json: the keyword " + keyword + " is not known for requests");
+      throw std::logic_error("a schema of a body: the keyword " + keyword +
+                             " is not known for requests");
   }
   void in_list(const json& wanted, const json& given, const Place& at) {
     if (std::find(wanted.begin(), wanted.end(), given) == wanted.end())
@@ -163,34 +162,14 @@ class Check {
     return text;
   }
 
-  const json& document_;
+  const Schema& schema_;
 };
-
-// By operationId.
-std::map<std::string, json, std::less<>> body_schemas() {
-  std::map<std::string, json, std::less<>> schemas;
-  for (const auto& [path, methods] : api_document().at("paths").items())
-    for (const auto& [method, operation] : methods.items())
-      if (operation.contains("requestBody"))
-        schemas[operation.at("operationId").get<std::string>()] =
-            operation["/requestBody/content/application~1json/schema"_json_pointer];
-  return schemas;
-}
 
 }  // namespace
 
-const json& api_document() {
-  static const json document = [] {
-    for (const EmbeddedFile& file : embedded_files())
-      if (file.path == "openapi.json") return json::parse(file.content);
-    throw std::logic_error("openapi.json is not in the program");
-  }();
-  return document;
-}
-
-std::vector<FieldFault> faults_of(const json& body, const json& schema, const json& document) {
-  Check check(document);
-  check.value(schema, body, Place());
+std::vector<FieldFault> faults_of(const json& body, const Schema& schema) {
+  Check check(schema);
+  check.value(schema.text, body, Place());
   return std::move(check.faults);
 }
 
@@ -201,14 +180,6 @@ void make_integers(json& body) {
     else if (value.is_structured())
       make_integers(value);
   }
-}
-
-std::vector<FieldFault> faults_of(const json& body, std::string_view operation_id) {
-  static const auto schemas = body_schemas();
-  const auto schema = schemas.find(operation_id);
-  if (schema == schemas.end())
-    throw std::logic_error("openapi.json has no body for " + std::string(operation_id));
-  return faults_of(body, schema->second, api_document());
 }
 
 }  // namespace nightjar::service::api

@@ -1,0 +1,70 @@
+// The bodies and answers of the runners' protocol; specifications and results of jobs are described
+// in storage/model/protocol.hpp. Internal to the API.
+#pragma once
+
+#include "storage/jobs.hpp"
+#include "storage/model/protocol.hpp"
+
+namespace nightjar::service::api {
+
+struct RegisterRequest {
+  std::string name;
+  std::map<std::string, std::string> labels;
+  std::string version;
+  std::vector<std::string> workloads;
+  std::map<std::string, std::string> facts;
+};
+
+struct Registered {
+  RunnerId runner;
+  MachineId machine;
+};
+
+struct ClaimRequest {
+  RunnerId runner;
+  double wait_seconds;
+};
+
+struct AttemptRequest {
+  int attempt;
+};
+
+struct FailRequest {
+  int attempt;
+  std::string reason;
+};
+
+struct ResultRequest {
+  int attempt;
+  nlohmann::json result;
+};
+
+struct Lease {
+  std::int64_t lease_seconds;
+};
+
+struct ResultAnswer {
+  storage::Accepted accepted;
+};
+
+struct Done {
+  bool done = true;
+};
+
+struct ClaimedJob {
+  Job job;
+  std::int64_t lease_seconds;
+};
+
+const Described<RegisterRequest>& register_request();
+const Described<Registered>& registered();
+const Described<ClaimRequest>& claim_request();
+const Described<AttemptRequest>& attempt_request();
+const Described<FailRequest>& fail_request();
+const Described<ResultRequest>& result_request();
+const Described<ResultAnswer>& result_answer();
+const Described<Lease>& lease_row();
+const Described<Done>& done();
+const Described<ClaimedJob>& claimed_job();
+
+}  // namespace nightjar::service::api

@@ -1,0 +1,137 @@
+#include "service/api/routes.hpp"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <spdlog/spdlog.h>
+
+#include "web/secret.hpp"
+
+namespace nightjar::service::api {
+namespace asio = boost::asio;
+namespace {
+
+constexpr Problem not_modified{304, "NotModified",
+                               "If-None-Match names the ETag of what would have been sent."};
+constexpr Problem no_token{401, "NoOrAnUnknownToken", "No or an unknown token."};
+constexpr Problem weak_token{403, "TheTokenSRoleDoesNotSuffice",
+                             "The token's role does not suffice."};
+constexpr Problem bad_query{400, "AnUnknownQueryParameterOrABadValue",
+                            "An unknown query parameter or a bad value; detail names it."};
+constexpr Problem bad_body{400, "TheBodyIsNotWhatIsAskedFor",
+                           "The body is not what is asked for; detail says why."};
+constexpr Problem large_body{413, "TheBodyIsTooLarge", "The body is too large."};
+
+void check_query(const web::Request& request, const std::vector<Parameter>& known) {
+  for (const auto& [name, value] : request.query)
+    if (std::none_of(known.begin(), known.end(),
+                     [&](const Parameter& one) { return one.in == "query" && one.name == name; }))
+      throw Refused(400, "Unknown query parameter",
+                    request.path + " has no query parameter '" + name + "'.");
+}
+
+// Whatever goes wrong in a query becomes its answer.
+web::Response query(Context& context, const Work& work, const web::Request& request) {
+  try {
+    const auto lease = context.readers.lease();
+    return work(*lease, request);
+  } catch (const storage::Error& error) {
+    return database_failed(context, error);
+  } catch (const Refused& refused) {
+    return refused.response();
+  } catch (const std::exception& error) {
+    spdlog::error("a query failed path={} error=\"{}\"", request.path, error.what());
+    return web::problem(500, "Internal error", "The query failed; the service's log says why.");
+  }
+}
+
+web::Response for_client(const web::Request& request, const Cache::Answer& answer) {
+  const auto wanted = request.header("if-none-match");
+  if (!wanted || answer->status != 200) return *answer;
+  for (const auto& [name, value] : answer->headers)
+    if (name == "ETag" && value == *wanted) {
+      web::Response unchanged;
+      unchanged.status = 304;
+      unchanged.headers = answer->headers;
+      return unchanged;
+    }
+  return *answer;
+}
+
+void tag(web::Response& response) {
+  if (response.status != 200) return;
+  response.headers.emplace_back("ETag", "\"" + web::sha256(response.body).brief() + "\"");
+  response.headers.emplace_back("Cache-Control", "no-cache");
+}
+
+// On the I/O thread, which only looks things up.
+void read_kept(Context& context, const Work& work, const web::Request& request,
+               const web::Respond& respond) {
+  const auto ticket = context.cache.ticket(request);
+  if (const auto answer = context.cache.find(ticket)) return respond(for_client(request, answer));
+  const bool first = context.cache.join(ticket, [request, respond](const Cache::Answer& answer) {
+    respond(for_client(request, answer));
+  });
+  if (!first) return;
+  asio::post(context.read, [&context, work, request, ticket] {
+    auto response = query(context, work, request);
+    tag(response);
+    asio::post(context.io, [&context, ticket, response = std::move(response)]() mutable {
+      context.cache.put(ticket, std::move(response));
+    });
+  });
+}
+
+}  // namespace
+
+void Routes::describe(Operation operation) {
+  if (operation.role != web::Role::none)
+    operation.problems.insert(operation.problems.end(), {no_token, weak_token});
+  if (operation.body) operation.problems.insert(operation.problems.end(), {bad_body, large_body});
+  operations_.push_back(std::move(operation));
+}
+
+void Routes::add(Operation operation, web::Handler handler,
+                 std::optional<asio::any_io_executor> executor, std::size_t body_limit) {
+  server.add({operation.method, operation.path, operation.role, std::move(executor),
+              std::move(handler), body_limit});
+  describe(std::move(operation));
+}
+
+void Routes::read(Operation operation, Work work, Kept kept) {
+  operation.problems.push_back(bad_query);
+  if (kept == Kept::until_change) operation.problems.push_back(not_modified);
+  const auto executor = kept == Kept::never ? std::optional(context.read) : std::nullopt;
+  auto handler = [&context = context, known = operation.parameters, work = std::move(work), kept](
+                     const web::Request& request, web::Respond respond) {
+    try {
+      check_query(request, known);
+    } catch (const Refused& refused) {
+      return respond(refused.response());
+    }
+    if (kept == Kept::until_change)
+      read_kept(context, work, request, respond);
+    else
+      respond(query(context, work, request));
+  };
+  add(std::move(operation), std::move(handler), executor);
+}
+
+void Routes::write(Operation operation, Work work, std::size_t body_limit) {
+  if (!operation.body) operation.problems.push_back(bad_query);
+  auto handler = [&context = context, known = operation.parameters, work = std::move(work)](
+                     const web::Request& request, web::Respond respond) {
+    try {
+      check_query(request, known);
+      respond(work(context.writer, request));
+    } catch (const Refused& refused) {
+      respond(refused.response());
+    } catch (const storage::Error& error) {
+      respond(database_failed(context, error));
+    } catch (const nlohmann::json::exception& error) {
+      respond(web::problem(400, "Bad body", cause_of(error)));
+    }
+  };
+  add(std::move(operation), std::move(handler), context.write, body_limit);
+}
+
+}  // namespace nightjar::service::api
