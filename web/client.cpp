@@ -1,5 +1,7 @@
 #include "web/client.hpp"
 
+#include <boost/url/parse.hpp>
+#include <boost/url/url_view.hpp>
 #include <cerrno>
 #include <cstring>
 #include <curl/curl.h>
@@ -16,7 +18,7 @@ namespace {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-// Without what may be secret: user, query, fragment.
+// Without what may be secret: user, query, fragment. By hand, since it may be no URL at all.
 std::string shown(std::string_view url) {
   url = url.substr(0, url.find_first_of("?#"));
   const auto scheme = url.find("://");
@@ -28,11 +30,9 @@ std::string shown(std::string_view url) {
 }
 
 bool is_loopback(std::string_view url) {
-  for (const std::string_view host : {"127.", "localhost", "[::1]"})
-    if (const auto scheme = url.find("://");
-        scheme != std::string_view::npos && url.substr(scheme + 3).starts_with(host))
-      return true;
-  return false;
+  const auto parsed = boost::urls::parse_uri(url);
+  return parsed && (parsed->host_ipv4_address().is_loopback() ||
+                    parsed->host_ipv6_address().is_loopback() || parsed->host() == "localhost");
 }
 
 struct List {

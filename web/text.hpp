@@ -1,5 +1,5 @@
 // The text of HTTP: percent-decoding, targets, query strings, byte ranges. Pure; used by the
-// server.
+// server, and by whoever reads the URLs of an index.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace nightjar::web {
 
-// nullopt for a bad escape or a NUL byte; `plus_is_space` as in query strings.
-std::optional<std::string> percent_decode(std::string_view text, bool plus_is_space = false);
+// nullopt for a bad escape, or for one that hides a zero byte.
+std::optional<std::string> percent_decode(std::string_view text);
 
 // A request target, decoded. `segments` of "/a/b%2Fc" are "a" and "b/c"; of "/" there is one, "".
 struct Target {
@@ -21,7 +21,7 @@ struct Target {
   std::vector<std::string> segments;
   std::map<std::string, std::string> query;
 };
-// nullopt unless `text` is an absolute path or an http URL with well-formed escapes.
+// nullopt unless `text` is an absolute path or a URL by RFC 3986, and without zero bytes.
 std::optional<Target> parse_target(std::string_view text);
 
 // Bytes first to last of a file, both inclusive.
@@ -38,6 +38,5 @@ std::variant<WholeFile, ByteRange, NoSuchRange> parse_range(std::string_view hea
 std::string lower_case(std::string_view text);
 // "Sat, 21 Nov 2026 11:30:17 GMT"
 std::string http_date(std::int64_t unix_seconds);
-std::string_view reason_phrase(unsigned status);
 
 }  // namespace nightjar::web

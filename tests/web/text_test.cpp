@@ -10,9 +10,11 @@ TEST_CASE("Targets are decoded segment by segment") {
   CHECK(target->segments == std::vector<std::string>{"a", "b/c", ""});
   CHECK(target->path == "/a/b/c/");
   CHECK(target->query == std::map<std::string, std::string>{{"x", "2"}, {"y", ""}, {"z", "&"}});
+  CHECK(parse_target("/?a+b=c+d")->query == std::map<std::string, std::string>{{"a b", "c d"}});
+  CHECK(parse_target("/?&&x")->query == std::map<std::string, std::string>{{"x", ""}});
   CHECK(parse_target("https://host:1/p")->path == "/p");
   CHECK(parse_target("http://host")->path == "/");
-  for (const auto* bad : {"", "a", "*", "/%", "/%4", "/%g0", "/a%00", "/?%"})
+  for (const auto* bad : {"", "a", "*", "/%", "/%4", "/%g0", "/a%00", "/?%", "/?a=%00", "/a b"})
     CHECK_FALSE(parse_target(bad));
 }
 
@@ -31,4 +33,9 @@ TEST_CASE("A range is a part of the file, the whole of it, or nothing that it ha
   for (const auto* none : {"bytes=10-", "bytes=-0"})
     CHECK(std::holds_alternative<NoSuchRange>(parse_range(none, 10)));
   CHECK(std::holds_alternative<NoSuchRange>(parse_range("bytes=0-", 0)));
+}
+
+TEST_CASE("Escapes are decoded, and a broken one or a hidden zero byte is refused") {
+  CHECK(percent_decode("a%2Bb%2b+") == "a+b++");
+  for (const auto* bad : {"a%2", "a%zz", "a%00b"}) CHECK_FALSE(percent_decode(bad));
 }

@@ -1,6 +1,6 @@
 #include "web/server/router.hpp"
 
-#include <array>
+#include <sstream>
 
 namespace nightjar::web {
 namespace {
@@ -43,7 +43,10 @@ std::optional<Method> parse_method(std::string_view text) {
 }
 
 void Router::add(Endpoint endpoint) {
-  endpoint.segments = parse_target(endpoint.route.pattern).value().segments;
+  std::istringstream pattern(endpoint.route.pattern.substr(1));
+  for (std::string segment; std::getline(pattern, segment, '/');)
+    endpoint.segments.push_back(segment);
+  if (endpoint.segments.empty()) endpoint.segments.emplace_back();
   auto kept = std::make_shared<const Endpoint>(std::move(endpoint));
   if (kept->route.pattern.find('{') == std::string::npos)
     literal_[kept->route.pattern].push_back(kept);

@@ -1,5 +1,6 @@
 // How a connection writes: heads, bodies, files piece by piece, and streams of events.
 #include <boost/asio/post.hpp>
+#include <boost/beast/http/status.hpp>
 #include <charconv>
 
 #include "web/server/connection.hpp"
@@ -7,6 +8,7 @@
 
 namespace nightjar::web {
 namespace asio = boost::asio;
+namespace http = boost::beast::http;
 namespace {
 
 constexpr std::size_t file_chunk = 256u << 10;
@@ -21,6 +23,7 @@ bool has_length(unsigned status) {
   return status >= 200 && status != 204 && status != 304;
 }
 
+// By hand, since Beast's fields take line breaks in values as they are.
 void field(std::string& head, std::string_view name, std::string_view value) {
   head.append(name).append(": ");
   for (const char c : value) head.push_back(c == '\r' || c == '\n' ? ' ' : c);
@@ -126,7 +129,7 @@ void Connection::read_chunk() {
 void Connection::write_head(bool keep_alive, std::uint64_t length) {
   head_.clear();
   head_.append("HTTP/1.1 ").append(std::to_string(response_.status)).append(" ");
-  head_.append(reason_phrase(response_.status)).append("\r\n");
+  head_.append(http::obsolete_reason(http::int_to_status(response_.status))).append("\r\n");
   field(head_, "Server", "nightjar");
   field(head_, "Date", state_->date());
   field(head_, "X-Content-Type-Options", "nosniff");
