@@ -31,7 +31,8 @@ RUNNER = [room for room in ROOMS if room.startswith("runner/") and room != "runn
 # Header prefix to the rooms that may use it; "runner" stands for all of RUNNER.
 THIRD_PARTY = {
     "sqlite3": {"storage"}, "git2": {"bisect/git"}, "boost/math": {"bisect"}, "boost/beast": {"web"},
-    "boost/asio": {"web", "service"}, "curl/": {"web"}, "openssl/": {"web", "storage/base", "service"},
+    "boost/url": {"web"}, "boost/describe": {"storage/model"}, "boost/asio": {"web", "service"},
+    "curl/": {"web"}, "openssl/": {"web", "storage/base", "service"},
     "archive": {"runner/build", "service"}, "toml++": {"runner/catalog", "service"},
     "CLI/": {"runner", "service", "service/cli"}, "spdlog/": {"runner", "service", "web"},
     "torch/": {"runner/workloads"}, "ATen/": {"runner/workloads"}, "c10/": {"runner/workloads"}, "catch2/": set(),

@@ -4,7 +4,7 @@ wanted_packages() {
   echo ca-certificates curl git g++ cmake ninja-build ccache pkg-config python3 python3-venv
   echo libgit2-dev libsqlite3-dev libcurl4-openssl-dev libarchive-dev libssl-dev
   echo nlohmann-json3-dev libspdlog-dev libcli11-dev libtomlplusplus-dev catch2
-  if [[ $VERSION_CODENAME == bookworm ]]; then echo libboost1.81-dev; else echo libboost-dev; fi
+  if [[ $VERSION_CODENAME == bookworm ]]; then echo libboost1.81-dev libboost-url1.81-dev; else echo libboost-dev libboost-url-dev; fi
   if [[ $with_tests == yes ]]; then echo jq; fi  # documents' commands use it
   # torch.compile needs Python's headers, which a Python of one's own has.
   if ! has_python_headers; then echo python3-dev; fi

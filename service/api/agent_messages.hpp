@@ -2,8 +2,8 @@
 // in storage/model/protocol.hpp. Internal to the API.
 #pragma once
 
-#include "storage/jobs.hpp"
 #include "storage/model/protocol.hpp"
+#include "storage/sessions.hpp"
 
 namespace nightjar::service::api {
 

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "web/text.hpp"
+
 namespace nightjar::service::api {
 using nlohmann::json;
 using web::Role;
@@ -91,7 +93,7 @@ class Document {
       if (problem.status >= 400)
         response["content"]["application/problem+json"] = content(problem_schema(), nullptr);
     }
-    paths_[operation.path][method_key(operation.method)] = std::move(made);
+    paths_[operation.path][web::lower_case(web::method_text(operation.method))] = std::move(made);
   }
 
   json text() const {
@@ -112,9 +114,6 @@ class Document {
   }
 
  private:
-  static std::string method_key(web::Method method) {
-    return method == web::Method::del ? "delete" : std::string(name_of(method));
-  }
   json used(const Schema& schema) {
     schemas_.insert(schema.named.begin(), schema.named.end());
     return schema.text;

@@ -22,7 +22,9 @@ std::vector<Anchor> read_anchors(std::string_view html);
 // "&amp;" to "&", also "&#43;" and "&#x2B;"; what is no known entity stays as it is.
 std::string resolve_entities(std::string_view text);
 // RFC 3986 section 5.2 for http(s) bases: absolute, "//host/...", "/path", "relative", "../up".
-// nullopt if the result is no http(s) URL.
+// nullopt if the result is no http(s) URL. Not Boost.URL's: in 1.81 it turns the "%2B" of a path
+// into
+// "+", which object stores take for a space, and keeps "/.." at the root.
 std::optional<std::string> resolve_url(std::string_view base, std::string_view href);
 
 struct IndexPage {

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <chrono>
 
+#include "web/text.hpp"
+
 namespace nightjar::service {
 
 namespace {
@@ -100,29 +102,11 @@ std::optional<WheelName> parse_wheel_name(std::string_view file_name) {
   return name;
 }
 
-std::optional<std::string> percent_decode(std::string_view text) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded.push_back(text[i]);
-      continue;
-    }
-    unsigned value = 0;
-    if (i + 2 >= text.size()) return std::nullopt;
-    const char* end = text.data() + i + 3;
-    const auto parsed = std::from_chars(text.data() + i + 1, end, value, 16);
-    if (parsed.ec != std::errc() || parsed.ptr != end || value == 0) return std::nullopt;
-    decoded.push_back(static_cast<char>(value));
-    i += 2;
-  }
-  return decoded;
-}
-
 std::string file_name_of(std::string_view url) {
   url = url.substr(0, url.find_first_of("?#"));
   const auto slash = url.rfind('/');
   if (slash != std::string_view::npos) url.remove_prefix(slash + 1);
-  return percent_decode(url).value_or("");
+  return web::percent_decode(url).value_or("");
 }
 
 }  // namespace nightjar::service

@@ -31,8 +31,6 @@ struct WheelName {
 // nullopt unless `file_name` is a well-formed wheel name without a folder.
 std::optional<WheelName> parse_wheel_name(std::string_view file_name);
 
-// "%2B" to "+". nullopt for a broken escape or one that hides a zero byte.
-std::optional<std::string> percent_decode(std::string_view text);
 // The last part of a URL's or file's path, decoded, without query and fragment; empty if there is
 // none.
 std::string file_name_of(std::string_view url);

@@ -16,6 +16,13 @@ std::optional<std::string> find(const std::map<std::string, std::string>& map,
 
 }  // namespace
 
+std::string method_text(Method method) {
+  if (method == Method::del) return "DELETE";
+  std::string text(name_of(method));
+  for (char& c : text) c = static_cast<char>(c - 'a' + 'A');
+  return text;
+}
+
 std::optional<std::string> Request::header(std::string_view lower_case_name) const {
   return find(headers, lower_case_name);
 }

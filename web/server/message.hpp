@@ -17,6 +17,7 @@
 namespace nightjar::web {
 
 NIGHTJAR_ENUM(Method, get, head, post, put, patch, del);
+std::string method_text(Method method);  // as in a request line: "GET"
 // none: open to all; a role includes those before it.
 NIGHTJAR_ENUM(Role, none, read, runner, admin);
 

@@ -5,9 +5,6 @@
 namespace nightjar::web {
 namespace {
 
-constexpr std::array<std::string_view, 6> method_texts{"GET", "HEAD",  "POST",
-                                                       "PUT", "PATCH", "DELETE"};
-
 bool is_name(std::string_view segment) {
   return segment.size() > 2 && segment.front() == '{' && segment.back() == '}';
 }
@@ -32,13 +29,9 @@ void allow(std::string& list, Method method) {
 
 }  // namespace
 
-std::string_view method_text(Method method) {
-  return method_texts[static_cast<std::size_t>(method)];
-}
-
 std::optional<Method> parse_method(std::string_view text) {
-  for (std::size_t i = 0; i < method_texts.size(); ++i)
-    if (method_texts[i] == text) return static_cast<Method>(i);
+  for (const Method method : all_of<Method>())
+    if (method_text(method) == text) return method;
   return std::nullopt;
 }
 

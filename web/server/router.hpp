@@ -38,7 +38,6 @@ class Router {
   std::vector<std::shared_ptr<const Endpoint>> patterns_;
 };
 
-std::string_view method_text(Method method);
 std::optional<Method> parse_method(std::string_view text);
 
 }  // namespace nightjar::web
