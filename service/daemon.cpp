@@ -18,12 +18,12 @@
 #include "service/builds/directory_source.hpp"
 #include "service/builds/discovery.hpp"
 #include "service/builds/index_source.hpp"
-#include "service/data_lock.hpp"
 #include "service/engine/engine.hpp"
 #include "service/engine/obstacles.hpp"
 #include "service/report/dry_run_tracker.hpp"
 #include "service/report/github_tracker.hpp"
 #include "service/report/outbox_sender.hpp"
+#include "storage/base/files.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
@@ -76,11 +76,16 @@ std::filesystem::path database_file(const Config& config) {
   return config.service.data / "nightjar.sqlite";
 }
 
+FileLock lock_data(const Config& config) {
+  return lock_folder(config.service.data, "nightjard.lock",
+                     "stop that one, or let [service] data name another folder");
+}
+
 struct Daemon::Impl {
   explicit Impl(Config given)
       : local_token(web::random_token()),
         config(with_local_token(std::move(given), local_token)),
-        lock(config.service.data),
+        lock(lock_data(config)),
         db(storage::Database::open_writer(database_file(config))),
         artifacts(config.service.data / "artifacts", config.source.artifact_bytes, clock),
         graph(repository_options(config)),
@@ -298,16 +303,7 @@ struct Daemon::Impl {
 
   void write_port_file() {
     if (config.service.port_file.empty()) return;
-    std::filesystem::path temporary = config.service.port_file;
-    temporary += ".new";
-    std::FILE* file = std::fopen(temporary.c_str(), "w");
-    if (!file)
-      throw std::runtime_error("cannot write service.port_file " +
-                               config.service.port_file.string() +
-                               ": is its folder there, and may it be written to?");
-    std::fprintf(file, "%u\n", unsigned(server.port()));
-    std::fclose(file);
-    std::filesystem::rename(temporary, config.service.port_file);
+    write_durably(config.service.port_file, std::to_string(server.port()) + "\n");
   }
 
   void run() {
@@ -341,7 +337,7 @@ struct Daemon::Impl {
 
   std::string local_token;
   Config config;
-  DataLock lock;
+  FileLock lock;
   SystemClock clock;
   storage::Database db;
   Artifacts artifacts;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "service/config.hpp"
+#include "storage/base/file_lock.hpp"
 
 namespace nightjar::service {
 
@@ -29,5 +30,8 @@ class Daemon {
 };
 
 std::filesystem::path database_file(const Config& config);
+// Keeps the data folder to this process; whoever writes the database holds it. Throws
+// std::runtime_error that names the folder and its holder.
+FileLock lock_data(const Config& config);
 
 }  // namespace nightjar::service

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "service/daemon.hpp"
-#include "service/data_lock.hpp"
 #include "service/local_runner.hpp"
 #include "storage/database.hpp"
 #include "storage/restore.hpp"
@@ -40,7 +39,7 @@ int back_up(const service::Config& config, const std::filesystem::path& to) {
 }
 
 int restore(const service::Config& config, const std::filesystem::path& copy) {
-  const service::DataLock lock(config.service.data);
+  const FileLock lock = service::lock_data(config);
   const auto database = service::database_file(config);
   const auto kept = storage::restore(copy, database, SystemClock().now());
   std::printf("restored %s from %s\n", database.c_str(), copy.c_str());

@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "runner/process/spawn.hpp"
 #include "storage/base/digest.hpp"
+#include "storage/base/fd.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;

@@ -10,6 +10,7 @@
 #include "runner/process/stop_on_signal.hpp"
 #include "runner/run/process_executor.hpp"
 #include "runner/run/scripted_executor.hpp"
+#include "storage/base/file_lock.hpp"
 #include "storage/base/files.hpp"
 #include "web/secret.hpp"
 
@@ -89,8 +90,7 @@ int run_agent(const Options& options) {
   config.name = options.name.empty() ? host_name() : options.name;
   config.labels = labels_of(options.labels);
   config.cache = cache_folder(options.cache);
-  fs::create_directories(config.cache);
-  const FileLock lock(config.cache / "lock");
+  const FileLock lock = lock_folder(config.cache, "lock", "give each runner a --cache of its own");
   const StopOnSignal stop;
   const SystemClock clock;
   const auto executor = make_executor(options, config);

@@ -1,16 +1,14 @@
 #include "runner/machine/health.hpp"
 
 #include <cstdlib>
-#include <fcntl.h>
 #include <sched.h>
 #include <set>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "runner/machine/fingerprint.hpp"
 #include "runner/machine/lock.hpp"
 #include "runner/machine/state.hpp"
 #include "runner/process/process.hpp"
+#include "runner/process/spawn.hpp"
 #include "runner/process/wait.hpp"
 #include "storage/base/files.hpp"
 
@@ -61,23 +59,8 @@ std::vector<std::string> running_compilers() {
   return out;
 }
 
-std::string holder_of(const fs::path& lock) {
-  const int fd = ::open(lock.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return {};
-  const bool held = ::flock(fd, LOCK_SH | LOCK_NB) != 0;
-  ::close(fd);
-  return held ? read_line(lock) : "";
-}
-
 bool is_in_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::string rest = path ? path : "/usr/bin:/bin";
-  while (!rest.empty()) {
-    const auto colon = rest.find(':');
-    if (::access((rest.substr(0, colon) + "/" + program).c_str(), X_OK) == 0) return true;
-    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
-  }
-  return false;
+  return find_program(program) != program;
 }
 
 std::string headers_of(const fs::path& python) {
@@ -123,7 +106,7 @@ Health look_at_machine(const fs::path& cache, const fs::path& python) {
   while (!fs::exists(existing) && existing.has_relative_path()) existing = existing.parent_path();
   health.free_disk_bytes = static_cast<std::int64_t>(fs::space(existing).available);
   health.compilers = running_compilers();
-  health.lock_holder = holder_of(machine_lock_path());
+  health.lock_holder = lock_holder(machine_lock_path());
   for (const char* tool : {"c++", "cmake", "ninja"})
     if (!is_in_path(tool)) health.missing_tools.push_back(tool);
   health.ccache = is_in_path("ccache");

@@ -8,6 +8,8 @@
 #include <stop_token>
 #include <string>
 
+#include "storage/base/file_lock.hpp"
+
 namespace nightjar::runner {
 
 // NIGHTJAR_MACHINE_LOCK (for machines that share cores through several containers: a file that all
@@ -15,20 +17,17 @@ namespace nightjar::runner {
 // folder.
 std::filesystem::path machine_lock_path();
 
-// Held until destroyed or until the process dies, however it dies (flock). Not held by children.
+// Held until destroyed or until the process dies.
 class MachineLock {
  public:
-  // Waits as long as another holds it; `waiting` is told once, "process 4242 (measures 3
-  // workloads)". `purpose` is what others are then told of this one. Throws Stopped, and
-  // std::system_error if the file can be neither made nor opened.
+  // Waits as long as another process holds it. `waiting` is called once, with the holder: "process
+  // 4242 (measures 3 workloads)". Others are told `purpose` of this one. Throws Stopped, and
+  // std::runtime_error if the file can be neither made nor opened.
   MachineLock(const std::filesystem::path& path, const std::string& purpose, std::stop_token stop,
               const std::function<void(const std::string& holder)>& waiting);
-  ~MachineLock();
-  MachineLock(const MachineLock&) = delete;
-  MachineLock& operator=(const MachineLock&) = delete;
 
  private:
-  int fd_;
+  FileLock lock_;
 };
 
 }  // namespace nightjar::runner

@@ -103,23 +103,6 @@ std::string find_program(const std::string& name) {
   return name;
 }
 
-Fd& Fd::operator=(Fd&& other) noexcept {
-  if (this != &other) {
-    reset();
-    fd_ = other.release();
-  }
-  return *this;
-}
-
-int Fd::release() {
-  return std::exchange(fd_, -1);
-}
-
-void Fd::reset() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
-
 Spawned spawn(const ProcessSpec& spec) {
   Spawned out;
   Pipe input, output, protocol, status;

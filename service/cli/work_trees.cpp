@@ -77,7 +77,7 @@ done; wait)";
       one.timed_out = false;
       one.exit_code = code;
     }
-    one.output = runner::read_file(folder_ / (commit + ".log")).value_or("");
+    one.output = read_file(folder_ / (commit + ".log")).value_or("");
     built_[commit] = one.fine() ? "" : kBroken + one.describe();
   }
 }

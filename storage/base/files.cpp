@@ -3,12 +3,12 @@
 #include <atomic>
 #include <cerrno>
 #include <fcntl.h>
-#include <stdexcept>
-#include <sys/file.h>
 #include <system_error>
 #include <unistd.h>
 
-namespace nightjar::runner {
+#include "storage/base/fd.hpp"
+
+namespace nightjar {
 namespace fs = std::filesystem;
 namespace {
 
@@ -16,27 +16,15 @@ namespace {
   throw std::system_error(errno, std::generic_category(), std::string(what) + " " + path.string());
 }
 
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-};
-
 // The folder that `path` lies in; a bare name lies in this one.
 fs::path folder_with(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-void sync_folder(const fs::path& folder) {
-  const Descriptor dir{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (dir.fd < 0 || ::fsync(dir.fd) != 0) fail("cannot sync folder", folder);
-}
-
-void write_all(const Descriptor& out, const fs::path& path, std::string_view text) {
-  if (out.fd < 0) fail("cannot write", path);
+void write_all(const Fd& out, const fs::path& path, std::string_view text) {
+  if (!out) fail("cannot write", path);
   while (!text.empty()) {
-    const auto put = ::write(out.fd, text.data(), text.size());
+    const auto put = ::write(out.get(), text.data(), text.size());
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) fail("cannot write", path);
     text.remove_prefix(static_cast<std::size_t>(put));
@@ -60,12 +48,12 @@ std::string process_mark(const std::string& pid) {
 }  // namespace
 
 std::optional<std::string> read_file(const fs::path& path) {
-  const Descriptor in{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (in.fd < 0) return std::nullopt;
+  const Fd in(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!in) return std::nullopt;
   std::string text;
   char buffer[16384];
   for (;;) {
-    const auto got = ::read(in.fd, buffer, sizeof buffer);
+    const auto got = ::read(in.get(), buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return std::nullopt;
     if (got == 0) return text;
@@ -78,16 +66,23 @@ std::string read_line(const fs::path& path) {
   return text ? text->substr(0, text->find('\n')) : std::string();
 }
 
-void write_durably(const fs::path& path, std::string_view text) {
+void sync(const fs::path& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd || ::fsync(fd.get()) != 0) fail("cannot sync", path);
+}
+
+void move_durably(const fs::path& from, const fs::path& to) {
+  sync(from);
+  if (::rename(from.c_str(), to.c_str()) != 0) fail("cannot rename to", to);
+  sync(folder_with(to));
+}
+
+void write_durably(const fs::path& path, std::string_view text, mode_t mode) {
   fs::path beside = path;
   beside += ".part";
-  {
-    const Descriptor out{::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)};
-    write_all(out, beside, text);
-    if (::fsync(out.fd) != 0) fail("cannot sync", beside);
-  }
-  if (::rename(beside.c_str(), path.c_str()) != 0) fail("cannot rename to", path);
-  sync_folder(folder_with(path));
+  write_all(Fd(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)), beside,
+            text);
+  move_durably(beside, path);
 }
 
 std::string output_problem(const fs::path& path) {
@@ -112,7 +107,7 @@ void write_output(const fs::path& path, std::string_view text) {
   const fs::file_status there = fs::status(path, error);
   if (!fs::exists(there) || fs::is_regular_file(there))
     return write_durably(fs::weakly_canonical(path), text);
-  write_all({::open(path.c_str(), O_WRONLY | O_CLOEXEC)}, path, text);
+  write_all(Fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC)), path, text);
 }
 
 TemporaryFolder::TemporaryFolder(const fs::path& root) {
@@ -136,17 +131,4 @@ void TemporaryFolder::remove_leftovers(const fs::path& root) {
   }
 }
 
-FileLock::FileLock(const fs::path& path)
-    : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-  if (fd_ < 0) fail("cannot open", path);
-  if (::flock(fd_, LOCK_EX | LOCK_NB) == 0) return;
-  ::close(fd_);
-  throw std::runtime_error("another process holds " + path.string() +
-                           "; give each runner a --cache of its own");
-}
-
-FileLock::~FileLock() {
-  ::close(fd_);
-}
-
-}  // namespace nightjar::runner
+}  // namespace nightjar

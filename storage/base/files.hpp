@@ -7,16 +7,20 @@
 #include <string>
 #include <string_view>
 
-namespace nightjar::runner {
+namespace nightjar {
 
 // nullopt if it cannot be read. Reads to the end whatever the size says, so /proc and /sys work
 // too.
 std::optional<std::string> read_file(const std::filesystem::path& path);
 // The first line of a /proc or /sys file without its end; empty if it cannot be read.
 std::string read_line(const std::filesystem::path& path);
-// Writes beside `path`, syncs, renames over it, syncs the folder. Throws std::system_error with
-// path.
-void write_durably(const std::filesystem::path& path, std::string_view text);
+// Waits until the bytes of a file, or the names in a folder, are on the disk. This and the next two
+// throw std::system_error that names the path.
+void sync(const std::filesystem::path& path);
+// Syncs `from`, renames it over `to` and syncs the folder: a crash leaves the old file or the new.
+void move_durably(const std::filesystem::path& from, const std::filesystem::path& to);
+// Writes beside `path` and moves that over it durably.
+void write_durably(const std::filesystem::path& path, std::string_view text, mode_t mode = 0644);
 
 // For a file that a person named, to be asked before the work whose result it takes. Empty if
 // write_output() can write there; else one line that names the path and says what to do. Writes
@@ -42,17 +46,4 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// Held until destroyed or the process dies.
-class FileLock {
- public:
-  // Throws std::runtime_error that names `path` if another process holds it.
-  explicit FileLock(const std::filesystem::path& path);
-  ~FileLock();
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-
- private:
-  int fd_;
-};
-
-}  // namespace nightjar::runner
+}  // namespace nightjar

@@ -8,7 +8,10 @@
 
 #include "tests/support/scratch.hpp"
 
-using namespace nightjar::runner;
+using namespace nightjar;
+using runner::Scratch;
+using runner::slurp;
+using runner::spit;
 namespace fs = std::filesystem;
 
 namespace {
