@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cstdlib>
-#include <fstream>
 #include <limits>
 #include <regex>
 #include <set>
 #include <stdexcept>
 
 #include "service/config_reader.hpp"
+#include "storage/base/files.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/metric.hpp"
 #include "web/secret.hpp"
@@ -302,11 +302,11 @@ Config load_config(const std::filesystem::path& file) {
 std::string read_secret(const char* variable, const std::filesystem::path& file) {
   if (const char* value = std::getenv(variable); value && *value) return value;
   if (file.empty()) return "";
-  std::ifstream in(file);
-  std::string secret;
-  if (!in || !std::getline(in, secret))
+  const auto text = read_file(file);
+  if (!text)
     throw std::runtime_error("cannot read a secret from " + file.string() + ", and " + variable +
                              " is not set");
+  std::string secret = text->substr(0, text->find('\n'));
   while (!secret.empty() && (secret.back() == '\r' || secret.back() == ' ')) secret.pop_back();
   if (secret.empty())
     throw std::runtime_error(file.string() + " holds no secret in its first line");

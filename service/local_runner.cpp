@@ -1,27 +1,16 @@
 #include "service/local_runner.hpp"
 
 #include <chrono>
-#include <fcntl.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <stdexcept>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <system_error>
 #include <unistd.h>
 
+#include "storage/base/files.hpp"
+
 namespace nightjar::service {
-namespace {
-
-void write_secret(const std::filesystem::path& path, const std::string& text) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0 || ::write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-    throw std::system_error(errno, std::generic_category(), "cannot write " + path.string());
-  ::close(fd);
-}
-
-}  // namespace
-
 LocalRunner::LocalRunner(std::filesystem::path program, std::string service_url, std::string token,
                          std::filesystem::path folder)
     : program_(std::move(program)),
@@ -30,7 +19,7 @@ LocalRunner::LocalRunner(std::filesystem::path program, std::string service_url,
   if (!std::filesystem::exists(program_))
     throw std::runtime_error("no runner to start at " + program_.string() + ": build it first");
   std::filesystem::create_directories(folder_);
-  write_secret(folder_ / "token", token + "\n");
+  write_durably(folder_ / "token", token + "\n", 0600);
   thread_ = std::thread([this] { keep_running(); });
 }
 

@@ -1,15 +1,11 @@
 #include "service/builds/artifacts.hpp"
 
-#include <array>
-#include <cerrno>
-#include <fcntl.h>
-#include <fstream>
-#include <memory>
-#include <openssl/evp.h>
 #include <stdexcept>
 #include <system_error>
 #include <unistd.h>
-#include <vector>
+
+#include "storage/base/digest.hpp"
+#include "storage/base/files.hpp"
 
 namespace nightjar::service {
 
@@ -24,34 +20,7 @@ constexpr std::string_view temporary_prefix = "tmp-";
   throw std::runtime_error("cannot " + attempt + " " + path.string() + ": " + error.message());
 }
 
-// Waits until the file's bytes (or the folder's names) are on the disk.
-void sync(const fs::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
-  const std::error_code error(errno, std::generic_category());
-  if (descriptor >= 0) ::close(descriptor);
-  if (!synced) fail("write to disk", path, error);
-}
-
 }  // namespace
-
-Sha256 sha256_of_file(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) fail("read", file, std::error_code(errno, std::generic_category()));
-  const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> digest(EVP_MD_CTX_new(),
-                                                                  EVP_MD_CTX_free);
-  EVP_DigestInit_ex(digest.get(), EVP_sha256(), nullptr);
-  std::vector<char> block(1 << 16);
-  while (in.read(block.data(), static_cast<std::streamsize>(block.size())) || in.gcount() > 0)
-    EVP_DigestUpdate(digest.get(), block.data(), static_cast<std::size_t>(in.gcount()));
-  if (in.bad()) fail("read", file, std::error_code(errno, std::generic_category()));
-  std::array<unsigned char, 32> bytes{};
-  EVP_DigestFinal_ex(digest.get(), bytes.data(), nullptr);
-  std::string text;
-  for (const unsigned byte : bytes)
-    for (const unsigned half : {byte >> 4, byte & 15U}) text.push_back("0123456789abcdef"[half]);
-  return *Sha256::parse(text);
-}
 
 Artifacts::Artifacts(fs::path folder, std::uint64_t limit_bytes, const Clock& clock)
     : folder_(std::move(folder)), limit_bytes_(limit_bytes), clock_(clock) {
@@ -83,16 +52,14 @@ fs::path Artifacts::temporary() {
 }
 
 Sha256 Artifacts::add(const fs::path& file) {
-  const Sha256 sha256 = sha256_of_file(file);
-  sync(file);
+  const Sha256 sha256 = digest_of_file(file);
+  sync(file);  // without the lock: a wheel takes seconds
   const std::lock_guard lock(mutex_);
   std::error_code error;
   const auto size_bytes = fs::file_size(file, error);
   if (error) fail("read the size of", file, error);
   fs::permissions(file, fs::perms::owner_read | fs::perms::group_read, error);
-  fs::rename(file, file_of(sha256), error);  // replaces what is there by the same bytes
-  if (error) fail("move to the artifacts", file, error);
-  sync(folder_);
+  move_durably(file, file_of(sha256));  // replaces what is there by the same bytes
   Entry& entry = entries_[sha256];
   entry.size_bytes = size_bytes;
   touch(sha256, entry);

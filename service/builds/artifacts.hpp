@@ -56,7 +56,4 @@ class Artifacts {
   std::uint64_t next_temporary_ = 0;
 };
 
-// The SHA-256 of a file. Throws std::runtime_error with the path.
-Sha256 sha256_of_file(const std::filesystem::path& file);
-
 }  // namespace nightjar::service

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "service/builds/artifacts.hpp"
 #include "service/builds/index_page.hpp"
 #include "service/builds/index_source.hpp"
+#include "storage/base/digest.hpp"
 
 namespace nightjar::service {
 
@@ -52,7 +52,7 @@ Sha256 DirectorySource::fetch(const ListedWheel& wheel, const fs::path& to) {
   if (error)
     throw std::runtime_error("cannot copy " + from.string() + " to " + to.string() + ": " +
                              error.message());
-  return sha256_of_file(to);
+  return digest_of_file(to);
 }
 
 std::unique_ptr<BuildSource> make_source(const Config::Source& config) {

@@ -1,6 +1,5 @@
 #include "service/cli/progress_file.hpp"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "service/cli/failure.hpp"
@@ -35,7 +34,7 @@ void refuse_another(const json& stored, const json& asked, const std::string& at
 }  // namespace
 
 void require_place_for(const std::filesystem::path& file) {
-  const std::string problem = runner::output_problem(file);
+  const std::string problem = output_problem(file);
   if (!problem.empty()) throw BadInput("cannot keep the search with --state: " + problem);
   // A save replaces the file, which a device or a pipe must not suffer.
   if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file))
@@ -45,10 +44,10 @@ void require_place_for(const std::filesystem::path& file) {
 
 void load_progress(const std::filesystem::path& file, const SearchName& name,
                    bisect::SearchLog& log) {
-  if (!std::filesystem::exists(file)) return;
+  const auto text = read_file(file);
+  if (!text) return;
   const std::string attempt = "cannot go on with " + file.string() + ": ";
-  std::ifstream in(file);
-  const json root = json::parse(in, nullptr, false);
+  const json root = json::parse(*text, nullptr, false);
   try {
     refuse_another(stored_name(root), name_json(name), attempt);
     for (const json& run : root.at("runs"))
@@ -65,15 +64,7 @@ void save_progress(const std::filesystem::path& file, const SearchName& name,
   for (const auto& run : log.runs)
     runs.push_back({{"session", run.session}, {"commit", run.commit}, {"value", run.value}});
   const json root{{"search", name_json(name)}, {"runs", runs}, {"untestable", log.untestable}};
-  const std::filesystem::path next = file.string() + ".new";
-  {
-    std::ofstream out(next, std::ios::trunc);
-    out << root.dump(1) << "\n";
-    if (!out.flush()) throw Broken("cannot write " + next.string() + ": is the disk full?");
-  }
-  std::error_code error;
-  std::filesystem::rename(next, file, error);
-  if (error) throw Broken("cannot write " + file.string() + ": " + error.message());
+  write_durably(file, root.dump(1) + "\n");
 }
 
 }  // namespace nightjar::cli

@@ -22,7 +22,7 @@ void require_place_for(const std::filesystem::path& file);
 // is broken or belongs to another search.
 void load_progress(const std::filesystem::path& file, const SearchName& name,
                    bisect::SearchLog& log);
-// Atomically. Throws Broken.
+// Durably. Throws std::system_error that names the file.
 void save_progress(const std::filesystem::path& file, const SearchName& name,
                    const bisect::SearchLog& log);
 

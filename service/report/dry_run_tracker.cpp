@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <fstream>
 #include <map>
-#include <sstream>
 #include <stdexcept>
 #include <system_error>
+
+#include "storage/base/files.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -44,20 +44,9 @@ std::string quoted(const std::string& text) {
 }
 
 std::string read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw std::runtime_error("cannot read " + path.string());
-  return text.str();
-}
-
-void write_atomically(const fs::path& path, const std::string& text) {
-  const fs::path temporary = path.string() + ".tmp";
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) throw std::runtime_error("cannot write " + temporary.string());
-  fs::rename(temporary, path);
+  auto text = read_file(path);
+  if (!text) throw std::runtime_error("cannot read " + path.string());
+  return std::move(*text);
 }
 
 // Issue files by number; other files of the directory are none of ours.
@@ -124,7 +113,7 @@ Outcome<Issue> DryRunTracker::open_issue(const std::string& title, const std::st
                        "\nstate: open\nlabels: [";
     for (std::size_t i = 0; i < labels.size(); ++i) text += (i ? ", " : "") + quoted(labels[i]);
     const fs::path path = directory_ / (std::to_string(number) + "-" + slug_of(title) + ".md");
-    write_atomically(path, text + "]\n---\n\n" + body);
+    write_durably(path, text + "]\n---\n\n" + body);
     return Issue{number, path.string(), true};
   });
 }
@@ -145,7 +134,7 @@ Outcome<std::string> DryRunTracker::comment(std::int64_t issue, const std::strin
     const auto issues = issues_in(directory_);
     const auto it = issues.find(issue);
     if (it == issues.end()) return no_such_issue(directory_, issue);
-    write_atomically(it->second, read(it->second) + std::string(comment_rule) + body);
+    write_durably(it->second, read(it->second) + std::string(comment_rule) + body);
     return it->second.string();
   });
 }
@@ -159,7 +148,7 @@ Outcome<Issue> DryRunTracker::close_issue(std::int64_t issue) {
     if (is_open(text)) {
       const std::string open = "\nstate: open";
       text.replace(text.find(open), open.size(), "\nstate: closed");
-      write_atomically(it->second, text);
+      write_durably(it->second, text);
     }
     return Issue{issue, it->second.string(), false};
   });

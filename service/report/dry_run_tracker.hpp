@@ -1,5 +1,5 @@
 // The tracker of a dry run: an issue is a Markdown file `<directory>/<number>-<slug>.md` with front
-// matter, comments appended. Written atomically; an issue's URL is its path.
+// matter, comments appended. Written durably; an issue's URL is its path.
 #pragma once
 
 #include <filesystem>
