@@ -25,7 +25,7 @@ MAY_INCLUDE = {
                    "runner/format", "runner/run", "runner/agent"},
     "runner": {"runner/cli", "runner/process", "runner/run"},
     "service/cli": {"storage/base", "bisect", "bisect/evidence", "runner/process", "runner/format"},
-    "service": {"storage", "bisect", "bisect/evidence", "bisect/git", "web"},
+    "service": {"storage", "storage/base", "bisect", "bisect/evidence", "bisect/git", "web"},
 }
 RUNNER = [room for room in ROOMS if room.startswith("runner/") and room != "runner/workloads"]
 # Header prefix to the rooms that may use it; "runner" stands for all of RUNNER.

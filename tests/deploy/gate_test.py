@@ -1,4 +1,4 @@
-"""The gate, with a tests/run that only says what it was asked for."""
+"""The gate, with a tests/run and a tests/lint that only say what they were asked for."""
 
 import pathlib
 import shutil
@@ -11,13 +11,15 @@ GATE = pathlib.Path(__file__).resolve().parents[2] / ".ci" / "run"
 
 @pytest.fixture
 def tree(tmp_path):
-    """Makes a checkout whose tests/run does what `script` says."""
-    def make(script):
+    """Makes a checkout whose tests/run does what `script` says, and tests/lint what `lint` says."""
+    def make(script, lint="echo 3 passed, 0 failed"):
         for folder in (".ci", "tests"):
             (tmp_path / folder).mkdir()
         shutil.copy(GATE, tmp_path / ".ci" / "run")
-        (tmp_path / "tests" / "run").write_text(f"#!/usr/bin/env bash\necho \"$@\" >>asked\n{script}\n")
-        (tmp_path / "tests" / "run").chmod(0o755)
+        for name, does in (("run", script), ("lint", lint)):
+            program = tmp_path / "tests" / name
+            program.write_text(f"#!/usr/bin/env bash\necho \"{name}${{1:+ $1}}\" >>asked\n{does}\n")
+            program.chmod(0o755)
         return tmp_path
     return make
 
@@ -27,14 +29,19 @@ def gate(tree):
     return done.returncode, done.stdout.splitlines()[-1], (tree / "asked").read_text().splitlines()
 
 
-def test_the_gate_adds_up_the_tests_without_and_with_each_sanitizer(tree):
-    assert gate(tree("echo 5 passed, 0 failed")) == (0, "15 passed, 0 failed", ["", "--asan", "--tsan"])
+def test_the_gate_adds_up_the_tests_with_each_sanitizer_and_the_source_itself(tree):
+    asked = ["run", "run --asan", "run --tsan", "lint"]
+    assert gate(tree("echo 5 passed, 0 failed")) == (0, "18 passed, 0 failed", asked)
+
+
+def test_badly_formatted_source_closes_the_gate(tree):
+    assert gate(tree("echo 5 passed, 0 failed", "echo 2 passed, 1 failed; exit 1"))[:2] == (1, "17 passed, 1 failed")
 
 
 def test_a_failure_under_the_sanitizer_closes_the_gate(tree):
     script = "if [[ $1 == --asan ]]; then echo 4 passed, 1 failed; exit 1; fi; echo 5 passed, 0 failed"
-    assert gate(tree(script))[:2] == (1, "14 passed, 1 failed")
+    assert gate(tree(script))[:2] == (1, "17 passed, 1 failed")
 
 
 def test_a_run_that_ends_before_it_counts_is_a_failure(tree):
-    assert gate(tree("if [[ $1 == --asan ]]; then exit 3; fi; echo 5 passed, 0 failed"))[:2] == (1, "10 passed, 1 failed")
+    assert gate(tree("if [[ $1 == --asan ]]; then exit 3; fi; echo 5 passed, 0 failed"))[:2] == (1, "13 passed, 1 failed")
