@@ -36,10 +36,10 @@ std::optional<Method> parse_method(std::string_view text) {
 }
 
 void Router::add(Endpoint endpoint) {
-  std::istringstream pattern(endpoint.route.pattern.substr(1));
+  // As parse_target() splits what is asked for: "/" at the end is an empty segment.
+  std::istringstream pattern(endpoint.route.pattern.substr(1) + '/');
   for (std::string segment; std::getline(pattern, segment, '/');)
     endpoint.segments.push_back(segment);
-  if (endpoint.segments.empty()) endpoint.segments.emplace_back();
   auto kept = std::make_shared<const Endpoint>(std::move(endpoint));
   if (kept->route.pattern.find('{') == std::string::npos)
     literal_[kept->route.pattern].push_back(kept);
