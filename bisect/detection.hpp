@@ -102,8 +102,9 @@ struct Change {
 std::vector<Change> change_points(std::span<const Position> series, const DetectionPolicy& policy);
 
 // The shortest levels that `change_points` can find at the start and the end of a series, even if
-// the change is large and there is no noise. `first` positions stand before its first change, `last`
-// from its last change on; without a change both are all positions. 0: no level is long enough.
+// the change is large and there is no noise. `first` positions stand before its first change,
+// `last` from its last change on; without a change both are all positions. 0: no level is long
+// enough.
 struct ShortestLevels {
   int start = 0, end = 0;
 };

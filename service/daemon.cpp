@@ -93,14 +93,14 @@ struct Daemon::Impl {
         tracker(make_tracker(config, clock)),
         discovery(*source, graph, artifacts, config, clock),
         sender(*tracker, config.report.labels, clock),
-        desk{db,
-             graph,
-             artifacts,
-             config,
-             clock,
-             [this](std::string_view event, const std::string& json) {
-               events.publish(event, json);
-             }},
+        context{db,
+                graph,
+                artifacts,
+                config,
+                clock,
+                [this](std::string_view event, const std::string& json) {
+                  events.publish(event, json);
+                }},
         tick_timer(io),
         poll_timer(io),
         signals(io, SIGTERM, SIGINT),
@@ -117,17 +117,17 @@ struct Daemon::Impl {
   void guarded(const char* what, Act act) {
     try {
       act();
-      desk.complaints.works(what);
+      context.complaints.works(what);
     } catch (const std::exception& error) {
-      desk.complaints.fails(what, error.what());
+      context.complaints.fails(what, error.what());
     }
   }
 
   void on_tick() {
     waking = false;
     if (!is_damaged()) {
-      if (tick(desk, surveyed)) spdlog::debug("tick changed rows");
-      guarded("pin artifacts", [this] { pin_artifacts(desk); });
+      if (tick(context, surveyed)) spdlog::debug("tick changed rows");
+      guarded("pin artifacts", [this] { pin_artifacts(context); });
       guarded("write again", [this] { write_again(); });
     }
     guarded("look around", [this] { look_around(); });
@@ -165,9 +165,9 @@ struct Daemon::Impl {
     around.disk = api::disk_check(api) == "ok" ? ""
                                                : "there is too little space in " +
                                                      config.service.data.string() + "; free some";
-    around.failing = desk.complaints.current();
+    around.failing = context.complaints.current();
     std::optional<NightFacts> facts;
-    if (around.database.empty()) facts = night_facts(desk);
+    if (around.database.empty()) facts = night_facts(context);
     const auto now = find_obstacles(around, facts, config), before = api.obstacles.get();
     for (const Obstacle& one : now)
       if (std::find(before.begin(), before.end(), one) == before.end())
@@ -186,11 +186,11 @@ struct Daemon::Impl {
   void look() {
     if (looking) return;
     auto known = discovery.known(db);
-    auto lost = missing_wheels(desk);
+    auto lost = missing_wheels(context);
     looking = true;
     asio::post(worker, [this, known = std::move(known), lost = std::move(lost)] {
       for (const Build& build : lost) restore(build);
-      auto survey = discovery.look(known);
+      auto survey = discovery.survey(known);
       asio::post(writer, [this, survey = std::move(survey)] { take(survey); });
     });
   }
@@ -347,7 +347,7 @@ struct Daemon::Impl {
   Discovery discovery;
   OutboxSender sender;
   web::EventStream events;
-  Desk desk;
+  EngineContext context;
   // Owned by the writer's thread.
   std::vector<std::string> problems_before;
   Surroundings around;

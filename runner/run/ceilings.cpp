@@ -36,8 +36,8 @@ std::optional<Ceilings> machine_ceilings(const RunPlace& place, const ProfileCon
   measured = true;
   progress("measuring what this machine can do at most, for all later profiles");
   const std::vector<std::string> command{config.paths.python.string(),
-                                         (config.paths.workloads / "ceilings.py").string(),
-                                         threads, device};
+                                         (config.paths.workloads / "ceilings.py").string(), threads,
+                                         device};
   const auto process = run_workload(place, command, nullptr, config.limits, {}, stop);
   if (stop.stop_requested()) throw Stopped();
   const auto ceilings = process.fine() ? read_ceilings(process.protocol) : std::nullopt;

@@ -38,8 +38,8 @@ struct RunPlace {
   std::filesystem::path torchbench;     // checkout; needed for its models only
   const Externals* externals = nullptr;
   std::filesystem::path program = "run.py";  // of the Python suite
-  std::filesystem::path libtorch = {};              // libraries of the build, for all but Python
-  std::filesystem::path profiled = {};              // library: native workloads run in Python, too
+  std::filesystem::path libtorch = {};       // libraries of the build, for all but Python
+  std::filesystem::path profiled = {};       // library: native workloads run in Python, too
   std::vector<std::filesystem::path> gpu_libraries = {};  // that `libtorch` may need
 };
 

@@ -125,7 +125,7 @@ std::vector<Build> Discovery::waiting_since(const std::string& date, const Known
   return waiting;
 }
 
-Survey Discovery::look(const Known& known) {
+Survey Discovery::survey(const Known& known) {
   Survey survey = look_once(known);
   survey.repository_failure = repository_failure_;
   return survey;
@@ -253,7 +253,7 @@ Changes Discovery::apply(storage::Database& db, const Survey& survey) const {
 }
 
 Changes Discovery::tick(storage::Database& db) {
-  return apply(db, look(known(db)));
+  return apply(db, survey(known(db)));
 }
 
 void Discovery::restore(const Build& build) {

@@ -60,7 +60,7 @@ class Discovery {
   // proved. What cannot be downloaded stays found and is tried again after 5, 10, 20 s, ... 60
   // minutes, unless its source does not list it any more. Never throws for what the source or git's
   // remote does: that is in `problems` and `postponed`.
-  Survey look(const Known& known);
+  Survey survey(const Known& known);
   Changes apply(storage::Database& db, const Survey& survey) const;
   // The three phases at once, for a caller on one thread.
   Changes tick(storage::Database& db);

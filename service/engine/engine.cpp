@@ -24,80 +24,82 @@ namespace {
 constexpr int kMostRounds = 50;  // of one tick; the next one goes on
 
 template <class Step>
-bool attempt(Desk& desk, const char* name, Step step) {
+bool attempt(EngineContext& context, const char* name, Step step) {
   // What is damaged is not written to, and one step has said so.
-  if (const auto trouble = storage::trouble_of(desk.db); trouble && trouble->damaged) return false;
+  if (const auto trouble = storage::trouble_of(context.db); trouble && trouble->damaged)
+    return false;
   try {
     const bool changed = step();
-    desk.complaints.works(name);
+    context.complaints.works(name);
     return changed;
   } catch (const std::exception& error) {
-    desk.complaints.fails(name, error.what());
+    context.complaints.fails(name, error.what());
     return false;
   }
 }
 
-bool round(Desk& desk, bool surveyed) {
+bool round(EngineContext& context, bool surveyed) {
   bool changed = false;
-  changed |= attempt(desk, "schedule", [&] { return start_scheduled_night(desk); });
-  changed |= attempt(desk, "assign", [&] { return assign_builds(desk, surveyed); });
-  changed |= attempt(desk, "nights", [&] { return advance_nights(desk); });
-  changed |= attempt(desk, "confirm", [&] { return advance_confirmations(desk); });
-  changed |= attempt(desk, "search", [&] { return start_bisections(desk); });
-  changed |= attempt(desk, "bisect", [&] { return advance_bisections(desk); });
-  changed |= attempt(desk, "calibrate", [&] { return judge_calibrations(desk); });
-  changed |= attempt(desk, "report", [&] { return report_blamed(desk); });
-  changed |= attempt(desk, "recover", [&] { return watch_recovery(desk); });
-  changed |= attempt(desk, "follow", [&] { return follow_reported(desk); });
+  changed |= attempt(context, "schedule", [&] { return start_scheduled_night(context); });
+  changed |= attempt(context, "assign", [&] { return assign_builds(context, surveyed); });
+  changed |= attempt(context, "nights", [&] { return advance_nights(context); });
+  changed |= attempt(context, "confirm", [&] { return advance_confirmations(context); });
+  changed |= attempt(context, "search", [&] { return start_bisections(context); });
+  changed |= attempt(context, "bisect", [&] { return advance_bisections(context); });
+  changed |= attempt(context, "calibrate", [&] { return judge_calibrations(context); });
+  changed |= attempt(context, "report", [&] { return report_blamed(context); });
+  changed |= attempt(context, "recover", [&] { return watch_recovery(context); });
+  changed |= attempt(context, "follow", [&] { return follow_reported(context); });
   return changed;
 }
 
-std::set<BuildId> builds_in_use(Desk& desk) {
+std::set<BuildId> builds_in_use(EngineContext& context) {
   std::set<BuildId> used;
-  for (const Night& night : storage::open_nights(desk.db))
+  for (const Night& night : storage::open_nights(context.db))
     if (night.build) used.insert(*night.build);
   using enum RegressionState;
   for (const RegressionState state : {suspected, unconfirmed, confirmed, bisecting, blamed}) {
-    for (const Regression& regression : storage::regressions_in_state(desk.db, state)) {
+    for (const Regression& regression : storage::regressions_in_state(context.db, state)) {
       if (state == unconfirmed && !awaits_confirmation(regression)) continue;
       used.insert(regression.good);
       used.insert(regression.bad);
     }
   }
   // The next night's regressions will be confirmed against the newest build.
-  if (const auto newest = storage::newest_proved(desk.db, desk.config.source.variant))
+  if (const auto newest = storage::newest_proved(context.db, context.config.source.variant))
     used.insert(newest->id);
   return used;
 }
 
 }  // namespace
 
-bool tick(Desk& desk, bool surveyed) {
-  bool changed = attempt(desk, "leases", [&] {
-    const auto expired = storage::write(desk.db, [&](storage::Transaction& transaction) {
-      return storage::expire_leases(transaction, desk.clock.now());
+bool tick(EngineContext& context, bool surveyed) {
+  bool changed = attempt(context, "leases", [&] {
+    const auto expired = storage::write(context.db, [&](storage::Transaction& transaction) {
+      return storage::expire_leases(transaction, context.clock.now());
     });
     for (const JobId id : expired) spdlog::warn("lease expired job={}", id.value);
     return !expired.empty();
   });
-  for (int rounds = 0; rounds < kMostRounds && round(desk, surveyed); ++rounds) changed = true;
-  attempt(desk, "replay", [&] { return replay_one(desk), false; });
+  for (int rounds = 0; rounds < kMostRounds && round(context, surveyed); ++rounds) changed = true;
+  attempt(context, "replay", [&] { return replay_one(context), false; });
   return changed;
 }
 
-void pin_artifacts(Desk& desk) {
+void pin_artifacts(EngineContext& context) {
   std::set<Sha256> pinned;
-  for (const BuildId id : builds_in_use(desk))
-    if (const auto build = storage::find_build(desk.db, id); build && build->sha256)
+  for (const BuildId id : builds_in_use(context))
+    if (const auto build = storage::find_build(context.db, id); build && build->sha256)
       pinned.insert(*build->sha256);
-  desk.artifacts.pin(std::move(pinned));
+  context.artifacts.pin(std::move(pinned));
 }
 
-std::vector<Build> missing_wheels(Desk& desk) {
+std::vector<Build> missing_wheels(EngineContext& context) {
   std::vector<Build> missing;
-  for (const BuildId id : builds_in_use(desk)) {
-    const auto build = storage::find_build(desk.db, id);
-    if (build && build->sha256 && !desk.artifacts.holds(*build->sha256)) missing.push_back(*build);
+  for (const BuildId id : builds_in_use(context)) {
+    const auto build = storage::find_build(context.db, id);
+    if (build && build->sha256 && !context.artifacts.holds(*build->sha256))
+      missing.push_back(*build);
   }
   return missing;
 }

@@ -4,20 +4,20 @@
 
 #include <vector>
 
-#include "service/engine/desk.hpp"
+#include "service/engine/context.hpp"
 #include "storage/model/build.hpp"
 
 namespace nightjar::service {
 
 // Takes everything as far as it goes without waiting. A step that fails does not hold up the
-// others; it is among `desk.complaints` until it works. `surveyed`: the builds' source was read
+// others; it is among `context.complaints` until it works. `surveyed`: the builds' source was read
 // since the daemon started. Returns true if anything changed.
-bool tick(Desk& desk, bool surveyed);
+bool tick(EngineContext& context, bool surveyed);
 
 // Wheels and archives that open nights, searches and the newest levels still need.
-void pin_artifacts(Desk& desk);
+void pin_artifacts(EngineContext& context);
 
 // Proved builds in use whose wheel is not among the artifacts any more.
-std::vector<Build> missing_wheels(Desk& desk);
+std::vector<Build> missing_wheels(EngineContext& context);
 
 }  // namespace nightjar::service

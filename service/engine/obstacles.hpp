@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "service/config.hpp"
-#include "service/engine/desk.hpp"
+#include "service/engine/context.hpp"
 #include "storage/model/build.hpp"
 #include "storage/model/enum.hpp"
 
@@ -39,7 +39,7 @@ struct NightFacts {
   int able = 0;  // live, and can run a workload that the configuration selects
 };
 
-NightFacts night_facts(Desk& desk);
+NightFacts night_facts(EngineContext& context);
 // In the order of the kinds; `facts` is nullopt while rows cannot be read. A pure function.
 std::vector<Obstacle> find_obstacles(const Surroundings& around,
                                      const std::optional<NightFacts>& facts, const Config& config);

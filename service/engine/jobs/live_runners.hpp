@@ -3,12 +3,12 @@
 
 #include <vector>
 
-#include "service/engine/desk.hpp"
+#include "service/engine/context.hpp"
 #include "storage/model/machine.hpp"
 
 namespace nightjar::service {
 
 // Those seen within [queue] runner_silent.
-std::vector<Runner> live_runners(Desk& desk);
+std::vector<Runner> live_runners(EngineContext& context);
 
 }  // namespace nightjar::service

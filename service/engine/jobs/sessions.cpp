@@ -68,15 +68,15 @@ class History {
 };
 
 // Said once: what comes later must not change what an earlier session counted for.
-SessionCheck judge(Desk& desk, const Job& job) {
-  if (auto known = storage::find_check(desk.db, job.id)) return *std::move(known);
-  const auto session = storage::session_of(desk.db, job.id);
+SessionCheck judge(EngineContext& context, const Job& job) {
+  if (auto known = storage::find_check(context.db, job.id)) return *std::move(known);
+  const auto session = storage::session_of(context.db, job.id);
   if (!session) return {false, "its session is not stored", 0};
   History history;
-  for (const SessionCheck& check : storage::last_checks(desk.db, job.machine, 2 * kHistory))
+  for (const SessionCheck& check : storage::last_checks(context.db, job.machine, 2 * kHistory))
     if (check.control > 0) history.add(check.control, check.usable);
   SessionCheck check = check_session(job.spec, *session, history.controls());
-  storage::write(desk.db, [&](storage::Transaction& transaction) {
+  storage::write(context.db, [&](storage::Transaction& transaction) {
     storage::add_check(transaction, job, check);
   });
   return check;
@@ -118,11 +118,11 @@ SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
   return check;
 }
 
-Job queue_job(Desk& desk, Job job) {
-  storage::Transaction transaction(desk.db);
+Job queue_job(EngineContext& context, Job job) {
+  storage::Transaction transaction(context.db);
   for (Workload& workload : job.spec.workloads)
     workload = storage::intern_workload(transaction, workload.name, workload.version);
-  job.created_at = desk.clock.now();
+  job.created_at = context.clock.now();
   job = storage::add_job(transaction, job);
   transaction.commit();
   return job;
@@ -145,10 +145,10 @@ Settled standing(storage::Database& db, const Job& asked) {
   }
 }
 
-Settled settle(Desk& desk, const Job& asked) {
-  Settled now = standing(desk.db, asked);
+Settled settle(EngineContext& context, const Job& asked) {
+  Settled now = standing(context.db, asked);
   if (now.state != Settled::State::pending || now.job.state != JobState::done) return now;
-  const SessionCheck check = judge(desk, now.job);
+  const SessionCheck check = judge(context, now.job);
   if (check.usable) return {Settled::State::usable, now.job, "", now.repeat};
   if (now.repeat == kRepeats) return void_for_good(now.job, check);
   Job again;
@@ -158,7 +158,7 @@ Settled settle(Desk& desk, const Job& asked) {
   again.machine = now.job.machine;
   again.spec = now.job.spec;
   again.priority = now.job.priority;
-  return {Settled::State::pending, queue_job(desk, std::move(again)), "", now.repeat + 1};
+  return {Settled::State::pending, queue_job(context, std::move(again)), "", now.repeat + 1};
 }
 
 }  // namespace nightjar::service

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "service/engine/desk.hpp"
+#include "service/engine/context.hpp"
 #include "storage/model/job.hpp"
 
 namespace nightjar::service {
@@ -22,11 +22,11 @@ struct Settled {
   int repeat = 0;      // how often it was void before
 };
 // What became of a session that was asked for: a void one is queued again, at most twice.
-Settled settle(Desk& desk, const Job& asked);
+Settled settle(EngineContext& context, const Job& asked);
 // The same as far as it is known, for somebody who only looks.
 Settled standing(storage::Database& db, const Job& asked);
 
 // Queues a job once a key, its workloads interned; returns the stored one.
-Job queue_job(Desk& desk, Job job);
+Job queue_job(EngineContext& context, Job job);
 
 }  // namespace nightjar::service

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "service/engine/desk.hpp"
+#include "service/engine/context.hpp"
 #include "service/report/report.hpp"
 
 namespace nightjar::service {
@@ -24,6 +24,6 @@ bool is_back(double cost, double threshold);
 std::optional<NightChange> news(std::span<const LaterEffect> effects);
 
 // Queues at most one comment a night and regression; a night that ticks again queues nothing.
-bool follow_reported(Desk& desk);
+bool follow_reported(EngineContext& context);
 
 }  // namespace nightjar::service

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "service/engine/desk.hpp"
+#include "service/engine/context.hpp"
 #include "service/report/report.hpp"
 #include "storage/model/regression.hpp"
 
@@ -12,13 +12,15 @@ namespace nightjar::service {
 
 // The rows of an issue or comment. Each names its machine class if these, and the one `beside`
 // them, are of several.
-std::vector<ReportSeries> series_facts(Desk& desk, const std::vector<AffectedSeries>& affected,
+std::vector<ReportSeries> series_facts(EngineContext& context,
+                                       const std::vector<AffectedSeries>& affected,
                                        std::optional<MachineId> beside = {});
 
-ReportInput report_facts(Desk& desk, const Regression& regression);
+ReportInput report_facts(EngineContext& context, const Regression& regression);
 
 // Commits between the last bad nightly and `good_again`, the first that was good; empty if unknown.
 std::vector<ReportCommit> commits_that_may_have_repaired(
-    Desk& desk, const Regression& regression, const std::optional<CommitSha>& good_again);
+    EngineContext& context, const Regression& regression,
+    const std::optional<CommitSha>& good_again);
 
 }  // namespace nightjar::service

@@ -2,14 +2,14 @@
 // it when the level is back.
 #pragma once
 
-#include "service/engine/desk.hpp"
+#include "service/engine/context.hpp"
 
 namespace nightjar::service {
 
 // One issue a cause, queued in the transaction that makes it `reported`; waits until all that this
 // night saw on the machine class is explained, so that the issue names every series.
-bool report_blamed(Desk& desk);
+bool report_blamed(EngineContext& context);
 // Closes what has been good for `recovered_nights` nights.
-bool watch_recovery(Desk& desk);
+bool watch_recovery(EngineContext& context);
 
 }  // namespace nightjar::service

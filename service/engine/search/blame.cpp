@@ -27,39 +27,39 @@ Culprit together(const std::vector<bisect::NamedStep>& steps, const Bisection& b
   return evidence::together(contributors);
 }
 
-void announce(Desk& desk, const Regression& regression, RegressionState state) {
-  desk.publish("regression",
-               nlohmann::json{{"id", regression.id.value}, {"state", name_of(state)}}.dump());
+void announce(EngineContext& context, const Regression& regression, RegressionState state) {
+  context.publish("regression",
+                  nlohmann::json{{"id", regression.id.value}, {"state", name_of(state)}}.dump());
 }
 
 // A reported issue hears of the further series; an unreported one will name them itself.
-void tell(Desk& desk, storage::Transaction& transaction, const Regression& known,
+void tell(EngineContext& context, storage::Transaction& transaction, const Regression& known,
           const Regression& joining) {
   if (known.state != RegressionState::reported) return;
-  const auto build = storage::find_build(desk.db, joining.bad);
-  const auto night = storage::find_night(desk.db, joining.night);
+  const auto build = storage::find_build(context.db, joining.bad);
+  const auto night = storage::find_night(context.db, joining.night);
   if (!build || !night) return;
   NightComment comment;
   comment.fingerprint = known.fingerprint;
   comment.version = build->version;
   comment.commit = build->commit;
   comment.date = to_date(night->started_at);
-  comment.new_series = series_facts(desk, joining.series, known.machine);
+  comment.new_series = series_facts(context, joining.series, known.machine);
   OutboxMessage message;
   message.key =
       night_key(known.fingerprint, build->version + "/" + std::to_string(joining.id.value));
   message.regression = known.id;
   message.kind = OutboxKind::comment;
   message.body = render_night_comment(comment) + "\n" + marker_of(message.key) + "\n";
-  message.created_at = desk.clock.now();
+  message.created_at = context.clock.now();
   storage::add_message(transaction, message);
 }
 
 // True if another regression has this cause, on whatever machine class; `regression` is merged into
 // it then. One that had recovered is open again: its issue is the only one that this cause has.
-bool merge(Desk& desk, storage::Transaction& transaction, Regression regression,
+bool merge(EngineContext& context, storage::Transaction& transaction, Regression regression,
            const std::string& evidence) {
-  auto known = storage::find_regression(desk.db, regression.fingerprint);
+  auto known = storage::find_regression(context.db, regression.fingerprint);
   if (!known || known->id == regression.id) return false;
   using enum RegressionState;
   if (known->state != blamed && known->state != reported && known->state != recovered) return false;
@@ -72,55 +72,55 @@ bool merge(Desk& desk, storage::Transaction& transaction, Regression regression,
     known->state = reported;
     storage::change_regression(
         transaction, *known,
-        {reported, desk.clock.now(),
+        {reported, context.clock.now(),
          evidence::of_reason("shown again by regression " + std::to_string(regression.id.value))});
-    announce(desk, *known, reported);
+    announce(context, *known, reported);
   } else {
     storage::update_regression(transaction, *known);
   }
-  tell(desk, transaction, *known, regression);
+  tell(context, transaction, *known, regression);
   regression.merged_into = known->id;
   regression.fingerprint.clear();
   storage::change_regression(transaction, regression,
-                             {RegressionState::merged, desk.clock.now(), evidence});
-  announce(desk, regression, RegressionState::merged);
+                             {RegressionState::merged, context.clock.now(), evidence});
+  announce(context, regression, RegressionState::merged);
   return true;
 }
 
-void name(Desk& desk, storage::Transaction& transaction, Regression regression,
+void name(EngineContext& context, storage::Transaction& transaction, Regression regression,
           const Culprit& culprit, const std::string& evidence) {
   regression.culprit = culprit;
-  regression.fingerprint = fingerprint_of(desk.config.repository.url, culprit.commits);
-  if (merge(desk, transaction, regression, evidence)) return;
+  regression.fingerprint = fingerprint_of(context.config.repository.url, culprit.commits);
+  if (merge(context, transaction, regression, evidence)) return;
   storage::change_regression(transaction, regression,
-                             {RegressionState::blamed, desk.clock.now(), evidence});
-  announce(desk, regression, RegressionState::blamed);
+                             {RegressionState::blamed, context.clock.now(), evidence});
+  announce(context, regression, RegressionState::blamed);
 }
 
 }  // namespace
 
-void blame(Desk& desk, storage::Transaction& transaction, const Regression& regression,
+void blame(EngineContext& context, storage::Transaction& transaction, const Regression& regression,
            const Bisection& bisection, const bisect::Answer& answer, const std::string& evidence) {
   if (answer.outcome == bisect::SearchOutcome::several_small) {
-    name(desk, transaction, regression, together(answer.culprits, bisection), evidence);
+    name(context, transaction, regression, together(answer.culprits, bisection), evidence);
     return;
   }
   int part = 0;
   for (const bisect::NamedStep& step : answer.culprits) {
     if (part == 0) {
-      name(desk, transaction, regression, culprit_of(step, bisection), evidence);
+      name(context, transaction, regression, culprit_of(step, bisection), evidence);
     } else {
       Regression further = regression;
       further.id = {};
       further.part = part;
       further.found_by = FoundBy::search;
-      further.opened_at = desk.clock.now();
+      further.opened_at = context.clock.now();
       further = storage::add_regression(
           transaction, further,
-          {RegressionState::bisecting, desk.clock.now(),
+          {RegressionState::bisecting, context.clock.now(),
            evidence::of_reason("a further culprit of the search for regression " +
                                std::to_string(regression.id.value))});
-      name(desk, transaction, further, culprit_of(step, bisection), evidence);
+      name(context, transaction, further, culprit_of(step, bisection), evidence);
     }
     ++part;
   }

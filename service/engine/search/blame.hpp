@@ -4,7 +4,7 @@
 #include <string>
 
 #include "bisect/search.hpp"
-#include "service/engine/desk.hpp"
+#include "service/engine/context.hpp"
 #include "storage/model/regression.hpp"
 
 namespace nightjar::service {
@@ -12,7 +12,7 @@ namespace nightjar::service {
 // Runs inside the caller's transaction. Each named step is one cause: the first is `regression`'s,
 // the others become regressions of their own. Several small steps are one cause together. A cause
 // that is blamed already takes the series over.
-void blame(Desk& desk, storage::Transaction& transaction, const Regression& regression,
+void blame(EngineContext& context, storage::Transaction& transaction, const Regression& regression,
            const Bisection& bisection, const bisect::Answer& answer, const std::string& evidence);
 
 }  // namespace nightjar::service

@@ -23,8 +23,8 @@ std::string key_of(const Regression& regression) {
 }
 
 // The series that was searched, if a profile can explain it.
-std::optional<Series> profiled_series(Desk& desk, const Bisection& search) {
-  auto series = storage::find_series(desk.db, search.series);
+std::optional<Series> profiled_series(EngineContext& context, const Bisection& search) {
+  auto series = storage::find_series(context.db, search.series);
   const bool explains =
       series && (series->metric == "latency" || series->metric == "peak_cpu_memory");
   return explains ? series : std::nullopt;
@@ -40,16 +40,16 @@ std::optional<std::pair<int, int>> boundary_of(const Bisection& search, const Cu
   return std::pair{static_cast<int>(first - all.begin()) - 1, static_cast<int>(last - all.begin())};
 }
 
-std::optional<Job> planned(Desk& desk, const Regression& regression) {
-  const auto search = storage::search_behind(desk.db, regression.id);
-  const int runs = desk.config.report.profile_runs;
+std::optional<Job> planned(EngineContext& context, const Regression& regression) {
+  const auto search = storage::search_behind(context.db, regression.id);
+  const int runs = context.config.report.profile_runs;
   if (!search || !regression.culprit || runs == 0) return std::nullopt;
-  const auto series = profiled_series(desk, *search);
+  const auto series = profiled_series(context, *search);
   const auto boundary = boundary_of(*search, *regression.culprit);
   if (!series || !boundary) return std::nullopt;
   Job job;
   for (const int commit : {boundary->first, boundary->second}) {
-    const auto made = build_of_commit(desk, *search, commit);
+    const auto made = build_of_commit(context, *search, commit);
     if (std::holds_alternative<NoBuild>(made)) return std::nullopt;
     job.spec.environments.push_back(std::get<CommitBuild>(made).environment);
   }
@@ -61,33 +61,34 @@ std::optional<Job> planned(Desk& desk, const Regression& regression) {
   job.spec.workloads = {{series->workload, series->workload_name, series->workload_version}};
   for (int run = 0; run < runs; ++run)
     for (const int side : {run % 2, 1 - run % 2}) job.spec.order.push_back({side, 0});
-  job.spec.limits = run_limits(desk.config.night);
+  job.spec.limits = run_limits(context.config.night);
   job.spec.limits.min_iterations = kIterations;
   return job;
 }
 
 }  // namespace
 
-bool boundary_is_profiled(Desk& desk, const Regression& regression) {
-  const auto job = storage::find_job(desk.db, key_of(regression));
+bool boundary_is_profiled(EngineContext& context, const Regression& regression) {
+  const auto job = storage::find_job(context.db, key_of(regression));
   if (!job) {
-    auto wanted = planned(desk, regression);
+    auto wanted = planned(context, regression);
     if (!wanted) return true;
-    queue_job(desk, *std::move(wanted));
+    queue_job(context, *std::move(wanted));
     return false;
   }
   if (job->state != JobState::queued && job->state != JobState::leased) return true;
-  if (desk.clock.now() - job->created_at < kPatience) return false;
-  storage::write(desk.db, [&](storage::Transaction& transaction) {
+  if (context.clock.now() - job->created_at < kPatience) return false;
+  storage::write(context.db, [&](storage::Transaction& transaction) {
     storage::cancel_job(transaction, job->id, "the report did not wait for profiles any longer");
   });
   return true;
 }
 
-std::optional<bisect::ProfileDiff> boundary_difference(Desk& desk, const Regression& regression) {
-  const auto job = storage::find_job(desk.db, key_of(regression));
+std::optional<bisect::ProfileDiff> boundary_difference(EngineContext& context,
+                                                       const Regression& regression) {
+  const auto job = storage::find_job(context.db, key_of(regression));
   if (!job || job->state != JobState::done) return std::nullopt;
-  const auto profiles = storage::profiles_of_job(desk.db, job->id);
+  const auto profiles = storage::profiles_of_job(context.db, job->id);
   const auto good = profiles.find(job->spec.environments[0].build);
   const auto bad = profiles.find(job->spec.environments[1].build);
   if (good == profiles.end() || bad == profiles.end()) return std::nullopt;

@@ -2,17 +2,17 @@
 #pragma once
 
 #include "bisect/search.hpp"
-#include "service/engine/desk.hpp"
+#include "service/engine/context.hpp"
 #include "service/engine/search/search_log.hpp"
 
 namespace nightjar::service {
 
 // Queues the step's measurements; a commit that has no build is marked untestable instead.
-void queue_step(Desk& desk, const Bisection& bisection, const Regression& regression,
+void queue_step(EngineContext& context, const Bisection& bisection, const Regression& regression,
                 const Series& series, const GatheredLog& gathered, const bisect::Measure& step);
 
 // The configuration's, with the threshold of the series, for as many runners of the machine class
 // as are there.
-bisect::SearchPolicy policy_for(Desk& desk, MachineId machine, const Series& series);
+bisect::SearchPolicy policy_for(EngineContext& context, MachineId machine, const Series& series);
 
 }  // namespace nightjar::service

@@ -51,9 +51,9 @@ std::map<BuildId, std::string> all_failed(const Job& job, const SessionResult& s
     if (index >= job.spec.order.size() || job.spec.order[index].is_control()) continue;
     const auto environment = static_cast<std::size_t>(job.spec.order[index].environment);
     const BuildId build = job.spec.environments.at(environment).build;
-    const bool tells =
+    const bool is_informative =
         run.status == RunStatus::measured || (metric == kFailures && is_failure(run.status));
-    if (tells)
+    if (is_informative)
       measured[build] = true;
     else
       failed.emplace(build, run.reason);
@@ -162,32 +162,32 @@ double seconds_of(const SessionResult& session) {
 
 }  // namespace
 
-GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression& regression,
-                       const Series& series) {
+GatheredLog gather_log(EngineContext& context, const Bisection& bisection,
+                       const Regression& regression, const Series& series) {
   GatheredLog gathered;
-  const Settle outcome_of = [&](const Job& asked) { return settle(desk, asked); };
-  const auto own = sessions_of(desk.db, outcome_of, bisection);
+  const Settle outcome_of = [&](const Job& asked) { return settle(context, asked); };
+  const auto own = sessions_of(context.db, outcome_of, bisection);
   gathered.pending = std::any_of(own.begin(), own.end(), is_pending);
   if (gathered.pending) return gathered;
   gathered.log.commits = static_cast<int>(bisection.commits.size()) - 1;
   const bool invert = is_inverted(series);
-  Positions positions(desk.db, bisection);
-  const int offset = add_earlier_runs(desk.db, outcome_of, bisection, regression, series, invert,
+  Positions positions(context.db, bisection);
+  const int offset = add_earlier_runs(context.db, outcome_of, bisection, regression, series, invert,
                                       positions, gathered);
   std::map<int, std::string> untestable;
-  for (const Untestable& known : storage::untestable_of(desk.db, bisection.id))
+  for (const Untestable& known : storage::untestable_of(context.db, bisection.id))
     untestable[known.commit] = known.reason;
   for (const auto& [entry, settled] : own) {
     gathered.next_session = std::max(gathered.next_session, entry.session + 1);
     if (settled.state == Settled::State::failed) {
-      ++gathered.barren;
+      ++gathered.uninformative;
       gathered.last_failure = settled.reason;
       continue;
     }
     gathered.last = settled.job;
     gathered.last_session = entry.session;
     const SessionResult result =
-        storage::session_of(desk.db, settled.job.id).value_or(SessionResult{});
+        storage::session_of(context.db, settled.job.id).value_or(SessionResult{});
     gathered.seconds += seconds_of(result);
     const int session = offset + entry.session;
     for (const auto& [build, reason] : all_failed(settled.job, result, series.metric)) {
@@ -197,12 +197,12 @@ GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression&
       gathered.newly_untestable.push_back({commit, reason});
     }
     const bool found_untestable = !gathered.newly_untestable.empty();  // then it was not in vain
-    if (add_runs(desk.db, gathered, positions, series, settled.job, session, invert))
-      gathered.barren = gathered.disturbed = 0;
+    if (add_runs(context.db, gathered, positions, series, settled.job, session, invert))
+      gathered.uninformative = gathered.disturbed = 0;
     else if (measured_any(settled.job, result))
       ++gathered.disturbed;
     else if (!found_untestable)
-      ++gathered.barren;
+      ++gathered.uninformative;
   }
   for (const auto& [commit, reason] : untestable) gathered.log.untestable.push_back(commit);
   std::set<int> with_runs;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bisect/search.hpp"
-#include "service/engine/desk.hpp"
+#include "service/engine/context.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/model/series.hpp"
@@ -26,7 +26,7 @@ struct GatheredLog {
   std::vector<RunId> runs;   // of the log, one by one
   int sessions = 0;          // that have runs in the log
   bool pending = false;      // a session is under way: there is nothing to decide yet
-  int barren = 0;            // sessions at the end of the log that gave no run at all
+  int uninformative = 0;     // sessions at the end of the log that gave no run at all
   int disturbed = 0;         // and such whose runs never saw the machine undisturbed
   std::string last_failure;  // of these
   double seconds = 0;        // of measuring, setting environments up included
@@ -39,8 +39,8 @@ struct GatheredLog {
 
 // The confirmation's sessions come first: they are runs of both ends like any other. Then those of
 // the night's earlier searches that ran the same workload, for another of its metrics.
-GatheredLog gather_log(Desk& desk, const Bisection& bisection, const Regression& regression,
-                       const Series& series);
+GatheredLog gather_log(EngineContext& context, const Bisection& bisection,
+                       const Regression& regression, const Series& series);
 
 // The same runs in the same sessions for somebody who only looks, also while the search goes on:
 // nothing is judged or queued, and values stay as they were measured. Fills log.runs, parts and

@@ -33,8 +33,8 @@ struct Spent {
   std::vector<Price> prices;
 };
 
-void add_session(Desk& desk, const Job& job, Spent& spent) {
-  const auto session = storage::session_of(desk.db, job.id);
+void add_session(EngineContext& context, const Job& job, Spent& spent) {
+  const auto session = storage::session_of(context.db, job.id);
   if (!session) return;
   std::map<int, std::pair<double, int>> by_workload;
   for (const RunResult& run : session->runs) {
@@ -51,13 +51,14 @@ void add_session(Desk& desk, const Job& job, Spent& spent) {
           {job.spec.workloads.at(static_cast<std::size_t>(workload)), sum.first / sum.second});
 }
 
-std::map<MachineId, Spent> spent_by_machine(Desk& desk, const std::vector<Job>& usable) {
+std::map<MachineId, Spent> spent_by_machine(EngineContext& context,
+                                            const std::vector<Job>& usable) {
   std::map<MachineId, Spent> all;
-  for (const Job& job : usable) add_session(desk, job, all[job.machine]);
+  for (const Job& job : usable) add_session(context, job, all[job.machine]);
   return all;
 }
 
-Job case_of(Desk& desk, const Night& night, MachineId machine, const Build& build,
+Job case_of(EngineContext& context, const Night& night, MachineId machine, const Build& build,
             const Workload& workload, std::int64_t number) {
   Job job;
   job.key = "night:" + std::to_string(night.id.value) +
@@ -71,8 +72,8 @@ Job case_of(Desk& desk, const Night& night, MachineId machine, const Build& buil
   job.spec.order = pair_order(kPairs);
   const bool planted = number % 2 == 1;
   for (PlannedRun& run : job.spec.order)
-    if (planted && run.environment == 1) run.slow = desk.config.calibration.planted;
-  job.spec.limits = run_limits(desk.config.night);
+    if (planted && run.environment == 1) run.slow = context.config.calibration.planted;
+  job.spec.limits = run_limits(context.config.night);
   return job;
 }
 
@@ -99,31 +100,31 @@ CalibrationVerdict verdict_of(bisect::Confirmation::Verdict verdict) {
 }
 
 // `measured`: nullptr where every session of the case was void. False if nothing was ever measured.
-bool judge(Desk& desk, const Job& asked, const Job* measured) {
+bool judge(EngineContext& context, const Job& asked, const Job* measured) {
   CalibrationCase found;
   found.job = asked.id;
   found.planted = planted_in(asked);
-  found.at = desk.clock.now();
-  const auto series = storage::find_series(desk.db, asked.spec.workloads.front().id, "latency",
-                                           asked.machine, desk.config.source.variant);
+  found.at = context.clock.now();
+  const auto series = storage::find_series(context.db, asked.spec.workloads.front().id, "latency",
+                                           asked.machine, context.config.source.variant);
   if (!series) return false;
   found.series = series->id;
   std::vector<double> plain, other;
-  const auto runs =
-      measured ? storage::runs_of_job(desk.db, series->id, measured->id) : std::vector<SeriesRun>{};
+  const auto runs = measured ? storage::runs_of_job(context.db, series->id, measured->id)
+                             : std::vector<SeriesRun>{};
   for (const SeriesRun& run : runs) {
     const PlannedRun& planned = measured->spec.order.at(static_cast<std::size_t>(run.order));
     (planned.environment == 0 ? plain : other).push_back(run.value);
   }
   found.runs = static_cast<int>(std::min(plain.size(), other.size()));
   if (found.runs > 0) {
-    const auto said = bisect::confirm(plain, other, learned_policy(desk, *series));
+    const auto said = bisect::confirm(plain, other, learned_policy(context, *series));
     found.verdict = verdict_of(said.verdict);
     found.ratio = said.change.ratio;
     found.low = said.change.low;
     found.high = said.change.high;
   }
-  storage::write(desk.db, [&](storage::Transaction& transaction) {
+  storage::write(context.db, [&](storage::Transaction& transaction) {
     storage::add_calibration(transaction, found);
   });
   return true;
@@ -131,37 +132,37 @@ bool judge(Desk& desk, const Job& asked, const Job* measured) {
 
 }  // namespace
 
-void plan_calibration(Desk& desk, const Night& night, const std::vector<Job>& usable) {
-  const auto build = storage::find_build(desk.db, *night.build);
-  if (!build || desk.config.calibration.share <= 0) return;
-  for (const auto& [machine, spent] : spent_by_machine(desk, usable)) {
+void plan_calibration(EngineContext& context, const Night& night, const std::vector<Job>& usable) {
+  const auto build = storage::find_build(context.db, *night.build);
+  if (!build || context.config.calibration.share <= 0) return;
+  for (const auto& [machine, spent] : spent_by_machine(context, usable)) {
     if (spent.prices.empty()) continue;
-    auto [saved, number] = storage::calibration_budget(desk.db, machine);
-    saved += desk.config.calibration.share * spent.seconds;
+    auto [saved, number] = storage::calibration_budget(context.db, machine);
+    saved += context.config.calibration.share * spent.seconds;
     double cost = 0;
     for (int cases = 0; cases < kMostCases; ++cases) {
       // Both kinds of case for a workload, then the next one.
       const Price& turn = spent.prices[static_cast<std::size_t>(number / 2) % spent.prices.size()];
       cost = 2 * kPairs * turn.seconds;
       if (cost <= 0 || saved < cost) break;
-      queue_job(desk, case_of(desk, night, machine, *build, turn.workload, number));
+      queue_job(context, case_of(context, night, machine, *build, turn.workload, number));
       saved -= cost;
       ++number;
     }
-    storage::write(desk.db, [&](storage::Transaction& transaction) {
+    storage::write(context.db, [&](storage::Transaction& transaction) {
       storage::set_calibration_budget(transaction, machine,
                                       {std::min(saved, kSpare * cost), number});
     });
   }
 }
 
-bool judge_calibrations(Desk& desk) {
+bool judge_calibrations(EngineContext& context) {
   bool changed = false;
-  for (const Job& asked : storage::unjudged_calibrations(desk.db)) {
-    const Settled settled = settle(desk, asked);
+  for (const Job& asked : storage::unjudged_calibrations(context.db)) {
+    const Settled settled = settle(context, asked);
     if (settled.state == Settled::State::pending) continue;
     const bool usable = settled.state == Settled::State::usable;
-    changed |= judge(desk, asked, usable ? &settled.job : nullptr);
+    changed |= judge(context, asked, usable ? &settled.job : nullptr);
   }
   return changed;
 }

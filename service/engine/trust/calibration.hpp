@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "service/engine/desk.hpp"
+#include "service/engine/context.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/night.hpp"
 
@@ -14,8 +14,8 @@ namespace nightjar::service {
 // Saves the configured share of the night's measuring time and queues as many cases as the savings
 // of each machine class pay for; workloads take turns, and so do the two kinds of case. In the
 // caller's transaction.
-void plan_calibration(Desk& desk, const Night& night, const std::vector<Job>& usable);
+void plan_calibration(EngineContext& context, const Night& night, const std::vector<Job>& usable);
 // Judges the cases that were measured, by the rules of stage two.
-bool judge_calibrations(Desk& desk);
+bool judge_calibrations(EngineContext& context);
 
 }  // namespace nightjar::service

@@ -27,38 +27,39 @@ std::vector<SeriesId> candidates(const storage::Database& db, const Night& night
   return ids;
 }
 
-void replay_series(Desk& desk, storage::Transaction& transaction, const Night& night, SeriesId id) {
-  const auto builds = runs_by_build(desk.db, id, kBuilds);
+void replay_series(EngineContext& context, storage::Transaction& transaction, const Night& night,
+                   SeriesId id) {
+  const auto builds = runs_by_build(context.db, id, kBuilds);
   if (!bisect::can_replay(builds)) return;
   bisect::ReplayOptions options;
-  options.planted = desk.config.calibration.planted;
+  options.planted = context.config.calibration.planted;
   options.seed =
       static_cast<std::uint64_t>(night.id.value) * 1'000'003 + static_cast<std::uint64_t>(id.value);
-  bisect::SearchPolicy policy = desk.config.search;
+  bisect::SearchPolicy policy = context.config.search;
   policy.builds_at_once = 1;
-  if (const auto series = storage::find_series(desk.db, id))
-    policy.threshold = search_threshold(desk, *series);
+  if (const auto series = storage::find_series(context.db, id))
+    policy.threshold = search_threshold(context, *series);
   const bisect::Replay found = bisect::replay(builds, options, policy);
-  storage::add_replay(transaction,
-                      {night.id, id, options.planted, found.outcome, found.runs, desk.clock.now()});
+  storage::add_replay(
+      transaction, {night.id, id, options.planted, found.outcome, found.runs, context.clock.now()});
 }
 
 }  // namespace
 
-void replay_one(Desk& desk) {
-  if (desk.config.calibration.share <= 0) return;
-  const auto nights = storage::list_nights(desk.db, {1, {}}).items;
+void replay_one(EngineContext& context) {
+  if (context.config.calibration.share <= 0) return;
+  const auto nights = storage::list_nights(context.db, {1, {}}).items;
   if (nights.empty() || nights.front().state != NightState::done) return;
   const Night& night = nights.front();
-  if (!storage::replays_are_queued(desk.db, night.id)) {
-    storage::write(desk.db, [&](storage::Transaction& transaction) {
-      storage::queue_replays(transaction, night.id, candidates(desk.db, night));
+  if (!storage::replays_are_queued(context.db, night.id)) {
+    storage::write(context.db, [&](storage::Transaction& transaction) {
+      storage::queue_replays(transaction, night.id, candidates(context.db, night));
     });
   }
-  const auto next = storage::next_replay(desk.db, night.id);
+  const auto next = storage::next_replay(context.db, night.id);
   if (!next) return;
-  storage::Transaction transaction(desk.db);
-  replay_series(desk, transaction, night, *next);
+  storage::Transaction transaction(context.db);
+  replay_series(context, transaction, night, *next);
   storage::dequeue_replay(transaction, night.id, *next);
   transaction.commit();
 }

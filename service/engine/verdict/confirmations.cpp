@@ -23,8 +23,8 @@ namespace {
 constexpr int kPriority = 20;
 // Runs that never saw the machine undisturbed have no value.
 constexpr std::size_t kMostSessions = 24;
-constexpr std::size_t kBarrenSessions = 6;  // after which a build still has no run at all
-constexpr int kMostUnfinished = 3;          // nights that try to confirm a suspicion
+constexpr std::size_t kUninformativeSessions = 6;  // after which a build still has no run at all
+constexpr int kMostUnfinished = 3;                 // nights that try to confirm a suspicion
 
 storage::Comparison comparison_of(const Regression& regression, const Series& lead) {
   return {regression.night, regression.machine, lead.workload,
@@ -42,11 +42,12 @@ std::string key_of(const storage::Comparison& what, const Series& lead, int want
          "/to:" + std::to_string(want) + "/" + std::to_string(asked);
 }
 
-void ask_for(Desk& desk, const Regression& regression, const Series& lead, int have, int want) {
-  const std::size_t asked = confirmation_jobs(desk, regression, lead).size();
+void ask_for(EngineContext& context, const Regression& regression, const Series& lead, int have,
+             int want) {
+  const std::size_t asked = confirmation_jobs(context, regression, lead).size();
   if (asked >= kMostSessions) return;
-  const auto good = storage::find_build(desk.db, regression.good);
-  const auto bad = storage::find_build(desk.db, regression.bad);
+  const auto good = storage::find_build(context.db, regression.good);
+  const auto bad = storage::find_build(context.db, regression.bad);
   if (!good || !bad) return;
   Job job;
   const storage::Comparison comparison = comparison_of(regression, lead);
@@ -58,15 +59,15 @@ void ask_for(Desk& desk, const Regression& regression, const Series& lead, int h
   job.spec.environments = {environment_of(*good), environment_of(*bad)};
   job.spec.workloads = {{lead.workload, lead.workload_name, lead.workload_version}};
   job.spec.order = pair_order(want - have);
-  job.spec.limits = run_limits(desk.config.night);
-  storage::Transaction transaction(desk.db);
-  storage::add_confirmation_job(transaction, queue_job(desk, std::move(job)).id, comparison);
+  job.spec.limits = run_limits(context.config.night);
+  storage::Transaction transaction(context.db);
+  storage::add_confirmation_job(transaction, queue_job(context, std::move(job)).id, comparison);
   transaction.commit();
 }
 
-void announce(Desk& desk, const Regression& regression, RegressionState state) {
-  desk.publish("regression",
-               nlohmann::json{{"id", regression.id.value}, {"state", name_of(state)}}.dump());
+void announce(EngineContext& context, const Regression& regression, RegressionState state) {
+  context.publish("regression",
+                  nlohmann::json{{"id", regression.id.value}, {"state", name_of(state)}}.dump());
 }
 
 // Builds weeks apart do not differ side by side: the machine crept. The series begins anew.
@@ -86,35 +87,35 @@ void mark_creep(storage::Transaction& transaction, const Regression& regression,
 
 // `now`: the level that was measured side by side, if that said that the builds do not differ.
 // Without it the new build is no level: the next night is held against the last good one again.
-void dismiss(Desk& desk, const Regression& regression, const std::string& why,
+void dismiss(EngineContext& context, const Regression& regression, const std::string& why,
              std::optional<double> now = {}) {
   const bool creep = regression.found_by == FoundBy::creep;
-  storage::Transaction transaction(desk.db);
+  storage::Transaction transaction(context.db);
   storage::change_regression(transaction, regression,
-                             {RegressionState::dismissed, desk.clock.now(), why});
-  if (creep) mark_creep(transaction, regression, desk.clock.now());
+                             {RegressionState::dismissed, context.clock.now(), why});
+  if (creep) mark_creep(transaction, regression, context.clock.now());
   const AffectedSeries& lead = regression.series.front();
   if (creep && !now) now = lead.after;
   if (now)
     storage::set_level(transaction, {lead.series, regression.bad, regression.night, *now, 0});
   transaction.commit();
-  announce(desk, regression, RegressionState::dismissed);
+  announce(context, regression, RegressionState::dismissed);
 }
 
-void cut_short(Desk& desk, const Regression& regression, const std::string& reason) {
-  storage::write(desk.db, [&](storage::Transaction& transaction) {
-    leave_unconfirmed(transaction, regression, desk.clock.now(), reason);
+void cut_short(EngineContext& context, const Regression& regression, const std::string& reason) {
+  storage::write(context.db, [&](storage::Transaction& transaction) {
+    leave_unconfirmed(transaction, regression, context.clock.now(), reason);
   });
-  announce(desk, regression, RegressionState::unconfirmed);
+  announce(context, regression, RegressionState::unconfirmed);
   spdlog::warn("could not be confirmed regression={} unfinished={} reason=\"{}\"",
                regression.id.value, regression.unfinished + 1, reason);
 }
 
 // True if the sessions ran `build`, and all that it did was fail.
-bool only_fails(Desk& desk, const std::vector<Job>& sessions, BuildId build) {
+bool only_fails(EngineContext& context, const std::vector<Job>& sessions, BuildId build) {
   bool failed = false;
   for (const Job& job : sessions) {
-    const auto session = storage::session_of(desk.db, job.id);
+    const auto session = storage::session_of(context.db, job.id);
     if (!session) continue;
     for (const RunResult& run : session->runs) {
       const auto index = static_cast<std::size_t>(run.order);
@@ -128,7 +129,7 @@ bool only_fails(Desk& desk, const std::vector<Job>& sessions, BuildId build) {
   return failed;
 }
 
-void accept(Desk& desk, Regression regression, const bisect::Confirmation& confirmation,
+void accept(EngineContext& context, Regression regression, const bisect::Confirmation& confirmation,
             const evidence::Values& good, const evidence::Values& bad, const std::string& why) {
   AffectedSeries& lead = regression.series.front();
   lead.before = bisect::hodges_lehmann(good.values);
@@ -136,13 +137,13 @@ void accept(Desk& desk, Regression regression, const bisect::Confirmation& confi
   lead.ratio = confirmation.change.ratio;
   lead.low = confirmation.change.low;
   lead.high = confirmation.change.high;
-  storage::Transaction transaction(desk.db);
+  storage::Transaction transaction(context.db);
   storage::change_regression(transaction, regression,
-                             {RegressionState::confirmed, desk.clock.now(), why});
+                             {RegressionState::confirmed, context.clock.now(), why});
   storage::set_level(transaction, {lead.series, regression.bad, regression.night, lead.after,
                                    static_cast<int>(bad.values.size())});
   transaction.commit();
-  announce(desk, regression, RegressionState::confirmed);
+  announce(context, regression, RegressionState::confirmed);
 }
 
 std::optional<double> level_of(const bisect::Confirmation& confirmation,
@@ -152,58 +153,59 @@ std::optional<double> level_of(const bisect::Confirmation& confirmation,
   return known ? std::optional(bisect::hodges_lehmann(bad.values)) : std::nullopt;
 }
 
-void judge(Desk& desk, const Regression& regression, const Series& lead,
+void judge(EngineContext& context, const Regression& regression, const Series& lead,
            const evidence::Values& good, const evidence::Values& bad) {
   using Verdict = bisect::Confirmation::Verdict;
-  const auto policy = learned_policy(desk, lead);
+  const auto policy = learned_policy(context, lead);
   const bisect::Confirmation confirmation = bisect::confirm(good.values, bad.values, policy);
   const int have = static_cast<int>(std::min(good.values.size(), bad.values.size()));
   if (confirmation.verdict == Verdict::more) {
-    ask_for(desk, regression, lead, have, confirmation.runs_a_side);
+    ask_for(context, regression, lead, have, confirmation.runs_a_side);
     return;
   }
   const std::string why = evidence::of_confirmation(confirmation, good, bad, policy);
   if (confirmation.verdict == Verdict::worse)
-    accept(desk, regression, confirmation, good, bad, why);
+    accept(context, regression, confirmation, good, bad, why);
   else
-    dismiss(desk, regression, why, level_of(confirmation, bad));
+    dismiss(context, regression, why, level_of(confirmation, bad));
 }
 
 // True if the regression moved on or a session was asked for.
-bool advance(Desk& desk, const Regression& regression) {
-  const auto lead = storage::find_series(desk.db, regression.series.front().series);
+bool advance(EngineContext& context, const Regression& regression) {
+  const auto lead = storage::find_series(context.db, regression.series.front().series);
   if (!lead) return false;
   evidence::Values good, bad;
   std::vector<Job> sessions;
-  const std::vector<Job> asked = confirmation_jobs(desk, regression, *lead);
+  const std::vector<Job> asked = confirmation_jobs(context, regression, *lead);
   for (const Job& job : asked) {
-    const Settled settled = settle(desk, job);
+    const Settled settled = settle(context, job);
     if (settled.state == Settled::State::pending) return false;
     if (settled.state == Settled::State::failed) {
-      cut_short(desk, regression, settled.reason);
+      cut_short(context, regression, settled.reason);
       return true;
     }
     sessions.push_back(settled.job);
-    for (const SeriesRun& run : storage::runs_of_job(desk.db, lead->id, settled.job.id)) {
+    for (const SeriesRun& run : storage::runs_of_job(context.db, lead->id, settled.job.id)) {
       evidence::Values& side = run.build == regression.good ? good : bad;
       side.values.push_back(run.value);
       side.runs.push_back(run.run);
     }
   }
-  if (asked.size() >= kBarrenSessions && (good.values.empty() || bad.values.empty())) {
-    if (only_fails(desk, sessions, regression.good) || only_fails(desk, sessions, regression.bad))
-      dismiss(desk, regression,
+  if (asked.size() >= kUninformativeSessions && (good.values.empty() || bad.values.empty())) {
+    if (only_fails(context, sessions, regression.good) ||
+        only_fails(context, sessions, regression.bad))
+      dismiss(context, regression,
               evidence::of_reason("could not be confirmed: one of the builds gave no runs"));
     else
-      cut_short(desk, regression, "no run saw the machine undisturbed");
+      cut_short(context, regression, "no run saw the machine undisturbed");
     return true;
   }
   const std::size_t jobs_before = asked.size();
-  judge(desk, regression, *lead, good, bad);
-  const auto now = storage::find_regression(desk.db, regression.id);
+  judge(context, regression, *lead, good, bad);
+  const auto now = storage::find_regression(context.db, regression.id);
   const bool stuck = now->state == RegressionState::suspected &&
-                     confirmation_jobs(desk, regression, *lead).size() == jobs_before;
-  if (stuck) cut_short(desk, regression, "too few runs succeeded undisturbed");
+                     confirmation_jobs(context, regression, *lead).size() == jobs_before;
+  if (stuck) cut_short(context, regression, "too few runs succeeded undisturbed");
   return true;
 }
 
@@ -232,18 +234,19 @@ void leave_unconfirmed(storage::Transaction& transaction, Regression regression,
                                 : "; that was the third time: compare the two builds by hand"))});
 }
 
-void resume_confirmations(Desk& desk, const Night& night, const std::set<MachineId>& machines) {
+void resume_confirmations(EngineContext& context, const Night& night,
+                          const std::set<MachineId>& machines) {
   for (const Regression& regression :
-       storage::regressions_in_state(desk.db, RegressionState::unconfirmed)) {
+       storage::regressions_in_state(context.db, RegressionState::unconfirmed)) {
     const bool later = regression.night < night.id && machines.count(regression.machine) != 0;
     if (!later || !awaits_confirmation(regression)) continue;
-    storage::write(desk.db, [&](storage::Transaction& transaction) {
+    storage::write(context.db, [&](storage::Transaction& transaction) {
       storage::change_regression(
           transaction, regression,
-          {RegressionState::suspected, desk.clock.now(),
+          {RegressionState::suspected, context.clock.now(),
            evidence::of_reason("taken up again with night " + std::to_string(night.id.value))});
     });
-    announce(desk, regression, RegressionState::suspected);
+    announce(context, regression, RegressionState::suspected);
   }
 }
 
@@ -256,11 +259,11 @@ std::set<SeriesId> series_under_suspicion(storage::Database& db) {
   return series;
 }
 
-bool advance_confirmations(Desk& desk) {
+bool advance_confirmations(EngineContext& context) {
   bool changed = false;
   for (const Regression& regression :
-       storage::regressions_in_state(desk.db, RegressionState::suspected))
-    changed |= advance(desk, regression);
+       storage::regressions_in_state(context.db, RegressionState::suspected))
+    changed |= advance(context, regression);
   return changed;
 }
 

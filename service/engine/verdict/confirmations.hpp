@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "service/engine/desk.hpp"
+#include "service/engine/context.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/night.hpp"
 #include "storage/model/regression.hpp"
@@ -14,7 +14,7 @@
 
 namespace nightjar::service {
 
-bool advance_confirmations(Desk& desk);
+bool advance_confirmations(EngineContext& context);
 
 // A confirmation that infrastructure cuts short says nothing of the builds. Its regression is
 // `unconfirmed`, makes no level, and is confirmed anew with the next night. After three times it is
@@ -23,7 +23,8 @@ bool awaits_confirmation(const Regression& regression);
 void leave_unconfirmed(storage::Transaction& transaction, Regression regression, Time now,
                        const std::string& reason);
 // In the caller's transaction: `night` has measured on these machine classes.
-void resume_confirmations(Desk& desk, const Night& night, const std::set<MachineId>& machines);
+void resume_confirmations(EngineContext& context, const Night& night,
+                          const std::set<MachineId>& machines);
 // Series that wait for a verdict: what is measured of them makes no level meanwhile.
 std::set<SeriesId> series_under_suspicion(storage::Database& db);
 
@@ -31,9 +32,9 @@ std::set<SeriesId> series_under_suspicion(storage::Database& db);
 // ones and confirmations that were cut short are left out.
 std::vector<Job> confirmation_jobs(storage::Database& db, const Regression& regression,
                                    const Series& lead);
-inline std::vector<Job> confirmation_jobs(Desk& desk, const Regression& regression,
+inline std::vector<Job> confirmation_jobs(EngineContext& context, const Regression& regression,
                                           const Series& lead) {
-  return confirmation_jobs(desk.db, regression, lead);
+  return confirmation_jobs(context.db, regression, lead);
 }
 
 }  // namespace nightjar::service

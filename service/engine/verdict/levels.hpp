@@ -4,14 +4,15 @@
 #include <vector>
 
 #include "bisect/noise_class.hpp"
-#include "service/engine/desk.hpp"
+#include "service/engine/context.hpp"
 #include "storage/model/series.hpp"
 
 namespace nightjar::service {
 
 // Accepted levels of `series` before `night`, newest first, since its last confirmed regression and
 // since the last shift that somebody marked; at most `limit`.
-std::vector<Level> valid_levels(Desk& desk, const Series& series, NightId night, int limit);
+std::vector<Level> valid_levels(EngineContext& context, const Series& series, NightId night,
+                                int limit);
 
 // A level as a multiple of the level `before`, in cost: above 1 is worse, whichever way the metric
 // counts.
@@ -24,9 +25,9 @@ std::vector<std::vector<double>> runs_by_build(storage::Database& db, SeriesId s
 // Learned from the series' newest builds.
 bisect::SeriesNoise noise_of(storage::Database& db, const Series& series);
 // The configured policy, adapted to the noise.
-bisect::DetectionPolicy learned_policy(Desk& desk, const Series& series);
+bisect::DetectionPolicy learned_policy(EngineContext& context, const Series& series);
 // The smallest change that a commit is blamed for. A series with a threshold of its own is searched
 // by that one, any other by the configured one.
-double search_threshold(Desk& desk, const Series& series);
+double search_threshold(EngineContext& context, const Series& series);
 
 }  // namespace nightjar::service

@@ -5,7 +5,7 @@
 
 #include "bisect/detection.hpp"
 #include "bisect/evidence/evidence.hpp"
-#include "service/engine/verdict/seen.hpp"
+#include "service/engine/verdict/observation.hpp"
 #include "storage/marks.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
@@ -15,87 +15,89 @@ namespace {
 
 constexpr std::size_t kSample = 3;  // of series that moved together, so many are looked into
 
-void suspect(Desk& desk, const Night& night, const Seen& seen, FoundBy found_by, BuildId good,
-             double before, double after, const std::string& why) {
+void suspect(EngineContext& context, const Night& night, const Observation& observed,
+             FoundBy found_by, BuildId good, double before, double after, const std::string& why) {
   Regression regression;
   regression.found_by = found_by;
   regression.night = night.id;
-  regression.machine = seen.series.machine;
+  regression.machine = observed.series.machine;
   regression.good = good;
   regression.bad = *night.build;
   const double ratio = after / before;
-  regression.series = {{seen.series.id, before, after, ratio, ratio, ratio}};
-  regression.opened_at = regression.updated_at = desk.clock.now();
-  storage::write(desk.db, [&](storage::Transaction& transaction) {
+  regression.series = {{observed.series.id, before, after, ratio, ratio, ratio}};
+  regression.opened_at = regression.updated_at = context.clock.now();
+  storage::write(context.db, [&](storage::Transaction& transaction) {
     storage::add_regression(transaction, regression,
-                            {RegressionState::suspected, desk.clock.now(), why});
+                            {RegressionState::suspected, context.clock.now(), why});
   });
 }
 
-void record_improvement(Desk& desk, const Night& night, const Seen& seen) {
-  const double larger = std::abs(std::log(seen.screen.level / seen.screen.reference));
-  if (larger < std::log1p(seen.policy.threshold)) return;
-  storage::write(desk.db, [&](storage::Transaction& transaction) {
-    storage::add_improvement(transaction,
-                             {0, night.id, seen.series.id, *night.build, seen.screen.reference,
-                              seen.screen.level, desk.clock.now()});
+void record_improvement(EngineContext& context, const Night& night, const Observation& observed) {
+  const double larger = std::abs(std::log(observed.screen.level / observed.screen.reference));
+  if (larger < std::log1p(observed.policy.threshold)) return;
+  storage::write(context.db, [&](storage::Transaction& transaction) {
+    storage::add_improvement(
+        transaction, {0, night.id, observed.series.id, *night.build, observed.screen.reference,
+                      observed.screen.level, context.clock.now()});
   });
 }
 
 // The slow path. True if a creep was found and its regression opened.
-bool open_creep(Desk& desk, const Night& night, const Seen& seen) {
-  std::vector<double> levels{seen.screen.level};
-  for (const Level& level : seen.levels) levels.push_back(level.value);
-  const auto found = bisect::creep(levels, seen.policy);
+bool open_creep(EngineContext& context, const Night& night, const Observation& observed) {
+  std::vector<double> levels{observed.screen.level};
+  for (const Level& level : observed.levels) levels.push_back(level.value);
+  const auto found = bisect::creep(levels, observed.policy);
   if (!found) return false;
-  const Level& reference = seen.levels.at(found->reference - 1);
+  const Level& reference = observed.levels.at(found->reference - 1);
   if (reference.build == *night.build) return false;
-  suspect(desk, night, seen, FoundBy::creep, reference.build, found->before, found->after,
-          evidence::of_creep(*found, seen.tonight, levels, seen.policy));
+  suspect(context, night, observed, FoundBy::creep, reference.build, found->before, found->after,
+          evidence::of_creep(*found, observed.tonight, levels, observed.policy));
   return true;
 }
 
-void judge(Desk& desk, const Night& night, const Seen& seen) {
-  if (seen.suspicious) return;
-  if (seen.worse()) {
-    suspect(desk, night, seen, FoundBy::screening, seen.levels.front().build, seen.screen.reference,
-            seen.screen.level,
-            evidence::of_screening(seen.screen, seen.tonight, seen.level_values, seen.policy));
+void judge(EngineContext& context, const Night& night, const Observation& observed) {
+  if (observed.suspicious) return;
+  if (observed.worse()) {
+    suspect(context, night, observed, FoundBy::screening, observed.levels.front().build,
+            observed.screen.reference, observed.screen.level,
+            evidence::of_screening(observed.screen, observed.tonight, observed.level_values,
+                                   observed.policy));
     return;
   }
-  if (seen.better()) record_improvement(desk, night, seen);
-  if (!seen.better() && open_creep(desk, night, seen)) return;
-  accept_level(desk, night, seen);
+  if (observed.better()) record_improvement(context, night, observed);
+  if (!observed.better() && open_creep(context, night, observed)) return;
+  accept_level(context, night, observed);
 }
 
 // Whether this night left the series without a verdict.
-bool is_held(Desk& desk, const Night& night, const Seen& seen,
+bool is_held(EngineContext& context, const Night& night, const Observation& observed,
              const std::vector<Regression>& regressions) {
   const auto levels =
-      storage::levels_before(desk.db, seen.series.id, NightId{night.id.value + 1}, 1);
-  if (seen.suspicious) return false;
+      storage::levels_before(context.db, observed.series.id, NightId{night.id.value + 1}, 1);
+  if (observed.suspicious) return false;
   const bool has_level = !levels.empty() && levels.front().night == night.id;
   return !has_level &&
          std::none_of(regressions.begin(), regressions.end(), [&](const Regression& r) {
-           return r.series.front().series == seen.series.id;
+           return r.series.front().series == observed.series.id;
          });
 }
 
 }  // namespace
 
-std::string screen_night(Desk& desk, const Night& night, const std::vector<Job>& usable) {
+std::string screen_night(EngineContext& context, const Night& night,
+                         const std::vector<Job>& usable) {
   std::string held;
-  for (const auto& [group, all] : look(desk, night, usable)) {
+  for (const auto& [group, all] : observe(context, night, usable)) {
     const auto together = moved_together(all);
     std::size_t opened = 0;
-    for (const Seen* seen : together)
-      if (seen->worse() && opened < kSample) {
-        judge(desk, night, *seen);
+    for (const Observation* observed : together)
+      if (observed->worse() && opened < kSample) {
+        judge(context, night, *observed);
         ++opened;
       }
-    for (const Seen& seen : all)
-      if (std::find(together.begin(), together.end(), &seen) == together.end())
-        judge(desk, night, seen);
+    for (const Observation& observed : all)
+      if (std::find(together.begin(), together.end(), &observed) == together.end())
+        judge(context, night, observed);
     if (together.empty()) continue;
     held = std::to_string(together.size()) + " of " + std::to_string(all.size()) + " series of " +
            group.second + " on machine class " + std::to_string(group.first.value) +
@@ -104,29 +106,31 @@ std::string screen_night(Desk& desk, const Night& night, const std::vector<Job>&
   return held;
 }
 
-void release_held(Desk& desk, const Night& night, const std::vector<Job>& usable) {
-  const auto regressions = storage::regressions_of_night(desk.db, night.id);
-  for (const auto& [group, all] : look(desk, night, usable)) {
-    const bool confirmed = std::any_of(all.begin(), all.end(), [&](const Seen& seen) {
+void release_held(EngineContext& context, const Night& night, const std::vector<Job>& usable) {
+  const auto regressions = storage::regressions_of_night(context.db, night.id);
+  for (const auto& [group, all] : observe(context, night, usable)) {
+    const bool confirmed = std::any_of(all.begin(), all.end(), [&](const Observation& observed) {
       return std::any_of(regressions.begin(), regressions.end(), [&](const Regression& r) {
-        return r.series.front().series == seen.series.id && r.state != RegressionState::dismissed;
+        return r.series.front().series == observed.series.id &&
+               r.state != RegressionState::dismissed;
       });
     });
-    const bool any_held = std::any_of(all.begin(), all.end(), [&](const Seen& seen) {
-      return is_held(desk, night, seen, regressions);
+    const bool any_held = std::any_of(all.begin(), all.end(), [&](const Observation& observed) {
+      return is_held(context, night, observed, regressions);
     });
     if (confirmed || !any_held) continue;
     storage::Mark mark;
-    mark.at = desk.clock.now();
+    mark.at = context.clock.now();
     mark.actor = "nightjar";
     mark.after_night = NightId{night.id.value - 1};
     mark.machine = group.first;
     mark.metric = group.second;
     mark.reason =
         "most series moved together, and the builds do not differ side by side: the machine did";
-    storage::write(
-        desk.db, [&](storage::Transaction& transaction) { storage::add_mark(transaction, mark); });
-    for (const Seen& seen : all) accept_level(desk, night, seen);
+    storage::write(context.db, [&](storage::Transaction& transaction) {
+      storage::add_mark(transaction, mark);
+    });
+    for (const Observation& observed : all) accept_level(context, night, observed);
   }
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "service/engine/desk.hpp"
+#include "service/engine/context.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/night.hpp"
 #include "storage/model/series.hpp"
@@ -15,12 +15,13 @@ namespace nightjar::service {
 // sessions. Where most series of a metric moved together on a machine class only the clearest are
 // opened and the others held back: see release_held(). Runs inside the caller's transaction;
 // running it again changes nothing. Returns a sentence about what was held back, or nothing.
-std::string screen_night(Desk& desk, const Night& night, const std::vector<Job>& usable);
+std::string screen_night(EngineContext& context, const Night& night,
+                         const std::vector<Job>& usable);
 
 // After stage two: series that were held back, of a group none of whose suspects was confirmed,
 // moved with the machine. Their levels begin anew with this night, by a mark that says so.
 // Otherwise they keep their old level, and the next night looks at them again. In the caller's
 // transaction.
-void release_held(Desk& desk, const Night& night, const std::vector<Job>& usable);
+void release_held(EngineContext& context, const Night& night, const std::vector<Job>& usable);
 
 }  // namespace nightjar::service

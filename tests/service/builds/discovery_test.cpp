@@ -115,7 +115,7 @@ TEST_CASE_METHOD(World, "a first start takes the two newest however old they are
 TEST_CASE_METHOD(World, "a first start proves as many as configured, oldest first, one at a time") {
   config.source.first_nightlies = 2;
   for (const int day : {18, 19, 20}) publish(day);
-  const Survey survey = discovery->look(discovery->known(db));
+  const Survey survey = discovery->survey(discovery->known(db));
   CHECK(survey.more);
   CHECK(survey.settled->date == "2026-08-19");
   CHECK(discovery->apply(db, survey).found.size() == 3);
@@ -138,10 +138,10 @@ TEST_CASE_METHOD(World, "every build that appears afterwards is proved, also a l
 
 TEST_CASE_METHOD(World, "applying a survey twice, or after a crash in between, changes nothing") {
   publish(20);
-  const Survey survey = discovery->look(discovery->known(db));
+  const Survey survey = discovery->survey(discovery->known(db));
   CHECK(storage::builds_in_state(db, BuildState::found).empty());  // looking writes no row
   start();                                                         // it was killed before applying
-  const Survey again = discovery->look(discovery->known(db));
+  const Survey again = discovery->survey(discovery->known(db));
   CHECK(discovery->apply(db, again).settled);
   CHECK_FALSE(discovery->apply(db, again).settled);
   CHECK_FALSE(discovery->apply(db, survey).settled);
@@ -153,14 +153,14 @@ TEST_CASE_METHOD(World, "applying a survey twice, or after a crash in between, c
 TEST_CASE_METHOD(World, "an empty or absent source is a problem, and not yet the first start") {
   config.source.index = "https://wheels.test/nightly/cpu";
   CHECK(discovery->tick(db).found.empty());
-  CHECK_THAT(discovery->look(discovery->known(db)).source_failure,
+  CHECK_THAT(discovery->survey(discovery->known(db)).source_failure,
              Contains("https://wheels.test/nightly/cpu lists no wheel of torch of variant cpu") &&
                  Contains("check [source] index"));
   source.can_list = false;
-  CHECK(discovery->look(discovery->known(db)).source_failure == "the index is away");
+  CHECK(discovery->survey(discovery->known(db)).source_failure == "the index is away");
   source.can_list = true;
   for (const int day : {19, 20}) publish(day);
-  const Survey survey = discovery->look(discovery->known(db));
+  const Survey survey = discovery->survey(discovery->known(db));
   CHECK(survey.source_failure.empty());
   CHECK(discovery->apply(db, survey).settled->date == "2026-08-20");
 }
@@ -168,14 +168,14 @@ TEST_CASE_METHOD(World, "an empty or absent source is a problem, and not yet the
 TEST_CASE_METHOD(World, "commits that cannot be fetched are told at every look until they can be") {
   publish(20);
   config.repository.main = "trunk";
-  const Survey first = discovery->look(discovery->known(db));
+  const Survey first = discovery->survey(discovery->known(db));
   CHECK(first.repository_failure == "the repository has no branch trunk");
   discovery->apply(db, first);
   // Too early to try again, but still so.
-  CHECK(discovery->look(discovery->known(db)).repository_failure == first.repository_failure);
+  CHECK(discovery->survey(discovery->known(db)).repository_failure == first.repository_failure);
   config.repository.main = "main";
   clock.advance(std::chrono::seconds(60));
-  CHECK(discovery->look(discovery->known(db)).repository_failure.empty());
+  CHECK(discovery->survey(discovery->known(db)).repository_failure.empty());
 }
 
 TEST_CASE_METHOD(World,
@@ -293,7 +293,7 @@ TEST_CASE_METHOD(World, "a proved wheel that changes at its source is a problem,
   publish(20);
   discovery->tick(db);
   source.claims["2026-08-20"] = std::string(64, 'a');
-  const Survey survey = discovery->look(discovery->known(db));
+  const Survey survey = discovery->survey(discovery->known(db));
   CHECK(survey.found.empty());
   REQUIRE(survey.problems.size() == 1);
   CHECK_THAT(survey.problems[0], Contains("no longer what it was"));

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "service/builds/artifacts.hpp"
-#include "service/engine/desk.hpp"
+#include "service/engine/context.hpp"
 #include "service/engine/engine.hpp"
 #include "storage/builds.hpp"
 #include "storage/database.hpp"
@@ -118,13 +118,13 @@ class NightWorld {
   }
 
   void tick_once() {
-    Desk desk = this->desk();
+    EngineContext context = this->context();
     if (before_tick) before_tick();
-    tick(desk, true);
+    tick(context, true);
     if (after_tick) after_tick();
   }
 
-  Desk desk() {
+  EngineContext context() {
     return {db,
             graph,
             artifacts,

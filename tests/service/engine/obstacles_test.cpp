@@ -93,10 +93,10 @@ TEST_CASE("what follows from something else is not told beside it") {
 
 TEST_CASE("the rows say which builds and runners there are") {
   nightjar::service::test::NightWorld world;
-  Desk desk = world.desk();
-  CHECK_FALSE(night_facts(desk).newest);
+  EngineContext context = world.context();
+  CHECK_FALSE(night_facts(context).newest);
   world.nightly("2026-08-20");
-  const NightFacts facts = night_facts(desk);
+  const NightFacts facts = night_facts(context);
   CHECK(facts.has_proved);
   REQUIRE(facts.newest);
   CHECK(facts.newest->date == "2026-08-20");
@@ -104,22 +104,22 @@ TEST_CASE("the rows say which builds and runners there are") {
   CHECK(facts.live == 1);
   CHECK(facts.able == 1);
   world.config.night.workloads = {"native/**"};
-  CHECK(night_facts(desk).able == 0);
+  CHECK(night_facts(context).able == 0);
   world.clock.advance(std::chrono::hours(1));
-  CHECK(night_facts(desk).live == 0);
+  CHECK(night_facts(context).live == 0);
 }
 
 TEST_CASE("a step that fails is named until it works again") {
   nightjar::service::test::NightWorld world;
-  Desk desk = world.desk();
+  EngineContext context = world.context();
   world.config.night.at = "08:00";
   int failures = 0;
-  desk.publish = [&](std::string_view, const std::string&) {
+  context.publish = [&](std::string_view, const std::string&) {
     if (failures++ == 0) throw std::runtime_error("nobody listens");
   };
-  tick(desk, true);
-  CHECK(desk.complaints.current() ==
+  tick(context, true);
+  CHECK(context.complaints.current() ==
         std::map<std::string, std::string>{{"schedule", "nobody listens"}});
-  tick(desk, true);
-  CHECK(desk.complaints.current().empty());
+  tick(context, true);
+  CHECK(context.complaints.current().empty());
 }

@@ -79,10 +79,10 @@ TEST_CASE("What was said of a session stands, whatever the machine's controls do
     REQUIRE(claimed->id == later.id);
     storage::store_result(storage::Autocommit(world.db), later.id, claimed->attempt,
                           world.measure(later), world.clock.now());
-    Desk desk = world.desk();
-    settle(desk, *storage::find_job(world.db, later.id));
+    EngineContext context = world.context();
+    settle(context, *storage::find_job(world.db, later.id));
   }
   CHECK(storage::find_check(world.db, first.id)->control == Approx(.25).epsilon(.05));
-  Desk desk = world.desk();
-  CHECK(settle(desk, first).state == Settled::State::usable);
+  EngineContext context = world.context();
+  CHECK(settle(context, first).state == Settled::State::usable);
 }

@@ -85,8 +85,8 @@ TEST_CASE("a search reads what an earlier one of the night measured of the same 
   REQUIRE(measured->metric == "latency");  // the clearer one; a search for memory measures no time
   const auto regression = storage::find_regression(world.db, both[1].regression);
   const auto series = storage::find_series(world.db, both[1].series);
-  Desk desk = world.desk();
-  const GatheredLog log = gather_log(desk, both[1], *regression, *series);
+  EngineContext context = world.context();
+  const GatheredLog log = gather_log(context, both[1], *regression, *series);
   std::set<int> sessions;
   for (const auto& run : log.log.runs) sessions.insert(run.session);
   std::set<int> own;
@@ -124,8 +124,8 @@ TEST_CASE(
   const auto jobs_before = storage::count_jobs(world.db);
   const auto seen = read_log(world.db, search, regression, series);
   CHECK(storage::count_jobs(world.db) == jobs_before);
-  Desk desk = world.desk();
-  const auto searched = gather_log(desk, search, regression, series);
+  EngineContext context = world.context();
+  const auto searched = gather_log(context, search, regression, series);
   CHECK_FALSE(seen.pending);
   CHECK(seen.runs == searched.runs);
   REQUIRE(seen.log.runs.size() == searched.log.runs.size());
@@ -178,8 +178,8 @@ TEST_CASE("several small steps are one cause that names all contributors") {
   REQUIRE(reported.size() == 1);
   CHECK(reported[0].culprit->commits == std::vector{world.commits[11], world.commits[30]});
   CHECK(reported[0].culprit->ratio == Approx(1.045 * 1.045).margin(.01));
-  Desk desk = world.desk();
-  const ReportInput facts = report_facts(desk, reported[0]);
+  EngineContext context = world.context();
+  const ReportInput facts = report_facts(context, reported[0]);
   REQUIRE(facts.contributors.size() == 2);
   CHECK(facts.contributors[1].commits.front().sha == world.commits[30]);
   CHECK(facts.contributors[1].ratio == Approx(1.045).margin(.01));
@@ -201,9 +201,9 @@ TEST_CASE("a search that finds only steps below the threshold is inconclusive an
 TEST_CASE("a series with a threshold of its own is searched by that one") {
   NightWorld world;
   const auto threshold = [&] {
-    Desk desk = world.desk();
+    EngineContext context = world.context();
     const auto series = storage::find_series(world.db, searches(world).front().series);
-    return policy_for(desk, world.runner.machine, *series).threshold;
+    return policy_for(context, world.runner.machine, *series).threshold;
   };
   two_nights(world, {.latency = 17});
   REQUIRE(searches(world).size() == 1);

@@ -1,4 +1,4 @@
-// One night of a series as screening sees it. Used by screening and by what comes after it.
+// What one night shows of a series, for screening and for what comes after it.
 #pragma once
 
 #include <map>
@@ -8,14 +8,14 @@
 
 #include "bisect/detection.hpp"
 #include "bisect/evidence/evidence.hpp"
-#include "service/engine/desk.hpp"
+#include "service/engine/context.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/night.hpp"
 #include "storage/model/series.hpp"
 
 namespace nightjar::service {
 
-struct Seen {
+struct Observation {
   Series series;
   bisect::DetectionPolicy policy;
   evidence::Values tonight;
@@ -32,14 +32,14 @@ struct Seen {
 using Group = std::pair<MachineId, std::string>;
 
 // All judged series that have runs in the night's usable sessions.
-std::map<Group, std::vector<Seen>> look(Desk& desk, const Night& night,
-                                        const std::vector<Job>& usable);
+std::map<Group, std::vector<Observation>> observe(EngineContext& context, const Night& night,
+                                                  const std::vector<Job>& usable);
 
 // Takes tonight's location for normal, unless the series is under suspicion.
-void accept_level(Desk& desk, const Night& night, const Seen& seen);
+void accept_level(EngineContext& context, const Night& night, const Observation& observed);
 
 // Those that moved, the clearest first, if most of a group did: eight or more series of four or
 // more unrelated models. Then the machine moved, or one cause moved them all.
-std::vector<const Seen*> moved_together(const std::vector<Seen>& group);
+std::vector<const Observation*> moved_together(const std::vector<Observation>& group);
 
 }  // namespace nightjar::service

@@ -17,7 +17,7 @@ namespace nightjar::service {
 
 class Artifacts;
 
-struct Desk {
+struct EngineContext {
   storage::Database& db;
   const git::CommitGraph& graph;
   Artifacts& artifacts;
