@@ -82,7 +82,7 @@ const Row<Runner>& runner_row() {
        {"workloads", &Runner::workloads, "<name>@<version>"},
        {"version", &Runner::version},
        {"seen_at", &Runner::seen_at},
-       {"live", is_live, "Observation lately enough to be planned for."},
+       {"live", is_live, "Seen lately enough to be planned for."},
        {"job", [](const Runner& runner, Rows& rows) { return rows.job_held_by(runner.id); },
         "What it holds now."}});
   return made;
