@@ -46,7 +46,7 @@ std::vector<double> signed_rank_density(int n) {
     for (int w = top; w >= 0; --w) {
       const double half = density[static_cast<std::size_t>(w)] / 2;
       density[static_cast<std::size_t>(w)] = half;
-      density[static_cast<std::size_t>(w + i)] += half;
+      density[static_cast<std::size_t>(w) + static_cast<std::size_t>(i)] += half;
     }
     top += i;
   }

@@ -18,7 +18,7 @@ namespace nightjar::service {
 
 namespace {
 
-constexpr std::int64_t day_seconds = 24 * 60 * 60;
+constexpr std::int64_t day_seconds = 86'400;
 
 bool matches(const std::string& text, const char* pattern) {
   return std::regex_match(text, std::regex(pattern));

@@ -303,7 +303,12 @@ struct Daemon::Impl {
 
   void write_port_file() {
     if (config.service.port_file.empty()) return;
-    write_durably(config.service.port_file, std::to_string(server.port()) + "\n");
+    try {
+      write_durably(config.service.port_file, std::to_string(server.port()) + "\n");
+    } catch (const std::system_error& error) {
+      throw std::runtime_error("cannot write service.port_file " +
+                               config.service.port_file.string() + ": " + error.code().message());
+    }
   }
 
   void run() {

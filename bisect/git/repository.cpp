@@ -180,7 +180,7 @@ std::optional<Commit> Repository::find(const CommitSha& sha) const {
 
 std::optional<CommitSha> Repository::resolve(std::string_view revision) const {
   const std::lock_guard lock(mutex_);
-  if (const auto sha = CommitSha::parse(revision)) {
+  if (auto sha = CommitSha::parse(revision)) {
     if (!look_up(repository_.get(), to_oid(*sha))) return std::nullopt;
     return sha;
   }

@@ -45,7 +45,7 @@ std::string threshold_text(const Data& data) {
 
 double sd_of_step(const Fit& fit, int k) {
   Row row{std::vector<double>(fit.theta.size(), 0.0), 0};
-  row.x[static_cast<std::size_t>(1 + k)] = 1;
+  row.x[static_cast<std::size_t>(k) + 1] = 1;
   return std::sqrt(variance(fit, std::move(row)));
 }
 
@@ -122,7 +122,7 @@ EndsChange ends_change(const Posterior& posterior) {
     Row row{std::vector<double>(fit.theta.size(), 0.0), 0};
     for (int k = 0; k < fit.hypothesis.count; ++k) {
       size += fit.step(k);
-      row.x[static_cast<std::size_t>(1 + k)] = 1;
+      row.x[static_cast<std::size_t>(k) + 1] = 1;
     }
     const double spread = variance(fit, std::move(row));
     out.reaches_threshold +=

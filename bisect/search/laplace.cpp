@@ -155,7 +155,7 @@ class Fitter {
     }
     for (int k = 0; k < fit_.hypothesis.count; ++k) {
       Row row{std::vector<double>(fit_.theta.size(), 0.0), 0};
-      row.x[static_cast<std::size_t>(1 + k)] = 1;
+      row.x[static_cast<std::size_t>(k) + 1] = 1;
       const double sd = std::sqrt(variance(fit_, std::move(row))), size = fit_.step(k);
       const double allowed = log_allowed(prior_, size, sd);
       fit_.log_posterior += allowed - log_allowed(prior_, prior_.mean, prior_.sd);

@@ -22,9 +22,9 @@ struct Fit {
   std::array<double, most_steps> relevant{};  // P(it is not small beside the largest)
   std::array<double, most_steps> blamable{};  // P(it is at least the threshold)
 
-  double step(int k) const { return theta[static_cast<std::size_t>(1 + k)]; }
+  double step(int k) const { return theta[static_cast<std::size_t>(k) + 1]; }
   std::size_t session_at(int session) const {
-    return static_cast<std::size_t>(1 + hypothesis.count + session);
+    return 1 + static_cast<std::size_t>(hypothesis.count) + static_cast<std::size_t>(session);
   }
   // Level of the build of rank `rank` without session and layout. rank + .5 is between two builds.
   double level(double rank) const {

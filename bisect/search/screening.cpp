@@ -51,7 +51,7 @@ class Screening {
     const auto k = static_cast<std::size_t>(hypothesis.count);
     const StepPrior step = step_prior(hypothesis, data_);
     const double precision = 1 / (step.sd * step.sd);
-    std::array<double, most_steps * most_steps> a{};
+    std::array<double, std::size_t{most_steps} * most_steps> a{};
     std::array<double, most_steps> b{};
     double log = 0;
     for (std::size_t i = 0; i < k; ++i) {
@@ -93,8 +93,8 @@ class Screening {
 
   std::size_t columns() const { return static_cast<std::size_t>(gaps_); }
 
-  static double deviation(const std::array<double, most_steps * most_steps>& a, std::size_t k,
-                          std::size_t i) {
+  static double deviation(const std::array<double, std::size_t{most_steps} * most_steps>& a,
+                          std::size_t k, std::size_t i) {
     std::array<double, most_steps> u{};
     u[i] = 1;
     double sum = 0;

@@ -81,7 +81,7 @@ Row prediction_row(const Fit& fit, const Data& data, const Noise& noise, double 
   row.x[0] = 1;
   for (int k = 0; k < fit.hypothesis.count; ++k) {
     if (rank > fit.hypothesis.gaps[static_cast<std::size_t>(k)]) {
-      row.x[static_cast<std::size_t>(1 + k)] = 1;
+      row.x[static_cast<std::size_t>(k) + 1] = 1;
     }
   }
   row.x[fit.session_at(data.sessions - 1)] = new_session ? session_correlation : 1;
@@ -102,7 +102,7 @@ Row prediction_row(const Fit& fit, const Data& data, const Noise& noise, double 
   row.x[0] -= all * share;
   for (int k = 0; k < fit.hypothesis.count; ++k) {
     if (rank > fit.hypothesis.gaps[static_cast<std::size_t>(k)]) {
-      row.x[static_cast<std::size_t>(1 + k)] -= all * share;
+      row.x[static_cast<std::size_t>(k) + 1] -= all * share;
     }
   }
   row.rest += share;

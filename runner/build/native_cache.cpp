@@ -73,7 +73,7 @@ NativeProgram NativeCache::make(const LibTorch& libtorch, std::stop_token stop) 
                 (libtorch.prefix / "include").string()};
   const std::string name = key(libtorch);
   const fs::path folder = cache_ / "native" / name;
-  const NativeProgram target{folder / kProgram, folder / kLibrary, false, {}};
+  NativeProgram target{folder / kProgram, folder / kLibrary, false, {}};
   std::error_code ignored;
   if (fs::exists(target.path)) {
     fs::last_write_time(folder, fs::file_time_type::clock::now(), ignored);

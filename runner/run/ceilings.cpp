@@ -40,7 +40,7 @@ std::optional<Ceilings> machine_ceilings(const RunPlace& place, const ProfileCon
                                          device};
   const auto process = run_workload(place, command, nullptr, config.limits, {}, stop);
   if (stop.stop_requested()) throw Stopped();
-  const auto ceilings = process.fine() ? read_ceilings(process.protocol) : std::nullopt;
+  auto ceilings = process.fine() ? read_ceilings(process.protocol) : std::nullopt;
   if (!ceilings) {
     progress("the machine's ceilings could not be measured: it " + process.describe());
     return std::nullopt;

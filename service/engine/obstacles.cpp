@@ -22,7 +22,7 @@ std::string build_trouble(const NightFacts& facts, const Config& config) {
   const Build& newest = *facts.newest;
   // One that is found and has no reason is about to be proved.
   if (newest.state == BuildState::proved || newest.reason.empty()) return "";
-  const std::string why = newest.version + " is not proved: " + newest.reason;
+  std::string why = newest.version + " is not proved: " + newest.reason;
   if (newest.state == BuildState::found) return why;
   return facts.has_proved ? "" : "no build can be measured; the newest, " + why;
 }

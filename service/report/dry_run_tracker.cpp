@@ -82,7 +82,7 @@ Permanent no_such_issue(const fs::path& directory, std::int64_t issue) {
 
 }  // namespace
 
-DryRunTracker::DryRunTracker(fs::path directory) : directory_(fs::absolute(std::move(directory))) {
+DryRunTracker::DryRunTracker(fs::path directory) : directory_(fs::absolute(directory)) {
   std::error_code error;
   fs::create_directories(directory_, error);
   if (!fs::is_directory(directory_)) {

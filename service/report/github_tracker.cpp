@@ -179,7 +179,7 @@ Outcome<std::optional<Issue>> GithubTracker::find_issue(const std::string& marke
     const auto found = impl_->in_pages(impl_->issues() + "?" + label + newest, label_pages, marker);
     if (!is_value(found) || std::get<0>(found)) return found;
   }
-  const auto recent = impl_->in_pages(impl_->issues() + "?" + newest, recent_pages, marker);
+  auto recent = impl_->in_pages(impl_->issues() + "?" + newest, recent_pages, marker);
   if (!is_value(recent) || std::get<0>(recent)) return recent;
   return impl_->in_search(marker);
 }

@@ -130,7 +130,7 @@ std::string code(std::string_view text) {
 }
 
 std::string shell_word(std::string_view text) {
-  const std::string line = one_line(text);
+  std::string line = one_line(text);
   const bool safe = !line.empty() && std::all_of(line.begin(), line.end(), [](char c) {
     return is_alphanumeric(c) || std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
   });

@@ -69,7 +69,7 @@ Sent OutboxSender::open(const OutboxMessage& message) {
   if (const auto* failure = std::get_if<Transient>(&found)) return later(message, *failure);
   if (const auto* failure = std::get_if<Permanent>(&found)) return refused(*failure);
   if (const auto& issue = std::get<std::optional<Issue>>(found))
-    return done(*issue, issue->url, true);
+    return done(issue, issue->url, true);
   const auto opened =
       tracker_.open_issue(message.title, with_marker(message.body, marker), labels_);
   if (const auto* failure = std::get_if<Transient>(&opened)) return later(message, *failure);

@@ -21,7 +21,7 @@ bool is_batch(std::string_view text) {
 
 std::optional<WorkloadName> WorkloadName::parse(std::string_view text) {
   if (std::count(text.begin(), text.end(), '/') != kParts - 1) return std::nullopt;
-  const WorkloadName name(text);
+  WorkloadName name(text);
   for (int i = 0; i < kParts; ++i) {
     const auto part = name.part(i);
     if (part.empty() || !std::all_of(part.begin(), part.end(), is_word)) return std::nullopt;
@@ -66,7 +66,7 @@ bool glob_match(std::string_view glob, std::string_view text) {
       continue;
     }
     for (std::size_t i = text.size(); i > 0; --i)
-      reach[i] = reach[i - 1] && (token == '?' ? text[i - 1] != '/' : token == text[i - 1]);
+      reach[i] = reach[i - 1] && (token == '?' ? text[i - 1] != '/' : token == text[i - 1]) ? 1 : 0;
     reach[0] = 0;
   }
   return reach[text.size()] != 0;

@@ -28,7 +28,7 @@ struct Route {
 };
 
 struct Limits {
-  std::size_t header_bytes = 16 * 1024;
+  std::size_t header_bytes = 16 << 10;
   std::chrono::seconds read_timeout{30};
   std::chrono::seconds write_timeout{60};
   std::chrono::seconds handler_timeout{120};  // long polls included; then 504

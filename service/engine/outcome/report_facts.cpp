@@ -73,7 +73,7 @@ void add_overlays(EngineContext& context, const Bisection& bisection, ReportInpu
 }
 
 std::string class_text(EngineContext& context, MachineId id) {
-  const std::string text = "machine class " + std::to_string(id.value);
+  std::string text = "machine class " + std::to_string(id.value);
   const auto machine = storage::find_machine(context.db, id);
   if (!machine) return text;
   const auto model = machine->facts.find("cpu_model");
