@@ -108,7 +108,7 @@ fs::path default_workloads(const fs::path& asked) {
   if (!asked.empty()) return asked;
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path installed = program.parent_path().parent_path() / "share/nightjar/workloads";
+  fs::path installed = program.parent_path().parent_path() / "share/nightjar/workloads";
   if (!error && fs::exists(installed / "workloads.json", error)) return installed;
   return source_tree() / "runner/workloads";
 }
