@@ -10,6 +10,7 @@
 #include "runner/process/stop_on_signal.hpp"
 #include "runner/run/process_executor.hpp"
 #include "runner/run/scripted_executor.hpp"
+#include "runner/run/wheel_builds.hpp"
 #include "storage/base/file_lock.hpp"
 #include "storage/base/files.hpp"
 #include "web/secret.hpp"
@@ -68,15 +69,17 @@ std::unique_ptr<Executor> make_executor(const Options& options, const AgentConfi
   environments.download.token = agent.token;
   if (!options.scripted.empty())
     return std::make_unique<ScriptedExecutor>(read_script(options.scripted), environments);
-  ProcessExecutorConfig config{.environments = environments,
-                               .workloads = default_workloads(options.workloads),
-                               .control = control_command(),
-                               .torchbench = options.torchbench};
-  config.externals = read_externals(options.commands);
+  RunPlace place{.cache = environments.cache,
+                 .python = environments.python,
+                 .workloads = default_workloads(options.workloads),
+                 .torchbench = options.torchbench,
+                 .externals = read_externals(options.commands)};
+  ProcessExecutorConfig config{.place = place, .control = control_command()};
   const auto listed = catalog_of(options, {});
   for (const auto& chosen : chosen_by(options, suite_of(options, listed), listed))
     if (chosen.listed) config.offered.push_back(chosen.workload);
-  return std::make_unique<ProcessExecutor>(std::move(config));
+  return std::make_unique<ProcessExecutor>(std::move(config),
+                                           std::make_unique<WheelBuilds>(environments, place));
 }
 
 }  // namespace

@@ -38,7 +38,9 @@ std::optional<Ceilings> machine_ceilings(const RunPlace& place, const ProfileCon
   const std::vector<std::string> command{config.paths.python.string(),
                                          (config.paths.workloads / "ceilings.py").string(), threads,
                                          device};
-  const auto process = run_workload(place, command, nullptr, config.limits, {}, stop);
+  RunTask task;
+  task.limits = &config.limits;
+  const auto process = run_workload(place, command, task, 0, stop);
   if (stop.stop_requested()) throw Stopped();
   auto ceilings = process.fine() ? read_ceilings(process.protocol) : std::nullopt;
   if (!ceilings) {

@@ -6,8 +6,8 @@
 #include <stop_token>
 #include <string>
 
-#include "runner/run/process_executor.hpp"
 #include "runner/run/profile.hpp"
+#include "runner/run/workload_process.hpp"
 
 namespace nightjar::runner {
 

@@ -2,7 +2,6 @@
 // environments, scripted_executor makes results up, so that the whole system can be tested.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -13,17 +12,6 @@
 #include "storage/model/job.hpp"
 
 namespace nightjar::runner {
-
-// One run of a session; environment and workload are nullptr for a control run.
-struct RunTask {
-  JobId job;
-  int order = 0;
-  const EnvironmentSpec* environment = nullptr;
-  const Workload* workload = nullptr;
-  const RunLimits* limits = nullptr;
-  double slow = 0;       // to be planted, see PlannedRun
-  bool profile = false;  // instead of measuring
-};
 
 struct Prepared {
   std::string

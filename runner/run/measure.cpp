@@ -5,15 +5,19 @@
 #include <cstdio>
 #include <optional>
 #include <set>
+#include <unistd.h>
 
 #include "runner/catalog/variants.hpp"
+#include "runner/format/run_summary.hpp"
 #include "runner/machine/fingerprint.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/run/batch_sweep.hpp"
-#include "runner/run/workbench.hpp"
+#include "runner/run/session.hpp"
 
 namespace nightjar::runner {
 namespace {
+
+constexpr int kThrottledRepeats = 2;
 
 bool any_native(const std::vector<ChosenWorkload>& workloads) {
   return std::any_of(workloads.begin(), workloads.end(), [](const auto& chosen) {
@@ -48,6 +52,22 @@ bool time_is_left(const MeasureConfig& config, std::chrono::steady_clock::time_p
   return false;
 }
 
+// One run at a batch size, kept from taking all of the machine's memory.
+BatchPoint try_batch(const MeasureConfig& config, const CatalogEntry& entry, int batch,
+                     Executor& executor, std::stop_token stop) {
+  constexpr double kShare = 0.8;
+  const auto memory =
+      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  RunLimits limits = config.limits;
+  if (limits.memory_bytes == 0) limits.memory_bytes = static_cast<std::int64_t>(kShare * memory);
+  limits.seconds = std::min(limits.seconds, 0.3);
+  const JobSpec job =
+      local_job(JobKind::screen, {at_batch(entry, "b" + std::to_string(batch))}, {0}, limits);
+  const auto session = run_session({}, job, executor, SystemClock(), std::move(stop));
+  const RunResult& run = session.runs.front();
+  return {batch, run.status, summarize(session.runs, "latency").location, run.reason};
+}
+
 // What a name's `bmax` is on this machine: pinned earlier, or found now and pinned.
 void settle_batch(const MeasureConfig& config, const std::string& machine,
                   MeasuredWorkload& measured,
@@ -66,6 +86,17 @@ void settle_batch(const MeasureConfig& config, const std::string& machine,
     measured.status = RunStatus::unavailable;
 }
 
+// Adds a run to its workload, or what went wrong with it.
+void take_run(const ParsedRun& run, Measurement& out, MeasuredWorkload& measured) {
+  if (out.torch.version.empty()) out.torch = run.torch;
+  measured.settings.insert(run.settings.begin(), run.settings.end());
+  if (!run.accuracy.empty()) measured.accuracy = run.accuracy;
+  if (run.result.status == RunStatus::measured) return measured.runs.push_back(run.result);
+  measured.status = run.result.status;
+  measured.reason = run.result.reason;
+  measured.details = run.details;
+}
+
 }  // namespace
 
 std::vector<std::size_t> measuring_order(const std::vector<int>& priorities, int runs) {
@@ -81,38 +112,50 @@ std::vector<std::size_t> measuring_order(const std::vector<int>& priorities, int
 Measurement measure(const MeasureConfig& config, const std::vector<ChosenWorkload>& workloads,
                     std::stop_token stop, const std::function<void(const std::string&)>& progress) {
   const auto begin = std::chrono::steady_clock::now();
-  Workbench bench(config, any_native(workloads), stop, progress);
-  Measurement out{{}, machine_facts(), {}};
+  ReadyBuild build = local_build(config.paths, any_native(workloads), stop, progress);
+  build.place.externals = config.externals;
+  ProcessExecutor executor = local_executor(build, kThrottledRepeats);
+  Measurement out{build.torch, machine_facts(), {}};
   const std::string machine = machine_class(out.machine).fingerprint.str();
   std::vector<int> priorities;
+  std::vector<CatalogEntry> entries;
   for (const auto& chosen : workloads) {
     MeasuredWorkload& measured = out.workloads.emplace_back(begin_with(chosen));
-    priorities.push_back(chosen.priority);
     if (chosen.listed && chosen.workload.name.batch() == "bmax")
       settle_batch(config, machine, measured, [&](const CatalogEntry& entry, int batch) {
         progress("trying batch size " + std::to_string(batch) + ": " + entry.name.str());
-        return bench.try_batch(entry, batch);
+        return try_batch(config, entry, batch, executor, stop);
       });
+    priorities.push_back(chosen.priority);
+    entries.push_back(measured.workload);
   }
-  out.before = bench.machine();
-  for (const std::size_t next : measuring_order(priorities, config.runs)) {
-    MeasuredWorkload& measured = out.workloads[next];
-    if (measured.status != RunStatus::measured || !time_is_left(config, begin, measured)) continue;
+  const auto measured_of = [&](const PlannedRun& run) -> MeasuredWorkload& {
+    return out.workloads[static_cast<std::size_t>(run.workload)];
+  };
+  SessionHooks hooks;
+  hooks.keep_when_stopped = true;
+  hooks.wanted = [&](const PlannedRun& run) {
+    MeasuredWorkload& measured = measured_of(run);
+    if (measured.status != RunStatus::measured || !time_is_left(config, begin, measured))
+      return false;
     progress("run " + std::to_string(measured.runs.size() + 1) + " of " +
              std::to_string(config.runs) + ": " + measured.workload.name.str());
-    try {
-      bench.run_once(measured, config.limits);
-      if (!measured.details.empty()) progress(measured.details);
-    } catch (const Stopped&) {
-      break;
-    }
-  }
+    return true;
+  };
+  hooks.done = [&](const PlannedRun& planned, const ParsedRun& run) {
+    MeasuredWorkload& measured = measured_of(planned);
+    take_run(run, out, measured);
+    if (!measured.details.empty()) progress(measured.details);
+  };
+  const JobSpec job =
+      local_job(JobKind::screen, entries, measuring_order(priorities, config.runs), config.limits);
+  const SessionResult session = run_session({}, job, executor, SystemClock(), stop, hooks);
   if (stop.stop_requested())
     for (MeasuredWorkload& measured : out.workloads)
       if (measured.status == RunStatus::measured && measured.runs.empty())
         leave_out(measured, kLeftOutStopped);
-  out.torch = bench.torch();
-  out.after = bench.machine();
+  out.before = session.before;
+  out.after = session.after;
   return out;
 }
 

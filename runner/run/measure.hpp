@@ -1,5 +1,4 @@
-// `nightjar-runner measure`: workloads here and now, without a service, in a Python that is at
-// hand.
+// `nightjar-runner measure`: a local session of workloads, in a Python that is at hand.
 #pragma once
 
 #include <functional>
@@ -10,7 +9,7 @@
 
 #include "runner/catalog/external.hpp"
 #include "runner/format/measurement.hpp"
-#include "runner/run/local_build.hpp"
+#include "runner/run/local_session.hpp"
 #include "storage/model/job.hpp"
 
 namespace nightjar::runner {

@@ -1,61 +1,36 @@
-// Runs of a session as real processes in real environments.
+// Runs of a session as real processes: each is started, watched and understood here and nowhere
+// else, for a service's jobs as for `measure` and `profile`.
 #pragma once
 
 #include <filesystem>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "runner/build/environments.hpp"
-#include "runner/build/native_cache.hpp"
-#include "runner/catalog/catalog.hpp"
-#include "runner/catalog/external.hpp"
 #include "runner/machine/state.hpp"
-#include "runner/process/process.hpp"
+#include "runner/run/builds.hpp"
 #include "runner/run/executor.hpp"
 #include "runner/run/usual_probes.hpp"
 
 namespace nightjar::runner {
 
+inline constexpr const char* kNoProfilerInside =
+    "a command of its own can be measured, not profiled";
+
 struct ProcessExecutorConfig {
-  EnvironmentsConfig environments;
-  std::filesystem::path workloads;   // folder with workloads.json and run.py
-  std::vector<std::string> control;  // the control workload's command
-  std::filesystem::path torchbench;  // a checkout; empty: none
-  Externals externals = {};
-  std::vector<CatalogEntry> offered = {};  // to the service
-  std::filesystem::path machine_lock = machine_lock_path();
+  RunPlace place;                                            // of control runs
+  std::vector<std::string> control;                          // the control workload's command
+  std::vector<CatalogEntry> offered = {};                    // to the service
+  std::filesystem::path machine_lock = machine_lock_path();  // empty: the caller holds it
+  // How often a run is repeated that the GPU's clocks made void, before it counts as failed. 0:
+  // such runs are kept, and the session's state tells.
+  int throttled_repeats = 0;
 };
-
-// How one run is started; also used by `measure`, whose environment is the Python's own.
-struct RunPlace {
-  std::filesystem::path cache;  // for the run's temporary home
-  std::filesystem::path python;
-  std::filesystem::path workloads;
-  std::filesystem::path site_packages;  // of the build
-  std::filesystem::path native;         // program; needed for native workloads only
-  std::filesystem::path torchbench;     // checkout; needed for its models only
-  const Externals* externals = nullptr;
-  std::filesystem::path program = "run.py";  // of the Python suite
-  std::filesystem::path libtorch = {};       // libraries of the build, for all but Python
-  std::filesystem::path profiled = {};       // library: native workloads run in Python, too
-  std::vector<std::filesystem::path> gpu_libraries = {};  // that `libtorch` may need
-};
-
-// A process in a home of its own, pinned, with the environment variables that workloads rely on.
-// `workload` nullptr: `control` is started. `slow`: see PlannedRun.
-ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>& control,
-                           const Workload* workload, const RunLimits& limits,
-                           const UsualProbes& probes, std::stop_token stop, double slow = 0);
-
-// `expected`, less what an external workload that loads no torch need not prove.
-ExpectedTorch expected_of(const Workload& workload, const Externals& externals,
-                          const ExpectedTorch& expected);
 
 class ProcessExecutor final : public Executor {
  public:
-  explicit ProcessExecutor(ProcessExecutorConfig config);
+  ProcessExecutor(ProcessExecutorConfig config, std::unique_ptr<Builds> builds);
   std::vector<std::string> workloads() const override;
   std::unique_ptr<MachineLock> lock_machine(const std::string& purpose,
                                             std::stop_token stop) override;
@@ -65,21 +40,18 @@ class ProcessExecutor final : public Executor {
   MachineState machine() override { return probe_.read(); }
 
  private:
-  ParsedRun profile(const RunTask& task, RunPlace place, const ExpectedTorch& expected,
-                    std::stop_token stop);
+  struct Attempt {
+    ParsedRun run;
+    std::string throttled;  // why the GPU's clocks make it void; else empty
+  };
+  Attempt attempt(const RunTask& task, const RunPlace& place, const ExpectedTorch& expected,
+                  std::stop_token stop);
 
   const ProcessExecutorConfig config_;
-  Environments environments_;
-  NativeCache natives_;
-  std::optional<std::vector<std::filesystem::path>>
-      gpu_libraries_;  // of the base Python, once it was asked
-  struct Ready {
-    std::filesystem::path site_packages;
-    NativeProgram native;
-  };
+  const std::unique_ptr<Builds> builds_;
   UsualProbes probes_;
   MachineProbe probe_;
-  std::map<std::string, Ready> ready_;  // by EnvironmentSpec::key()
+  std::map<std::string, ReadyBuild> ready_;  // by EnvironmentSpec::key()
 };
 
 }  // namespace nightjar::runner

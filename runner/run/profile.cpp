@@ -5,6 +5,7 @@
 #include "runner/machine/fingerprint.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/run/ceilings.hpp"
+#include "runner/run/session.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -20,7 +21,7 @@ std::string obstacle(const CatalogEntry& workload, const NativeProgram& native) 
   return workload.kind == WorkloadKind::native && native.library.empty() ? native.reason : "";
 }
 
-Profile blank_profile(const CatalogEntry& entry, const LocalBuild& build,
+Profile blank_profile(const CatalogEntry& entry, const ReadyBuild& build,
                       const std::map<std::string, std::string>& facts, int threads) {
   Profile profile;
   profile.workload = entry.name.str();
@@ -32,25 +33,27 @@ Profile blank_profile(const CatalogEntry& entry, const LocalBuild& build,
   return profile;
 }
 
-// All runs, or those until one failed. Throws Stopped.
+// A session of all runs, or of those until one failed. Throws Stopped.
 void add_runs(Profile& profile, const CatalogEntry& entry, const ProfileConfig& config,
-              const LocalBuild& build, UsualProbes& probes, const std::stop_token& stop,
+              Executor& executor, const std::stop_token& stop,
               const std::function<void(const std::string&)>& progress) {
-  const Workload workload{{}, entry.name, entry.version};
-  for (int run = 0; run < config.runs && profile.status == "profiled"; ++run) {
-    if (stop.stop_requested()) throw Stopped();
-    progress("run " + std::to_string(run + 1) + " of " + std::to_string(config.runs) + ": " +
+  int begun = 0;
+  SessionHooks hooks;
+  hooks.wanted = [&](const PlannedRun&) {
+    if (profile.status != "profiled") return false;
+    progress("run " + std::to_string(++begun) + " of " + std::to_string(config.runs) + ": " +
              profile.workload);
-    const auto process = run_workload(build.place, {}, &workload, config.limits, probes, stop);
-    if (stop.stop_requested()) throw Stopped();
-    double fastest = 0;
-    add_run(profile, process, {build.root, "", ""}, fastest);
-    if (profile.status != "profiled" && !process.output.empty()) progress(process.end_of_output());
-    probes.note(&workload, fastest);
-  }
-  if (profile.status == "profiled")
-    profile.ceilings =
-        machine_ceilings(build.place, config, std::string(entry.name.device()), stop, progress);
+    return true;
+  };
+  hooks.done = [&](const PlannedRun&, const ParsedRun& run) {
+    if (run.result.profile) return append(profile, *run.result.profile);
+    profile.status = name_of(run.result.status);
+    profile.reason = run.result.reason;
+    if (!run.details.empty()) progress(run.details);
+  };
+  const std::vector<std::size_t> order(static_cast<std::size_t>(config.runs), 0);
+  const JobSpec job = local_job(JobKind::profile, {entry}, order, config.limits);
+  run_session({}, job, executor, SystemClock(), stop, hooks);
 }
 
 }  // namespace
@@ -59,20 +62,21 @@ std::vector<Profile> profile(const ProfileConfig& config,
                              const std::vector<CatalogEntry>& workloads, std::stop_token stop,
                              const std::function<void(const std::string&)>& progress) {
   const bool natives = any_is(WorkloadKind::native, workloads);
-  LocalBuild build;
+  ReadyBuild build;
   if (natives || any_is(WorkloadKind::python, workloads))
     build = local_build(config.paths, natives, stop, progress);
-  build.place.program = kProfileProgram;
-  build.place.profiled = build.native.library;
+  ProcessExecutor executor = local_executor(build, 0);
   const auto facts = machine_facts();
-  UsualProbes probes;
   std::vector<Profile> profiles;
   for (const CatalogEntry& entry : workloads) {
     const Profile blank = blank_profile(entry, build, facts, config.limits.threads);
     Profile& one = profiles.emplace_back(blank);
     one.reason = obstacle(entry, build.native);
     try {
-      if (one.reason.empty()) add_runs(one, entry, config, build, probes, stop, progress);
+      if (one.reason.empty()) add_runs(one, entry, config, executor, stop, progress);
+      if (one.reason.empty())
+        one.ceilings =
+            machine_ceilings(build.place, config, std::string(entry.name.device()), stop, progress);
     } catch (const Stopped&) {
       one = blank;
       one.reason = kLeftOutStopped;

@@ -1,8 +1,9 @@
-// What run_profile.py says, as a Profile: the event `profile` of its answer, or why there is none.
+// parse_profile of runner/run/protocol.hpp: what run_profile.py says, as a profile.
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "runner/run/profile.hpp"
+#include "runner/format/suite_result.hpp"
+#include "runner/run/protocol.hpp"
 #include "storage/model/json_io.hpp"
 
 namespace nightjar::runner {
@@ -31,11 +32,14 @@ ProfileAnswer answer_of(const std::string& protocol) {
   return answer;
 }
 
-// As `measure` says it: two states, other kinds of failure lead the reason.
-void fail_profile(Profile& profile, RunStatus status, const std::string& reason) {
-  profile.status = status == RunStatus::unavailable ? "unavailable" : "failed";
-  const bool plain = status == RunStatus::unavailable || status == RunStatus::failed;
-  profile.reason = (plain ? "" : std::string(name_of(status)) + ": ") + reason;
+ParsedRun without_profile(RunStatus status, const std::string& reason,
+                          const ProcessResult& process) {
+  ParsedRun run;
+  const bool unavailable = status == RunStatus::unavailable;
+  run.result.status = unavailable ? RunStatus::unavailable : RunStatus::failed;
+  run.result.reason = contract_reason(status, reason);
+  run.details = process.end_of_output();
+  return run;
 }
 
 ProfileRun run_of_event(const Json& event) {
@@ -65,34 +69,38 @@ OperatorProfile operator_of_event(const Json& event) {
   return one;
 }
 
-void add_event(Profile& profile, const Json& event) {
+Profile profile_of_event(const Json& event) {
   Profile one;
   one.runs.push_back(run_of_event(event));
   for (const Json& row : event.at("operators")) one.operators.push_back(operator_of_event(row));
   one.memory_reason = field<std::optional<std::string>>(event, "memory_reason").value_or("");
   if (!event.at("memory").is_null()) one.memory = event.at("memory").get<MemorySplit>();
   one.hints = event.at("hints").get<std::vector<AlignmentHint>>();
-  append(profile, Json(one).get<Profile>());  // reading checks that all lists fit
+  return Json(one).get<Profile>();  // reading checks that all lists fit
 }
 
 }  // namespace
 
-void add_run(Profile& profile, const ProcessResult& process, const ExpectedTorch& expected,
-             double& fastest_probe) {
+ParsedRun parse_profile(const ProcessResult& process, const ExpectedTorch& expected) {
   const ProfileAnswer answer = answer_of(process.protocol);
   if (answer.profile.is_null() || !process.fine()) {
-    const ParsedRun run = parse_run(process, expected);
-    return fail_profile(profile, run.result.status, run.result.reason);
+    const RunResult result = parse_run(process, expected).result;
+    return without_profile(result.status, result.reason, process);
   }
   if (const auto wrong = mismatch(answer.torch, expected); !wrong.empty())
-    return fail_profile(profile, RunStatus::broken_environment, wrong);
+    return without_profile(RunStatus::broken_environment, wrong, process);
+  ParsedRun run;
+  run.result.seconds = process.seconds;
+  run.torch = answer.torch;
   try {
-    add_event(profile, answer.profile);
-    fastest_probe = field<double>(answer.profile, "fastest_probe");
+    run.result.profile = profile_of_event(answer.profile);
+    run.fastest_probe = field<double>(answer.profile, "fastest_probe");
   } catch (const Json::exception& error) {
-    fail_profile(profile, RunStatus::failed,
-                 std::string("the profile is not as docs/profiles.md says: ") + error.what());
+    return without_profile(
+        RunStatus::failed,
+        std::string("the profile is not as docs/profiles.md says: ") + error.what(), process);
   }
+  return run;
 }
 
 }  // namespace nightjar::runner

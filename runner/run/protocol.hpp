@@ -12,6 +12,17 @@
 
 namespace nightjar::runner {
 
+// One run of a session; environment and workload are nullptr for a control run.
+struct RunTask {
+  JobId job;
+  int order = 0;
+  const EnvironmentSpec* environment = nullptr;
+  const Workload* workload = nullptr;
+  const RunLimits* limits = nullptr;
+  double slow = 0;       // to be planted, see PlannedRun
+  bool profile = false;  // instead of measuring
+};
+
 // The request for standard input. `workload` nullptr: the control workload. `fastest_probe`: what
 // such a program has said so far on this machine, seconds; 0: nothing yet. `slow`: see PlannedRun.
 std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe,
@@ -31,6 +42,11 @@ struct ParsedRun {
 // Reasons name what was wrong with which line. A crash, time-out or kill outweighs whatever was
 // said before; a process that said "error" is believed; samples without a result are a failed run.
 ParsedRun parse_run(const ProcessResult& process, const ExpectedTorch& expected);
+
+// Of a process of run_profile.py: the result holds a profile of one run, without the names of
+// workload and build. A run without a profile is `unavailable` or `failed`, other kinds of failure
+// leading its reason.
+ParsedRun parse_profile(const ProcessResult& process, const ExpectedTorch& expected);
 
 // Empty if `torch` is what was expected, else a sentence.
 std::string mismatch(const ReadyTorch& torch, const ExpectedTorch& expected);

@@ -26,6 +26,49 @@ std::vector<Prepared> prepare_all(const JobSpec& spec, Executor& executor, Sessi
   return prepared;
 }
 
+RunTask task_of(JobId job, const JobSpec& spec, std::size_t order) {
+  const PlannedRun& planned = spec.order[order];
+  RunTask task{.job = job, .order = static_cast<int>(order), .limits = &spec.limits};
+  task.slow = planned.slow;
+  task.profile = spec.kind == JobKind::profile;
+  if (planned.is_control()) return task;
+  task.environment = &spec.environments[static_cast<std::size_t>(planned.environment)];
+  task.workload = &spec.workloads[static_cast<std::size_t>(planned.workload)];
+  return task;
+}
+
+ParsedRun run_unless_broken(const RunTask& task, const std::string& broken, Executor& executor,
+                            const Clock& clock, std::stop_token stop) {
+  const Time started = clock.now();
+  ParsedRun run;
+  if (broken.empty()) {
+    run = executor.run(task, std::move(stop));
+  } else {
+    run.result.status = RunStatus::broken_environment;
+    run.result.reason = broken;
+  }
+  run.result.order = task.order;
+  run.result.started_at = started;
+  return run;
+}
+
+void run_all(JobId job, const JobSpec& spec, const std::vector<Prepared>& prepared,
+             Executor& executor, const Clock& clock, const std::stop_token& stop,
+             const SessionHooks& hooks, SessionResult& session) {
+  for (std::size_t i = 0; i < spec.order.size(); ++i) {
+    if (stop.stop_requested()) throw Stopped();
+    const PlannedRun& planned = spec.order[i];
+    if (hooks.wanted && !hooks.wanted(planned)) continue;
+    const std::string broken =
+        planned.is_control() ? "" : prepared[static_cast<std::size_t>(planned.environment)].broken;
+    ParsedRun run = run_unless_broken(task_of(job, spec, i), broken, executor, clock, stop);
+    session.packages.insert(run.packages.begin(), run.packages.end());
+    session.settings.insert(run.settings.begin(), run.settings.end());
+    if (hooks.done) hooks.done(planned, run);
+    session.runs.push_back(std::move(run.result));
+  }
+}
+
 }  // namespace
 
 std::string problem_of(const JobSpec& spec) {
@@ -41,37 +84,16 @@ std::string problem_of(const JobSpec& spec) {
 }
 
 SessionResult run_session(JobId job, const JobSpec& spec, Executor& executor, const Clock& clock,
-                          std::stop_token stop, const std::function<void(const RunResult&)>& done) {
+                          std::stop_token stop, const SessionHooks& hooks) {
   SessionResult session;
   const auto lock = executor.lock_machine("measures job " + std::to_string(job.value), stop);
   executor.begin_session(spec);
   const std::vector<Prepared> prepared = prepare_all(spec, executor, session, stop);
   session.before = executor.machine();
-  for (std::size_t i = 0; i < spec.order.size(); ++i) {
-    if (stop.stop_requested()) throw Stopped();
-    const PlannedRun& planned = spec.order[i];
-    RunTask task{job,          static_cast<int>(i),          nullptr, nullptr, &spec.limits,
-                 planned.slow, spec.kind == JobKind::profile};
-    std::string broken;
-    if (!planned.is_control()) {
-      task.environment = &spec.environments[static_cast<std::size_t>(planned.environment)];
-      task.workload = &spec.workloads[static_cast<std::size_t>(planned.workload)];
-      broken = prepared[static_cast<std::size_t>(planned.environment)].broken;
-    }
-    const Time started = clock.now();
-    ParsedRun run;
-    if (broken.empty()) {
-      run = executor.run(task, stop);
-    } else {
-      run.result.status = RunStatus::broken_environment;
-      run.result.reason = broken;
-    }
-    run.result.order = task.order;
-    run.result.started_at = started;
-    session.packages.insert(run.packages.begin(), run.packages.end());
-    session.settings.insert(run.settings.begin(), run.settings.end());
-    session.runs.push_back(std::move(run.result));
-    if (done) done(session.runs.back());
+  try {
+    run_all(job, spec, prepared, executor, clock, stop, hooks, session);
+  } catch (const Stopped&) {
+    if (!hooks.keep_when_stopped) throw;
   }
   session.after = executor.machine();
   return session;

@@ -14,11 +14,19 @@ namespace nightjar::runner {
 // no run, a thread count below one.
 std::string problem_of(const JobSpec& spec);
 
+// What the caller of a session has a say in; all of it may be left out.
+struct SessionHooks {
+  // Asked right before each run. False leaves this run out.
+  std::function<bool(const PlannedRun&)> wanted = {};
+  // Told after each run, with more of it than a session keeps.
+  std::function<void(const PlannedRun&, const ParsedRun&)> done = {};
+  // True: a stop after the environments are made ends the session with the runs it has.
+  bool keep_when_stopped = false;
+};
+
 // With the machine to itself: environments first, then every run in order. Throws Transient (the
-// job may be tried again) and Stopped; runs that go wrong are results. `done` is told after each
-// run.
+// job may be tried again) and Stopped; runs that go wrong are results.
 SessionResult run_session(JobId job, const JobSpec& spec, Executor& executor, const Clock& clock,
-                          std::stop_token stop,
-                          const std::function<void(const RunResult&)>& done = {});
+                          std::stop_token stop, const SessionHooks& hooks = {});
 
 }  // namespace nightjar::runner

@@ -10,15 +10,17 @@ namespace {
 
 constexpr std::size_t kRunsKept = 40;
 
-std::string program_of(const WorkloadName& name) {
-  return is_native(name) ? "native" : is_ours(name.suite()) ? "python" : name.str();
+std::string program_of(const RunTask& task) {
+  const WorkloadName& name = task.workload->name;
+  if (is_native(name) && !task.profile) return "native";
+  return is_ours(name.suite()) ? "python" : name.str();
 }
 
 }  // namespace
 
-double UsualProbes::of(const Workload* workload) const {
-  if (!workload) return 0;
-  const auto found = last_.find(program_of(workload->name));
+double UsualProbes::of(const RunTask& task) const {
+  if (!task.workload) return 0;
+  const auto found = last_.find(program_of(task));
   if (found == last_.end()) return 0;
   std::vector<double> probes(found->second.begin(), found->second.end());
   const auto quartile = probes.begin() + static_cast<std::ptrdiff_t>(probes.size() / 4);
@@ -26,9 +28,9 @@ double UsualProbes::of(const Workload* workload) const {
   return *quartile;
 }
 
-void UsualProbes::note(const Workload* workload, double seconds) {
-  if (!workload || seconds <= 0) return;
-  auto& last = last_[program_of(workload->name)];
+void UsualProbes::note(const RunTask& task, double seconds) {
+  if (!task.workload || seconds <= 0) return;
+  auto& last = last_[program_of(task)];
   last.push_back(seconds);
   if (last.size() > kRunsKept) last.pop_front();
 }

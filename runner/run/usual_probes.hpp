@@ -5,18 +5,18 @@
 #include <map>
 #include <string>
 
-#include "storage/model/job.hpp"
+#include "runner/run/protocol.hpp"
 
 namespace nightjar::runner {
 
-// Of each run its fastest probe, in seconds; native, Python and each external program probe with
-// code of their own. What the next run is told is the lower quartile of the last 40: runs slowed
-// from begin to end do not move it, nor does the one that met the host's other cores idle and its
-// clock higher than ever again, which as the fastest of all would have every later run disturbed.
+// Keeps the fastest probe of recent runs, in seconds, separately for each kind of program: native,
+// Python (which also profiles) and each external program probe with code of their own. The next run
+// is told the lower quartile of the last 40. Runs that were slowed throughout do not move it. Nor
+// does a single run that met an unusually high clock, which would make every later run disturbed.
 class UsualProbes {
  public:
-  double of(const Workload* workload) const;  // 0: none yet
-  void note(const Workload* workload, double seconds);
+  double of(const RunTask& task) const;  // 0: none yet
+  void note(const RunTask& task, double seconds);
 
  private:
   std::map<std::string, std::deque<double>> last_;  // by program

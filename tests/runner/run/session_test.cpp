@@ -5,6 +5,7 @@
 #include "runner/process/failure.hpp"
 #include "runner/run/process_executor.hpp"
 #include "runner/run/scripted_executor.hpp"
+#include "runner/run/wheel_builds.hpp"
 #include "tests/runner/wheel.hpp"
 
 using namespace nightjar;
@@ -86,12 +87,28 @@ TEST_CASE("A stop ends a session without a result") {
   ScriptedExecutor executor(script_of(kScript), {});
   std::stop_source stop;
   int done = 0;
-  const auto after_two = [&](const RunResult&) {
+  SessionHooks hooks;
+  hooks.done = [&](const PlannedRun&, const ParsedRun&) {
     if (++done == 2) stop.request_stop();
   };
-  CHECK_THROWS_AS(
-      run_session(JobId{1}, two_builds(), executor, kClock, stop.get_token(), after_two), Stopped);
+  CHECK_THROWS_AS(run_session(JobId{1}, two_builds(), executor, kClock, stop.get_token(), hooks),
+                  Stopped);
   CHECK(done == 2);
+}
+
+TEST_CASE("A session that keeps what it has ends with the runs before the stop") {
+  ScriptedExecutor executor(script_of(kScript), {});
+  std::stop_source stop;
+  SessionHooks hooks;
+  hooks.keep_when_stopped = true;
+  hooks.wanted = [](const PlannedRun& run) { return !run.is_control(); };
+  hooks.done = [&](const PlannedRun& run, const ParsedRun&) {
+    if (run.environment == 1) stop.request_stop();
+  };
+  const auto session =
+      run_session(JobId{1}, two_builds(), executor, kClock, stop.get_token(), hooks);
+  REQUIRE(session.runs.size() == 2);  // its control run was not wanted
+  CHECK((session.runs[0].order == 1 && session.runs[1].order == 2));
 }
 
 TEST_CASE("A scripted result can follow from what an environment holds") {
@@ -158,17 +175,20 @@ times = [float(torch.slow.FACTOR)] * request["min_iterations"]
 say(event="profile", plain_seconds=1, iteration_seconds=times, outside_seconds=times, slowdown=times, operators=[],
     memory=None, memory_reason="none", gpu=[], hints=[], fastest_probe=1e-5)
 )");
+  EnvironmentsConfig environments;
+  environments.cache = scratch / "cache";
+  environments.python = "python3";
   ProcessExecutorConfig config;
-  config.environments.cache = scratch / "cache";
-  config.environments.python = "python3";
-  config.workloads = scratch / "workloads";
-  config.offered = read_catalog(config.workloads);
+  config.place.cache = environments.cache;
+  config.place.python = environments.python;
+  config.place.workloads = scratch / "workloads";
+  config.offered = read_catalog(config.place.workloads);
   config.control = {"sh", "-c",
                     R"(cat > /dev/null  # left unread, the request may end this program by SIGPIPE
       echo '{"event":"sample","latency":1,"cpu":1,"wait":0}' >&3
       echo '{"event":"result","warmup_iterations":0}' >&3)"};
   config.machine_lock = scratch / "machine.lock";
-  ProcessExecutor executor(config);
+  ProcessExecutor executor(config, std::make_unique<WheelBuilds>(environments, config.place));
   CHECK(executor.workloads() == std::vector<std::string>{kName.str() + "@1"});
   JobSpec spec = two_builds();
   spec.environments[0] = good_wheel(scratch);

@@ -1,4 +1,4 @@
-#include "runner/run/process_executor.hpp"
+#include "runner/run/workload_process.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -22,6 +22,10 @@ TEST_CASE(
   place.gpu_libraries = {"/base/nvidia/cu13/lib", "/base/nvidia/cudnn/lib"};
   const Workload workload{WorkloadId{},
                           *WorkloadName::parse("native/resnet18/eval/cpu/fp32/b4/eager"), 1};
-  const auto result = run_workload(place, {}, &workload, {}, {}, {});
+  const RunLimits limits;
+  RunTask task;
+  task.workload = &workload;
+  task.limits = &limits;
+  const auto result = run_workload(place, {}, task, 0, {});
   CHECK(result.protocol == "/build/torch/lib:/base/nvidia/cu13/lib:/base/nvidia/cudnn/lib");
 }

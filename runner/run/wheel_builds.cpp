@@ -1,0 +1,33 @@
+#include "runner/run/wheel_builds.hpp"
+
+#include "runner/build/python.hpp"
+
+namespace nightjar::runner {
+
+WheelBuilds::WheelBuilds(EnvironmentsConfig environments, RunPlace place)
+    : place_(std::move(place)),
+      environments_(std::move(environments)),
+      natives_(place_.cache, place_.workloads) {}
+
+void WheelBuilds::begin_session(const JobSpec& spec) {
+  environments_.begin_session(spec.environments);
+}
+
+ReadyBuild WheelBuilds::make(const EnvironmentSpec& spec, bool native, std::stop_token stop) {
+  const Environment environment = environments_.make(spec, stop);
+  const LibTorch libtorch = libtorch_of_build(environment.site_packages);
+  ReadyBuild build{.broken = environment.broken, .place = place_};
+  build.torch = {spec.version, spec.git_version, ""};
+  build.expected = {environment.site_packages, spec.version, spec.git_version};
+  if (native && environment.broken.empty()) build.native = natives_.make(libtorch, stop);
+  if (!build.native.tool_missing) build.without_native = RunStatus::broken_environment;
+  if (!gpu_libraries_) gpu_libraries_ = gpu_libraries(place_.python, stop);
+  build.place.site_packages = environment.site_packages;
+  build.place.native = build.native.path;
+  build.place.profiled = build.native.library;
+  build.place.libtorch = libtorch.libraries;
+  build.place.gpu_libraries = *gpu_libraries_;
+  return build;
+}
+
+}  // namespace nightjar::runner

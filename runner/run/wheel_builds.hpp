@@ -1,0 +1,26 @@
+// Builds as a service names them: unpacked from wheels into the runner's cache.
+#pragma once
+
+#include <optional>
+
+#include "runner/build/environments.hpp"
+#include "runner/run/builds.hpp"
+
+namespace nightjar::runner {
+
+class WheelBuilds final : public Builds {
+ public:
+  // `place` is what the runs of all builds have in common.
+  WheelBuilds(EnvironmentsConfig environments, RunPlace place);
+  void begin_session(const JobSpec& spec) override;
+  ReadyBuild make(const EnvironmentSpec& spec, bool native, std::stop_token stop) override;
+
+ private:
+  const RunPlace place_;
+  Environments environments_;
+  NativeCache natives_;
+  std::optional<std::vector<std::filesystem::path>>
+      gpu_libraries_;  // of the base Python, once it was asked
+};
+
+}  // namespace nightjar::runner

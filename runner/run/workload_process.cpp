@@ -1,0 +1,69 @@
+#include "runner/run/workload_process.hpp"
+
+#include "runner/machine/fingerprint.hpp"
+#include "storage/base/files.hpp"
+
+namespace nightjar::runner {
+namespace fs = std::filesystem;
+namespace {
+
+std::string library_path(const RunPlace& place) {
+  std::string folders = place.libtorch.string();
+  for (const auto& folder : place.gpu_libraries) folders += ":" + folder.string();
+  return folders;
+}
+
+std::map<std::string, std::string> environment_of(const RunPlace& place, const fs::path& home,
+                                                  int threads) {
+  auto environment = clean_environment(home);
+  for (const char* name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
+    environment[name] = std::to_string(threads);
+  environment["OMP_WAIT_POLICY"] = "passive";
+  environment["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";  // as GpuProbe counts devices
+  environment["PYTHONHASHSEED"] = "0";
+  environment["PYTHONDONTWRITEBYTECODE"] = "1";
+  if (!place.site_packages.empty()) environment["PYTHONPATH"] = place.site_packages.string();
+  if (!place.torchbench.empty())
+    environment["NIGHTJAR_TORCHBENCH"] = fs::absolute(place.torchbench).string();
+  return environment;
+}
+
+}  // namespace
+
+ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>& control,
+                           const RunTask& task, double fastest_probe, std::stop_token stop) {
+  const Workload* workload = task.workload;
+  const RunLimits& limits = *task.limits;
+  const TemporaryFolder home(place.cache / "tmp");
+  ProcessSpec spec;
+  spec.folder = home.path();
+  spec.timeout_seconds = limits.timeout_seconds;
+  spec.environment = environment_of(place, home.path(), limits.threads);
+  const auto* external = workload ? find_external(place.externals, workload->name) : nullptr;
+  if (!workload) {
+    spec.command = control;
+  } else if (external) {
+    ProcessResult missing;
+    missing.program_missing = true;
+    spec.command = command_line(*external, place.python, place.site_packages, missing.start_error);
+    if (spec.command.empty()) return missing;
+    spec.environment["LD_LIBRARY_PATH"] = library_path(place);
+    spec.folder = external->folder;
+    spec.timeout_seconds = external->timeout_seconds.value_or(limits.timeout_seconds);
+  } else if (is_native(workload->name) && !task.profile) {
+    spec.command = {place.native.string()};
+    spec.environment["LD_LIBRARY_PATH"] = library_path(place);
+  } else {
+    const char* program = task.profile ? "run_profile.py" : "run.py";
+    spec.command = {place.python.string(), (place.workloads / program).string()};
+    if (task.profile && !place.profiled.empty())
+      spec.environment["NIGHTJAR_PROFILED"] = fs::absolute(place.profiled).string();
+  }
+  spec.input = request_json(workload, limits, fastest_probe, task.slow);
+  spec.memory_bytes = limits.memory_bytes;
+  spec.output_bytes = limits.output_bytes;
+  spec.cpus = cpus_for(limits.threads);
+  return run_process(spec, std::move(stop));
+}
+
+}  // namespace nightjar::runner
