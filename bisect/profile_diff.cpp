@@ -5,36 +5,33 @@
 #include <map>
 
 #include "bisect/statistics.hpp"
+#include "storage/model/run_value.hpp"
 
 namespace nightjar::bisect {
 namespace {
 
 using PerIteration = std::vector<double>;
-constexpr double kSlowed = 1.25;  // see docs/glossary.md, undisturbed
 constexpr double kSmallest = 0.01;
 
-PerIteration undisturbed(const PerIteration& seconds, const PerIteration& slowdown) {
-  PerIteration kept;
-  for (std::size_t i = 0; i < seconds.size(); ++i)
-    if (i >= slowdown.size() || slowdown[i] <= kSlowed) kept.push_back(seconds[i]);
-  return kept.size() >= 3 ? kept : seconds;
+// Between the quartiles of the undisturbed iterations of the only run that has any.
+PerIteration middle_half(const std::vector<PerIteration>& runs, const Profile& profile) {
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    PerIteration kept = undisturbed(runs[run], {}, profile.runs[run].slowdown);
+    if (kept.empty()) continue;
+    std::sort(kept.begin(), kept.end());
+    const auto quarter = kept.size() / 4;
+    return {kept[quarter], kept[kept.size() - 1 - quarter]};
+  }
+  return {};
 }
 
 Side profile_side(const std::vector<PerIteration>& runs, const Profile& profile, double calls) {
   Side side;
   side.calls = calls;
-  PerIteration values;
-  for (std::size_t run = 0; run < runs.size(); ++run)
-    values.push_back(typical_seconds(runs[run], profile.runs[run].slowdown));
+  PerIteration values = values_of(profile, runs);
   if (values.empty()) return side;
   side.seconds = median(values);
-  if (values.size() == 1) {  // the middle half of its iterations
-    values = undisturbed(runs.front(), profile.runs.front().slowdown);
-    std::sort(values.begin(), values.end());
-    const auto quarter = values.size() / 4;
-    if (!values.empty()) values = {values[quarter], values[values.size() - 1 - quarter]};
-  }
-  if (values.empty()) return side;
+  if (values.size() == 1) values = middle_half(runs, profile);
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   side.low = *low;
   side.high = *high;
@@ -85,29 +82,22 @@ std::vector<MemoryChange> memory_changes(const Profile& before, const Profile& a
 
 }  // namespace
 
-double typical_seconds(const PerIteration& seconds, const PerIteration& slowdown) {
-  if (seconds.empty()) return 0;
-  PerIteration kept = undisturbed(seconds, slowdown);
-  std::sort(kept.begin(), kept.end());
-  const double at = 0.1 * static_cast<double>(kept.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const auto above = std::min(below + 1, kept.size() - 1);
-  return kept[below] + (at - static_cast<double>(below)) * (kept[above] - kept[below]);
-}
-
 ProfileDiff difference(const Profile& before, const Profile& after) {
   ProfileDiff diff;
   diff.workload = after.workload;
-  diff.runs = std::min(before.runs.size(), after.runs.size());
-  diff.before = profile_side(of_runs(before, &ProfileRun::iteration_seconds), before, 0);
-  diff.after = profile_side(of_runs(after, &ProfileRun::iteration_seconds), after, 0);
+  const auto whole_before = of_runs(before, &ProfileRun::iteration_seconds);
+  const auto whole_after = of_runs(after, &ProfileRun::iteration_seconds);
+  diff.runs =
+      std::min(values_of(before, whole_before).size(), values_of(after, whole_after).size());
+  diff.before = profile_side(whole_before, before, 0);
+  diff.after = profile_side(whole_after, after, 0);
   diff.memory = memory_changes(before, after);
   SideTable old = side_table(before), now = side_table(after);
   for (const auto& [key, side] : now) old.try_emplace(key);
   const double whole = diff.after.seconds - diff.before.seconds;
   for (const auto& [key, side] : old) {
     const Side& later = now[key];
-    const bool apart = is_apart(side, later, diff.before.seconds);
+    const bool apart = diff.runs > 0 && is_apart(side, later, diff.before.seconds);
     if (!apart && side.calls == later.calls) continue;
     const bool clear = apart && diff.runs >= kFewestRuns;
     const double share = whole != 0 ? (later.seconds - side.seconds) / whole : 0;

@@ -35,7 +35,7 @@ struct MemoryChange {
 
 struct ProfileDiff {
   std::string workload;
-  std::size_t runs = 0;                 // of the side that has fewer
+  std::size_t runs = 0;                 // that have a value, of the side that has fewer
   Side before, after;                   // whole iterations; no calls
   std::vector<OperatorChange> changes;  // those that are clear, the greatest first, then the others
   std::vector<MemoryChange> memory;     // every part; empty where a side was not divided
@@ -47,15 +47,12 @@ inline constexpr const char* kOutside = "(outside of operators)";
 // 252 for five. A profile has dozens of operators.
 inline constexpr std::size_t kFewestRuns = 4;
 
-// A run's value, as in its series (run_value.hpp): the first decile of its undisturbed iterations
-// (slowdown at most 1.25), of all where fewer than three are. 0 for none.
-double typical_seconds(const std::vector<double>& seconds, const std::vector<double>& slowdown);
-
-// Every operator whose calls or time changed. A change of time counts when no run of one side lies
-// between two of the other, and it is at least 1 % of the iteration; it is clear from kFewestRuns a
-// side on. With one run the middle half of its iterations stands for its runs, which knows nothing
-// of differences between processes. Refused: a test on iterations, since those of one process are
-// alike.
+// Every operator whose calls or time changed. A run's time is its value (run_value.hpp). A change
+// of time counts when no run of one side lies between two of the other, and it is at least 1 % of
+// the iteration; it is clear from kFewestRuns a side on. With one run the middle half of its
+// undisturbed iterations stands for its runs, which knows nothing of differences between processes.
+// Without any run no time is compared. Refused: a test on iterations, since those of one process
+// are alike.
 ProfileDiff difference(const Profile& before, const Profile& after);
 
 }  // namespace nightjar::bisect

@@ -29,21 +29,26 @@ OrderedJson reason_of(const MeasuredWorkload& workload) {
 }
 
 OrderedJson metric_json(const MeasuredWorkload& workload, const std::string& name) {
-  const Summary summary = summarize(workload.runs, name);
+  std::vector<double> known_values;
   OrderedJson runs = OrderedJson::array(), values = OrderedJson::array();
   for (const auto& run : workload.runs)
     if (const auto found = run.samples.find(name); found != run.samples.end()) {
       const auto value = value_of(run, name);
+      if (value) known_values.push_back(*value);
       runs.push_back(found->second);
       values.push_back(value ? OrderedJson(*value) : OrderedJson(nullptr));
     }
+  const auto summary = summarize(known_values);
+  const auto of_summary = [&](double Summary::*member) {
+    return summary ? OrderedJson(*summary.*member) : OrderedJson(nullptr);
+  };
   const Metric* known = find_metric(name);
   return {{"unit", known ? OrderedJson(known->unit) : OrderedJson(nullptr)},
-          {"location", summary.location},
-          {"low", summary.low},
-          {"high", summary.high},
-          {"cv", summary.cv},
-          {"values", values},  // as a series keeps them
+          {"location", of_summary(&Summary::location)},
+          {"low", of_summary(&Summary::low)},
+          {"high", of_summary(&Summary::high)},
+          {"cv", of_summary(&Summary::cv)},
+          {"values", values},
           {"runs", runs}};
 }
 

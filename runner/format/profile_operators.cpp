@@ -4,18 +4,15 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "bisect/profile_diff.hpp"
 #include "bisect/statistics.hpp"
+#include "storage/model/run_value.hpp"
 
 namespace nightjar::runner {
 namespace {
 
-// The median of the runs' values.
-template <class Get>
-double over_runs(const Profile& profile, Get get) {
-  std::vector<double> values;
-  for (std::size_t run = 0; run < profile.runs.size(); ++run)
-    values.push_back(bisect::typical_seconds(get(run), profile.runs[run].slowdown));
+// The median of the runs' values; 0 without any.
+double over_runs(const Profile& profile, const std::vector<std::vector<double>>& seconds) {
+  const std::vector<double> values = values_of(profile, seconds);
   return values.empty() ? 0 : bisect::median(values);
 }
 
@@ -27,8 +24,7 @@ struct ProfileRow {
 };
 
 ProfileRow profile_row(const Profile& profile, const OperatorProfile& one) {
-  return {&one, over_runs(profile, [&](std::size_t run) { return one.self_seconds[run]; }),
-          over_runs(profile, [&](std::size_t run) { return one.device_seconds[run]; })};
+  return {&one, over_runs(profile, one.self_seconds), over_runs(profile, one.device_seconds)};
 }
 
 std::vector<ProfileRow> longest_first(const Profile& profile) {
@@ -46,7 +42,8 @@ bisect::Work profile_work(const ProfileRow& row) {
 }
 
 std::optional<bisect::Limiter> limiter(const Profile& profile, const ProfileRow& row) {
-  if (!profile.ceilings || (has_gpu(profile) && row.device <= 0)) return std::nullopt;
+  if (!profile.ceilings || !has_times(profile) || (has_gpu(profile) && row.device <= 0))
+    return std::nullopt;
   return bisect::limiter_of(profile_work(row), *profile.ceilings);
 }
 
@@ -85,7 +82,13 @@ std::string printed(const char* format, ...) {
 }
 
 double over_runs(const Profile& profile, std::vector<double> ProfileRun::*list) {
-  return over_runs(profile, [&](std::size_t run) { return profile.runs[run].*list; });
+  std::vector<std::vector<double>> seconds;
+  for (const ProfileRun& run : profile.runs) seconds.push_back(run.*list);
+  return over_runs(profile, seconds);
+}
+
+bool has_times(const Profile& profile) {
+  return over_runs(profile, &ProfileRun::iteration_seconds) > 0;
 }
 
 bool has_gpu(const Profile& profile) {

@@ -12,8 +12,11 @@ namespace nightjar::runner {
 
 [[gnu::format(printf, 1, 2)]] std::string printed(const char* format, ...);
 
-// The median over the runs of what an iteration typically took, seconds.
+// The median over the runs of their values (storage/model/run_value.hpp), seconds; 0 without any.
 double over_runs(const Profile& profile, std::vector<double> ProfileRun::*list);
+
+// False if no run saw the machine undisturbed.
+bool has_times(const Profile& profile);
 
 bool has_gpu(const Profile& profile);
 

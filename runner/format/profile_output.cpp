@@ -7,6 +7,7 @@
 #include "bisect/statistics.hpp"
 #include "runner/format/profile_operators.hpp"
 #include "storage/model/json_io.hpp"
+#include "storage/model/run_value.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -14,22 +15,26 @@ namespace {
 std::string profile_heading(const Profile& profile) {
   int iterations = 0, quiet = 0;
   for (const ProfileRun& run : profile.runs)
-    for (const double slowdown : run.slowdown) ++iterations, quiet += slowdown <= 1.25;
+    for (const double slowdown : run.slowdown)
+      ++iterations, quiet += slowdown <= kUndisturbedSlowdown;
   std::vector<double> plain;
   for (const ProfileRun& run : profile.runs) plain.push_back(run.plain_seconds);
+  const std::string counts =
+      printed("(%.3f ms without the profiler); %zu %s, %d of %d iterations undisturbed\n",
+              bisect::median(plain) * 1e3, profile.runs.size(),
+              profile.runs.size() == 1 ? "run" : "runs", quiet, iterations);
+  const std::string heading = profile.workload + "  PyTorch " + profile.torch_version + "\n";
+  if (!has_times(profile))
+    return heading + "iteration disturbed " + counts +
+           "no run saw the machine undisturbed, so there are no times; use more "
+           "--iterations, or see nightjar-runner doctor\n";
   const double whole = over_runs(profile, &ProfileRun::iteration_seconds);
   const double outside = over_runs(profile, &ProfileRun::outside_seconds);
-  return profile.workload + "  PyTorch " + profile.torch_version + "\n" +
-         printed(
-             "iteration %.3f ms (%.3f ms without the profiler); %zu %s, %d of %d iterations "
-             "undisturbed\n",
-             whole * 1e3, bisect::median(plain) * 1e3, profile.runs.size(),
-             profile.runs.size() == 1 ? "run" : "runs", quiet, iterations) +
+  return heading + printed("iteration %.3f ms ", whole * 1e3) + counts +
          printed(
              "in operators %.3f ms, outside of them (the model's code, autograd engine, optimizer) "
-             "%.3f ms, "
-             "%.0f %%\n",
-             (whole - outside) * 1e3, outside * 1e3, whole > 0 ? 100 * outside / whole : 0);
+             "%.3f ms, %.0f %%\n",
+             (whole - outside) * 1e3, outside * 1e3, 100 * outside / whole);
 }
 
 std::string work_line(const Profile& profile) {
@@ -100,8 +105,9 @@ std::string profiles_json(const std::vector<Profile>& profiles) {
 std::string profile_table(const Profile& profile) {
   if (profile.status != "profiled")
     return profile.workload + "  " + profile.status + ": " + profile.reason + "\n";
-  return profile_heading(profile) + gpu_line(profile) + work_line(profile) +
-         operator_table(profile) + memory_lines(profile) + hint_lines(profile);
+  const bool timed = has_times(profile);
+  return profile_heading(profile) + (timed ? gpu_line(profile) : "") + work_line(profile) +
+         (timed ? operator_table(profile) : "") + memory_lines(profile) + hint_lines(profile);
 }
 
 }  // namespace nightjar::runner

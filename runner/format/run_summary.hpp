@@ -1,19 +1,17 @@
-// A metric over the runs of `measure`.
+// The values of several runs, summed up.
 #pragma once
 
-#include <string>
+#include <optional>
 #include <vector>
-
-#include "storage/model/job.hpp"
 
 namespace nightjar::runner {
 
-// Each run's Hodges-Lehmann location (of latency: of its undisturbed iterations, see
-// storage/model/run_value.hpp), the location of these with a 95 % interval, and the coefficient of
-// variation from run to run (0 for one run).
+// The Hodges-Lehmann location of the runs' values (storage/model/run_value.hpp) with a 95 %
+// interval, and their coefficient of variation (0 for one run).
 struct Summary {
   double location = 0, low = 0, high = 0, cv = 0;
 };
-Summary summarize(const std::vector<RunResult>& runs, const std::string& metric);
+// nullopt without any value.
+std::optional<Summary> summarize(const std::vector<double>& values);
 
 }  // namespace nightjar::runner

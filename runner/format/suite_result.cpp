@@ -42,9 +42,9 @@ SuiteItem item_of(const MeasuredWorkload& workload) {
       if (samples.empty()) continue;
       ItemMetric& metric = item.metrics[name];
       ++metric.runs;
-      if (const auto value = value_of(run, name)) metric.run_values.push_back(*value);
+      if (const auto value = value_of(run, name)) metric.values.push_back(*value);
     }
-  for (auto& [name, metric] : item.metrics) metric.summary = summarize(workload.runs, name);
+  for (auto& [name, metric] : item.metrics) metric.summary = summarize(metric.values);
   return item;
 }
 
@@ -59,13 +59,11 @@ RunStatus status_from(const std::string& status, std::string& reason) {
 }
 
 ItemMetric metric_from(const json& value) {
-  ItemMetric metric{{value.at("location").get<double>(), value.at("low").get<double>(),
-                     value.at("high").get<double>(), value.at("cv").get<double>()},
-                    0,
-                    {}};
+  ItemMetric metric;
   metric.runs = value.at("runs").size();
   for (const auto& run : value.at("values"))
-    if (run.is_number()) metric.run_values.push_back(run.get<double>());
+    if (run.is_number()) metric.values.push_back(run.get<double>());
+  metric.summary = summarize(metric.values);
   return metric;
 }
 
@@ -87,8 +85,8 @@ SuiteItem item_from(const json& value) {
 
 std::optional<double> SuiteItem::value(const std::string& metric) const {
   const auto found = metrics.find(metric);
-  if (found == metrics.end()) return std::nullopt;
-  return found->second.summary.location;
+  if (found == metrics.end() || !found->second.summary) return std::nullopt;
+  return found->second.summary->location;
 }
 
 SuiteResult suite_result(const Measurement& measurement) {

@@ -14,10 +14,10 @@
 namespace nightjar::runner {
 
 struct ItemMetric {
-  Summary summary;  // in the metric's unit
   std::size_t runs = 0;
-  std::vector<double> run_values;  // as series keep them; of a run that never saw the machine
-                                   // undisturbed, no latency
+  std::vector<double> values;      // one a run, in the metric's unit; a run that never saw the
+                                   // machine undisturbed has no latency
+  std::optional<Summary> summary;  // of the values
 };
 
 struct SuiteItem {
@@ -26,7 +26,7 @@ struct SuiteItem {
   std::string reason;    // of the status; empty if measured
   std::string accuracy;  // in the words of PyTorch's dynamo runners: pass, fail_accuracy, ...
   std::map<std::string, ItemMetric> metrics;
-  std::optional<double> value(const std::string& metric) const;
+  std::optional<double> value(const std::string& metric) const;  // of its runs together
 };
 
 struct SuiteResult {

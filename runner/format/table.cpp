@@ -83,14 +83,16 @@ std::string status_text(RunStatus status) {
   return text;
 }
 
-// The variation from run to run goes with the latency, if there was more than one run.
+// The variation from run to run goes with the latency, if more than one run has a value.
 std::string cell_of(const SuiteItem& item, const Shown& shown) {
   const auto found = item.metrics.find(shown.metric);
   if (found == item.metrics.end()) return "";
+  const ItemMetric& metric = found->second;
+  if (!metric.summary) return "disturbed";
   char text[64];
-  const double value = found->second.summary.location * shown.factor;
-  if (std::string_view(shown.metric) == "latency" && found->second.runs > 1)
-    std::snprintf(text, sizeof text, "%.4g ±%.1f %%", value, found->second.summary.cv * 100);
+  const double value = metric.summary->location * shown.factor;
+  if (std::string_view(shown.metric) == "latency" && metric.values.size() > 1)
+    std::snprintf(text, sizeof text, "%.4g ±%.1f %%", value, metric.summary->cv * 100);
   else
     std::snprintf(text, sizeof text, value >= 1000 ? "%.0f" : "%.4g", value);
   return text;
@@ -196,6 +198,10 @@ std::string measurement_table(const SuiteResult& result) {
   for (const SuiteItem& item : result.items)
     if (item.status != RunStatus::measured)
       out += item.name.str() + ": " + contract_reason(item.status, item.reason) + "\n";
+    else if (item.metrics.contains("latency") && !item.value("latency"))
+      out += item.name.str() +
+             ": no run saw the machine undisturbed, so there is no latency; see nightjar-runner "
+             "doctor\n";
   while (out.ends_with("\n\n")) out.pop_back();
   return out;
 }

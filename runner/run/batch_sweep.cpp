@@ -38,7 +38,8 @@ std::optional<int> next_batch(const std::vector<BatchPoint>& tried) {
   const bool ran = last.status == RunStatus::measured;
   const bool refused =
       !ran && (best > 0 || last.batch >= kLargestFirst || last.status == RunStatus::unavailable);
-  if (refused || last.batch >= kLargest || (ran && last.latency > kLongest)) return std::nullopt;
+  if (refused || last.batch >= kLargest || last.disturbed()) return std::nullopt;
+  if (ran && *last.latency > kLongest) return std::nullopt;
   if (tried.size() > 2) {
     const double before = best_throughput(tried.begin(), tried.end() - 2);
     if (before > 0 && best < kGain * before) return std::nullopt;
@@ -57,6 +58,9 @@ SweepResult sweep_batches(const CatalogEntry& entry,
                           const std::function<BatchPoint(const CatalogEntry&, int)>& try_batch) {
   std::vector<BatchPoint> tried;
   while (const auto batch = next_batch(tried)) tried.push_back(try_batch(entry, *batch));
+  if (tried.back().disturbed())
+    return {std::nullopt, "no run at batch size b" + std::to_string(tried.back().batch) +
+                              " saw the machine undisturbed; see nightjar-runner doctor"};
   if (const auto best = best_batch(tried)) return {best, ""};
   return {std::nullopt, "no batch size up to b" + std::to_string(tried.back().batch) +
                             " could be run; the last one: " + tried.back().reason};

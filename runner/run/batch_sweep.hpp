@@ -17,18 +17,17 @@ namespace nightjar::runner {
 struct BatchPoint {
   int batch = 1;
   RunStatus status = RunStatus::measured;
-  double latency = 0;  // seconds an iteration, where it was measured
-  std::string reason;  // where it was not
+  std::optional<double> latency;  // seconds an iteration; none also if the run was disturbed
+  std::string reason;             // where it was not measured
 
-  double throughput() const {
-    return status == RunStatus::measured ? batch / latency : 0;
-  }  // items/s
+  double throughput() const { return latency ? batch / *latency : 0; }  // items/s
+  bool disturbed() const { return status == RunStatus::measured && !latency; }
 };
 
 // The size to try next, from 1 on; nullopt when there is nothing to be gained: two doublings
 // brought less than 5 % together, an iteration took over a second, or the last size could not be
-// run while a smaller one could. (Some models refuse small batches, so failures before the first
-// success end nothing.)
+// run while a smaller one could, or it was disturbed throughout. (Some models refuse small batches,
+// so failures before the first success end nothing.)
 std::optional<int> next_batch(const std::vector<BatchPoint>& tried);
 
 // The smallest size within 5 % of the largest throughput, so that noise does not double it; nullopt

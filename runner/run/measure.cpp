@@ -8,16 +8,17 @@
 #include <unistd.h>
 
 #include "runner/catalog/variants.hpp"
-#include "runner/format/run_summary.hpp"
 #include "runner/machine/fingerprint.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/run/batch_sweep.hpp"
 #include "runner/run/session.hpp"
+#include "storage/model/run_value.hpp"
 
 namespace nightjar::runner {
 namespace {
 
 constexpr int kThrottledRepeats = 2;
+constexpr int kTrials = 3;  // of a batch size
 
 bool any_native(const std::vector<ChosenWorkload>& workloads) {
   return std::any_of(workloads.begin(), workloads.end(), [](const auto& chosen) {
@@ -52,7 +53,8 @@ bool time_is_left(const MeasureConfig& config, std::chrono::steady_clock::time_p
   return false;
 }
 
-// One run at a batch size, kept from taking all of the machine's memory.
+// One run at a batch size, or a few if it is disturbed throughout; kept from taking all of the
+// machine's memory.
 BatchPoint try_batch(const MeasureConfig& config, const CatalogEntry& entry, int batch,
                      Executor& executor, std::stop_token stop) {
   constexpr double kShare = 0.8;
@@ -63,9 +65,13 @@ BatchPoint try_batch(const MeasureConfig& config, const CatalogEntry& entry, int
   limits.seconds = std::min(limits.seconds, 0.3);
   const JobSpec job =
       local_job(JobKind::screen, {at_batch(entry, "b" + std::to_string(batch))}, {0}, limits);
-  const auto session = run_session({}, job, executor, SystemClock(), std::move(stop));
-  const RunResult& run = session.runs.front();
-  return {batch, run.status, summarize(session.runs, "latency").location, run.reason};
+  BatchPoint point{batch, RunStatus::measured, {}, {}};
+  for (int trial = 0; trial < kTrials && (trial == 0 || point.disturbed()); ++trial) {
+    const auto session = run_session({}, job, executor, SystemClock(), stop);
+    const RunResult& run = session.runs.front();
+    point = {batch, run.status, value_of(run, "latency"), run.reason};
+  }
+  return point;
 }
 
 // What a name's `bmax` is on this machine: pinned earlier, or found now and pinned.

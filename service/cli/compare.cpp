@@ -187,9 +187,7 @@ int compare(const CompareOptions& options) {
     print_one_sided(lost, "control", "treatment", markdown);
     print_one_sided(added, "treatment", "control", markdown);
     if (options.format == "table" && any_is_of_runs(rows))
-      std::puts(
-          "latency: the first decile of a run's undisturbed iterations; `nightjar-runner measure` "
-          "prints their middle");
+      std::puts("latency: the first decile of a run's undisturbed iterations");
     if (options.format == "table" && any_is("inconclusive", rows))
       std::puts("inconclusive: more runs would tell (at least 5 a side, 3 of a peak memory)");
   }

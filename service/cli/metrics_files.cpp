@@ -77,7 +77,7 @@ void add_measured(MetricsSide& side, const std::string& text, const std::string&
       if (item.status != RunStatus::measured)
         side.reasons[workload] = one_line(runner::contract_reason(item.status, item.reason));
       for (const auto& [name, metric] : item.metrics)
-        for (const double value : metric.run_values) add_value_of(side, workload, name, value);
+        for (const double value : metric.values) add_value_of(side, workload, name, value);
     }
   } catch (const std::invalid_argument& error) {
     throw BadInput(attempt + ": " + error.what());

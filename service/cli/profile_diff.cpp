@@ -67,6 +67,7 @@ nlohmann::json diff_json(const bisect::ProfileDiff& diff) {
 }
 
 std::string too_few(const bisect::ProfileDiff& diff) {
+  if (diff.runs == 0) return "no run of one side saw the machine undisturbed: times say nothing";
   return std::to_string(diff.runs) + (diff.runs == 1 ? " run a side is" : " runs a side are") +
          " too few to call anything clear; use at least " + std::to_string(bisect::kFewestRuns);
 }
@@ -88,6 +89,7 @@ void print_diff(const bisect::ProfileDiff& diff) {
               diff.before.seconds * 1e3, diff.after.seconds * 1e3,
               diff.before.seconds > 0 ? 100 * whole / diff.before.seconds : 0);
   if (diff.runs < bisect::kFewestRuns) std::printf("%s\n", too_few(diff).c_str());
+  if (diff.changes.empty() && diff.runs == 0) return print_memory(diff.memory);
   if (diff.changes.empty()) {
     std::printf(
         "no operator changed: each by less than its runs differ, or than 1 %% of the iteration\n");

@@ -64,7 +64,7 @@ Values read_values(const RepeatOptions& options) {
         if (found == item.metrics.end()) continue;
         auto& runs = values[item.name.str()];
         runs.resize(options.files.size());
-        for (const double value : found->second.run_values)
+        for (const double value : found->second.values)
           if (value > 0) runs[i].push_back(value);
       }
     } catch (const std::invalid_argument& error) {

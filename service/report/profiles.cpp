@@ -42,6 +42,9 @@ std::string time_section(const bisect::ProfileDiff& diff, std::size_t limit) {
                     quantity("latency", one.after.seconds, scale), of_the_change(one.share),
                     calls_of(one)});
   }
+  if (diff.runs == 0)
+    return "\n## Where the time went\n\nNo run of " + code(diff.workload) +
+           " under the profiler saw the machine undisturbed on both sides of the culprit.\n";
   const std::string text = "\n## Where the time went\n\nAn iteration under the profiler, " +
                            code(diff.workload) +
                            ", on the builds beside the culprit: " + before_and_after(diff) + ". ";

@@ -11,7 +11,6 @@ namespace nightjar {
 namespace {
 
 constexpr double kWaited = 0.01;  // share of its time that an undisturbed iteration waits at most
-constexpr double kSlowed = 1.25;  // slowdown of fixed work beside it at most
 constexpr std::size_t kEnough = 5;
 
 constexpr double kDecile = 0.1;
@@ -40,22 +39,30 @@ const std::vector<double>* latency_with_waits(const RunResult& run) {
   return &latency->second;
 }
 
+// The first decile of the iterations that count; nullopt without any.
+std::optional<double> decile_of(const std::vector<double>& seconds,
+                                const std::vector<double>& waits,
+                                const std::vector<double>& slowdown) {
+  std::vector<double> kept = undisturbed(seconds, waits, slowdown);
+  if (kept.empty()) return std::nullopt;
+  return quantile(std::move(kept), kDecile);
+}
+
 }  // namespace
 
-std::vector<double> undisturbed_latency(const RunResult& run) {
-  const auto found = run.samples.find("latency");
-  if (found == run.samples.end()) return {};
-  const std::vector<double>& samples = found->second;
-  const bool waits = latency_with_waits(run) != nullptr;
-  const bool probed = run.slowdown.size() == samples.size();
-  std::vector<double> undisturbed;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const bool waited = waits && run.wait_seconds[i] > kWaited * samples[i];
-    const bool slowed = probed && run.slowdown[i] > kSlowed;
-    if (std::isfinite(samples[i]) && !waited && !slowed) undisturbed.push_back(samples[i]);
+std::vector<double> undisturbed(const std::vector<double>& seconds,
+                                const std::vector<double>& waits,
+                                const std::vector<double>& slowdown) {
+  const bool waited_known = waits.size() == seconds.size();
+  const bool probed = slowdown.size() == seconds.size();
+  std::vector<double> kept;
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    const bool waited = waited_known && waits[i] > kWaited * seconds[i];
+    const bool slowed = probed && slowdown[i] > kUndisturbedSlowdown;
+    if (std::isfinite(seconds[i]) && !waited && !slowed) kept.push_back(seconds[i]);
   }
-  std::vector<double> finite = finite_of(samples);
-  if (undisturbed.size() >= kEnough || undisturbed.size() * 2 >= finite.size()) return undisturbed;
+  std::vector<double> finite = finite_of(seconds);
+  if (kept.size() >= kEnough || kept.size() * 2 >= finite.size()) return kept;
   return probed ? std::vector<double>{} : finite;
 }
 
@@ -81,10 +88,19 @@ std::optional<double> value_of(const RunResult& run, std::string_view metric) {
   if (metric == kFailures) return 1;
   const auto found = run.samples.find(std::string(metric));
   if (found == run.samples.end()) return std::nullopt;
-  const bool latency = metric == "latency";
-  std::vector<double> values = latency ? undisturbed_latency(run) : finite_of(found->second);
+  if (metric == "latency") return decile_of(found->second, run.wait_seconds, run.slowdown);
+  std::vector<double> values = finite_of(found->second);
   if (values.empty()) return std::nullopt;
-  return quantile(std::move(values), latency ? kDecile : 0.5);
+  return quantile(std::move(values), 0.5);
+}
+
+std::vector<double> values_of(const Profile& profile,
+                              const std::vector<std::vector<double>>& seconds) {
+  std::vector<double> values;
+  for (std::size_t run = 0; run < seconds.size(); ++run)
+    if (const auto value = decile_of(seconds[run], {}, profile.runs[run].slowdown))
+      values.push_back(*value);
+  return values;
 }
 
 double wait_share_of(const RunResult& run) {

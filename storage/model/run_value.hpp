@@ -1,4 +1,5 @@
-// One run's value in a series, from its samples: for storage, and for measuring by hand.
+// THE value of one run, made of its iterations: what series keep, `measure`, `compare` and
+// `profile` show, and every verdict judges.
 #pragma once
 
 #include <optional>
@@ -9,21 +10,32 @@
 
 namespace nightjar {
 
-// The latencies of the iterations that count: those that waited for a CPU at most 1 % of their time
-// and beside which fixed work was at most 1.25 times as slow as at its best. Empty if these are
-// fewer than five and fewer than half of a run that was probed: it never saw the machine
-// undisturbed. A run that was not probed counts as a whole then.
-std::vector<double> undisturbed_latency(const RunResult& run);
+// The slowdown up to which an iteration counts as undisturbed. The workloads' harness has twins of
+// this constant, in C++ and in Python; tests hold them equal.
+inline constexpr double kUndisturbedSlowdown = 1.25;
 
-// Of what the build or the workload did, not of an environment that could not be had.
+// The iterations that count: those that waited for a CPU at most 1 % of their time and whose
+// slowdown is at most kUndisturbedSlowdown. Empty if these are fewer than five and fewer than half
+// of a run that was probed: it never saw the machine undisturbed. A run that was not probed counts
+// as a whole then. `waits` and `slowdown` are left alone unless they go with `seconds` one by one.
+std::vector<double> undisturbed(const std::vector<double>& seconds,
+                                const std::vector<double>& waits,
+                                const std::vector<double>& slowdown);
+
+// True if the build or the workload failed. False if its environment could not be prepared.
 bool is_failure(RunStatus status);
 
-// Of latency the first decile of the iterations that count: what disturbs only ever slows down, and
-// some of it falls between two probes. On a shared host runs of one build varied by 3 to 6 % so,
-// their medians by 17 %. Of any other metric the median; of failures see model/metric.hpp. nullopt
-// without a finite sample that counts. Refused: the mean (outliers), the minimum (verdicts change
-// with the number of iterations).
+// The value of latency is the first decile of the iterations that count. A disturbance only ever
+// slows down, and some of it falls between two probes. On a shared host runs of one build varied by
+// 3 to 6 % so, their medians by 17 %. The value of any other metric is the median; of failures see
+// model/metric.hpp. nullopt without a finite sample that counts. Refused: the mean (outliers), the
+// minimum (verdicts change with the number of iterations).
 std::optional<double> value_of(const RunResult& run, std::string_view metric);
+
+// The same of a profile's runs, of times given by run and iteration. Runs without a value are left
+// out.
+std::vector<double> values_of(const Profile& profile,
+                              const std::vector<std::vector<double>>& seconds);
 
 // The share of the measured latency that was spent waiting for a CPU; 0 if it was not recorded.
 double wait_share_of(const RunResult& run);

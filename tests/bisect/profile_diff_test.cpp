@@ -95,10 +95,17 @@ TEST_CASE(
   CHECK((diff.changes[2].name == "aten::relu" && diff.changes[2].kind == ChangeKind::appeared));
 }
 
-TEST_CASE("Disturbed iterations do not count while three are undisturbed") {
-  CHECK(typical_seconds({1, 9, 1, 9, 1, 9, 9}, {1, 2, 1, 2, 1.2, 2, 1.3}) == 1);
-  CHECK(typical_seconds({1, 9, 9}, {1, 2, 2}) == Approx(1 + 0.2 * 8));  // the first decile of all
-  CHECK(typical_seconds({}, {}) == 0);
+TEST_CASE("Runs that were disturbed throughout are no runs of a difference") {
+  const Profile before = profile_of({5, 5.1, 4.9, 5});
+  Profile after = profile_of({6, 6.1, 5.9, 6, 99});
+  after.runs[4].slowdown = Seconds(4, 1.3);
+  CHECK(difference(before, after).runs == 4);
+  CHECK(difference(before, after).changes.at(0).after.high == Approx(6.1));
+  for (ProfileRun& run : after.runs) run.slowdown = Seconds(4, 1.3);
+  CHECK(difference(before, after).runs == 0);
+  CHECK(difference(before, after).changes.empty());
+  after.operators[0].calls = 4;
+  CHECK_FALSE(difference(before, after).changes.at(0).apart);
 }
 
 TEST_CASE("With one run a side the middle half of its iterations stands for its runs") {

@@ -14,6 +14,9 @@ RunResult run_of(std::vector<double> latency, std::vector<double> waits) {
   run.wait_seconds = std::move(waits);
   return run;
 }
+std::vector<double> latencies(const RunResult& run) {
+  return undisturbed(run.samples.at("latency"), run.wait_seconds, run.slowdown);
+}
 }  // namespace
 
 TEST_CASE("a run's latency is the first decile of its iterations") {
@@ -23,16 +26,15 @@ TEST_CASE("a run's latency is the first decile of its iterations") {
 }
 
 TEST_CASE("an iteration that waited for a CPU over 1 % of its time does not count") {
-  CHECK(undisturbed_latency(run_of({1, 9, 1.5, 2}, {0, 0.5, 0.015, 0.01})) ==
-        std::vector<double>{1, 1.5, 2});
+  CHECK(latencies(run_of({1, 9, 1.5, 2}, {0, 0.5, 0.015, 0.01})) == std::vector<double>{1, 1.5, 2});
 }
 
 TEST_CASE("an iteration beside which fixed work was slow does not count") {
   RunResult run = run_of({1, 9, 1.5, 2}, {0, 0, 0, 0});
   run.slowdown = {1, 1.6, 1.05, 1.25};
-  CHECK(undisturbed_latency(run) == std::vector<double>{1, 1.5, 2});
+  CHECK(latencies(run) == std::vector<double>{1, 1.5, 2});
   run.slowdown = {1, 1.6, 1.05};  // does not go with the iterations
-  CHECK(undisturbed_latency(run).size() == 4);
+  CHECK(latencies(run).size() == 4);
 }
 
 TEST_CASE("a run that never saw the machine undisturbed has no latency, but its memory") {
@@ -45,13 +47,21 @@ TEST_CASE("a run that never saw the machine undisturbed has no latency, but its 
   CHECK(value_of(run, "peak_cpu_memory") == 5e8);
 }
 
+TEST_CASE("a profile's runs have the same value, those that were disturbed throughout none") {
+  Profile profile;
+  profile.runs.resize(2);
+  profile.runs[0].slowdown = {1, 1.3, 1, 1, 1, 1.25};
+  profile.runs[1].slowdown = {2, 2, 2, 1, 1, 2};
+  CHECK(values_of(profile, {{1, 9, 2, 3, 4, 5}, {1, 2, 3, 4, 5, 6}}) == std::vector<double>{1.4});
+}
+
 TEST_CASE("where nothing was probed and most iterations waited, all count") {
-  CHECK(undisturbed_latency(run_of({1, 2, 3, 4}, {0, 0, 1, 1})).size() == 2);
-  CHECK(undisturbed_latency(run_of({1, 2, 3, 4}, {0, 1, 1, 1})).size() == 4);
+  CHECK(latencies(run_of({1, 2, 3, 4}, {0, 0, 1, 1})).size() == 2);
+  CHECK(latencies(run_of({1, 2, 3, 4}, {0, 1, 1, 1})).size() == 4);
 }
 
 TEST_CASE("waiting times that do not go with the iterations are left alone") {
-  CHECK(undisturbed_latency(run_of({1, 2, 3}, {1, 0})).size() == 3);
+  CHECK(latencies(run_of({1, 2, 3}, {1, 0})).size() == 3);
   CHECK(wait_share_of(run_of({1, 2, 3}, {1, 0})) == 0);
 }
 

@@ -1,5 +1,6 @@
 """The harness's own arithmetic, without torch."""
 
+import re
 import time
 
 import pytest
@@ -50,6 +51,14 @@ class Shared(Quiet):
     def await_quiet(self, seconds):
         self.waited += 1
         return 20_000
+
+
+def test_all_twins_call_the_same_slowdown_undisturbed():
+    """The service's constant, and those of the harness, which has to stand alone in both languages."""
+    for file, name in (("storage/model/run_value.hpp", "kUndisturbedSlowdown"),
+                       ("runner/workloads/harness/probe.hpp", "slowed_from")):
+        text = (programs.ROOT / file).read_text()
+        assert float(re.search(rf"constexpr double {name} = ([\d.]+);", text)[1]) == probe.SLOWED, file
 
 
 def test_the_leak_slope_is_the_median_over_pairs():

@@ -138,7 +138,7 @@ def test_the_difference_names_the_operator_that_was_made_slow(tmp_path):
         return done.stdout
 
     for folder, out in ((programs.WORKLOADS, "before.json"), (slow.name, "after.json")):
-        runner("nightjar-runner", "profile", TINY, "--workloads", folder, "--runs", 1, "--iterations", 5,
+        runner("nightjar-runner", "profile", TINY, "--workloads", folder, "--runs", 1, "--iterations", 20,
                "--python", programs.python(), "--out", tmp_path / out)
     diff = json.loads(runner("nightjar", "profile-diff", tmp_path / "before.json", tmp_path / "after.json",
                              "--json"))

@@ -28,8 +28,10 @@ def cells(item, repeat):
         return ["", "", "", ""]
     peak = f"{item['metrics']['peak_cpu_memory']['location'] / 2**20:.0f} MiB"
     latency = item["metrics"].get("latency")
-    if latency is None or repeat is None:
-        return [time_of(latency["location"]) if latency else "never undisturbed", "", "", peak]
+    if latency is None or latency["location"] is None:
+        return ["never undisturbed", "", "", peak]
+    if repeat is None:
+        return [time_of(latency["location"]), "", "", peak]
     kind = "" if repeat["noise_class"] == "unknown" else f" {repeat['noise_class']}"
     return [time_of(latency["location"]), f"{100 * repeat['cv']:.1f} %{kind}",
             f"{repeat['ratio']:.3f} ({repeat['low']:.2f} to {repeat['high']:.2f})", peak]

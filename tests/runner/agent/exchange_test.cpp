@@ -155,6 +155,31 @@ TEST_CASE("A measurement's JSON, read again, gives the same files and table") {
     CHECK_THROWS_AS(read_suite_result(text), std::invalid_argument);
 }
 
+TEST_CASE(
+    "A workload that never saw the machine undisturbed has its memory, and says why no latency") {
+  auto measurement = of({workload("python/m/eval/cpu/fp32/b4/eager",
+                                  {{"latency", {.1, .2, .3}}, {"peak_cpu_memory", {123 << 20}}})});
+  auto& runs = measurement.workloads[0].runs;
+  runs[0].slowdown = {1.3, 1.4, 2};
+  runs.push_back(RunResult(runs[0]));
+  const auto latency = [&] {
+    return nlohmann::json::parse(measurement_json(measurement))
+        .at("items")[0]
+        .at("metrics")
+        .at("latency");
+  };
+  CHECK((latency().at("location").is_null() && latency().at("runs").size() == 2));
+  const auto result = read_suite_result(measurement_json(measurement));
+  CHECK(formatted(result, "table").find("disturbed          123\n") != std::string::npos);
+  CHECK(formatted(result, "table").find("b4/eager: no run saw the machine undisturbed") !=
+        std::string::npos);
+  CHECK(formatted(result, "csv").find("cpu,m,4,,,") != std::string::npos);
+  runs[0].slowdown = {1, 1.25, 2};  // one of two runs has a value, which is that of the workload
+  CHECK(latency().at("location").get<double>() == Approx(.11));
+  CHECK((latency().at("values")[0] == latency().at("location") &&
+         latency().at("values")[1].is_null()));
+}
+
 TEST_CASE("A table of many models holds a terminal") {
   std::vector<MeasuredWorkload> workloads;
   for (const char* batch : {"b1", "b4", "b16"})

@@ -54,7 +54,7 @@ BatchPoint point(int batch, double throughput) {
   return {batch, RunStatus::measured, batch / throughput, ""};
 }
 BatchPoint failed(int batch, RunStatus status) {
-  return {batch, status, 0, "as scripted"};
+  return {batch, status, {}, "as scripted"};
 }
 
 // All that a sweep tries on a machine that gives `throughput(batch)` items/s, or fails.
@@ -81,6 +81,16 @@ TEST_CASE(
     "Of sizes within 5 % of the best the smallest is taken, so that noise does not double it") {
   CHECK(best_batch({point(1, 100), point(2, 196), point(4, 200), point(8, 201)}) == 2);
   CHECK(best_batch({point(1, 100), point(2, 50)}) == 1);
+}
+
+TEST_CASE("A sweep that a disturbed machine cuts short finds no batch size") {
+  SweepResult result;
+  const auto disturbed = [](int batch) {
+    return batch < 4 ? point(batch, 100.0 * batch) : failed(batch, RunStatus::measured);
+  };
+  CHECK(sizes_tried(disturbed, result) == std::vector<int>{1, 2, 4});
+  CHECK_FALSE(result.batch);
+  CHECK(result.reason.find("b4 saw the machine undisturbed") != std::string::npos);
 }
 
 TEST_CASE("The sweep ends where memory does, and at iterations of over a second") {

@@ -138,6 +138,20 @@ TEST_CASE("The table shows shares, limiters, and why memory was not divided") {
         std::string::npos);
 }
 
+TEST_CASE("A profile that never saw the machine undisturbed has no times, but counts") {
+  json event = profile_event(json::array({row_json("aten::mm", 0.006, 600'000'000, 1'000'000)}));
+  event["slowdown"] = {1.3, 1.4};
+  Profile profile = profiled({answered({kReadyEvent, event})});
+  profile.ceilings = Ceilings{"cpu", 1, {{"fp32", 200e9}}, 10e9};
+  const std::string table = profile_table(profile);
+  INFO(table);
+  CHECK(table.find("0 of 2 iterations undisturbed\nno run saw the machine undisturbed") !=
+        std::string::npos);
+  CHECK(table.find("600.0 MFLOP") != std::string::npos);
+  CHECK(table.find("aten::mm  ") == std::string::npos);
+  CHECK(json::parse(profiles_json({profile}))["items"][0]["operators"][0]["limiter"].is_null());
+}
+
 TEST_CASE("On a GPU the table has the kernels' times, which the limiters are of") {
   json rows = {row_json("aten::empty", 0.003, 0, 0),
                row_json("aten::mm", 0.001, 600'000'000, 1'000'000)};
