@@ -1,5 +1,7 @@
 // The control workload: a fixed amount of arithmetic and memory traffic that no build of PyTorch
-// can change. When it is off, the machine was, and the session is void.
+// can change. When it is off, the machine was, and the session is void. A session runs it like any
+// workload. Its own iterations are a loop apart from the workloads' harness, which belongs to the
+// build under test.
 #pragma once
 
 namespace nightjar::runner {
