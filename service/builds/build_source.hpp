@@ -3,10 +3,12 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "service/config.hpp"
 #include "storage/model/hex.hpp"
 
 namespace nightjar::service {
@@ -32,5 +34,8 @@ class BuildSource {
   // Brings a wheel to `to`; returns its SHA-256.
   virtual Sha256 fetch(const ListedWheel& wheel, const std::filesystem::path& to) = 0;
 };
+
+// The source that the configuration names.
+std::unique_ptr<BuildSource> make_source(const Config::Source& config);
 
 }  // namespace nightjar::service

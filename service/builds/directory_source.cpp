@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "service/builds/index_page.hpp"
-#include "service/builds/index_source.hpp"
 #include "storage/base/digest.hpp"
 
 namespace nightjar::service {
@@ -53,12 +52,6 @@ Sha256 DirectorySource::fetch(const ListedWheel& wheel, const fs::path& to) {
     throw std::runtime_error("cannot copy " + from.string() + " to " + to.string() + ": " +
                              error.message());
   return digest_of_file(to);
-}
-
-std::unique_ptr<BuildSource> make_source(const Config::Source& config) {
-  if (config.directory.empty())
-    return std::make_unique<IndexSource>(config.index, config.variant, config.python_tag);
-  return std::make_unique<DirectorySource>(config.directory, config.variant, config.python_tag);
 }
 
 }  // namespace nightjar::service

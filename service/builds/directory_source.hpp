@@ -1,12 +1,10 @@
 // Builds from a directory of wheels: a mirror, or what a person put there.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "service/builds/build_source.hpp"
-#include "service/config.hpp"
 
 namespace nightjar::service {
 
@@ -24,8 +22,5 @@ class DirectorySource final : public BuildSource {
   std::string variant_, python_tag_;
   std::vector<std::string> problems_;
 };
-
-// The source that the configuration names.
-std::unique_ptr<BuildSource> make_source(const Config::Source& config);
 
 }  // namespace nightjar::service
