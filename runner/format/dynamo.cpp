@@ -49,6 +49,7 @@ DynamoRow row_of(const SuiteResult& result, const SuiteItem& item) {
   const char* peak = item.name.device() == "cpu" ? "peak_cpu_memory" : "peak_gpu_memory";
   row.latency_ms = scaled(item.value("latency"), 1e3);
   row.speedup = item.value("speedup");
+  if (!row.speedup && eager == &item) row.speedup = 1;
   if (!row.speedup && eager) row.speedup = ratio(eager->value("latency"), item.value("latency"));
   row.compile_seconds = count(item, "compile_time");
   row.peak_gb = scaled(item.value(peak), 1e-9);

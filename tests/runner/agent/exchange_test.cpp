@@ -173,7 +173,7 @@ TEST_CASE(
   CHECK(formatted(result, "table").find("disturbed          123\n") != std::string::npos);
   CHECK(formatted(result, "table").find("b4/eager: no run saw the machine undisturbed") !=
         std::string::npos);
-  CHECK(formatted(result, "csv").find("cpu,m,4,,,") != std::string::npos);
+  CHECK(formatted(result, "csv").find("cpu,m,4,1.000000,,") != std::string::npos);
   runs[0].slowdown = {1, 1.25, 2};  // one of two runs has a value, which is that of the workload
   CHECK(latency().at("location").get<double>() == Approx(.11));
   CHECK((latency().at("values")[0] == latency().at("location") &&
