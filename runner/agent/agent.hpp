@@ -1,5 +1,5 @@
-// The runner's main loop: register, claim one job at a time, measure, answer; it outlives a service
-// that goes away and a stop in the middle of a job.
+// The runner's main loop: register, claim one job at a time, measure, answer. It survives a service
+// that goes away, and a stop in the middle of a job.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ struct AgentConfig {
 class Agent {
  public:
   Agent(AgentConfig config, Executor& executor, const Clock& clock);
-  // Returns after a graceful stop: a running job is given back. Throws std::runtime_error if the
+  // Returns after a graceful stop, which gives a running job back. Throws std::runtime_error if the
   // service refuses this runner (wrong token, wrong address).
   void run(std::stop_token stop);
 

@@ -27,8 +27,8 @@ struct Claim {
   std::string spec;  // JSON of a JobSpec, not looked into
 };
 
-// What an exchange came to. done: it was accepted. nothing: there is no job. refused: asking again
-// will not help (4xx). away: no answer, or one that will pass (5xx, 408, 429).
+// The outcome of an exchange. done: it was accepted. nothing: there is no job. refused: asking
+// again will not help (4xx). away: there was no answer, or a passing failure (5xx, 408, 429).
 NIGHTJAR_ENUM(Answer, done, nothing, refused, away);
 
 // Not thread-safe: each thread has its own.
@@ -37,16 +37,16 @@ class Coordinator {
   Coordinator(std::string service, std::string token);
 
   Answer enroll(const Registration& registration, RunnerId& runner);
-  // Waits up to `wait` for a job. The answer `refused` means that the service does not know us.
+  // Waits up to `wait` for a job. `refused` means that the service does not know this runner.
   Answer claim(RunnerId runner, std::chrono::seconds wait, Claim& claim);
-  // refused: the lease is lost.
+  // `refused` means that the lease is lost.
   Answer renew(const Claim& claim, double& lease_seconds);
   // `result_json`: {"attempt": n, "result": {...}}.
   Answer send_result(JobId job, const std::string& result_json);
   Answer fail(const Claim& claim, const std::string& reason);
   Answer release(const Claim& claim);
 
-  // Of the last answer that was no success: what was attempted, on what, and what came back.
+  // Says of the last failure what was attempted, on what, and what came back.
   const std::string& error() const { return error_; }
   unsigned status() const { return status_; }
 

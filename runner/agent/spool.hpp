@@ -22,10 +22,10 @@ class Spool {
   };
   // <folder>/<job>-<attempt>.json: {"attempt": n, "result": {...}}
   void put(JobId job, int attempt, const SessionResult& result);
-  // All that wait, by job and attempt. Files of other names are none of ours.
+  // Returns all results that wait, by job and attempt. Ignores files of other names.
   std::vector<Entry> pending() const;
   void remove(const Entry& entry);
-  // The service will never take it: kept in <folder>/rejected for a person to look at.
+  // Moves a result that the service will never take to <folder>/rejected, for a person to read.
   void reject(const Entry& entry);
 
  private:

@@ -1,5 +1,5 @@
-// Environments of builds on this runner: content-addressed, verified, made whole or not at all, and
-// dropped when they are many. Layout: <cache>/env/<key>/{site-packages,complete}.
+// Environments of builds on this runner. They are named by content, verified, made whole or not at
+// all, and the longest unused are dropped. Layout: <cache>/env/<key>/{site-packages,complete}.
 #pragma once
 
 #include <filesystem>
@@ -33,9 +33,9 @@ class Environments {
   // Removes what a killed process left. The cache must not be shared by two runners.
   explicit Environments(EnvironmentsConfig config);
 
-  // From now on these are in use: they are not dropped, whatever the size limit says.
+  // Keeps these from now on, whatever the size limit says.
   void begin_session(const std::vector<EnvironmentSpec>& specs);
-  // Throws Transient (network, disk) and Stopped; a build at fault is a value.
+  // Throws Transient (network, disk) and Stopped. If the build is at fault, `broken` says so.
   Environment make(const EnvironmentSpec& spec, std::stop_token stop);
   // Downloads and verifies the archives of `spec` and keeps nothing. Throws as make() does, and
   // BrokenArchive.

@@ -14,14 +14,14 @@ struct LibTorch {
 };
 
 LibTorch libtorch_of_build(const std::filesystem::path& site_packages);
-// An unpacked archive of LibTorch, or where packages install it, such as /usr. Throws WrongUse if
-// no libtorch_cpu.so is below its lib, lib64 or lib/<architecture>.
+// `prefix` is an unpacked archive of LibTorch, or where packages install it, such as /usr. Throws
+// WrongUse if no libtorch_cpu.so is below its lib, lib64 or lib/<architecture>.
 LibTorch libtorch_at(const std::filesystem::path& prefix);
 
-// "path=hash" lines, sorted, of its libraries and headers; of a build with its CMake files, as
-// RECORD has them, or without RECORD from the files.
+// Returns sorted lines "path=hash" of its libraries and headers, and of a build's CMake files. The
+// hashes of a build are those of its RECORD, if it has one.
 std::string hashes_of(const LibTorch& libtorch);
-// Likewise of the C++ and CMake files below `folder`.
+// Returns such lines of the C++ and CMake files below `folder`.
 std::string hashes_of_sources(const std::filesystem::path& folder);
 
 }  // namespace nightjar::runner

@@ -26,11 +26,11 @@ class NativeCache {
   NativeCache(std::filesystem::path cache, std::filesystem::path sources)
       : cache_(std::move(cache)), sources_(std::move(sources)) {}
 
-  // What the program depends on: LibTorch (see hashes_of), the project's sources and the compiler.
+  // Hashes what the program depends on: LibTorch (see hashes_of), the sources and the compiler.
   std::string key(const LibTorch& libtorch);
 
-  // Compiles unless it is there; minutes the first time, so the caller holds the MachineLock.
-  // Throws Stopped.
+  // Compiles the program unless it is there. The first time takes minutes, so the caller holds the
+  // MachineLock. Throws Stopped.
   NativeProgram make(const LibTorch& libtorch, std::stop_token stop);
 
  private:

@@ -12,8 +12,8 @@
 
 namespace nightjar::runner {
 
-// The `--python` that was asked for, a relative path from here; else .cache/python of this
-// checkout; else python3.
+// Returns the `--python` that was asked for, made absolute; else .cache/python of this checkout;
+// else python3.
 std::filesystem::path default_python(const std::filesystem::path& asked);
 
 struct ImportCheck {
@@ -21,20 +21,20 @@ struct ImportCheck {
   ReadyTorch torch;
   std::string python;  // "3.11.7"
 };
-// Imports torch in a process of its own; `site_packages` goes first on its path (empty: Python's
-// own).
+// Imports torch in a process of its own, with `site_packages` first on its path; empty: Python's
+// own.
 ImportCheck check_import(const std::filesystem::path& python,
                          const std::filesystem::path& site_packages, const ExpectedTorch& expected,
                          std::stop_token stop);
 
-// Folders of the NVIDIA libraries that this Python's packages brought; none if it cannot be asked.
-// A build for CUDA finds them through Python only, so that programs which load its LibTorch must be
-// told.
+// Returns the folders of the NVIDIA libraries that this Python's packages brought, or none if it
+// cannot be asked. A build for CUDA finds them through Python only, so programs that load its
+// LibTorch must be told.
 std::vector<std::filesystem::path> gpu_libraries(const std::filesystem::path& python,
                                                  std::stop_token stop);
 
-// Compiles .py files below `folder` to byte code, `files` only if any are given, so that a run
-// neither pays for that nor differs by it. Files that do not compile are left to their importer.
+// Compiles the .py files below `folder` to byte code, or only `files` if any are given. So no run
+// pays for that or differs by it. A file that does not compile fails where it is imported.
 void compile_byte_code(const std::filesystem::path& python, const std::filesystem::path& folder,
                        const std::set<std::string>& files, std::stop_token stop);
 

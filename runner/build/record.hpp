@@ -1,4 +1,4 @@
-// A wheel's RECORD: what it says it installs, with hashes. Proves an unpacked environment and names
+// A wheel's RECORD lists what it installs, with hashes. It proves an unpacked environment and names
 // its native part.
 #pragma once
 

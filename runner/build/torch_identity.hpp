@@ -6,7 +6,7 @@
 
 namespace nightjar::runner {
 
-// What a run must have run in; empty fields are not checked.
+// The PyTorch that a run must have loaded. Empty fields are not checked.
 struct ExpectedTorch {
   std::filesystem::path below;  // torch must have been loaded from here
   std::string version;

@@ -23,8 +23,8 @@ struct FileContent {
 };
 using Contents = std::map<std::string, FileContent>;  // by path below the target
 
-// Throws BrokenArchive for anything suspicious, std::system_error if the disk refuses. What was
-// written before stays: unpack into a temporary folder.
+// Throws BrokenArchive for anything suspicious, and std::system_error if the disk refuses. What was
+// written before stays, so unpack into a temporary folder.
 Contents unpack_wheel(const std::filesystem::path& wheel, const std::filesystem::path& to);
 
 // Writes each member anew over `site_packages`, whose files may be hard links into another
@@ -33,7 +33,7 @@ Contents unpack_wheel(const std::filesystem::path& wheel, const std::filesystem:
 Contents lay_over(const std::filesystem::path& tar, const std::set<std::string>& removed,
                   const std::filesystem::path& site_packages);
 
-// `path` if it stays below the folder it is relative to; throws BrokenArchive otherwise.
+// Returns `path` if it stays below the folder it is relative to. Throws BrokenArchive otherwise.
 std::string safe_path(const std::string& path);
 
 }  // namespace nightjar::runner

@@ -21,20 +21,20 @@ struct CatalogEntry {
   WorkloadKind kind = WorkloadKind::python;
 };
 
-// Throws WrongUse, one line that names file, workload and key, and what is wanted there. All of the
-// file is checked, so that no workload's own program stumbles over it later.
+// Checks all of the file, so that no workload's program fails on it later. Throws WrongUse: one
+// line that names file, workload and key, and says what is wanted there.
 std::vector<CatalogEntry> read_catalog(const std::filesystem::path& workloads);
 
-// The asked one, else the installed one beside this program, else that of the source tree.
+// Returns the folder asked for, else the installed one beside this program, else the source tree's.
 std::filesystem::path default_workloads(const std::filesystem::path& asked);
 
 // Native workloads are those of suite "native".
 bool is_native(const WorkloadName& name);
 
-// Suites that the programs of the workloads folder run; externals have other names.
+// True for suites that the programs of the workloads folder run. Externals have other names.
 bool is_ours(std::string_view suite);
 
-// Those that any of `globs` selects, in the catalog's order.
+// Returns the entries that any of `globs` selects, in the catalog's order.
 std::vector<CatalogEntry> select(const std::vector<CatalogEntry>& catalog,
                                  const std::vector<std::string>& globs);
 

@@ -20,12 +20,12 @@ struct ExternalWorkload {
 };
 using Externals = std::vector<ExternalWorkload>;
 
-// No path: none. Throws WrongUse that names the file, the entry and what is wrong with it.
+// An empty path gives none. Throws WrongUse that names the file, the entry and what is wrong.
 Externals read_externals(const std::filesystem::path& file);
 
 const ExternalWorkload* find_external(const Externals& externals, const WorkloadName& name);
 
-// As it is to be started. Empty if its program is missing; `reason` then says so.
+// Returns the command to start. It is empty if the program is missing; `reason` then says so.
 std::vector<std::string> command_line(const ExternalWorkload& external,
                                       const std::filesystem::path& python,
                                       const std::filesystem::path& site_packages,

@@ -5,9 +5,8 @@
 
 namespace nightjar::runner {
 
-// The folder two above the program's own (build/bin/ of a checkout); empty if it holds no
-// workloads, as where the program is installed. Found anew each time, so that a copied or moved
-// checkout is its own.
+// Returns the folder two above the program's own (build/bin/ of a checkout). It is empty if that
+// holds no workloads, as in an installation. A copied or moved checkout finds itself.
 std::filesystem::path source_tree();
 
 }  // namespace nightjar::runner

@@ -1,4 +1,4 @@
-// Suites of workloads: suites/NAME.toml of the workloads folder, and what they come to.
+// Suites of workloads: suites/NAME.toml of the workloads folder, and what they select.
 // docs/workloads.md says what such a file holds.
 #pragma once
 
@@ -37,9 +37,8 @@ struct PrioritizedName {
   bool operator==(const PrioritizedName&) const = default;
 };
 
-// The names that the entries come to over what is listed: highest priority first, then in the
-// entries' and the list's order; each once, where it comes first. They need not be listed
-// themselves.
+// Returns the names that the entries select, each once: highest priority first, then in the order
+// of the entries and of the list. The names need not be listed themselves.
 std::vector<PrioritizedName> expand(const std::vector<SuiteEntry>& entries,
                                     const std::vector<CatalogEntry>& listed);
 

@@ -1,6 +1,6 @@
 // The models of a TorchBench checkout as workloads:
-// torchbench/<model>/<train|eval>/<device>/<precision>/bN/ <backend>. Nothing of it is imported to
-// know them.
+// torchbench/<model>/<train|eval>/<device>/<precision>/bN/ <backend>. Nothing of the checkout is
+// imported.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +15,8 @@ namespace nightjar::runner {
 // `checkout` is no TorchBench.
 std::vector<CatalogEntry> torchbench_catalog(const std::filesystem::path& checkout);
 
-// Ours, a person's own, those of a checkout if there is one, and of all of them the variants that
-// `names` spells out.
+// Returns our workloads, a person's own, those of a checkout if there is one, and the variants of
+// all these that `names` spells out.
 std::vector<CatalogEntry> whole_catalog(const std::filesystem::path& workloads,
                                         const std::filesystem::path& checkout,
                                         const Externals& externals,

@@ -11,12 +11,12 @@
 
 namespace nightjar::runner {
 
-// The entry for `name` if it varies one of `catalog`, at that one's version; nullopt if there is
-// none to vary or the variation is none that the programs know.
+// Returns the entry for `name` if it varies one of `catalog`, at that one's version. nullopt if
+// there is none to vary, or if the programs do not know the variation.
 std::optional<CatalogEntry> variant_of(const std::vector<CatalogEntry>& catalog,
                                        const WorkloadName& name);
 
-// `catalog` and behind it those of `names` that vary it and are not in it.
+// Returns `catalog`, followed by those of `names` that vary it and are not in it.
 std::vector<CatalogEntry> with_variants(std::vector<CatalogEntry> catalog,
                                         const std::vector<std::string>& names);
 

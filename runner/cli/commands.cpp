@@ -46,7 +46,7 @@ RunLimits limits_of(const Options& options) {
   return limits;
 }
 
-// 0 only if no item is left without its figures.
+// Returns 0 only if every workload was measured or profiled.
 int exit_status(bool all, const StopOnSignal& stop) {
   return all && !stop.token().stop_requested() ? 0 : 1;
 }
@@ -151,7 +151,7 @@ int run_profile(const Options& options) {
 }
 
 int run_doctor(const Options& options) {
-  const auto findings = examine(look_at_machine(cache_folder(options.cache), python_of(options)));
+  const auto findings = examine(observe_machine(cache_folder(options.cache), python_of(options)));
   std::cout << (options.json ? findings_json(findings) : findings_text(findings));
   return any_harmful(findings) ? 1 : 0;
 }

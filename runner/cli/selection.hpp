@@ -1,5 +1,4 @@
-// Which workloads the options of a command mean: the catalog that they open, their suite, their
-// globs.
+// Finds the workloads that the options of a command mean, by their catalog, suite and globs.
 #pragma once
 
 #include <string>
@@ -15,16 +14,16 @@ namespace nightjar::runner {
 // not what its option wants.
 std::vector<CatalogEntry> catalog_of(const Options& options, const std::vector<std::string>& names);
 
-// A file of the suites folder, else all workloads whose name begins so; without --suite none.
-// Throws WrongUse.
+// Returns the suite of that file in the suites folder, else all workloads whose name begins so. It
+// is empty without --suite. Throws WrongUse.
 Suite suite_of(const Options& options, const std::vector<CatalogEntry>& catalog);
 
-// What the globs and the suite come to, of neither all; on --device, if that is given. In the order
-// of measuring. Throws WrongUse if that is nothing.
+// Returns the workloads that the globs and the suite select, in the order of measuring; all if
+// there are neither. --device moves them to that device. Throws WrongUse if there are none.
 std::vector<ChosenWorkload> chosen_by(const Options& options, const Suite& suite,
                                       const std::vector<CatalogEntry>& listed);
 
-// The Python that runs workloads. Throws WrongUse if --python names none.
+// Returns the Python that runs workloads. Throws WrongUse if --python names none.
 std::filesystem::path python_of(const Options& options);
 
 }  // namespace nightjar::runner

@@ -1,6 +1,6 @@
-// Measured workloads in the terms of PyTorch's benchmarks/dynamo: a row a workload with its
-// speed-up over eager, compile time and memory, and the CSV files that its scripts read. Pure; see
-// docs/formats.md.
+// Measured workloads in the terms of PyTorch's benchmarks/dynamo: one row for each workload with
+// its speed-up over eager, compile time and memory, and the CSV files that dynamo's scripts read.
+// Pure; see docs/formats.md.
 #pragma once
 
 #include <optional>
@@ -23,16 +23,16 @@ struct DynamoRow {
   std::optional<double> calls_captured, unique_graphs, graph_breaks;
 };
 
-// Every item in order. The speed-up is the metric `speedup`, measured in turns with eager in one
-// process; without it the ratio to the eager item of the same model and batch. An eager item is its
-// own reference.
+// Returns a row for every item, in order. The speed-up is the metric `speedup`, measured in turns
+// with eager in one process; without it, the ratio to the eager item of the same model and batch.
+// An eager item is its own reference.
 std::vector<DynamoRow> dynamo_rows(const SuiteResult& result);
 
-// The performance file. A model that has compiled items has no row for its eager one, since
-// dynamo's scripts look models up by name. What failed has batch 0, speed-up 0, latency 0, as
-// there; an empty cell was not measured. The last column is the workload's whole name.
+// Returns the performance file. A model with compiled items has no row for its eager one, since
+// dynamo's scripts find models by name. What failed has batch, speed-up and latency 0, as dynamo
+// has it. An empty cell was not measured. The last column is the workload's whole name.
 std::string performance_csv(const std::vector<DynamoRow>& rows);
-// The accuracy file.
+// Returns the accuracy file.
 std::string accuracy_csv(const std::vector<DynamoRow>& rows);
 
 }  // namespace nightjar::runner

@@ -8,9 +8,9 @@
 
 namespace nightjar::runner {
 
-// The contract of docs: {"items": [...]}; one that could not run is an item with its reason.
+// Returns the JSON of docs/formats.md. What could not run is an item with its reason.
 std::string measurement_json(const Measurement& measurement);
-// "table", "csv" and "accuracy-csv" (dynamo's), "torchbench" (its metrics file).
+// `format` is "table", "csv" or "accuracy-csv" (dynamo's), or "torchbench" (its metrics file).
 std::string formatted(const SuiteResult& result, const std::string& format);
 
 }  // namespace nightjar::runner

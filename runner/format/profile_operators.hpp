@@ -20,11 +20,11 @@ bool has_times(const Profile& profile);
 
 bool has_gpu(const Profile& profile);
 
-// What holds each of the profile's operators back, in their order; nothing where there are no
-// ceilings, and of an operator that had nothing to do on its GPU.
+// Returns what holds each of the profile's operators back, in their order. nullopt if there are no
+// ceilings or no times, or if the operator had nothing to do on its GPU.
 std::vector<std::optional<bisect::Limiter>> limiters(const Profile& profile);
 
-// Those that take 99 % of the time, the longest first.
+// Shows the operators that take 99 % of the time, the longest first.
 std::string operator_table(const Profile& profile);
 
 }  // namespace nightjar::runner

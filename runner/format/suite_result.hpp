@@ -1,6 +1,5 @@
-// What measured workloads came to: each one's status and where its metrics lie. Tables and exchange
-// formats are made of it, of a measurement just taken or of its JSON; used by `nightjar-runner` and
-// `nightjar`.
+// Each measured workload's status and metrics. Tables and exchange formats are made of it. It comes
+// from a measurement just taken or from its JSON. Used by `nightjar-runner` and `nightjar`.
 #pragma once
 
 #include <map>
@@ -36,11 +35,11 @@ struct SuiteResult {
 };
 
 SuiteResult suite_result(const Measurement& measurement);
-// Of the text of `measure --json`. Throws std::invalid_argument that says what is wrong with it.
+// Reads what `measure --json` wrote. Throws std::invalid_argument that says what is wrong with it.
 SuiteResult read_suite_result(const std::string& json);
 
-// The contract's status: measured, unavailable, or failed; for the last, which kind leads the
-// reason.
+// The status and reason that the JSON has. The status is measured, unavailable or failed. Of a
+// failed one the kind leads the reason.
 std::string contract_status(RunStatus status);
 std::string contract_reason(RunStatus status, const std::string& reason);
 

@@ -7,9 +7,9 @@
 
 namespace nightjar::runner {
 
-// Models of one variant a line each, with latency, memory and compile time beside them; the others
-// in tables a metric with batch sizes and backends as columns, as many as the width holds. OOM: out
-// of memory. Why something was not measured stands below.
+// A model of one variant has a line with its latency, memory and compile time. Models of several
+// variants have one table for each metric, with batch sizes and backends as columns. OOM is out of
+// memory. The reasons of what was not measured stand below.
 std::string measurement_table(const SuiteResult& result);
 
 }  // namespace nightjar::runner

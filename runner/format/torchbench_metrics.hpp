@@ -10,9 +10,8 @@ namespace nightjar::runner {
 
 // {"name": "torch-nightly", "environ": {...}, "metrics": {"test_eval[resnet50-cuda-eager]_latency":
 // ms,
-// ..._cmem: GB, ..._gmem: GB}}. A model of ours stands there as suite/model-bN, one of TorchBench
-// by its own name, a precision other than fp32 behind it. What was not measured is left out, as
-// there.
+// ..._cmem: GB, ..._gmem: GB}}. A model of ours is called suite/model-bN, one of TorchBench has
+// its own name, and a precision other than fp32 follows. What was not measured is left out.
 std::string torchbench_metrics_json(const SuiteResult& result);
 
 }  // namespace nightjar::runner

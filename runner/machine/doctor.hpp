@@ -9,9 +9,9 @@
 
 namespace nightjar::runner {
 
-// harmful: spoils measurements or keeps workloads from running, and can be mended on this machine.
-// worth_knowing: harms little, or passes by itself. not_mendable: harms, but it is the host's or
-// the hardware's doing.
+// A harmful finding spoils measurements or keeps workloads from running, and can be mended on this
+// machine. One that is worth_knowing harms little or passes by itself. One that is not_mendable
+// harms, but the host or the hardware causes it.
 NIGHTJAR_ENUM(FindingClass, fine, worth_knowing, not_mendable, harmful);
 
 struct Finding {
@@ -20,13 +20,13 @@ struct Finding {
   std::string remedy;  // empty if it is fine
 };
 
-// Judges what was looked at; pure, so that each rule can be tested.
+// Judges what was observed. Pure, so that each rule can be tested.
 std::vector<Finding> examine(const Health& health);
 
-// Whether there is something to mend.
+// True if there is something to mend.
 bool any_harmful(const std::vector<Finding>& findings);
-// A line a finding, below one that is not fine what to do, and at the end how many there are of
-// each class.
+// One line for each finding, with what to do below one that is not fine. The last line counts the
+// findings of each class.
 std::string findings_text(const std::vector<Finding>& findings);
 // {"harmful": b, "items": [{"harmful": b, "class": "...", "what": "...", "remedy": "..."|null}]}
 std::string findings_json(const std::vector<Finding>& findings);

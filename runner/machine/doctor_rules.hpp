@@ -1,5 +1,5 @@
-// The doctor's rules by subject, each what was found, whether it harms, and what then mends it. Of
-// doctor.cpp only.
+// The doctor's rules by subject. Each says what was found, whether it harms, and what mends it.
+// Used by doctor.cpp only.
 #pragma once
 
 #include <string>

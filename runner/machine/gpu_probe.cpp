@@ -8,7 +8,7 @@
 
 namespace nightjar::runner {
 namespace {
-constexpr std::chrono::milliseconds kLook{250};
+constexpr std::chrono::milliseconds kObserveEvery{250};
 
 std::optional<std::string> visible_devices() {
   const char* setting = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -55,7 +55,7 @@ std::vector<std::size_t> visible_gpus(const std::optional<std::string>& setting,
 GpuProbe::GpuProbe(const std::filesystem::path& library)
     : nvml_(library), visible_(visible_gpus(visible_devices(), nvml_.read())) {}
 
-std::set<ClockEvent> GpuProbe::look() {
+std::set<ClockEvent> GpuProbe::observe() {
   if (visible_.empty()) return {};
   const std::lock_guard lock(mutex_);
   const auto events = nvml_.clock_events(visible_.front());
@@ -81,9 +81,9 @@ GpuWatch::GpuWatch(GpuProbe& probe) : probe_(probe) {
   if (probe_.visible_.empty()) return;
   thread_ = std::jthread([this](std::stop_token stop) {
     do {
-      const auto events = probe_.look();
+      const auto events = probe_.observe();
       seen_.insert(events.begin(), events.end());
-    } while (wait_for(kLook, stop));
+    } while (wait_for(kObserveEvery, stop));
   });
 }
 

@@ -1,5 +1,5 @@
-// The GPUs that workloads may use, over time: what NVML tells of a moment, gathered between two
-// states of the machine. Used by machine_state; the watch by whoever starts a run.
+// Gathers over time what NVML tells of a moment about the GPUs that workloads may use. MachineProbe
+// reads it for the machine's state. Whoever starts a run keeps a GpuWatch meanwhile.
 #pragma once
 
 #include <mutex>
@@ -14,27 +14,27 @@
 
 namespace nightjar::runner {
 
-// Which of `gpus` (in PCI order) a program sees under this CUDA_VISIBLE_DEVICES, first to last:
-// numbers, or beginnings of UUIDs, up to the first that is neither, as CUDA reads it; nullopt: all.
-// A part of a device (MIG) cannot be told apart from here: then all of them.
+// Returns which of `gpus` (in PCI order) a program sees under this CUDA_VISIBLE_DEVICES, in its
+// order. As in CUDA, items are numbers or beginnings of UUIDs, and the first that is neither ends
+// the list. nullopt selects all. So does a part of a device (MIG), which NVML does not tell apart.
 std::vector<std::size_t> visible_gpus(const std::optional<std::string>& setting,
                                       const std::vector<GpuState>& gpus);
 
 class GpuProbe {
  public:
-  // With CUDA_VISIBLE_DEVICES as it is now. Runs get CUDA_DEVICE_ORDER=PCI_BUS_ID, so both count
-  // alike.
+  // Reads CUDA_VISIBLE_DEVICES once. Runs get CUDA_DEVICE_ORDER=PCI_BUS_ID, so that both count
+  // devices alike.
   explicit GpuProbe(const std::filesystem::path& library = "libnvidia-ml.so.1");
 
   const std::string& missing() const { return nvml_.missing(); }
-  // The visible devices, the used one first. Clock events are all that were seen since the call
-  // before, by any watch and now. Not to be called during a run, whose own process would be one of
-  // the others.
+  // Returns the visible devices, the used one first. Its clock events are all that were seen since
+  // the last call, by any watch and now. Do not call it during a run: the run's own process would
+  // count as one of the others.
   std::vector<GpuState> read();
 
  private:
   friend class GpuWatch;
-  std::set<ClockEvent> look();  // at the used device, now
+  std::set<ClockEvent> observe();  // the used device's clock events right now
 
   Nvml nvml_;
   std::vector<std::size_t> visible_;
@@ -42,12 +42,12 @@ class GpuProbe {
   std::set<ClockEvent> seen_;  // of the used device, since the last read()
 };
 
-// While it lives, a thread looks at the used device's clocks four times a second: throttling passes
-// as soon as a run has ended.
+// While it lives, a thread observes the used device's clocks four times a second. Throttling passes
+// as soon as a run has ended, so it cannot be seen afterwards.
 class GpuWatch {
  public:
   explicit GpuWatch(GpuProbe& probe);
-  // Ends it. What makes the run void, "hw_thermal_slowdown, sw_power_cap"; empty if nothing does.
+  // Ends the watch. Returns what makes the run void ("hw_thermal_slowdown, sw_power_cap"), or "".
   std::string end();
 
  private:

@@ -82,7 +82,7 @@ bool can_pin() {
 
 }  // namespace
 
-Health look_at_machine(const fs::path& cache, const fs::path& python) {
+Health observe_machine(const fs::path& cache, const fs::path& python) {
   Health health;
   MachineProbe probe;
   wait_for(std::chrono::milliseconds(1000), {});

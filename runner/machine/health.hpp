@@ -1,4 +1,4 @@
-// What `nightjar-runner doctor` looks at beside the facts of the machine class and the machine's
+// What `nightjar-runner doctor` judges, beside the facts of the machine class and the machine's
 // state.
 #pragma once
 
@@ -35,7 +35,7 @@ struct Health {
   std::string python_headers;    // folder of Python.h; empty: not there
 };
 
-// Takes about a second, over which stolen CPU time is counted. `cache` need not exist.
-Health look_at_machine(const std::filesystem::path& cache, const std::filesystem::path& python);
+// Takes about a second, in which stolen CPU time is counted. `cache` need not exist.
+Health observe_machine(const std::filesystem::path& cache, const std::filesystem::path& python);
 
 }  // namespace nightjar::runner

@@ -1,7 +1,7 @@
-// What of NVML's interface is used, in our own words, so that nothing has to be installed to build.
-// Names are NVML's without its prefix; layouts and numbers are those of nvml.h 13 (NVIDIA/go-nvml,
-// gen/nvml/nvml.h), and tests/runner/machine/nvml_abi_test.cpp compares them with a real header
-// where one is.
+// Declares what is used of NVML's interface, so that nothing has to be installed to build. Names
+// are NVML's without its prefix. Layouts and numbers are those of nvml.h 13 (NVIDIA/go-nvml,
+// gen/nvml/nvml.h). tests/runner/machine/nvml_abi_test.cpp compares them with a real header if
+// there is one.
 #pragma once
 
 namespace nightjar::runner::nvml {

@@ -1,4 +1,4 @@
-// The functions of NVML that are used, found in the library at run time. Of nvml.cpp only.
+// The functions of NVML that are used, found in the library at run time. Used by nvml.cpp only.
 #pragma once
 
 #include "runner/machine/nvml_abi.hpp"

@@ -1,12 +1,11 @@
-// Why a session or a command could not go on, by what is to be done about it.
+// The ways in which a session or a command fails, told apart by what to do about each.
 #pragma once
 
 #include <stdexcept>
 
 namespace nightjar::runner {
 
-// The world around was at fault (network, disk): the job may be tried again, nothing is blamed on
-// the build.
+// The network or the disk was at fault, not the build. The job may be tried again.
 struct Transient : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -20,7 +19,7 @@ struct WrongUse : std::runtime_error {
 struct Stopped : std::runtime_error {
   Stopped() : std::runtime_error("stopped on request") {}
 };
-// Why a workload has no run although its turn would have come, in results by hand.
+// The reason of a workload that has no run because somebody asked to stop.
 inline constexpr const char* kLeftOutStopped = "left out, stopped on request";
 
 }  // namespace nightjar::runner

@@ -3,9 +3,9 @@
 
 namespace nightjar::runner {
 
-// The last thing that `program` does: what it printed may wait in a buffer. The exit code: `code`,
-// or 3 after a line on standard error if a part of the output is lost. A reader that wanted no more
-// of it has lost nothing.
+// Writes out what still waits in a buffer; the last thing that `program` does. Returns the exit
+// code: `code`, or 3 after a line on standard error if part of the output is lost. Nothing is lost
+// if the reader wanted no more of it.
 int finish_output(const char* program, int code);
 
 }  // namespace nightjar::runner

@@ -70,7 +70,7 @@ class Guard {
     if (has_ended()) return true;
     if (seconds_since(start_) > spec_.timeout_seconds) result_.timed_out = true;
     if (stop_.stop_requested()) result_.stopped = true;
-    if (seconds_since(last_weighed_) * 1000 >= kPollMilliseconds) look_at_family();
+    if (seconds_since(last_weighed_) * 1000 >= kPollMilliseconds) weigh_family();
     return result_.timed_out || result_.stopped || result_.out_of_memory ||
            !result_.flooded.empty();
   }
@@ -83,7 +83,7 @@ class Guard {
            info.si_pid == child_.pid;
   }
 
-  void look_at_family() {
+  void weigh_family() {
     last_weighed_ = SteadyClock::now();
     const Weight weight = weigh(child_.pid, known_);
     if (spec_.memory_bytes > 0 && weight.bytes > spec_.memory_bytes) result_.out_of_memory = true;

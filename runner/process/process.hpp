@@ -18,8 +18,8 @@ struct ProcessSpec {
   std::filesystem::path folder;                    // working directory; empty: this one's
   std::string input;                               // to stdin, then closed
   double timeout_seconds = 300;
-  std::int64_t memory_bytes = 0;        // of the whole family, looked at every 50 ms; 0: no limit
-  std::int64_t output_bytes = 1 << 20;  // of stdout and stderr together
+  std::int64_t memory_bytes = 0;            // of the whole family, checked every 50 ms; 0: no limit
+  std::int64_t output_bytes = 1 << 20;      // of stdout and stderr together
   std::int64_t protocol_bytes = 256 << 20;  // on file descriptor 3
   int processes = 512;                      // of the family; more ends it as `flooded`
   std::vector<int> cpus;                    // empty: not pinned
@@ -44,19 +44,19 @@ struct ProcessResult {
     return start_error.empty() && exit_code == 0 && !timed_out && !out_of_memory &&
            flooded.empty() && !stopped;
   }
-  // One sentence on how it ended, with the last line of its output. Before a Python exception
-  // stands where it was raised.
+  // Says in one sentence how it ended, with the last line of its output. If that is a Python
+  // exception, the place where it was raised comes first.
   std::string describe() const;
-  // The last 30 lines of its output at most, without the final line end.
+  // Returns at most the last 30 lines of its output, without the final line end.
   std::string end_of_output() const;
 };
 
-// Blocks until the process and all its descendants have ended. To be called by one thread at a
-// time: orphans of the process are handed to this one and taken for its family.
+// Blocks until the process and all its descendants have ended. Only one thread may call it at a
+// time, since orphans are handed to this process and counted as the child's family.
 ProcessResult run_process(const ProcessSpec& spec, std::stop_token stop = {});
 
-// PATH, HOME, LANG, TMPDIR and what the CUDA driver needs; the rest of this process's environment,
-// tokens included, stays here.
+// Returns PATH, HOME, LANG, TMPDIR and what the CUDA driver needs. The rest of this process's
+// environment, tokens included, is not passed on.
 std::map<std::string, std::string> clean_environment(const std::filesystem::path& home);
 
 }  // namespace nightjar::runner

@@ -1,5 +1,5 @@
-// Processes and their descendants as /proc shows them: to weigh a run's memory and to end all of
-// it.
+// Processes and their descendants as /proc shows them. Used to weigh a run's memory and to end all
+// of it.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace nightjar::runner {
 
-// Children of this process right now, so that later ones can be told from them.
+// Returns the children of this process right now, so that later ones can be told from them.
 std::set<pid_t> own_children();
 
-// `root`, its descendants, the members of its session, and orphans that were handed to this process
-// (a subreaper) and are not in `known`. Reads all of /proc: milliseconds; for ending, not for
-// polling.
+// Returns `root`, its descendants, the members of its session, and orphans that were handed to this
+// process (a subreaper) and are not in `known`. Reading all of /proc takes milliseconds: use it to
+// end a family, not to poll.
 std::vector<pid_t> family_of(pid_t root, const std::set<pid_t>& known);
 
 struct Weight {
   std::int64_t bytes = 0;  // resident: what each has for itself, plus the largest shared part
   int processes = 0;
 };
-// Of `root`, its descendants and handed-over orphans; microseconds a process.
+// Weighs `root`, its descendants and handed-over orphans in microseconds for each process.
 Weight weigh(pid_t root, const std::set<pid_t>& known);
 
-// Kills `root`'s process group and family until nobody is left, and reaps those that are ours,
-// `root` excepted.
+// Kills `root`'s process group and family until nobody is left. Reaps our own children among them,
+// except `root`.
 void kill_family(pid_t root, const std::set<pid_t>& known);
 
 }  // namespace nightjar::runner

@@ -9,7 +9,8 @@
 
 namespace nightjar::runner {
 
-// Where PATH has a program of this name; a name with a slash, and one that is nowhere, as it is.
+// Returns where PATH has a program of this name. A name that has a slash, or that PATH does not
+// have, comes back unchanged.
 std::string find_program(const std::string& name);
 
 struct Spawned {

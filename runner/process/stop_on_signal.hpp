@@ -7,7 +7,7 @@
 
 namespace nightjar::runner {
 
-// To be constructed before any other thread starts: threads inherit the blocked signals.
+// Construct it before any other thread starts: threads inherit the blocked signals.
 class StopOnSignal {
  public:
   StopOnSignal();

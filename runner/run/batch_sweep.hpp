@@ -24,25 +24,25 @@ struct BatchPoint {
   bool disturbed() const { return status == RunStatus::measured && !latency; }
 };
 
-// The size to try next, from 1 on; nullopt when there is nothing to be gained: two doublings
+// Returns the size to try next, from 1 on. nullopt if nothing is to be gained: two doublings
 // brought less than 5 % together, an iteration took over a second, or the last size could not be
 // run while a smaller one could, or it was disturbed throughout. (Some models refuse small batches,
 // so failures before the first success end nothing.)
 std::optional<int> next_batch(const std::vector<BatchPoint>& tried);
 
-// The smallest size within 5 % of the largest throughput, so that noise does not double it; nullopt
-// if none ran.
+// Returns the smallest size within 5 % of the largest throughput, so that noise does not double it;
+// nullopt if none ran.
 std::optional<int> best_batch(const std::vector<BatchPoint>& tried);
 
-// `try_batch` runs a workload once; `tell` hears of each point.
 struct SweepResult {
   std::optional<int> batch;
   std::string reason;  // why there is none
 };
+// `try_batch` runs a workload once.
 SweepResult sweep_batches(const CatalogEntry& entry,
                           const std::function<BatchPoint(const CatalogEntry&, int)>& try_batch);
 
-// What was found, in a JSON file of the cache folder: by machine class, workload and version.
+// Keeps what was found in a JSON file of the cache folder, by machine class, workload and version.
 class PinnedBatches {
  public:
   explicit PinnedBatches(std::filesystem::path file);

@@ -11,9 +11,9 @@
 
 namespace nightjar::runner {
 
-// From <cache>/ceilings, else measured with the PyTorch at `place` and kept there. nullopt, with
-// the reason told to `progress`, where they cannot be measured: a profile is good without. Throws
-// Stopped.
+// Reads them from <cache>/ceilings, else measures them with the PyTorch at `place` and keeps them
+// there. nullopt, with the reason told to `progress`, if they cannot be measured: a profile is good
+// without. Throws Stopped.
 std::optional<Ceilings> machine_ceilings(const RunPlace& place, const ProfileConfig& config,
                                          const std::string& device, std::stop_token stop,
                                          const std::function<void(const std::string&)>& progress);

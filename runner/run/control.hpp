@@ -6,8 +6,8 @@
 
 namespace nightjar::runner {
 
-// Speaks the workload protocol: reads the request from stdin, answers on file descriptor 3; about
-// 0.5 s. Returns the exit code: 2 if there is no file descriptor 3 or no request.
+// Reads the request from standard input and answers on file descriptor 3, in about 0.5 s. Returns
+// the exit code: 2 if there is no file descriptor 3 or no request.
 int run_control();
 
 }  // namespace nightjar::runner

@@ -1,5 +1,5 @@
-// Port: who carries out the runs of a session. process_executor starts real processes in real
-// environments, scripted_executor makes results up, so that the whole system can be tested.
+// Port: who carries out the runs of a session. ProcessExecutor starts real processes in real
+// environments. ScriptedExecutor makes results up, so that the whole system can be tested.
 #pragma once
 
 #include <memory>
@@ -22,13 +22,14 @@ struct Prepared {
 class Executor {
  public:
   virtual ~Executor() = default;
-  // "<name>@<version>" of all that can run here.
+  // Returns "<name>@<version>" of all that can run here.
   virtual std::vector<std::string> workloads() const = 0;
-  // Held from a session's first environment to its last run, so that nothing else of ours compiles
-  // or measures on this machine meanwhile; nullptr where nothing is measured. Throws Stopped.
+  // Is held from a session's first environment to its last run, so that nothing else of ours
+  // compiles or measures on this machine meanwhile. nullptr if nothing is measured or the caller
+  // holds it. Throws Stopped.
   virtual std::unique_ptr<MachineLock> lock_machine(const std::string& purpose,
                                                     std::stop_token stop) = 0;
-  // Before the first prepare() of a session, with all that it will need.
+  // Is called before the first prepare() of a session, with all that it will need.
   virtual void begin_session(const JobSpec& spec) = 0;
   // All environments are prepared before the first run, so that nothing but runs is going on while
   // something is measured. `native`: native workloads will run in it. Throws Transient and Stopped.
@@ -36,7 +37,8 @@ class Executor {
                            std::stop_token stop) = 0;
   // Throws Stopped; everything else that can go wrong is a status of the result.
   virtual ParsedRun run(const RunTask& task, std::stop_token stop) = 0;
-  // The machine that the runs are on; its steal_share is counted from the call before.
+  // Returns the state of the machine that the runs are on. Its steal_share is counted from the last
+  // call.
   virtual MachineState machine() = 0;
 };
 

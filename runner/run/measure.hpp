@@ -28,16 +28,17 @@ struct ChosenWorkload {
   bool listed = true;  // false: nothing here can run it
 };
 
-// In which order the workloads, given by their priorities, have their runs: those of the highest
-// priority in turn until all have `runs`, since what disturbs the machine for a while then disturbs
-// all alike, then those of the next. Pure.
+// Returns the order of runs of workloads that are given by their priorities. Those of the highest
+// priority take turns until all have `runs`, then those of the next. So what disturbs the machine
+// for a while disturbs all alike. Pure.
 std::vector<std::size_t> measuring_order(const std::vector<int>& priorities, int runs);
 
-// In that order. When the minutes are used up or somebody asks to stop, a workload that has had a
-// run keeps what it has and the others are left out, which is their reason. A workload at `bmax` is
-// measured at the batch size pinned for it on this class of machine, and named so; one without is
-// given one first (runner/run/batch_sweep.hpp). `progress` is told one line before each run. Throws
-// std::runtime_error if torch cannot be imported, Stopped before the first run.
+// Measures in that order. When the minutes are used up or somebody asks to stop, a workload that
+// has had a run keeps what it has. The others are left out with that reason. A workload at `bmax`
+// is measured at the batch size pinned for it on this class of machine, and named so. If there is
+// none, a sweep finds it first (runner/run/batch_sweep.hpp). `progress` is told one line before
+// each run. Throws std::runtime_error if torch cannot be imported, and Stopped before the first
+// run.
 Measurement measure(const MeasureConfig& config, const std::vector<ChosenWorkload>& workloads,
                     std::stop_token stop, const std::function<void(const std::string&)>& progress);
 

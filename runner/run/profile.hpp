@@ -17,12 +17,12 @@ struct ProfileConfig {
   LocalPaths paths;
   int runs = 5;
   RunLimits limits;        // min_iterations are profiled in each run
-  bool remeasure = false;  // the machine's ceilings, although they are known
+  bool remeasure = false;  // measures the machine's ceilings although they are known
 };
 
-// One profile a workload, whatever goes wrong being its status and reason; from a request to stop
-// on, that it was left out. Throws std::runtime_error if torch cannot be imported, Stopped before
-// the first run.
+// Returns one profile for each workload. What goes wrong is its status and reason; after a request
+// to stop, that it was left out. Throws std::runtime_error if torch cannot be imported, and Stopped
+// before the first run.
 std::vector<Profile> profile(const ProfileConfig& config,
                              const std::vector<CatalogEntry>& workloads, std::stop_token stop,
                              const std::function<void(const std::string&)>& progress);

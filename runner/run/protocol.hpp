@@ -1,5 +1,5 @@
-// What the runner says to a workload process and what it makes of the answer. A pure translation:
-// whatever a process does, one RunResult with a status comes out.
+// What the runner says to a workload's process, and how it reads the answer. Pure: whatever a
+// process does, the answer is one RunResult with a status.
 #pragma once
 
 #include <map>
@@ -23,8 +23,9 @@ struct RunTask {
   bool profile = false;  // instead of measuring
 };
 
-// The request for standard input. `workload` nullptr: the control workload. `fastest_probe`: what
-// such a program has said so far on this machine, seconds; 0: nothing yet. `slow`: see PlannedRun.
+// Returns the request for standard input; without a workload, the control workload's.
+// `fastest_probe` is what such a program has said so far on this machine, in seconds; 0: nothing
+// yet. `slow`: see PlannedRun.
 std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe,
                          double slow = 0);
 
@@ -48,7 +49,7 @@ ParsedRun parse_run(const ProcessResult& process, const ExpectedTorch& expected)
 // leading its reason.
 ParsedRun parse_profile(const ProcessResult& process, const ExpectedTorch& expected);
 
-// Empty if `torch` is what was expected, else a sentence.
+// Returns "" if `torch` is what was expected, else a sentence that says what is wrong.
 std::string mismatch(const ReadyTorch& torch, const ExpectedTorch& expected);
 
 }  // namespace nightjar::runner

@@ -1,4 +1,4 @@
-// The script of a scripted runner: which results it makes up. See scripted_help() for the file.
+// The script of a scripted runner says which results it makes up. See scripted_help() for the file.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Runs of a session as a script says: no PyTorch, no noise but the script's, in microseconds.
+// Makes up the runs of a session as a script says: without PyTorch, without noise but the script's,
+// in microseconds.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-// One job from its first environment to its last run: what a runner answers to a JobSpec.
+// The one loop over runs: carries out a job from its first environment to its last run. Used by the
+// agent for a service's jobs, and by `measure` and `profile` for local ones.
 #pragma once
 
 #include <functional>
@@ -10,8 +11,8 @@
 
 namespace nightjar::runner {
 
-// Empty if the session can be run as it is, else what is wrong with it: an index out of its list,
-// no run, a thread count below one.
+// Returns "" if the session can be run as it is, else what is wrong with it: an index out of its
+// list, no run, a thread count below one.
 std::string problem_of(const JobSpec& spec);
 
 // What the caller of a session has a say in; all of it may be left out.

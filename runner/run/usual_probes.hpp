@@ -1,4 +1,4 @@
-// How fast fixed work is on this machine when nothing disturbs it, from what earlier runs saw.
+// Tells how fast fixed work usually is on this machine undisturbed, from what earlier runs saw.
 #pragma once
 
 #include <deque>

@@ -175,7 +175,7 @@ TEST_CASE("Findings are told in lines and in JSON") {
 }
 
 TEST_CASE("This machine can be looked at") {
-  const Health health = look_at_machine("/tmp/no/such/cache", "python3");
+  const Health health = observe_machine("/tmp/no/such/cache", "python3");
   CHECK(health.facts.contains("cpu_count"));
   CHECK(health.free_memory_bytes > 0);
   CHECK(health.free_disk_bytes > 0);
