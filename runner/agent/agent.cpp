@@ -5,7 +5,7 @@
 #include <spdlog/spdlog.h>
 #include <stdexcept>
 
-#include "runner/agent/lease.hpp"
+#include "runner/agent/lease_keeper.hpp"
 #include "runner/machine/fingerprint.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/process/wait.hpp"
@@ -94,7 +94,7 @@ void Agent::work_on(const Claim& claim, std::stop_token stop) {
     const auto spec = nlohmann::json::parse(claim.spec).get<JobSpec>();
     if (const auto problem = problem_of(spec); !problem.empty()) throw std::runtime_error(problem);
     measure(claim, spec, stop);
-  } catch (const Transient& error) {
+  } catch (const TransientFailure& error) {
     // Neither failed nor given back: the lease ends, the attempt counts, the third one fails the
     // job.
     spdlog::warn("job abandoned job={} attempt={} cause=\"{}\"", claim.job.value, claim.attempt,
@@ -110,7 +110,7 @@ void Agent::work_on(const Claim& claim, std::stop_token stop) {
 void Agent::measure(const Claim& claim, const JobSpec& spec, std::stop_token stop) {
   spdlog::info("job begins job={} attempt={} kind={} environments={} runs={}", claim.job.value,
                claim.attempt, name_of(spec.kind), spec.environments.size(), spec.order.size());
-  Lease lease(config_.service, config_.token, claim);
+  LeaseKeeper lease(config_.service, config_.token, claim);
   const std::stop_callback forward(stop, [&] { lease.stop_job(); });
   try {
     const SessionResult result = run_session(claim.job, spec, executor_, clock_, lease.job_token());

@@ -57,7 +57,7 @@ void Downloader::fetch(const std::string& address, const Sha256& sha256,
     pause *= 2;
   }
   if (differed) throw BrokenArchive(last);
-  throw Transient(last);
+  throw TransientFailure(last);
 }
 
 }  // namespace nightjar::runner

@@ -21,8 +21,8 @@ struct DownloadConfig {
 class Downloader {
  public:
   explicit Downloader(DownloadConfig config) : config_(std::move(config)) {}
-  // Throws BrokenArchive if the archive has another hash or is gone for good, Transient if nothing
-  // came after all attempts, and Stopped.
+  // Throws BrokenArchive if the archive has another hash or is gone for good, TransientFailure if
+  // nothing came after all attempts, and Stopped.
   void fetch(const std::string& url, const Sha256& sha256, const std::filesystem::path& to,
              std::stop_token stop);
 

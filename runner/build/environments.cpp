@@ -78,7 +78,7 @@ Environment Environments::make(const EnvironmentSpec& spec, std::stop_token stop
   } catch (const BrokenArchive& error) {
     environment.broken = error.what();
   } catch (const std::system_error& error) {  // fs::filesystem_error is one
-    throw Transient(error.what());
+    throw TransientFailure(error.what());
   }
   if (stop.stop_requested()) throw Stopped();
   trim();

@@ -35,7 +35,8 @@ class Environments {
 
   // Keeps these from now on, whatever the size limit says.
   void begin_session(const std::vector<EnvironmentSpec>& specs);
-  // Throws Transient (network, disk) and Stopped. If the build is at fault, `broken` says so.
+  // Throws TransientFailure (network, disk) and Stopped. If the build is at fault, `broken` says
+  // so.
   Environment make(const EnvironmentSpec& spec, std::stop_token stop);
   // Downloads and verifies the archives of `spec` and keeps nothing. Throws as make() does, and
   // BrokenArchive.

@@ -6,7 +6,7 @@
 namespace nightjar::runner {
 
 // The network or the disk was at fault, not the build. The job may be tried again.
-struct Transient : std::runtime_error {
+struct TransientFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 

@@ -26,7 +26,7 @@ class Builds {
   virtual ~Builds() = default;
   // Is called before the first make() of a session, with all that it will need.
   virtual void begin_session(const JobSpec& spec) = 0;
-  // `native`: native workloads will run in it. Throws Transient and Stopped.
+  // `native`: native workloads will run in it. Throws TransientFailure and Stopped.
   virtual ReadyBuild make(const EnvironmentSpec& spec, bool native, std::stop_token stop) = 0;
 };
 

@@ -32,7 +32,8 @@ class Executor {
   // Is called before the first prepare() of a session, with all that it will need.
   virtual void begin_session(const JobSpec& spec) = 0;
   // All environments are prepared before the first run, so that nothing but runs is going on while
-  // something is measured. `native`: native workloads will run in it. Throws Transient and Stopped.
+  // something is measured. `native`: native workloads will run in it. Throws TransientFailure and
+  // Stopped.
   virtual Prepared prepare(const EnvironmentSpec& environment, bool native,
                            std::stop_token stop) = 0;
   // Throws Stopped; everything else that can go wrong is a status of the result.

@@ -32,9 +32,9 @@ double not_negative(const Json& event, const char* name) {
   return value;
 }
 
-class Reader {
+class AnswerReader {
  public:
-  explicit Reader(ParsedRun& run) : run_(run) {}
+  explicit AnswerReader(ParsedRun& run) : run_(run) {}
 
   void take(const Json& event) {
     if (!event.is_object()) throw Garbage("no JSON object");
@@ -125,7 +125,7 @@ void fail(RunResult& result, RunStatus status, std::string reason) {
 
 // nlohmann accepts no NaN or Infinity literal, so those end as garbage too.
 void read_lines(std::string_view text, ParsedRun& run) {
-  Reader reader(run);
+  AnswerReader reader(run);
   for (int line = 1; !text.empty(); ++line) {
     const auto end = std::min(text.find('\n'), text.size());
     const std::string_view one = text.substr(0, end);

@@ -19,7 +19,7 @@ void only(const Json& object, const std::set<std::string>& known, const std::str
       throw std::runtime_error(where + " has the unknown field '" + name + "'");
 }
 
-Level level_of(const Json& json, const std::string& where) {
+ScriptedLevel level_of(const Json& json, const std::string& where) {
   only(json, {"level", "noise"}, where);
   return {json.at("level").get<double>(), json.value("noise", 0.0)};
 }

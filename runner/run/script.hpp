@@ -13,7 +13,7 @@
 
 namespace nightjar::runner {
 
-struct Level {
+struct ScriptedLevel {
   double value = 0;
   double noise = 0;  // relative standard deviation from run to run
 };
@@ -31,8 +31,8 @@ struct Pattern {
 
 struct Rule {
   Pattern when;
-  std::map<std::string, Level> metrics;   // sets
-  std::map<std::string, double> factors;  // multiplies what earlier rules set
+  std::map<std::string, ScriptedLevel> metrics;  // sets
+  std::map<std::string, double> factors;         // multiplies what earlier rules set
   std::optional<RunStatus> status;
   std::string reason;
 };
@@ -42,7 +42,7 @@ struct Script {
   bool download = false, unpack = false;
   double prepare_seconds = 0, run_seconds = 0;
   int iterations = 10;
-  Level control{0.01, 0.01};
+  ScriptedLevel control{0.01, 0.01};
   MachineState machine;                // a quiet one, but for steal_share
   std::vector<std::string> workloads;  // "<name>@<version>"
   std::vector<Rule> rules;             // all that match, in order

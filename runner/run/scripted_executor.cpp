@@ -42,7 +42,7 @@ void pretend(double seconds, std::stop_token stop) {
   if (pause.count() > 0 ? !wait_for(pause, stop) : stop.stop_requested()) throw Stopped();
 }
 
-void draw(const std::map<std::string, Level>& levels, int iterations, Random& random,
+void draw(const std::map<std::string, ScriptedLevel>& levels, int iterations, Random& random,
           RunResult& result) {
   for (const auto& [name, level] : levels) {
     const double location = level.value * std::exp(level.noise * random.normal());
@@ -134,7 +134,7 @@ ParsedRun ScriptedExecutor::run(const RunTask& task, std::stop_token stop) {
     draw({{"latency", script_.control}}, script_.iterations, random, run.result);
     return run;
   }
-  std::map<std::string, Level> levels;
+  std::map<std::string, ScriptedLevel> levels;
   for (const Rule& rule : script_.rules) {
     if (!matches(rule.when, *task.environment, task.workload)) continue;
     for (const auto& [name, level] : rule.metrics) levels[name] = level;

@@ -110,7 +110,7 @@ TEST_CASE("A truncated wheel and a wrong hash are told apart from a missing one"
   }
   SECTION("unreachable: nothing is blamed on the build") {
     spec.wheel_url = "http://127.0.0.1:1/torch.whl";
-    CHECK_THROWS_AS(make(environments, spec), Transient);
+    CHECK_THROWS_AS(make(environments, spec), TransientFailure);
   }
 }
 

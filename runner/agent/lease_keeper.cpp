@@ -1,4 +1,4 @@
-#include "runner/agent/lease.hpp"
+#include "runner/agent/lease_keeper.hpp"
 
 #include <algorithm>
 
@@ -6,14 +6,14 @@
 
 namespace nightjar::runner {
 
-Lease::Lease(std::string service, std::string token, Claim claim)
+LeaseKeeper::LeaseKeeper(std::string service, std::string token, Claim claim)
     : claim_(std::move(claim)),
       coordinator_(std::move(service), std::move(token)),
       thread_([this](std::stop_token end) { keep(end); }) {}
 
-Lease::~Lease() = default;
+LeaseKeeper::~LeaseKeeper() = default;
 
-void Lease::keep(std::stop_token end) {
+void LeaseKeeper::keep(std::stop_token end) {
   double lease_seconds = claim_.lease_seconds;
   for (;;) {
     const auto third =

@@ -10,12 +10,12 @@
 
 namespace nightjar::runner {
 
-class Lease {
+class LeaseKeeper {
  public:
-  Lease(std::string service, std::string token, Claim claim);
-  ~Lease();
-  Lease(const Lease&) = delete;
-  Lease& operator=(const Lease&) = delete;
+  LeaseKeeper(std::string service, std::string token, Claim claim);
+  ~LeaseKeeper();
+  LeaseKeeper(const LeaseKeeper&) = delete;
+  LeaseKeeper& operator=(const LeaseKeeper&) = delete;
 
   // Stops when the lease is lost or stop_job() was called. A service that is away does not stop the
   // job: its result is spooled, and accepted if nobody else was given the job meanwhile.
