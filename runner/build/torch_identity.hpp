@@ -18,4 +18,7 @@ struct ReadyTorch {
   std::string version, git_version, path;
 };
 
+// Returns "" if `torch` is what was expected, else a sentence that says what is wrong.
+std::string mismatch(const ReadyTorch& torch, const ExpectedTorch& expected);
+
 }  // namespace nightjar::runner

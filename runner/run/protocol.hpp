@@ -49,7 +49,4 @@ ParsedRun parse_run(const ProcessResult& process, const ExpectedTorch& expected)
 // leading its reason.
 ParsedRun parse_profile(const ProcessResult& process, const ExpectedTorch& expected);
 
-// Returns "" if `torch` is what was expected, else a sentence that says what is wrong.
-std::string mismatch(const ReadyTorch& torch, const ExpectedTorch& expected);
-
 }  // namespace nightjar::runner
