@@ -89,15 +89,18 @@ Workload intern_workload(Transaction& transaction, const WorkloadName& name, int
             "INSERT INTO workload (name, version) VALUES (?, ?) ON CONFLICT DO NOTHING")
       .bind(name.str(), version)
       .run();
-  Statement find(transaction,
-                 "SELECT id, name, version FROM workload WHERE name = ? AND version = ?");
-  auto stored = read_one(find.bind(name.str(), version), read_workload);
+  auto stored = find_workload(transaction, name, version);
   return *std::move(stored);
 }
 
 std::optional<Workload> find_workload(const Database& db, WorkloadId id) {
   Statement find(db, "SELECT id, name, version FROM workload WHERE id = ?");
   return read_one(find.bind(id), read_workload);
+}
+
+std::optional<Workload> find_workload(const Database& db, const WorkloadName& name, int version) {
+  Statement find(db, "SELECT id, name, version FROM workload WHERE name = ? AND version = ?");
+  return read_one(find.bind(name.str(), version), read_workload);
 }
 
 std::vector<Workload> all_workloads(const Database& db) {

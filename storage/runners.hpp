@@ -23,6 +23,7 @@ std::optional<Runner> find_runner(const Database& db, std::string_view name);
 std::vector<Runner> all_runners(const Database& db);
 Workload intern_workload(Transaction& transaction, const WorkloadName& name, int version);
 std::optional<Workload> find_workload(const Database& db, WorkloadId id);
+std::optional<Workload> find_workload(const Database& db, const WorkloadName& name, int version);
 std::vector<Workload> all_workloads(const Database& db);
 
 }  // namespace nightjar::storage

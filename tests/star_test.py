@@ -44,6 +44,21 @@ SOURCES_ONLY = ("nlohmann/json.hpp", "boost/beast", "sqlite3.h", "curl/")
 EXCEPTIONS = {"storage/model/json_io.hpp"}
 
 
+# The engine's folders in order: each may use those before it, and the engine's own files only context.hpp and policy.hpp.
+ENGINE = ["jobs", "verdict", "trust", "search", "night", "outcome"]
+
+
+def engine_folder(path):
+    parts = path.split("/")
+    return parts[2] if parts[:2] == ["service", "engine"] and len(parts) == 4 else None
+
+
+def breaks_engine_order(path, header):
+    """Whether an engine's file includes a folder of the engine that comes after its own."""
+    own, other = engine_folder(path), engine_folder(header)
+    return own is not None and other is not None and ENGINE.index(other) > ENGINE.index(own)
+
+
 def room_of(path):
     return next((room for room in ROOMS if path.startswith(room + "/")), None)
 
@@ -63,6 +78,8 @@ def complaint(path, line):
             return f"{header}: no path from the repository's root"
         if other is not None and other not in allowed:
             return f"{room} may not include {other}"
+        if breaks_engine_order(path, header):
+            return f"{header} comes after {engine_folder(path)} in the engine's order"
         return None
     for prefix, rooms in THIRD_PARTY.items():
         if header.startswith(prefix) and not {room, "runner" if room in RUNNER else room} & rooms:
@@ -123,6 +140,7 @@ def test_a_header_behind_another_include_is_seen(tmp_path):
     ("runner/format/table.cpp", "#include <toml++/toml.h>"),
     ("service/main.cpp", '#include "runner/agent/agent.hpp"'),
     ("service/engine/engine.cpp", '#include "runner/process/process.hpp"'),
+    ("service/engine/search/blame.cpp", '#include "service/engine/outcome/report_facts.hpp"'),
     ("service/cli/main.cpp", '#include "runner/run/measure.hpp"'),
     ("service/cli/main.cpp", "#include <spdlog/spdlog.h>"),
     ("service/main.cpp", '#include "agent.hpp"'),
@@ -140,6 +158,7 @@ def test_a_forbidden_include_is_named(path, line):
 @pytest.mark.parametrize("path, line", [
     ("storage/jobs.hpp", '#include "storage/model/job.hpp"'),
     ("service/engine/night/nights.cpp", '#include "bisect/git/commit_graph.hpp"'),
+    ("service/engine/outcome/reporting.hpp", '#include "service/engine/search/boundary_profiles.hpp"'),
     ("runner/workloads/main.cpp", '#include "harness/run.hpp"'),
     ("runner/workloads/main.cpp", "#include <torch/torch.h>"),
     ("web/server/server.cpp", "#include <boost/beast/http.hpp>"),

@@ -9,7 +9,7 @@ using nlohmann::json;
 
 // What a search measured so far, by position of the commit.
 struct Searched {
-  GatheredLog log;
+  SearchRuns log;
   std::vector<std::vector<double>> values;
   std::vector<std::optional<bisect::Ratio>> changes;  // against the good end
   std::map<int, std::string> untestable;
@@ -20,7 +20,7 @@ const Searched& Rows::searched(const Bisection& bisection) {
   const auto regression = storage::find_regression(db, bisection.regression);
   if (!regression) throw std::runtime_error("a bisection without its regression");
   Searched out;
-  out.log = read_log(db, bisection, *regression, series_of(bisection.series));
+  out.log = load_runs(db, bisection, *regression, series_of(bisection.series));
   out.values.resize(bisection.commits.size());
   for (const bisect::SearchRun& run : out.log.log.runs)
     out.values[static_cast<std::size_t>(run.commit)].push_back(run.value);

@@ -80,6 +80,10 @@ std::optional<fs::path> Artifacts::path(const Sha256& sha256) {
   return file_of(sha256);
 }
 
+std::optional<fs::path> Artifacts::find(const Sha256& sha256) const {
+  return holds(sha256) ? std::optional(file_of(sha256)) : std::nullopt;
+}
+
 bool Artifacts::holds(const Sha256& sha256) const {
   const std::lock_guard lock(mutex_);
   std::error_code error;

@@ -31,6 +31,8 @@ class Artifacts {
   Sha256 add(const std::filesystem::path& file);
   // Where the content lies, which counts as a use; nullopt if it is not here.
   std::optional<std::filesystem::path> path(const Sha256& sha256);
+  // The same for somebody who only reads: it does not count as a use.
+  std::optional<std::filesystem::path> find(const Sha256& sha256) const;
   bool holds(const Sha256& sha256) const;
   // From now on exactly these stay, whatever the limit says: the wheels of open nights and
   // bisections.

@@ -89,10 +89,11 @@ EnvironmentSpec environment_of(const Build& wheel) {
                          wheel.nightly_commit ? wheel.nightly_commit->str() : ""};
 }
 
-EnvironmentSpec environment_of(const Build& overlay, const Build& base, Artifacts& artifacts) {
+EnvironmentSpec environment_of(const Build& overlay, const Build& base,
+                               const Artifacts& artifacts) {
   if (overlay.kind != BuildKind::overlay || !overlay.sha256 || overlay.base != base.id)
     throw std::invalid_argument("build " + overlay.version + " is no overlay of " + base.version);
-  const auto archive = artifacts.path(*overlay.sha256);
+  const auto archive = artifacts.find(*overlay.sha256);
   if (!archive)
     throw std::runtime_error("the archive of " + overlay.version +
                              " is not among the artifacts any more; make it again");

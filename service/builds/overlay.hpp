@@ -48,7 +48,7 @@ EnvironmentSpec environment_of(const Build& wheel);
 // For an overlay: it keeps its base's torch/version.py, so the base's version is what torch says.
 // Throws std::runtime_error if the archive is not among the artifacts: make it again, the hash will
 // be the same.
-EnvironmentSpec environment_of(const Build& overlay, const Build& base, Artifacts& artifacts);
+EnvironmentSpec environment_of(const Build& overlay, const Build& base, const Artifacts& artifacts);
 
 // A weight a commit for SearchLog::prior: 1, or .05 where documentation and tests only changed.
 // Never zero: what looks harmless has been guilty before.

@@ -1,6 +1,7 @@
-// What every step of the engine works with. The steps are ticks over rows: each reads what is
-// stored, does what is missing and may run again at any time; all of them run on the writer's
-// thread.
+// What every step of the engine works with. A step is a tick over rows: it reads what is stored,
+// does what is missing and may run again at any time; all steps run on the writer's thread. Each
+// has three parts: load (takes an EngineView), decide (a pure function), and apply (takes the
+// EngineContext, stores the decision with its evidence in one transaction, then tells who watches).
 #pragma once
 
 #include <functional>
@@ -11,11 +12,22 @@
 #include "service/complaints.hpp"
 #include "service/config.hpp"
 #include "storage/database.hpp"
+#include "storage/model/night.hpp"
+#include "storage/model/regression.hpp"
 #include "storage/model/time.hpp"
 
 namespace nightjar::service {
 
 class Artifacts;
+
+// What a step reads and decides by. It has no right to write.
+struct EngineView {
+  const storage::Database& db;
+  const git::CommitGraph& graph;
+  const Artifacts& artifacts;
+  const Config& config;
+  const Clock& clock;
+};
 
 struct EngineContext {
   storage::Database& db;
@@ -26,6 +38,13 @@ struct EngineContext {
   // Tells who watches ("night", "regression", "bisection", "job"; JSON object). Never throws.
   std::function<void(std::string_view event, const std::string& json)> publish;
   Complaints complaints{};  // of steps that fail again and again
+
+  operator EngineView() const { return {db, graph, artifacts, config, clock}; }
 };
+
+// Tell who watches what is stored now.
+void announce(const EngineContext& context, const Night& night);
+void announce(const EngineContext& context, const Regression& regression, RegressionState state);
+void announce(const EngineContext& context, const Bisection& search, std::string_view what);
 
 }  // namespace nightjar::service

@@ -6,6 +6,7 @@
 
 #include "service/builds/artifacts.hpp"
 #include "service/engine/night/nights.hpp"
+#include "service/engine/night/starting.hpp"
 #include "service/engine/outcome/follow_up.hpp"
 #include "service/engine/outcome/reporting.hpp"
 #include "service/engine/search/bisections.hpp"
@@ -53,20 +54,20 @@ bool round(EngineContext& context, bool surveyed) {
   return changed;
 }
 
-std::set<BuildId> builds_in_use(EngineContext& context) {
+std::set<BuildId> builds_in_use(const EngineView& view) {
   std::set<BuildId> used;
-  for (const Night& night : storage::open_nights(context.db))
+  for (const Night& night : storage::open_nights(view.db))
     if (night.build) used.insert(*night.build);
   using enum RegressionState;
   for (const RegressionState state : {suspected, unconfirmed, confirmed, bisecting, blamed}) {
-    for (const Regression& regression : storage::regressions_in_state(context.db, state)) {
+    for (const Regression& regression : storage::regressions_in_state(view.db, state)) {
       if (state == unconfirmed && !awaits_confirmation(regression)) continue;
       used.insert(regression.good);
       used.insert(regression.bad);
     }
   }
   // The next night's regressions will be confirmed against the newest build.
-  if (const auto newest = storage::newest_proved(context.db, context.config.source.variant))
+  if (const auto newest = storage::newest_proved(view.db, view.config.source.variant))
     used.insert(newest->id);
   return used;
 }
@@ -94,12 +95,11 @@ void pin_artifacts(EngineContext& context) {
   context.artifacts.pin(std::move(pinned));
 }
 
-std::vector<Build> missing_wheels(EngineContext& context) {
+std::vector<Build> missing_wheels(const EngineView& view) {
   std::vector<Build> missing;
-  for (const BuildId id : builds_in_use(context)) {
-    const auto build = storage::find_build(context.db, id);
-    if (build && build->sha256 && !context.artifacts.holds(*build->sha256))
-      missing.push_back(*build);
+  for (const BuildId id : builds_in_use(view)) {
+    const auto build = storage::find_build(view.db, id);
+    if (build && build->sha256 && !view.artifacts.holds(*build->sha256)) missing.push_back(*build);
   }
   return missing;
 }

@@ -18,6 +18,6 @@ bool tick(EngineContext& context, bool surveyed);
 void pin_artifacts(EngineContext& context);
 
 // Proved builds in use whose wheel is not among the artifacts any more.
-std::vector<Build> missing_wheels(EngineContext& context);
+std::vector<Build> missing_wheels(const EngineView& view);
 
 }  // namespace nightjar::service

@@ -49,22 +49,21 @@ std::string schedule_trouble(const Config& config) {
 
 }  // namespace
 
-NightFacts night_facts(EngineContext& context) {
+NightFacts night_facts(const EngineView& view) {
   NightFacts facts;
   for (const BuildState state :
        {BuildState::found, BuildState::proved, BuildState::unproved, BuildState::unusable}) {
-    for (Build& build : storage::builds_in_state(context.db, state)) {
-      if (build.kind != BuildKind::nightly || build.variant != context.config.source.variant)
-        continue;
+    for (Build& build : storage::builds_in_state(view.db, state)) {
+      if (build.kind != BuildKind::nightly || build.variant != view.config.source.variant) continue;
       facts.has_proved |= state == BuildState::proved;
       if (!facts.newest || build.date > facts.newest->date) facts.newest = std::move(build);
     }
   }
-  const auto live = live_runners(context);
-  facts.runners = static_cast<int>(storage::all_runners(context.db).size());
+  const auto live = live_runners(view);
+  facts.runners = static_cast<int>(storage::all_runners(view.db).size());
   facts.live = static_cast<int>(live.size());
   facts.able = static_cast<int>(std::count_if(live.begin(), live.end(), [&](const Runner& runner) {
-    return can_run_any(runner, context.config.night.workloads);
+    return can_run_any(runner, view.config.night.workloads);
   }));
   return facts;
 }

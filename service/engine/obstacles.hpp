@@ -39,7 +39,7 @@ struct NightFacts {
   int able = 0;  // live, and can run a workload that the configuration selects
 };
 
-NightFacts night_facts(EngineContext& context);
+NightFacts night_facts(const EngineView& view);
 // In the order of the kinds; `facts` is nullopt while rows cannot be read. A pure function.
 std::vector<Obstacle> find_obstacles(const Surroundings& around,
                                      const std::optional<NightFacts>& facts, const Config& config);

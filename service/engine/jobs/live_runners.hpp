@@ -9,6 +9,6 @@
 namespace nightjar::service {
 
 // Those seen within [queue] runner_silent.
-std::vector<Runner> live_runners(EngineContext& context);
+std::vector<Runner> live_runners(const EngineView& view);
 
 }  // namespace nightjar::service

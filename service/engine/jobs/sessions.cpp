@@ -67,23 +67,8 @@ class History {
   std::vector<double> usable_, void_;
 };
 
-// Said once: what comes later must not change what an earlier session counted for.
-SessionCheck judge(EngineContext& context, const Job& job) {
-  if (auto known = storage::find_check(context.db, job.id)) return *std::move(known);
-  const auto session = storage::session_of(context.db, job.id);
-  if (!session) return {false, "its session is not stored", 0};
-  History history;
-  for (const SessionCheck& check : storage::last_checks(context.db, job.machine, 2 * kHistory))
-    if (check.control > 0) history.add(check.control, check.usable);
-  SessionCheck check = check_session(job.spec, *session, history.controls());
-  storage::write(context.db, [&](storage::Transaction& transaction) {
-    storage::add_check(transaction, job, check);
-  });
-  return check;
-}
-
-Settled void_for_good(const Job& job, const SessionCheck& check) {
-  return {Settled::State::failed, job, "the session was void three times: " + check.reason,
+SessionOutcome void_for_good(const Job& job, const std::string& reason) {
+  return {SessionOutcome::State::failed, job, "the session was void three times: " + reason,
           kRepeats};
 }
 
@@ -118,47 +103,81 @@ SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
   return check;
 }
 
-Job queue_job(EngineContext& context, Job job) {
-  storage::Transaction transaction(context.db);
-  for (Workload& workload : job.spec.workloads)
-    workload = storage::intern_workload(transaction, workload.name, workload.version);
-  job.created_at = context.clock.now();
-  job = storage::add_job(transaction, job);
-  transaction.commit();
-  return job;
-}
-
-Settled standing(storage::Database& db, const Job& asked) {
+SessionOutcome outcome_of(const storage::Database& db, const Job& asked) {
   const std::vector<Job> repeats = storage::repeats_of(db, asked.id);
   Job job = asked;
   for (int repeat = 0;; ++repeat) {
     if (job.state == JobState::queued || job.state == JobState::leased)
-      return {Settled::State::pending, job, "", repeat};
+      return {SessionOutcome::State::pending, job, "", repeat};
     if (job.state != JobState::done)
-      return {Settled::State::failed, job, "the session failed: " + job.reason, repeat};
+      return {SessionOutcome::State::failed, job, "the session failed: " + job.reason, repeat};
     const auto check = storage::find_check(db, job.id);
-    if (!check) return {Settled::State::pending, job, "", repeat};
-    if (check->usable) return {Settled::State::usable, job, "", repeat};
-    if (repeat == kRepeats) return void_for_good(job, *check);
-    if (std::cmp_equal(repeat, repeats.size())) return {Settled::State::pending, job, "", repeat};
+    if (!check) return {SessionOutcome::State::pending, job, "", repeat};
+    if (check->usable) return {SessionOutcome::State::usable, job, "", repeat};
+    if (repeat == kRepeats) return void_for_good(job, check->reason);
+    if (std::cmp_equal(repeat, repeats.size()))
+      return {SessionOutcome::State::pending, job, "", repeat};
     job = repeats[static_cast<std::size_t>(repeat)];
   }
 }
 
-Settled settle(EngineContext& context, const Job& asked) {
-  Settled now = standing(context.db, asked);
-  if (now.state != Settled::State::pending || now.job.state != JobState::done) return now;
-  const SessionCheck check = judge(context, now.job);
-  if (check.usable) return {Settled::State::usable, now.job, "", now.repeat};
-  if (now.repeat == kRepeats) return void_for_good(now.job, check);
+std::optional<Unchecked> load_unchecked(const storage::Database& db, const Job& asked) {
+  const SessionOutcome now = outcome_of(db, asked);
+  if (now.state != SessionOutcome::State::pending || now.job.state != JobState::done)
+    return std::nullopt;
+  Unchecked unchecked{asked, now.job, now.repeat, storage::find_check(db, now.job.id), {}, {}};
+  if (unchecked.known) return unchecked;
+  unchecked.result = storage::session_of(db, now.job.id);
+  History history;
+  for (const SessionCheck& check : storage::last_checks(db, now.job.machine, 2 * kHistory))
+    if (check.control > 0) history.add(check.control, check.usable);
+  unchecked.history = history.controls();
+  return unchecked;
+}
+
+Checked check(const Unchecked& unchecked) {
+  Checked checked;
+  if (unchecked.known)
+    checked.check = *unchecked.known;
+  else if (unchecked.result)
+    checked.check = check_session(unchecked.job.spec, *unchecked.result, unchecked.history);
+  else
+    checked.check = {false, "its session is not stored", 0};
+  if (checked.check.usable || unchecked.repeat == kRepeats) return checked;
   Job again;
-  again.key = asked.key + "/again:" + std::to_string(now.repeat + 1);
-  again.repeats = asked.id;
-  again.night = now.job.night;
-  again.machine = now.job.machine;
-  again.spec = now.job.spec;
-  again.priority = now.job.priority;
-  return {Settled::State::pending, queue_job(context, std::move(again)), "", now.repeat + 1};
+  again.key = unchecked.asked.key + "/again:" + std::to_string(unchecked.repeat + 1);
+  again.repeats = unchecked.asked.id;
+  again.night = unchecked.job.night;
+  again.machine = unchecked.job.machine;
+  again.spec = unchecked.job.spec;
+  again.priority = unchecked.job.priority;
+  checked.again = std::move(again);
+  return checked;
+}
+
+void check_finished(EngineContext& context, const std::vector<Job>& asked) {
+  for (const Job& job : asked) {
+    check_finished(context, job);
+    if (outcome_of(context.db, job).state == SessionOutcome::State::pending) return;
+  }
+}
+
+void check_finished(EngineContext& context, const Job& asked) {
+  const auto unchecked = load_unchecked(context.db, asked);
+  if (!unchecked) return;
+  const Checked checked = check(*unchecked);
+  storage::Transaction transaction(context.db);
+  // Stored once: what comes later must not change what an earlier session counted for.
+  if (!unchecked->known) storage::add_check(transaction, unchecked->job, checked.check);
+  if (checked.again) queue_job(transaction, *checked.again, context.clock.now());
+  transaction.commit();
+}
+
+Job queue_job(storage::Transaction& transaction, Job job, Time now) {
+  for (Workload& workload : job.spec.workloads)
+    workload = storage::intern_workload(transaction, workload.name, workload.version);
+  job.created_at = now;
+  return storage::add_job(transaction, job);
 }
 
 }  // namespace nightjar::service

@@ -2,6 +2,7 @@
 // whose GPU was throttled, is void: it is measured again, never averaged in.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,19 +15,41 @@ namespace nightjar::service {
 SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
                            const std::vector<double>& history);
 
-struct Settled {
+// What became of a session that was asked for, as far as it is known.
+struct SessionOutcome {
   enum class State { pending, usable, failed };
   State state = State::pending;
   Job job;             // usable: the job whose session counts
   std::string reason;  // failed: why
   int repeat = 0;      // how often it was void before
 };
-// What became of a session that was asked for: a void one is queued again, at most twice.
-Settled settle(EngineContext& context, const Job& asked);
-// The same as far as it is known, for somebody who only looks.
-Settled standing(storage::Database& db, const Job& asked);
+SessionOutcome outcome_of(const storage::Database& db, const Job& asked);
+
+// A session that is over and that nobody has checked yet, with what its check depends on.
+struct Unchecked {
+  Job asked, job;  // `job` repeats `asked` for the `repeat`th time, or is the same
+  int repeat = 0;
+  std::optional<SessionCheck> known;  // checked already, but not yet asked for again
+  std::optional<SessionResult> result;
+  std::vector<double> history;
+};
+std::optional<Unchecked> load_unchecked(const storage::Database& db, const Job& asked);
+
+// `again`: a void session is measured again, at most twice.
+struct Checked {
+  SessionCheck check;
+  std::optional<Job> again;
+};
+Checked check(const Unchecked& unchecked);
+
+// Stores the check of `asked`'s session if it is over and unchecked, and queues a void one again,
+// in one transaction. A step calls it before it reads outcomes.
+void check_finished(EngineContext& context, const Job& asked);
+// The same in order, up to the first that is still pending: what the machine's controls say of a
+// session depends on those before it.
+void check_finished(EngineContext& context, const std::vector<Job>& asked);
 
 // Queues a job once a key, its workloads interned; returns the stored one.
-Job queue_job(EngineContext& context, Job job);
+Job queue_job(storage::Transaction& transaction, Job job, Time now);
 
 }  // namespace nightjar::service

@@ -1,17 +1,14 @@
 #include "service/engine/night/nights.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "service/builds/overlay.hpp"
 #include "service/engine/jobs/live_runners.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/jobs/sessions.hpp"
-#include "service/engine/trust/calibration.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/verdict/levels.hpp"
-#include "service/engine/verdict/screening.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
@@ -23,69 +20,44 @@ namespace nightjar::service {
 namespace {
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 12h;        // how long a night waits for a new build
-constexpr auto kRunnerPatience = 24h;  // and a measuring one for a runner
-
-void announce(EngineContext& context, const Night& night) {
-  context.publish("night", nlohmann::json{{"id", night.id.value},
-                                          {"state", name_of(night.state)},
-                                          {"build", night.build ? night.build->value : 0}}
-                               .dump());
-}
-
-void move(EngineContext& context, Night& night, NightState state, std::string reason = {}) {
-  night.state = state;
-  if (!reason.empty()) night.reason = std::move(reason);
-  if (state == NightState::done) night.finished_at = context.clock.now();
-  storage::write(context.db, [&](storage::Transaction& transaction) {
-    storage::update_night(transaction, night);
-  });
-  announce(context, night);
-}
+constexpr auto kRunnerPatience = 24h;  // how long a measuring night waits for a runner
 
 // By the noise of the workload's latency in the nights before.
-int runs_of(EngineContext& context, MachineId machine, const std::string& name, int version) {
-  const int usual = context.config.night.runs;
-  const Workload workload = storage::write(context.db, [&](storage::Transaction& transaction) {
-    return storage::intern_workload(transaction, *WorkloadName::parse(name), version);
-  });
-  const auto series = storage::find_series(context.db, workload.id, "latency", machine,
-                                           context.config.source.variant);
-  return series ? bisect::runs_a_night(noise_of(context.db, *series).kind, usual) : usual;
+int runs_of(const EngineView& view, MachineId machine, const std::string& name, int version) {
+  const int usual = view.config.night.runs;
+  const auto workload = storage::find_workload(view.db, *WorkloadName::parse(name), version);
+  if (!workload) return usual;
+  const auto series =
+      storage::find_series(view.db, workload->id, "latency", machine, view.config.source.variant);
+  return series ? bisect::runs_a_night(noise_of(view.db, *series).kind, usual) : usual;
 }
 
-// Sessions of machine classes that have none yet.
-bool plan_missing(EngineContext& context, const Night& night, const std::vector<Job>& asked) {
-  const auto build = storage::find_build(context.db, *night.build);
-  if (!build) return false;
-  std::vector<Runner> without = live_runners(context);
+std::vector<Job> missing_sessions(const EngineView& view, const Night& night, const Build& build,
+                                  const std::vector<Job>& asked) {
+  std::vector<Runner> without = live_runners(view);
   std::erase_if(without, [&](const Runner& runner) {
     return std::any_of(asked.begin(), asked.end(),
                        [&](const Job& known) { return known.machine == runner.machine; });
   });
   const auto runs = [&](MachineId machine, const std::string& workload, int version) {
-    return runs_of(context, machine, workload, version);
+    return runs_of(view, machine, workload, version);
   };
-  const auto jobs = plan_screen(night, environment_of(*build), without, context.config.night, runs);
-  storage::Transaction transaction(
-      context.db);  // a machine class that has one job counts as planned
-  for (const Job& job : jobs) queue_job(context, job);
-  transaction.commit();
-  return !jobs.empty();
+  return plan_screen(night, environment_of(build), without, view.config.night, runs);
 }
 
-// What the night's sessions came to; nullopt while one is under way.
-struct Sessions {
+// What the night's sessions came to.
+struct NightSessions {
+  bool pending = false;  // one is under way
   std::vector<Job> usable;
   std::string failure;  // of the last one that failed
 };
-std::optional<Sessions> settled_sessions(EngineContext& context, const std::vector<Job>& asked) {
-  Sessions out;
+NightSessions sessions_of(const storage::Database& db, const std::vector<Job>& asked) {
+  NightSessions out;
   for (const Job& job : asked) {
-    const Settled settled = settle(context, job);
-    if (settled.state == Settled::State::pending) return std::nullopt;
-    if (settled.state == Settled::State::usable) out.usable.push_back(settled.job);
-    if (settled.state == Settled::State::failed) out.failure = settled.reason;
+    const SessionOutcome session = outcome_of(db, job);
+    if (session.state == SessionOutcome::State::pending) out.pending = true;
+    if (session.state == SessionOutcome::State::usable) out.usable.push_back(session.job);
+    if (session.state == SessionOutcome::State::failed) out.failure = session.reason;
   }
   return out;
 }
@@ -96,122 +68,147 @@ std::set<MachineId> machines_of(const std::vector<Job>& sessions) {
   return machines;
 }
 
-bool advance_measuring(EngineContext& context, Night& night) {
-  const std::vector<Job> asked = storage::jobs_of_night(context.db, night.id, JobKind::screen);
-  if (plan_missing(context, night, asked)) return true;
-  if (asked.empty()) {
-    if (context.clock.now() - night.started_at < kRunnerPatience) return false;
-    move(context, night, NightState::done, "no runner that can run the workloads appeared");
-    return true;
-  }
-  const auto sessions = settled_sessions(context, asked);
-  if (!sessions) return false;
-  storage::Transaction transaction(context.db);
-  const std::string held = screen_night(context, night, sessions->usable);
-  resume_confirmations(context, night, machines_of(sessions->usable));
-  plan_calibration(context, night, sessions->usable);
-  move(context, night, NightState::judging, held.empty() ? sessions->failure : held);
-  transaction.commit();
-  return true;
-}
-
 // What a person reads beside the night: nothing if it left no suspicion open.
-std::string unconfirmed_text(EngineContext& context, const Night& night) {
-  int open = 0;
-  for (const Regression& regression : storage::regressions_of_night(context.db, night.id))
-    open += regression.state == RegressionState::unconfirmed;
+std::string unconfirmed_text(const JudgingFacts& facts) {
+  const auto open = std::count_if(
+      facts.regressions.begin(), facts.regressions.end(),
+      [](const Regression& one) { return one.state == RegressionState::unconfirmed; });
   if (open == 0) return {};
-  return (night.reason.empty() ? "" : night.reason + "; ") + std::to_string(open) +
+  return (facts.night.reason.empty() ? "" : facts.night.reason + "; ") + std::to_string(open) +
          (open == 1 ? " suspicion" : " suspicions") +
          " could not be confirmed: see the unconfirmed regressions";
 }
 
-bool advance_judging(EngineContext& context, Night& night) {
-  for (const Regression& regression : storage::regressions_of_night(context.db, night.id))
-    if (regression.state == RegressionState::suspected) return false;
-  const auto sessions =
-      settled_sessions(context, storage::jobs_of_night(context.db, night.id, JobKind::screen));
-  storage::Transaction transaction(context.db);
-  if (sessions) release_held(context, night, sessions->usable);
-  move(context, night, NightState::done, unconfirmed_text(context, night));
-  transaction.commit();
+// The night in its next state; a reason replaces the one that it has.
+Night moved(Night night, NightState state, const std::string& reason, Time now) {
+  night.state = state;
+  if (!reason.empty()) night.reason = reason;
+  if (state == NightState::done) night.finished_at = now;
+  return night;
+}
+
+void move(EngineContext& context, const Night& to) {
+  storage::write(context.db, [&](storage::Transaction& transaction) {
+    storage::update_night(transaction, to);
+  });
+  announce(context, to);
+}
+
+bool apply(EngineContext&, const Night&, const AwaitNight&) {
+  return false;
+}
+
+bool apply(EngineContext& context, const Night&, const PlanSessions& step) {
+  // One transaction, because a machine class that has one job counts as planned.
+  storage::write(context.db, [&](storage::Transaction& transaction) {
+    for (const Job& job : step.jobs) queue_job(transaction, job, context.clock.now());
+  });
   return true;
 }
 
-void give(EngineContext& context, Night& night, const Build& build) {
-  night.build = build.id;
-  move(context, night, NightState::measuring);
+bool apply(EngineContext& context, const Night& night, const EndNight& step) {
+  move(context, moved(night, NightState::done, step.reason, context.clock.now()));
+  return true;
 }
 
-// While no runner is alive, one night is enough to begin with when one comes.
-bool piles_up(EngineContext& context) {
-  if (!live_runners(context).empty()) return false;
-  return storage::waiting_night(context.db, NightTrigger::schedule) ||
-         storage::unclaimed_night(context.db, std::nullopt);
+bool apply(EngineContext& context, const Night& night, const JudgeNight& step) {
+  const Time now = context.clock.now();
+  const Night judging = moved(night, NightState::judging, step.reason, now);
+  storage::Transaction transaction(context.db);
+  store(transaction, step.verdicts);
+  for (const Regression& regression : step.resumed)
+    resume_confirmation(transaction, regression, night, now);
+  for (const CalibrationPlan& plan : step.calibrations) store(transaction, plan, now);
+  storage::update_night(transaction, judging);
+  transaction.commit();
+  for (const Regression& regression : step.resumed)
+    announce(context, regression, RegressionState::suspected);
+  announce(context, judging);
+  return true;
+}
+
+bool apply(EngineContext& context, const Night& night, const CloseNight& step) {
+  const Night done = moved(night, NightState::done, step.reason, context.clock.now());
+  storage::Transaction transaction(context.db);
+  store(transaction, step.released);
+  storage::update_night(transaction, done);
+  transaction.commit();
+  announce(context, done);
+  return true;
+}
+
+bool advance_measuring(EngineContext& context, const Night& night) {
+  check_finished(context, storage::jobs_of_night(context.db, night.id, JobKind::screen));
+  const MeasuringStep step = decide(load_measuring(context, night), context.config);
+  return std::visit([&](const auto& taken) { return apply(context, night, taken); }, step);
+}
+
+bool advance_judging(EngineContext& context, const Night& night) {
+  const JudgingStep step = decide(load_judging(context, night));
+  return std::visit([&](const auto& taken) { return apply(context, night, taken); }, step);
 }
 
 }  // namespace
 
-bool start_scheduled_night(EngineContext& context) {
-  if (context.config.night.at.empty()) return false;
-  const Time now = context.clock.now();
-  const std::string today = to_date(now);
-  const auto due = parse_rfc3339(today + "T" + context.config.night.at + ":00Z");
-  if (!due || now < *due || storage::get_note(context.db, "scheduled-night") == today) return false;
-  storage::Transaction transaction(context.db);
-  storage::set_note(transaction, "scheduled-night", today);
-  if (piles_up(context)) {
-    transaction.commit();
-    return false;
-  }
-  Night night;
-  night.trigger = NightTrigger::schedule;
-  night.started_at = now;
-  night = storage::add_night(transaction, night);
-  storage::add_audit(
-      transaction, {0, now, "schedule", "start-night", "night/" + std::to_string(night.id.value)});
-  transaction.commit();
-  announce(context, night);
-  return true;
+MeasuringFacts load_measuring(const EngineView& view, const Night& night) {
+  MeasuringFacts facts;
+  facts.night = night;
+  facts.now = view.clock.now();
+  facts.build = storage::find_build(view.db, *night.build);
+  const std::vector<Job> asked = storage::jobs_of_night(view.db, night.id, JobKind::screen);
+  facts.planned = !asked.empty();
+  if (facts.build) facts.missing = missing_sessions(view, night, *facts.build, asked);
+  const NightSessions sessions = sessions_of(view.db, asked);
+  facts.pending = sessions.pending;
+  facts.failure = sessions.failure;
+  if (!facts.planned || facts.pending || !facts.missing.empty()) return facts;
+  facts.observed = observe(view, night, sessions.usable);
+  facts.to_resume = confirmations_to_resume(view.db, night, machines_of(sessions.usable));
+  facts.calibration = load_calibration(view, sessions.usable);
+  return facts;
 }
 
-bool assign_builds(EngineContext& context, bool surveyed) {
-  if (!surveyed) return false;
-  const auto newest = storage::newest_proved(context.db, context.config.source.variant);
-  const bool is_new = newest && !storage::find_night_of_build(context.db, newest->id);
-  bool changed = false;
-  bool taken = false;
-  for (Night& night : storage::open_nights(context.db)) {
-    if (night.state != NightState::waiting) continue;
-    if (is_new && !taken) {
-      give(context, night, *newest);
-      changed = taken = true;
-    } else if (night.trigger == NightTrigger::api && newest) {
-      give(context, night, *newest);  // somebody asked: measure it again
-      changed = true;
-    } else if (context.clock.now() - night.started_at > kPatience) {
-      move(context, night, NightState::done, "no new build appeared within 12 hours");
-      changed = true;
-    }
+MeasuringStep decide(const MeasuringFacts& facts, const Config& config) {
+  if (!facts.missing.empty()) return PlanSessions{facts.missing};
+  if (!facts.planned) {
+    if (facts.now - facts.night.started_at < kRunnerPatience) return AwaitNight{};
+    return EndNight{"no runner that can run the workloads appeared"};
   }
-  if (!is_new || taken || !context.config.night.on_new_build || piles_up(context)) return changed;
-  Night night;
-  night.trigger = NightTrigger::build;
-  night.started_at = context.clock.now();
-  night.state = NightState::measuring;
-  night.build = newest->id;
-  storage::Transaction transaction(context.db);
-  night = storage::add_night(transaction, night);
-  storage::add_audit(transaction, {0, night.started_at, "build:" + newest->version, "start-night",
-                                   "night/" + std::to_string(night.id.value)});
-  transaction.commit();
-  announce(context, night);
-  return true;
+  if (facts.pending) return AwaitNight{};
+  JudgeNight step;
+  step.verdicts = screen(facts.night, facts.observed, facts.now);
+  step.resumed = facts.to_resume;
+  if (facts.build)
+    step.calibrations = plan_calibration(facts.calibration, facts.night, *facts.build, config);
+  step.reason = step.verdicts.held.empty() ? facts.failure : step.verdicts.held;
+  return step;
+}
+
+JudgingFacts load_judging(const EngineView& view, const Night& night) {
+  JudgingFacts facts;
+  facts.night = night;
+  facts.now = view.clock.now();
+  facts.regressions = storage::regressions_of_night(view.db, night.id);
+  const bool undecided =
+      std::any_of(facts.regressions.begin(), facts.regressions.end(),
+                  [](const Regression& one) { return one.state == RegressionState::suspected; });
+  if (undecided) return facts;
+  const auto asked = storage::jobs_of_night(view.db, night.id, JobKind::screen);
+  const NightSessions sessions = sessions_of(view.db, asked);
+  if (!sessions.pending) facts.observed = observe(view, night, sessions.usable);
+  return facts;
+}
+
+JudgingStep decide(const JudgingFacts& facts) {
+  for (const Regression& regression : facts.regressions)
+    if (regression.state == RegressionState::suspected) return AwaitNight{};
+  return CloseNight{release_held(facts.night, facts.observed, facts.regressions, facts.now),
+                    unconfirmed_text(facts)};
 }
 
 bool advance_nights(EngineContext& context) {
   bool changed = false;
-  for (Night& night : storage::open_nights(context.db)) {
+  for (const Night& night : storage::open_nights(context.db)) {
     if (night.state == NightState::measuring) changed |= advance_measuring(context, night);
     if (night.state == NightState::judging) changed |= advance_judging(context, night);
   }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "service/engine/outcome/report_facts.hpp"
+#include "service/engine/verdict/affected_series.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "storage/builds.hpp"
 #include "storage/marks.hpp"
@@ -29,16 +29,16 @@ struct Followed {
   double cost(const Level& level) const { return worsening(series, affected.before, level.value); }
 };
 
-std::vector<Followed> followed(EngineContext& context, const Regression& regression) {
+std::vector<Followed> followed(const EngineView& view, const Regression& regression) {
   constexpr NightId kEver{1ll << 60};
   std::vector<Followed> list;
   for (const AffectedSeries& affected : regression.series) {
-    const auto series = storage::find_series(context.db, affected.series);
-    const bool comparable = series && affected.before > 0 &&
-                            storage::marked_until(context.db, *series) < regression.night;
+    const auto series = storage::find_series(view.db, affected.series);
+    const bool comparable =
+        series && affected.before > 0 && storage::marked_until(view.db, *series) < regression.night;
     if (!comparable) continue;
-    Followed one{affected, *series, learned_policy(context, *series).threshold, {}};
-    for (const Level& level : storage::levels_before(context.db, series->id, kEver, kNights))
+    Followed one{affected, *series, learned_policy(view, *series).threshold, {}};
+    for (const Level& level : storage::levels_before(view.db, series->id, kEver, kNights))
       if (level.night > regression.night) one.later.emplace(level.night, level);
     list.push_back(std::move(one));
   }
@@ -46,8 +46,8 @@ std::vector<Followed> followed(EngineContext& context, const Regression& regress
 }
 
 // Another regression of that night explains what got worse: its own issue says so.
-bool is_explained(EngineContext& context, const Regression& regression, NightId night) {
-  const auto others = storage::regressions_of_night(context.db, night);
+bool is_explained(const EngineView& view, const Regression& regression, NightId night) {
+  const auto others = storage::regressions_of_night(view.db, night);
   return std::any_of(others.begin(), others.end(), [&](const Regression& other) {
     return other.id != regression.id && other.state != RegressionState::dismissed &&
            std::any_of(regression.series.begin(), regression.series.end(),
@@ -58,20 +58,20 @@ bool is_explained(EngineContext& context, const Regression& regression, NightId 
 }
 
 // The nights that measured every followed series and are over, oldest first.
-std::vector<NightId> whole_nights(EngineContext& context, const std::vector<Followed>& all) {
+std::vector<NightId> whole_nights(const EngineView& view, const std::vector<Followed>& all) {
   std::vector<NightId> nights;
   for (const auto& [night, level] : all.front().later) {
     const bool measured = std::all_of(all.begin(), all.end(), [&, id = night](const Followed& one) {
       return one.later.count(id) != 0;
     });
-    const auto stored = storage::find_night(context.db, night);
+    const auto stored = storage::find_night(view.db, night);
     if (measured && stored && stored->state == NightState::done) nights.push_back(night);
   }
   return nights;
 }
 
 // The story so far, told again from the levels; nullopt unless the newest night adds to it.
-std::optional<NightChange> newest_news(EngineContext& context, const Regression& regression,
+std::optional<NightChange> newest_news(const EngineView& view, const Regression& regression,
                                        const std::vector<Followed>& all,
                                        const std::vector<NightId>& nights) {
   std::vector<LaterEffect> effects;
@@ -85,19 +85,19 @@ std::optional<NightChange> newest_news(EngineContext& context, const Regression&
     change = news(effects);
     if (!change) continue;
     for (LaterEffect& effect : effects) effect.told = effect.now;
-    if (change == NightChange::grew && is_explained(context, regression, night)) change.reset();
+    if (change == NightChange::grew && is_explained(view, regression, night)) change.reset();
   }
   return change;
 }
 
-NightComment comment_of(EngineContext& context, const Regression& regression,
+NightComment comment_of(const EngineView& view, const Regression& regression,
                         const std::vector<Followed>& all, const Night& night, NightChange change) {
   NightComment comment;
   comment.fingerprint = regression.fingerprint;
   comment.date = to_date(night.started_at);
   comment.change = change;
-  comment.nights_to_close = context.config.report.recovered_nights;
-  if (const auto build = storage::find_build(context.db, *night.build)) {
+  comment.nights_to_close = view.config.report.recovered_nights;
+  if (const auto build = storage::find_build(view.db, *night.build)) {
     comment.version = build->version;
     comment.commit = build->commit;
   }
@@ -106,41 +106,38 @@ NightComment comment_of(EngineContext& context, const Regression& regression,
     const double now = one.later.at(night.id).value, ratio = now / one.affected.before;
     later.push_back({one.affected.series, one.affected.before, now, ratio, ratio, ratio});
   }
-  comment.series = series_facts(context, later);
+  comment.series = series_facts(view, later);
   return comment;
 }
 
-// One message a night, whatever was queued for it already.
-bool queue(EngineContext& context, const Regression& regression, const NightComment& comment) {
+OutboxMessage message_of(const Regression& regression, const NightComment& comment, Time now) {
   OutboxMessage message;
   message.key = night_key(comment.fingerprint,
                           comment.version + "/change/" + std::to_string(regression.id.value));
-  const auto known = storage::messages_of(context.db, regression.id);
-  if (std::any_of(known.begin(), known.end(),
-                  [&](const auto& one) { return one.key == message.key; }))
-    return false;
   message.regression = regression.id;
   message.kind = OutboxKind::comment;
   message.body = render_night_comment(comment) + "\n" + marker_of(message.key) + "\n";
-  message.created_at = context.clock.now();
-  storage::write(context.db, [&](storage::Transaction& transaction) {
-    storage::add_message(transaction, message);
-  });
-  return true;
-}
-
-bool follow(EngineContext& context, const Regression& regression) {
-  const std::vector<Followed> all = followed(context, regression);
-  if (all.empty()) return false;
-  const std::vector<NightId> nights = whole_nights(context, all);
-  const auto change = newest_news(context, regression, all, nights);
-  if (!change) return false;
-  const auto night = storage::find_night(context.db, nights.back());
-  if (!night || !night->build) return false;
-  return queue(context, regression, comment_of(context, regression, all, *night, *change));
+  message.created_at = now;
+  return message;
 }
 
 }  // namespace
+
+std::optional<OutboxMessage> later_news(const EngineView& view, const Regression& regression) {
+  const std::vector<Followed> all = followed(view, regression);
+  if (all.empty()) return std::nullopt;
+  const std::vector<NightId> nights = whole_nights(view, all);
+  const auto change = newest_news(view, regression, all, nights);
+  if (!change) return std::nullopt;
+  const auto night = storage::find_night(view.db, nights.back());
+  if (!night || !night->build) return std::nullopt;
+  const NightComment comment = comment_of(view, regression, all, *night, *change);
+  OutboxMessage message = message_of(regression, comment, view.clock.now());
+  const auto known = storage::messages_of(view.db, regression.id);
+  const bool queued = std::any_of(known.begin(), known.end(),
+                                  [&](const auto& one) { return one.key == message.key; });
+  return queued ? std::nullopt : std::optional(std::move(message));
+}
 
 bool is_back(double cost, double threshold) {
   return cost <= 1 + threshold / 2;
@@ -166,8 +163,14 @@ std::optional<NightChange> news(std::span<const LaterEffect> effects) {
 bool follow_reported(EngineContext& context) {
   bool changed = false;
   for (const Regression& regression :
-       storage::regressions_in_state(context.db, RegressionState::reported))
-    changed |= follow(context, regression);
+       storage::regressions_in_state(context.db, RegressionState::reported)) {
+    const auto message = later_news(context, regression);
+    if (!message) continue;
+    storage::write(context.db, [&](storage::Transaction& transaction) {
+      storage::add_message(transaction, *message);
+    });
+    changed = true;
+  }
   return changed;
 }
 

@@ -7,6 +7,8 @@
 
 #include "service/engine/context.hpp"
 #include "service/report/report.hpp"
+#include "storage/model/outbox.hpp"
+#include "storage/model/regression.hpp"
 
 namespace nightjar::service {
 
@@ -23,6 +25,8 @@ bool is_back(double cost, double threshold);
 // threshold since it was told last. nullopt: nothing.
 std::optional<NightChange> news(std::span<const LaterEffect> effects);
 
+// The comment that the newest whole night adds; nullopt: none, or it is queued already. Reads only.
+std::optional<OutboxMessage> later_news(const EngineView& view, const Regression& regression);
 // Queues at most one comment a night and regression; a night that ticks again queues nothing.
 bool follow_reported(EngineContext& context);
 

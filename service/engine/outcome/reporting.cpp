@@ -7,9 +7,8 @@
 #include "service/engine/outcome/follow_up.hpp"
 #include "service/engine/outcome/report_facts.hpp"
 #include "service/engine/policy.hpp"
-#include "service/engine/search/boundary_profiles.hpp"
+#include "service/engine/verdict/affected_series.hpp"
 #include "service/engine/verdict/levels.hpp"
-#include "service/report/report.hpp"
 #include "storage/builds.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
@@ -19,95 +18,91 @@
 namespace nightjar::service {
 namespace {
 
-void announce(EngineContext& context, const Regression& regression, RegressionState state) {
-  context.publish("regression",
-                  nlohmann::json{{"id", regression.id.value}, {"state", name_of(state)}}.dump());
+constexpr NightId kEver{1ll << 60};
+
+bool night_is_explained(const storage::Database& db, const Regression& regression) {
+  using enum RegressionState;
+  const auto regressions = storage::regressions_of_night(db, regression.night);
+  return std::none_of(regressions.begin(), regressions.end(), [&](const Regression& other) {
+    const bool open =
+        other.state == suspected || other.state == confirmed || other.state == bisecting;
+    return open && other.machine == regression.machine;
+  });
 }
 
-bool night_is_explained(EngineContext& context, const Regression& blamed) {
-  for (const Regression& other : storage::regressions_of_night(context.db, blamed.night)) {
-    const bool open = other.state == RegressionState::suspected ||
-                      other.state == RegressionState::confirmed ||
-                      other.state == RegressionState::bisecting;
-    if (open && other.machine == blamed.machine) return false;
-  }
+bool apply(EngineContext&, const Regression&, const AwaitExplanation&) {
+  return false;
+}
+
+bool apply(EngineContext& context, const Regression&, const BoundaryStep& step) {
+  apply(context, step);
+  return !std::holds_alternative<AwaitProfiles>(step);
+}
+
+bool apply(EngineContext& context, const Regression& regression, const OpenIssue& step) {
+  storage::Transaction transaction(context.db);
+  storage::add_message(transaction, step.message);
+  storage::change_regression(transaction, regression,
+                             {RegressionState::reported, step.message.created_at,
+                              nlohmann::json{{"title", step.message.title}}.dump()});
+  transaction.commit();
+  announce(context, regression, RegressionState::reported);
   return true;
 }
 
-void queue_issue(EngineContext& context, const Regression& regression) {
-  const RenderedIssue issue = render_issue(report_facts(context, regression));
-  OutboxMessage message;
-  message.key = issue_key(regression.fingerprint);
-  message.regression = regression.id;
-  message.kind = OutboxKind::open_issue;
-  message.title = issue.title;
-  message.body = issue.body;
-  message.created_at = context.clock.now();
-  storage::Transaction transaction(context.db);
-  storage::add_message(transaction, message);
-  storage::change_regression(transaction, regression,
-                             {RegressionState::reported, context.clock.now(),
-                              nlohmann::json{{"title", issue.title}}.dump()});
-  transaction.commit();
-  announce(context, regression, RegressionState::reported);
-}
-
-// The newest `count` accepted levels of a series after the regression's night, newest first.
-std::vector<Level> later_levels(EngineContext& context, const AffectedSeries& affected,
-                                NightId night, int count) {
-  constexpr NightId kEver{1ll << 60};
-  std::vector<Level> levels = storage::levels_before(context.db, affected.series, kEver, count);
-  std::erase_if(levels, [&](const Level& level) { return level.night <= night; });
-  return levels;
-}
-
-// Good again on each of the last nights.
-bool has_recovered(EngineContext& context, const AffectedSeries& affected, NightId night) {
-  const auto series = storage::find_series(context.db, affected.series);
-  if (!series) return false;
-  const int nights = context.config.report.recovered_nights;
-  const auto levels = later_levels(context, affected, night, nights);
-  const double threshold = policy_of(*series, context.config).threshold;
-  return static_cast<int>(levels.size()) == nights &&
-         std::all_of(levels.begin(), levels.end(), [&](const Level& level) {
-           return is_back(worsening(*series, affected.before, level.value), threshold);
+bool has_recovered(const RecoveryFacts::SeriesLevels& one, int nights) {
+  return static_cast<int>(one.later.size()) == nights &&
+         std::all_of(one.later.begin(), one.later.end(), [&](const Level& level) {
+           return is_back(worsening(one.series, one.affected.before, level.value), one.threshold);
          });
 }
 
-std::string recovery_text(EngineContext& context, const Regression& regression, std::string& key) {
-  RecoveredComment comment;
-  comment.fingerprint = regression.fingerprint;
-  comment.nights = context.config.report.recovered_nights;
-  comment.repository = context.config.repository.url;
+// Its newest accepted levels after the regression's night, newest first.
+std::optional<RecoveryFacts::SeriesLevels> later_levels(const EngineView& view,
+                                                        const AffectedSeries& affected,
+                                                        NightId night) {
+  const auto series = storage::find_series(view.db, affected.series);
+  if (!series) return std::nullopt;
+  std::vector<Level> levels =
+      storage::levels_before(view.db, affected.series, kEver, view.config.report.recovered_nights);
+  std::erase_if(levels, [&](const Level& level) { return level.night <= night; });
+  return RecoveryFacts::SeriesLevels{affected, *series, policy_of(*series, view.config).threshold,
+                                     std::move(levels)};
+}
+
+// All but what is_over() reads.
+void add_comment(const EngineView& view, RecoveryFacts& facts) {
+  RecoveredComment& comment = facts.comment;
+  comment.fingerprint = facts.regression.fingerprint;
+  comment.nights = view.config.report.recovered_nights;
+  comment.repository = view.config.repository.url;
   std::vector<AffectedSeries> recovered;
-  for (const AffectedSeries& affected : regression.series) {
-    const auto levels = later_levels(context, affected, regression.night, comment.nights);
+  for (const auto& [affected, series, threshold, levels] : facts.series) {
     if (levels.empty()) continue;
-    const double now = levels.front().value;
-    const double ratio = now / affected.before;
+    const double now = levels.front().value, ratio = now / affected.before;
     recovered.push_back({affected.series, affected.before, now, ratio, ratio, ratio});
-    if (const auto build = storage::find_build(context.db, levels.back().build)) {
+    if (const auto build = storage::find_build(view.db, levels.back().build)) {
       comment.version = build->version;
       comment.commit = build->commit;
     }
   }
-  comment.series = series_facts(context, recovered);
-  comment.candidates = commits_that_may_have_repaired(context, regression, comment.commit);
-  key = recovered_key(regression.fingerprint, comment.version);
-  return render_recovered_comment(comment);
+  comment.series = series_facts(view, recovered);
+  comment.candidates = commits_that_may_have_repaired(view, facts.regression, comment.commit);
 }
 
-void close(EngineContext& context, const Regression& regression) {
-  OutboxMessage message;
-  message.body = recovery_text(context, regression, message.key);
-  message.regression = regression.id;
-  message.kind = OutboxKind::close_issue;
-  message.created_at = context.clock.now();
+bool is_over(const RecoveryFacts& facts, const Config& config) {
+  return facts.series.size() == facts.regression.series.size() &&
+         std::all_of(facts.series.begin(), facts.series.end(), [&](const auto& one) {
+           return has_recovered(one, config.report.recovered_nights);
+         });
+}
+
+void apply(EngineContext& context, const Regression& regression, const CloseIssue& step) {
   storage::Transaction transaction(context.db);
-  storage::add_message(transaction, message);
+  storage::add_message(transaction, step.message);
   storage::change_regression(
       transaction, regression,
-      {RegressionState::recovered, context.clock.now(),
+      {RegressionState::recovered, step.message.created_at,
        evidence::of_reason("every affected series has been back at its level for " +
                            std::to_string(context.config.report.recovered_nights) + " nights")});
   transaction.commit();
@@ -116,28 +111,70 @@ void close(EngineContext& context, const Regression& regression) {
 
 }  // namespace
 
+ReportingFacts load_reporting(const EngineView& view, const Regression& regression) {
+  ReportingFacts facts;
+  facts.regression = regression;
+  facts.now = view.clock.now();
+  facts.explained = night_is_explained(view.db, regression);
+  if (!facts.explained) return facts;
+  facts.boundary = load_boundary(view, regression);
+  if (std::holds_alternative<ProfilesDone>(decide(facts.boundary)))
+    facts.issue = report_facts(view, regression);
+  return facts;
+}
+
+ReportingStep decide(const ReportingFacts& facts) {
+  if (!facts.explained) return AwaitExplanation{};
+  if (!facts.issue) return decide(facts.boundary);
+  const RenderedIssue issue = render_issue(*facts.issue);
+  OpenIssue step;
+  step.message.key = issue_key(facts.regression.fingerprint);
+  step.message.regression = facts.regression.id;
+  step.message.kind = OutboxKind::open_issue;
+  step.message.title = issue.title;
+  step.message.body = issue.body;
+  step.message.created_at = facts.now;
+  return step;
+}
+
 bool report_blamed(EngineContext& context) {
   bool changed = false;
   for (const Regression& regression :
        storage::regressions_in_state(context.db, RegressionState::blamed)) {
-    if (!night_is_explained(context, regression) || !boundary_is_profiled(context, regression))
-      continue;
-    queue_issue(context, regression);
-    changed = true;
+    const ReportingStep step = decide(load_reporting(context, regression));
+    changed |=
+        std::visit([&](const auto& taken) { return apply(context, regression, taken); }, step);
   }
   return changed;
+}
+
+RecoveryFacts load_recovery(const EngineView& view, const Regression& regression) {
+  RecoveryFacts facts{regression, view.clock.now(), {}, {}};
+  for (const AffectedSeries& affected : regression.series)
+    if (auto levels = later_levels(view, affected, regression.night))
+      facts.series.push_back(*std::move(levels));
+  if (is_over(facts, view.config)) add_comment(view, facts);
+  return facts;
+}
+
+std::optional<CloseIssue> decide(const RecoveryFacts& facts, const Config& config) {
+  if (!is_over(facts, config)) return std::nullopt;
+  OutboxMessage message;
+  message.key = recovered_key(facts.regression.fingerprint, facts.comment.version);
+  message.body = render_recovered_comment(facts.comment);
+  message.regression = facts.regression.id;
+  message.kind = OutboxKind::close_issue;
+  message.created_at = facts.now;
+  return CloseIssue{std::move(message)};
 }
 
 bool watch_recovery(EngineContext& context) {
   bool changed = false;
   for (const Regression& regression :
        storage::regressions_in_state(context.db, RegressionState::reported)) {
-    const bool back = std::all_of(regression.series.begin(), regression.series.end(),
-                                  [&](const AffectedSeries& affected) {
-                                    return has_recovered(context, affected, regression.night);
-                                  });
-    if (!back) continue;
-    close(context, regression);
+    const auto step = decide(load_recovery(context, regression), context.config);
+    if (!step) continue;
+    apply(context, regression, *step);
     changed = true;
   }
   return changed;

@@ -1,15 +1,58 @@
 // From blamed to reported to recovered: queues the issue when a night's searches are over, closes
-// it when the level is back.
+// it when the level is back. Used by the engine's tick.
 #pragma once
 
+#include <optional>
+#include <variant>
+#include <vector>
+
 #include "service/engine/context.hpp"
+#include "service/engine/search/boundary_profiles.hpp"
+#include "service/report/report.hpp"
+#include "storage/model/outbox.hpp"
+#include "storage/model/regression.hpp"
+#include "storage/model/series.hpp"
 
 namespace nightjar::service {
 
-// One issue a cause, queued in the transaction that makes it `reported`; waits until all that this
-// night saw on the machine class is explained, so that the issue names every series.
+struct ReportingFacts {
+  Regression regression;
+  Time now{};
+  bool explained = false;            // all that this night saw on the machine class
+  BoundaryFacts boundary;            // not read before
+  std::optional<ReportInput> issue;  // not read before the boundary is profiled
+};
+ReportingFacts load_reporting(const EngineView& view, const Regression& regression);
+
+// Another regression of the night is still open: the issue will name its series, too.
+struct AwaitExplanation {};
+struct OpenIssue {
+  OutboxMessage message;
+};
+using ReportingStep = std::variant<AwaitExplanation, BoundaryStep, OpenIssue>;
+ReportingStep decide(const ReportingFacts& facts);
+// One issue a cause, queued in the transaction that makes it `reported`.
 bool report_blamed(EngineContext& context);
-// Closes what has been good for `recovered_nights` nights.
+
+struct RecoveryFacts {
+  struct SeriesLevels {
+    AffectedSeries affected;
+    Series series;
+    double threshold = .07;
+    std::vector<Level> later;  // of the nights that a recovery takes, newest first
+  };
+  Regression regression;
+  Time now{};
+  std::vector<SeriesLevels> series;
+  RecoveredComment comment;  // not read unless every series is back
+};
+RecoveryFacts load_recovery(const EngineView& view, const Regression& regression);
+
+struct CloseIssue {
+  OutboxMessage message;
+};
+// nullopt: it has not been good on each of the last `recovered_nights` nights.
+std::optional<CloseIssue> decide(const RecoveryFacts& facts, const Config& config);
 bool watch_recovery(EngineContext& context);
 
 }  // namespace nightjar::service

@@ -2,18 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <set>
 
 #include "bisect/evidence/evidence.hpp"
-#include "bisect/search.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/engine/search/blame.hpp"
 #include "service/engine/search/commit_builds.hpp"
 #include "service/engine/search/search_jobs.hpp"
-#include "service/engine/search/search_log.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
+#include "storage/jobs.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
 
@@ -24,14 +23,6 @@ constexpr int kUninformativeSessions = 3;  // so many in a row without a run end
 constexpr int kDisturbedSessions = 25;     // or so many on a machine that was never undisturbed
 constexpr double kKnownCulpritMass = .5;   // prior share of commits that this night blamed already
 
-void announce(EngineContext& context, const Bisection& bisection, std::string_view what) {
-  context.publish("bisection", nlohmann::json{{"id", bisection.id.value},
-                                              {"regression", bisection.regression.value},
-                                              {"state", name_of(bisection.state)},
-                                              {"what", what}}
-                                   .dump());
-}
-
 // How far the effect stands out of its interval: the clearest is searched first.
 double clarity(const Regression& regression) {
   const AffectedSeries& lead = regression.series.front();
@@ -39,9 +30,9 @@ double clarity(const Regression& regression) {
   return std::log(lead.ratio) / std::max(width, 1e-3);
 }
 
-std::set<CommitSha> blamed_already(EngineContext& context, const Regression& regression) {
+std::set<CommitSha> blamed_already(const EngineView& view, const Regression& regression) {
   std::set<CommitSha> blamed;
-  for (const Regression& other : storage::regressions_of_night(context.db, regression.night))
+  for (const Regression& other : storage::regressions_of_night(view.db, regression.night))
     if (other.machine == regression.machine && other.culprit)
       blamed.insert(other.culprit->commits.begin(), other.culprit->commits.end());
   return blamed;
@@ -49,14 +40,14 @@ std::set<CommitSha> blamed_already(EngineContext& context, const Regression& reg
 
 // By risk, and half of the mass on what this night blamed already: one cause often shows in several
 // series, and those commits' builds exist.
-std::vector<double> prior_of(EngineContext& context, const Bisection& bisection,
+std::vector<double> prior_of(const EngineView& view, const Bisection& bisection,
                              const Regression& regression) {
   std::vector<git::Commit> commits;
-  if (const auto range = context.graph.range(bisection.commits.front(), bisection.commits.back()))
+  if (const auto range = view.graph.range(bisection.commits.front(), bisection.commits.back()))
     commits = *range;
   if (commits.size() + 1 != bisection.commits.size()) return {};
-  std::vector<double> prior = risk_prior(context.graph, commits);
-  const std::set<CommitSha> blamed = blamed_already(context, regression);
+  std::vector<double> prior = risk_prior(view.graph, commits);
+  const std::set<CommitSha> blamed = blamed_already(view, regression);
   double known = 0, rest = 0;
   for (std::size_t i = 0; i < prior.size(); ++i)
     (blamed.count(commits[i].sha) ? known : rest) += prior[i];
@@ -67,166 +58,237 @@ std::vector<double> prior_of(EngineContext& context, const Bisection& bisection,
   return prior;
 }
 
-std::vector<int> built_commits(EngineContext& context, const Bisection& bisection) {
+std::vector<int> built_commits(const EngineView& view, const Bisection& bisection) {
   std::vector<int> built;
   for (int i = 1; i + 1 < static_cast<int>(bisection.commits.size()); ++i)
-    if (is_built(context, bisection, i)) built.push_back(i);
+    if (is_built(view, bisection, i)) built.push_back(i);
   return built;
 }
 
-void end(storage::Transaction& transaction, Time now, Bisection bisection, BisectionState state) {
-  bisection.state = state;
-  bisection.finished_at = now;
-  storage::update_bisection(transaction, bisection);
+// Why the search cannot go on; empty: it can.
+std::string obstacle_of(const SearchProgress& progress, const Config& config) {
+  if (progress.uninformative >= kUninformativeSessions)
+    return "three sessions in a row gave no measurement; the last: " + progress.last_failure;
+  if (progress.disturbed >= kDisturbedSessions)
+    return std::to_string(progress.disturbed) +
+           " sessions in a row never saw the machine undisturbed: something else runs on its cores";
+  const auto minutes = config.search_minutes.count();
+  if (progress.seconds > 60.0 * static_cast<double>(minutes))
+    return "the budget of minutes is spent: " + std::to_string(minutes) + " minutes of measuring";
+  return {};
+}
+
+void end(storage::Transaction& transaction, Bisection search, BisectionState state, Time now) {
+  search.state = state;
+  search.finished_at = now;
+  storage::update_bisection(transaction, search);
+}
+
+void add_untestable(storage::Transaction& transaction, const SearchFacts& facts) {
+  for (const Untestable& commit : facts.progress.newly_untestable)
+    storage::add_untestable(transaction, facts.search.id, commit);
+}
+
+void apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
+           const GiveUp& step) {
+  const Time now = context.clock.now();
+  storage::Transaction transaction(context.db);
+  add_untestable(transaction, facts);
+  end(transaction, search, BisectionState::inconclusive, now);
+  storage::change_regression(
+      transaction, facts.regression,
+      {RegressionState::inconclusive, now, evidence::of_reason(step.reason)});
+  transaction.commit();
+  announce(context, search, step.reason);
 }
 
 // The answer, the search's end and the regression's change of state are one transaction.
-void conclude(EngineContext& context, const Bisection& bisection, const Regression& regression,
-              const bisect::Answer& answer, const std::string& evidence) {
-  using Outcome = bisect::Answer::Outcome;
+void apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
+           const Conclude& step) {
+  using enum bisect::SearchOutcome;
+  const bisect::SearchOutcome outcome = step.answer.outcome;
+  const Time now = context.clock.now();
+  const bool blames = outcome == culprit || outcome == several_small;
+  std::vector<Blame> blamed;
+  if (blames) blamed = decide(load_blame(context, facts.regression, search, step.answer));
   storage::Transaction transaction(context.db);
-  const bool blames =
-      answer.outcome == Outcome::culprit || answer.outcome == Outcome::several_small;
+  add_untestable(transaction, facts);
   if (blames) {
-    end(transaction, context.clock.now(), bisection, BisectionState::culprit);
-    blame(context, transaction, regression, bisection, answer, evidence);
+    end(transaction, search, BisectionState::culprit, now);
+    store(transaction, facts.regression, blamed, step.evidence, now);
   } else {
     // What is below the threshold is real: a new level begins, and the next nights do not ask
     // again.
-    const bool gone = answer.outcome == Outcome::not_reproduced;
-    end(transaction, context.clock.now(), bisection,
-        gone ? BisectionState::not_reproduced : BisectionState::inconclusive);
-    storage::change_regression(transaction, regression,
-                               {gone ? RegressionState::dismissed : RegressionState::inconclusive,
-                                context.clock.now(), evidence});
+    const bool gone = outcome == not_reproduced;
+    end(transaction, search, gone ? BisectionState::not_reproduced : BisectionState::inconclusive,
+        now);
+    storage::change_regression(
+        transaction, facts.regression,
+        {gone ? RegressionState::dismissed : RegressionState::inconclusive, now, step.evidence});
   }
   transaction.commit();
-  announce(context, bisection, answer.rule);
+  announce(context, blamed);
+  announce(context, search, step.answer.rule);
 }
 
-void give_up(EngineContext& context, const Bisection& bisection, const Regression& regression,
-             const std::string& reason) {
-  bisect::Answer answer;
-  answer.outcome = bisect::Answer::Outcome::inconclusive;
-  answer.rule = reason;
-  conclude(context, bisection, regression, answer, evidence::of_reason(reason));
+void apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
+           const bisect::Measure& step) {
+  const StepFacts wanted = load_step(context, search, step);
+  const StepPlan plan = plan_step(wanted, facts.progress, context.clock.now());
+  storage::Transaction transaction(context.db);
+  add_untestable(transaction, facts);
+  storage::update_bisection(transaction, search);
+  queue_step(context, transaction, search, facts.regression, facts.series, wanted, plan);
+  transaction.commit();
+  announce(context, search, "step");
 }
 
-bool advance(EngineContext& context, Bisection bisection) {
-  const auto regression = storage::find_regression(context.db, bisection.regression);
-  const auto series = storage::find_series(context.db, bisection.series);
-  if (!regression || !series) return false;
-  GatheredLog gathered = gather_log(context, bisection, *regression, *series);
-  if (gathered.pending) return false;
-  bisection.runs = static_cast<int>(gathered.log.runs.size());
-  bisection.sessions = gathered.sessions;
-  bisection.spent_seconds = gathered.seconds;
-  storage::write(context.db, [&](storage::Transaction& transaction) {
-    for (const Untestable& commit : gathered.newly_untestable)
-      storage::add_untestable(transaction, bisection.id, commit);
-  });
-  if (gathered.uninformative >= kUninformativeSessions) {
-    give_up(context, bisection, *regression,
-            "three sessions in a row gave no measurement; the last: " + gathered.last_failure);
-    return true;
-  }
-  if (gathered.disturbed >= kDisturbedSessions) {
-    give_up(context, bisection, *regression,
-            std::to_string(gathered.disturbed) +
-                " sessions in a row never saw the machine undisturbed: something else runs on its "
-                "cores");
-    return true;
-  }
-  gathered.log.prior = prior_of(context, bisection, *regression);
-  gathered.log.built = built_commits(context, bisection);
-  const std::chrono::minutes budget = context.config.search_minutes;
-  if (gathered.seconds > 60.0 * static_cast<double>(budget.count())) {
-    give_up(context, bisection, *regression,
-            "the budget of minutes is spent: " + std::to_string(budget.count()) +
-                " minutes of measuring");
-    return true;
-  }
-  const bisect::SearchPolicy policy = policy_for(context, regression->machine, *series);
-  const bisect::NextStep next = bisect::next_step(gathered.log, policy);
-  bisection.posterior = evidence::posterior_json(next.belief, bisection.commits);
-  bisection.expected_runs = next.belief.expected_runs;
-  storage::write(context.db, [&](storage::Transaction& transaction) {
-    storage::update_bisection(transaction, bisection);
-  });
-  if (const auto* answer = std::get_if<bisect::Answer>(&next.step)) {
-    conclude(context, bisection, *regression, *answer,
-             evidence::of_search(*answer, next.belief,
-                                 {gathered.log, policy, gathered.runs, bisection.commits}));
-    return true;
-  }
-  queue_step(context, bisection, *regression, *series, gathered,
-             std::get<bisect::Measure>(next.step));
-  announce(context, bisection, "step");
+bool advance(EngineContext& context, const Bisection& search) {
+  for (const BisectionJob& entry : storage::jobs_of_bisection(context.db, search.id))
+    if (const auto job = storage::find_job(context.db, entry.job)) check_finished(context, *job);
+  const auto facts = load_search(context, search);
+  if (!facts) return false;
+  const auto next = decide(*facts, context.config);
+  if (!next) return false;
+  std::visit([&](const auto& step) { apply(context, *facts, next->search, step); }, next->step);
   return true;
 }
 
-void open_search(EngineContext& context, const Regression& regression) {
-  const auto good = storage::find_build(context.db, regression.good);
-  const auto bad = storage::find_build(context.db, regression.bad);
-  std::optional<std::vector<git::Commit>> range;
-  if (good && bad && good->commit && bad->commit)
-    range = context.graph.range(*good->commit, *bad->commit);
-  if (!range || range->empty()) {
-    storage::write(context.db, [&](storage::Transaction& transaction) {
-      storage::change_regression(
-          transaction, regression,
-          {RegressionState::inconclusive, context.clock.now(),
-           evidence::of_reason(
-               "the builds' commits do not follow one another on the main branch: the cause "
-               "may lie in what they were built with")});
-    });
-    return;
-  }
-  Bisection bisection;
-  bisection.regression = regression.id;
-  bisection.series = regression.series.front().series;
-  bisection.good = regression.good;
-  bisection.bad = regression.bad;
-  bisection.commits = {*good->commit};
-  for (const git::Commit& commit : *range) bisection.commits.push_back(commit.sha);
-  bisection.posterior = "[]";
-  bisection.started_at = context.clock.now();
+bool open(EngineContext& context, const OpeningFacts& facts, const OpenSearch& step) {
   storage::Transaction transaction(context.db);
-  bisection = storage::add_bisection(transaction, bisection);
+  const Bisection search = storage::add_bisection(transaction, step.search);
+  const std::size_t commits = search.commits.size() - 1;
   storage::change_regression(
-      transaction, regression,
-      {RegressionState::bisecting, context.clock.now(),
-       evidence::of_reason("searching " + std::to_string(range->size()) + " commits")});
+      transaction, facts.regression,
+      {RegressionState::bisecting, search.started_at,
+       evidence::of_reason("searching " + std::to_string(commits) + " commits")});
   transaction.commit();
-  announce(context, bisection, "opened");
+  announce(context, search, "opened");
+  return true;
+}
+
+bool open(EngineContext& context, const OpeningFacts& facts, const CannotSearch& step) {
+  storage::write(context.db, [&](storage::Transaction& transaction) {
+    storage::change_regression(
+        transaction, facts.regression,
+        {RegressionState::inconclusive, context.clock.now(), evidence::of_reason(step.reason)});
+  });
+  return true;
 }
 
 }  // namespace
 
-bool start_bisections(EngineContext& context) {
-  std::set<std::pair<NightId, MachineId>> busy;
-  for (const Regression& running :
-       storage::regressions_in_state(context.db, RegressionState::bisecting))
-    busy.emplace(running.night, running.machine);
-  for (const Regression& undecided :
-       storage::regressions_in_state(context.db, RegressionState::suspected))
-    busy.emplace(undecided.night, undecided.machine);  // first know all that is to be explained
-  std::map<std::pair<NightId, MachineId>, Regression> clearest;
-  for (const Regression& waiting :
-       storage::regressions_in_state(context.db, RegressionState::confirmed)) {
-    const std::pair key{waiting.night, waiting.machine};
+WaitingFacts load_waiting(const EngineView& view) {
+  using enum RegressionState;
+  return {storage::regressions_in_state(view.db, confirmed),
+          storage::regressions_in_state(view.db, suspected),
+          storage::regressions_in_state(view.db, bisecting)};
+}
+
+std::vector<Regression> next_to_search(const WaitingFacts& facts) {
+  using Key = std::pair<NightId, MachineId>;
+  std::set<Key> busy;
+  for (const Regression& running : facts.bisecting) busy.emplace(running.night, running.machine);
+  for (const Regression& undecided : facts.suspected)  // first know all that is to be explained
+    busy.emplace(undecided.night, undecided.machine);
+  std::map<Key, Regression> clearest;
+  for (const Regression& waiting : facts.confirmed) {
+    const Key key{waiting.night, waiting.machine};
     if (busy.count(key)) continue;
     const auto [best, is_new] = clearest.emplace(key, waiting);
     if (!is_new && clarity(waiting) > clarity(best->second)) best->second = waiting;
   }
-  for (const auto& [key, regression] : clearest) open_search(context, regression);
-  return !clearest.empty();
+  std::vector<Regression> next;
+  for (auto& [key, regression] : clearest) next.push_back(std::move(regression));
+  return next;
+}
+
+OpeningFacts load_opening(const EngineView& view, const Regression& regression) {
+  OpeningFacts facts{regression, {}, {}};
+  const auto good = storage::find_build(view.db, regression.good);
+  const auto bad = storage::find_build(view.db, regression.bad);
+  if (!good || !bad || !good->commit || !bad->commit) return facts;
+  facts.good = good->commit;
+  const auto range = view.graph.range(*good->commit, *bad->commit);
+  if (!range) return facts;
+  facts.commits.emplace();
+  for (const git::Commit& commit : *range) facts.commits->push_back(commit.sha);
+  return facts;
+}
+
+std::variant<OpenSearch, CannotSearch> decide(const OpeningFacts& facts, Time now) {
+  if (!facts.commits || facts.commits->empty())
+    return CannotSearch{
+        "the builds' commits do not follow one another on the main branch: the cause may lie in "
+        "what they were built with"};
+  Bisection search;
+  search.regression = facts.regression.id;
+  search.series = facts.regression.series.front().series;
+  search.good = facts.regression.good;
+  search.bad = facts.regression.bad;
+  search.commits = {*facts.good};
+  search.commits.insert(search.commits.end(), facts.commits->begin(), facts.commits->end());
+  search.posterior = "[]";
+  search.started_at = now;
+  return OpenSearch{std::move(search)};
+}
+
+bool start_bisections(EngineContext& context) {
+  bool changed = false;
+  for (const Regression& regression : next_to_search(load_waiting(context))) {
+    const OpeningFacts facts = load_opening(context, regression);
+    const auto step = decide(facts, context.clock.now());
+    changed |= std::visit([&](const auto& taken) { return open(context, facts, taken); }, step);
+  }
+  return changed;
+}
+
+std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& search) {
+  auto regression = storage::find_regression(view.db, search.regression);
+  auto series = storage::find_series(view.db, search.series);
+  if (!regression || !series) return std::nullopt;
+  SearchFacts facts{search, *std::move(regression), *std::move(series), false, {}, {}, {}, {}};
+  facts.pending = is_measuring(view.db, search);
+  if (facts.pending) return facts;
+  SearchRuns runs = load_runs(view.db, search, facts.regression, facts.series);
+  facts.progress = load_progress(view.db, search, runs, facts.series);
+  facts.runs = std::move(runs.runs);
+  facts.log = in_cost(std::move(runs.log), facts.series);
+  facts.log.untestable = facts.progress.untestable;
+  facts.log.prior = prior_of(view, search, facts.regression);
+  facts.log.built = built_commits(view, search);
+  facts.policy = policy_for(view, facts.regression.machine, facts.series);
+  return facts;
+}
+
+std::optional<SearchStep> decide(const SearchFacts& facts, const Config& config) {
+  if (facts.pending) return std::nullopt;
+  SearchStep out{facts.search, {}};
+  out.search.runs = static_cast<int>(facts.log.runs.size());
+  out.search.sessions = facts.progress.sessions;
+  out.search.spent_seconds = facts.progress.seconds;
+  if (std::string reason = obstacle_of(facts.progress, config); !reason.empty()) {
+    out.step = GiveUp{std::move(reason)};
+    return out;
+  }
+  bisect::NextStep next = bisect::next_step(facts.log, facts.policy);
+  out.search.posterior = evidence::posterior_json(next.belief, facts.search.commits);
+  out.search.expected_runs = next.belief.expected_runs;
+  if (auto* measure = std::get_if<bisect::Measure>(&next.step)) {
+    out.step = std::move(*measure);
+    return out;
+  }
+  const bisect::Answer& answer = std::get<bisect::Answer>(next.step);
+  out.step = Conclude{
+      answer, evidence::of_search(answer, next.belief,
+                                  {facts.log, facts.policy, facts.runs, facts.search.commits})};
+  return out;
 }
 
 bool advance_bisections(EngineContext& context) {
   bool changed = false;
-  for (const Bisection& bisection : storage::open_bisections(context.db))
-    changed |= advance(context, bisection);
+  for (const Bisection& search : storage::open_bisections(context.db))
+    changed |= advance(context, search);
   return changed;
 }
 

@@ -2,13 +2,70 @@
 // its state, so that a killed daemon goes on where it was.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bisect/search.hpp"
 #include "service/engine/context.hpp"
+#include "service/engine/search/search_log.hpp"
+#include "storage/model/regression.hpp"
+#include "storage/model/series.hpp"
 
 namespace nightjar::service {
 
-// Opens a search for the clearest confirmed regression of each night and machine class that has
-// none running: the others then start from what it found.
+// Regressions that wait for a search, and those that hold up their night's.
+struct WaitingFacts {
+  std::vector<Regression> confirmed, suspected, bisecting;
+};
+WaitingFacts load_waiting(const EngineView& view);
+// The clearest confirmed one of each night and machine class on which nothing is suspected or
+// searched. The others then start from what its search found. Pure.
+std::vector<Regression> next_to_search(const WaitingFacts& facts);
+
+struct OpeningFacts {
+  Regression regression;
+  std::optional<CommitSha> good;                  // commit of the good end
+  std::optional<std::vector<CommitSha>> commits;  // after it, up to the bad end; nullopt: no range
+};
+OpeningFacts load_opening(const EngineView& view, const Regression& regression);
+struct OpenSearch {
+  Bisection search;
+};
+struct CannotSearch {
+  std::string reason;
+};
+std::variant<OpenSearch, CannotSearch> decide(const OpeningFacts& facts, Time now);
 bool start_bisections(EngineContext& context);
+
+// All that the next step of an open search depends on. `log` is in cost.
+struct SearchFacts {
+  Bisection search;
+  Regression regression;
+  Series series;
+  bool pending = false;  // a session is under way; what follows is then not read
+  std::vector<RunId> runs;
+  bisect::SearchLog log;
+  SearchProgress progress;
+  bisect::SearchPolicy policy;
+};
+std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& search);
+
+struct GiveUp {
+  std::string reason;
+};
+struct Conclude {
+  bisect::Answer answer;
+  std::string evidence;
+};
+// `search` holds the counts and the belief so far.
+struct SearchStep {
+  Bisection search;
+  std::variant<GiveUp, Conclude, bisect::Measure> step;
+};
+// nullopt: a session is under way.
+std::optional<SearchStep> decide(const SearchFacts& facts, const Config& config);
 // Takes each open search one step on, or ends it.
 bool advance_bisections(EngineContext& context);
 

@@ -1,128 +1,173 @@
 #include "service/engine/search/blame.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "bisect/evidence/contributors.hpp"
 #include "bisect/evidence/evidence.hpp"
-#include "service/engine/outcome/report_facts.hpp"
-#include "service/report/report.hpp"
+#include "service/engine/verdict/affected_series.hpp"
 #include "storage/builds.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
-#include "storage/runners.hpp"
 
 namespace nightjar::service {
 namespace {
+using enum RegressionState;
 
 Culprit culprit_of(const bisect::NamedStep& step, const Bisection& bisection) {
   return {evidence::cell_commits(step.first, step.last, bisection.commits), step.probability,
           step.ratio, step.low, step.high};
 }
 
-Culprit together(const std::vector<bisect::NamedStep>& steps, const Bisection& bisection) {
-  std::vector<Culprit> contributors;
-  for (const bisect::NamedStep& step : steps) contributors.push_back(culprit_of(step, bisection));
-  return evidence::together(contributors);
+std::vector<Culprit> culprits_of(const bisect::Answer& answer, const Bisection& bisection) {
+  std::vector<Culprit> culprits;
+  for (const bisect::NamedStep& step : answer.culprits)
+    culprits.push_back(culprit_of(step, bisection));
+  if (answer.outcome == bisect::SearchOutcome::several_small)
+    culprits = {evidence::together(culprits)};
+  return culprits;
 }
 
-void announce(EngineContext& context, const Regression& regression, RegressionState state) {
-  context.publish("regression",
-                  nlohmann::json{{"id", regression.id.value}, {"state", name_of(state)}}.dump());
+// nullopt: no other regression has this cause, or none that still stands.
+std::optional<Regression> same_cause(const EngineView& view, const Regression& regression,
+                                     const std::string& fingerprint) {
+  auto known = storage::find_regression(view.db, fingerprint);
+  if (!known || known->id == regression.id) return std::nullopt;
+  const bool stands =
+      known->state == blamed || known->state == reported || known->state == recovered;
+  return stands ? known : std::nullopt;
 }
 
 // A reported issue hears of the further series; an unreported one will name them itself.
-void tell(EngineContext& context, storage::Transaction& transaction, const Regression& known,
-          const Regression& joining) {
-  if (known.state != RegressionState::reported) return;
-  const auto build = storage::find_build(context.db, joining.bad);
-  const auto night = storage::find_night(context.db, joining.night);
-  if (!build || !night) return;
+std::optional<NightComment> comment_for(const EngineView& view, const Regression& joining,
+                                        const Regression& known) {
+  if (known.state == blamed) return std::nullopt;
+  const auto build = storage::find_build(view.db, joining.bad);
+  const auto night = storage::find_night(view.db, joining.night);
+  if (!build || !night) return std::nullopt;
   NightComment comment;
   comment.fingerprint = known.fingerprint;
   comment.version = build->version;
   comment.commit = build->commit;
   comment.date = to_date(night->started_at);
-  comment.new_series = series_facts(context, joining.series, known.machine);
-  OutboxMessage message;
-  message.key =
-      night_key(known.fingerprint, build->version + "/" + std::to_string(joining.id.value));
-  message.regression = known.id;
-  message.kind = OutboxKind::comment;
-  message.body = render_night_comment(comment) + "\n" + marker_of(message.key) + "\n";
-  message.created_at = context.clock.now();
-  storage::add_message(transaction, message);
+  comment.new_series = series_facts(view, joining.series, known.machine);
+  return comment;
 }
 
-// True if another regression has this cause, on whatever machine class; `regression` is merged into
-// it then. One that had recovered is open again: its issue is the only one that this cause has.
-bool merge(EngineContext& context, storage::Transaction& transaction, Regression regression,
-           const std::string& evidence) {
-  auto known = storage::find_regression(context.db, regression.fingerprint);
-  if (!known || known->id == regression.id) return false;
-  using enum RegressionState;
-  if (known->state != blamed && known->state != reported && known->state != recovered) return false;
-  for (const AffectedSeries& series : regression.series) {
-    const bool has = std::any_of(known->series.begin(), known->series.end(),
-                                 [&](const auto& s) { return s.series == series.series; });
-    if (!has) known->series.push_back(series);
+void take_over_series(Regression& known, const Regression& joining) {
+  for (const AffectedSeries& series : joining.series) {
+    const bool has = std::any_of(known.series.begin(), known.series.end(),
+                                 [&](const auto& one) { return one.series == series.series; });
+    if (!has) known.series.push_back(series);
   }
-  if (known->state == recovered) {
-    known->state = reported;
+}
+
+// The regression of the search's cause number `part`.
+Regression part_of(const Regression& searched, int part) {
+  Regression regression = searched;
+  if (part == 0) return regression;
+  regression.id = {};
+  regression.part = part;
+  regression.found_by = FoundBy::search;
+  return regression;
+}
+
+// A further culprit gets its row first.
+void add_part(storage::Transaction& transaction, const Regression& searched, Regression& regression,
+              Time now) {
+  if (regression.part == 0) return;
+  Regression further = searched;
+  further.id = {};
+  further.part = regression.part;
+  further.found_by = regression.found_by;
+  further.opened_at = regression.opened_at = now;
+  regression.id = storage::add_regression(
+                      transaction, further,
+                      {bisecting, now,
+                       evidence::of_reason("a further culprit of the search for regression " +
+                                           std::to_string(searched.id.value))})
+                      .id;
+}
+
+void store(storage::Transaction& transaction, const NameCulprit& blame, const std::string& evidence,
+           Time now) {
+  storage::change_regression(transaction, blame.regression, {blamed, now, evidence});
+}
+
+void store(storage::Transaction& transaction, const JoinKnown& blame, const std::string& evidence,
+           Time now) {
+  const std::string id = std::to_string(blame.regression.id.value);
+  if (blame.reopens)
     storage::change_regression(
-        transaction, *known,
-        {reported, context.clock.now(),
-         evidence::of_reason("shown again by regression " + std::to_string(regression.id.value))});
-    announce(context, *known, reported);
-  } else {
-    storage::update_regression(transaction, *known);
-  }
-  tell(context, transaction, *known, regression);
-  regression.merged_into = known->id;
-  regression.fingerprint.clear();
-  storage::change_regression(transaction, regression,
-                             {RegressionState::merged, context.clock.now(), evidence});
-  announce(context, regression, RegressionState::merged);
-  return true;
-}
-
-void name(EngineContext& context, storage::Transaction& transaction, Regression regression,
-          const Culprit& culprit, const std::string& evidence) {
-  regression.culprit = culprit;
-  regression.fingerprint = fingerprint_of(context.config.repository.url, culprit.commits);
-  if (merge(context, transaction, regression, evidence)) return;
-  storage::change_regression(transaction, regression,
-                             {RegressionState::blamed, context.clock.now(), evidence});
-  announce(context, regression, RegressionState::blamed);
+        transaction, blame.known,
+        {reported, now, evidence::of_reason("shown again by regression " + id)});
+  else
+    storage::update_regression(transaction, blame.known);
+  storage::change_regression(transaction, blame.regression, {merged, now, evidence});
+  if (!blame.comment) return;
+  OutboxMessage message;
+  message.key = night_key(blame.known.fingerprint, blame.comment->version + "/" + id);
+  message.regression = blame.known.id;
+  message.kind = OutboxKind::comment;
+  message.body = render_night_comment(*blame.comment) + "\n" + marker_of(message.key) + "\n";
+  message.created_at = now;
+  storage::add_message(transaction, message);
 }
 
 }  // namespace
 
-void blame(EngineContext& context, storage::Transaction& transaction, const Regression& regression,
-           const Bisection& bisection, const bisect::Answer& answer, const std::string& evidence) {
-  if (answer.outcome == bisect::SearchOutcome::several_small) {
-    name(context, transaction, regression, together(answer.culprits, bisection), evidence);
-    return;
+BlameFacts load_blame(const EngineView& view, const Regression& regression,
+                      const Bisection& bisection, const bisect::Answer& answer) {
+  BlameFacts facts{regression, {}};
+  for (const Culprit& culprit : culprits_of(answer, bisection)) {
+    CauseFacts cause;
+    cause.culprit = culprit;
+    cause.fingerprint = fingerprint_of(view.config.repository.url, culprit.commits);
+    cause.known = same_cause(view, regression, cause.fingerprint);
+    if (cause.known) cause.comment = comment_for(view, regression, *cause.known);
+    facts.causes.push_back(std::move(cause));
   }
-  int part = 0;
-  for (const bisect::NamedStep& step : answer.culprits) {
-    if (part == 0) {
-      name(context, transaction, regression, culprit_of(step, bisection), evidence);
-    } else {
-      Regression further = regression;
-      further.id = {};
-      further.part = part;
-      further.found_by = FoundBy::search;
-      further.opened_at = context.clock.now();
-      further = storage::add_regression(
-          transaction, further,
-          {RegressionState::bisecting, context.clock.now(),
-           evidence::of_reason("a further culprit of the search for regression " +
-                               std::to_string(regression.id.value))});
-      name(context, transaction, further, culprit_of(step, bisection), evidence);
+  return facts;
+}
+
+std::vector<Blame> decide(const BlameFacts& facts) {
+  std::vector<Blame> all;
+  for (const CauseFacts& cause : facts.causes) {
+    Regression regression = part_of(facts.regression, static_cast<int>(all.size()));
+    regression.culprit = cause.culprit;
+    if (!cause.known) {
+      regression.fingerprint = cause.fingerprint;
+      all.push_back(NameCulprit{std::move(regression)});
+      continue;
     }
-    ++part;
+    JoinKnown join{std::move(regression), *cause.known, cause.known->state == recovered,
+                   cause.comment};
+    take_over_series(join.known, join.regression);
+    join.regression.merged_into = join.known.id;
+    join.regression.fingerprint.clear();
+    all.push_back(std::move(join));
+  }
+  return all;
+}
+
+void store(storage::Transaction& transaction, const Regression& searched, std::vector<Blame>& all,
+           const std::string& evidence, Time now) {
+  for (Blame& one : all)
+    std::visit(
+        [&](auto& blame) {
+          add_part(transaction, searched, blame.regression, now);
+          store(transaction, blame, evidence, now);
+        },
+        one);
+}
+
+void announce(const EngineContext& context, const std::vector<Blame>& all) {
+  for (const Blame& one : all) {
+    const auto* join = std::get_if<JoinKnown>(&one);
+    if (join && join->reopens) announce(context, join->known, reported);
+    std::visit(
+        [&](const auto& blame) { announce(context, blame.regression, join ? merged : blamed); },
+        one);
   }
 }
 

@@ -1,18 +1,51 @@
 // A search ended with culprits: the regression gets its name, or joins the one that has it already.
+// Used by the search's last step.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "bisect/search.hpp"
 #include "service/engine/context.hpp"
+#include "service/report/report.hpp"
 #include "storage/model/regression.hpp"
 
 namespace nightjar::service {
 
-// Runs inside the caller's transaction. Each named step is one cause: the first is `regression`'s,
-// the others become regressions of their own. Several small steps are one cause together. A cause
-// that is blamed already takes the series over.
-void blame(EngineContext& context, storage::Transaction& transaction, const Regression& regression,
-           const Bisection& bisection, const bisect::Answer& answer, const std::string& evidence);
+// One cause that the search found, and what is known of it already.
+struct CauseFacts {
+  Culprit culprit;
+  std::string fingerprint;
+  std::optional<Regression> known;  // the regression that has this cause, on whatever machine class
+  std::optional<NightComment> comment;  // what its issue hears, if it has one
+};
+struct BlameFacts {
+  Regression regression;
+  std::vector<CauseFacts> causes;
+};
+// Each named step is one cause. Several small steps are one cause together.
+BlameFacts load_blame(const EngineView& view, const Regression& regression,
+                      const Bisection& bisection, const bisect::Answer& answer);
+
+// `regression` is blamed on its culprit. The first cause is the searched regression's; the others
+// become regressions of their own, whose `part` is above 0 and which have no id yet.
+struct NameCulprit {
+  Regression regression;
+};
+// `known` takes the series of `regression` over. One that had recovered is open again: its issue is
+// the only one that this cause has.
+struct JoinKnown {
+  Regression regression, known;
+  bool reopens = false;
+  std::optional<NightComment> comment;
+};
+using Blame = std::variant<NameCulprit, JoinKnown>;
+std::vector<Blame> decide(const BlameFacts& facts);
+// In the caller's transaction.
+void store(storage::Transaction& transaction, const Regression& searched,
+           std::vector<Blame>& blamed, const std::string& evidence, Time now);
+void announce(const EngineContext& context, const std::vector<Blame>& blamed);
 
 }  // namespace nightjar::service

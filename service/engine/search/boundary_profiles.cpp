@@ -23,8 +23,8 @@ std::string key_of(const Regression& regression) {
 }
 
 // The series that was searched, if a profile can explain it.
-std::optional<Series> profiled_series(EngineContext& context, const Bisection& search) {
-  auto series = storage::find_series(context.db, search.series);
+std::optional<Series> profiled_series(const storage::Database& db, const Bisection& search) {
+  auto series = storage::find_series(db, search.series);
   const bool explains =
       series && (series->metric == "latency" || series->metric == "peak_cpu_memory");
   return explains ? series : std::nullopt;
@@ -40,19 +40,19 @@ std::optional<std::pair<int, int>> boundary_of(const Bisection& search, const Cu
   return std::pair{static_cast<int>(first - all.begin()) - 1, static_cast<int>(last - all.begin())};
 }
 
-std::optional<Job> planned(EngineContext& context, const Regression& regression) {
-  const auto search = storage::search_behind(context.db, regression.id);
-  const int runs = context.config.report.profile_runs;
+std::optional<BoundaryPlan> plan_for(const EngineView& view, const Regression& regression) {
+  const auto search = storage::search_behind(view.db, regression.id);
+  const int runs = view.config.report.profile_runs;
   if (!search || !regression.culprit || runs == 0) return std::nullopt;
-  const auto series = profiled_series(context, *search);
+  const auto series = profiled_series(view.db, *search);
   const auto boundary = boundary_of(*search, *regression.culprit);
   if (!series || !boundary) return std::nullopt;
-  Job job;
-  for (const int commit : {boundary->first, boundary->second}) {
-    const auto made = build_of_commit(context, *search, commit);
-    if (std::holds_alternative<NoBuild>(made)) return std::nullopt;
-    job.spec.environments.push_back(std::get<CommitBuild>(made).environment);
-  }
+  BoundaryPlan plan{{},
+                    find_commit_build(view, *search, boundary->first),
+                    find_commit_build(view, *search, boundary->second)};
+  const auto is_missing = [](const auto& build) { return std::holds_alternative<NoBuild>(build); };
+  if (is_missing(plan.good) || is_missing(plan.bad)) return std::nullopt;
+  Job& job = plan.job;
   job.key = key_of(regression);
   job.night = regression.night;
   job.machine = regression.machine;
@@ -61,34 +61,62 @@ std::optional<Job> planned(EngineContext& context, const Regression& regression)
   job.spec.workloads = {{series->workload, series->workload_name, series->workload_version}};
   for (int run = 0; run < runs; ++run)
     for (const int side : {run % 2, 1 - run % 2}) job.spec.order.push_back({side, 0});
-  job.spec.limits = run_limits(context.config.night);
+  job.spec.limits = run_limits(view.config.night);
   job.spec.limits.min_iterations = kIterations;
-  return job;
+  return plan;
 }
 
-}  // namespace
+bool apply(EngineContext&, const ProfilesDone&) {
+  return true;
+}
 
-bool boundary_is_profiled(EngineContext& context, const Regression& regression) {
-  const auto job = storage::find_job(context.db, key_of(regression));
-  if (!job) {
-    auto wanted = planned(context, regression);
-    if (!wanted) return true;
-    queue_job(context, *std::move(wanted));
-    return false;
-  }
-  if (job->state != JobState::queued && job->state != JobState::leased) return true;
-  if (context.clock.now() - job->created_at < kPatience) return false;
+bool apply(EngineContext&, const AwaitProfiles&) {
+  return false;
+}
+
+bool apply(EngineContext& context, const AskForProfiles& step) {
   storage::write(context.db, [&](storage::Transaction& transaction) {
-    storage::cancel_job(transaction, job->id, "the report did not wait for profiles any longer");
+    Job job = step.plan.job;
+    for (const CommitBuildState* side : {&step.plan.good, &step.plan.bad})
+      job.spec.environments.push_back(made(context, transaction, *side).environment);
+    queue_job(transaction, std::move(job), context.clock.now());
+  });
+  return false;
+}
+
+bool apply(EngineContext& context, const CancelProfiles& step) {
+  storage::write(context.db, [&](storage::Transaction& transaction) {
+    storage::cancel_job(transaction, step.job, "the report did not wait for profiles any longer");
   });
   return true;
 }
 
-std::optional<bisect::ProfileDiff> boundary_difference(EngineContext& context,
+}  // namespace
+
+BoundaryFacts load_boundary(const EngineView& view, const Regression& regression) {
+  BoundaryFacts facts{view.clock.now(), storage::find_job(view.db, key_of(regression)), {}};
+  if (!facts.asked) facts.plan = plan_for(view, regression);
+  return facts;
+}
+
+BoundaryStep decide(const BoundaryFacts& facts) {
+  if (!facts.asked && facts.plan) return AskForProfiles{*facts.plan};
+  if (!facts.asked) return ProfilesDone{};
+  const Job& job = *facts.asked;
+  if (job.state != JobState::queued && job.state != JobState::leased) return ProfilesDone{};
+  if (facts.now - job.created_at < kPatience) return AwaitProfiles{};
+  return CancelProfiles{job.id};
+}
+
+bool apply(EngineContext& context, const BoundaryStep& step) {
+  return std::visit([&](const auto& taken) { return apply(context, taken); }, step);
+}
+
+std::optional<bisect::ProfileDiff> boundary_difference(const EngineView& view,
                                                        const Regression& regression) {
-  const auto job = storage::find_job(context.db, key_of(regression));
+  const auto job = storage::find_job(view.db, key_of(regression));
   if (!job || job->state != JobState::done) return std::nullopt;
-  const auto profiles = storage::profiles_of_job(context.db, job->id);
+  const auto profiles = storage::profiles_of_job(view.db, job->id);
   const auto good = profiles.find(job->spec.environments[0].build);
   const auto bad = profiles.find(job->spec.environments[1].build);
   if (good == profiles.end() || bad == profiles.end()) return std::nullopt;

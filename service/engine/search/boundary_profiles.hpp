@@ -1,21 +1,46 @@
 // Where the time went at both sides of a blamed commit: one more session before the report, in
-// which nothing is measured.
+// which nothing is measured. Used by reporting.
 #pragma once
 
 #include <optional>
+#include <variant>
 
 #include "bisect/profile_diff.hpp"
 #include "service/engine/context.hpp"
+#include "service/engine/search/commit_builds.hpp"
+#include "storage/model/job.hpp"
 #include "storage/model/regression.hpp"
 
 namespace nightjar::service {
 
-// Asks for the profiles of a blamed regression the first time. True once there is nothing to wait
-// for: they are made, cannot be made, or took too long.
-bool boundary_is_profiled(EngineContext& context, const Regression& regression);
+// A session that profiles both sides; its environments are those of the two builds.
+struct BoundaryPlan {
+  Job job;
+  CommitBuildState good, bad;
+};
+struct BoundaryFacts {
+  Time now{};
+  std::optional<Job> asked;          // the session that was asked for
+  std::optional<BoundaryPlan> plan;  // nullopt: profiles cannot explain it, or a build is missing
+};
+BoundaryFacts load_boundary(const EngineView& view, const Regression& regression);
+
+// They are made, cannot be made, or took too long.
+struct ProfilesDone {};
+struct AwaitProfiles {};
+struct AskForProfiles {
+  BoundaryPlan plan;
+};
+struct CancelProfiles {
+  JobId job;
+};
+using BoundaryStep = std::variant<ProfilesDone, AwaitProfiles, AskForProfiles, CancelProfiles>;
+BoundaryStep decide(const BoundaryFacts& facts);
+// True if the report has nothing to wait for.
+bool apply(EngineContext& context, const BoundaryStep& step);
 
 // nullopt: one side or both have no profile.
-std::optional<bisect::ProfileDiff> boundary_difference(EngineContext& context,
+std::optional<bisect::ProfileDiff> boundary_difference(const EngineView& view,
                                                        const Regression& regression);
 
 }  // namespace nightjar::service

@@ -1,18 +1,50 @@
 // From a step of the search to jobs: one session, or one a runner where several runners are there.
+// Used by the search's steps.
 #pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
 
 #include "bisect/search.hpp"
 #include "service/engine/context.hpp"
+#include "service/engine/search/commit_builds.hpp"
 #include "service/engine/search/search_log.hpp"
+#include "storage/model/regression.hpp"
+#include "storage/model/series.hpp"
 
 namespace nightjar::service {
 
-// Queues the step's measurements; a commit that has no build is marked untestable instead.
-void queue_step(EngineContext& context, const Bisection& bisection, const Regression& regression,
-                const Series& series, const GatheredLog& gathered, const bisect::Measure& step);
+// A step with the builds that it asks for, by commit.
+struct StepFacts {
+  bisect::Measure step;
+  std::map<int, CommitBuildState> builds;
+  std::size_t jobs = 0;  // of this search so far
+};
+StepFacts load_step(const EngineView& view, const Bisection& bisection,
+                    const bisect::Measure& step);
+
+// Sessions to queue, by their commits, and commits that turned out to have no build.
+struct PlannedSession {
+  std::vector<int> commits;  // of each run, in order
+  int number = 0;            // as the bisection counts
+  std::optional<RunnerId> affinity;
+};
+struct StepPlan {
+  std::vector<PlannedSession> sessions;
+  std::vector<Untestable> untestable;
+};
+// If a commit of the step's own session has no build, nothing is queued: the search then decides
+// anew without it. Pure.
+StepPlan plan_step(const StepFacts& facts, const SearchProgress& progress, Time now);
+// Makes the overlays that are missing and queues the sessions, in the caller's transaction. Throws
+// std::runtime_error if the disk fails.
+void queue_step(EngineContext& context, storage::Transaction& transaction,
+                const Bisection& bisection, const Regression& regression, const Series& series,
+                const StepFacts& facts, const StepPlan& plan);
 
 // The configuration's, with the threshold of the series, for as many runners of the machine class
 // as are there.
-bisect::SearchPolicy policy_for(EngineContext& context, MachineId machine, const Series& series);
+bisect::SearchPolicy policy_for(const EngineView& view, MachineId machine, const Series& series);
 
 }  // namespace nightjar::service

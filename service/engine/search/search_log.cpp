@@ -1,10 +1,9 @@
 #include "service/engine/search/search_log.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <map>
 #include <set>
 
-#include "service/engine/jobs/sessions.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
@@ -20,7 +19,7 @@ namespace {
 
 class Positions {
  public:
-  Positions(storage::Database& db, const Bisection& bisection) : db_(db) {
+  Positions(const storage::Database& db, const Bisection& bisection) : db_(db) {
     for (std::size_t i = 0; i < bisection.commits.size(); ++i)
       by_commit_[bisection.commits[i]] = static_cast<int>(i);
     by_build_[bisection.good] = 0;
@@ -36,7 +35,7 @@ class Positions {
   }
 
  private:
-  storage::Database& db_;
+  const storage::Database& db_;
   std::map<CommitSha, int> by_commit_;
   std::map<BuildId, int> by_build_;
 };
@@ -76,23 +75,24 @@ bool measured_any(const Job& job, const SessionResult& session) {
   });
 }
 
-// True if there was a run with a value.
-bool add_runs(storage::Database& db, GatheredLog& gathered, Positions& positions,
-              const Series& series, const Job& job, int session, bool invert) {
-  bool any = false;
+// Returns how many runs had a value.
+int add_runs(const storage::Database& db, SearchRuns& all, Positions& positions,
+             const Series& series, const Job& job, int session) {
+  int added = 0;
   for (const SeriesRun& run : storage::runs_of_job(db, series.id, job.id)) {
     const int commit = positions.of(run.build);
     if (commit < 0 || run.value <= 0) continue;
-    gathered.log.runs.push_back({session, commit, invert ? 1 / run.value : run.value});
-    gathered.runs.push_back(run.run);
-    any = true;
+    all.log.runs.push_back({session, commit, run.value});
+    all.runs.push_back(run.run);
+    ++added;
   }
-  return any;
+  return added;
 }
 
 // Runs of a search for another metric of this workload, which ended before this search began. A
 // search for peak memory has no time measured.
-std::vector<Bisection> searches_with_runs_for(storage::Database& db, const Bisection& bisection,
+std::vector<Bisection> searches_with_runs_for(const storage::Database& db,
+                                              const Bisection& bisection,
                                               const Regression& regression, const Series& series) {
   std::vector<Bisection> searches;
   for (const Regression& other : storage::regressions_of_night(db, regression.night)) {
@@ -109,45 +109,44 @@ std::vector<Bisection> searches_with_runs_for(storage::Database& db, const Bisec
   return searches;
 }
 
-using Session = std::pair<BisectionJob, Settled>;
-// What became of a job that was asked for.
-using Settle = std::function<Settled(const Job& asked)>;
+using Session = std::pair<BisectionJob, SessionOutcome>;
 
-std::vector<Session> sessions_of(storage::Database& db, const Settle& settled,
-                                 const Bisection& bisection) {
+std::vector<Session> sessions_of(const storage::Database& db, const Bisection& bisection) {
   std::vector<Session> sessions;
   for (const BisectionJob& entry : storage::jobs_of_bisection(db, bisection.id))
-    sessions.emplace_back(entry, settled(*storage::find_job(db, entry.job)));
+    sessions.emplace_back(entry, outcome_of(db, *storage::find_job(db, entry.job)));
   return sessions;
 }
 
 bool is_pending(const Session& session) {
-  return session.second.state == Settled::State::pending;
+  return session.second.state == SessionOutcome::State::pending;
+}
+
+bool is_usable(const SessionOutcome& session) {
+  return session.state == SessionOutcome::State::usable;
 }
 
 // Everything but the bisection's own sessions, which follow. Returns the number of the next
 // session.
-int add_earlier_runs(storage::Database& db, const Settle& settled, const Bisection& bisection,
-                     const Regression& regression, const Series& series, bool invert,
-                     Positions& positions, GatheredLog& gathered) {
+int add_earlier_runs(const storage::Database& db, const Bisection& bisection,
+                     const Regression& regression, const Series& series, Positions& positions,
+                     SearchRuns& all) {
   int next = 0;
-  const auto add = [&](const Settled& session, int number) {
-    const std::size_t before = gathered.log.runs.size();
-    add_runs(db, gathered, positions, series, session.job, number, invert);
-    gathered.parts.push_back(
-        {number, session.job, static_cast<int>(gathered.log.runs.size() - before), false});
+  const auto add = [&](const Job& job, int number) {
+    const int runs = add_runs(db, all, positions, series, job, number);
+    all.parts.push_back({number, job, runs, false, SessionOutcome::State::usable, ""});
   };
   for (const Job& asked : confirmation_jobs(db, regression, series)) {
-    const Settled session = settled(asked);
-    if (session.state == Settled::State::usable) add(session, next++);
+    const SessionOutcome session = outcome_of(db, asked);
+    if (is_usable(session)) add(session.job, next++);
   }
   for (const Bisection& other : searches_with_runs_for(db, bisection, regression, series)) {
     std::map<int, int> numbers;
-    for (const auto& [entry, session] : sessions_of(db, settled, other)) {
-      if (session.state != Settled::State::usable) continue;
+    for (const auto& [entry, session] : sessions_of(db, other)) {
+      if (!is_usable(session)) continue;
       const auto [number, is_new] = numbers.emplace(entry.session, next);
       if (is_new) ++next;
-      add(session, number->second);
+      add(session.job, number->second);
     }
   }
   return next;
@@ -162,73 +161,71 @@ double seconds_of(const SessionResult& session) {
 
 }  // namespace
 
-GatheredLog gather_log(EngineContext& context, const Bisection& bisection,
-                       const Regression& regression, const Series& series) {
-  GatheredLog gathered;
-  const Settle outcome_of = [&](const Job& asked) { return settle(context, asked); };
-  const auto own = sessions_of(context.db, outcome_of, bisection);
-  gathered.pending = std::any_of(own.begin(), own.end(), is_pending);
-  if (gathered.pending) return gathered;
-  gathered.log.commits = static_cast<int>(bisection.commits.size()) - 1;
-  const bool invert = is_inverted(series);
-  Positions positions(context.db, bisection);
-  const int offset = add_earlier_runs(context.db, outcome_of, bisection, regression, series, invert,
-                                      positions, gathered);
-  std::map<int, std::string> untestable;
-  for (const Untestable& known : storage::untestable_of(context.db, bisection.id))
-    untestable[known.commit] = known.reason;
-  for (const auto& [entry, settled] : own) {
-    gathered.next_session = std::max(gathered.next_session, entry.session + 1);
-    if (settled.state == Settled::State::failed) {
-      ++gathered.uninformative;
-      gathered.last_failure = settled.reason;
-      continue;
-    }
-    gathered.last = settled.job;
-    gathered.last_session = entry.session;
-    const SessionResult result =
-        storage::session_of(context.db, settled.job.id).value_or(SessionResult{});
-    gathered.seconds += seconds_of(result);
-    const int session = offset + entry.session;
-    for (const auto& [build, reason] : all_failed(settled.job, result, series.metric)) {
-      const int commit = positions.of(build);
-      if (commit <= 0 || commit >= gathered.log.commits || untestable.count(commit)) continue;
-      untestable[commit] = reason;
-      gathered.newly_untestable.push_back({commit, reason});
-    }
-    const bool found_untestable = !gathered.newly_untestable.empty();  // then it was not in vain
-    if (add_runs(context.db, gathered, positions, series, settled.job, session, invert))
-      gathered.uninformative = gathered.disturbed = 0;
-    else if (measured_any(settled.job, result))
-      ++gathered.disturbed;
-    else if (!found_untestable)
-      ++gathered.uninformative;
-  }
-  for (const auto& [commit, reason] : untestable) gathered.log.untestable.push_back(commit);
-  std::set<int> with_runs;
-  for (const bisect::SearchRun& run : gathered.log.runs) with_runs.insert(run.session);
-  gathered.sessions = static_cast<int>(with_runs.size());
-  return gathered;
+bool is_measuring(const storage::Database& db, const Bisection& bisection) {
+  const auto own = sessions_of(db, bisection);
+  return std::any_of(own.begin(), own.end(), is_pending);
 }
 
-GatheredLog read_log(storage::Database& db, const Bisection& bisection,
+SearchRuns load_runs(const storage::Database& db, const Bisection& bisection,
                      const Regression& regression, const Series& series) {
-  GatheredLog gathered;
-  gathered.log.commits = static_cast<int>(bisection.commits.size()) - 1;
-  const Settle settled = [&](const Job& asked) { return standing(db, asked); };
-  const auto own = sessions_of(db, settled, bisection);
-  gathered.pending = std::any_of(own.begin(), own.end(), is_pending);
+  SearchRuns all;
+  all.log.commits = static_cast<int>(bisection.commits.size()) - 1;
   Positions positions(db, bisection);
-  const int offset =
-      add_earlier_runs(db, settled, bisection, regression, series, false, positions, gathered);
-  for (const auto& [entry, session] : own) {
-    const std::size_t before = gathered.log.runs.size();
-    if (session.state == Settled::State::usable)
-      add_runs(db, gathered, positions, series, session.job, offset + entry.session, false);
-    gathered.parts.push_back({offset + entry.session, session.job,
-                              static_cast<int>(gathered.log.runs.size() - before), true});
+  all.first_own = add_earlier_runs(db, bisection, regression, series, positions, all);
+  for (const auto& [entry, session] : sessions_of(db, bisection)) {
+    const int number = all.first_own + entry.session;
+    const int runs =
+        is_usable(session) ? add_runs(db, all, positions, series, session.job, number) : 0;
+    all.pending |= session.state == SessionOutcome::State::pending;
+    all.parts.push_back({number, session.job, runs, true, session.state, session.reason});
   }
-  return gathered;
+  return all;
+}
+
+bisect::SearchLog in_cost(bisect::SearchLog log, const Series& series) {
+  if (is_inverted(series))
+    for (bisect::SearchRun& run : log.runs) run.value = 1 / run.value;
+  return log;
+}
+
+SearchProgress load_progress(const storage::Database& db, const Bisection& bisection,
+                             const SearchRuns& runs, const Series& series) {
+  SearchProgress progress;
+  Positions positions(db, bisection);
+  std::set<int> untestable;
+  for (const Untestable& known : storage::untestable_of(db, bisection.id))
+    untestable.insert(known.commit);
+  for (const LogPart& part : runs.parts) {
+    if (!part.own || part.state == SessionOutcome::State::pending) continue;
+    const int number = part.session - runs.first_own;
+    progress.next_session = std::max(progress.next_session, number + 1);
+    if (part.state == SessionOutcome::State::failed) {
+      ++progress.uninformative;
+      progress.last_failure = part.failure;
+      continue;
+    }
+    progress.last = part.job;
+    progress.last_session = number;
+    const SessionResult result = storage::session_of(db, part.job.id).value_or(SessionResult{});
+    progress.seconds += seconds_of(result);
+    for (const auto& [build, reason] : all_failed(part.job, result, series.metric)) {
+      const int commit = positions.of(build);
+      if (commit <= 0 || commit >= runs.log.commits || !untestable.insert(commit).second) continue;
+      progress.newly_untestable.push_back({commit, reason});
+    }
+    const bool found_untestable = !progress.newly_untestable.empty();  // then it was not in vain
+    if (part.runs > 0)
+      progress.uninformative = progress.disturbed = 0;
+    else if (measured_any(part.job, result))
+      ++progress.disturbed;
+    else if (!found_untestable)
+      ++progress.uninformative;
+  }
+  progress.untestable.assign(untestable.begin(), untestable.end());
+  std::set<int> with_runs;
+  for (const bisect::SearchRun& run : runs.log.runs) with_runs.insert(run.session);
+  progress.sessions = static_cast<int>(with_runs.size());
+  return progress;
 }
 
 }  // namespace nightjar::service

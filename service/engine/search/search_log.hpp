@@ -1,31 +1,51 @@
 // From rows to what the search reads: the log of runs of one bisection, by position of the commit.
+// Used by the search's steps, by reports and by REST.
 #pragma once
 
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bisect/search.hpp"
-#include "service/engine/context.hpp"
+#include "service/engine/jobs/sessions.hpp"
+#include "storage/database.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/model/series.hpp"
 
 namespace nightjar::service {
 
-// A job whose runs are in the log, or will be.
+// A session whose runs are in the log, or will be.
 struct LogPart {
   int session = 0;  // as the log counts
   Job job;
   int runs = 0;
   bool own = false;  // of the search itself: neither the confirmation's nor another search's
+  SessionOutcome::State state = SessionOutcome::State::usable;
+  std::string failure;
 };
 
-struct GatheredLog {
-  bisect::SearchLog log;
-  std::vector<RunId> runs;   // of the log, one by one
+// Values are as they were measured, also while the search goes on.
+struct SearchRuns {
+  bisect::SearchLog log;    // `commits` and `runs`; the rest is empty
+  std::vector<RunId> runs;  // of the log, one by one
+  std::vector<LogPart> parts;
+  int first_own = 0;     // number of the search's first own session, as the log counts
+  bool pending = false;  // a session is under way
+};
+// The confirmation's sessions come first: they are runs of both ends like any other. Then come
+// those of the night's earlier searches that ran the same workload, for another of its metrics.
+SearchRuns load_runs(const storage::Database& db, const Bisection& bisection,
+                     const Regression& regression, const Series& series);
+// Whether a session of the search is under way: then there is nothing to decide yet.
+bool is_measuring(const storage::Database& db, const Bisection& bisection);
+
+// The same log as the search wants it: a cost. What should be high is inverted.
+bisect::SearchLog in_cost(bisect::SearchLog log, const Series& series);
+
+// What the search's own sessions came to, besides their runs.
+struct SearchProgress {
   int sessions = 0;          // that have runs in the log
-  bool pending = false;      // a session is under way: there is nothing to decide yet
   int uninformative = 0;     // sessions at the end of the log that gave no run at all
   int disturbed = 0;         // and such whose runs never saw the machine undisturbed
   std::string last_failure;  // of these
@@ -34,18 +54,9 @@ struct GatheredLog {
   std::optional<Job> last;   // the bisection's last usable session, to go on with
   int last_session = 0;      // and its number
   std::vector<Untestable> newly_untestable;
-  std::vector<LogPart> parts;  // of gather_log: only the sessions before the search's own
+  std::vector<int> untestable;  // all, in order
 };
-
-// The confirmation's sessions come first: they are runs of both ends like any other. Then those of
-// the night's earlier searches that ran the same workload, for another of its metrics.
-GatheredLog gather_log(EngineContext& context, const Bisection& bisection,
-                       const Regression& regression, const Series& series);
-
-// The same runs in the same sessions for somebody who only looks, also while the search goes on:
-// nothing is judged or queued, and values stay as they were measured. Fills log.runs, parts and
-// pending.
-GatheredLog read_log(storage::Database& db, const Bisection& bisection,
-                     const Regression& regression, const Series& series);
+SearchProgress load_progress(const storage::Database& db, const Bisection& bisection,
+                             const SearchRuns& runs, const Series& series);
 
 }  // namespace nightjar::service

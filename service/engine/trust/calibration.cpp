@@ -22,23 +22,12 @@ constexpr int kPairs = 10;      // the second rung of the confirmation
 constexpr int kMostCases = 4;   // a night and machine class
 constexpr double kSpare = 4;    // cases whose price may be saved up
 
-// What one workload's run takes on a machine class, seconds.
-struct Price {
-  Workload workload;
-  double seconds = 0;
-};
-
-struct Spent {
-  double seconds = 0;
-  std::vector<Price> prices;
-};
-
-void add_session(EngineContext& context, const Job& job, Spent& spent) {
-  const auto session = storage::session_of(context.db, job.id);
+void add_session(const storage::Database& db, const Job& job, CalibrationFunds& funds) {
+  const auto session = storage::session_of(db, job.id);
   if (!session) return;
   std::map<int, std::pair<double, int>> by_workload;
   for (const RunResult& run : session->runs) {
-    spent.seconds += run.seconds;
+    funds.spent_seconds += run.seconds;
     const auto index = static_cast<std::size_t>(run.order);
     if (index >= job.spec.order.size() || run.status != RunStatus::measured) continue;
     auto& [seconds, runs] = by_workload[job.spec.order[index].workload];
@@ -47,18 +36,11 @@ void add_session(EngineContext& context, const Job& job, Spent& spent) {
   }
   for (const auto& [workload, sum] : by_workload)
     if (workload >= 0)
-      spent.prices.push_back(
+      funds.prices.push_back(
           {job.spec.workloads.at(static_cast<std::size_t>(workload)), sum.first / sum.second});
 }
 
-std::map<MachineId, Spent> spent_by_machine(EngineContext& context,
-                                            const std::vector<Job>& usable) {
-  std::map<MachineId, Spent> all;
-  for (const Job& job : usable) add_session(context, job, all[job.machine]);
-  return all;
-}
-
-Job case_of(EngineContext& context, const Night& night, MachineId machine, const Build& build,
+Job case_of(const Config& config, const Night& night, MachineId machine, const Build& build,
             const Workload& workload, std::int64_t number) {
   Job job;
   job.key = "night:" + std::to_string(night.id.value) +
@@ -72,8 +54,8 @@ Job case_of(EngineContext& context, const Night& night, MachineId machine, const
   job.spec.order = pair_order(kPairs);
   const bool planted = number % 2 == 1;
   for (PlannedRun& run : job.spec.order)
-    if (planted && run.environment == 1) run.slow = context.config.calibration.planted;
-  job.spec.limits = run_limits(context.config.night);
+    if (planted && run.environment == 1) run.slow = config.calibration.planted;
+  job.spec.limits = run_limits(config.night);
   return job;
 }
 
@@ -99,70 +81,94 @@ CalibrationVerdict verdict_of(bisect::Confirmation::Verdict verdict) {
   return CalibrationVerdict::inconclusive;
 }
 
-// `measured`: nullptr where every session of the case was void. False if nothing was ever measured.
-bool judge(EngineContext& context, const Job& asked, const Job* measured) {
-  CalibrationCase found;
-  found.job = asked.id;
-  found.planted = planted_in(asked);
-  found.at = context.clock.now();
-  const auto series = storage::find_series(context.db, asked.spec.workloads.front().id, "latency",
-                                           asked.machine, context.config.source.variant);
-  if (!series) return false;
-  found.series = series->id;
-  std::vector<double> plain, other;
-  const auto runs = measured ? storage::runs_of_job(context.db, series->id, measured->id)
-                             : std::vector<SeriesRun>{};
-  for (const SeriesRun& run : runs) {
-    const PlannedRun& planned = measured->spec.order.at(static_cast<std::size_t>(run.order));
-    (planned.environment == 0 ? plain : other).push_back(run.value);
+CalibrationPlan plan_of(MachineId machine, const CalibrationFunds& funds, const Night& night,
+                        const Build& build, const Config& config) {
+  CalibrationPlan plan{machine, {}, funds.budget};
+  auto& [saved, number] = plan.budget;
+  saved += config.calibration.share * funds.spent_seconds;
+  double cost = 0;
+  for (int cases = 0; cases < kMostCases; ++cases) {
+    // Both kinds of case for a workload, then the next one.
+    const auto turn = static_cast<std::size_t>(number / 2) % funds.prices.size();
+    cost = 2 * kPairs * funds.prices[turn].seconds;
+    if (cost <= 0 || saved < cost) break;
+    plan.cases.push_back(
+        case_of(config, night, machine, build, funds.prices[turn].workload, number));
+    saved -= cost;
+    ++number;
   }
-  found.runs = static_cast<int>(std::min(plain.size(), other.size()));
-  if (found.runs > 0) {
-    const auto said = bisect::confirm(plain, other, learned_policy(context, *series));
-    found.verdict = verdict_of(said.verdict);
-    found.ratio = said.change.ratio;
-    found.low = said.change.low;
-    found.high = said.change.high;
-  }
-  storage::write(context.db, [&](storage::Transaction& transaction) {
-    storage::add_calibration(transaction, found);
-  });
-  return true;
+  saved = std::min(saved, kSpare * cost);
+  return plan;
 }
 
 }  // namespace
 
-void plan_calibration(EngineContext& context, const Night& night, const std::vector<Job>& usable) {
-  const auto build = storage::find_build(context.db, *night.build);
-  if (!build || context.config.calibration.share <= 0) return;
-  for (const auto& [machine, spent] : spent_by_machine(context, usable)) {
-    if (spent.prices.empty()) continue;
-    auto [saved, number] = storage::calibration_budget(context.db, machine);
-    saved += context.config.calibration.share * spent.seconds;
-    double cost = 0;
-    for (int cases = 0; cases < kMostCases; ++cases) {
-      // Both kinds of case for a workload, then the next one.
-      const Price& turn = spent.prices[static_cast<std::size_t>(number / 2) % spent.prices.size()];
-      cost = 2 * kPairs * turn.seconds;
-      if (cost <= 0 || saved < cost) break;
-      queue_job(context, case_of(context, night, machine, *build, turn.workload, number));
-      saved -= cost;
-      ++number;
-    }
-    storage::write(context.db, [&](storage::Transaction& transaction) {
-      storage::set_calibration_budget(transaction, machine,
-                                      {std::min(saved, kSpare * cost), number});
-    });
+CalibrationFacts load_calibration(const EngineView& view, const std::vector<Job>& usable) {
+  CalibrationFacts all;
+  if (view.config.calibration.share <= 0) return all;
+  for (const Job& job : usable) add_session(view.db, job, all[job.machine]);
+  for (auto& [machine, funds] : all) funds.budget = storage::calibration_budget(view.db, machine);
+  return all;
+}
+
+std::vector<CalibrationPlan> plan_calibration(const CalibrationFacts& facts, const Night& night,
+                                              const Build& build, const Config& config) {
+  std::vector<CalibrationPlan> plans;
+  for (const auto& [machine, funds] : facts)
+    if (!funds.prices.empty()) plans.push_back(plan_of(machine, funds, night, build, config));
+  return plans;
+}
+
+void store(storage::Transaction& transaction, const CalibrationPlan& plan, Time now) {
+  for (const Job& job : plan.cases) queue_job(transaction, job, now);
+  storage::set_calibration_budget(transaction, plan.machine, plan.budget);
+}
+
+CalibrationRuns load_case(const EngineView& view, const Job& asked) {
+  CalibrationRuns runs;
+  runs.asked = asked;
+  const SessionOutcome session = outcome_of(view.db, asked);
+  runs.pending = session.state == SessionOutcome::State::pending;
+  if (runs.pending) return runs;
+  runs.series = storage::find_series(view.db, asked.spec.workloads.front().id, "latency",
+                                     asked.machine, view.config.source.variant);
+  if (!runs.series) return runs;
+  runs.policy = learned_policy(view, *runs.series);
+  if (session.state != SessionOutcome::State::usable) return runs;
+  for (const SeriesRun& run : storage::runs_of_job(view.db, runs.series->id, session.job.id)) {
+    const PlannedRun& planned = session.job.spec.order.at(static_cast<std::size_t>(run.order));
+    (planned.environment == 0 ? runs.plain : runs.other).push_back(run.value);
   }
+  return runs;
+}
+
+std::optional<CalibrationCase> judge(const CalibrationRuns& runs, Time now) {
+  if (runs.pending || !runs.series) return std::nullopt;
+  CalibrationCase found;
+  found.job = runs.asked.id;
+  found.series = runs.series->id;
+  found.planted = planted_in(runs.asked);
+  found.at = now;
+  found.runs = static_cast<int>(std::min(runs.plain.size(), runs.other.size()));
+  if (found.runs == 0) return found;
+  const auto said = bisect::confirm(runs.plain, runs.other, runs.policy);
+  found.verdict = verdict_of(said.verdict);
+  found.ratio = said.change.ratio;
+  found.low = said.change.low;
+  found.high = said.change.high;
+  return found;
 }
 
 bool judge_calibrations(EngineContext& context) {
   bool changed = false;
   for (const Job& asked : storage::unjudged_calibrations(context.db)) {
-    const Settled settled = settle(context, asked);
-    if (settled.state == Settled::State::pending) continue;
-    const bool usable = settled.state == Settled::State::usable;
-    changed |= judge(context, asked, usable ? &settled.job : nullptr);
+    check_finished(context, asked);
+    const auto found = judge(load_case(context, asked), context.clock.now());
+    if (!found) continue;
+    storage::write(context.db, [&](storage::Transaction& transaction) {
+      storage::add_calibration(transaction, *found);
+    });
+    changed = true;
   }
   return changed;
 }

@@ -27,40 +27,48 @@ std::vector<SeriesId> candidates(const storage::Database& db, const Night& night
   return ids;
 }
 
-void replay_series(EngineContext& context, storage::Transaction& transaction, const Night& night,
-                   SeriesId id) {
-  const auto builds = runs_by_build(context.db, id, kBuilds);
-  if (!bisect::can_replay(builds)) return;
-  bisect::ReplayOptions options;
-  options.planted = context.config.calibration.planted;
-  options.seed =
-      static_cast<std::uint64_t>(night.id.value) * 1'000'003 + static_cast<std::uint64_t>(id.value);
-  bisect::SearchPolicy policy = context.config.search;
-  policy.builds_at_once = 1;
-  if (const auto series = storage::find_series(context.db, id))
-    policy.threshold = search_threshold(context, *series);
-  const bisect::Replay found = bisect::replay(builds, options, policy);
-  storage::add_replay(
-      transaction, {night.id, id, options.planted, found.outcome, found.runs, context.clock.now()});
-}
-
 }  // namespace
 
-void replay_one(EngineContext& context) {
-  if (context.config.calibration.share <= 0) return;
-  const auto nights = storage::list_nights(context.db, {1, {}}).items;
-  if (nights.empty() || nights.front().state != NightState::done) return;
-  const Night& night = nights.front();
-  if (!storage::replays_are_queued(context.db, night.id)) {
-    storage::write(context.db, [&](storage::Transaction& transaction) {
-      storage::queue_replays(transaction, night.id, candidates(context.db, night));
-    });
+ReplayFacts load_replay(const EngineView& view) {
+  ReplayFacts facts;
+  facts.now = view.clock.now();
+  if (view.config.calibration.share <= 0) return facts;
+  const auto nights = storage::list_nights(view.db, {1, {}}).items;
+  if (nights.empty() || nights.front().state != NightState::done) return facts;
+  facts.night = nights.front().id;
+  if (!storage::replays_are_queued(view.db, *facts.night)) {
+    facts.to_queue = candidates(view.db, nights.front());
+    return facts;
   }
-  const auto next = storage::next_replay(context.db, night.id);
-  if (!next) return;
+  facts.next = storage::next_replay(view.db, *facts.night);
+  if (!facts.next) return facts;
+  facts.builds = runs_by_build(view.db, *facts.next, kBuilds);
+  facts.policy = view.config.search;
+  facts.policy.builds_at_once = 1;
+  if (const auto series = storage::find_series(view.db, *facts.next))
+    facts.policy.threshold = search_threshold(view, *series);
+  return facts;
+}
+
+std::optional<ReplayedSearch> replay(const ReplayFacts& facts, const Config& config) {
+  if (!facts.next || !bisect::can_replay(facts.builds)) return std::nullopt;
+  bisect::ReplayOptions options;
+  options.planted = config.calibration.planted;
+  options.seed = static_cast<std::uint64_t>(facts.night->value) * 1'000'003 +
+                 static_cast<std::uint64_t>(facts.next->value);
+  const bisect::Replay found = bisect::replay(facts.builds, options, facts.policy);
+  return ReplayedSearch{*facts.night,  *facts.next, options.planted,
+                        found.outcome, found.runs,  facts.now};
+}
+
+void replay_one(EngineContext& context) {
+  const ReplayFacts facts = load_replay(context);
+  if (!facts.to_queue && !facts.next) return;
+  const auto found = replay(facts, context.config);
   storage::Transaction transaction(context.db);
-  replay_series(context, transaction, night, *next);
-  storage::dequeue_replay(transaction, night.id, *next);
+  if (facts.to_queue) storage::queue_replays(transaction, *facts.night, *facts.to_queue);
+  if (found) storage::add_replay(transaction, *found);
+  if (facts.next) storage::dequeue_replay(transaction, *facts.night, *facts.next);
   transaction.commit();
 }
 

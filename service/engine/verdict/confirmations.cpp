@@ -42,34 +42,6 @@ std::string key_of(const storage::Comparison& what, const Series& lead, int want
          "/to:" + std::to_string(want) + "/" + std::to_string(asked);
 }
 
-void ask_for(EngineContext& context, const Regression& regression, const Series& lead, int have,
-             int want) {
-  const std::size_t asked = confirmation_jobs(context, regression, lead).size();
-  if (asked >= kMostSessions) return;
-  const auto good = storage::find_build(context.db, regression.good);
-  const auto bad = storage::find_build(context.db, regression.bad);
-  if (!good || !bad) return;
-  Job job;
-  const storage::Comparison comparison = comparison_of(regression, lead);
-  job.key = key_of(comparison, lead, want, asked);
-  job.night = regression.night;
-  job.machine = regression.machine;
-  job.priority = kPriority;
-  job.spec.kind = JobKind::confirm;
-  job.spec.environments = {environment_of(*good), environment_of(*bad)};
-  job.spec.workloads = {{lead.workload, lead.workload_name, lead.workload_version}};
-  job.spec.order = pair_order(want - have);
-  job.spec.limits = run_limits(context.config.night);
-  storage::Transaction transaction(context.db);
-  storage::add_confirmation_job(transaction, queue_job(context, std::move(job)).id, comparison);
-  transaction.commit();
-}
-
-void announce(EngineContext& context, const Regression& regression, RegressionState state) {
-  context.publish("regression",
-                  nlohmann::json{{"id", regression.id.value}, {"state", name_of(state)}}.dump());
-}
-
 // Builds weeks apart do not differ side by side: the machine crept. The series begins anew.
 void mark_creep(storage::Transaction& transaction, const Regression& regression, Time now) {
   const auto series = storage::find_series(transaction, regression.series.front().series);
@@ -85,37 +57,11 @@ void mark_creep(storage::Transaction& transaction, const Regression& regression,
   storage::add_mark(transaction, mark);
 }
 
-// `now`: the level that was measured side by side, if that said that the builds do not differ.
-// Without it the new build is no level: the next night is held against the last good one again.
-void dismiss(EngineContext& context, const Regression& regression, const std::string& why,
-             std::optional<double> now = {}) {
-  const bool creep = regression.found_by == FoundBy::creep;
-  storage::Transaction transaction(context.db);
-  storage::change_regression(transaction, regression,
-                             {RegressionState::dismissed, context.clock.now(), why});
-  if (creep) mark_creep(transaction, regression, context.clock.now());
-  const AffectedSeries& lead = regression.series.front();
-  if (creep && !now) now = lead.after;
-  if (now)
-    storage::set_level(transaction, {lead.series, regression.bad, regression.night, *now, 0});
-  transaction.commit();
-  announce(context, regression, RegressionState::dismissed);
-}
-
-void cut_short(EngineContext& context, const Regression& regression, const std::string& reason) {
-  storage::write(context.db, [&](storage::Transaction& transaction) {
-    leave_unconfirmed(transaction, regression, context.clock.now(), reason);
-  });
-  announce(context, regression, RegressionState::unconfirmed);
-  spdlog::warn("could not be confirmed regression={} unfinished={} reason=\"{}\"",
-               regression.id.value, regression.unfinished + 1, reason);
-}
-
 // True if the sessions ran `build`, and all that it did was fail.
-bool only_fails(EngineContext& context, const std::vector<Job>& sessions, BuildId build) {
+bool only_fails(const storage::Database& db, const std::vector<Job>& sessions, BuildId build) {
   bool failed = false;
   for (const Job& job : sessions) {
-    const auto session = storage::session_of(context.db, job.id);
+    const auto session = storage::session_of(db, job.id);
     if (!session) continue;
     for (const RunResult& run : session->runs) {
       const auto index = static_cast<std::size_t>(run.order);
@@ -129,23 +75,6 @@ bool only_fails(EngineContext& context, const std::vector<Job>& sessions, BuildI
   return failed;
 }
 
-void accept(EngineContext& context, Regression regression, const bisect::Confirmation& confirmation,
-            const evidence::Values& good, const evidence::Values& bad, const std::string& why) {
-  AffectedSeries& lead = regression.series.front();
-  lead.before = bisect::hodges_lehmann(good.values);
-  lead.after = bisect::hodges_lehmann(bad.values);
-  lead.ratio = confirmation.change.ratio;
-  lead.low = confirmation.change.low;
-  lead.high = confirmation.change.high;
-  storage::Transaction transaction(context.db);
-  storage::change_regression(transaction, regression,
-                             {RegressionState::confirmed, context.clock.now(), why});
-  storage::set_level(transaction, {lead.series, regression.bad, regression.night, lead.after,
-                                   static_cast<int>(bad.values.size())});
-  transaction.commit();
-  announce(context, regression, RegressionState::confirmed);
-}
-
 std::optional<double> level_of(const bisect::Confirmation& confirmation,
                                const evidence::Values& bad) {
   using enum bisect::Confirmation::Verdict;
@@ -153,65 +82,138 @@ std::optional<double> level_of(const bisect::Confirmation& confirmation,
   return known ? std::optional(bisect::hodges_lehmann(bad.values)) : std::nullopt;
 }
 
-void judge(EngineContext& context, const Regression& regression, const Series& lead,
-           const evidence::Values& good, const evidence::Values& bad) {
-  using Verdict = bisect::Confirmation::Verdict;
-  const auto policy = learned_policy(context, lead);
-  const bisect::Confirmation confirmation = bisect::confirm(good.values, bad.values, policy);
-  const int have = static_cast<int>(std::min(good.values.size(), bad.values.size()));
-  if (confirmation.verdict == Verdict::more) {
-    ask_for(context, regression, lead, have, confirmation.runs_a_side);
-    return;
-  }
-  const std::string why = evidence::of_confirmation(confirmation, good, bad, policy);
-  if (confirmation.verdict == Verdict::worse)
-    accept(context, regression, confirmation, good, bad, why);
-  else
-    dismiss(context, regression, why, level_of(confirmation, bad));
+AffectedSeries measured_series(const SeriesId& lead, const bisect::Confirmation& confirmation,
+                               const evidence::Values& good, const evidence::Values& bad) {
+  return {lead,
+          bisect::hodges_lehmann(good.values),
+          bisect::hodges_lehmann(bad.values),
+          confirmation.change.ratio,
+          confirmation.change.low,
+          confirmation.change.high};
+}
+
+Job session_for(const ConfirmationFacts& facts, int runs, int want, const Config& config) {
+  Job job;
+  job.key = key_of(comparison_of(facts.regression, facts.lead), facts.lead, want, facts.asked);
+  job.night = facts.regression.night;
+  job.machine = facts.regression.machine;
+  job.priority = kPriority;
+  job.spec.kind = JobKind::confirm;
+  job.spec.environments = {environment_of(*facts.good_build), environment_of(*facts.bad_build)};
+  job.spec.workloads = {
+      {facts.lead.workload, facts.lead.workload_name, facts.lead.workload_version}};
+  job.spec.order = pair_order(runs);
+  job.spec.limits = run_limits(config.night);
+  return job;
+}
+
+void apply(EngineContext&, const ConfirmationFacts&, const AwaitSessions&) {}
+
+void apply(EngineContext& context, const ConfirmationFacts& facts, const AskForSession& step) {
+  storage::write(context.db, [&](storage::Transaction& transaction) {
+    const Job job = queue_job(transaction, step.job, context.clock.now());
+    storage::add_confirmation_job(transaction, job.id, comparison_of(facts.regression, facts.lead));
+  });
+}
+
+void apply(EngineContext& context, const ConfirmationFacts& facts, const CutShort& step) {
+  const Regression& regression = facts.regression;
+  storage::write(context.db, [&](storage::Transaction& transaction) {
+    leave_unconfirmed(transaction, regression, context.clock.now(), step.reason);
+  });
+  announce(context, regression, RegressionState::unconfirmed);
+  spdlog::warn("could not be confirmed regression={} unfinished={} reason=\"{}\"",
+               regression.id.value, regression.unfinished + 1, step.reason);
+}
+
+void apply(EngineContext& context, const ConfirmationFacts& facts, const Dismiss& step) {
+  const Regression& regression = facts.regression;
+  const AffectedSeries& lead = regression.series.front();
+  const bool creep = regression.found_by == FoundBy::creep;
+  storage::Transaction transaction(context.db);
+  storage::change_regression(transaction, regression,
+                             {RegressionState::dismissed, context.clock.now(), step.evidence});
+  if (creep) mark_creep(transaction, regression, context.clock.now());
+  if (const auto level = creep && !step.level ? std::optional(lead.after) : step.level)
+    storage::set_level(transaction, {lead.series, regression.bad, regression.night, *level, 0});
+  transaction.commit();
+  announce(context, regression, RegressionState::dismissed);
+}
+
+void apply(EngineContext& context, const ConfirmationFacts& facts, const Confirm& step) {
+  Regression regression = facts.regression;
+  regression.series.front() = step.measured;
+  storage::Transaction transaction(context.db);
+  storage::change_regression(transaction, regression,
+                             {RegressionState::confirmed, context.clock.now(), step.evidence});
+  storage::set_level(transaction, {step.measured.series, regression.bad, regression.night,
+                                   step.measured.after, static_cast<int>(facts.bad.values.size())});
+  transaction.commit();
+  announce(context, regression, RegressionState::confirmed);
 }
 
 // True if the regression moved on or a session was asked for.
 bool advance(EngineContext& context, const Regression& regression) {
   const auto lead = storage::find_series(context.db, regression.series.front().series);
   if (!lead) return false;
-  evidence::Values good, bad;
-  std::vector<Job> sessions;
-  const std::vector<Job> asked = confirmation_jobs(context, regression, *lead);
-  for (const Job& job : asked) {
-    const Settled settled = settle(context, job);
-    if (settled.state == Settled::State::pending) return false;
-    if (settled.state == Settled::State::failed) {
-      cut_short(context, regression, settled.reason);
-      return true;
-    }
-    sessions.push_back(settled.job);
-    for (const SeriesRun& run : storage::runs_of_job(context.db, lead->id, settled.job.id)) {
-      evidence::Values& side = run.build == regression.good ? good : bad;
-      side.values.push_back(run.value);
-      side.runs.push_back(run.run);
-    }
-  }
-  if (asked.size() >= kUninformativeSessions && (good.values.empty() || bad.values.empty())) {
-    if (only_fails(context, sessions, regression.good) ||
-        only_fails(context, sessions, regression.bad))
-      dismiss(context, regression,
-              evidence::of_reason("could not be confirmed: one of the builds gave no runs"));
-    else
-      cut_short(context, regression, "no run saw the machine undisturbed");
-    return true;
-  }
-  const std::size_t jobs_before = asked.size();
-  judge(context, regression, *lead, good, bad);
-  const auto now = storage::find_regression(context.db, regression.id);
-  const bool stuck = now->state == RegressionState::suspected &&
-                     confirmation_jobs(context, regression, *lead).size() == jobs_before;
-  if (stuck) cut_short(context, regression, "too few runs succeeded undisturbed");
-  return true;
+  check_finished(context, confirmation_jobs(context.db, regression, *lead));
+  const ConfirmationFacts facts = load_confirmation(context, regression, *lead);
+  const ConfirmationStep step = decide(facts, context.config);
+  std::visit([&](const auto& taken) { apply(context, facts, taken); }, step);
+  return !std::holds_alternative<AwaitSessions>(step);
 }
 
 }  // namespace
 
-std::vector<Job> confirmation_jobs(storage::Database& db, const Regression& regression,
+ConfirmationFacts load_confirmation(const EngineView& view, const Regression& regression,
+                                    const Series& lead) {
+  ConfirmationFacts facts{regression, lead, storage::find_build(view.db, regression.good),
+                          storage::find_build(view.db, regression.bad), learned_policy(view, lead)};
+  const std::vector<Job> asked = confirmation_jobs(view.db, regression, lead);
+  facts.asked = asked.size();
+  std::vector<Job> sessions;
+  for (const Job& job : asked) {
+    const SessionOutcome session = outcome_of(view.db, job);
+    facts.pending = session.state == SessionOutcome::State::pending;
+    if (session.state == SessionOutcome::State::failed) facts.failure = session.reason;
+    if (session.state != SessionOutcome::State::usable) return facts;
+    sessions.push_back(session.job);
+    for (const SeriesRun& run : storage::runs_of_job(view.db, lead.id, session.job.id)) {
+      evidence::Values& side = run.build == regression.good ? facts.good : facts.bad;
+      side.values.push_back(run.value);
+      side.runs.push_back(run.run);
+    }
+  }
+  facts.a_build_only_fails = only_fails(view.db, sessions, regression.good) ||
+                             only_fails(view.db, sessions, regression.bad);
+  return facts;
+}
+
+ConfirmationStep decide(const ConfirmationFacts& facts, const Config& config) {
+  using Verdict = bisect::Confirmation::Verdict;
+  if (facts.pending) return AwaitSessions{};
+  if (!facts.failure.empty()) return CutShort{facts.failure};
+  const auto &good = facts.good, &bad = facts.bad;
+  if (facts.asked >= kUninformativeSessions && (good.values.empty() || bad.values.empty())) {
+    if (!facts.a_build_only_fails) return CutShort{"no run saw the machine undisturbed"};
+    return Dismiss{evidence::of_reason("could not be confirmed: one of the builds gave no runs"),
+                   {}};
+  }
+  const bisect::Confirmation confirmation = bisect::confirm(good.values, bad.values, facts.policy);
+  if (confirmation.verdict == Verdict::more) {
+    if (facts.asked >= kMostSessions || !facts.good_build || !facts.bad_build)
+      return CutShort{"too few runs succeeded undisturbed"};
+    const int have = static_cast<int>(std::min(good.values.size(), bad.values.size()));
+    const int want = confirmation.runs_a_side;
+    return AskForSession{session_for(facts, want - have, want, config)};
+  }
+  const std::string why = evidence::of_confirmation(confirmation, good, bad, facts.policy);
+  if (confirmation.verdict != Verdict::worse) return Dismiss{why, level_of(confirmation, bad)};
+  return Confirm{measured_series(facts.regression.series.front().series, confirmation, good, bad),
+                 why};
+}
+
+std::vector<Job> confirmation_jobs(const storage::Database& db, const Regression& regression,
                                    const Series& lead) {
   return storage::jobs_of_comparison(db, comparison_of(regression, lead));
 }
@@ -234,23 +236,25 @@ void leave_unconfirmed(storage::Transaction& transaction, Regression regression,
                                 : "; that was the third time: compare the two builds by hand"))});
 }
 
-void resume_confirmations(EngineContext& context, const Night& night,
-                          const std::set<MachineId>& machines) {
-  for (const Regression& regression :
-       storage::regressions_in_state(context.db, RegressionState::unconfirmed)) {
+std::vector<Regression> confirmations_to_resume(const storage::Database& db, const Night& night,
+                                                const std::set<MachineId>& machines) {
+  auto waiting = storage::regressions_in_state(db, RegressionState::unconfirmed);
+  std::erase_if(waiting, [&](const Regression& regression) {
     const bool later = regression.night < night.id && machines.count(regression.machine) != 0;
-    if (!later || !awaits_confirmation(regression)) continue;
-    storage::write(context.db, [&](storage::Transaction& transaction) {
-      storage::change_regression(
-          transaction, regression,
-          {RegressionState::suspected, context.clock.now(),
-           evidence::of_reason("taken up again with night " + std::to_string(night.id.value))});
-    });
-    announce(context, regression, RegressionState::suspected);
-  }
+    return !later || !awaits_confirmation(regression);
+  });
+  return waiting;
 }
 
-std::set<SeriesId> series_under_suspicion(storage::Database& db) {
+void resume_confirmation(storage::Transaction& transaction, const Regression& regression,
+                         const Night& night, Time now) {
+  storage::change_regression(
+      transaction, regression,
+      {RegressionState::suspected, now,
+       evidence::of_reason("taken up again with night " + std::to_string(night.id.value))});
+}
+
+std::set<SeriesId> series_under_suspicion(const storage::Database& db) {
   std::set<SeriesId> series;
   for (const RegressionState state : {RegressionState::suspected, RegressionState::unconfirmed})
     for (const Regression& regression : storage::regressions_in_state(db, state))

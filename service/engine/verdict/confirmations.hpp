@@ -2,11 +2,16 @@
 // interleaved, until the answer is clear. Series of one workload share the sessions.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "bisect/detection.hpp"
+#include "bisect/evidence/evidence.hpp"
 #include "service/engine/context.hpp"
+#include "storage/model/build.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/night.hpp"
 #include "storage/model/regression.hpp"
@@ -16,25 +21,59 @@ namespace nightjar::service {
 
 bool advance_confirmations(EngineContext& context);
 
+// All that the next step of a confirmation depends on.
+struct ConfirmationFacts {
+  Regression regression;
+  Series lead;
+  std::optional<Build> good_build, bad_build;
+  bisect::DetectionPolicy policy;
+  std::size_t asked = 0;  // sessions so far
+  bool pending = false;   // one of them is under way, or nobody has checked it yet
+  std::string failure{};  // why one failed for good; what follows is then not read
+  evidence::Values good{}, bad{};
+  bool a_build_only_fails = false;
+};
+ConfirmationFacts load_confirmation(const EngineView& view, const Regression& regression,
+                                    const Series& lead);
+
+struct AwaitSessions {};
+struct AskForSession {
+  Job job;
+};
+struct CutShort {
+  std::string reason;
+};
+// `level`: what was measured side by side, if that said that the builds do not differ. Without it
+// the new build is no level: the next night is held against the last good one again.
+struct Dismiss {
+  std::string evidence;
+  std::optional<double> level;
+};
+struct Confirm {
+  AffectedSeries measured;
+  std::string evidence;
+};
+using ConfirmationStep = std::variant<AwaitSessions, AskForSession, CutShort, Dismiss, Confirm>;
+ConfirmationStep decide(const ConfirmationFacts& facts, const Config& config);
+
 // A confirmation that infrastructure cuts short says nothing of the builds. Its regression is
 // `unconfirmed`, makes no level, and is confirmed anew with the next night. After three times it is
 // left to a person.
 bool awaits_confirmation(const Regression& regression);
 void leave_unconfirmed(storage::Transaction& transaction, Regression regression, Time now,
                        const std::string& reason);
-// In the caller's transaction: `night` has measured on these machine classes.
-void resume_confirmations(EngineContext& context, const Night& night,
-                          const std::set<MachineId>& machines);
+// Those of earlier nights that are taken up again once `night` has measured on these machine
+// classes.
+std::vector<Regression> confirmations_to_resume(const storage::Database& db, const Night& night,
+                                                const std::set<MachineId>& machines);
+void resume_confirmation(storage::Transaction& transaction, const Regression& regression,
+                         const Night& night, Time now);
 // Series that wait for a verdict: what is measured of them makes no level meanwhile.
-std::set<SeriesId> series_under_suspicion(storage::Database& db);
+std::set<SeriesId> series_under_suspicion(const storage::Database& db);
 
 // The sessions that were asked for so far to confirm `regression`, first to last. Repeats of void
 // ones and confirmations that were cut short are left out.
-std::vector<Job> confirmation_jobs(storage::Database& db, const Regression& regression,
+std::vector<Job> confirmation_jobs(const storage::Database& db, const Regression& regression,
                                    const Series& lead);
-inline std::vector<Job> confirmation_jobs(EngineContext& context, const Regression& regression,
-                                          const Series& lead) {
-  return confirmation_jobs(context.db, regression, lead);
-}
 
 }  // namespace nightjar::service

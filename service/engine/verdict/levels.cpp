@@ -19,12 +19,12 @@ bool is_real(const Regression& known) {
 }
 
 // The newest night before `night` in which this series got worse for good; 0: none.
-NightId last_regression(EngineContext& context, const Series& series, NightId night) {
+NightId last_regression(const EngineView& view, const Series& series, NightId night) {
   storage::RegressionFilter filter;
   filter.metric = series.metric;
   filter.workload_glob = series.workload_name.str();
   NightId last;
-  for (const Regression& known : storage::list_regressions(context.db, filter, {20, {}}).items) {
+  for (const Regression& known : storage::list_regressions(view.db, filter, {20, {}}).items) {
     const bool ours = std::any_of(known.series.begin(), known.series.end(),
                                   [&](const AffectedSeries& s) { return s.series == series.id; });
     if (is_real(known) && ours && known.night < night) last = std::max(last, known.night);
@@ -34,11 +34,11 @@ NightId last_regression(EngineContext& context, const Series& series, NightId ni
 
 }  // namespace
 
-std::vector<Level> valid_levels(EngineContext& context, const Series& series, NightId night,
+std::vector<Level> valid_levels(const EngineView& view, const Series& series, NightId night,
                                 int limit) {
-  std::vector<Level> levels = storage::levels_before(context.db, series.id, night, limit);
-  const NightId regressed = last_regression(context, series, night);
-  const NightId marked = storage::marked_until(context.db, series);
+  std::vector<Level> levels = storage::levels_before(view.db, series.id, night, limit);
+  const NightId regressed = last_regression(view, series, night);
+  const NightId marked = storage::marked_until(view.db, series);
   std::erase_if(
       levels, [&](const Level& level) { return level.night < regressed || level.night <= marked; });
   return levels;
@@ -50,24 +50,25 @@ double worsening(const Series& series, double before, double level) {
   return higher ? before / level : level / before;
 }
 
-std::vector<std::vector<double>> runs_by_build(storage::Database& db, SeriesId series, int limit) {
+std::vector<std::vector<double>> runs_by_build(const storage::Database& db, SeriesId series,
+                                               int limit) {
   std::vector<std::vector<double>> builds;
   for (auto& point : storage::points_of_series(db, series, limit))
     builds.push_back(std::move(point.values));
   return builds;
 }
 
-bisect::SeriesNoise noise_of(storage::Database& db, const Series& series) {
+bisect::SeriesNoise noise_of(const storage::Database& db, const Series& series) {
   return bisect::series_noise(runs_by_build(db, series.id, kBuilds));
 }
 
-bisect::DetectionPolicy learned_policy(EngineContext& context, const Series& series) {
-  return bisect::adapted(policy_of(series, context.config), noise_of(context.db, series));
+bisect::DetectionPolicy learned_policy(const EngineView& view, const Series& series) {
+  return bisect::adapted(policy_of(series, view.config), noise_of(view.db, series));
 }
 
-double search_threshold(EngineContext& context, const Series& series) {
-  const double own = learned_policy(context, series).threshold;
-  return own == context.config.detection.threshold ? context.config.search.threshold : own;
+double search_threshold(const EngineView& view, const Series& series) {
+  const double own = learned_policy(view, series).threshold;
+  return own == view.config.detection.threshold ? view.config.search.threshold : own;
 }
 
 }  // namespace nightjar::service

@@ -11,7 +11,7 @@ namespace nightjar::service {
 
 // Accepted levels of `series` before `night`, newest first, since its last confirmed regression and
 // since the last shift that somebody marked; at most `limit`.
-std::vector<Level> valid_levels(EngineContext& context, const Series& series, NightId night,
+std::vector<Level> valid_levels(const EngineView& view, const Series& series, NightId night,
                                 int limit);
 
 // A level as a multiple of the level `before`, in cost: above 1 is worse, whichever way the metric
@@ -20,14 +20,15 @@ double worsening(const Series& series, double before, double level);
 
 // Values of the screen runs of the series' newest builds, oldest build first; at most `limit`
 // builds.
-std::vector<std::vector<double>> runs_by_build(storage::Database& db, SeriesId series, int limit);
+std::vector<std::vector<double>> runs_by_build(const storage::Database& db, SeriesId series,
+                                               int limit);
 
 // Learned from the series' newest builds.
-bisect::SeriesNoise noise_of(storage::Database& db, const Series& series);
+bisect::SeriesNoise noise_of(const storage::Database& db, const Series& series);
 // The configured policy, adapted to the noise.
-bisect::DetectionPolicy learned_policy(EngineContext& context, const Series& series);
+bisect::DetectionPolicy learned_policy(const EngineView& view, const Series& series);
 // The smallest change that a commit is blamed for. A series with a threshold of its own is searched
 // by that one, any other by the configured one.
-double search_threshold(EngineContext& context, const Series& series);
+double search_threshold(const EngineView& view, const Series& series);
 
 }  // namespace nightjar::service

@@ -17,11 +17,11 @@ constexpr int kCreepLevels = 40;     // and those in which a creep is looked for
 constexpr std::size_t kTogether = 8, kModels = 4;
 constexpr double kMost = .5;  // share of the group
 
-evidence::Values values_tonight(EngineContext& context, const Series& series,
+evidence::Values values_tonight(const EngineView& view, const Series& series,
                                 const std::vector<Job>& usable) {
   evidence::Values tonight;
   for (const Job& job : usable)
-    for (const SeriesRun& run : storage::runs_of_job(context.db, series.id, job.id)) {
+    for (const SeriesRun& run : storage::runs_of_job(view.db, series.id, job.id)) {
       tonight.values.push_back(run.value);
       tonight.runs.push_back(run.run);
     }
@@ -30,22 +30,18 @@ evidence::Values values_tonight(EngineContext& context, const Series& series,
 
 }  // namespace
 
-std::map<Group, std::vector<Observation>> observe(EngineContext& context, const Night& night,
-                                                  const std::vector<Job>& usable) {
-  std::map<Group, std::vector<Observation>> all;
-  const std::set<SeriesId> suspicious = series_under_suspicion(context.db);
-  for (const Series& series : storage::series_of_night(context.db, night.id)) {
-    if (!is_judged(series, context.config)) continue;
-    Observation observed{series,
-                         learned_policy(context, series),
-                         values_tonight(context, series, usable),
-                         {},
-                         {},
-                         {},
-                         false};
+Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable) {
+  Observations all;
+  const std::set<SeriesId> suspicious = series_under_suspicion(view.db);
+  for (const Series& series : storage::series_of_night(view.db, night.id)) {
+    if (!is_judged(series, view.config)) continue;
+    Observation observed{
+        series, learned_policy(view, series), values_tonight(view, series, usable), {}, {}, {}};
     if (observed.tonight.values.empty()) continue;
     observed.suspicious = suspicious.count(series.id) != 0;
-    observed.levels = valid_levels(context, series, night.id, kCreepLevels);
+    const auto newest = storage::levels_before(view.db, series.id, NightId{night.id.value + 1}, 1);
+    observed.has_level = !newest.empty() && newest.front().night == night.id;
+    observed.levels = valid_levels(view, series, night.id, kCreepLevels);
     for (const Level& level : observed.levels) observed.level_values.push_back(level.value);
     if (observed.level_values.size() > kLevels) observed.level_values.resize(kLevels);
     observed.screen =
@@ -59,13 +55,10 @@ std::map<Group, std::vector<Observation>> observe(EngineContext& context, const 
   return all;
 }
 
-void accept_level(EngineContext& context, const Night& night, const Observation& observed) {
-  if (observed.suspicious) return;
-  storage::write(context.db, [&](storage::Transaction& transaction) {
-    storage::set_level(transaction,
-                       {observed.series.id, *night.build, night.id, observed.screen.level,
-                        static_cast<int>(observed.tonight.values.size())});
-  });
+std::optional<Level> level_of(const Night& night, const Observation& observed) {
+  if (observed.suspicious) return std::nullopt;
+  return Level{observed.series.id, *night.build, night.id, observed.screen.level,
+               static_cast<int>(observed.tonight.values.size())};
 }
 
 std::vector<const Observation*> moved_together(const std::vector<Observation>& all) {

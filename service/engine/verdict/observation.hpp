@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@ struct Observation {
   std::vector<double> level_values;  // of the last 14
   bisect::Screen screen;
   bool suspicious = false;  // a suspicion is open: tonight says nothing new and makes no level
+  bool has_level = false;   // tonight made one already
 
   bool worse() const { return screen.verdict == bisect::Screen::Verdict::suspect_worse; }
   bool better() const { return screen.verdict == bisect::Screen::Verdict::suspect_better; }
@@ -30,13 +32,13 @@ struct Observation {
 
 // What can move together: one metric on one machine class.
 using Group = std::pair<MachineId, std::string>;
+using Observations = std::map<Group, std::vector<Observation>>;
 
 // All judged series that have runs in the night's usable sessions.
-std::map<Group, std::vector<Observation>> observe(EngineContext& context, const Night& night,
-                                                  const std::vector<Job>& usable);
+Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable);
 
-// Takes tonight's location for normal, unless the series is under suspicion.
-void accept_level(EngineContext& context, const Night& night, const Observation& observed);
+// Tonight's location as the new level; nullopt if the series is under suspicion.
+std::optional<Level> level_of(const Night& night, const Observation& observed);
 
 // Those that moved, the clearest first, if most of a group did: eight or more series of four or
 // more unrelated models. Then the machine moved, or one cause moved them all.

@@ -1,27 +1,48 @@
-// Stage one of a night's verdicts: every judged series against its accepted level.
+// Stage one of a night's verdicts: every judged series against its accepted level. Used by the
+// steps of a night.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "service/engine/context.hpp"
-#include "storage/model/job.hpp"
+#include "service/engine/verdict/observation.hpp"
+#include "storage/marks.hpp"
 #include "storage/model/night.hpp"
+#include "storage/model/regression.hpp"
 #include "storage/model/series.hpp"
 
 namespace nightjar::service {
 
-// Accepts levels, records improvements, and opens suspected regressions from the runs of the usable
-// sessions. Where most series of a metric moved together on a machine class only the clearest are
-// opened and the others held back: see release_held(). Runs inside the caller's transaction;
-// running it again changes nothing. Returns a sentence about what was held back, or nothing.
-std::string screen_night(EngineContext& context, const Night& night,
-                         const std::vector<Job>& usable);
+struct Suspicion {
+  Regression regression;
+  std::string evidence;
+};
 
-// After stage two: series that were held back, of a group none of whose suspects was confirmed,
-// moved with the machine. Their levels begin anew with this night, by a mark that says so.
-// Otherwise they keep their old level, and the next night looks at them again. In the caller's
-// transaction.
-void release_held(EngineContext& context, const Night& night, const std::vector<Job>& usable);
+// What stage one says of a night. Storing it again changes nothing.
+struct ScreeningVerdicts {
+  std::vector<Suspicion> suspicions;
+  std::vector<storage::Improvement> improvements;
+  std::vector<Level> levels;
+  std::string held;  // a sentence about what was held back; empty: nothing was
+};
+
+// Accepts levels, records improvements, and suspects regressions. Where most series of a metric
+// moved together on a machine class, only the clearest are suspected. The others are held back:
+// see release_held(). Pure.
+ScreeningVerdicts screen(const Night& night, const Observations& observed, Time now);
+void store(storage::Transaction& transaction, const ScreeningVerdicts& verdicts);
+
+// Levels that begin anew, by marks that say so.
+struct Released {
+  std::vector<storage::Mark> marks;
+  std::vector<Level> levels;
+};
+
+// After stage two: series that were held back moved with the machine if none of their group's
+// suspects was confirmed. Otherwise they keep their old level, and the next night screens them
+// again. `regressions`: the night's. Pure.
+Released release_held(const Night& night, const Observations& observed,
+                      const std::vector<Regression>& regressions, Time now);
+void store(storage::Transaction& transaction, const Released& released);
 
 }  // namespace nightjar::service

@@ -61,11 +61,12 @@ class NightWorld {
     return storage::register_runner(storage::Autocommit(db), made);
   }
 
-  // What a killed daemon leaves is on disk, and nothing else.
-  void restart() {
+  // What a killed daemon leaves is on disk, and nothing else. Returns the database's new file.
+  std::filesystem::path restart() {
     const auto file = folder_ / ("restart-" + std::to_string(++restarts_) + ".sqlite");
     db.backup(file);
     db = storage::Database::open_writer(file);
+    return file;
   }
 
   void grow(int count) {
@@ -125,13 +126,11 @@ class NightWorld {
   }
 
   EngineContext context() {
-    return {db,
-            graph,
-            artifacts,
-            config,
-            clock,
-            [this](std::string_view event, const std::string&) {
-              ++events[std::string(event)]; }};
+    return {
+        db, graph, artifacts, config, clock, [this](std::string_view event, const std::string&) {
+          ++events[std::string(event)];
+          if (on_event) on_event();
+        }};
   }
 
   SessionResult measure(const Job& job) {
@@ -194,7 +193,7 @@ class NightWorld {
   // Share of CPU time that others took; such a session is void.
   std::function<double(const Job&)> steal = [](const Job&) { return 0.; };
   const Job* measuring = nullptr;  // the session that is being measured
-  std::function<void()> before_tick, after_tick;
+  std::function<void()> before_tick, after_tick, on_event;
   bool profiles = true;                      // the runner can make them
   std::function<bool(const Job&)> on_claim;  // false: the runner dies with the job
 

@@ -1,0 +1,127 @@
+#include "service/engine/night/starting.hpp"
+
+#include "service/engine/jobs/live_runners.hpp"
+#include "storage/builds.hpp"
+#include "storage/nights.hpp"
+
+namespace nightjar::service {
+namespace {
+using namespace std::chrono_literals;
+
+constexpr auto kPatience = 12h;  // how long a night waits for a new build
+constexpr const char* kLastDate = "scheduled-night";
+
+// While no runner is alive, one night is enough to begin with when one comes.
+bool nights_pile_up(const EngineView& view) {
+  if (!live_runners(view).empty()) return false;
+  return storage::waiting_night(view.db, NightTrigger::schedule) ||
+         storage::unclaimed_night(view.db, std::nullopt);
+}
+
+void audit(storage::Transaction& transaction, const Night& night, const std::string& actor) {
+  storage::add_audit(transaction, {0, night.started_at, actor, "start-night",
+                                   "night/" + std::to_string(night.id.value)});
+}
+
+bool apply(EngineContext&, const NotDue&) {
+  return false;
+}
+
+bool apply(EngineContext& context, const SkipDate& step) {
+  storage::write(context.db, [&](storage::Transaction& transaction) {
+    storage::set_note(transaction, kLastDate, step.date);
+  });
+  return false;
+}
+
+bool apply(EngineContext& context, const StartNight& step) {
+  Night night;
+  night.trigger = NightTrigger::schedule;
+  night.started_at = context.clock.now();
+  storage::Transaction transaction(context.db);
+  storage::set_note(transaction, kLastDate, step.date);
+  night = storage::add_night(transaction, night);
+  audit(transaction, night, "schedule");
+  transaction.commit();
+  announce(context, night);
+  return true;
+}
+
+}  // namespace
+
+ScheduleFacts load_schedule(const EngineView& view) {
+  return {view.clock.now(), storage::get_note(view.db, kLastDate).value_or(""),
+          nights_pile_up(view)};
+}
+
+ScheduleStep decide(const ScheduleFacts& facts, const Config& config) {
+  if (config.night.at.empty()) return NotDue{};
+  const std::string today = to_date(facts.now);
+  const auto due = parse_rfc3339(today + "T" + config.night.at + ":00Z");
+  if (!due || facts.now < *due || facts.last_date == today) return NotDue{};
+  if (facts.piles_up) return SkipDate{today};
+  return StartNight{today};
+}
+
+bool start_scheduled_night(EngineContext& context) {
+  const ScheduleStep step = decide(load_schedule(context), context.config);
+  return std::visit([&](const auto& taken) { return apply(context, taken); }, step);
+}
+
+AssignmentFacts load_assignment(const EngineView& view) {
+  AssignmentFacts facts;
+  facts.now = view.clock.now();
+  facts.newest = storage::newest_proved(view.db, view.config.source.variant);
+  facts.is_new = facts.newest && !storage::find_night_of_build(view.db, facts.newest->id);
+  facts.waiting = storage::open_nights(view.db);
+  std::erase_if(facts.waiting,
+                [](const Night& night) { return night.state != NightState::waiting; });
+  facts.piles_up = nights_pile_up(view);
+  return facts;
+}
+
+Assignment decide(const AssignmentFacts& facts, const Config& config) {
+  Assignment out;
+  bool taken = !facts.is_new;
+  for (Night night : facts.waiting) {
+    const bool asked_for = night.trigger == NightTrigger::api && facts.newest;
+    if (!taken || asked_for) {  // somebody who asks measures an old build again
+      taken = true;
+      night.build = facts.newest->id;
+      night.state = NightState::measuring;
+      out.given.push_back(std::move(night));
+    } else if (facts.now - night.started_at > kPatience) {
+      night.state = NightState::done;
+      night.reason = "no new build appeared within 12 hours";
+      night.finished_at = facts.now;
+      out.ended.push_back(std::move(night));
+    }
+  }
+  if (taken || !config.night.on_new_build || facts.piles_up) return out;
+  Night& night = out.made.emplace();
+  night.trigger = NightTrigger::build;
+  night.started_at = facts.now;
+  night.state = NightState::measuring;
+  night.build = facts.newest->id;
+  return out;
+}
+
+bool assign_builds(EngineContext& context, bool surveyed) {
+  if (!surveyed) return false;
+  const AssignmentFacts facts = load_assignment(context);
+  const Assignment assignment = decide(facts, context.config);
+  std::vector<Night> changed = assignment.given;
+  changed.insert(changed.end(), assignment.ended.begin(), assignment.ended.end());
+  if (changed.empty() && !assignment.made) return false;
+  storage::Transaction transaction(context.db);
+  for (const Night& night : changed) storage::update_night(transaction, night);
+  if (assignment.made) {
+    changed.push_back(storage::add_night(transaction, *assignment.made));
+    audit(transaction, changed.back(), "build:" + facts.newest->version);
+  }
+  transaction.commit();
+  for (const Night& night : changed) announce(context, night);
+  return true;
+}
+
+}  // namespace nightjar::service

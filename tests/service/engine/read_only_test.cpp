@@ -1,0 +1,177 @@
+// Loading and deciding never write: before every tick of a story, and after each of its events,
+// each load and each decide runs on a connection that cannot.
+#include <map>
+#include <typeindex>
+
+#include <catch2/catch.hpp>
+
+#include "service/engine/night/nights.hpp"
+#include "service/engine/night/starting.hpp"
+#include "service/engine/obstacles.hpp"
+#include "service/engine/outcome/follow_up.hpp"
+#include "service/engine/outcome/reporting.hpp"
+#include "service/engine/search/bisections.hpp"
+#include "service/engine/search/blame.hpp"
+#include "service/engine/search/search_jobs.hpp"
+#include "service/engine/trust/calibration.hpp"
+#include "service/engine/trust/replays.hpp"
+#include "service/engine/verdict/confirmations.hpp"
+#include "storage/bisections.hpp"
+#include "storage/calibration.hpp"
+#include "tests/service/engine/night_world.hpp"
+
+using namespace nightjar;
+using namespace nightjar::service;
+using service::test::kAlpha;
+using service::test::NightWorld;
+
+namespace {
+
+// Counts the decisions that the read-only connection came to, by type.
+struct ReadingWorld : NightWorld {
+  ReadingWorld() : reader(storage::Database::open_reader(restart())) {
+    config.night.at = "07:00";
+    config.calibration.share = .5;
+    run_seconds = 1;
+    noise = .01;
+    before_tick = [this] {
+      decide_all();
+      check_all();
+      decide_all();
+    };
+    on_event = [this] { decide_all(); };
+  }
+
+  // Sessions count once they are checked, which is the beginning of several steps.
+  void check_all() {
+    EngineContext context = this->context();
+    for (const Job& job : storage::list_jobs(db, JobState::done, {500, {}}).items)
+      if (!job.repeats) check_finished(context, job);
+  }
+
+  template <class Step>
+  void note(const Step&) {
+    ++decided[typeid(Step)];
+  }
+  template <class... Steps>
+  void note(const std::variant<Steps...>& step) {
+    std::visit([this](const auto& taken) { note(taken); }, step);
+  }
+  template <class Step>
+  void note(const std::optional<Step>& step) {
+    if (step) note(*step);
+  }
+  template <class Step>
+  int count() const {
+    const auto found = decided.find(typeid(Step));
+    return found == decided.end() ? 0 : found->second;
+  }
+
+  void decide_all() {
+    const EngineView view{reader, graph, artifacts, config, clock};
+    decide_nights(view);
+    using enum RegressionState;
+    for (const Regression& one : storage::regressions_in_state(reader, suspected))
+      if (const auto lead = storage::find_series(reader, one.series.front().series))
+        note(decide(load_confirmation(view, one, *lead), config));
+    for (const Regression& one : next_to_search(load_waiting(view)))
+      note(decide(load_opening(view, one), clock.now()));
+    decide_searches(view);
+    for (const Regression& one : storage::regressions_in_state(reader, blamed))
+      note(decide(load_reporting(view, one)));
+    for (const Regression& one : storage::regressions_in_state(reader, reported)) {
+      note(decide(load_recovery(view, one), config));
+      note(later_news(view, one));
+    }
+    for (const Job& asked : storage::unjudged_calibrations(reader))
+      note(judge(load_case(view, asked), clock.now()));
+    note(replay(load_replay(view), config));
+    night_facts(view);
+    missing_wheels(view);
+  }
+
+  void decide_nights(const EngineView& view) {
+    note(decide(load_schedule(view), config));
+    const Assignment assignment = decide(load_assignment(view), config);
+    note(assignment.made);
+    for (const Night& night : storage::open_nights(reader)) {
+      for (const Job& job : storage::jobs_of_night(reader, night.id, JobKind::screen))
+        if (const auto unchecked = load_unchecked(reader, job)) note(check(*unchecked));
+      if (night.state == NightState::measuring) note(decide(load_measuring(view, night), config));
+      if (night.state == NightState::judging) note(decide(load_judging(view, night)));
+    }
+  }
+
+  void decide_searches(const EngineView& view) {
+    for (const Bisection& search : storage::open_bisections(reader)) {
+      const auto facts = load_search(view, search);
+      REQUIRE(facts);
+      const auto next = decide(*facts, config);
+      if (!next) continue;
+      note(next->step);
+      if (const auto* measure = std::get_if<bisect::Measure>(&next->step))
+        note(plan_step(load_step(view, search, *measure), facts->progress, clock.now()));
+      if (const auto* answer = std::get_if<Conclude>(&next->step))
+        for (const Blame& blame :
+             decide(load_blame(view, facts->regression, search, answer->answer)))
+          note(blame);
+    }
+  }
+
+  storage::Database reader;
+  std::map<std::type_index, int> decided;
+};
+
+}  // namespace
+
+TEST_CASE("every load and every decide of a story from nightly to recovery runs without writing") {
+  ReadingWorld world;
+  bool slow = true;
+  world.level = [&](int position, const std::string& workload, const std::string& metric) {
+    if (metric != "latency") return 3e8;
+    return .010 * (slow && workload == kAlpha && position >= 4 ? 1.3 : 1);
+  };
+  world.nightly("2026-08-19");
+  world.settle();
+  world.grow(6);
+  world.nightly("2026-08-20");
+  world.settle();
+  REQUIRE(storage::regressions_in_state(world.reader, RegressionState::reported).size() == 1);
+  slow = false;
+  for (const char* date : {"2026-08-21", "2026-08-22", "2026-08-23", "2026-08-24"}) {
+    world.clock.advance(std::chrono::hours(24));
+    world.grow(1);
+    world.nightly(date);
+    world.settle();
+  }
+  REQUIRE(storage::regressions_in_state(world.reader, RegressionState::recovered).size() == 1);
+
+  CHECK(world.count<StartNight>() > 0);
+  CHECK(world.count<Night>() + world.count<StartNight>() >= 6);
+  CHECK(world.count<Checked>() > 0);
+  CHECK(world.count<PlanSessions>() > 0);
+  CHECK(world.count<JudgeNight>() > 0);
+  CHECK(world.count<CloseNight>() > 0);
+  CHECK(world.count<AskForSession>() > 0);
+  CHECK(world.count<Confirm>() > 0);
+  CHECK(world.count<OpenSearch>() > 0);
+  CHECK(world.count<bisect::Measure>() > 0);
+  CHECK(world.count<StepPlan>() > 0);
+  CHECK(world.count<Conclude>() > 0);
+  CHECK(world.count<NameCulprit>() > 0);
+  CHECK(world.count<AskForProfiles>() > 0);
+  CHECK(world.count<OpenIssue>() > 0);
+  CHECK(world.count<CloseIssue>() > 0);
+  CHECK(world.count<OutboxMessage>() > 0);
+  CHECK(world.count<CalibrationCase>() > 0);
+}
+
+TEST_CASE("a connection that only reads refuses a step that is applied") {
+  ReadingWorld world;
+  world.before_tick = world.on_event = nullptr;
+  world.nightly("2026-08-19");
+  EngineContext context = world.context();
+  EngineContext reading{world.reader,   context.graph, context.artifacts,
+                        context.config, context.clock, context.publish};
+  CHECK_THROWS_AS(assign_builds(reading, true), storage::Error);
+}
