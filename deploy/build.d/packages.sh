@@ -2,7 +2,7 @@
 
 wanted_packages() {
   echo ca-certificates curl git g++ cmake ninja-build ccache pkg-config python3 python3-venv
-  echo libgit2-dev libsqlite3-dev libcurl4-openssl-dev libarchive-dev libssl-dev
+  echo libgit2-dev libsqlite3-dev libcurl4-openssl-dev libarchive-dev libssl-dev libxml2-dev
   echo nlohmann-json3-dev libspdlog-dev libcli11-dev libtomlplusplus-dev catch2
   if [[ $VERSION_CODENAME == bookworm ]]; then echo libboost1.81-dev libboost-url1.81-dev; else echo libboost-dev libboost-url-dev; fi
   if [[ $with_tests == yes ]]; then echo jq; fi  # documents' commands use it

@@ -15,12 +15,10 @@ struct Anchor {
   std::string href;     // as written, entities resolved
   bool yanked = false;  // PEP 592: withdrawn, not to be installed
 };
-// In order of appearance. Comments and scripts are skipped, tags and attributes may have any case
-// and any quotes; an anchor without href, or cut off, is left out.
+// In order of appearance, in UTF-8 whatever the page's bytes are. Comments and scripts are skipped.
+// An anchor is left out if it has no href, is cut off, or has a quote that is never closed.
 std::vector<Anchor> read_anchors(std::string_view html);
 
-// "&amp;" to "&", also "&#43;" and "&#x2B;"; what is no known entity stays as it is.
-std::string resolve_entities(std::string_view text);
 // RFC 3986 section 5.2 for http(s) bases: absolute, "//host/...", "/path", "relative", "../up".
 // nullopt if the result is no http(s) URL. Not Boost.URL's: in 1.81 it turns the "%2B" of a path
 // into

@@ -73,6 +73,13 @@ TEST_CASE("anchors are read however they are written") {
       {"quote never closed", "<a href=\"a>x</a><a href=\"b\">x</a>", {"b"}},
       {"cut off in a tag", "<a href=\"a\"></a><a href=\"b", {"a"}},
       {"cut off before the end of a tag", "<a href=\"a\"", {}},
+      {"entity that only looks like a tag", "<a title=\"&lt;a x\" href=\"a\">", {"a"}},
+      {"a quote after an entity never closed", "<a href=\"&amp;>x</a><a href=\"b\">", {"b"}},
+      {"comment never closed", "<a href=\"a\"><!-- <a href=\"b\">", {"a"}},
+      {"UTF-8", "<a href=\"\xC3\xA9&#233;\">", {"\xC3\xA9\xC3\xA9"}},
+      {"a byte that is no UTF-8", "<a href=\"\xFF\"><a href=\"b\">", {"\xC3\xBF", "b"}},
+      {"another charset", "<meta charset=\"latin1\"><a href=\"\xC3\xA9\">", {"\xC3\xA9"}},
+      {"a zero byte", std::string("<a href=a>\0<a href=b>", 21), {"a", "b"}},
       {"junk", "<<a<a <a href=\"a\"/>&<", {"a"}},
       {"nothing", "", {}},
   }));
@@ -80,6 +87,18 @@ TEST_CASE("anchors are read however they are written") {
   std::vector<std::string> hrefs;
   for (const Anchor& anchor : read_anchors(row.html)) hrefs.push_back(anchor.href);
   CHECK(hrefs == row.hrefs);
+}
+
+TEST_CASE("a page of many megabytes is read to its end, broken quotes or not") {
+  std::string html;
+  for (int i = 0; i < 400'000; ++i) html += "<a href='torch.whl'>torch.whl</a><br/>\n";
+  for (int i = 0; i < 10; ++i)
+    html += "<a href=\"broken.whl>broken.whl</a><a href=\"whole.whl\">\n";
+  html += std::string(11u << 20, ' ') + "<a href='last.whl'>";
+  const std::vector<Anchor> anchors = read_anchors(html);
+  REQUIRE(anchors.size() == 400'011);
+  CHECK(anchors[400'000].href == "whole.whl");
+  CHECK(anchors.back().href == "last.whl");
 }
 
 TEST_CASE("hrefs are resolved against the page") {
