@@ -18,7 +18,7 @@ MAY_INCLUDE = {
     "runner/machine": {"storage/base", "runner/process"},
     "runner/catalog": {"storage/base", "runner/process"},
     "runner/build": {"storage/base", "web", "runner/process", "runner/catalog"},
-    "runner/format": {"bisect", "runner/catalog", "runner/build"},
+    "runner/format": {"storage/base", "bisect", "runner/catalog", "runner/build"},
     "runner/run": {"storage/base", "runner/process", "runner/machine", "runner/catalog", "runner/build", "runner/format"},
     "runner/agent": {"storage/base", "web", "runner/process", "runner/machine", "runner/run"},
     "runner/cli": {"storage/base", "web", "runner/process", "runner/machine", "runner/catalog", "runner/build",

@@ -1,50 +1,24 @@
 #include "runner/build/record.hpp"
 
 #include <cstdlib>
-#include <vector>
 
+#include "storage/base/csv.hpp"
 #include "storage/base/digest.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
-namespace {
-
-// The fields of one CSV line; a quoted field holds commas, and quotes written twice.
-std::vector<std::string> fields_of(std::string_view line) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"')
-      fields.back().push_back(line[++i]);
-    else if (c == '"')
-      quoted = !quoted;
-    else if (c == ',' && !quoted)
-      fields.emplace_back();
-    else
-      fields.back().push_back(c);
-  }
-  return fields;
-}
-
-}  // namespace
 
 Record parse_record(std::string_view text) {
   Record record;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty()) continue;
-    const auto fields = fields_of(line);
-    if (fields.size() != 3)
-      throw BrokenArchive("RECORD has the malformed line '" + std::string(line.substr(0, 120)) +
-                          "'");
+  for (const auto& cells : csv_lines(text)) {
+    // A line end inside of quotes is a quotation that was never closed.
+    const std::string& path = cells.front();
+    if (cells.size() != 3 || (path + cells[1] + cells[2]).find('\n') != std::string::npos)
+      throw BrokenArchive("RECORD has a malformed line for '" + path.substr(0, 120) + "'");
     RecordEntry entry;
-    if (fields[1].starts_with("sha256=")) entry.sha256 = hex_from_base64url(fields[1].substr(7));
-    if (!fields[2].empty()) entry.bytes = std::strtoll(fields[2].c_str(), nullptr, 10);
-    record[fields[0]] = std::move(entry);
+    if (cells[1].starts_with("sha256=")) entry.sha256 = hex_from_base64url(cells[1].substr(7));
+    if (!cells[2].empty()) entry.bytes = std::strtoll(cells[2].c_str(), nullptr, 10);
+    record[path] = std::move(entry);
   }
   return record;
 }

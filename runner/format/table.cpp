@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <set>
 
+#include "storage/base/text_table.hpp"
+
 namespace nightjar::runner {
 namespace {
 
@@ -25,17 +27,6 @@ struct Grid {
   std::vector<std::pair<std::string, std::vector<std::string>>> rows;
 };
 
-// Columns on a terminal, where ± counts once.
-std::size_t columns_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::string fitted(const std::string& text, std::size_t width, bool right) {
-  const std::string space(width - std::min(width, columns_of(text)), ' ');
-  return right ? space + text : text + space;
-}
-
 // Where to break a line of columns that would break before `end`: backends of one batch size stay
 // together.
 std::size_t whole_groups(const std::vector<std::string>& columns, std::size_t first,
@@ -48,13 +39,13 @@ std::size_t whole_groups(const std::vector<std::string>& columns, std::size_t fi
 
 // Cells are right-aligned. Columns that the width cannot hold are shown below, labels repeated.
 std::string grid_text(const std::string& head, const Grid& grid) {
-  std::size_t label = columns_of(head);
+  std::size_t label = text_width(head);
   std::vector<std::size_t> widths;
-  for (const auto& column : grid.columns) widths.push_back(columns_of(column));
+  for (const auto& column : grid.columns) widths.push_back(text_width(column));
   for (const auto& [name, cells] : grid.rows) {
-    label = std::max(label, columns_of(name));
+    label = std::max(label, text_width(name));
     for (std::size_t i = 0; i < cells.size(); ++i)
-      widths[i] = std::max(widths[i], columns_of(cells[i]));
+      widths[i] = std::max(widths[i], text_width(cells[i]));
   }
   std::string out;
   for (std::size_t first = 0, end = 0; first < widths.size(); first = end) {
@@ -63,15 +54,15 @@ std::string grid_text(const std::string& head, const Grid& grid) {
          ++end)
       width += 2 + widths[end];
     end = whole_groups(grid.columns, first, end);
-    const auto line = [&](const std::string& name, const std::vector<std::string>& cells) {
-      std::string text = fitted(name, label, false);
-      for (std::size_t i = first; i < end; ++i) text += "  " + fitted(cells[i], widths[i], true);
-      text.erase(text.find_last_not_of(' ') + 1);
-      out += text + "\n";
+    const auto row = [&](const std::string& name, const std::vector<std::string>& cells) {
+      std::vector<std::string> shown(cells.begin() + static_cast<std::ptrdiff_t>(first),
+                                     cells.begin() + static_cast<std::ptrdiff_t>(end));
+      shown.insert(shown.begin(), name);
+      return shown;
     };
-    line(head, grid.columns);
-    for (const auto& [name, cells] : grid.rows) line(name, cells);
-    out += "\n";
+    TextTable table{row(head, grid.columns), {}, 1, true};
+    for (const auto& [name, cells] : grid.rows) table.rows.push_back(row(name, cells));
+    out += table_text(table, false) + "\n";
   }
   return out;
 }

@@ -9,7 +9,7 @@
 #include "bisect/detection.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/metrics_files.hpp"
-#include "service/cli/text_table.hpp"
+#include "storage/base/text_table.hpp"
 
 namespace nightjar::cli {
 namespace {

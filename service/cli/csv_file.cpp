@@ -5,36 +5,13 @@
 #include <cmath>
 
 #include "service/cli/failure.hpp"
+#include "storage/base/csv.hpp"
 
 namespace nightjar::cli {
 namespace {
 
 std::string attempt_on(const std::filesystem::path& path) {
   return "cannot read " + path.string() + ": ";
-}
-
-// Lines of cells; an empty line is none. An open quotation ends with the text.
-std::vector<std::vector<std::string>> cells_of(std::string_view text) {
-  std::vector<std::vector<std::string>> lines(1, {""});
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    std::string& cell = lines.back().back();
-    if (quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"')
-      cell += text[++i];
-    else if (c == '"')
-      quoted = !quoted;
-    else if (quoted)
-      cell += c;
-    else if (c == ',')
-      lines.back().emplace_back();
-    else if (c == '\n')
-      lines.push_back({""});
-    else if (c != '\r')
-      cell += c;
-  }
-  std::erase_if(lines, [](const auto& cells) { return cells.size() == 1 && cells[0].empty(); });
-  return lines;
 }
 
 }  // namespace
@@ -62,7 +39,7 @@ std::optional<double> CsvFile::number(const std::vector<std::string>& row,
 }
 
 CsvFile parse_csv(const std::filesystem::path& path, std::string_view text) {
-  auto lines = cells_of(text);
+  auto lines = csv_lines(text);
   CsvFile file{path, {}, {}};
   if (!lines.empty()) file.columns = lines.front();
   if (!file.has("name"))

@@ -11,7 +11,7 @@
 
 #include "service/cli/quantity_text.hpp"
 #include "service/cli/series_file.hpp"
-#include "service/cli/text_table.hpp"
+#include "storage/base/text_table.hpp"
 
 namespace nightjar::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "runner/format/suite_result.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/model_results.hpp"
-#include "service/cli/text_table.hpp"
+#include "storage/base/text_table.hpp"
 
 namespace nightjar::cli {
 namespace {

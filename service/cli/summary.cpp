@@ -5,7 +5,7 @@
 
 #include "service/cli/failure.hpp"
 #include "service/cli/suite_summary.hpp"
-#include "service/cli/text_table.hpp"
+#include "storage/base/text_table.hpp"
 
 namespace nightjar::cli {
 namespace {

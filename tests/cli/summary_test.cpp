@@ -7,7 +7,6 @@
 #include "service/cli/failure.hpp"
 #include "service/cli/metrics_files.hpp"
 #include "service/cli/suite_summary.hpp"
-#include "service/cli/text_table.hpp"
 
 using namespace nightjar::cli;
 namespace fs = std::filesystem;
@@ -163,10 +162,4 @@ TEST_CASE("Metrics are read from TorchBench's, dynamo's and our own files") {
   CHECK(metric_of("test_eval[alexnet-cpu-eager]_cmem") == nightjar::find_metric("peak_cpu_memory"));
   CHECK(metric_of("test_eval[alexnet-cpu-eager]_latency") == nullptr);
   CHECK(higher_is_better("torchbench/dlrm/eval/cpu/fp32/b1/inductor compression_ratio"));
-}
-
-TEST_CASE("Columns without a text are left out of a table on a terminal") {
-  const TextTable table{{"a", "empty", "n"}, {{"x", "", "10"}, {"longer", "", "5"}}, 2};
-  CHECK(table_text(table, false) == "a        n\nx       10\nlonger   5\n");
-  CHECK(table_text(table, true).starts_with("| a      | empty |  n |\n|---|---|---:|\n"));
 }

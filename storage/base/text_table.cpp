@@ -1,26 +1,32 @@
-#include "service/cli/text_table.hpp"
+#include "storage/base/text_table.hpp"
 
 #include <algorithm>
 
-namespace nightjar::cli {
+namespace nightjar {
 namespace {
 
-// ASCII only: a byte is a column.
 std::string padded_cell(const std::string& text, std::size_t width, bool left) {
-  const std::string space(width - std::min(width, text.size()), ' ');
+  const std::string space(width - std::min(width, text_width(text)), ' ');
   return left ? text + space : space + text;
 }
 
 std::vector<std::size_t> widths_of(const TextTable& table, bool markdown) {
   std::vector<std::size_t> widths(table.head.size(), 0);
   for (const auto& row : table.rows)
-    for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    for (std::size_t i = 0; i < widths.size(); ++i)
+      widths[i] = std::max(widths[i], text_width(row[i]));
   for (std::size_t i = 0; i < widths.size(); ++i)
-    if (widths[i] > 0 || markdown) widths[i] = std::max(widths[i], table.head[i].size());
+    if (widths[i] > 0 || markdown || table.keep_empty)
+      widths[i] = std::max(widths[i], text_width(table.head[i]));
   return widths;
 }
 
 }  // namespace
+
+std::size_t text_width(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
 
 std::string table_text(const TextTable& table, bool markdown) {
   const auto widths = widths_of(table, markdown);
@@ -47,4 +53,4 @@ std::string table_text(const TextTable& table, bool markdown) {
   return out;
 }
 
-}  // namespace nightjar::cli
+}  // namespace nightjar
