@@ -7,35 +7,15 @@
 #include <poll.h>
 #include <regex>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "storage/base/child.hpp"
 
 namespace nightjar::git {
 namespace {
 using std::chrono::steady_clock;
 constexpr int kLookMilliseconds = 50;
-
-struct Pipe {
-  int read = -1, write = -1;
-  Pipe() {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return;
-    read = ends[0];
-    write = ends[1];
-    ::fcntl(read, F_SETFL, O_NONBLOCK);
-  }
-  ~Pipe() {
-    close(read);
-    close(write);
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  static void close(int& end) {
-    if (end >= 0) ::close(end);
-    end = -1;
-  }
-};
 
 std::vector<std::string> environment(const NetworkLimits& limits) {
   // http has no other limit on its silence once git itself is killed with the daemon.
@@ -55,13 +35,6 @@ std::vector<std::string> environment(const NetworkLimits& limits) {
   return all;
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 // The daemon has other children, started by other threads. So it cannot adopt orphans and take them
 // for git's, as a runner's guard does; git's helpers stay in its process group.
 class GuardedGit {
@@ -71,53 +44,48 @@ class GuardedGit {
       : limits_(limits), stop_(std::move(stop)), progress_(progress) {}
 
   GitOutcome run(std::vector<std::string> command) {
-    start(std::move(command));
-    if (child_ < 0) return {"cannot start git: " + std::string(std::strerror(errno)), ""};
+    const int error = start(std::move(command));
+    if (error == ENOENT) return {"cannot start git: is it installed?", ""};
+    if (error != 0) return {"cannot start git: " + std::string(std::strerror(error)), ""};
     begun_ = heard_ = steady_clock::now();
     while (outcome_.failure.empty() && !step()) {
     }
     ::kill(-child_, SIGKILL);
-    ::kill(child_, SIGKILL);  // if it has no group of its own yet
     int status = 0;
     while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
     }
-    while (take(out_.read, outcome_.output)) {
+    while (take(out_, outcome_.output)) {
     }
-    while (take(err_.read, line_)) say();
+    while (take(err_, line_)) say();
     if (outcome_.failure.empty()) outcome_.failure = failure_of(status);
     return std::move(outcome_);
   }
 
  private:
-  void start(std::vector<std::string> command) {
-    std::vector<std::string> variables = environment(limits_);
-    const auto arguments = pointers_to(command), inherited = pointers_to(variables);
-    const pid_t parent = ::getpid();
-    child_ = ::fork();
-    if (child_ != 0) {
-      Pipe::close(out_.write);
-      Pipe::close(err_.write);
-      return;
-    }
-    ::setsid();
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    sigset_t none;
-    sigemptyset(&none);
-    ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    const int nothing = ::open("/dev/null", O_RDWR);
-    if (::getppid() == parent && ::dup2(nothing, 0) >= 0 && ::dup2(out_.write, 1) >= 0 &&
-        ::dup2(err_.write, 2) >= 0 && ::close_range(3, ~0u, 0) == 0)
-      ::execvpe("git", arguments.data(), inherited.data());
-    ::_exit(127);
+  // Returns why it could not be started, as errno has it; 0: it was.
+  int start(std::vector<std::string> command) {
+    const Fd low_nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    const Fd nothing(::fcntl(low_nothing.get(), F_DUPFD_CLOEXEC, 10));
+    auto out = open_pipe(), err = open_pipe();
+    if (!nothing || !out || !err) return errno;
+    ChildSpec spec;
+    spec.command = std::move(command);
+    spec.environment = environment(limits_);
+    spec.descriptors = {nothing.get(), out->write.get(), err->write.get()};
+    const Child started = start_child(spec);
+    child_ = started.pid;
+    out_ = std::move(out->read);
+    err_ = std::move(err->read);
+    return started.error;
   }
 
   // True when git has ended.
   bool step() {
-    pollfd ends[2] = {{out_.read, POLLIN, 0}, {err_.read, POLLIN, 0}};
+    pollfd ends[2] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}};
     ::poll(ends, 2, kLookMilliseconds);
     const auto now = steady_clock::now();
-    if (take(out_.read, outcome_.output)) heard_ = now;
-    if (take(err_.read, line_)) heard_ = now;
+    if (take(out_, outcome_.output)) heard_ = now;
+    if (take(err_, line_)) heard_ = now;
     say();
     siginfo_t info{};
     const auto id = static_cast<id_t>(child_);
@@ -137,11 +105,11 @@ class GuardedGit {
   }
 
   // False if there is nothing more to read now.
-  static bool take(int& end, std::string& to) {
+  static bool take(Fd& end, std::string& to) {
     char buffer[65536];
-    const auto got = end < 0 ? 0 : ::read(end, buffer, sizeof buffer);
+    const auto got = end ? ::read(end.get(), buffer, sizeof buffer) : 0;
     if (got > 0) to.append(buffer, static_cast<std::size_t>(got));
-    if (got == 0) Pipe::close(end);  // or poll() would not wait any more
+    if (got == 0) end.reset();  // or poll() would not wait any more
     return got > 0;
   }
 
@@ -168,15 +136,13 @@ class GuardedGit {
   std::string failure_of(int status) const {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
     if (!fatal_.empty()) return fatal_;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-      return "cannot start git: is it installed?";
     return last_.empty() ? "git ended with status " + std::to_string(status) : last_;
   }
 
   const NetworkLimits& limits_;
   const std::stop_token stop_;
   const std::function<void(std::string_view)>& progress_;
-  Pipe out_, err_;
+  Fd out_, err_;
   pid_t child_ = -1;
   steady_clock::time_point begun_, heard_;
   std::string line_, last_, fatal_;

@@ -7,7 +7,7 @@
 #include "runner/catalog/torchbench.hpp"
 #include "runner/catalog/variants.hpp"
 #include "runner/process/failure.hpp"
-#include "runner/process/spawn.hpp"
+#include "storage/base/child.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;

@@ -8,8 +8,8 @@
 #include "runner/machine/lock.hpp"
 #include "runner/machine/state.hpp"
 #include "runner/process/process.hpp"
-#include "runner/process/spawn.hpp"
 #include "runner/process/wait.hpp"
+#include "storage/base/child.hpp"
 #include "storage/base/files.hpp"
 
 namespace nightjar::runner {

@@ -1,4 +1,4 @@
-// Starts one child process with its pipes; the part of process.cpp that runs between fork and exec.
+// Starts one child process with its pipes, for process.cpp.
 #pragma once
 
 #include <string>
@@ -8,10 +8,6 @@
 #include "storage/base/fd.hpp"
 
 namespace nightjar::runner {
-
-// Returns where PATH has a program of this name. A name that has a slash, or that PATH does not
-// have, comes back unchanged.
-std::string find_program(const std::string& name);
 
 struct Spawned {
   pid_t pid = -1;
