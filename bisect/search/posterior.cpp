@@ -9,8 +9,8 @@ namespace nightjar::bisect::search {
 namespace {
 
 constexpr int most_rounds = 12;
-constexpr double settled = .004;  // relative change of the runs' variance
-constexpr double margin = 9;      // nats below the best that are still fitted
+constexpr double converged = .004;  // relative change of the runs' variance
+constexpr double margin = 9;        // nats below the best that are still fitted
 constexpr std::size_t most_fits = 48;
 constexpr std::size_t single_sets = 2;
 // Prior of the layouts' sd where a step is compared with the threshold. It is log-normal; its
@@ -26,21 +26,21 @@ Noise first_noise(const Data& data) {
   return noise;
 }
 
-struct Settled {
+struct NoiseEstimate {
   Noise noise;
   Labels labels;  // of the leading hypothesis
 };
 
-Settled settle_noise(const Data& data) {
-  Settled out{first_noise(data), data.outlying};
+NoiseEstimate estimate_noise(const Data& data) {
+  NoiseEstimate out{first_noise(data), data.outlying};
   std::vector<Labels> labels{data.outlying};
   for (int round = 0; round < most_rounds; ++round) {
     const Noise used = cautious(out.noise, data);
     const Screened leader = screen_hypotheses(data, used, labels).front();
     const Fit led = fit(leader.hypothesis, data, used, labels[leader.labels]);
     const Noise next = updated_noise(led, data);
-    const bool done = std::abs(next.run - out.noise.run) < settled * out.noise.run &&
-                      std::abs(next.session - out.noise.session) < settled * out.noise.session;
+    const bool done = std::abs(next.run - out.noise.run) < converged * out.noise.run &&
+                      std::abs(next.session - out.noise.session) < converged * out.noise.session;
     out = {next, led.outlying};
     labels = {data.outlying, led.outlying};
     if (done) break;
@@ -100,7 +100,7 @@ int Posterior::best_steps() const {
 Posterior infer(const SearchLog& log, const SearchPolicy& policy) {
   Posterior out;
   out.data = pack(log, policy);
-  auto [noise, leading] = settle_noise(out.data);
+  auto [noise, leading] = estimate_noise(out.data);
   out.noise = noise;
   const Noise used = cautious(out.noise, out.data);
   const auto labels = label_sets(out.data, used, std::move(leading));

@@ -2,7 +2,7 @@
 
 namespace nightjar::service::api {
 
-Readers::Lease Readers::lease() {
+Readers::Borrowed Readers::borrow() {
   {
     const std::lock_guard lock(mutex_);
     if (!idle_.empty()) {

@@ -15,13 +15,13 @@ class Readers {
   explicit Readers(std::filesystem::path file) : file_(std::move(file)) {}
 
   // A database of one's own until it goes out of scope.
-  class Lease {
+  class Borrowed {
    public:
-    Lease(Readers& owner, std::unique_ptr<storage::Database> database)
+    Borrowed(Readers& owner, std::unique_ptr<storage::Database> database)
         : owner_(owner), database_(std::move(database)) {}
-    ~Lease() { owner_.give_back(std::move(database_)); }
-    Lease(const Lease&) = delete;
-    Lease& operator=(const Lease&) = delete;
+    ~Borrowed() { owner_.give_back(std::move(database_)); }
+    Borrowed(const Borrowed&) = delete;
+    Borrowed& operator=(const Borrowed&) = delete;
     storage::Database& operator*() const { return *database_; }
 
    private:
@@ -29,7 +29,7 @@ class Readers {
     std::unique_ptr<storage::Database> database_;
   };
   // Throws storage::Error if the file cannot be opened.
-  Lease lease();
+  Borrowed borrow();
 
  private:
   void give_back(std::unique_ptr<storage::Database> database);

@@ -32,8 +32,8 @@ void check_query(const web::Request& request, const std::vector<Parameter>& know
 // Whatever goes wrong in a query becomes its answer.
 web::Response query(Context& context, const Work& work, const web::Request& request) {
   try {
-    const auto lease = context.readers.lease();
-    return work(*lease, request);
+    const auto database = context.readers.borrow();
+    return work(*database, request);
   } catch (const storage::Error& error) {
     return database_failed(context, error);
   } catch (const Refused& refused) {

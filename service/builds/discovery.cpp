@@ -155,7 +155,7 @@ Survey Discovery::look_once(const Known& known) {
     return wheel.file_name == file_name_of(next.url);
   });
   const bool gone = is_listed && fresh == listed.end();
-  settle(next, fresh == listed.end() ? wheel_of(next) : *fresh, gone, survey);
+  prove_or_postpone(next, fresh == listed.end() ? wheel_of(next) : *fresh, gone, survey);
   return survey;
 }
 
@@ -172,7 +172,8 @@ void Discovery::fetch_commits() {
   }
 }
 
-void Discovery::settle(Build build, const ListedWheel& wheel, bool gone, Survey& survey) {
+void Discovery::prove_or_postpone(Build build, const ListedWheel& wheel, bool gone,
+                                  Survey& survey) {
   const Download download{artifacts_.temporary()};
   if (wheel.sha256) build.sha256 = wheel.sha256;
   try {

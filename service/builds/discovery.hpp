@@ -81,7 +81,7 @@ class Discovery {
                                    const Survey& survey) const;
   Survey look_once(const Known& known);
   void fetch_commits();
-  void settle(Build build, const ListedWheel& wheel, bool gone, Survey& survey);
+  void prove_or_postpone(Build build, const ListedWheel& wheel, bool gone, Survey& survey);
   std::optional<Sha256> bring(const ListedWheel& wheel, bool gone, const std::filesystem::path& to,
                               Build& build);
   void judge(Build& build, const Sha256& sha256, const std::filesystem::path& file);

@@ -65,7 +65,7 @@ class Search {
     for (const int commit : step.order) {
       const std::string& sha = commits_[static_cast<std::size_t>(commit)];
       if (stop_.stop_requested()) throw runner::Stopped();
-      const Measured measured = trees_.measure(sha);
+      const CommitMeasurement measured = trees_.measure(sha);
       if (!measured.value) return mark_untestable(commit, measured.untestable);
       log_.runs.push_back({session_, commit, *measured.value});
       note_built(commit);

@@ -17,11 +17,11 @@ std::vector<double> values_of(const std::vector<bisect::SearchRun>& runs, int co
 
 }  // namespace
 
-std::optional<Level> level_of(const std::vector<bisect::SearchRun>& runs, int commit) {
+std::optional<LevelEstimate> level_of(const std::vector<bisect::SearchRun>& runs, int commit) {
   const auto values = values_of(runs, commit);
   if (values.empty()) return std::nullopt;
   const auto [low, high] = bisect::hodges_lehmann_interval(values, kConfidence);
-  return Level{bisect::hodges_lehmann(values), low, high, static_cast<int>(values.size())};
+  return LevelEstimate{bisect::hodges_lehmann(values), low, high, static_cast<int>(values.size())};
 }
 
 std::optional<Ends> ends_of(const bisect::SearchLog& log, bool seeks_less) {

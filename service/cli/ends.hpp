@@ -12,16 +12,17 @@ namespace nightjar::cli {
 
 inline constexpr double kConfidence = .95, kPower = .9;
 
-struct Level {
+// A location with the interval that its runs leave, where the service's Level is accepted.
+struct LevelEstimate {
   double location = 0, low = 0, high = 0;
   int runs = 0;
 };
 
 // Hodges-Lehmann location of a commit's runs; nullopt without any.
-std::optional<Level> level_of(const std::vector<bisect::SearchRun>& runs, int commit);
+std::optional<LevelEstimate> level_of(const std::vector<bisect::SearchRun>& runs, int commit);
 
 struct Ends {
-  Level good, bad;
+  LevelEstimate good, bad;
   bisect::Ratio change;  // after/before
   double smallest_seen =
       1;  // the smallest change searched for that would have shown, with probability kPower

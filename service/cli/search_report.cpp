@@ -11,7 +11,7 @@ namespace {
 using bisect::SearchOutcome;
 using nlohmann::json;
 
-json level_json(const std::optional<Level>& level) {
+json level_json(const std::optional<LevelEstimate>& level) {
   if (!level) return nullptr;
   return {{"location", level->location},
           {"low", level->low},

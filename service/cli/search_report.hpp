@@ -13,10 +13,10 @@
 namespace nightjar::cli {
 
 struct ReportedStep {
-  bisect::NamedStep named;             // of the measured number
-  std::vector<std::string> commits;    // of the cell
-  std::vector<CommitFacts> facts;      // of each
-  std::optional<Level> before, after;  // on both sides of the cell
+  bisect::NamedStep named;                     // of the measured number
+  std::vector<std::string> commits;            // of the cell
+  std::vector<CommitFacts> facts;              // of each
+  std::optional<LevelEstimate> before, after;  // on both sides of the cell
 };
 
 struct SearchReport {

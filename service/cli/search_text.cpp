@@ -14,7 +14,7 @@ bisect::Ratio change_of(const ReportedStep& step) {
   return {step.named.ratio, step.named.low, step.named.high};
 }
 
-std::string level_text(const Level& level) {
+std::string level_text(const LevelEstimate& level) {
   return interval_text(level.location, level.low, level.high);
 }
 
@@ -64,7 +64,7 @@ const ReportedStep& largest_of(const std::vector<ReportedStep>& steps) {
   });
 }
 
-std::string end_text(const char* name, const std::string& commit, const Level& level) {
+std::string end_text(const char* name, const std::string& commit, const LevelEstimate& level) {
   return std::string("  ") + name + " " + commit.substr(0, 12) + ": " + level_text(level) + ", " +
          std::to_string(level.runs) + " runs\n";
 }

@@ -105,7 +105,7 @@ void WorkTrees::prepare(const std::vector<std::string>& commits) {
   }
 }
 
-Measured WorkTrees::measure(const std::string& commit) {
+CommitMeasurement WorkTrees::measure(const std::string& commit) {
   prepare({commit});
   if (!problem(commit).empty()) return {std::nullopt, problem(commit)};
   const Ran ran =

@@ -13,7 +13,7 @@
 
 namespace nightjar::cli {
 
-struct Measured {
+struct CommitMeasurement {
   std::optional<double> value;
   std::string untestable;  // why, if there is no value
 };
@@ -32,7 +32,7 @@ class WorkTrees {
   const std::string& problem(const std::string& commit) const { return built_.at(commit); }
   // Checks out and builds the commit if that was not done yet, then measures once. Throws Broken if
   // the command fails in a way that says nothing about the commit, runner::Stopped after a stop.
-  Measured measure(const std::string& commit);
+  CommitMeasurement measure(const std::string& commit);
   int builds() const { return static_cast<int>(built_.size()); }
 
  private:

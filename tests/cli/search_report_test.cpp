@@ -14,8 +14,8 @@ ReportedStep step(char digit, double ratio, const std::string& subject) {
   return {{3, 3, .995, ratio, ratio - .01, ratio + .01},
           {std::string(40, digit)},
           {{subject, "Ada", "2026-08-20"}},
-          Level{1, .99, 1.01, 8},
-          Level{ratio, ratio - .01, ratio + .01, 9}};
+          LevelEstimate{1, .99, 1.01, 8},
+          LevelEstimate{ratio, ratio - .01, ratio + .01, 9}};
 }
 
 SearchReport report(SearchOutcome outcome) {

@@ -13,7 +13,7 @@
 
 #include "web/server/file.hpp"
 #include "web/server/message.hpp"
-#include "web/server/reader.hpp"
+#include "web/server/request_reader.hpp"
 #include "web/server/server_state.hpp"
 
 namespace nightjar::web {
@@ -61,7 +61,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<ServerState> state_;
   boost::asio::ip::tcp::socket socket_;
   boost::asio::steady_timer wake_;
-  Reader reader_;
+  RequestReader reader_;
   Phase phase_ = Phase::idle;
   std::chrono::steady_clock::time_point deadline_;
   boost::system::error_code error_, ignored_;

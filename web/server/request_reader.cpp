@@ -1,4 +1,4 @@
-#include "web/server/reader.hpp"
+#include "web/server/request_reader.hpp"
 
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using Parser = http::request_parser<http::string_body>;
 
-struct Reader::Impl {
+struct RequestReader::Impl {
   asio::ip::tcp::socket& socket;
   std::size_t header_bytes;
   boost::beast::flat_buffer buffer;
@@ -35,7 +35,7 @@ struct Reader::Impl {
   ReadOutcome outcome() const;
 };
 
-ReadOutcome Reader::Impl::outcome() const {
+ReadOutcome RequestReader::Impl::outcome() const {
   if (!error) return ReadOutcome::ok;
   if (error == http::error::header_limit || error == http::error::buffer_overflow)
     return ReadOutcome::head_too_large;
@@ -47,15 +47,15 @@ ReadOutcome Reader::Impl::outcome() const {
   return ReadOutcome::malformed;
 }
 
-Reader::Reader(asio::ip::tcp::socket& socket, std::size_t header_bytes)
+RequestReader::RequestReader(asio::ip::tcp::socket& socket, std::size_t header_bytes)
     : impl_(new Impl{socket,
                      header_bytes,
                      boost::beast::flat_buffer(header_bytes + (64u << 10)),
                      std::nullopt,
                      {}}) {}
-Reader::~Reader() = default;
+RequestReader::~RequestReader() = default;
 
-asio::awaitable<ReadOutcome> Reader::read_head() {
+asio::awaitable<ReadOutcome> RequestReader::read_head() {
   impl_->parser.emplace();
   impl_->parser->header_limit(static_cast<std::uint32_t>(impl_->header_bytes));
   // Known only once the route is. Not boost::none: g++ 12 warns about it under sanitizers.
@@ -67,7 +67,7 @@ asio::awaitable<ReadOutcome> Reader::read_head() {
   co_return outcome;
 }
 
-void Reader::fill_head() {
+void RequestReader::fill_head() {
   const auto& message = impl_->parser->get();
   head_ = Head();
   head_.method = std::string(message.method_string());
@@ -86,14 +86,14 @@ void Reader::fill_head() {
       expect != head_.headers.end() && lower_case(expect->second) == "100-continue";
 }
 
-asio::awaitable<ReadOutcome> Reader::read_body(std::size_t limit) {
+asio::awaitable<ReadOutcome> RequestReader::read_body(std::size_t limit) {
   if (head_.content_length.value_or(0) > limit) co_return ReadOutcome::body_too_large;
   impl_->parser->body_limit(limit);
   co_await impl_->read_rest();
   co_return impl_->outcome();
 }
 
-std::string Reader::take_body() {
+std::string RequestReader::take_body() {
   return std::move(impl_->parser->get().body());
 }
 

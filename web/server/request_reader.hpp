@@ -25,11 +25,11 @@ struct Head {
 
 enum class ReadOutcome { ok, closed, malformed, head_too_large, body_too_large };
 
-class Reader {
+class RequestReader {
  public:
   // Both outlive it. A head of more than `header_bytes` is head_too_large.
-  Reader(boost::asio::ip::tcp::socket& socket, std::size_t header_bytes);
-  ~Reader();
+  RequestReader(boost::asio::ip::tcp::socket& socket, std::size_t header_bytes);
+  ~RequestReader();
   // Discards what is known of the request before.
   boost::asio::awaitable<ReadOutcome> read_head();
   const Head& head() const { return head_; }
