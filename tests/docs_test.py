@@ -1,10 +1,11 @@
-"""Every command that README.md and docs/ print works as printed. Each fenced `sh` block runs here with the real programs,
-those of one document in their order and in one folder that looks like a checkout.
+"""Every command that README.md and docs/ print works as printed. Each fenced `sh` block runs here
+with the real programs, those of one document in their order and in one folder that looks like a
+checkout.
 
 A comment right before a fence, which no reader sees, says what else a block is:
   <!-- not run: REASON -->     it cannot run in a test
   <!-- file: NAME -->          the text of a file that later blocks use, in any language
-  <!-- run for: 3 s -->        it goes on until somebody ends it, and must still be up after that time
+  <!-- run for: 3 s -->        it goes on until somebody ends it, and must be up after that time
   <!-- may exit with: 1 -->    besides 0
 """
 
@@ -20,12 +21,16 @@ import pytest
 from loop_test import ALPHA, finish, first_night
 from world import BIN, ROOT, World, step
 
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [
+    "README.md", "CONTRIBUTING.md",
+    *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 MARK = re.compile(r"<!-- (not run|file|run for|may exit with): (.+?) -->")
-OURS = re.compile(r"^(\$ )?(\S*/)?(nightjar|nightjard|nightjar-runner|deploy/\w+|tests/run)( |$)", re.MULTILINE)
+OURS = re.compile(r"^(\$ )?(\S*/)?(nightjar|nightjard|nightjar-runner|deploy/\w+|tests/run)( |$)",
+                  re.MULTILINE)
 LONGEST_SECONDS = 400
 
-# The real programs, told to hurry where the page leaves it to them, and a curl for which HTTP 404 is a failure.
+# The real programs, told to hurry where the page leaves it to them, and a curl for which HTTP 404
+# is a failure.
 HURRIED = {
     "nightjar-runner": f"""\
         #!/bin/bash
@@ -35,15 +40,15 @@ HURRIED = {
           *) hurry=() ;;
         esac
         for word; do
-          for i in "${{!hurry[@]}}"; do if [[ ${{hurry[i]}} == "$word" ]]; then unset "hurry[i]" "hurry[i+1]"; fi; done
+          for i in "${{!hurry[@]}}"; do
+            if [[ ${{hurry[i]}} == "$word" ]]; then unset "hurry[i]" "hurry[i+1]"; fi
+          done
         done
         exec {BIN.resolve()}/nightjar-runner "$@" "${{hurry[@]}}"
-        """,
-    "curl": """\
+        """, "curl": """\
         #!/bin/sh
         exec /usr/bin/curl --fail-with-body "$@"
-        """,
-}
+        """, }
 
 
 @dataclass
@@ -77,13 +82,15 @@ def blocks_of(document, text):
     return found
 
 
-BLOCKS = [block for document in DOCUMENTS for block in blocks_of(document, (ROOT / document).read_text())]
+BLOCKS = [
+    block for document in DOCUMENTS for block in blocks_of(document, (ROOT / document).read_text())]
 COMMANDS = [block for block in BLOCKS if block.language == "sh" and "file" not in block.marks]
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory, request):
-    """A daemon that watched a day with one culprit, and what the documents' placeholders stand for there."""
+    """A daemon that watched a day with one culprit, and what the documents' placeholders stand for
+    there."""
     world = World(tmp_path_factory.mktemp("service"))
     request.addfinalizer(world.stop)
     first_night(world, step(ALPHA, 6, latency=1.3))
@@ -91,26 +98,31 @@ def service(tmp_path_factory, request):
     world.publish_nightly("2026-08-20")
     finish(world)
     regression = next(one for one in world.items("regressions") if one["state"] == "reported")
-    return {"url": world.url, "config": world.config, "folder": world.folder, "token": world.tokens["admin"],
-            "commit": world.repo.commits[6], "regression": regression["id"],
-            "series": world.items("series")[0]["id"], "builds": sorted(build["id"] for build in world.items("builds"))}
+    return {
+        "url": world.url, "config": world.config, "folder": world.folder,
+        "token": world.tokens["admin"], "commit": world.repo.commits[6],
+        "regression": regression["id"], "series": world.items("series")[0]["id"],
+        "builds": sorted(build["id"] for build in world.items("builds"))}
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """By document: a folder with all of a checkout, into which nothing of the document's is written."""
+    """By document: a folder with all of a checkout, into which nothing of the document's is
+    written."""
     made = {}
 
     def folder_of(document):
         if document not in made:
-            folder = made[document] = tmp_path_factory.mktemp(document.replace("/", "-").replace(".", "-"))
+            folder = made[document] = tmp_path_factory.mktemp(
+                document.replace("/", "-").replace(".", "-"))
             for entry in ROOT.iterdir():
                 if not entry.name.startswith("build") and entry.name != ".git":
                     (folder / entry.name).symlink_to(entry)
             for part in ("build", "home", "hurried"):
                 (folder / part).mkdir()
             (folder / "build/bin").symlink_to(BIN.resolve())
-            (folder / "other").symlink_to(ROOT / ".cache/python")  # another Python with a PyTorch of its own
+            (folder / "other").symlink_to(
+                ROOT / ".cache/python")  # another Python with a PyTorch of its own
             for name, text in HURRIED.items():
                 (folder / "hurried" / name).write_text(textwrap.dedent(text))
                 (folder / "hurried" / name).chmod(0o755)
@@ -130,9 +142,11 @@ def put_files(folder, document, line):
 def with_places(text, service):
     """Ids and addresses in a page are examples; these are there."""
     there = service()
-    for pattern, value in ((r"(http://)?localhost:8187", there["url"]),
-                           (r"--config FILE", f"--config {there['config']}"), (r"/backups/", f"{there['folder']}/"),
-                           (r"good=\d+&bad=\d+", f"good={there['builds'][0]}&bad={there['builds'][-1]}"),
+    for pattern, value in ((r"(http://)?localhost:8187",
+                            there["url"]), (r"--config FILE", f"--config {there['config']}"),
+                           (r"/backups/", f"{there['folder']}/"),
+                           (r"good=\d+&bad=\d+",
+                            f"good={there['builds'][0]}&bad={there['builds'][-1]}"),
                            (r"regressions/\d+", f"regressions/{there['regression']}"),
                            (r"series/\d+", f"series/{there['series']}")):
         text = re.sub(pattern, value, text)
@@ -151,7 +165,8 @@ def test_a_printed_command_works(block, folders, request):
     if re.search(r"localhost:8187|\$SERVICE|--config FILE", text):
         service = functools.cache(lambda: request.getfixturevalue("service"))
         text = with_places(text, service)
-        environment |= {"SERVICE": service()["url"], "TOKEN": service()["token"], "COMMIT": service()["commit"]}
+        environment |= {
+            "SERVICE": service()["url"], "TOKEN": service()["token"], "COMMIT": service()["commit"]}
     status, output = run(text, folder, environment, block.marks.get("run for"))
     allowed = {0, *map(int, re.findall(r"\d+", block.marks.get("may exit with", "")))}
     assert status in allowed, f"{block.place}: exit status {status}\n{text}\n{output[-4000:]}"
@@ -159,11 +174,12 @@ def test_a_printed_command_works(block, folders, request):
 
 def run(text, folder, environment, up_for=None):
     """(exit status, output); of what is to go on, 0 if it still did after `up_for`."""
-    shell = subprocess.Popen(["bash", "-euo", "pipefail", "-c", text], cwd=folder, env=environment, text=True,
-                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                             errors="replace", start_new_session=True)
+    shell = subprocess.Popen(["bash", "-euo", "pipefail", "-c", text], cwd=folder, env=environment,
+                             text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, errors="replace", start_new_session=True)
     try:
-        output, _ = shell.communicate(timeout=float(up_for.split()[0]) if up_for else LONGEST_SECONDS)
+        output, _ = shell.communicate(
+            timeout=float(up_for.split()[0]) if up_for else LONGEST_SECONDS)
         return (shell.returncode if not up_for else "ended by itself"), output
     except subprocess.TimeoutExpired:
         os.killpg(shell.pid, signal.SIGTERM if up_for else signal.SIGKILL)
@@ -190,7 +206,8 @@ def test_marks_belong_to_the_fence_right_below():
         ```
         """)
     first, second = blocks_of("a.md", text)
-    assert (first.line, first.language, first.marks, first.text) == (3, "sh", {"not run": "needs a GPU"}, "one\n")
+    assert (first.line, first.language, first.marks,
+            first.text) == (3, "sh", {"not run": "needs a GPU"}, "one\n")
     assert (second.marks, second.text) == ({}, "two\n")
 
 

@@ -7,38 +7,43 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # A longer name before its beginning: the first that fits is a file's room.
-ROOMS = ["storage/base", "storage/model", "storage", "bisect/git", "bisect/evidence", "bisect", "web", "runner/workloads",
-         "runner/process", "runner/machine", "runner/catalog", "runner/build", "runner/format", "runner/run", "runner/agent",
-         "runner/cli", "runner", "service/cli", "service"]
+ROOMS = [
+    "storage/base", "storage/model", "storage", "bisect/git", "bisect/evidence", "bisect", "web",
+    "runner/workloads", "runner/process", "runner/machine", "runner/catalog", "runner/build",
+    "runner/format", "runner/run", "runner/agent", "runner/cli", "runner", "service/cli", "service"]
 # Besides itself and storage/model. The runner's rooms are in order: each may use those above it.
 MAY_INCLUDE = {
-    "storage/base": set(), "storage/model": set(), "storage": set(), "bisect": set(), "bisect/git": {"storage/base"}, "web": {"storage/base"},
-    "bisect/evidence": {"bisect"}, "runner/workloads": set(),
-    "runner/process": {"storage/base"},
-    "runner/machine": {"storage/base", "runner/process"},
-    "runner/catalog": {"storage/base", "runner/process"},
+    "storage/base": set(), "storage/model": set(), "storage": set(), "bisect": set(),
+    "bisect/git": {"storage/base"}, "web": {"storage/base"}, "bisect/evidence": {"bisect"},
+    "runner/workloads": set(), "runner/process": {"storage/base"},
+    "runner/machine": {"storage/base",
+                       "runner/process"}, "runner/catalog": {"storage/base", "runner/process"},
     "runner/build": {"storage/base", "web", "runner/process", "runner/catalog"},
-    "runner/format": {"storage/base", "bisect", "runner/catalog", "runner/build"},
-    "runner/run": {"storage/base", "runner/process", "runner/machine", "runner/catalog", "runner/build", "runner/format"},
-    "runner/agent": {"storage/base", "web", "runner/process", "runner/machine", "runner/run"},
-    "runner/cli": {"storage/base", "web", "runner/process", "runner/machine", "runner/catalog", "runner/build",
-                   "runner/format", "runner/run", "runner/agent"},
-    "runner": {"runner/cli", "runner/process", "runner/run"},
+    "runner/format": {"storage/base", "bisect", "runner/catalog", "runner/build"}, "runner/run": {
+        "storage/base", "runner/process", "runner/machine", "runner/catalog", "runner/build",
+        "runner/format"},
+    "runner/agent": {"storage/base", "web", "runner/process", "runner/machine",
+                     "runner/run"}, "runner/cli": {
+                         "storage/base", "web", "runner/process", "runner/machine",
+                         "runner/catalog", "runner/build", "runner/format", "runner/run",
+                         "runner/agent"}, "runner": {"runner/cli", "runner/process", "runner/run"},
     "service/cli": {"storage/base", "bisect", "bisect/evidence", "runner/process", "runner/format"},
-    "service": {"storage", "storage/base", "bisect", "bisect/evidence", "bisect/git", "web"},
-}
+    "service": {"storage", "storage/base", "bisect", "bisect/evidence", "bisect/git", "web"}, }
 RUNNER = [room for room in ROOMS if room.startswith("runner/") and room != "runner/workloads"]
 # Header prefix to the rooms that may use it; "runner" stands for all of RUNNER.
 THIRD_PARTY = {
-    "sqlite3": {"storage"}, "git2": {"bisect/git"}, "boost/math": {"bisect"}, "boost/beast": {"web"},
-    "boost/url": {"web"}, "boost/describe": {"storage/model"}, "boost/asio": {"web", "service"},
-    "curl/": {"web"}, "openssl/": {"web", "storage/base", "service"},
-    "archive": {"runner/build", "service"}, "libxml/": {"service"}, "toml++": {"runner/catalog", "service"},
-    "CLI/": {"runner", "service", "service/cli"}, "spdlog/": {"runner", "service", "web"},
-    "torch/": {"runner/workloads"}, "ATen/": {"runner/workloads"}, "c10/": {"runner/workloads"}, "catch2/": set(),
-    "Python.h": set(), "nlohmann/": {"bisect/evidence", "storage/model", "storage", "web", "runner", "runner/workloads", "service",
-                  "service/cli"},
-}
+    "sqlite3": {"storage"}, "git2": {"bisect/git"}, "boost/math": {"bisect"},
+    "boost/beast": {"web"}, "boost/url": {"web"}, "boost/describe": {"storage/model"},
+    "boost/asio": {"web",
+                   "service"}, "curl/": {"web"}, "openssl/": {"web", "storage/base", "service"},
+    "archive": {"runner/build",
+                "service"}, "libxml/": {"service"}, "toml++": {"runner/catalog", "service"},
+    "CLI/": {"runner", "service", "service/cli"
+             }, "spdlog/": {"runner", "service",
+                            "web"}, "torch/": {"runner/workloads"}, "ATen/": {"runner/workloads"},
+    "c10/": {"runner/workloads"}, "catch2/": set(), "Python.h": set(), "nlohmann/": {
+        "bisect/evidence", "storage/model", "storage", "web", "runner", "runner/workloads",
+        "service", "service/cli"}, }
 # Slow to compile, so never in a header; json_io.hpp is what JSON is read and written with.
 SOURCES_ONLY = ("nlohmann/json.hpp", "boost/beast", "sqlite3.h", "curl/")
 EXCEPTIONS = {"storage/model/json_io.hpp"}
@@ -106,8 +111,8 @@ def test_every_include_keeps_to_the_star():
 
 
 def own_header_hidden(path):
-    """Whether a .cpp with a header of its name includes something else before it: then nothing shows
-    that the header compiles alone."""
+    """Whether a .cpp with a header of its name includes something else before it: then nothing
+    shows that the header compiles alone."""
     header = path.with_suffix(".hpp")
     if path.suffix != ".cpp" or not header.exists():
         return False

@@ -1,6 +1,8 @@
-# Repairs what a copied or moved checkout breaks: folders that hold their own absolute path. Sourced by deploy/build.
+# Repairs what a copied or moved checkout breaks: folders that hold their own absolute path. Sourced
+# by deploy/build.
 
-# drop_foreign_build FOLDER SOURCE: removes a build folder that CMake configured elsewhere, or for other sources.
+# drop_foreign_build FOLDER SOURCE: removes a build folder that CMake configured elsewhere, or for
+# other sources.
 drop_foreign_build() {
   local settings=$1/CMakeCache.txt folder source
   [[ -f $settings ]] || return 0
@@ -11,8 +13,8 @@ drop_foreign_build() {
   rm -rf "$1"
 }
 
-# rebase_venv FOLDER: makes the scripts of a virtual environment name its present folder. Its packages stay, so this
-# needs no network.
+# rebase_venv FOLDER: makes the scripts of a virtual environment name its present folder. Its
+# packages stay, so this needs no network.
 rebase_venv() {
   [[ -f $1/pyvenv.cfg ]] || return 0
   local made

@@ -4,7 +4,9 @@ wanted_packages() {
   echo ca-certificates curl git g++ cmake ninja-build ccache pkg-config python3 python3-venv
   echo libgit2-dev libsqlite3-dev libcurl4-openssl-dev libarchive-dev libssl-dev libxml2-dev
   echo nlohmann-json3-dev libspdlog-dev libcli11-dev libtomlplusplus-dev catch2
-  if [[ $VERSION_CODENAME == bookworm ]]; then echo libboost1.81-dev libboost-url1.81-dev; else echo libboost-dev libboost-url-dev; fi
+  local boost=
+  if [[ $VERSION_CODENAME == bookworm ]]; then boost=1.81; fi
+  echo "libboost$boost-dev" "libboost-url$boost-dev"
   if [[ $with_tests == yes ]]; then echo jq; fi  # documents' commands use it
   # torch.compile needs Python's headers, which a Python of one's own has.
   if ! has_python_headers; then echo python3-dev; fi
@@ -13,13 +15,16 @@ wanted_packages() {
 }
 
 has_python_headers() {
-  [[ -f $("$(base_python)" -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)/Python.h ]]
+  local folder
+  folder=$("$(base_python)" -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)
+  [[ -f $folder/Python.h ]]
 }
 
 is_installed() { [[ $(dpkg-query -W -f '${Status}' "$1" 2>/dev/null) == "install ok installed" ]]; }
 
 ensure_packages() {
-  [[ -r /etc/os-release ]] || fail "this is no Debian or Ubuntu; install the packages of deploy/build.d/packages.sh by hand"
+  [[ -r /etc/os-release ]] ||
+    fail "this is no Debian or Ubuntu; install the packages of deploy/build.d/packages.sh by hand"
   # shellcheck source=/dev/null
   source /etc/os-release
   local missing=() package
@@ -43,6 +48,7 @@ install_packages() {
   fi
   # The lists of a fresh machine are empty or old.
   "${as_root[@]}" apt-get -q update || echo "apt-get update failed; trying with the lists there are"
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends "$@" ||
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -q -y install --no-install-recommends "$@" ||
     fail "apt-get cannot install: $*"
 }

@@ -1,5 +1,5 @@
-# Installs PyTorch in .cache/python, its wheel in .cache/wheels, and the tests' tools in .cache/tools. Sourced by
-# deploy/build.
+# Installs PyTorch in .cache/python, its wheel in .cache/wheels, and the tests' tools in
+# .cache/tools. Sourced by deploy/build.
 
 torch_version=2.13.0
 torch_index=https://download.pytorch.org/whl/cpu
@@ -12,7 +12,9 @@ spelling=cspell@8.19.4
 
 base_python() { echo "${NIGHTJAR_PYTHON:-python3}"; }
 
-python_identity() { "$(base_python)" -c 'import sys; print(sys.version.split()[0], sys.base_prefix)'; }
+python_identity() {
+  "$(base_python)" -c 'import sys; print(sys.version.split()[0], sys.base_prefix)'
+}
 
 make_venv() {
   rm -rf "$1"
@@ -23,13 +25,15 @@ imports_torch() {
   "$cache/python/bin/python" -c "
 import torch
 assert (torch.ones(2, 2) @ torch.ones(2, 2)).sum() == 8
-print('nightjar-said:', torch.__version__, 'for Python', '.'.join(map(str, __import__('sys').version_info[:2])))"
+import sys
+print('nightjar-said:', torch.__version__, 'for Python', '.'.join(map(str, sys.version_info[:2])))"
 }
 
 ensure_torch() {
   local identity stamp=$cache/python/.nightjar
   "$(base_python)" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
-    fail "$(base_python) is older than 3.10, which PyTorch $torch_version needs; set NIGHTJAR_PYTHON"
+    fail "$(base_python) is older than 3.10, which PyTorch $torch_version needs; \
+set NIGHTJAR_PYTHON"
   rebase_venv "$cache/python"
   identity="torch $torch_version; $(python_identity); ${NIGHTJAR_TORCH:-own}"
   if done_already "$stamp" "$identity"; then
@@ -63,30 +67,38 @@ install_torch() {
 kept_wheel() {
   local tags wheel
   tags=cp$(python_digits)
-  for wheel in "$cache/wheels/torch-$torch_version+cpu-$tags"-*.whl "$cache/wheels/torch-$torch_version"*-"$tags"-*.whl; do
+  for wheel in "$cache/wheels/torch-$torch_version+cpu-$tags"-*.whl \
+    "$cache/wheels/torch-$torch_version"*-"$tags"-*.whl; do
     if [[ -f $wheel ]]; then echo "$wheel"; return; fi
   done
 }
 
 # Downloads from PyTorch's index of CPU wheels, or from pip's own index if that does not answer.
 download_torch() {
-  local pip=("$cache/python/bin/pip" download -q --no-deps -d "$cache/wheels" "torch==$torch_version")
-  if curl -fsS --max-time 10 -o /dev/null "$torch_index/torch/" && "${pip[@]}" --index-url "$torch_index"; then return; fi
+  local pip=("$cache/python/bin/pip" download -q --no-deps -d "$cache/wheels")
+  pip+=("torch==$torch_version")
+  if curl -fsS --max-time 10 -o /dev/null "$torch_index/torch/" &&
+    "${pip[@]}" --index-url "$torch_index"; then return; fi
   "${pip[@]}"
 }
 
 # The variant of a wheel, as the demo reads it: "cpu", "cu130".
-variant_of() { PYTHONPATH=deploy/demo.d "$(base_python)" -c 'import sys, wheel; print(wheel.variant(sys.argv[1]))' "$1"; }
+variant_of() {
+  PYTHONPATH=deploy/demo.d "$(base_python)" \
+    -c 'import sys, wheel; print(wheel.variant(sys.argv[1]))' "$1"
+}
 
 # A build for a GPU also runs on a CPU, but needs all the libraries that it is linked to.
 allow_for_gpu_build() {
   local free
   free=$(($(df --output=avail -k "$cache" | tail -n 1) / 1000000))
   if ((free < cuda_gigabytes)); then
-    fail "$torch_index does not answer, and the $1 build of pip's own index needs $cuda_gigabytes GB of disk, where $free \
-are free; make that index reachable, or set NIGHTJAR_TORCH to a PyTorch that is installed"
+    fail "$torch_index does not answer, and the $1 build of pip's own index needs \
+$cuda_gigabytes GB of disk, where $free are free; make that index reachable, or set \
+NIGHTJAR_TORCH to a PyTorch that is installed"
   fi
-  note "PyTorch is the $1 build of pip's own index (5 GB with its libraries; $torch_index did not answer). It measures on a CPU too."
+  note "PyTorch is the $1 build of pip's own index (5 GB with its libraries; $torch_index \
+did not answer). It measures on a CPU too."
 }
 
 python_digits() { "$(base_python)" -c 'import sys; print("%d%d" % sys.version_info[:2])'; }
@@ -101,7 +113,8 @@ use_given_torch() {
   fi
   [[ -f $packages/torch/version.py ]] || fail "NIGHTJAR_TORCH=$NIGHTJAR_TORCH has no torch in it"
   make_venv "$cache/python" "$python"
-  echo "$packages" >"$("$cache/python/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')/given.pth"
+  local own='import sysconfig; print(sysconfig.get_paths()["purelib"])'
+  echo "$packages" >"$("$cache/python/bin/python" -c "$own")/given.pth"
   imports_torch || fail "the torch in $packages does not import with $python"
   if ! compgen -G "$cache/wheels/torch-*.whl" >/dev/null; then
     mkdir -p "$cache/wheels"
@@ -114,7 +127,8 @@ use_debian_libtorch() {
   rm -rf "$cache/python"
   install_packages libtorch-dev libopenblas0-openmp
   say "Debian's LibTorch"
-  note "PyTorch $torch_version could not be fetched; Debian's libtorch-dev serves the native workloads only."
+  note "PyTorch $torch_version could not be fetched; Debian's libtorch-dev serves the native \
+workloads only."
   note "deploy/demo needs the wheel: run deploy/build again with a network, or set NIGHTJAR_TORCH."
 }
 
@@ -129,6 +143,7 @@ ensure_tools() {
   make_venv "$cache/tools" "$(base_python)"
   # shellcheck disable=SC2086
   "$cache/tools/bin/pip" install -q $tools || fail "pip cannot install $tools"
-  npm install --silent --no-audit --no-fund --prefix "$cache/tools" "$spelling" || fail "npm cannot install $spelling"
+  npm install --silent --no-audit --no-fund --prefix "$cache/tools" "$spelling" ||
+    fail "npm cannot install $spelling"
   echo "$identity" >"$stamp"
 }

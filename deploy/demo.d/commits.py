@@ -8,10 +8,12 @@ import edits
 import people
 
 # The folders of Python edits and their weights: PyTorch's busy ones, including hot paths.
-AREAS = [("torch/nn/", "nn", 5), ("torch/optim/", "optim", 3), ("torch/distributions/", "distributions", 3),
-         ("torch/_inductor/", "inductor", 6), ("torch/_dynamo/", "dynamo", 6), ("torch/distributed/", "distributed", 6),
-         ("torch/fx/", "fx", 3), ("torch/utils/", "utils", 3), ("torch/ao/", "ao", 2), ("torch/_functorch/", "aotautograd", 2),
-         ("torch/autograd/", "autograd", 2), ("torch/testing/", "testing", 2), ("torch/onnx/", "onnx", 2)]
+AREAS = [("torch/nn/", "nn", 5), ("torch/optim/", "optim", 3),
+         ("torch/distributions/", "distributions", 3), ("torch/_inductor/", "inductor", 6),
+         ("torch/_dynamo/", "dynamo", 6), ("torch/distributed/", "distributed", 6),
+         ("torch/fx/", "fx", 3), ("torch/utils/", "utils", 3), ("torch/ao/", "ao", 2),
+         ("torch/_functorch/", "aotautograd", 2), ("torch/autograd/", "autograd", 2),
+         ("torch/testing/", "testing", 2), ("torch/onnx/", "onnx", 2)]
 KINDS = [("rename", 9), ("comment", 6), ("docstring", 5), ("annotation", 3), ("modernise", 4),
          ("docs", 6), ("test", 7), ("workflow", 2)]
 TEXTS = {  # folder, and (subject, appended text): {} is the file's name there, a number here
@@ -21,9 +23,11 @@ TEXTS = {  # folder, and (subject, appended text): {} is the file's name there, 
         ("[docs] Show a short example in {}", "\nExample {0}::\n\n    >>> torch.ones(2)\n"),
         ("[docs] Say since when this is stable in {}", "\n.. versionadded:: 2.0\n")]),
     "test": ("test/", [
-        ("[test] Cover one more shape in {}", "\n\nclass TestShape{0}(unittest.TestCase):\n    def test_one(self):\n"
+        ("[test] Cover one more shape in {}", "\n\nclass TestShape{0}(unittest.TestCase):\n    "
+                                              "def test_one(self):\n"
          "        self.assertEqual((1, 2)[0], 1)\n"),
-        ("[test] Check empty input in {}", "\n\nclass TestEmpty{0}(unittest.TestCase):\n    def test_empty(self):\n"
+        ("[test] Check empty input in {}", "\n\nclass TestEmpty{0}(unittest.TestCase):\n    def "
+                                           "test_empty(self):\n"
          "        self.assertFalse([])\n")]),
     "workflow": (".github/", [("[ci] Say in {} who retries", "# {0}: retried once by the bot\n"),
                               ("[ci] Name the owner of {}", "# {0}: owned by the release team\n")]),
@@ -45,8 +49,9 @@ class Commit:
 
 def support_files():
     """Files of a repository that no wheel has, so that a day can change documentation and tests."""
-    files = {"README.md": "# PyTorch\n\nTensors and dynamic neural networks in Python.\n",
-             "version.txt": "2.13.0a0\n", ".github/workflows/pull.yml": "name: pull\non: pull_request\n"}
+    files = {
+        "README.md": "# PyTorch\n\nTensors and dynamic neural networks in Python.\n",
+        "version.txt": "2.13.0a0\n", ".github/workflows/pull.yml": "name: pull\non: pull_request\n"}
     for page in ("autograd", "distributions", "distributed", "fx", "nn", "optim", "torch.compiler"):
         files[f"docs/source/{page}.rst"] = f"{page}\n{'=' * len(page)}\n\n.. automodule:: torch\n"
     for name in ("autograd", "dataloader", "distributions", "fx", "nn", "optim", "ops", "torch"):
@@ -68,7 +73,8 @@ class Day:
         name = self.random.choice(people.NAMES)
         reviewer = self.random.choice([other for other in people.NAMES if other != name])
         body = f"{body}\n\nPull Request resolved: #{self.number}\nApproved by: {reviewer}"
-        self.commits.append(Commit(f"{subject} (#{self.number})", body, changes, name, metric=metric))
+        self.commits.append(
+            Commit(f"{subject} (#{self.number})", body, changes, name, metric=metric))
         for path, data in changes.items():
             if data is None:
                 self.files.pop(path)
@@ -85,7 +91,8 @@ class Day:
             edited = edits.apply(kind, self.random, self.files[path].decode())
             if edited and edited[0].encode() != self.files[path]:
                 text, what = edited
-                self.add(f"[{tag}] {what}", f"In {path}; no change of behaviour.", {path: text.encode()})
+                self.add(f"[{tag}] {what}", f"In {path}; no change of behaviour.",
+                         {path: text.encode()})
                 return True
         return False
 
@@ -108,22 +115,26 @@ class Day:
     def break_and_revert(self):
         """Adds a commit that breaks `import torch`, and its revert."""
         good = self.files[BROKEN_FILE]
-        bad = good.replace(b"import torch\n", b"import torch\nfrom torch._utils import _plural_of\n", 1)
+        bad = good.replace(b"import torch\n",
+                           b"import torch\nfrom torch._utils import _plural_of\n", 1)
         subject = "[utils] Share the plural helper with tensor printing"
         self.add(subject, "One helper less.", {BROKEN_FILE: bad})
-        self.add(f'Revert "{self.commits[-1].subject}"', "Broke the import on trunk.", {BROKEN_FILE: good})
+        self.add(f'Revert "{self.commits[-1].subject}"', "Broke the import on trunk.",
+                 {BROKEN_FILE: good})
 
     def helper(self):
         text = ('"""Words with their number."""\n\n\ndef plural(count: int, word: str) -> str:\n'
                 '    return f"{count} {word}" if count == 1 else f"{count} {word}s"\n')
-        self.add("[utils] Add a helper for plurals", "To be used by error messages.", {ADDED_FILE: text.encode()})
+        self.add("[utils] Add a helper for plurals", "To be used by error messages.",
+                 {ADDED_FILE: text.encode()})
 
     def removal(self):
         self.add("Remove the old tensorboard script", "Nobody imports it.", {REMOVED_FILE: None})
 
 
 def draw_day(random, files, quiet, start, end):
-    """The commits of a day, oldest first, each with its author and its time between start and end."""
+    """The commits of a day, oldest first, each with its author and its time between start and
+    end."""
     day = Day(random, files)
     plants = list(culprits.HARMLESS if quiet else culprits.PLANTED)
     random.shuffle(plants)
@@ -142,4 +153,5 @@ def draw_day(random, files, quiet, start, end):
 
 def cut(date):
     """The time at which the nightly of `date` is cut: 07:30 UTC."""
-    return int(datetime.datetime.combine(date, datetime.time(7, 30), datetime.timezone.utc).timestamp())
+    return int(
+        datetime.datetime.combine(date, datetime.time(7, 30), datetime.timezone.utc).timestamp())

@@ -6,7 +6,8 @@ MEMORY_FILE = "torch/optim/optimizer.py"
 _CHECK_METHOD = '''
     def _check_parameters(self) -> None:
         """
-        Checks the parameters against their constraints, those of a base distribution too. They may have
+        Checks the parameters against their constraints, those of a base distribution too. \
+They may have
         been changed in place since the distribution was made, so whatever reads them asks again.
         """
         for param, value in self.__dict__.items():
@@ -53,11 +54,14 @@ def redundant_check(text):
 
 
 def kept_memory(text):
-    """Optimizers keep copies of their first steps' gradients and never give them back. This should show in memory only.
-    Copies of every step would slow the training down by page faults. Kept gradients themselves would leave a heap that
-    the allocator trims and faults in again at each step."""
-    text = _replace(text, "\nclass Optimizer:\n", _MEMORY_STATE + "\n\nclass Optimizer:\n", MEMORY_FILE)
-    loop = "            for group in self.param_groups:\n                for p in group[\"params\"]:\n" \
+    """Optimizers keep copies of their first steps' gradients and never give them back. This should
+    show in memory only. Copies of every step would slow the training down by page faults. Kept
+    gradients themselves would leave a heap that the allocator trims and faults in again at each
+    step."""
+    text = _replace(text, "\nclass Optimizer:\n", _MEMORY_STATE + "\n\nclass Optimizer:\n",
+                    MEMORY_FILE)
+    loop = "            for group in self.param_groups:\n" \
+           "                for p in group[\"params\"]:\n" \
            "                    if p.grad is not None:\n                        if set_to_none:\n"
     count = "            self._steps_kept = getattr(self, \"_steps_kept\", 0) + 1\n"
     keep = "                            if self._steps_kept <= _FIRST_STEPS:\n" \
@@ -78,20 +82,22 @@ PLANTED = [
 
 def harmless_check(text):
     method = "    def _extended_shape("
-    return _replace(text, method, "    # Also asked by samplers, hence a method of its own.\n" + method,
+    return _replace(text, method,
+                    "    # Also asked by samplers, hence a method of its own.\n" + method,
                     CHECKS_FILE)
 
 
 def harmless_memory(text):
     loop = "                        if set_to_none:\n                            p.grad = None\n"
-    return _replace(text, loop, loop.replace("                            p.", "                            "
-                    "# Sparse gradients too.\n                            p."), MEMORY_FILE)
+    indent = " " * 28
+    noted = loop.replace(f"{indent}p.", f"{indent}# Sparse gradients too.\n{indent}p.")
+    return _replace(text, loop, noted, MEMORY_FILE)
 
 
 # On a quiet day these take their places: edits of the same files that change nothing measurable.
 HARMLESS = [
     (None, CHECKS_FILE, harmless_check, "[distributions] Say why _extended_shape is a method",
      "Asked twice in review."),
-    (None, MEMORY_FILE, harmless_memory, "[optim] Note that zero_grad treats sparse gradients alike",
-     "Asked twice in review."),
+    (None, MEMORY_FILE, harmless_memory,
+     "[optim] Note that zero_grad treats sparse gradients alike", "Asked twice in review."),
 ]

@@ -1,7 +1,8 @@
-"""A day of PyTorch that fits in minutes. Makes a repository with a day's commits and two nightlies out of
-the installed PyTorch, plants two regressions at places drawn from the seed, and lets Nightjar find them:
-the same service, runner, wheels and statistics as in production. Exit status: 0 if exactly the planted
-commits were blamed and reported, 1 if not, 2 wrong use, 3 the environment failed."""
+"""A day of PyTorch that fits in minutes. Makes a repository with a day's commits and two nightlies
+out of the installed PyTorch, plants two regressions at places drawn from the seed, and lets
+Nightjar find them: the same service, runner, wheels and statistics as in production. Exit status: 0
+if exactly the planted commits were blamed and reported, 1 if not, 2 wrong use, 3 the environment
+failed."""
 
 import argparse
 import json
@@ -42,7 +43,10 @@ def find_wheel():
         tag = "cp" + library.name.removeprefix("python").replace(".", "")
         for path in sorted((ROOT / ".cache" / "wheels").glob(f"torch-*-{tag}-*.whl"), reverse=True):
             return str(path)
-    raise Broken("there is no wheel of PyTorch for .cache/python in .cache/wheels; run deploy/build with a network")
+    raise Broken(
+        "there is no wheel of PyTorch for .cache/python in .cache/wheels; run deploy/build with a "
+        "network"
+    )
 
 
 class Stopwatch:
@@ -101,11 +105,15 @@ def perform(options, folder, progress):
     os.mkdir(day_folder)
     today = make_day.datetime.datetime.now(make_day.datetime.timezone.utc).date()
     day = make_day.make_day(base, day_folder, options.seed, options.quiet_day, today)
-    progress.say(f"{day['commits']} commits, two nightlies; starting the index, nightjard and nightjar-runner")
+    progress.say(
+        f"{day['commits']} commits, two nightlies; starting the index, nightjard and "
+        "nightjar-runner"
+    )
     index, stop_index = index_server.start(day_folder)
     stage = Stage(folder)
     try:
-        stage.write_configuration(index, day["repository"], day["variant"], wheel.parts(base)[1].split("-")[0])
+        stage.write_configuration(index, day["repository"], day["variant"],
+                                  wheel.parts(base)[1].split("-")[0])
         stage.start_service()
         progress.say(f"watch it at {stage.service.address}/")
         stage.start_runner()
@@ -114,7 +122,10 @@ def perform(options, folder, progress):
         result = summary.summarise(truth, end, watch.rounded())
         tell(options, stage, truth, result)
         if options.keep:
-            progress.say(f"still running at {stage.service.address}/ with everything in {folder}; Ctrl-C ends it")
+            progress.say(
+                f"still running at {stage.service.address}/ with everything in {folder}; Ctrl-C "
+                "ends it"
+            )
             while True:
                 stage.check_alive()
                 time.sleep(1)
@@ -138,9 +149,11 @@ def tell(options, stage, truth, result):
     for path in keep_reports(stage, options.seed):
         print(f"issue: {path.relative_to(ROOT)}", file=out)
     took = ", ".join(f"{part} {value:.0f} s" for part, value in result["seconds"].items())
-    print(f"{result['commits']} commits, {result['builds']} built, {result['runs']} runs; {took}", file=out)
+    print(f"{result['commits']} commits, {result['builds']} built, {result['runs']} runs; {took}",
+          file=out)
     if options.keep:
-        print(f"look at {stage.service.address}/ and {stage.folder} (logs, database, reports)", file=out)
+        print(f"look at {stage.service.address}/ and {stage.folder} (logs, database, reports)",
+              file=out)
     right = summary.is_right(result)
     print("exactly the planted commits were blamed and reported" if right
           else "NOT what was planted: see the table", file=out, flush=True)
@@ -148,10 +161,14 @@ def tell(options, stage, truth, result):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="deploy/demo", description=__doc__)
-    parser.add_argument("--seed", type=int, default=1, help="draws the day and where the culprits are (1)")
-    parser.add_argument("--quiet-day", action="store_true", help="plant nothing: then nothing may be reported")
-    parser.add_argument("--keep", action="store_true", help="stay up in the foreground until Ctrl-C, keep the folder")
-    parser.add_argument("--json", metavar="FILE", help="write the summary to FILE; - is standard output")
+    parser.add_argument("--seed", type=int, default=1,
+                        help="draws the day and where the culprits are (1)")
+    parser.add_argument("--quiet-day", action="store_true",
+                        help="plant nothing: then nothing may be reported")
+    parser.add_argument("--keep", action="store_true",
+                        help="stay up in the foreground until Ctrl-C, keep the folder")
+    parser.add_argument("--json", metavar="FILE",
+                        help="write the summary to FILE; - is standard output")
     parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 

@@ -20,8 +20,8 @@ SPELLINGS = {
     "cfg": "config", "tmp": "scratch", "num": "count", "buf": "buffer", "cur": "current",
     "prev": "previous", "fn_name": "function_name", "param_str": "parameters", "ndim": "dimensions",
     "numel": "elements", "attr": "attribute", "pos": "position", "cnt": "count", "sz": "size",
-    "dst": "target", "err": "error", "opt": "option", "dim_size": "extent", "new_shape": "target_shape",
-}
+    "dst": "target", "err": "error", "opt": "option", "dim_size": "extent",
+    "new_shape": "target_shape", }
 
 
 def _functions(text):

@@ -17,7 +17,8 @@ class Patience:
         self.stage, self.since = None, None
 
     def check(self, stage, seconds, problem=""):
-        """Raises Broken if `stage` has been waited for longer than `seconds`. `problem` may say why."""
+        """Raises Broken if `stage` has been waited for longer than `seconds`. `problem` may say
+        why."""
         now = self.clock()
         if stage != self.stage:
             self.stage, self.since = stage, now
@@ -40,8 +41,9 @@ def look(stage):
 
 
 def follow(stage, say, seen, nightly, notice=lambda now: None):
-    """Says what happens until nothing is left to do about `nightly`, and returns the last snapshot. `seen` is the
-    snapshot before the first, `notice` gets each. Raises Broken if the nightly is refused or a stage takes too long."""
+    """Says what happens until nothing is left to do about `nightly`, and returns the last snapshot.
+    `seen` is the snapshot before the first, `notice` gets each. Raises Broken if the nightly is
+    refused or a stage takes too long."""
     patience = Patience(stage.folder)
     while True:
         stage.check_alive()

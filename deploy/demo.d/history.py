@@ -38,8 +38,9 @@ def _stream(commits):
 def write_main(repository, commits):
     """Writes main from its root commit on. Returns the commits' hashes in order."""
     marks = os.path.join(repository, "marks")
-    with subprocess.Popen(["git", "-C", repository, "-c", "core.compression=1", "fast-import", "--quiet",
-                           "--depth=0", f"--export-marks={marks}"], stdin=subprocess.PIPE) as importer:
+    with subprocess.Popen([
+            "git", "-C", repository, "-c", "core.compression=1", "fast-import", "--quiet",
+            "--depth=0", f"--export-marks={marks}"], stdin=subprocess.PIPE) as importer:
         for chunk in _stream(commits):
             importer.stdin.write(chunk)
     if importer.returncode:
@@ -51,7 +52,8 @@ def write_main(repository, commits):
 
 
 def release(repository, date, at, main_commit, previous):
-    """Writes a nightly's commit: the tree of main's commit, on top of the last nightly. Returns its hash."""
+    """Writes a nightly's commit: the tree of main's commit, on top of the last nightly. Returns its
+    hash."""
     who = {f"GIT_{role}_{field}": value for role in ("AUTHOR", "COMMITTER") for field, value in
            (("NAME", "Release Bot"), ("EMAIL", "release-bot@example.org"), ("DATE", f"{at} +0000"))}
     parent = ["-p", previous] if previous else []

@@ -15,8 +15,8 @@ import re
 import threading
 import urllib.parse
 
-# Lines that must be passed over: other Pythons, platforms, packages, an older base version of the same
-# date, and one that is no wheel.
+# Lines that must be passed over: other Pythons, platforms, packages, an older base version of the
+# same date, and one that is no wheel.
 STRANGERS = [
     "torch-{release}.dev{day}+{variant}-cp39-cp39-linux_x86_64.whl",
     "torch-{release}.dev{day}+{variant}-cp315-cp315t-manylinux_2_28_x86_64.whl",
@@ -39,22 +39,29 @@ def published(folder):
 
 def _anchor(href, name):
     shown = html.escape(name)
-    return (f'<a href="{html.escape(href)}" data-dist-info-metadata="sha256={"0" * 64}" '
-            f'data-core-metadata="sha256={"0" * 64}" data-upload-time="2026-01-01T00:00:00Z">{shown}</a><br/>')
+    return (
+        f'<a href="{html.escape(href)}" data-dist-info-metadata="sha256={"0" * 64}" '
+        f'data-core-metadata="sha256={"0" * 64}" '
+        f'data-upload-time="2026-01-01T00:00:00Z">{shown}</a><br/>'
+    )
 
 
 def page(wheels, origin):
-    """The page of torch: each published wheel by its address at `origin`, among the lines to skip."""
+    """The page of torch: each published wheel by its address at `origin`, among the lines to
+    skip."""
     lines = []
     for wheel in wheels:
-        release, day, variant, tag = re.match(r"torch-([\d.]+)\.dev(\d{8})\+([\w.]+)-(\w+)-", wheel).groups()
+        release, day, variant, tag = re.match(r"torch-([\d.]+)\.dev(\d{8})\+([\w.]+)-(\w+)-",
+                                              wheel).groups()
         for stranger in STRANGERS:
             name = stranger.format(release=release, day=day, variant=variant, tag=tag)
             lines.append(_anchor("/whl/nightly/cpu/" + urllib.parse.quote(name), name))
         lines.append(_anchor(f"{origin}/whl/nightly/cpu/{urllib.parse.quote(wheel)}", wheel))
     body = "\n    ".join(lines)
-    return ("<!DOCTYPE html>\n<html>\n  <head><meta name=\"pypi:repository-version\" content=\"1.0\"></head>\n"
-            f"  <body>\n    <h1>Links for torch</h1>\n    {body}\n  </body>\n</html>\n")
+    return (
+        "<!DOCTYPE html>\n<html>\n  <head><meta name=\"pypi:repository-version\" "
+        "content=\"1.0\"></head>\n"
+        f"  <body>\n    <h1>Links for torch</h1>\n    {body}\n  </body>\n</html>\n")
 
 
 class Quiet(http.server.BaseHTTPRequestHandler):
@@ -83,7 +90,9 @@ class Pages(Quiet):
             text = page(published(self.server.day), self.server.wheels_origin)
             self.reply(200, "text/html", text.encode())
         elif path == "/whl/nightly/cpu":
-            self.reply(200, "text/html", b'<a href="torch/">torch</a><br/>\n<a href="torchvision/">torchvision</a>\n')
+            self.reply(
+                200, "text/html",
+                b'<a href="torch/">torch</a><br/>\n<a href="torchvision/">torchvision</a>\n')
         else:
             self.reply(404, "text/plain", b"not found\n")
 

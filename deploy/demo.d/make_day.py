@@ -1,10 +1,12 @@
-"""Makes a day of PyTorch out of its wheel: a git repository with the day's commits, two nightly wheels
-from its ends, and truth.json, which says what was planted and is for the demo's last comparison only.
+"""Makes a day of PyTorch out of its wheel: a git repository with the day's commits, two nightly
+wheels from its ends, and truth.json, which says what was planted and is for the demo's last
+comparison only.
 
     make_day.py --wheel WHEEL --out DIR [--seed N] [--quiet-day] [--date YYYY-MM-DD]
 
-DIR gets pytorch.git (its branches are at the first nightly), wheels/, day.json and truth.json. `publish`
-moves the branches to a nightly and lists its wheel in DIR/published, which the index server reads."""
+DIR gets pytorch.git (its branches are at the first nightly), wheels/, day.json and truth.json.
+`publish` moves the branches to a nightly and lists its wheel in DIR/published, which the index
+server reads."""
 
 import argparse
 import datetime
@@ -22,7 +24,9 @@ def _before(files):
     """The commits before the day: one with all files, and one more so that main has a history."""
     root = commits.Commit("Import", "Everything so far.", files, "Release Bot")
     notes = {"docs/source/notes.rst": b"Notes\n=====\n"}
-    return [root, commits.Commit("[docs] Begin the notes (#180912)", "Short so far.", notes, "Ada Okafor")]
+    return [
+        root,
+        commits.Commit("[docs] Begin the notes (#180912)", "Short so far.", notes, "Ada Okafor")]
 
 
 def make_day(base, out, seed, quiet, date):
@@ -43,7 +47,8 @@ def make_day(base, out, seed, quiet, date):
     shas = history.write_main(repository, past + day)
     ends = [shas[len(past) - 1], shas[-1]]
     # The nightly before the first has no wheel any more, as it happens.
-    nightly = history.release(repository, dates[0] - datetime.timedelta(days=1), cuts[0] - 86400, shas[0], None)
+    nightly = history.release(repository, dates[0] - datetime.timedelta(days=1), cuts[0] - 86400,
+                              shas[0], None)
     changed = [{}, {path: after.get(path) for path in python | after
                     if path.startswith(wheel.FOLDERS) and after.get(path) != python.get(path)}]
     os.makedirs(os.path.join(out, "wheels"))
@@ -56,8 +61,10 @@ def make_day(base, out, seed, quiet, date):
                           "wheel": os.path.basename(path)})
     planted = [{"commit": sha, "metric": c.metric, "subject": c.subject}
                for sha, c in zip(shas[len(past):], day) if c.metric]
-    content = {"commits": len(day), "repository": repository, "variant": variant, "nightlies": nightlies}
-    for name, value in (("day.json", content), ("truth.json", {"commits": len(day), "planted": planted})):
+    content = {
+        "commits": len(day), "repository": repository, "variant": variant, "nightlies": nightlies}
+    for name, value in (("day.json", content), ("truth.json",
+                                                {"commits": len(day), "planted": planted})):
         with open(os.path.join(out, name), "w") as file:
             json.dump(value, file, indent=2)
     for nightly in nightlies:
@@ -68,7 +75,8 @@ def make_day(base, out, seed, quiet, date):
 
 
 def publish(out, content, count):
-    """Publishes the first `count` nightlies: the branches first, then the wheels' lines on the index."""
+    """Publishes the first `count` nightlies: the branches first, then the wheels' lines on the
+    index."""
     nightly = content["nightlies"][count - 1]
     history.git(content["repository"], "update-ref", "refs/heads/main", nightly["main"])
     history.git(content["repository"], "update-ref", "refs/heads/nightly", nightly["nightly"])
@@ -90,7 +98,8 @@ def main():
                         help="of the second nightly; today by default")
     options = parser.parse_args()
     try:
-        content = make_day(options.wheel, options.out, options.seed, options.quiet_day, options.date)
+        content = make_day(options.wheel, options.out, options.seed, options.quiet_day,
+                           options.date)
         publish(options.out, content, 2)
     except (OSError, ValueError, RuntimeError) as error:
         print(f"make_day: {error}", file=sys.stderr)

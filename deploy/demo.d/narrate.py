@@ -32,7 +32,8 @@ def _builds(before, after):
         if old and old["state"] == build["state"]:
             continue
         if build["kind"] == "nightly" and build["state"] == "proved":
-            yield f"nightly {build['version']} appeared; it is main's commit {brief(build['commit'])}"
+            yield (f"nightly {build['version']} appeared; "
+                   f"it is main's commit {brief(build['commit'])}")
         elif build["state"] in ("unproved", "unusable"):
             yield f"build {build['version']} is {build['state']}: {build['reason']}"
 
@@ -54,7 +55,8 @@ def _jobs(before, after):
     for job in sorted(after["jobs"], key=lambda job: job["id"]):
         old = known.get(job["id"])
         if job["state"] == "done" and (old is None or old["state"] != "done"):
-            yield f"  {job['kind']} session of {job['runs']} runs measured ({', '.join(map(short, job['workloads']))})"
+            workloads = ", ".join(map(short, job["workloads"]))
+            yield f"  {job['kind']} session of {job['runs']} runs measured ({workloads})"
         if job["state"] == "failed" and (old is None or old["state"] != "failed"):
             yield f"  {job['kind']} session failed: {job['reason']}"
 
@@ -67,8 +69,10 @@ def _why(item):
 
 def _regression(item):
     lead = item["series"][0] if item["series"] else None
-    name = f"regression {item['id']}" + (f" ({short(lead['workload'])}, {lead['metric']})" if lead else "")
-    size = f"{percent(lead['ratio'])} [{percent(lead['low'])}, {percent(lead['high'])}]" if lead else ""
+    name = f"regression {item['id']}" + (f" ({short(lead['workload'])}, {lead['metric']})"
+                                         if lead else "")
+    size = (f"{percent(lead['ratio'])} [{percent(lead['low'])}, {percent(lead['high'])}]"
+            if lead else "")
     culprit = item["culprit"]
     return name, {
         "suspected": f"is suspected: {size}",
@@ -107,10 +111,14 @@ def _bisections(before, after):
         if item["runs"] == (old["runs"] if old else 0):
             continue
         best = max(item["posterior"], key=lambda belief: belief["probability"], default=None)
-        leads = f"; {_some(best['commits'])} with probability {best['probability']:.2f}" if best else ""
-        untestable = f", {item['untestable_commits']} not testable" if item["untestable_commits"] else ""
-        yield (f"  search {item['id']} ({short(item['workload'])}, {item['metric']}): {item['runs']} runs on "
-               f"{item['tested_commits']} of {item['commit_count']} commits{untestable}{leads}")
+        leads = (f"; {_some(best['commits'])} with probability {best['probability']:.2f}"
+                 if best else "")
+        untestable = item["untestable_commits"]
+        untestable = f", {untestable} not testable" if untestable else ""
+        yield (
+            f"  search {item['id']} ({short(item['workload'])}, {item['metric']}): {item['runs']} "
+            "runs on "
+            f"{item['tested_commits']} of {item['commit_count']} commits{untestable}{leads}")
 
 
 def sentences(before, after):
@@ -147,19 +155,21 @@ def refusal(snapshot, version):
 
 
 def awaited(snapshot, nightly):
-    """(what has to happen next to `nightly`, the seconds that it may take, the known obstacle). `nightly` must not be
-    settled."""
+    """(what has to happen next to `nightly`, the seconds that it may take, the known obstacle).
+    `nightly` must not be settled."""
     build, night = _nightly(snapshot, nightly["version"]), night_of(snapshot, nightly["date"])
     if night is None and (build is None or build["state"] == "found"):
         problem = build["reason"] if build else ""
         return f"the nightly {nightly['version']} to be found and proved", PROOF_SECONDS, problem
     if night is None or night["state"] == "waiting":
-        return f"the night of {nightly['version']} to start", NIGHT_SECONDS, night["reason"] if night else ""
+        return f"the night of {nightly['version']} to start", NIGHT_SECONDS, night[
+            "reason"] if night else ""
     if night["state"] == "measuring":
         return f"night {night['id']} to be measured", MEASURING_SECONDS, ""
     if night["state"] == "judging":
         return f"the suspects of night {night['id']} to be compared again", MEASURING_SECONDS, ""
     # A blamed regression still needs its profile and its report.
     if any(item["state"] not in SETTLED | {"blamed"} for item in snapshot["regressions"]):
-        return f"the commits behind the regressions of night {night['id']} to be found", SEARCH_SECONDS, ""
+        return (f"the commits behind the regressions of night {night['id']} to be found",
+                SEARCH_SECONDS, "")
     return f"the culprits of night {night['id']} to be profiled and reported", REPORT_SECONDS, ""

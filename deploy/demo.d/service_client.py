@@ -33,7 +33,8 @@ class Service:
                 return found
 
     def snapshot(self):
-        """The state that the watcher and the summary use. Dismissed regressions have their changes of state."""
+        """The state that the watcher and the summary use. Dismissed regressions have their changes
+        of state."""
         found = {name: self.items(f"/api/v1/{name}")
                  for name in ("builds", "nights", "jobs", "regressions", "bisections", "reports")}
         for item in found["regressions"]:

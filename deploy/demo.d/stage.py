@@ -1,4 +1,5 @@
-"""The demo's stage: folder, configuration, tokens, and the two programs as they run in production."""
+"""The demo's stage: folder, configuration, tokens, and the two programs as they run in
+production."""
 
 import hashlib
 import os
@@ -76,20 +77,23 @@ class Stage:
             path.write_text(token)
             hashes[role] = hashlib.sha256(token.encode()).hexdigest()
         workloads = "[" + ", ".join(f'"{glob}"' for glob in WORKLOADS) + "]"
-        (self.folder / "nightjar.toml").write_text(CONFIGURATION.format(
-            index=index, repository=repository, variant=variant, python_tag=python_tag, workloads=workloads,
-            **hashes))
+        (self.folder / "nightjar.toml").write_text(
+            CONFIGURATION.format(index=index, repository=repository, variant=variant,
+                                 python_tag=python_tag, workloads=workloads, **hashes))
 
     def start(self, name, *arguments):
         with open(self.folder / f"{name}.log", "ab") as log:
-            # In a process group of its own, so that Ctrl-C reaches the demo only, which ends them in order.
-            self.processes[name] = subprocess.Popen([BIN / name, *arguments], stdin=subprocess.DEVNULL, stdout=log,
+            # In a process group of its own, so that Ctrl-C reaches the demo only, which ends them
+            # in order.
+            self.processes[name] = subprocess.Popen([BIN / name, *arguments],
+                                                    stdin=subprocess.DEVNULL, stdout=log,
                                                     stderr=log, start_new_session=True)
 
     def start_service(self):
         self.start("nightjard", "--config", self.folder / "nightjar.toml")
         port_file = self.folder / "port"
-        self.wait(lambda: port_file.exists() and port_file.read_text().strip(), 60, "nightjard to listen")
+        self.wait(lambda: port_file.exists() and port_file.read_text().strip(), 60,
+                  "nightjard to listen")
         self.service = Service(f"http://127.0.0.1:{port_file.read_text().strip()}")
         self.wait(self.answers, 60, "nightjard to answer")
 
@@ -104,8 +108,9 @@ class Stage:
         prepared = ROOT / ".cache" / "runner" / "native"
         if prepared.is_dir():  # deploy/build compiled them ahead of time
             shutil.copytree(prepared, cache / "native")
-        self.start("nightjar-runner", "--service", self.service.address, "--token-file", self.folder / "runner.token",
-                   "--name", "demo", "--cache", cache, "--python", PYTHON)
+        self.start("nightjar-runner", "--service", self.service.address, "--token-file",
+                   self.folder / "runner.token", "--name", "demo", "--cache", cache, "--python",
+                   PYTHON)
         self.wait(lambda: self.service.items("/api/v1/runners"), 120, "the runner to register")
 
     def wait(self, condition, seconds, what):
@@ -120,8 +125,12 @@ class Stage:
     def check_alive(self):
         for name, process in self.processes.items():
             if process.poll() is not None:
-                lines = (self.folder / f"{name}.log").read_text(errors="replace").strip().splitlines()
-                raise Broken(f"{name} ended with status {process.returncode}: {lines[-1] if lines else 'no message'}")
+                lines = (self.folder
+                         / f"{name}.log").read_text(errors="replace").strip().splitlines()
+                raise Broken(
+                    f"{name} ended with status {process.returncode}: "
+                    f"{lines[-1] if lines else 'no message'}"
+                )
 
     def stop(self):
         for name in ("nightjar-runner", "nightjard"):

@@ -14,14 +14,13 @@ def summarise(truth, snapshot, seconds):
     blamed = {commit for report in reported for commit in report["commits"]}
     return {
         "commits": truth["commits"],
-        "planted": [{"commit": plant["commit"], "metric": plant["metric"]} for plant in truth["planted"]],
-        "reported": reported,
-        "missed": sorted(planted - blamed),
-        "innocent": sorted(blamed - planted),
+        "planted": [{"commit": plant["commit"], "metric": plant["metric"]}
+                    for plant in truth["planted"]], "reported": reported,
+        "missed": sorted(planted - blamed), "innocent": sorted(blamed - planted),
         "builds": sum(build["kind"] != "nightly" for build in snapshot["builds"]),
-        "runs": sum(job["runs"] for job in snapshot["jobs"] if job["state"] == "done"),
-        "seconds": seconds,
-    }
+        "runs": sum(job["runs"]
+                    for job in snapshot["jobs"]
+                    if job["state"] == "done"), "seconds": seconds, }
 
 
 def is_right(summary):
@@ -32,7 +31,10 @@ def is_right(summary):
 
 def table(truth, summary):
     """A table of planted and reported commits, one line each."""
-    lines = [f"{'commit':<14}{'planted':<18}{'reported':<18}{'change':>9}{'certainty':>11}  subject or title"]
+    lines = [
+        f"{'commit':<14}{'planted':<18}{'reported':<18}{'change':>9}{'certainty':>11}  subject or "
+        "title"
+    ]
     by_commit = {}
     for report in summary["reported"]:
         for commit in report["commits"]:
@@ -43,9 +45,10 @@ def table(truth, summary):
         for report in by_commit.get(commit, [None]):
             change = f"{(report['ratio'] - 1) * 100:+.1f} %" if report else "-"
             certainty = f"{report['probability'] * 100:.1f} %" if report else "-"
-            lines.append(f"{commit[:12]:<14}{plant['metric'] if plant else 'nothing':<18}"
-                         f"{report['metric'] if report else 'MISSED':<18}{change:>9}{certainty:>11}  "
-                         f"{plant['subject'] if plant else report['title']}")
+            lines.append(
+                f"{commit[:12]:<14}{plant['metric'] if plant else 'nothing':<18}"
+                f"{report['metric'] if report else 'MISSED':<18}{change:>9}{certainty:>11}  "
+                f"{plant['subject'] if plant else report['title']}")
     if len(lines) == 1:
         lines.append("nothing was planted, nothing was reported")
     return "\n".join(lines)

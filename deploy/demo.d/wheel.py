@@ -1,4 +1,5 @@
-"""Reads the Python files of PyTorch's wheel, and writes a nightly from it without compressing again."""
+"""Reads the Python files of PyTorch's wheel, and writes a nightly from it without compressing
+again."""
 
 import base64
 import csv
@@ -28,8 +29,8 @@ def parts(path):
 
 
 def variant(path):
-    """The variant of this PyTorch, as a nightly's version names it: cpu, cu130, rocm7.2 or xpu. It is read from the
-    wheel's content, since the name of PyPI's CUDA build has none."""
+    """The variant of this PyTorch, as a nightly's version names it: cpu, cu130, rocm7.2 or xpu. It
+    is read from the wheel's content, since the name of PyPI's CUDA build has none."""
     with zipfile.ZipFile(path) as wheel:
         text = wheel.read(VERSION_FILE).decode()
     built_for = dict(re.findall(r"(?m)^(cuda|hip|xpu)\b[^=\n]*= *['\"]([^'\"]+)", text))
@@ -46,7 +47,8 @@ def _record_line(name, data):
 
 
 def _record(old_record, moved, written):
-    """RECORD with names changed by `moved` and the lines of `written` members. {name: None} removes a member."""
+    """RECORD with names changed by `moved` and the lines of `written` members. {name: None} removes
+    a member."""
     lines = {}
     for name, *rest in csv.reader(io.StringIO(old_record)):
         lines[moved(name)] = [moved(name), *rest]
@@ -78,7 +80,8 @@ def _copy_raw(source, infos, target):
 
 
 def write_nightly(base, folder, version, git_version, changed):
-    """A wheel of `version` in `folder`: `base` with {path: bytes or None} laid over. Returns its path."""
+    """A wheel of `version` in `folder`: `base` with {path: bytes or None} laid over. Returns its
+    path."""
     old_release, tags = parts(base)
     with zipfile.ZipFile(base) as source:
         info_folder = next(name.split("/")[0] for name in source.namelist()
@@ -86,7 +89,8 @@ def write_nightly(base, folder, version, git_version, changed):
         new_folder = f"torch-{version}.dist-info"
 
         def moved(name):
-            return new_folder + name[len(info_folder):] if name.startswith(info_folder + "/") else name
+            return new_folder + name[len(info_folder):] if name.startswith(info_folder
+                                                                           + "/") else name
 
         old_version = info_folder[len("torch-"):-len(".dist-info")]
         written = dict(changed)
@@ -103,8 +107,9 @@ def write_nightly(base, folder, version, git_version, changed):
         path = os.path.join(folder, f"torch-{version}-{tags}.whl")
         renamed = [i for i in source.infolist() if moved(i.filename) != i.filename]
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
-            _copy_raw(source, [i for i in source.infolist()
-                               if i.filename not in written and moved(i.filename) == i.filename], target)
+            _copy_raw(source, [
+                i for i in source.infolist()
+                if i.filename not in written and moved(i.filename) == i.filename], target)
             for info in renamed:
                 if moved(info.filename) not in written:
                     target.writestr(moved(info.filename), source.read(info.filename))

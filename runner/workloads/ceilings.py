@@ -1,5 +1,6 @@
-"""Measures the ceilings of this machine: `ceilings.py THREADS cpu|cuda` writes one JSON object to file descriptor 3 (or
-standard output). It has matrix products in FLOP/s by type, and copying in bytes/s (read and written).
+"""Measures the ceilings of this machine: `ceilings.py THREADS cpu|cuda` writes one JSON object to
+file descriptor 3 (or standard output). It has matrix products in FLOP/s by type, and copying in
+bytes/s (read and written).
 
 The fastest of several repetitions counts, since a ceiling is the machine at its best.
 """
@@ -25,7 +26,9 @@ def main():
     device = sys.argv[2]
     torch.set_num_threads(int(sys.argv[1]))
     synchronize = torch.cuda.synchronize if device == "cuda" else lambda: None
-    flops = {NAMES[name]: product(torch, getattr(torch, name), device, synchronize) for name in TYPES[device]}
+    flops = {
+        NAMES[name]: product(torch, getattr(torch, name), device, synchronize)
+        for name in TYPES[device]}
     protocol.Channel().send("ceilings", threads=int(sys.argv[1]), device=device, flops=flops,
                             bytes=copy(torch, device, synchronize))
     return 0

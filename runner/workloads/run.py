@@ -1,8 +1,7 @@
 """Runs one workload inside the PyTorch that is first on the path: `run.py < request`, or --list.
 
-Exit status 0: it answered, with a result or an error; 2: wrong use. run_profile.py answers the same request with a
-profile.
-"""
+Exit status 0: it answered, with a result or an error; 2: wrong use. run_profile.py answers the same
+request with a profile. """
 
 import contextlib
 import importlib
@@ -21,8 +20,8 @@ PACKAGES = ("numpy", "sympy", "typing_extensions", "networkx", "jinja2", "fsspec
 
 
 def main(work=None):
-    """Answers the request on standard input. After `ready`, `work(channel, request, found, torch, model)` gives the
-    answer; by default it measures."""
+    """Answers the request on standard input. After `ready`, `work(channel, request, found, torch,
+    model)` gives the answer; by default it measures."""
     if sys.argv[1:] == ["--list"]:
         return list_names()
     if sys.argv[1:]:
@@ -62,7 +61,9 @@ def model_of(found):
         return importlib.import_module(found.module)
     except ModuleNotFoundError as error:
         if error.name == found.module:
-            raise Faulty(f"there is no file {found.file}; {found.name} needs one with a function make(case)") from None
+            raise Faulty(
+                f"there is no file {found.file}; {found.name} needs one with a function make(case)"
+            ) from None
         raise
 
 
@@ -70,7 +71,8 @@ def answer(channel, request, found, work):
     import torch
     model = model_of(found)
     channel.send("ready", torch=identity(torch), packages=packages(),
-                 settings=settings(request.threads), memory_after_import=Counters().resident_bytes())
+                 settings=settings(request.threads),
+                 memory_after_import=Counters().resident_bytes())
     if found.device == "cuda" and not torch.cuda.is_available():
         raise Unavailable("no CUDA device")
     work(channel, request, found, torch, model)
@@ -84,7 +86,8 @@ def prepare(torch, model, request, found):
     """The case, its step, and the function that waits for its device, if any."""
     from harness import case
     set_up(torch, request)
-    return *case.build(model, found, request.seed), torch.cuda.synchronize if found.device == "cuda" else None
+    return *case.build(model, found,
+                       request.seed), torch.cuda.synchronize if found.device == "cuda" else None
 
 
 def set_up(torch, request):
@@ -114,7 +117,8 @@ def run(torch, model, request, found):
         made, step = build(found)
         result = measure(step)
     else:
-        made, result, metrics = compiled.measure(torch, build, found, clock and torch.cuda.synchronize, measure)
+        made, result, metrics = compiled.measure(torch, build, found, clock
+                                                 and torch.cuda.synchronize, measure)
         fields["accuracy"] = "pass"
     if result.checksum is not None and not math.isfinite(result.checksum):
         raise WrongResult(f"the output's checksum is {result.checksum}")
@@ -128,8 +132,8 @@ def send_result(channel, result, fields):
     rows = zip(result.latency, result.cpu, result.wait, result.slowdown)
     channel.send_all([{"event": "sample", "latency": latency, "cpu": cpu, "wait": wait,
                        "slowdown": slowdown} for latency, cpu, wait, slowdown in rows])
-    channel.send("result", warmup_iterations=result.warmup_iterations, fastest_probe=result.fastest_probe,
-                 checksum=result.checksum, **fields)
+    channel.send("result", warmup_iterations=result.warmup_iterations,
+                 fastest_probe=result.fastest_probe, checksum=result.checksum, **fields)
 
 
 def identity(torch):
@@ -151,7 +155,8 @@ def packages():
 def judge(error):
     """The status and the reason for an exception."""
     reason = one_line(error)
-    for kind, status in ((Unavailable, "unavailable"), (WrongResult, "wrong_result"), (Faulty, "failed")):
+    for kind, status in ((Unavailable, "unavailable"), (WrongResult, "wrong_result"), (Faulty,
+                                                                                       "failed")):
         if isinstance(error, kind):
             return status, last_line(error)
     if isinstance(error, ModuleNotFoundError) and not is_torch(error.name):

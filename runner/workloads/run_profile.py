@@ -1,5 +1,6 @@
-"""Profiles one workload: `run_profile.py < request`, with the requests and errors of run.py. After `ready` comes one
-event `profile`, which docs/profiles.md describes. `min_iterations` are profiled."""
+"""Profiles one workload: `run_profile.py < request`, with the requests and errors of run.py. After
+`ready` comes one event `profile`, which docs/profiles.md describes. `min_iterations` are
+profiled."""
 
 import statistics
 import sys
@@ -30,33 +31,38 @@ def profiled(channel, request, found, torch, model):
     if fits > PLAIN:
         weighed = LEAST
         plain = passes.plain_seconds(step, synchronize, PLAIN)
-        passes.time_pass(step, synchronize, 1, probe, cuda)  # a profiler's first iteration makes its own memory
+        passes.time_pass(step, synchronize, 1, probe,
+                         cuda)  # a profiler's first iteration makes its own memory
     times = passes.time_pass(step, synchronize, min(request.min_iterations, fits), probe, cuda)
     work, products = passes.work_pass(step, synchronize, found.device, weighed)
     split, reason = memory_of(passes, step, synchronize, found.device)
     channel.send("profile", plain_seconds=plain, iteration_seconds=times.seconds,
-                 slowdown=times.slowdown, outside_seconds=times.outside, operators=rows(times, work),
-                 memory=split, memory_reason=reason, gpu=times.gpu, hints=passes.gpu.misaligned(products) if cuda else
-                 [], fastest_probe=loop.fastest_probe())
+                 slowdown=times.slowdown, outside_seconds=times.outside,
+                 operators=rows(times, work), memory=split, memory_reason=reason, gpu=times.gpu,
+                 hints=passes.gpu.misaligned(products) if cuda else [],
+                 fastest_probe=loop.fastest_probe())
 
 
 def rows(times, work):
-    """One row for each operator: its times and its counts. One without times was replaced by a compiled graph."""
+    """One row for each operator: its times and its counts. One without times was replaced by a
+    compiled graph."""
     zeros = [0.0] * len(times.seconds)
     table = []
     worked = [name for name, count in work.items() if count.flops or count.bytes or count.unknown]
     for name in sorted({*times.rows, *times.device_rows, *worked}):
         own, calls = times.rows.get(name, (zeros, [0] * len(zeros)))
         count = work.get(name)
-        table.append({"name": name, "self_seconds": own, "calls": sorted(calls)[len(calls) // 2],
-                      "device_seconds": times.device_rows.get(name, zeros),
-                      "flops": count.flops if count else 0, "bytes": count.bytes if count else 0,
-                      "unknown": count.unknown if count else 0, "dtype": count.dtype() if count else None})
+        table.append({
+            "name": name, "self_seconds": own, "calls": sorted(calls)[len(calls) // 2],
+            "device_seconds": times.device_rows.get(name, zeros),
+            "flops": count.flops if count else 0, "bytes": count.bytes if count else 0,
+            "unknown": count.unknown if count else 0, "dtype": count.dtype() if count else None})
     return table
 
 
 def memory_of(passes, step, synchronize, device):
-    """The split of memory, or None and why. Some compiled steps do not let their saved tensors be watched."""
+    """The split of memory, or None and why. Some compiled steps do not let their saved tensors be
+    watched."""
     try:
         return passes.memory_pass(step, synchronize, device), None
     except Exception as error:  # the rest of the profile is good without it

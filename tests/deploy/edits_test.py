@@ -39,7 +39,8 @@ def stripped(text):
     """The program without comments and docstrings."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(node):
+        if isinstance(node,
+                      (ast.FunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(node):
             node.body[0].value.value = ""
     return ast.dump(tree)
 
@@ -63,7 +64,8 @@ def test_a_rename_takes_every_place_of_a_local_name_and_no_other(seed):
 
 
 def test_names_that_nested_scopes_see_are_not_renamed():
-    assert all("nested" not in edits.apply("rename", random.Random(seed), SOURCE)[1] for seed in range(30))
+    assert all("nested" not in edits.apply("rename", random.Random(seed), SOURCE)[1]
+               for seed in range(30))
 
 
 def test_an_annotation_is_added_once():

@@ -7,11 +7,14 @@ from follow import Patience, follow
 from stage import Broken
 
 NIGHTLY = {"version": "2.13.0.dev20260820+cpu", "date": "2026-08-20"}
-NOTHING = {"builds": [], "nights": [], "jobs": [], "regressions": [], "bisections": [], "reports": []}
+NOTHING = {
+    "builds": [], "nights": [], "jobs": [], "regressions": [], "bisections": [], "reports": []}
 
 
 def build(state, reason="", kind="nightly"):
-    return {"id": 1, "kind": kind, "version": NIGHTLY["version"], "state": state, "reason": reason, "commit": "a" * 40}
+    return {
+        "id": 1, "kind": kind, "version": NIGHTLY["version"], "state": state, "reason": reason,
+        "commit": "a" * 40}
 
 
 def night(state):
@@ -32,7 +35,9 @@ class FakeStage:
 
 @pytest.mark.parametrize("state", ["unproved", "unusable"])
 def test_a_refused_nightly_ends_the_demo_with_the_reason(state):
-    stage = FakeStage(NOTHING | {"builds": [build(state, "it should be of variant cpu, but was built for CUDA 13.0")]})
+    stage = FakeStage(
+        NOTHING
+        | {"builds": [build(state, "it should be of variant cpu, but was built for CUDA 13.0")]})
     said = []
     with pytest.raises(Broken) as stopped:
         follow(stage, said.append, NOTHING, NIGHTLY)
@@ -43,7 +48,8 @@ def test_a_refused_nightly_ends_the_demo_with_the_reason(state):
 
 def test_another_build_that_cannot_be_used_is_part_of_the_day():
     overlay = build("unusable", kind="overlay") | {"version": "overlay"}
-    assert narrate.refusal(NOTHING | {"builds": [overlay, build("proved")]}, NIGHTLY["version"]) is None
+    assert narrate.refusal(NOTHING | {"builds": [overlay, build("proved")]},
+                           NIGHTLY["version"]) is None
 
 
 def test_a_settled_nightly_ends_the_waiting():
@@ -59,10 +65,11 @@ def test_a_settled_nightly_ends_the_waiting():
     ("the night of 2.13.0.dev20260820+cpu to start", {"builds": [build("proved")]}),
     ("night 3 to be measured", {"nights": night("measuring")}),
     ("the suspects of night 3 to be compared again", {"nights": night("judging")}),
-    ("the commits behind the regressions of night 3 to be found",
-     {"nights": night("done"), "regressions": [{"state": "bisecting"}, {"state": "dismissed"}]}),
-    ("the culprits of night 3 to be profiled and reported",
-     {"nights": night("done"), "regressions": [{"state": "blamed"}], "reports": [{"state": "pending"}]})])
+    ("the commits behind the regressions of night 3 to be found", {
+        "nights": night("done"), "regressions": [{"state": "bisecting"}, {"state": "dismissed"}]}),
+    ("the culprits of night 3 to be profiled and reported", {
+        "nights": night("done"), "regressions": [{"state": "blamed"}], "reports": [{
+            "state": "pending"}]})])
 def test_each_stage_has_a_name_and_a_limit(what, snapshot):
     stage, seconds, _ = narrate.awaited(NOTHING | snapshot, NIGHTLY)
     assert stage == what and 0 < seconds <= 3600

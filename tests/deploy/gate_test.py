@@ -35,13 +35,16 @@ def test_the_gate_adds_up_the_tests_with_each_sanitizer_and_the_source_itself(tr
 
 
 def test_badly_formatted_source_closes_the_gate(tree):
-    assert gate(tree("echo 5 passed, 0 failed", "echo 2 passed, 1 failed; exit 1"))[:2] == (1, "17 passed, 1 failed")
+    assert gate(tree("echo 5 passed, 0 failed",
+                     "echo 2 passed, 1 failed; exit 1"))[:2] == (1, "17 passed, 1 failed")
 
 
 def test_a_failure_under_the_sanitizer_closes_the_gate(tree):
-    script = "if [[ $1 == --asan ]]; then echo 4 passed, 1 failed; exit 1; fi; echo 5 passed, 0 failed"
+    script = ("if [[ $1 == --asan ]]; then echo 4 passed, 1 failed; exit 1; fi; "
+              "echo 5 passed, 0 failed")
     assert gate(tree(script))[:2] == (1, "17 passed, 1 failed")
 
 
 def test_a_run_that_ends_before_it_counts_is_a_failure(tree):
-    assert gate(tree("if [[ $1 == --asan ]]; then exit 3; fi; echo 5 passed, 0 failed"))[:2] == (1, "13 passed, 1 failed")
+    assert gate(tree("if [[ $1 == --asan ]]; then exit 3; fi; echo 5 passed, 0 failed"))[:2] == (
+        1, "13 passed, 1 failed")

@@ -32,13 +32,14 @@ def day_of(base, out, seed=1, quiet=False):
 
 
 def git(content, *arguments):
-    return subprocess.run(["git", "-C", content["repository"], *arguments], capture_output=True, text=True,
-                          check=True).stdout
+    return subprocess.run(["git", "-C", content["repository"], *arguments], capture_output=True,
+                          text=True, check=True).stdout
 
 
 def between(content):
     first, last = content["nightlies"]
-    return git(content, "log", "--reverse", "--format=%H", f"{first['main']}..{last['main']}").split()
+    return git(content, "log", "--reverse", "--format=%H",
+               f"{first['main']}..{last['main']}").split()
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -55,13 +56,15 @@ def test_a_day_has_forty_commits_and_two_planted_ones(base, tmp_path, seed):
 
 def test_the_broken_import_is_reverted_by_the_next_commit(base, tmp_path):
     content, _ = day_of(base, tmp_path / "day")
-    shas = git(content, "log", "--reverse", "--format=%H", "main", "--", commits.BROKEN_FILE).split()[1:]
+    shas = git(content, "log", "--reverse", "--format=%H", "main", "--",
+               commits.BROKEN_FILE).split()[1:]
     assert len(shas) == 2
     order = between(content)
     assert order.index(shas[1]) == order.index(shas[0]) + 1
     first, last = content["nightlies"]
     path = commits.BROKEN_FILE
-    assert git(content, "show", f"{first['main']}:{path}") == git(content, "show", f"{last['main']}:{path}")
+    assert git(content, "show", f"{first['main']}:{path}") == git(content, "show",
+                                                                  f"{last['main']}:{path}")
 
 
 def test_the_same_seed_makes_the_same_day_and_another_seed_another(base, tmp_path):
@@ -110,7 +113,8 @@ def test_a_nightlys_wheel_is_consistent_and_holds_its_commits_files(base, tmp_pa
             python = {n for n in tree if n.endswith(".py") and n.startswith(wheel.FOLDERS)}
             assert python == {n for n in names if n.endswith(".py")} - {"torch/version.py"}
             for name in python:
-                assert archive.read(name).decode() == git(content, "show", f"{nightly['main']}:{name}")
+                assert archive.read(name).decode() == git(content, "show",
+                                                          f"{nightly['main']}:{name}")
 
 
 def test_a_nightly_appears_on_the_index_and_the_branches_when_it_is_published(base, tmp_path):
@@ -125,10 +129,12 @@ def test_a_nightly_appears_on_the_index_and_the_branches_when_it_is_published(ba
             shown = read(f"{url}/torch/").decode()
             for number, nightly in enumerate(content["nightlies"]):
                 assert (f">{nightly['wheel']}<" in shown) == (number < count)
-            assert git(content, "rev-parse", "main").strip() == content["nightlies"][count - 1]["main"]
+            assert git(content, "rev-parse",
+                       "main").strip() == content["nightlies"][count - 1]["main"]
         href = next(part.split('"')[0] for part in shown.split('href="') if part.startswith("http"))
         assert "%2B" in href and "#sha256" not in href and not href.startswith(url)
-        assert read(href) == (tmp_path / "day" / "wheels" / content["nightlies"][0]["wheel"]).read_bytes()
+        assert read(href) == (tmp_path / "day" / "wheels"
+                              / content["nightlies"][0]["wheel"]).read_bytes()
         with pytest.raises(urllib.error.HTTPError):
             read(f"{url}/torchaudio/")
     finally:
@@ -146,12 +152,14 @@ def test_a_wheel_of_another_kind_is_refused(tmp_path):
     ("cu126", "+cu126", {"cuda": "12.6"}),
     ("rocm7.2", "+rocm7.2", {"hip": "7.2.41133-dd7f95766"}),
     ("xpu", "+xpu", {"xpu": "20250301"})])
-def test_nightlies_are_of_the_variant_that_the_wheel_was_built_for(tmp_path, variant, local, built_for):
+def test_nightlies_are_of_the_variant_that_the_wheel_was_built_for(tmp_path, variant, local,
+                                                                   built_for):
     base = day_wheel.make(tmp_path, f"2.13.0+{variant}", local, **built_for)
     content, _ = day_of(base, tmp_path / "day")
     assert content["variant"] == variant
     make_day.publish(str(tmp_path / "day"), content, 2)
     shown = index_server.page(index_server.published(str(tmp_path / "day")), "http://wheels")
     for nightly in content["nightlies"]:
-        assert nightly["version"].endswith(f"+{variant}") and wheel.variant(tmp_path / "day" / "wheels" / nightly["wheel"]) == variant
+        assert nightly["version"].endswith(f"+{variant}") and wheel.variant(
+            tmp_path / "day" / "wheels" / nightly["wheel"]) == variant
         assert shown.count(nightly["wheel"]) == 1

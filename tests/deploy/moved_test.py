@@ -1,4 +1,5 @@
-"""A checkout that was copied or moved: what names its old folder is made anew or mended by deploy/build."""
+"""A checkout that was copied or moved: what names its old folder is made anew or mended by
+deploy/build."""
 
 import pathlib
 import shutil
@@ -16,18 +17,21 @@ base_python() {{ echo "{sys.executable}"; }}
 
 
 def shell(checkout, commands):
-    done = subprocess.run(["bash", "-c", HEAD + commands, "bash", checkout], capture_output=True, text=True)
+    done = subprocess.run(["bash", "-c", HEAD + commands, "bash", checkout], capture_output=True,
+                          text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def configure(checkout):
-    return subprocess.run(["cmake", "-S", checkout, "-B", checkout / "build", "-G", "Ninja"], capture_output=True, text=True)
+    return subprocess.run(["cmake", "-S", checkout, "-B", checkout / "build", "-G", "Ninja"],
+                          capture_output=True, text=True)
 
 
 def project(folder):
     folder.mkdir()
-    (folder / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.18)\nproject(mine LANGUAGES NONE)\n")
+    (folder / "CMakeLists.txt"
+     ).write_text("cmake_minimum_required(VERSION 3.18)\nproject(mine LANGUAGES NONE)\n")
     assert configure(folder).returncode == 0
     return folder
 
@@ -36,7 +40,8 @@ def test_a_copied_build_folder_is_removed_and_can_be_configured_again(tmp_path):
     copy = pathlib.Path(shutil.copytree(project(tmp_path / "first"), tmp_path / "copy"))
     assert configure(copy).returncode != 0  # what CMake says of it
     said = shell(copy, 'drop_foreign_build "$root/build" "$root"; show_notes')
-    assert said == f"note: build was configured for the checkout {tmp_path}/first; it is made anew\n"
+    assert said == (f"note: build was configured for the checkout {tmp_path}/first; "
+                    "it is made anew\n")
     assert not (copy / "build").exists()
     assert configure(copy).returncode == 0
 
@@ -59,8 +64,9 @@ def test_a_moved_virtual_environment_works_from_where_it_lies(tmp_path):
     assert "made in" in shell(moved, 'rebase_venv "$cache/tools"; show_notes')
     version = subprocess.run([pip, "--version"], capture_output=True, text=True, check=True).stdout
     assert str(moved) in version
-    activated = subprocess.run(["bash", "-c", f'source {moved}/.cache/tools/bin/activate; command -v pip'],
-                               capture_output=True, text=True, check=True).stdout
+    activated = subprocess.run(
+        ["bash", "-c", f'source {moved}/.cache/tools/bin/activate; command -v pip'],
+        capture_output=True, text=True, check=True).stdout
     assert activated.strip() == str(pip)
     assert shell(moved, 'rebase_venv "$cache/tools"; show_notes') == ""
 

@@ -4,8 +4,9 @@ import narrate
 import summary
 
 A, B, C = "a" * 40, "b" * 40, "c" * 40
-LEAD = {"series": 1, "workload": "python/x/act/cpu/fp32/b1/eager", "metric": "latency", "unit": "s", "before": 1.0,
-        "after": 1.2, "ratio": 1.2, "low": 1.18, "high": 1.22}
+LEAD = {
+    "series": 1, "workload": "python/x/act/cpu/fp32/b1/eager", "metric": "latency", "unit": "s",
+    "before": 1.0, "after": 1.2, "ratio": 1.2, "low": 1.18, "high": 1.22}
 EMPTY = {"builds": [], "nights": [], "jobs": [], "regressions": [], "bisections": [], "reports": []}
 TRUTH = {"commits": 50, "planted": [{"commit": A, "metric": "latency", "subject": "one"},
                                     {"commit": B, "metric": "peak_cpu_memory", "subject": "two"}]}
@@ -13,7 +14,8 @@ TIMES = {"setup": 1.0, "night": 2.0, "confirm": 3.0, "bisect": 4.0}
 
 
 def regression(number, commits, state="reported", metric="latency"):
-    culprit = {"commits": commits, "probability": .995, "ratio": 1.2, "low": 1.1, "high": 1.3} if commits else None
+    culprit = {"commits": commits, "probability": .995, "ratio": 1.2, "low": 1.1, "high": 1.3
+               } if commits else None
     return {"id": number, "state": state, "series": [dict(LEAD, metric=metric)], "culprit": culprit,
             "merged_into": None, "issue_url": f"reports/{number}.md"}
 
@@ -31,8 +33,9 @@ def test_the_planted_commits_and_only_those_are_right():
     result = summary.summarise(TRUTH, snapshot(regression(1, [A]), regression(2, [B])), TIMES)
     assert summary.is_right(result)
     assert result["builds"] == 2 and result["runs"] == 10 and result["seconds"] == TIMES
-    assert result["reported"][0] | {"issue": 0} == {"commits": [A], "metric": "latency", "probability": .995,
-                                                    "ratio": 1.2, "title": "title 1", "issue": 0}
+    assert result["reported"][0] | {"issue": 0} == {
+        "commits": [A], "metric": "latency", "probability": .995, "ratio": 1.2, "title": "title 1",
+        "issue": 0}
 
 
 def test_a_missed_commit_is_wrong():
@@ -47,13 +50,16 @@ def test_an_innocent_commit_is_wrong_also_beside_a_guilty_one():
 
 
 def test_two_issues_for_one_commit_are_wrong():
-    result = summary.summarise(TRUTH, snapshot(regression(1, [A]), regression(2, [B]), regression(3, [A])), TIMES)
+    result = summary.summarise(TRUTH,
+                               snapshot(regression(1, [A]), regression(2, [B]), regression(3, [A])),
+                               TIMES)
     assert result["missed"] == [] == result["innocent"] and not summary.is_right(result)
 
 
 def test_blamed_but_not_sent_or_dismissed_is_not_reported():
-    result = summary.summarise(TRUTH, snapshot(regression(1, [A], "blamed"), regression(2, None, "dismissed"),
-                                               unsent=[1]), TIMES)
+    result = summary.summarise(
+        TRUTH, snapshot(regression(1, [A], "blamed"), regression(2, None, "dismissed"), unsent=[1]),
+        TIMES)
     assert result["reported"] == [] and result["missed"] == sorted([A, B])
 
 
@@ -61,7 +67,8 @@ def test_a_quiet_day_is_right_only_if_nothing_is_reported():
     quiet = {"commits": 50, "planted": []}
     assert summary.is_right(summary.summarise(quiet, snapshot(), TIMES))
     assert not summary.is_right(summary.summarise(quiet, snapshot(regression(1, [A])), TIMES))
-    assert "nothing was planted" in summary.table(quiet, summary.summarise(quiet, snapshot(), TIMES))
+    assert "nothing was planted" in summary.table(quiet,
+                                                  summary.summarise(quiet, snapshot(), TIMES))
 
 
 def night(state, date="2026-08-20"):
@@ -76,8 +83,8 @@ def test_a_night_is_settled_when_nothing_is_open_any_more():
     day["nights"] = [night("done")]
     assert narrate.is_settled(day, "2026-08-20")
     assert not narrate.is_settled(day, "2026-08-21")
-    for change in ({"regressions": [regression(1, [A], "blamed")]}, {"bisections": [{"state": "open"}]},
-                   {"reports": [{"state": "pending"}]}):
+    for change in ({"regressions": [regression(1, [A], "blamed")]},
+                   {"bisections": [{"state": "open"}]}, {"reports": [{"state": "pending"}]}):
         assert not narrate.is_settled(day | change, "2026-08-20")
 
 
@@ -87,12 +94,16 @@ def test_sentences_tell_what_changed_and_nothing_twice():
     after = copy.deepcopy(before)
     after["nights"] = [night("measuring")]
     after["regressions"] = [regression(1, [A], "blamed")]
-    after["bisections"] = [{"id": 4, "runs": 20, "posterior": [{"commits": [A], "probability": .6}], "metric": "latency",
-                            "workload": LEAD["workload"], "untestable_commits": 1, "tested_commits": 3, "commit_count": 51}]
+    after["bisections"] = [{
+        "id": 4, "runs": 20, "posterior": [{"commits": [A], "probability": .6}],
+        "metric": "latency", "workload": LEAD["workload"], "untestable_commits": 1,
+        "tested_commits": 3, "commit_count": 51}]
     assert list(narrate.sentences(before, after)) == [
         "night 1 of 2026-08-20 is being measured",
         f"regression 1 (python/x/act, latency) is due to {A[:12]} with probability 0.995",
-        f"  search 4 (python/x/act, latency): 20 runs on 3 of 51 commits, 1 not testable; {A[:12]} with probability 0.60"]
+        f"  search 4 (python/x/act, latency): 20 runs on 3 of 51 commits, 1 not testable; "
+        f"{A[:12]} with probability 0.60"
+    ]
     assert list(narrate.sentences(after, after)) == []
 
 
@@ -100,8 +111,10 @@ def test_what_is_dismissed_says_why():
     before = snapshot(regression(1, None, "suspected"), regression(2, None, "suspected"))
     before["builds"], before["jobs"] = [], []
     after = copy.deepcopy(before)
-    for item, evidence in zip(after["regressions"], ({"rule": "same: 1.00 [0.99, 1.01]"}, {"reason": "no runs"})):
+    for item, evidence in zip(after["regressions"],
+                              ({"rule": "same: 1.00 [0.99, 1.01]"}, {"reason": "no runs"})):
         item["state"] = "dismissed"
-        item["changes"] = [{"state": "suspected", "evidence": {"rule": "1.2"}}, {"state": "dismissed", "evidence": evidence}]
+        item["changes"] = [{"state": "suspected", "evidence": {"rule": "1.2"}},
+                           {"state": "dismissed", "evidence": evidence}]
     assert [line.split(", ", 2)[2] for line in narrate.sentences(before, after)] == [
         "nobody is blamed: same: 1.00 [0.99, 1.01]", "nobody is blamed: no runs"]

@@ -11,12 +11,15 @@ import time
 
 import pytest
 
-BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", pathlib.Path(__file__).resolve().parents[2] / "build" / "bin"))
+BIN = pathlib.Path(
+    os.environ.get("NIGHTJAR_BIN",
+                   pathlib.Path(__file__).resolve().parents[2] / "build" / "bin"))
 CULPRIT = 25
 
 
 def measure(level, noise=.02):
-    """A number that only the commit `n` decides, with noise: the scatter of a commit's k-th run is always the same one."""
+    """A number that only the commit `n` decides, with noise: the scatter of a commit's k-th run is
+    always the same one."""
     return ("""python3 -c "import random; n = int(open('n').read()); """
             """log = open('measured', 'a'); random.seed(1000 * n + log.tell()); log.write('.'); """
             f"""print(({level}) * random.lognormvariate(0, {noise}))" """)
@@ -26,12 +29,14 @@ MEASURE = measure(f"1.2 if n >= {CULPRIT} else 1")
 
 
 def nightjar(*arguments, **options):
-    return subprocess.run([BIN / "nightjar", *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
+    return subprocess.run([BIN / "nightjar", *map(str, arguments)], capture_output=True, text=True,
+                          timeout=300, **options)
 
 
 def git(folder, *arguments):
-    return subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=n@n", "-C", folder, *arguments], check=True,
-                          capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        ["git", "-c", "user.name=n", "-c", "user.email=n@n", "-C", folder, *arguments], check=True,
+        capture_output=True, text=True).stdout.strip()
 
 
 @pytest.fixture(scope="module")
@@ -50,15 +55,17 @@ def bisect(repository, *arguments, good="HEAD~30", bad="HEAD"):
 
 
 def everything_in(folder):
-    return sorted((str(path.relative_to(folder)), path.stat().st_mtime_ns) for path in folder.rglob("*"))
+    return sorted(
+        (str(path.relative_to(folder)), path.stat().st_mtime_ns) for path in folder.rglob("*"))
 
 
 def test_a_noisy_culprit_is_found_and_the_repository_untouched(repository, tmp_path):
     (repository / "dirty").write_text("not committed")
     before = everything_in(repository)
-    done = subprocess.run([BIN / "nightjar", "bisect", "run", "--repo", repository, "--good", "HEAD~30", "--bad", "HEAD",
-                           "--build", "test $(cat n) != 20 && touch built", "--measure", "test -e built && " + MEASURE,
-                           "--json"], capture_output=True, text=True, timeout=300,
+    done = subprocess.run([
+        BIN / "nightjar", "bisect", "run", "--repo", repository, "--good", "HEAD~30", "--bad",
+        "HEAD", "--build", "test $(cat n) != 20 && touch built", "--measure",
+        "test -e built && " + MEASURE, "--json"], capture_output=True, text=True, timeout=300,
                           env={**os.environ, "TMPDIR": str(tmp_path)})
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
@@ -66,7 +73,8 @@ def test_a_noisy_culprit_is_found_and_the_repository_untouched(repository, tmp_p
     assert answer["culprits"][0]["commits"] == [git(repository, "rev-parse", "HEAD~5")]
     assert answer["culprits"][0]["probability"] > 0.97
     change = answer["culprits"][0]["change"]
-    assert change["low"] < 1.2 < change["high"] and change["low"] <= change["ratio"] <= change["high"]
+    assert change["low"] < 1.2 < change["high"] and change["low"] <= change["ratio"] <= change[
+        "high"]
     assert answer["runs"] >= 15 and 3 <= answer["builds"] <= 15
     assert everything_in(repository) == before
     assert list(tmp_path.iterdir()) == []  # work trees are gone
@@ -79,13 +87,15 @@ def test_several_builds_run_at_once_and_measures_one_at_a_time(repository, tmp_p
     measure = noted.format("+m") + noted.format("-m") + MEASURE
     done = bisect(repository, "--jobs", 3, "--build", build, "--measure", measure, "--json")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["culprits"][0]["commits"] == [git(repository, "rev-parse", "HEAD~5")]
+    assert json.loads(done.stdout)["culprits"][0]["commits"] == [
+        git(repository, "rev-parse", "HEAD~5")]
     running, most = {"b": 0, "m": 0}, {"b": 0, "m": 0}
     for line in sorted(log.read_text().splitlines()):
         sign, kind = line.split()[1]
         running[kind] += 1 if sign == "+" else -1
         most[kind] = max(most[kind], running[kind])
-        assert sign == "-" or kind == "b" or running["b"] == 0  # nothing compiles while something measures
+        assert sign == "-" or kind == "b" or running[
+            "b"] == 0  # nothing compiles while something measures
     assert most == {"b": 3, "m": 1}
 
 
@@ -100,11 +110,13 @@ def test_nobody_comes_with_both_ends_and_what_would_have_been_seen(repository):
     done = bisect(repository, "--measure", MEASURE, "--json", good="HEAD~30", bad="HEAD~10")
     ends = json.loads(done.stdout)["ends"]
     for end in (ends["good"], ends["bad"]):
-        assert end["low"] < 1 < end["high"] and end["low"] < end["location"] < end["high"] and end["runs"] >= 5
+        assert end["low"] < 1 < end["high"] and end["low"] < end["location"] < end["high"] and end[
+            "runs"] >= 5
     assert ends["change"]["low"] < 1 < ends["change"]["high"]
     assert 1.005 < ends["smallest_seen"] < 1.07
     text = bisect(repository, "--measure", MEASURE, good="HEAD~30", bad="HEAD~10").stdout
-    assert f"good end {git(repository, 'rev-parse', 'HEAD~30')[:12]}: 1.0" in text and "would have been seen" in text
+    assert f"good end {git(repository, 'rev-parse', 'HEAD~30')[:12]}: 1.0" in text
+    assert "would have been seen" in text
 
 
 def test_a_culprit_comes_with_its_author_its_levels_and_the_command_to_see_it(repository):
@@ -114,7 +126,8 @@ def test_a_culprit_comes_with_its_author_its_levels_and_the_command_to_see_it(re
     assert lines[0] == f"{sha} commit 25"
     assert lines[1] == "n, " + git(repository, "log", "-1", "--format=%as", sha)
     assert lines[2].startswith("before: 1.0") or lines[2].startswith("before: 0.99")
-    assert lines[3].startswith("after:  1.") and lines[4].startswith("change: +") and " to " in lines[4]
+    assert lines[3].startswith("after:  1.") and lines[4].startswith(
+        "change: +") and " to " in lines[4]
     assert lines[5] == f"to see it: git -C {repository} show {sha[:12]}"
     (culprit,) = json.loads(bisect(repository, "--measure", MEASURE, "--json").stdout)["culprits"]
     assert culprit["facts"] == [{"subject": "commit 25", "author": "n", "date": lines[1][3:]}]
@@ -133,8 +146,10 @@ def test_an_improvement_is_said_and_found_when_asked_for(repository):
     assert found["culprits"][0]["commits"] == [git(repository, "rev-parse", "HEAD~5")]
     change = found["culprits"][0]["change"]
     assert change["low"] < .89 < change["high"] and change["low"] < change["ratio"] < change["high"]
-    worse = json.loads(bisect(repository, "--measure", MEASURE, "--find", "better", "--json").stdout)
-    assert worse["culprits"] == [] and "the level rose by" in worse["rule"] and "--find worse" in worse["rule"]
+    worse = json.loads(
+        bisect(repository, "--measure", MEASURE, "--find", "better", "--json").stdout)
+    assert worse["culprits"] == [] and "the level rose by" in worse[
+        "rule"] and "--find worse" in worse["rule"]
 
 
 def test_a_step_below_the_threshold_is_told_and_named_only_when_asked_for(repository):
@@ -142,88 +157,108 @@ def test_a_step_below_the_threshold_is_told_and_named_only_when_asked_for(reposi
     done = bisect(repository, "--measure", small, "--json")
     assert done.returncode == 1, done.stderr
     answer = json.loads(done.stdout)
-    assert (answer["outcome"], answer["culprits"], answer["contributors"]) == ("below_threshold", [], [])
+    assert (answer["outcome"], answer["culprits"], answer["contributors"]) == ("below_threshold",
+                                                                               [], [])
     (step,) = answer["smaller_steps"]
-    assert step["commits"] == [git(repository, "rev-parse", "HEAD~5")] and 1.03 < step["change"]["ratio"] < 1.06
+    assert step["commits"] == [git(repository, "rev-parse", "HEAD~5")
+                               ] and 1.03 < step["change"]["ratio"] < 1.06
     text = bisect(repository, "--measure", small).stdout
     assert f"at {step['commits'][0][:12]} commit 25; below 7 %" in text
     advised = text.split("to have it named: --threshold ")[1].split()[0]
-    named = json.loads(bisect(repository, "--measure", small, "--threshold", advised, "--json").stdout)
+    named = json.loads(
+        bisect(repository, "--measure", small, "--threshold", advised, "--json").stdout)
     assert [culprit["commits"] for culprit in named["culprits"]] == [step["commits"]]
 
 
 @pytest.mark.parametrize("threshold", ["200%", "700%"])
 def test_ends_that_differ_are_below_even_a_very_large_threshold(repository, threshold):
-    answer = json.loads(bisect(repository, "--measure", measure("1.31 if n >= 25 else 1", .01), "--threshold", threshold,
-                               "--json").stdout)
+    answer = json.loads(
+        bisect(repository, "--measure", measure("1.31 if n >= 25 else 1", .01), "--threshold",
+               threshold, "--json").stdout)
     assert (answer["outcome"], answer["culprits"]) == ("below_threshold", [])
-    assert answer["rule"].startswith("the ends differ by +") and f"below the threshold of {threshold[:-1]} %" in answer["rule"]
-    fell = json.loads(bisect(repository, "--measure", measure("1 if n >= 25 else 1.31", .01), "--threshold", threshold,
-                             "--json").stdout)
+    assert answer["rule"].startswith(
+        "the ends differ by +") and f"below the threshold of {threshold[:-1]} %" in answer["rule"]
+    fell = json.loads(
+        bisect(repository, "--measure", measure("1 if n >= 25 else 1.31", .01), "--threshold",
+               threshold, "--json").stdout)
     assert fell["outcome"] == "not_reproduced"
 
 
 def test_a_small_improvement_is_told_with_the_sizes_of_the_number_itself(repository):
     small = measure("1 if n < 25 else .96", .01)
     answer = json.loads(bisect(repository, "--measure", small, "--find", "better", "--json").stdout)
-    assert answer["outcome"] == "below_threshold" and answer["rule"].startswith("the largest step is -")
+    assert answer["outcome"] == "below_threshold" and answer["rule"].startswith(
+        "the largest step is -")
     (step,) = answer["smaller_steps"]
     change = step["change"]
     said = [float(figure) for figure in re.findall(r"[-+]?\d+\.\d", answer["rule"])[:3]]
-    assert said == pytest.approx([100 * change[name] - 100 for name in ("ratio", "low", "high")], abs=.06)
+    assert said == pytest.approx([100 * change[name] - 100 for name in ("ratio", "low", "high")],
+                                 abs=.06)
 
 
 def test_steps_that_reach_the_threshold_only_together_are_contributors(repository):
-    done = bisect(repository, "--measure", measure("(1.045 if n >= 10 else 1) * (1.045 if n >= 20 else 1)", .01), "--json")
+    done = bisect(repository, "--measure",
+                  measure("(1.045 if n >= 10 else 1) * (1.045 if n >= 20 else 1)", .01), "--json")
     assert done.returncode == 1, done.stderr
     answer = json.loads(done.stdout)
     assert (answer["outcome"], answer["culprits"]) == ("several_small", [])
-    assert [step["commits"] for step in answer["contributors"]] == [[git(repository, "rev-parse", f"HEAD~{n}")] for n in (20, 10)]
+    assert [step["commits"] for step in answer["contributors"]
+            ] == [[git(repository, "rev-parse", f"HEAD~{n}")] for n in (20, 10)]
 
 
 def test_a_throughput_is_searched_for_what_lowered_it(repository):
     throughput = measure("100 if n < 25 else 85")
     done = bisect(repository, "--measure", throughput, "--direction", "higher")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(git(repository, "rev-parse", "HEAD~5")) and "change: -1" in done.stdout
-    answer = json.loads(bisect(repository, "--measure", throughput, "--direction", "higher", "--json").stdout)
+    assert done.stdout.startswith(git(repository, "rev-parse",
+                                      "HEAD~5")) and "change: -1" in done.stdout
+    answer = json.loads(
+        bisect(repository, "--measure", throughput, "--direction", "higher", "--json").stdout)
     assert answer["culprits"][0]["change"]["high"] < 1 and answer["ends"]["smallest_seen"] < 1
 
 
 def test_a_threshold_without_its_sign_is_refused_by_every_command(repository, tmp_path):
     file = series(tmp_path / "a.csv", [100] * 30)
     metric = metrics(tmp_path / "m.json", latency=1)
-    for arguments in (["bisect", "run", "--repo", repository, "--good", "HEAD~9", "--bad", "HEAD", "--measure", MEASURE],
-                      ["detect", file], ["compare", "--control", metric, "--treatment", metric]):
+    for arguments in ([
+            "bisect", "run", "--repo", repository, "--good", "HEAD~9", "--bad", "HEAD", "--measure",
+            MEASURE], ["detect", file], ["compare", "--control", metric, "--treatment", metric]):
         done = nightjar(*arguments, "--threshold", "7")
-        assert (done.returncode, done.stderr) == (2, "nightjar: --threshold '7' is no share; did you mean 7%?\n")
+        assert (done.returncode,
+                done.stderr) == (2, "nightjar: --threshold '7' is no share; did you mean 7%?\n")
 
 
-@pytest.mark.parametrize("state, words", [("no/such/state.json", "no folder"), (".", "it is a folder"),
-                                          ("pipe", "no regular file")])
-def test_a_place_that_cannot_hold_the_search_is_refused_before_anything_is_measured(repository, tmp_path, state, words):
+@pytest.mark.parametrize("state, words", [("no/such/state.json", "no folder"),
+                                          (".", "it is a folder"), ("pipe", "no regular file")])
+def test_a_place_that_cannot_hold_the_search_is_refused_before_anything_is_measured(
+        repository, tmp_path, state, words):
     os.mkfifo(tmp_path / "pipe")
-    done = bisect(repository, "--state", tmp_path / state, "--measure", f"echo x >> {tmp_path}/measured; echo 1")
+    done = bisect(repository, "--state", tmp_path / state, "--measure",
+                  f"echo x >> {tmp_path}/measured; echo 1")
     assert done.returncode == 2 and words in done.stderr and len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "measured").exists()
 
 
-@pytest.mark.parametrize("option, value, said", [("--find", "better", "worse"), ("--direction", "higher", "lower"),
+@pytest.mark.parametrize("option, value, said", [("--find", "better", "worse"),
+                                                 ("--direction", "higher", "lower"),
                                                  ("--threshold", "20%", "0.07")])
 def test_a_search_is_not_continued_as_another_one(repository, tmp_path, option, value, said):
     state = tmp_path / "state.json"
     assert bisect(repository, "--state", state, "--measure", MEASURE).returncode == 0
     before = state.read_text()
     done = bisect(repository, "--state", state, "--measure", MEASURE, option, value)
-    assert done.returncode == 2 and f"another search, whose {option} is" in done.stderr and said in done.stderr
+    assert done.returncode == 2 and said in done.stderr
+    assert f"another search, whose {option} is" in done.stderr
     assert state.read_text() == before
 
 
 def test_an_interrupted_search_in_json_prints_nothing_else(repository, tmp_path):
     began = tmp_path / "began"
-    process = subprocess.Popen([BIN / "nightjar", "bisect", "run", "--repo", repository, "--good", "HEAD~30", "--bad", "HEAD",
-                                "--json", "--build", "echo building", "--measure", f"echo some text; touch {began}; sleep 60"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen([
+        BIN / "nightjar", "bisect", "run", "--repo", repository, "--good", "HEAD~30", "--bad",
+        "HEAD", "--json", "--build", "echo building", "--measure",
+        f"echo some text; touch {began}; sleep 60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, start_new_session=True)
     while not began.exists():
         assert process.poll() is None
         time.sleep(0.02)
@@ -236,8 +271,9 @@ def test_an_interrupted_search_in_json_prints_nothing_else(repository, tmp_path)
 def test_a_search_that_was_stopped_goes_on(repository, tmp_path):
     state = tmp_path / "state.json"
     arguments = ["--state", state, "--measure", "sleep 0.1; " + MEASURE]
-    process = subprocess.Popen([BIN / "nightjar", "bisect", "run", "--repo", repository, "--good", "HEAD~30", "--bad",
-                                "HEAD", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    process = subprocess.Popen([
+        BIN / "nightjar", "bisect", "run", "--repo", repository, "--good", "HEAD~30", "--bad",
+        "HEAD", *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                                env={**os.environ, "TMPDIR": str(tmp_path)})
     while not state.exists() or len(json.loads(state.read_text())["runs"]) < 4:
         assert process.poll() is None
@@ -255,12 +291,18 @@ def test_a_search_that_was_stopped_goes_on(repository, tmp_path):
     assert (other.returncode, "another search" in other.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("measure, words", [
-    ("true", "printed nothing"), ("echo fast", "printed 'fast'"), ("echo nan", "positive and finite"),
-    ("echo -- -3", "one number"), ("echo 0", "positive and finite"), ("echo 1 2", "printed '1 2'"),
-    ("exit 1", "exit code 1"), ("python3 ../bench.py", "absolute path"), ("no-such-bench", "absolute path"), ("kill -9 $$", "signal 9"), ("exit 125", "cannot be tested"),
-    ("yes | head -c 20000000", "output"),
-])
+@pytest.mark.parametrize("measure, words", [("true", "printed nothing"),
+                                            ("echo fast", "printed 'fast'"),
+                                            ("echo nan", "positive and finite"),
+                                            ("echo -- -3", "one number"),
+                                            ("echo 0", "positive and finite"),
+                                            ("echo 1 2", "printed '1 2'"),
+                                            ("exit 1", "exit code 1"),
+                                            ("python3 ../bench.py", "absolute path"),
+                                            ("no-such-bench", "absolute path"),
+                                            ("kill -9 $$", "signal 9"),
+                                            ("exit 125", "cannot be tested"),
+                                            ("yes | head -c 20000000", "output"), ])
 def test_a_measure_that_is_none_is_one_clear_line(repository, measure, words):
     done = bisect(repository, "--measure", measure)
     assert done.returncode == 3
@@ -284,18 +326,21 @@ def test_ends_of_two_branches_say_where_they_part(repository, tmp_path):
     git(both, "commit", "-q", "--allow-empty", "-m", "released")
     done = bisect(both, "--measure", "echo 1", good="release", bad="main")
     base = git(both, "rev-parse", "main~9")[:12]
-    assert done.returncode == 2 and done.stderr.endswith(f"no ancestor of the bad one; take {base}, where the branches part\n")
+    assert done.returncode == 2 and done.stderr.endswith(
+        f"no ancestor of the bad one; take {base}, where the branches part\n")
 
 
 @pytest.mark.parametrize("measure", ["", "  "])
 def test_an_empty_measure_is_wrong_use(repository, measure):
     done = bisect(repository, "--measure", measure)
-    assert (done.returncode, "--measure is empty" in done.stderr, len(done.stderr.splitlines())) == (2, True, 1)
+    assert (done.returncode, "--measure is empty"
+            in done.stderr, len(done.stderr.splitlines())) == (2, True, 1)
 
 
 def test_the_answer_in_json_names_its_ends_and_its_question(repository):
     answer = json.loads(bisect(repository, "--measure", MEASURE, "--json").stdout)
-    assert (answer["good"], answer["bad"]) == (git(repository, "rev-parse", "HEAD~30"), git(repository, "rev-parse", "HEAD"))
+    assert (answer["good"], answer["bad"]) == (git(repository, "rev-parse",
+                                                   "HEAD~30"), git(repository, "rev-parse", "HEAD"))
     assert (answer["threshold"], answer["direction"]) == (.07, "lower")
 
 
@@ -309,15 +354,20 @@ def test_an_answer_says_its_runs_once_and_progress_nothing_before_the_first(repo
 
 def test_a_shallow_clone_says_what_to_do(repository, tmp_path):
     git(tmp_path, "clone", "-q", "--depth", "3", f"file://{repository}", "shallow")
-    git(tmp_path / "shallow", "fetch", "-q", "--depth", "1", "origin", git(repository, "rev-parse", "HEAD~9"))
-    done = bisect(tmp_path / "shallow", "--measure", "echo 1", good=git(repository, "rev-parse", "HEAD~9"))
+    git(tmp_path / "shallow", "fetch", "-q", "--depth", "1", "origin",
+        git(repository, "rev-parse", "HEAD~9"))
+    done = bisect(tmp_path / "shallow", "--measure", "echo 1",
+                  good=git(repository, "rev-parse", "HEAD~9"))
     assert done.returncode == 2
     assert "--unshallow" in done.stderr
 
 
 def series(path, levels):
     noise = random.Random(7)
-    rows = [f"{position},{level * noise.lognormvariate(0, 0.01)}" for position, level in enumerate(levels) for _ in range(3)]
+    rows = [
+        f"{position},{level * noise.lognormvariate(0, 0.01)}"
+        for position, level in enumerate(levels)
+        for _ in range(3)]
     path.write_text("position,value\n" + "\n".join(rows) + "\n")
     return path
 
@@ -331,7 +381,8 @@ def test_detect_finds_the_step_and_its_direction(tmp_path):
     assert change["low"] < 1.15 < change["high"]
     higher = json.loads(nightjar("detect", file, "--json", "--direction", "higher").stdout)
     assert higher["changes"][0]["verdict"] == "better"
-    assert json.loads(nightjar("detect", file, "--json", "--threshold", "20%").stdout)["changes"] == []
+    assert json.loads(nightjar("detect", file, "--json", "--threshold",
+                               "20%").stdout)["changes"] == []
     assert "no change" in nightjar("detect", series(tmp_path / "b.csv", [100] * 60)).stdout
 
 
@@ -348,8 +399,10 @@ def test_detect_says_where_it_cannot_see_a_change(tmp_path, length, changed):
     done = nightjar("detect", file)
     needed = 5 if length == 20 else 7
     assert done.stdout.splitlines() == [
-        f"no change; a change in the newest {needed - 1} positions cannot be told yet: at least {needed} positions "
-        "from it on are needed", f"nor can one in the first {needed}: at least {needed} positions before it are needed"]
+        f"no change; a change in the newest {needed - 1} positions cannot be told yet: at least "
+        f"{needed} positions "
+        "from it on are needed",
+        f"nor can one in the first {needed}: at least {needed} positions before it are needed"]
     answer = json.loads(nightjar("detect", file, "--json").stdout)
     assert (answer["changes"], answer["unseen"]) == ([], {"first": needed, "newest": needed - 1})
 
@@ -358,21 +411,27 @@ def test_detect_sees_a_change_as_soon_as_it_says(tmp_path):
     for length, needed in ((16, 7), (20, 5), (60, 5)):
         for changed in (needed, length - needed):
             file = series(tmp_path / "a.csv", [100] * (length - changed) + [130] * changed)
-            assert len(json.loads(nightjar("detect", file, "--json").stdout)["changes"]) == 1, (length, changed)
+            assert len(json.loads(nightjar("detect", file,
+                                           "--json").stdout)["changes"]) == 1, (length, changed)
     found = nightjar("detect", series(tmp_path / "b.csv", [100] * 30 + [130] * 10)).stdout
-    assert "worse" in found and "a further change in the newest 9 positions cannot be told yet" in found
+    assert "worse" in found
+    assert "a further change in the newest 9 positions cannot be told yet" in found
 
 
 def test_detect_does_not_call_a_short_series_unchanged(tmp_path):
-    done = nightjar("detect", series(tmp_path / "a.csv", [100] * 5 + [115] * 5), "--fail-on", "worse")
-    assert (done.returncode, done.stdout) == (0, "too few positions to tell: 10, at least 16 are needed\n")
-    assert json.loads(nightjar("detect", tmp_path / "a.csv", "--json").stdout)["least_positions"] == 16
+    done = nightjar("detect", series(tmp_path / "a.csv", [100] * 5 + [115] * 5), "--fail-on",
+                    "worse")
+    assert (done.returncode,
+            done.stdout) == (0, "too few positions to tell: 10, at least 16 are needed\n")
+    assert json.loads(nightjar("detect", tmp_path / "a.csv",
+                               "--json").stdout)["least_positions"] == 16
 
 
 def test_detect_says_what_the_threshold_hides(tmp_path):
     file = series(tmp_path / "a.csv", [100] * 30 + [104] * 30)
     said = nightjar("detect", file).stdout.splitlines()[0]
-    assert re.fullmatch(r"no change of the threshold, 7 %; a smaller one was seen at 30: \+4\.\d % \(.*\)", said)
+    assert re.fullmatch(
+        r"no change of the threshold, 7 %; a smaller one was seen at 30: \+4\.\d % \(.*\)", said)
     answer = json.loads(nightjar("detect", file, "--json").stdout)
     assert answer["changes"] == [] and answer["below_threshold"]["position"] == 30
 
@@ -386,8 +445,9 @@ def test_detect_reads_standard_input_and_commits_as_positions(tmp_path):
     assert f"{999 - 30:x}e" in nightjar("detect", "-", input=text).stdout
 
 
-@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "position,value\n1\n", "position,value\n1,x\n", "position,value\n1,-2\n",
-                                  "position,value\n1,nan\n", "1,2,3\n"])
+@pytest.mark.parametrize("text", [
+    "", "a,b\n1,2\n", "position,value\n1\n", "position,value\n1,x\n", "position,value\n1,-2\n",
+    "position,value\n1,nan\n", "1,2,3\n"])
 def test_a_series_that_is_none_names_file_and_line(tmp_path, text):
     file = tmp_path / "series.csv"
     file.write_text(text)
@@ -403,17 +463,23 @@ def metrics(path, **values):
 
 def test_compare_tells_worse_from_noise(tmp_path):
     noise = random.Random(3)
-    files = {side: [metrics(tmp_path / f"{side}{i}.json", eval_latency=level * noise.lognormvariate(0, .01),
-                            train_latency=5 * noise.lognormvariate(0, .01), throughput=level) for i in range(10)]
-             for side, level in (("control", 10), ("treatment", 12))}
+    files = {
+        side: [
+            metrics(tmp_path / f"{side}{i}.json", eval_latency=level * noise.lognormvariate(0, .01),
+                    train_latency=5 * noise.lognormvariate(0, .01), throughput=level)
+            for i in range(10)]
+        for side, level in (("control", 10), ("treatment", 12))}
     arguments = ["compare", "--control", *files["control"], "--treatment", *files["treatment"]]
-    rows = {row["metric"]: row["verdict"] for row in json.loads(nightjar(*arguments, "--format", "json").stdout)["metrics"]}
+    rows = {
+        row["metric"]: row["verdict"]
+        for row in json.loads(nightjar(*arguments, "--format", "json").stdout)["metrics"]}
     assert rows == {"eval_latency": "worse", "train_latency": "same", "throughput": "better"}
     assert nightjar(*arguments).returncode == 0
     assert nightjar(*arguments, "--fail-on", "worse").returncode == 1
     assert nightjar(*arguments, "--format", "markdown").stdout.startswith("| metric")
     (tmp_path / "broken.json").write_text("{")
-    broken = nightjar("compare", "--control", tmp_path / "broken.json", "--treatment", files["control"][0])
+    broken = nightjar("compare", "--control", tmp_path / "broken.json", "--treatment",
+                      files["control"][0])
     assert broken.returncode == 2 and "broken.json" in broken.stderr
 
 
@@ -421,22 +487,28 @@ def test_compare_counts_what_no_longer_runs_as_worse(tmp_path):
     same = {f"fine{i}": 1.0 for i in range(2)}
     control = [metrics(tmp_path / f"c{i}.json", **same, broken=2.0, gone=3.0) for i in range(5)]
     trouble = "Traceback:\n  File x\nRuntimeError: no kernel"
-    treatment = [metrics(tmp_path / f"t{i}.json", **same, broken=trouble, added=1.0) for i in range(5)]
+    treatment = [
+        metrics(tmp_path / f"t{i}.json", **same, broken=trouble, added=1.0) for i in range(5)]
     arguments = ["compare", "--control", *control, "--treatment", *treatment]
     done = nightjar(*arguments)
     assert (done.returncode, done.stderr) == (0, "")
     said = [line for line in done.stdout.splitlines() if "only in" in line]
-    assert said == ["only in control: broken (RuntimeError: no kernel)", "only in control: gone", "only in treatment: added"]
+    assert said == [
+        "only in control: broken (RuntimeError: no kernel)", "only in control: gone",
+        "only in treatment: added"]
     assert nightjar(*arguments, "--fail-on", "worse").returncode == 1
     assert "\n\n- only in control: broken" in nightjar(*arguments, "--format", "markdown").stdout
     answer = json.loads(nightjar(*arguments, "--format", "json").stdout)
-    assert answer["only_in_control"] == [{"name": "broken", "reason": "RuntimeError: no kernel", "failed": True},
+    assert answer["only_in_control"] == [{
+        "name": "broken", "reason": "RuntimeError: no kernel", "failed": True},
                                          {"name": "gone", "reason": None, "failed": True}]
-    back = nightjar("compare", "--control", *treatment, "--treatment", *control, "--fail-on", "worse")
+    back = nightjar("compare", "--control", *treatment, "--treatment", *control, "--fail-on",
+                    "worse")
     assert back.returncode == 1  # `added` is gone, while `broken` and `gone` are new
     new_only = [metrics(tmp_path / f"n{i}.json", **same, new=1.0) for i in range(5)]
     plain = [metrics(tmp_path / f"p{i}.json", **same) for i in range(5)]
-    assert nightjar("compare", "--control", *plain, "--treatment", *new_only, "--fail-on", "worse").returncode == 0
+    assert nightjar("compare", "--control", *plain, "--treatment", *new_only, "--fail-on",
+                    "worse").returncode == 0
 
 
 def test_help_and_version_and_wrong_use():
@@ -447,40 +519,51 @@ def test_help_and_version_and_wrong_use():
 
 
 def test_an_unknown_command_is_named_with_those_that_there_are():
-    assert nightjar("foo").stderr == ("nightjar: there is no command 'foo'; there are: detect, compare, bisect, verify, "
-                                      "summary, profile-diff, repeat\n")
-    assert nightjar("bisect", "foo").stderr == "nightjar: there is no command 'bisect foo'; there are: run\n"
-    assert nightjar("bisect", "foo").returncode == 2 and "--good" in nightjar("bisect", "run").stderr
+    assert nightjar("foo").stderr == (
+        "nightjar: there is no command 'foo'; there are: detect, compare, bisect, verify, "
+        "summary, profile-diff, repeat\n")
+    assert nightjar("bisect",
+                    "foo").stderr == "nightjar: there is no command 'bisect foo'; there are: run\n"
+    assert nightjar("bisect", "foo").returncode == 2 and "--good" in nightjar("bisect",
+                                                                              "run").stderr
 
 
 def test_what_is_wrong_with_a_file_is_said_in_plain_words(tmp_path):
     (tmp_path / "empty").write_text("")
-    (tmp_path / "other.json").write_text('{"items": [{"workload": "python/a/eval/cpu/fp32/b4/eager"}]}')
+    (tmp_path
+     / "other.json").write_text('{"items": [{"workload": "python/a/eval/cpu/fp32/b4/eager"}]}')
     (tmp_path / "broken.json").write_text("{")
-    for name, words in (("nope", "No such file or directory"), (".", "it is a folder"), ("empty", "it is empty")):
+    for name, words in (("nope", "No such file or directory"), (".", "it is a folder"),
+                        ("empty", "it is empty")):
         for command in (["detect"], ["verify"], ["summary"]):
             done = nightjar(*command, tmp_path / name)
             assert (done.returncode, words in done.stderr) == (2, True), (command, done.stderr)
     for name, words in (("other.json", "' is missing"), ("broken.json", "not JSON")):
         file = tmp_path / name
-        for arguments in (["verify", file], ["compare", "--control", file, "--treatment", file], ["summary", file],
-                          ["profile-diff", file, file], ["repeat", file]):
+        for arguments in (["verify", file], ["compare", "--control", file, "--treatment",
+                                             file], ["summary", file], ["profile-diff", file,
+                                                                        file], ["repeat", file]):
             done = nightjar(*arguments)
-            wanted = "no evidence bundle" if arguments[0] == "verify" and name == "other.json" else words
-            assert done.returncode == 2 and wanted in done.stderr and str(file) in done.stderr, done.stderr
+            wanted = "no evidence bundle" if arguments[
+                0] == "verify" and name == "other.json" else words
+            assert done.returncode == 2 and wanted in done.stderr and str(
+                file) in done.stderr, done.stderr
             assert "json.exception" not in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 def test_help_of_measure_lists_every_option_with_its_default():
-    help_text = subprocess.run([BIN / "nightjar-runner", "measure", "--help"], capture_output=True, text=True).stdout
+    help_text = subprocess.run([BIN / "nightjar-runner", "measure", "--help"], capture_output=True,
+                               text=True).stdout
     words = " ".join(help_text.split())
     for option, default in [
-            ("--runs", "5, or the suite's"), ("--minutes", "no end, or the suite's"), ("--seconds", "2, or the suite's"),
-            ("--threads", "1"), ("--timeout", "300"), ("--seed", "0"), ("--format", "table"),
-            ("--libtorch", "the Python's"), ("--python", ".cache/python of the checkout, else python3"),
-            ("--torchbench", "none"), ("--commands", "none"), ("--workloads", "the program's own"), ("--suite", "none"),
-            ("--device", "as their names say"),
-            ("--cache", ".cache/runner of the checkout, else ~/.cache/nightjar-runner")]:
+        ("--runs", "5, or the suite's"), ("--minutes", "no end, or the suite's"),
+        ("--seconds", "2, or the suite's"), ("--threads", "1"), ("--timeout", "300"),
+        ("--seed", "0"), ("--format", "table"), ("--libtorch", "the Python's"),
+        ("--python", ".cache/python of the checkout, else python3"), ("--torchbench", "none"),
+        ("--commands", "none"), ("--workloads", "the program's own"), ("--suite", "none"),
+        ("--device", "as their names say"),
+        ("--cache", ".cache/runner of the checkout, else ~/.cache/nightjar-runner")]:
         line = words.split(f" {option} ", 1)[1]
-        assert f"={default}" in line.split(" --")[0] or f"[{default}]" in line.split(" --")[0], f"{option}: {line[:200]}"
+        assert f"={default}" in line.split(" --")[0] or f"[{default}]" in line.split(
+            " --")[0], f"{option}: {line[:200]}"
     assert "Example" in help_text and "Exit codes" in help_text

@@ -1,4 +1,5 @@
-"""The demo's stage with the real service, and a wheel of a few files that says it was built for CUDA."""
+"""The demo's stage with the real service, and a wheel of a few files that says it was built for
+CUDA."""
 
 import datetime
 import pathlib
@@ -16,12 +17,14 @@ import wheel  # noqa: E402
 from follow import follow  # noqa: E402
 from stage import Broken, Stage  # noqa: E402
 
-NOTHING = {"builds": [], "nights": [], "jobs": [], "regressions": [], "bisections": [], "reports": []}
+NOTHING = {
+    "builds": [], "nights": [], "jobs": [], "regressions": [], "bisections": [], "reports": []}
 
 
 @pytest.fixture
 def publish(tmp_path):
-    """Makes a service that watches an index with the first nightly of a CUDA build: (stage, nightly)."""
+    """Makes a service that watches an index with the first nightly of a CUDA build: (stage,
+    nightly)."""
     ends = []
 
     def make():
@@ -46,7 +49,8 @@ def test_the_nightlies_of_a_cuda_build_are_proved(publish):
     stage, nightly = publish()
 
     def judged():
-        return [build for build in stage.service.items("/api/v1/builds") if build["state"] != "found"]
+        return [
+            build for build in stage.service.items("/api/v1/builds") if build["state"] != "found"]
     builds = stage.wait(judged, 60, "the nightly to be judged")
     assert [(build["version"], build["variant"], build["state"]) for build in builds] == [
         (nightly["version"], "cu130", "proved")]
@@ -55,5 +59,8 @@ def test_the_nightlies_of_a_cuda_build_are_proved(publish):
 def test_the_demo_ends_with_the_reason_when_its_nightly_is_refused(publish, monkeypatch):
     monkeypatch.setattr(wheel, "variant", lambda base: "cpu")
     stage, nightly = publish()
-    with pytest.raises(Broken, match="is refused as unproved: it should be of variant cpu, but was built for CUDA 13.0"):
+    with pytest.raises(
+            Broken,
+            match="is refused as unproved: it should be of variant cpu, but was built for CUDA 13.0"
+    ):
         follow(stage, lambda _: None, NOTHING, nightly)

@@ -1,5 +1,5 @@
-"""What an operator relies on: backup and restore as docs/operating.md has them, one daemon a data folder,
-and a service that answers while its network does not."""
+"""What an operator relies on: backup and restore as docs/operating.md has them, one daemon a data
+folder, and a service that answers while its network does not."""
 import json
 import pathlib
 import re
@@ -19,7 +19,8 @@ GUIDE = ROOT / "docs/operating.md"
 
 def run_documented(world, option, file):
     """The guide's command with this option, for this world and file."""
-    line = next(line for line in GUIDE.read_text().splitlines() if line.startswith("build/bin/nightjard") and option in line)
+    line = next(line for line in GUIDE.read_text().splitlines()
+                if line.startswith("build/bin/nightjard") and option in line)
     command = line.split(option)[0].replace("build/bin/nightjard", str(BIN / "nightjard"))
     command = command.replace("FILE", str(world.config)) + f"{option} {file}"
     return subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
@@ -27,8 +28,9 @@ def run_documented(world, option, file):
 
 def start_and_wait(world, seconds=30):
     """A daemon that is expected to end by itself."""
-    return subprocess.run([str(BIN / "nightjard"), "--config", str(world.config)], capture_output=True, text=True,
-                          timeout=seconds)
+    return subprocess.run(
+        [str(BIN / "nightjard"), "--config", str(world.config)], capture_output=True, text=True,
+        timeout=seconds)
 
 
 def names_in(file):
@@ -42,7 +44,8 @@ def database(world):
 
 
 def register(world, name):
-    body = {"name": name, "labels": {}, "version": "1", "workloads": [], "facts": {"cpu_model": "test"}}
+    body = {
+        "name": name, "labels": {}, "version": "1", "workloads": [], "facts": {"cpu_model": "test"}}
     status, answer = world.request("POST", "/api/v1/agent/register", body, token="runner")
     assert status == 200, answer
     return json.loads(answer)["runner"]
@@ -84,7 +87,8 @@ def test_a_damaged_database_ends_the_start_with_one_line_that_says_how_to_restor
     assert ended.returncode == 3
     lines = ended.stderr.strip().splitlines()
     assert len(lines) == 1
-    assert str(database(w)) in lines[0] and "is damaged" in lines[0] and "--restore COPY" in lines[0]
+    assert str(
+        database(w)) in lines[0] and "is damaged" in lines[0] and "--restore COPY" in lines[0]
 
 
 def test_a_second_daemon_ends_at_once_and_names_folder_and_holder(world):
@@ -124,7 +128,8 @@ def silent():
     server.listener.close()
 
 
-def test_a_repository_that_says_nothing_holds_up_neither_readiness_nor_claims_nor_the_end(world, silent):
+def test_a_repository_that_says_nothing_holds_up_neither_readiness_nor_claims_nor_the_end(
+        world, silent):
     w = world(repository={"url": silent.url})
     w.publish_nightly("2026-08-20")
     w.start_daemon()
@@ -148,7 +153,8 @@ def readiness(world):
     return status, json.loads(body)
 
 
-def test_a_repository_that_cannot_be_had_is_told_once_in_the_log_and_by_readiness_and_metrics(world):
+def test_a_repository_that_cannot_be_had_is_told_once_in_the_log_and_by_readiness_and_metrics(
+        world):
     w = world(repository={"url": "http://127.0.0.1:1/repository.git"})
     w.publish_nightly("2026-08-20")
     w.start_daemon()

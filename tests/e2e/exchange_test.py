@@ -9,30 +9,37 @@ import subprocess
 
 import pytest
 
-BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", pathlib.Path(__file__).resolve().parents[2] / "build" / "bin"))
+BIN = pathlib.Path(
+    os.environ.get("NIGHTJAR_BIN",
+                   pathlib.Path(__file__).resolve().parents[2] / "build" / "bin"))
 
 
 def program(name, *arguments):
-    return subprocess.run([BIN / name, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+    return subprocess.run([BIN / name, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=60)
 
 
 def measured(path, slower=1.0, runs=10):
     """What `measure --json` writes, of two models and an inductor variant."""
     def metric(unit, *runs):
         middle = sum(runs) / len(runs)
-        return {"unit": unit, "location": middle, "low": min(runs), "high": max(runs), "cv": 0.01, "values": list(runs),
-                "runs": [[r] * 3 for r in runs]}
+        return {
+            "unit": unit, "location": middle, "low": min(runs), "high": max(runs), "cv": 0.01,
+            "values": list(runs), "runs": [[r] * 3 for r in runs]}
 
     def item(workload, status="measured", reason=None, **metrics):
-        return {"workload": workload, "version": 1, "status": status, "reason": reason, "metrics": metrics,
-                "build": {"version": "2.13.0+cpu", "commit": "c" * 40}, "machine": {"cpu_model": "EPYC"},
-                "output": {"checksum": 1.0}}
+        return {
+            "workload": workload, "version": 1, "status": status, "reason": reason,
+            "metrics": metrics, "build": {"version": "2.13.0+cpu", "commit": "c" * 40},
+            "machine": {"cpu_model": "EPYC"}, "output": {"checksum": 1.0}}
 
     latencies = [slower * (.1 + .0001 * run) for run in range(runs)]
-    items = [item("python/a/eval/cpu/fp32/b4/eager", latency=metric("s", *latencies), peak_cpu_memory=metric("bytes", 3e8)),
-             item("python/a/eval/cpu/fp32/b4/inductor", latency=metric("s", .05), peak_cpu_memory=metric("bytes", 2e8),
-                  compile_time=metric("s", 12.0)),
-             item("python/b/eval/cpu/fp32/b4/inductor", "failed", "wrong_result: the checksum differs")]
+    items = [
+        item("python/a/eval/cpu/fp32/b4/eager", latency=metric("s", *latencies),
+             peak_cpu_memory=metric("bytes", 3e8)),
+        item("python/a/eval/cpu/fp32/b4/inductor", latency=metric("s", .05),
+             peak_cpu_memory=metric("bytes", 2e8), compile_time=metric("s", 12.0)),
+        item("python/b/eval/cpu/fp32/b4/inductor", "failed", "wrong_result: the checksum differs")]
     path.write_text(json.dumps({"items": items}))
     return path
 
@@ -43,36 +50,50 @@ def test_a_measurement_becomes_a_csv_that_sums_up_alike(tmp_path):
         done = program("nightjar-runner", "convert", file, "--format", kind)
         assert done.returncode == 0, done.stderr
         (tmp_path / f"inductor_python_float32_inference_cpu_{name}.csv").write_text(done.stdout)
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "inductor_python_float32_inference_cpu_performance.csv").read_text())))
-    assert [(row["name"], row["batch_size"], float(row["speedup"])) for row in rows] == [("a", "4", 2.009), ("b", "0", 0)]
-    from_csv = json.loads(program("nightjar", "summary", tmp_path / "inductor_python_float32_inference_cpu_performance.csv",
-                                  "--json").stdout)["groups"]
+    rows = list(
+        csv.DictReader(
+            io.StringIO(
+                (tmp_path / "inductor_python_float32_inference_cpu_performance.csv").read_text())))
+    assert [(row["name"], row["batch_size"], float(row["speedup"])) for row in rows] == [
+        ("a", "4", 2.009), ("b", "0", 0)]
+    from_csv = json.loads(
+        program("nightjar", "summary",
+                tmp_path / "inductor_python_float32_inference_cpu_performance.csv",
+                "--json").stdout)["groups"]
     from_json = json.loads(program("nightjar", "summary", file, "--json").stdout)["groups"]
     inductor = next(group for group in from_json if group["backend"] == "inductor")
-    from_csv[0]["compression_ratio"]["value"] = round(from_csv[0]["compression_ratio"]["value"], 6)  # the CSV's digits
+    from_csv[0]["compression_ratio"]["value"] = round(from_csv[0]["compression_ratio"]["value"],
+                                                      6)  # the CSV's digits
     inductor["compression_ratio"]["value"] = round(inductor["compression_ratio"]["value"], 6)
     assert from_csv == [inductor]
     assert (inductor["models"], inductor["passed"], inductor["pass_rate"]) == (2, 1, .5)
-    assert inductor["speedup"]["value"] == pytest.approx(2.009) and inductor["compile_time"] == {"value": 12.0, "models": 1}
+    assert inductor["speedup"]["value"] == pytest.approx(2.009) and inductor["compile_time"] == {
+        "value": 12.0, "models": 1}
     assert inductor["compression_ratio"]["value"] == pytest.approx(1.5)
 
 
 def test_two_machine_classes_stand_side_by_side(tmp_path):
     first, beside = measured(tmp_path / "first.json"), measured(tmp_path / "beside.json", slower=.5)
-    ratios = json.loads(program("nightjar", "summary", first, "--beside", beside, "--json").stdout)["ratios"]
-    assert [(row["model"], row["backend"], round(row["ratio"], 3)) for row in ratios] == [("a b4", "eager", 2.0), ("a b4", "inductor", 1.0)]
+    ratios = json.loads(program("nightjar", "summary", first, "--beside", beside,
+                                "--json").stdout)["ratios"]
+    assert [(row["model"], row["backend"], round(row["ratio"], 3)) for row in ratios] == [
+        ("a b4", "eager", 2.0), ("a b4", "inductor", 1.0)]
     text = program("nightjar", "summary", first, "--beside", beside).stdout
     assert "geometric mean" in text and "1.414" in text
     assert max(map(len, text.splitlines())) <= 100
 
 
 def test_compare_reads_what_measure_and_torchbench_write(tmp_path):
-    files = {side: measured(tmp_path / f"{side}.json", slower) for side, slower in (("old", 1), ("new", 1.3))}
-    done = program("nightjar", "compare", "--control", files["old"], "--treatment", files["new"], "--format", "json")
+    files = {
+        side: measured(tmp_path / f"{side}.json", slower)
+        for side, slower in (("old", 1), ("new", 1.3))}
+    done = program("nightjar", "compare", "--control", files["old"], "--treatment", files["new"],
+                   "--format", "json")
     rows = {row["metric"]: row for row in json.loads(done.stdout)["metrics"]}
     latency = rows["python/a/eval/cpu/fp32/b4/eager latency"]
     assert latency["verdict"] == "worse" and latency["runs"] == {"control": 10, "treatment": 10}
-    table = program("nightjar", "compare", "--control", files["old"], "--treatment", files["new"]).stdout
+    table = program("nightjar", "compare", "--control", files["old"], "--treatment",
+                    files["new"]).stdout
     assert "first decile of a run's undisturbed iterations" in table
     for side, file in files.items():
         metrics = program("nightjar-runner", "convert", file, "--format", "torchbench").stdout
@@ -82,25 +103,34 @@ def test_compare_reads_what_measure_and_torchbench_write(tmp_path):
                    tmp_path / "metrics-new.json", "--format", "json")
     rows = {row["metric"]: row for row in json.loads(done.stdout)["metrics"]}
     assert rows["test_eval[python/a-b4-cpu-eager]_latency"]["ratio"] == pytest.approx(1.3)
-    assert {row["metric"].split("]_")[1]: row["unit"] for row in rows.values()} == {"latency": "ms", "cmem": "GB"}
+    assert {row["metric"].split("]_")[1]: row["unit"]
+            for row in rows.values()} == {"latency": "ms", "cmem": "GB"}
 
 
 def test_compare_takes_the_runs_that_are_there_for_all(tmp_path):
-    old, new = (measured(tmp_path / f"{name}.json", slower, runs=5) for name, slower in (("old", 1), ("new", 1.8)))
-    rows = json.loads(program("nightjar", "compare", "--control", old, "--treatment", new, "--format", "json").stdout)
+    old, new = (measured(tmp_path / f"{name}.json", slower, runs=5)
+                for name, slower in (("old", 1), ("new", 1.8)))
+    rows = json.loads(
+        program("nightjar", "compare", "--control", old, "--treatment", new, "--format",
+                "json").stdout)
     verdicts = {row["metric"]: row["verdict"] for row in rows["metrics"]}
     assert verdicts["python/a/eval/cpu/fp32/b4/eager latency"] == "worse"
-    assert verdicts["python/a/eval/cpu/fp32/b4/inductor latency"] == "inconclusive"  # one run a side
+    assert verdicts["python/a/eval/cpu/fp32/b4/inductor "
+                    "latency"] == "inconclusive"  # one run a side
     assert {row["metric"].split()[1]: row["unit"] for row in rows["metrics"]} == {
         "latency": "s", "peak_cpu_memory": "bytes", "compile_time": "s"}
-    assert "at least 5 a side" in program("nightjar", "compare", "--control", old, "--treatment", new).stdout
+    assert "at least 5 a side" in program("nightjar", "compare", "--control", old, "--treatment",
+                                          new).stdout
 
 
 def without(path, old, status, reason, keep=()):
-    """The measurement of `old`, whose first workload came to `status`; only the metrics in `keep` are left of it."""
+    """The measurement of `old`, whose first workload came to `status`; only the metrics in `keep`
+    are left of it."""
     content = json.loads(old.read_text())
     item = content["items"][0]
-    item.update(status=status, reason=reason, metrics={name: item["metrics"][name] for name in keep})
+    item.update(status=status, reason=reason,
+                metrics={name: item["metrics"][name]
+                         for name in keep})
     path.write_text(json.dumps(content))
     return path
 
@@ -114,13 +144,19 @@ def test_compare_says_what_else_differs_and_how_few_runs_there_are(tmp_path):
     content["items"][0].update(settings={"threads": "4"}, machine={"cpu_model": "Xeon"}, version=2)
     (tmp_path / "new.json").write_text(json.dumps(content))
     done = program("nightjar", "compare", "--control", old, "--treatment", tmp_path / "new.json")
-    assert done.stderr == ("nightjar: python/a/eval/cpu/fp32/b4/eager: more differs than the builds: cpu_model (EPYC and Xeon), "
-                           "the workload's version (1 and 2), threads (1 and 4)\n")
+    assert done.stderr == (
+        "nightjar: python/a/eval/cpu/fp32/b4/eager: more differs than the builds: cpu_model (EPYC "
+        "and Xeon), "
+        "the workload's version (1 and 2), threads (1 and 4)\n")
     assert program("nightjar", "compare", "--control", old, "--treatment", old).stderr == ""
-    rows = {tuple(line.split()[:2]): " ".join(line.split()[2:]) for line in done.stdout.splitlines()}
+    rows = {
+        tuple(line.split()[:2]): " ".join(line.split()[2:])
+        for line in done.stdout.splitlines()}
     single = rows["python/a/eval/cpu/fp32/b4/inductor", "compile_time"]
     assert single.endswith("1.000 (-) 1 and 1 inconclusive")
-    assert " to " in rows["python/a/eval/cpu/fp32/b4/eager", "latency"] and " and " not in rows["python/a/eval/cpu/fp32/b4/eager", "latency"]
+    assert " to " in rows["python/a/eval/cpu/fp32/b4/eager",
+                          "latency"] and " and " not in rows["python/a/eval/cpu/fp32/b4/eager",
+                                                             "latency"]
 
 
 def test_compare_says_which_workload_failed_in_the_treatment_and_why(tmp_path):
@@ -128,20 +164,28 @@ def test_compare_says_which_workload_failed_in_the_treatment_and_why(tmp_path):
     failed = without(tmp_path / "failed.json", old, "failed", "out_of_memory: 3 GB were wanted")
     arguments = ["compare", "--control", old, "--treatment", failed]
     name = "python/a/eval/cpu/fp32/b4/eager"
-    assert f"only in control: {name} (out_of_memory: 3 GB were wanted)\n" in program("nightjar", *arguments).stdout
+    assert f"only in control: {name} (out_of_memory: 3 GB were wanted)\n" in program(
+        "nightjar", *arguments).stdout
     assert program("nightjar", *arguments, "--fail-on", "worse").returncode == 1
-    partly = without(tmp_path / "partly.json", old, "failed", "wrong_result: a checksum", keep=["latency"])
-    done = program("nightjar", "compare", "--control", old, "--treatment", partly, "--fail-on", "worse")
-    assert (done.returncode, f"failed in the treatment: {name} (wrong_result: a checksum)\n" in done.stdout) == (1, True)
+    partly = without(tmp_path / "partly.json", old, "failed", "wrong_result: a checksum",
+                     keep=["latency"])
+    done = program("nightjar", "compare", "--control", old, "--treatment", partly, "--fail-on",
+                   "worse")
+    assert (done.returncode, f"failed in the treatment: {name} (wrong_result: a checksum)\n"
+            in done.stdout) == (1, True)
     lacks = without(tmp_path / "lacks.json", old, "measured", None, keep=["latency"])
-    done = program("nightjar", "compare", "--control", old, "--treatment", lacks, "--fail-on", "worse")
-    assert (done.returncode, f"only in control: {name} peak_cpu_memory\n" in done.stdout) == (0, True)
-    back = program("nightjar", "compare", "--control", failed, "--treatment", old, "--fail-on", "worse")
+    done = program("nightjar", "compare", "--control", old, "--treatment", lacks, "--fail-on",
+                   "worse")
+    assert (done.returncode, f"only in control: {name} peak_cpu_memory\n"
+            in done.stdout) == (0, True)
+    back = program("nightjar", "compare", "--control", failed, "--treatment", old, "--fail-on",
+                   "worse")
     assert (back.returncode, f"only in treatment: {name} (out" in back.stdout) == (0, True)
 
 
 def test_repeat_holds_a_build_against_itself(tmp_path):
-    one, same, slower = (measured(tmp_path / f"{name}.json", factor) for name, factor in (("one", 1), ("same", 1), ("slower", 1.1)))
+    one, same, slower = (measured(tmp_path / f"{name}.json", factor)
+                         for name, factor in (("one", 1), ("same", 1), ("slower", 1.1)))
     done = program("nightjar", "repeat", one, "--format", "json")
     assert done.returncode == 0
     (row,) = json.loads(done.stdout)["workloads"]  # inductor's single run tells nothing
@@ -153,7 +197,8 @@ def test_repeat_holds_a_build_against_itself(tmp_path):
     moved = program("nightjar", "repeat", one, slower, "--format", "json")
     assert moved.returncode == 1 and not json.loads(moved.stdout)["workloads"][0]["holds_one"]
     (said, note) = moved.stderr.splitlines()
-    assert "python/a/eval/cpu/fp32/b4/eager does not hold 1: latency of 1.0" in said and "five do not" in note
+    assert "python/a/eval/cpu/fp32/b4/eager does not hold 1: latency of 1.0" in said
+    assert "five do not" in note
     assert "enough runs" in program("nightjar", "repeat", one, "--metric", "compile_time").stderr
 
 
@@ -162,19 +207,29 @@ def test_repeat_names_the_file_that_lacks_something(tmp_path):
     empty = tmp_path / "empty.json"
     empty.write_text('{"items": []}')
     for arguments, words in [
-            ([many, few], "no workload of {few} has enough runs of it: at least 2 are needed, and --runs 12 tells more"),
-            ([few], "no workload of {few} has enough runs of it: at least 4 are needed, and --runs 12 tells more"),
-            ([many, "--metric", "latencu"],
-             "no workload of {many} has the metric latencu; it has: compile_time, latency, peak_cpu_memory"),
-            ([many, empty], "there is no measured workload in {empty}")]:
+        ([many, few],
+         "no workload of {few} has enough runs of it: at least 2 are needed, and --runs 12 tells "
+         "more"
+         ),
+        ([few],
+         "no workload of {few} has enough runs of it: at least 4 are needed, and --runs 12 tells "
+         "more"
+         ),
+        ([many, "--metric", "latencu"],
+         "no workload of {many} has the metric latencu; it has: compile_time, latency, "
+         "peak_cpu_memory"
+         ), ([many, empty], "there is no measured workload in {empty}")]:
         done = program("nightjar", "repeat", *arguments)
         metric = "latencu" if "latencu" in arguments else "latency"
         said = words.format(many=many, few=few, empty=empty)
-        assert (done.returncode, done.stderr) == (2, f"nightjar: cannot tell how {metric} repeats: {said}\n")
+        assert (done.returncode,
+                done.stderr) == (2, f"nightjar: cannot tell how {metric} repeats: {said}\n")
 
 
-@pytest.mark.parametrize("arguments", [("summary", "{missing}"), ("summary", "{broken}"), ("summary", "{good}", "--beside", "{broken}"),
-                                       ("compare", "--control", "{broken}", "--treatment", "{good}")])
+@pytest.mark.parametrize("arguments",
+                         [("summary", "{missing}"), ("summary", "{broken}"),
+                          ("summary", "{good}", "--beside", "{broken}"),
+                          ("compare", "--control", "{broken}", "--treatment", "{good}")])
 def test_a_bad_file_is_one_line_and_exit_code_two(tmp_path, arguments):
     good = measured(tmp_path / "good.json")
     (tmp_path / "broken.csv").write_text("not,a,table\n")

@@ -1,4 +1,5 @@
-"""The whole loop over real processes, HTTP, git, wheels and SQLite; only the levels are scripted."""
+"""The whole loop over real processes, HTTP, git, wheels and SQLite; only the levels are
+scripted."""
 import itertools
 import signal
 
@@ -64,7 +65,8 @@ def test_two_culprits_of_one_search_each_tell_of_it(world):
     w.publish_nightly("2026-08-20")
     finish(w)
     reported = [r for r in w.items("regressions") if r["state"] == "reported"]
-    assert {shas(r["culprit"]["commits"])[0] for r in reported} == {w.repo.commits[6], w.repo.commits[13]}
+    assert {shas(r["culprit"]["commits"])[0]
+            for r in reported} == {w.repo.commits[6], w.repo.commits[13]}
     assert len({r["bisection"] for r in reported}) == 1 and reported[0]["bisection"]
     search = w.get(f"/api/v1/bisections/{reported[0]['bisection']}")
     assert len(w.issues()) == 2
@@ -91,26 +93,30 @@ def test_a_wheel_that_cannot_be_proved_is_kept_and_not_measured(world):
     wheel = next(w.index.folder.glob(f"torch-{wheel_version}-*.whl"))
     whole = wheel.read_bytes()
     wheel.write_bytes(whole[: len(whole) // 2])
-    build = w.wait("the truncated wheel to be judged", lambda: next(
-        (b for b in w.items("builds") if b["version"] == wheel_version and b["state"] == "unproved"), None))
+    build = w.wait(
+        "the truncated wheel to be judged", lambda: next(
+            (b for b in w.items("builds")
+             if b["version"] == wheel_version and b["state"] == "unproved"), None))
     assert build["reason"]
     w.repo.grow(1)
     w.publish_nightly("2026-08-21")
     w.wait("the next night", lambda: w.night_done(2))
-    assert {n["build"]["version"] for n in w.items("nights")} == {"2.14.0.dev20260819+cpu", "2.14.0.dev20260821+cpu"}
+    assert {n["build"]["version"]
+            for n in w.items("nights")} == {"2.14.0.dev20260819+cpu", "2.14.0.dev20260821+cpu"}
 
 
 STAGES = {
     "measuring": lambda w: any(n["state"] == "measuring" for n in w.items("nights")[:1]),
     "suspected": lambda w: any(r["state"] == "suspected" for r in w.items("regressions")),
-    "confirmed": lambda w: any(r["state"] in ("confirmed", "bisecting") for r in w.items("regressions")),
+    "confirmed": lambda w: any(r["state"] in ("confirmed", "bisecting")
+                               for r in w.items("regressions")),
     "bisecting": lambda w: any(b["tested_commits"] >= 3 for b in w.items("bisections")),
     "blamed": lambda w: any(r["state"] in ("blamed", "reported") for r in w.items("regressions")),
-    "reported": lambda w: any(r["state"] == "reported" for r in w.items("regressions")),
-}
+    "reported": lambda w: any(r["state"] == "reported" for r in w.items("regressions")), }
 
 
-@pytest.mark.parametrize("program,stage", list(itertools.product(["nightjard", "nightjar-runner"], STAGES)))
+@pytest.mark.parametrize("program,stage",
+                         list(itertools.product(["nightjard", "nightjar-runner"], STAGES)))
 def test_kill_9_changes_nothing(world, program, stage):
     w = world()
     rules = [step(ALPHA, 6, latency=1.25)]

@@ -1,4 +1,5 @@
-"""The machine that measures: what the doctor finds, a GPU that is throttled, and one job at a time."""
+"""The machine that measures: what the doctor finds, a GPU that is throttled, and one job at a
+time."""
 
 import fcntl
 import json
@@ -12,14 +13,17 @@ import pytest
 from world import BIN
 
 RUNNER = BIN / "nightjar-runner"
-GPU = ("driver 580.65.06\ngpu name=H100 uuid=GPU-1 bus=00000000:3B:00.0 sm=1980 persistence=0 ecc=0 celsius=64 "
-       "events={} processes=1:1073741824\n")
+GPU = (
+    "driver 580.65.06\ngpu name=H100 uuid=GPU-1 bus=00000000:3B:00.0 sm=1980 persistence=0 ecc=0 "
+    "celsius=64 "
+    "events={} processes=1:1073741824\n")
 TORCH = "__version__ = '2.15.0'\nfrom . import version\n"
 WORKLOAD = """
 import json, os, sys
 json.load(sys.stdin)
 def say(**event): os.write(3, (json.dumps(event) + "\\n").encode())
-say(event="ready", torch={"version": "2.15.0", "git_version": "abc", "path": sys.path[1] + "/torch"},
+say(event="ready",
+    torch={"version": "2.15.0", "git_version": "abc", "path": sys.path[1] + "/torch"},
     settings={"threads": "1", "order": os.environ["CUDA_DEVICE_ORDER"]})
 say(event="sample", latency=0.001, cpu=0.001, wait=0)
 say(event="result", warmup_iterations=1, metrics={})
@@ -32,13 +36,16 @@ def place(tmp_path):
     (tmp_path / "site/torch").mkdir(parents=True)
     (tmp_path / "site/torch/__init__.py").write_text(TORCH)
     (tmp_path / "site/torch/version.py").write_text("git_version = 'abc'\n")
-    (tmp_path / "python").write_text(f"#!/bin/sh\nPYTHONPATH={tmp_path}/site exec {sys.executable} \"$@\"\n")
+    (tmp_path
+     / "python").write_text(f"#!/bin/sh\nPYTHONPATH={tmp_path}/site exec {sys.executable} \"$@\"\n")
     (tmp_path / "python").chmod(0o755)
     (tmp_path / "workloads").mkdir(parents=True)
     (tmp_path / "workloads/run.py").write_text(WORKLOAD)
     names = [f"python/m/eval/{device}/fp32/b1/eager" for device in ("cuda", "cpu")]
-    (tmp_path / "workloads/workloads.json").write_text(json.dumps(
-        {"items": [{"name": name, "version": 1, "kind": "python"} for name in names], "sizes": {"m/eval": {}}}))
+    (tmp_path / "workloads/workloads.json").write_text(
+        json.dumps({
+            "items": [{"name": name, "version": 1, "kind": "python"} for name in names],
+            "sizes": {"m/eval": {}}}))
     return tmp_path
 
 
@@ -46,17 +53,22 @@ def environment(place, events=None):
     more = {"NIGHTJAR_MACHINE_LOCK": str(place / "machine.lock")}
     if events:
         (place / "gpus").write_text(GPU.format(events))
-        more |= {"LD_LIBRARY_PATH": str(BIN.parent / "tests/nvml_double"), "NVML_DOUBLE": str(place / "gpus")}
+        more |= {
+            "LD_LIBRARY_PATH": str(BIN.parent / "tests/nvml_double"),
+            "NVML_DOUBLE": str(place / "gpus")}
     return {**{k: v for k, v in os.environ.items() if k != "CUDA_VISIBLE_DEVICES"}, **more}
 
 
 def measure(place, device="cuda", runs=1):
-    return [RUNNER, "measure", f"python/m/eval/{device}/fp32/b1/eager", "--runs", str(runs), "--json", "--python",
-            place / "python", "--workloads", place / "workloads", "--cache", place / "cache"]
+    return [
+        RUNNER, "measure", f"python/m/eval/{device}/fp32/b1/eager", "--runs",
+        str(runs), "--json", "--python", place / "python", "--workloads", place / "workloads",
+        "--cache", place / "cache"]
 
 
 def run(command, env, code):
-    done = subprocess.run(list(map(str, command)), env=env, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(list(map(str, command)), env=env, capture_output=True, text=True,
+                          timeout=120)
     assert done.returncode == code, done.stderr
     return json.loads(done.stdout)
 
@@ -64,12 +76,18 @@ def run(command, env, code):
 def test_the_doctor_tells_what_harms_on_a_gpu(place):
     found = run([RUNNER, "doctor", "--json"], environment(place, "0x1,0x8"), 1)
     assert found["harmful"] is True
-    harms = {item["what"].rpartition(": ")[0] or item["what"]: item for item in found["items"] if item["harmful"]}
+    harms = {
+        item["what"].rpartition(": ")[0] or item["what"]: item
+        for item in found["items"]
+        if item["harmful"]}
     here = "GPU 00000000:3B:00.0 (H100): "
-    assert "nvidia-smi -pm 1" in next(i["remedy"] for i in found["items"] if "persistence mode is off" in i["what"])
+    assert "nvidia-smi -pm 1" in next(i["remedy"]
+                                      for i in found["items"]
+                                      if "persistence mode is off" in i["what"])
     assert harms[here + "clocks held down"]["what"].endswith("hw_slowdown")
     assert here + "other processes" in harms
-    text = subprocess.run([RUNNER, "doctor"], env=environment(place), capture_output=True, text=True, timeout=120).stdout
+    text = subprocess.run([RUNNER, "doctor"], env=environment(place), capture_output=True,
+                          text=True, timeout=120).stdout
     assert "fine   GPU: no NVIDIA device\n" in text
 
 
@@ -86,7 +104,8 @@ def test_a_run_whose_gpu_was_throttled_is_repeated(place):
 
 def test_a_gpu_that_stays_throttled_is_measured_by_nobody_and_harms_no_cpu_run(place):
     hot = environment(place, "0x4")
-    done = subprocess.run(list(map(str, measure(place))), env=hot, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(list(map(str, measure(place))), env=hot, capture_output=True, text=True,
+                          timeout=120)
     item = json.loads(done.stdout)["items"][0]
     assert item["status"] == "failed" and item["metrics"] == {}
     assert item["reason"] == ("the GPU's clocks were held down in each of 3 runs (sw_power_cap); "
@@ -98,7 +117,8 @@ def test_a_gpu_that_stays_throttled_is_measured_by_nobody_and_harms_no_cpu_run(p
 def test_what_was_measured_before_a_request_to_stop_is_kept(place, signal_number):
     command = measure(place, "cpu", runs=10000) + ["--suite", "late"]
     (place / "workloads/suites").mkdir()
-    (place / "workloads/suites/late.toml").write_text('workloads = [{glob = "python/m/eval/cuda/**", priority = -1}]')
+    (place / "workloads/suites/late.toml"
+     ).write_text('workloads = [{glob = "python/m/eval/cuda/**", priority = -1}]')
     measuring = subprocess.Popen(list(map(str, command)), env=environment(place), text=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     for line in measuring.stderr:
@@ -114,8 +134,9 @@ def test_what_was_measured_before_a_request_to_stop_is_kept(place, signal_number
 
 @pytest.mark.parametrize("begins_with, status", [("importing torch", 1), ("run 2 of", 1)])
 def test_ctrl_c_leaves_nothing_but_json_on_standard_output(place, begins_with, status):
-    measuring = subprocess.Popen(list(map(str, measure(place, "cpu", runs=10000))), env=environment(place), text=True,
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    measuring = subprocess.Popen(list(map(str, measure(place, "cpu", runs=10000))),
+                                 env=environment(place), text=True, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, start_new_session=True)
     for line in measuring.stderr:
         if line.startswith(begins_with):
             break
@@ -131,8 +152,8 @@ def test_measuring_waits_for_the_machine_and_says_for_whom(place):
         lock.write("4242 (measures job 7)\n")
         lock.flush()
         fcntl.flock(lock, fcntl.LOCK_EX)
-        waiting = subprocess.Popen(list(map(str, measure(place, "cpu"))), env=environment(place), text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        waiting = subprocess.Popen(list(map(str, measure(place, "cpu"))), env=environment(place),
+                                   text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         line = waiting.stderr.readline()
         assert line.startswith("waiting for process 4242 (measures job 7)"), line
         released = time.monotonic()

@@ -1,5 +1,5 @@
-"""What the programs write. Files that the service is told to write: a name without a folder will do, and what cannot
-be is said at once. Standard output: what did not get out is no success."""
+"""What the programs write. Files that the service is told to write: a name without a folder will
+do, and what cannot be is said at once. Standard output: what did not get out is no success."""
 
 import json
 import subprocess
@@ -9,8 +9,8 @@ from world import BIN
 
 
 def nightjard(world, *arguments):
-    return subprocess.run([BIN / "nightjard", "--config", world.config, *arguments], cwd=world.folder,
-                          capture_output=True, text=True, timeout=60)
+    return subprocess.run([BIN / "nightjard", "--config", world.config, *arguments],
+                          cwd=world.folder, capture_output=True, text=True, timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +30,9 @@ def test_a_backup_is_written_under_a_bare_name(served):
 def test_a_backup_that_cannot_be_written_is_wrong_use(served, to):
     done = nightjard(served, "--backup", to)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines()[-1] == (f"nightjard: cannot back up to {to}: name a new file in a folder that is "
-                                            "there")
+    assert done.stderr.splitlines()[-1] == (
+        f"nightjard: cannot back up to {to}: name a new file in a folder that is "
+        "there")
 
 
 def test_a_port_file_that_cannot_be_written_ends_the_start(world):
@@ -45,18 +46,23 @@ def test_a_port_file_that_cannot_be_written_ends_the_start(world):
 NAME = "python/dlrm/eval/cpu/fp32/b32/eager"
 PRINTING = [
     ["nightjar-runner", "list"], ["nightjar-runner", "--help"], ["nightjar-runner", "script-help"],
-    ["nightjar-runner", "doctor", "--json"], ["nightjar-runner", "convert", "one.json", "--format", "csv"],
+    ["nightjar-runner", "doctor", "--json"],
+    ["nightjar-runner", "convert", "one.json", "--format", "csv"],
     ["nightjar-runner", "measure", "mine/**", "--commands", "mine.toml", "--runs", "1", "--json"],
-    ["nightjar", "--version"], ["nightjar", "detect", "series.csv"], ["nightjar", "detect", "long.csv", "--json"],
-    ["nightjar", "compare", "--control", "one.json", "--treatment", "one.json", "--format", "json"],
-]
+    ["nightjar", "--version"], ["nightjar", "detect", "series.csv"],
+    ["nightjar", "detect", "long.csv", "--json"],
+    ["nightjar", "compare", "--control", "one.json", "--treatment", "one.json", "--format",
+     "json"], ]
 
 
 @pytest.fixture
 def inputs(tmp_path):
-    seconds = {"location": 1, "low": 1, "high": 1, "cv": 0, "unit": "s", "values": [1.0], "runs": [[1.0]]}
-    item = {"workload": NAME, "version": 1, "status": "measured", "reason": None, "metrics": {"latency": seconds},
-            "build": {"version": "2.5.0", "commit": "1" * 40}, "machine": {}}
+    seconds = {
+        "location": 1, "low": 1, "high": 1, "cv": 0, "unit": "s", "values": [1.0], "runs": [[1.0]]}
+    item = {
+        "workload": NAME, "version": 1, "status": "measured", "reason": None,
+        "metrics": {"latency": seconds}, "build": {"version": "2.5.0",
+                                                   "commit": "1" * 40}, "machine": {}}
     (tmp_path / "one.json").write_text(json.dumps({"items": [item]}))
     (tmp_path / "series.csv").write_text("".join(f"{i},{1 + i % 3 / 100}\n" for i in range(20)))
     (tmp_path / "long.csv").write_text("".join(f"{i},{1 + i // 20 % 2}\n" for i in range(600)))
@@ -66,8 +72,8 @@ def inputs(tmp_path):
 
 
 def printing(words, folder, **options):
-    return subprocess.run([BIN.resolve() / words[0], *words[1:]], cwd=folder, stderr=subprocess.PIPE, text=True,
-                          timeout=60, **options)
+    return subprocess.run([BIN.resolve() / words[0], *words[1:]], cwd=folder,
+                          stderr=subprocess.PIPE, text=True, timeout=60, **options)
 
 
 @pytest.mark.parametrize("words", PRINTING, ids=" ".join)
@@ -75,7 +81,8 @@ def test_output_that_is_lost_is_no_success(inputs, words):
     with open("/dev/full", "w") as full:
         done = printing(words, inputs, stdout=full)
     assert done.returncode == 3
-    assert done.stderr.splitlines()[-1] == f"{words[0]}: cannot write to standard output: No space left on device"
+    assert done.stderr.splitlines(
+    )[-1] == f"{words[0]}: cannot write to standard output: No space left on device"
 
 
 @pytest.mark.parametrize("signal_is_ignored", [False, True])
@@ -89,16 +96,23 @@ def test_a_reader_that_goes_away_is_no_error(inputs, words, signal_is_ignored):
 
 
 def profile(path, levels):
-    """A profile of a run for each of `levels`, the seconds of its one operator in four iterations."""
-    runs = [{"plain_seconds": level, "iteration_seconds": [level] * 4, "outside_seconds": [0] * 4, "slowdown": [1] * 4,
-             "active_seconds": [], "moving_seconds": [], "idle_seconds": []} for level in levels]
-    operator = {"name": "aten::mm", "self_seconds": [[level] * 4 for level in levels],
-                "device_seconds": [[0] * 4 for _ in levels], "calls": 1, "flops": 1, "bytes": 1, "unknown": 0,
-                "dtype": None}
-    path.write_text(json.dumps({"items": [{
-        "workload": NAME, "version": 1, "status": "profiled", "reason": None, "machine": {}, "threads": 1,
-        "build": {"version": "2.5.0", "commit": "1" * 40}, "runs": runs, "operators": [operator], "memory": None,
-        "memory_reason": None, "hints": [], "ceilings": None}]}))
+    """A profile of a run for each of `levels`, the seconds of its one operator in four
+    iterations."""
+    runs = [{
+        "plain_seconds": level, "iteration_seconds": [level] * 4, "outside_seconds": [0] * 4,
+        "slowdown": [1] * 4, "active_seconds": [], "moving_seconds": [], "idle_seconds": []}
+            for level in levels]
+    operator = {
+        "name": "aten::mm", "self_seconds": [[level] * 4 for level in levels],
+        "device_seconds": [[0] * 4 for _ in levels], "calls": 1, "flops": 1, "bytes": 1,
+        "unknown": 0, "dtype": None}
+    path.write_text(
+        json.dumps({
+            "items": [{
+                "workload": NAME, "version": 1, "status": "profiled", "reason": None, "machine": {},
+                "threads": 1, "build": {"version": "2.5.0",
+                                        "commit": "1" * 40}, "runs": runs, "operators": [operator],
+                "memory": None, "memory_reason": None, "hints": [], "ceilings": None}]}))
 
 
 @pytest.mark.parametrize("runs", [2, 3, 4])

@@ -1,5 +1,5 @@
-"""An issue's commands typed as printed. Service, runner, harness, pip and both searches are the real ones;
-PyTorch is a few lines of Python that take a known time."""
+"""An issue's commands typed as printed. Service, runner, harness, pip and both searches are the
+real ones; PyTorch is a few lines of Python that take a known time."""
 import json
 import os
 import re
@@ -47,7 +47,8 @@ def make(case):
 
 
 def work(loops):
-    return f"def work():\n    total = 0\n    for i in range({loops}):\n        total += i * i\n    return total\n"
+    return (f"def work():\n    total = 0\n    for i in range({loops}):\n"
+            "        total += i * i\n    return total\n")
 
 
 def checkout(folder):
@@ -57,9 +58,12 @@ def checkout(folder):
     for name in ("nightjar", "nightjar-runner"):
         shutil.copy(BIN / name, programs / name)
     workloads = folder / "runner" / "workloads"
-    shutil.copytree(ROOT / "runner" / "workloads", workloads, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "runner" / "workloads", workloads,
+                    ignore=shutil.ignore_patterns("__pycache__"))
     (workloads / "models" / "alpha.py").write_text(MODEL)
-    table = {"items": [{"name": WORKLOAD, "version": 1, "kind": "python"}], "sizes": {"alpha/eval": {}}, "tiny": {}}
+    table = {
+        "items": [{"name": WORKLOAD, "version": 1, "kind": "python"}], "sizes": {"alpha/eval": {}},
+        "tiny": {}}
     (workloads / "workloads.json").write_text(json.dumps(table))
     return folder
 
@@ -91,18 +95,21 @@ def reported(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reproduce")
     (folder / "world").mkdir()
     tag = f"cp3{sys.version_info.minor}"
-    w = World(folder / "world", source={"python_tag": tag}, report={"profile_runs": 0,
-              "directory": str(folder / "world" / "reports")}, night={"metrics": ["latency"], "run_seconds": .1})
+    w = World(folder / "world", source={"python_tag": tag},
+              report={"profile_runs": 0, "directory": str(folder / "world" / "reports")},
+              night={"metrics": ["latency"], "run_seconds": .1})
     tree = checkout(folder / "checkout")
-    shell = dict(os.environ, NIGHTJAR_MACHINE_LOCK=str(folder / "lock"), PIP_DISABLE_PIP_VERSION_CHECK="1",
+    shell = dict(os.environ, NIGHTJAR_MACHINE_LOCK=str(folder / "lock"),
+                 PIP_DISABLE_PIP_VERSION_CHECK="1",
                  PATH=f"{sys.base_prefix}/bin:{os.environ['PATH']}")
     os.environ["NIGHTJAR_MACHINE_LOCK"] = shell["NIGHTJAR_MACHINE_LOCK"]
     try:
         begin(w)
         w.publish_nightly("2026-08-19")
         w.start_daemon()
-        w.start("nightjar-runner", tree / "build/bin/nightjar-runner", "--service", w.url, "--token-file",
-                w.folder / "runner.token", "--name", "real", "--cache", w.folder / "cache", "--python", sys.executable)
+        w.start("nightjar-runner", tree / "build/bin/nightjar-runner", "--service", w.url,
+                "--token-file", w.folder / "runner.token", "--name", "real", "--cache",
+                w.folder / "cache", "--python", sys.executable)
         w.wait("the first night", lambda: w.night_done(1), 120)
         planted = a_day(w)
         w.publish_nightly("2026-08-20")
@@ -123,7 +130,8 @@ def blocks(issue):
 
 def typed(commands, tree, shell):
     """What a shell prints; a command that fails ends it."""
-    done = subprocess.run(["sh", "-e", "-c", commands], cwd=tree, env=shell, capture_output=True, text=True, timeout=500)
+    done = subprocess.run(["sh", "-e", "-c", commands], cwd=tree, env=shell, capture_output=True,
+                          text=True, timeout=500)
     return done
 
 
@@ -135,9 +143,11 @@ def test_the_commands_of_an_issue_say_what_it_says(reported):
     done = typed(ends, tree, shell)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"alpha.*latency.*worse", done.stdout), done.stdout
-    measured = {end: json.loads((tree / "reproduce" / f"{end}.json").read_text())["items"][0] for end in ("old", "new")}
-    assert [measured[end]["build"]["version"] for end in ("old", "new")] == ["2.14.0.dev20260819+cpu",
-                                                                              "2.14.0.dev20260820+cpu"]
+    measured = {
+        end: json.loads((tree / "reproduce" / f"{end}.json").read_text())["items"][0]
+        for end in ("old", "new")}
+    assert [measured[end]["build"]["version"]
+            for end in ("old", "new")] == ["2.14.0.dev20260819+cpu", "2.14.0.dev20260820+cpu"]
     locations = [measured[end]["metrics"]["latency"]["location"] for end in ("old", "new")]
     assert locations[1] / locations[0] == pytest.approx(SLOWER, rel=.1)
 

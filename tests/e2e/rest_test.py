@@ -1,5 +1,6 @@
-"""openapi.json against a real daemon with a day's rows: schemathesis asks what the document allows and what
-it does not, with each role. NIGHTJAR_REST_EXAMPLES=N asks N times an operation instead of a few."""
+"""openapi.json against a real daemon with a day's rows: schemathesis asks what the document allows
+and what it does not, with each role. NIGHTJAR_REST_EXAMPLES=N asks N times an operation instead of
+a few."""
 import concurrent.futures
 import json
 import os
@@ -29,7 +30,8 @@ def day(make_world):
     assert w.request("POST", "/api/v1/nights", {"reason": "once more"})[0] == 202
     w.wait("jobs to be queued", lambda: w.get("/api/v1/jobs?state=queued")["items"])
     runner = w.items("runners")[0]["id"]
-    status, claimed = w.request("POST", "/api/v1/agent/claim", {"runner": runner, "wait_seconds": 0})
+    status, claimed = w.request("POST", "/api/v1/agent/claim",
+                                {"runner": runner, "wait_seconds": 0})
     assert status == 200
     w.leased = json.loads(claimed)["id"]
     return w
@@ -45,23 +47,27 @@ include-operation-id = "get_artifact"
 parameters = { sha256 = "%s" }
 """ % artifact
     for operation in ("renew_lease", "fail_job", "send_result", "release_job"):
-        text += f'[[operations]]\ninclude-operation-id = "{operation}"\nparameters = {{ id = {day.leased} }}\n'
+        text += (f'[[operations]]\ninclude-operation-id = "{operation}"\n'
+                 f'parameters = {{ id = {day.leased} }}\n')
     return text
 
 
 def ask(day, role, examples, phases="coverage,fuzzing", more=(), secret=""):
-    """What schemathesis prints about all operations but the stream of events, and its exit status."""
+    """What schemathesis prints about all operations but the stream of events, and its exit
+    status."""
     folder = day.folder / f"schemathesis-{role}-{len(list(day.folder.iterdir()))}"
     folder.mkdir()
     (folder / "schemathesis.toml").write_text(configuration(day))
     token = ["-H", f"Authorization: Bearer {day.tokens[role]}"] if role else []
-    command = [str(TOOL), "--config-file", "schemathesis.toml", "run", day.url + "/openapi.json", *token,
-               "--exclude-operation-id", "events", "--phases", phases, "-n", str(EXAMPLES or examples),
-               "--continue-on-failure", "--suppress-health-check", "all", "--warnings", "off", "--no-color",
-               "--output-sanitize", "false", "--request-timeout", "30", *more,
-               *(["--seed", "7"] if EXAMPLES else ["--generation-deterministic"])]
-    environment = os.environ | {"SCHEMATHESIS_HOOKS": "schemathesis_hooks", "PYTHONPATH": str(ROOT / "tests/support"),
-                                "NIGHTJAR_WEBHOOK_SECRET": secret}
+    command = [
+        str(TOOL), "--config-file", "schemathesis.toml", "run", day.url + "/openapi.json", *token,
+        "--exclude-operation-id", "events", "--phases", phases, "-n",
+        str(EXAMPLES or examples), "--continue-on-failure", "--suppress-health-check", "all",
+        "--warnings", "off", "--no-color", "--output-sanitize", "false", "--request-timeout", "30",
+        *more, *(["--seed", "7"] if EXAMPLES else ["--generation-deterministic"])]
+    environment = os.environ | {
+        "SCHEMATHESIS_HOOKS": "schemathesis_hooks", "PYTHONPATH": str(ROOT / "tests/support"),
+        "NIGHTJAR_WEBHOOK_SECRET": secret}
     done = subprocess.run(command, cwd=folder, env=environment, text=True, timeout=3000,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return done.returncode, done.stdout
@@ -102,9 +108,12 @@ BAD_TEXTS = [
 
 
 @pytest.mark.parametrize("path,name,value,pointer", BAD_TEXTS)
-def test_control_characters_in_a_name_are_refused_and_the_field_is_named(day, path, name, value, pointer):
-    whole = {"/api/v1/agent/register": {"name": "n", "labels": {}, "version": "1", "workloads": [], "facts": {}},
-             "/api/v1/nights": {}, "/api/v1/marks": {"reason": "r"}}[path]
+def test_control_characters_in_a_name_are_refused_and_the_field_is_named(
+        day, path, name, value, pointer):
+    whole = {
+        "/api/v1/agent/register": {
+            "name": "n", "labels": {}, "version": "1", "workloads": [], "facts": {}},
+        "/api/v1/nights": {}, "/api/v1/marks": {"reason": "r"}}[path]
     status, body = day.request("POST", path, whole | {name: value})
     problem = json.loads(body)
     assert status == 400, problem

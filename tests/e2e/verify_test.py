@@ -15,20 +15,23 @@ KINDS = ["latency", "peak_cpu_memory", "dismissed"]
 
 def verify(bundle, *options):
     text = bundle if isinstance(bundle, str) else json.dumps(bundle)
-    return subprocess.run([BIN / "nightjar", "verify", "-", *options], input=text, capture_output=True, text=True,
-                          timeout=60)
+    return subprocess.run([BIN / "nightjar", "verify", "-", *options], input=text,
+                          capture_output=True, text=True, timeout=60)
 
 
 @pytest.fixture(scope="module")
 def bundles(make_world):
     """Evidence of one night's regressions: two culprits by metric, and one that was dismissed."""
     w = make_world()
-    first_night(w, step(ALPHA, 6, latency=1.2), step(BETA, 13, peak_cpu_memory=1.3), step(BETA, 9, latency=1.045))
+    first_night(w, step(ALPHA, 6, latency=1.2), step(BETA, 13, peak_cpu_memory=1.3),
+                step(BETA, 9, latency=1.045))
     w.repo.grow(20)
     w.publish_nightly("2026-08-20")
     finish(w)
     found = [w.get(f"/api/v1/regressions/{r['id']}/evidence") for r in w.items("regressions")]
-    kinds = {b["regression"]["metric"] if b["regression"]["culprit"] else b["regression"]["state"]: b for b in found}
+    kinds = {
+        b["regression"]["metric"] if b["regression"]["culprit"] else b["regression"]["state"]: b
+        for b in found}
     assert sorted(kinds) == sorted(KINDS)
     return kinds
 
@@ -57,15 +60,18 @@ def test_the_text_says_whom_it_accuses_and_of_what(bundles):
 
 
 def is_list_of_figures(value):
-    return isinstance(value, list) and value and not any(isinstance(one, (dict, list)) for one in value)
+    return isinstance(value,
+                      list) and value and not any(isinstance(one, (dict, list)) for one in value)
 
 
 def leaves(value, path=()):
-    """Paths of all fields. Where a list has many alike (runs, jobs, figures), one of them stands for all."""
+    """Paths of all fields. Where a list has many alike (runs, jobs, figures), one of them stands
+    for all."""
     if is_list_of_figures(value):
         yield *path, len(value) // 2
     elif isinstance(value, list) and path != ("changes",):
-        for key in {0, len(value) // 2} if path == ("builds",) else {len(value) // 2} & set(range(len(value))):
+        for key in {0, len(value)
+                    // 2} if path == ("builds", ) else {len(value) // 2} & set(range(len(value))):
             yield from leaves(value[key], (*path, key))
     elif isinstance(value, (dict, list)):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
@@ -122,7 +128,8 @@ def test_every_edited_field_is_named(bundles, kind):
     assert not found, "\n".join(found[:20])
 
 
-@pytest.mark.parametrize("path", [("seal", "sha256"), ("seal", "fields", "nightjar"), ("seal", "fields", "builds")])
+@pytest.mark.parametrize("path", [("seal", "sha256"), ("seal", "fields", "nightjar"),
+                                  ("seal", "fields", "builds")])
 def test_an_edited_seal_is_no_seal(bundles, path):
     bundle = copy.deepcopy(bundles["latency"])
     place = bundle["seal"] if len(path) == 2 else bundle["seal"]["fields"]
@@ -136,17 +143,19 @@ def unsealed(bundle):
     return {key: value for key, value in bundle.items() if key not in ("seal", "format_version")}
 
 
-ACCUSATION = [("regression", "state"), ("regression", "workload"), ("regression", "metric"), ("regression", "unit"),
-              ("regression", "night"), ("regression", "good"), ("regression", "bad"),
-              ("regression", "culprit", "commits", 0), ("regression", "culprit", "probability"),
-              ("regression", "culprit", "ratio"), ("regression", "culprit", "low"), ("regression", "culprit", "high")]
+ACCUSATION = [("regression", "state"), ("regression", "workload"), ("regression", "metric"),
+              ("regression", "unit"), ("regression", "night"), ("regression", "good"),
+              ("regression", "bad"), ("regression", "culprit", "commits", 0),
+              ("regression", "culprit", "probability"), ("regression", "culprit", "ratio"),
+              ("regression", "culprit", "low"), ("regression", "culprit", "high")]
 
 
 @pytest.mark.parametrize("metric", ["latency", "peak_cpu_memory"])
 def test_the_accusation_is_derived_not_only_sealed(bundles, metric):
     bundle = unsealed(bundles[metric])
     assert verify(bundle).returncode == 0
-    assert complaints(bundle, [path for path in ACCUSATION if path != ("regression", "metric")]) == []
+    assert complaints(bundle,
+                      [path for path in ACCUSATION if path != ("regression", "metric")]) == []
     assert verify(edited(bundle, ("regression", "metric"))).returncode in (1, 2)
     changes = range(len(bundle["changes"]))
     assert complaints(bundle, [("changes", change, "state") for change in changes]) == []
@@ -159,12 +168,15 @@ def test_no_change_of_state_can_be_left_out(bundles, kind, changes):
         bundle = unsealed(copy.deepcopy(bundles[kind]))
         del bundle["changes"][left_out]
         done = verify(bundle)
-        assert done.returncode == 1 and "DIFFERS" in done.stdout, f"change {left_out}: {done.stdout}"
+        differs = done.returncode == 1 and "DIFFERS" in done.stdout
+        assert differs, f"change {left_out}: {done.stdout}"
 
 
 def test_an_innocent_commit_cannot_be_put_in_the_culprits_place(bundles):
     bundle = unsealed(copy.deepcopy(bundles["latency"]))
-    search = next(c["evidence"] for c in bundle["changes"] if c["evidence"].get("stage") == "bisection")
+    search = next(c["evidence"]
+                  for c in bundle["changes"]
+                  if c["evidence"].get("stage") == "bisection")
     bundle["regression"]["culprit"]["commits"] = [search["commits"][3]]
     done = verify(bundle)
     assert done.returncode == 1 and "/regression/culprit/commits" in done.stdout
@@ -208,7 +220,9 @@ def test_an_edited_figure_of_all_contributors_differs(small_steps, field):
 @pytest.mark.parametrize("left_out", [0, 1])
 def test_no_contributor_can_be_left_out_or_replaced(small_steps, left_out):
     commits = small_steps["regression"]["culprit"]["commits"]
-    innocent = next(c["evidence"]["commits"][3] for c in small_steps["changes"] if "commits" in c["evidence"])
+    innocent = next(c["evidence"]["commits"][3]
+                    for c in small_steps["changes"]
+                    if "commits" in c["evidence"])
     other = [innocent if i == left_out else sha for i, sha in enumerate(commits)]
     for accused in (commits[:left_out] + commits[left_out + 1:], other):
         bundle = copy.deepcopy(small_steps)
@@ -241,7 +255,9 @@ def old_bundle():
 
 
 def search_of(bundle):
-    return next(c["evidence"] for c in bundle["changes"] if c["evidence"].get("stage") == "bisection")
+    return next(c["evidence"]
+                for c in bundle["changes"]
+                if c["evidence"].get("stage") == "bisection")
 
 
 def test_a_bundle_from_before_the_seals_is_judged_and_says_what_is_not_bound():
@@ -258,8 +274,8 @@ def test_a_search_by_earlier_rules_agrees_if_todays_give_the_same_answer():
     assert "made by rules 5; by rules 6, judged again, the answer is the same" in said
 
 
-@pytest.mark.parametrize("field,value", [("commits", None), ("probability", .5), ("ratio", 1.3), ("low", 1.0),
-                                         ("high", 1.5)])
+@pytest.mark.parametrize("field,value", [("commits", None), ("probability", .5), ("ratio", 1.3),
+                                         ("low", 1.0), ("high", 1.5)])
 def test_an_answer_by_earlier_rules_that_todays_do_not_give_differs(field, value):
     bundle = old_bundle()
     search = search_of(bundle)
@@ -315,8 +331,8 @@ def tamper_rules(bundle):
         change["evidence"]["rules"] = 1
 
 
-@pytest.mark.parametrize("tamper", [tamper_sample, tamper_value, tamper_culprit, tamper_run, tamper_build,
-                                    tamper_rules])
+@pytest.mark.parametrize(
+    "tamper", [tamper_sample, tamper_value, tamper_culprit, tamper_run, tamper_build, tamper_rules])
 def test_what_was_changed_differs(bundles, tamper):
     bundle = copy.deepcopy(bundles["latency"])
     tamper(bundle)

@@ -1,5 +1,5 @@
-"""Deliveries as GitHub sends them: the example payloads of npm's @octokit/webhooks-examples, all event kinds,
-against the real daemon."""
+"""Deliveries as GitHub sends them: the example payloads of npm's @octokit/webhooks-examples, all
+event kinds, against the real daemon."""
 
 import copy
 import hashlib
@@ -11,7 +11,8 @@ import socket
 
 import pytest
 
-EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / ".cache/testdata/webhooks-examples/api.github.com/index.json"
+EXAMPLES = pathlib.Path(
+    __file__).resolve().parents[2] / ".cache/testdata/webhooks-examples/api.github.com/index.json"
 SECRET = b"a webhook secret"
 DELIVERY = (f"delivery-{number}" for number in itertools.count())
 
@@ -22,15 +23,17 @@ def signed(body, secret=SECRET):
 
 def deliver(world, event, body, delivery=None, **headers):
     body = body if isinstance(body, bytes) else json.dumps(body).encode()
-    fields = {"X-GitHub-Event": event, "X-GitHub-Delivery": delivery or next(DELIVERY), "Content-Type": "application/json",
-              "X-Hub-Signature-256": signed(body), **headers}
+    fields = {
+        "X-GitHub-Event": event, "X-GitHub-Delivery": delivery or next(DELIVERY),
+        "Content-Type": "application/json", "X-Hub-Signature-256": signed(body), **headers}
     fields = {name: value for name, value in fields.items() if value is not None}
     return world.request("POST", "/webhooks/github", body, token=None, headers=fields)[0]
 
 
 def example(event, **wanted):
     kinds = {kind["name"]: kind["examples"] for kind in json.loads(EXAMPLES.read_text())}
-    return copy.deepcopy(next(one for one in kinds[event] if all(one.get(k) == v for k, v in wanted.items())))
+    return copy.deepcopy(
+        next(one for one in kinds[event] if all(one.get(k) == v for k, v in wanted.items())))
 
 
 @pytest.fixture
@@ -74,7 +77,9 @@ def test_a_delivery_without_the_right_signature_or_twice_starts_nothing(daemon):
     push = example("push") | {"ref": "refs/heads/nightly"}
     push["repository"]["full_name"] = "pytorch/pytorch"
     body = json.dumps(push).encode()
-    for signature in (None, "", "sha256=", signed(body, b"guess"), signed(body + b" "), signed(body)[:-1], signed(body)[7:]):
+    for signature in (None, "", "sha256=", signed(body,
+                                                  b"guess"), signed(body + b" "), signed(body)[:-1],
+                      signed(body)[7:]):
         assert deliver(daemon, "push", body, **{"X-Hub-Signature-256": signature}) == 401, signature
     assert daemon.items("nights") == []
     for _ in range(3):

@@ -1,5 +1,6 @@
 """A small truth for end-to-end tests: a git repository, wheels made of its files, a wheel index on
-loopback, and the real programs run against them. Levels are scripted (no torch), all else is real."""
+loopback, and the real programs run against them. Levels are scripted (no torch), all else is
+real."""
 import base64
 import functools
 import hashlib
@@ -29,12 +30,14 @@ def git(repo, *words, date=None):
     env = dict(os.environ, **GIT_ENV)
     if date:
         env.update(GIT_AUTHOR_DATE=date, GIT_COMMITTER_DATE=date)
-    out = subprocess.run(["git", "-C", str(repo), *words], env=env, check=True, capture_output=True, text=True)
+    out = subprocess.run(["git", "-C", str(repo), *words], env=env, check=True, capture_output=True,
+                         text=True)
     return out.stdout.strip()
 
 
 def script(*rules, run_seconds=0.0, **more):
-    """A scripted runner's file: two workloads at 10 ms and 300 MB, 1 % noise, and the given rules."""
+    """A scripted runner's file: two workloads at 10 ms and 300 MB, 1 % noise, and the given
+    rules."""
     plain = {"when": {}, "metrics": {"latency": {"level": 0.010, "noise": 0.01},
                                      "peak_cpu_memory": {"level": 3e8, "noise": 0.002}}}
     return {"seed": 7, "unpack": True, "download": True, "run_seconds": run_seconds,
@@ -44,7 +47,9 @@ def script(*rules, run_seconds=0.0, **more):
 
 def step(workload, commit, **factors):
     """From main's commit number `commit` on, these metrics are multiplied."""
-    return {"when": {"workload": workload, "file": f"torch/module{commit}.py", "contains": "#"}, "factors": factors}
+    return {
+        "when": {"workload": workload, "file": f"torch/module{commit}.py", "contains": "#"},
+        "factors": factors}
 
 
 class Repository:
@@ -83,28 +88,36 @@ class Repository:
         main = self.commits[-1]
         tree = git(self.path, "rev-parse", main + "^{tree}")
         parents = []
-        known = subprocess.run(["git", "-C", str(self.path), "rev-parse", "-q", "--verify", "refs/heads/nightly"],
-                               capture_output=True, text=True).stdout.strip()
+        known = subprocess.run(
+            ["git", "-C",
+             str(self.path), "rev-parse", "-q", "--verify", "refs/heads/nightly"],
+            capture_output=True, text=True).stdout.strip()
         if known:
             parents = ["-p", known]
-        sha = git(self.path, "commit-tree", tree, *parents, "-m", f"{date} nightly release ({main})",
-                  date=date + "T07:30:00Z")
+        sha = git(self.path, "commit-tree", tree, *parents, "-m",
+                  f"{date} nightly release ({main})", date=date + "T07:30:00Z")
         git(self.path, "update-ref", "refs/heads/nightly", sha)
         return sha
 
 
 def make_wheel(folder, version, git_version, repo, python_tag="cp311"):
-    """A wheel of the repository's torch/ folder as it stands, consistent in name, METADATA and RECORD."""
+    """A wheel of the repository's torch/ folder as it stands, consistent in name, METADATA and
+    RECORD."""
     tag = f"{python_tag}-{python_tag}-linux_x86_64"
-    files = {str(f.relative_to(repo.path)): f.read_bytes() for f in sorted((repo.path / "torch").rglob("*.py"))}
+    files = {
+        str(f.relative_to(repo.path)): f.read_bytes()
+        for f in sorted((repo.path / "torch").rglob("*.py"))}
     files["torch/version.py"] = (f"__version__ = '{version}'\ndebug = False\ncuda = None\n"
                                  f"git_version = '{git_version}'\nhip = None\n").encode()
     info = f"torch-{version}.dist-info"
     files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n".encode()
-    files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
-    record = "".join(
-        f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"
-        for name, data in files.items()) + f"{info}/RECORD,,\n"
+    files[f"{info}/WHEEL"] = ("Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: false\n"
+                              f"Tag: {tag}\n").encode()
+    record = ""
+    for name, data in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        record += f"{name},sha256={digest},{len(data)}\n"
+    record += f"{info}/RECORD,,\n"
     files[f"{info}/RECORD"] = record.encode()
     path = folder / f"torch-{version}-{tag}.whl"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -114,7 +127,8 @@ def make_wheel(folder, version, git_version, repo, python_tag="cp311"):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    request_queue_size = 128  # the five of http.server are reset where many connect while the machine is busy
+    # The five of http.server are reset where many connect while the machine is busy.
+    request_queue_size = 128
 
 
 class Index:
@@ -135,8 +149,10 @@ class Index:
         self.write()
 
     def write(self):
-        anchors = "".join(f'<a href="{self.url}/{name.replace("+", "%2B")}" data-core-metadata="sha256=00">{name}</a><br/>\n'
-                          for name in self.names)
+        anchors = "".join(
+            f'<a href="{self.url}/{name.replace("+", "%2B")}" '
+            f'data-core-metadata="sha256=00">{name}</a><br/>\n'
+            for name in self.names)
         page = f"<!DOCTYPE html><html><body><h1>Links for torch</h1>\n{anchors}</body></html>\n"
         (self.folder / "torch" / "index.html").write_text(page)
 
@@ -168,18 +184,21 @@ class World:
         (self.folder / name).write_text(text + "\n")
 
     def write_config(self):
-        tokens = "".join(f'[[token]]\nname = "{role}"\nrole = "{role}"\nsha256 = "{hashlib.sha256(t.encode()).hexdigest()}"\n'
-                         for role, t in self.tokens.items())
+        tokens = "".join(
+            f'[[token]]\nname = "{role}"\nrole = "{role}"\nsha256 = '
+            f'"{hashlib.sha256(t.encode()).hexdigest()}"\n'
+            for role, t in self.tokens.items())
         settings = {
-            "service": {"data": str(self.folder / "data"), "port": 0, "port_file": str(self.port_file)},
-            "source": {"index": self.index.url, "variant": "cpu", "python_tag": "cp311", "poll": 1,
-                       "keep_days": 3650},
-            "repository": {"url": str(self.repo.path)},
-            "night": {"workloads": ["python/**"], "run_seconds": 0.1},
-            "queue": {"lease": 3, "tick": 1},
-            "webhook": {"secret_file": str(self.folder / "webhook.secret"), "repository": "pytorch/pytorch"},
-            "report": {"directory": str(self.folder / "reports")},
-        }
+            "service": {
+                "data": str(self.folder / "data"), "port": 0,
+                "port_file": str(self.port_file)}, "source": {
+                    "index": self.index.url, "variant": "cpu", "python_tag": "cp311", "poll": 1,
+                    "keep_days": 3650}, "repository": {"url": str(self.repo.path)},
+            "night": {"workloads": ["python/**"],
+                      "run_seconds": 0.1}, "queue": {"lease": 3, "tick": 1}, "webhook": {
+                          "secret_file": str(self.folder / "webhook.secret"),
+                          "repository": "pytorch/pytorch"},
+            "report": {"directory": str(self.folder / "reports")}, }
         for section, keys in self.overrides.items():
             settings.setdefault(section, {}).update(keys)
         text = ""
@@ -216,9 +235,9 @@ class World:
     def start_runner(self, script):
         path = self.folder / "script.json"
         path.write_text(json.dumps(script))
-        self.start("nightjar-runner", BIN / "nightjar-runner", "--service", self.url, "--token-file",
-                   self.folder / "runner.token", "--name", "scripted", "--cache", self.folder / "cache",
-                   "--scripted", path)
+        self.start("nightjar-runner", BIN / "nightjar-runner", "--service", self.url,
+                   "--token-file", self.folder / "runner.token", "--name", "scripted", "--cache",
+                   self.folder / "cache", "--scripted", path)
 
     def kill(self, name, how=signal.SIGKILL):
         process = self.processes.pop(name, None)
@@ -268,8 +287,9 @@ class World:
                 return result
             for name, process in self.processes.items():
                 if process.poll() is not None:
-                    raise AssertionError(f"{name} ended with {process.returncode} while waiting for {what}\n"
-                                         + self.tail(name))
+                    raise AssertionError(
+                        f"{name} ended with {process.returncode} while waiting for {what}\n"
+                        + self.tail(name))
             time.sleep(.05)
         raise AssertionError(f"waited {seconds} s for {what}\n" + self.tail("nightjard"))
 

@@ -43,18 +43,24 @@ BUSY = '''class Layer:
 
 
 def make(folder, version="2.13.0+cpu", local="+cpu", cuda=None, hip=None, xpu=None):
-    """Writes it; `version` is what its files say, `local` what its file name and METADATA say behind the
-    release. Returns its path."""
+    """Writes it; `version` is what its files say, `local` what its file name and METADATA say
+    behind the release. Returns its path."""
     built_for = {"cuda": cuda, "hip": hip, "xpu": xpu}
     said = "".join(f"{name}: Optional[str] = {value!r}\n" for name, value in built_for.items())
-    files = {"torch/version.py": f"from typing import Optional\n\n__version__ = '{version}'\ngit_version = 'old'\n{said}",
-             "torch/lib/libtorch.so": "native\n" * 99, culprits.CHECKS_FILE: CHECKS, culprits.MEMORY_FILE: MEMORY,
-             commits.BROKEN_FILE: "import math\n\nimport torch\n", commits.REMOVED_FILE: "import time\n"}
+    files = {
+        "torch/version.py": f"from typing import Optional\n\n__version__ = "
+                            f"'{version}'\ngit_version = 'old'\n{said}",
+        "torch/lib/libtorch.so": "native\n" * 99, culprits.CHECKS_FILE: CHECKS,
+        culprits.MEMORY_FILE: MEMORY, commits.BROKEN_FILE: "import math\n\nimport torch\n",
+        commits.REMOVED_FILE: "import time\n"}
     for number, (area, *_) in enumerate(commits.AREAS):
         files[f"{area}busy{number}.py"] = BUSY
     info = f"torch-2.13.0{local}.dist-info"
-    files |= {f"{info}/METADATA": f"Name: torch\nVersion: 2.13.0{local}\n\nVersion: text\n", f"{info}/WHEEL": "Tag: x\n"}
-    files[f"{info}/RECORD"] = "".join(",".join(wheel._record_line(n, t.encode())) + "\n" for n, t in files.items()) + f"{info}/RECORD,,\n"
+    files |= {
+        f"{info}/METADATA": f"Name: torch\nVersion: 2.13.0{local}\n\nVersion: text\n",
+        f"{info}/WHEEL": "Tag: x\n"}
+    files[f"{info}/RECORD"] = "".join(",".join(wheel._record_line(n, t.encode())) + "\n"
+                                      for n, t in files.items()) + f"{info}/RECORD,,\n"
     path = folder / f"torch-2.13.0{local}-cp311-cp311-manylinux_2_28_x86_64.whl"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in files.items():

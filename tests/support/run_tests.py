@@ -1,5 +1,5 @@
-"""Runs the test programs and pytest, two groups side by side, and counts. Called by tests/run; the last line of its
-output is `N passed, N failed`, its exit status 0 only if nothing failed."""
+"""Runs the test programs and pytest, two groups side by side, and counts. Called by tests/run; the
+last line of its output is `N passed, N failed`, its exit status 0 only if nothing failed."""
 
 import argparse
 import concurrent.futures
@@ -31,7 +31,8 @@ def run(command, environment):
     """(exit status, output); 124 where it took too long."""
     try:
         done = subprocess.run(command, cwd=ROOT, env=environment, text=True, errors="replace",
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=LONGEST_SECONDS)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=LONGEST_SECONDS)
         return done.returncode, done.stdout
     except subprocess.TimeoutExpired as late:
         text = late.stdout or b""
@@ -47,7 +48,8 @@ def count(report):
     # Catch2 has an element a section: what fails in any of them fails the test case.
     outcome = {}
     for case in cases:
-        name = (case.get("classname"), case.get("name").split("/")[0] if "catch" in str(report) else case.get("name"))
+        name = (case.get("classname"),
+                case.get("name").split("/")[0] if "catch" in str(report) else case.get("name"))
         bad = case.find("failure") is not None or case.find("error") is not None
         skipped = case.find("skipped") is not None
         outcome[name] = max(outcome.get(name, 0), 2 if bad else 1 if skipped else 0)
@@ -72,14 +74,17 @@ class Tally:
     def pytest(self, title, paths, options=()):
         report = self._reports / f"pytest-{title.replace(' ', '-')}.xml"
         paths = [path for path in paths if (ROOT / path).exists()]
-        self._take(title, [sys.executable, "-m", "pytest", "-q", "-rs", "-c", "tests/pytest.ini",
-                           "--rootdir", str(ROOT), f"--junitxml={report}", *options, *paths], report)
+        self._take(title, [
+            sys.executable, "-m", "pytest", "-q", "-rs", "-c", "tests/pytest.ini", "--rootdir",
+            str(ROOT), f"--junitxml={report}", *options, *paths], report)
 
     def _take(self, title, command, report, again=None):
         """`again`: a command that says more of what fails."""
         start = time.monotonic()
-        # Tests measure nothing that a nightly would be blamed for: they wait for no runner of this machine.
-        environment = self._environment | {"NIGHTJAR_MACHINE_LOCK": str(report.with_suffix(".lock"))}
+        # Tests measure nothing that a nightly would be blamed for: they wait for no runner of this
+        # machine.
+        environment = self._environment | {
+            "NIGHTJAR_MACHINE_LOCK": str(report.with_suffix(".lock"))}
         status, output = run(command, environment)
         seconds = time.monotonic() - start
         if again and "<failure" in text_of(report):
@@ -96,7 +101,8 @@ class Tally:
         self.skipped += skipped
         words = f"{passed} passed"
         if failed or crashed:
-            words += f", {failed + crashed} failed" + (f" (exit status {status})" if crashed else "")
+            words += f", {failed + crashed} failed" + (f" (exit status {status})"
+                                                       if crashed else "")
         if skipped:
             words += f", {skipped} skipped"
         print(f"{title}{words}  ({seconds:.1f} s)", flush=True)
@@ -112,16 +118,19 @@ def groups(options, tally):
     """Calls, one a group, the longest first."""
     if options.kind in ("all", "e2e"):
         if options.preset == "release":  # the others leave out what needs PyTorch
-            yield lambda: tally.pytest("workloads", ["tests/workloads"], [f"--ignore={path}" for path in SHARED_RUNS])
+            yield lambda: tally.pytest("workloads", ["tests/workloads"], [
+                f"--ignore={path}" for path in SHARED_RUNS])
             yield lambda: tally.pytest("workloads' shared runs", SHARED_RUNS)
             yield lambda: tally.pytest("documents", ["tests/docs_test.py"])
         # What measures real time tells nothing under a sanitizer.
         slowed = [] if options.preset == "release" else ["-m", "not timing"]
         yield lambda: tally.pytest("end to end", ["tests/e2e"], slowed)
     if options.kind in ("all", "unit"):
-        programs = [path for path in glob.glob(f"{ROOT / options.bin}/test_*") if os.access(path, os.X_OK)]
+        programs = [
+            path for path in glob.glob(f"{ROOT / options.bin}/test_*") if os.access(path, os.X_OK)]
         if not programs:
-            sys.exit(f"tests/run: there are no test programs in {options.bin}; deploy/build makes them")
+            sys.exit(
+                f"tests/run: there are no test programs in {options.bin}; deploy/build makes them")
         for path in sorted(programs, key=os.path.getsize, reverse=True):
             yield functools.partial(tally.program, path)
         yield lambda: tally.pytest("source tree", ["tests/star_test.py", "tests/deploy"])
@@ -138,7 +147,8 @@ def main():
           concurrent.futures.ThreadPoolExecutor(SIDE_BY_SIDE) as pool):
         tally = Tally(environment, pathlib.Path(folder))
         calls = list(groups(options, tally))
-        print(f"{len(calls)} groups of tests, {SIDE_BY_SIDE} at a time, the longest first", flush=True)
+        print(f"{len(calls)} groups of tests, {SIDE_BY_SIDE} at a time, the longest first",
+              flush=True)
         for group in [pool.submit(call) for call in calls]:
             group.result()
     if tally.skipped:

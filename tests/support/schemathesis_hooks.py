@@ -1,4 +1,5 @@
-"""For schemathesis: lets no claim wait, and signs what goes to the webhook where its secret is told."""
+"""For schemathesis: lets no claim wait, and signs what goes to the webhook where its secret is
+told."""
 
 import hashlib
 import hmac
@@ -20,4 +21,5 @@ def before_call(context, case, kwargs):
             body["wait_seconds"] = 0
     if operation == "github_webhook" and SECRET:
         case.body = json.dumps(body).encode()
-        case.headers["X-Hub-Signature-256"] = "sha256=" + hmac.new(SECRET, case.body, hashlib.sha256).hexdigest()
+        case.headers["X-Hub-Signature-256"] = "sha256=" + hmac.new(SECRET, case.body,
+                                                                   hashlib.sha256).hexdigest()

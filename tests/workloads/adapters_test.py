@@ -1,4 +1,5 @@
-"""Other people's models: what is missing is said, and torchvision need not have been built for this PyTorch."""
+"""Other people's models: what is missing is said, and torchvision need not have been built for this
+PyTorch."""
 
 import subprocess
 
@@ -7,7 +8,8 @@ import programs
 
 SUITES = {"hf": "transformers", "timm": "timm", "torchvision": "torchvision"}
 
-# Like the real one, it describes operators that only its library declares; and here there is no library.
+# Like the real one, it describes operators that only its library declares; and here there is no
+# library.
 TORCHVISION = """
 import torch
 @torch.library.register_fake("torchvision::nms")
@@ -19,14 +21,15 @@ MODELS = """
 import torch
 def get_model(name, weights, num_classes):
     assert weights is None
-    return torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3, stride=8), torch.nn.Flatten(), torch.nn.Dropout(0.9),
-                               torch.nn.Linear(256, num_classes))
+    return torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3, stride=8), torch.nn.Flatten(),
+                               torch.nn.Dropout(0.9), torch.nn.Linear(256, num_classes))
 """
 
 
 def installed(module):
-    return subprocess.run([programs.python(), "-c", f"import importlib.util, sys; "
-                           f"sys.exit(importlib.util.find_spec('{module}') is None)"], check=False).returncode == 0
+    return subprocess.run([
+        programs.python(), "-c", f"import importlib.util, sys; "
+        f"sys.exit(importlib.util.find_spec('{module}') is None)"], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("suite", SUITES)
@@ -35,7 +38,8 @@ def test_a_missing_module_is_unavailable_and_named(suite):
         pytest.skip(f"{SUITES[suite]} is here")
     ready, error = programs.run(programs.names(suite)[0])
     assert ready["event"] == "ready"
-    assert (error["status"], f"No module named '{SUITES[suite]}'" in error["reason"]) == ("unavailable", True)
+    assert (error["status"], f"No module named '{SUITES[suite]}'"
+            in error["reason"]) == ("unavailable", True)
 
 
 @pytest.mark.parametrize("suite", SUITES)

@@ -24,7 +24,8 @@ echo "{\\"event\\": \\"result\\", \\"warmup_iterations\\": 1, \\"checksum\\": ${
 
 
 def runner(*arguments):
-    return subprocess.run([BIN / "nightjar-runner", *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    return subprocess.run([BIN / "nightjar-runner", *map(str, arguments)], capture_output=True,
+                          text=True, timeout=300)
 
 
 def described(tmp_path, *entries):
@@ -42,25 +43,34 @@ def program(tmp_path, name, text):
 
 
 def measured(file, *more):
-    done = runner("measure", "mine/**", "--commands", file, "--runs", 2, "--seconds", 0.1, "--json", *more)
-    return done.returncode, {item["workload"].split("/")[1]: item for item in json.loads(done.stdout)["items"]}
+    done = runner("measure", "mine/**", "--commands", file, "--runs", 2, "--seconds", 0.1, "--json",
+                  *more)
+    return done.returncode, {
+        item["workload"].split("/")[1]: item
+        for item in json.loads(done.stdout)["items"]}
 
 
 def test_each_ends_as_it_does_and_the_others_go_on(tmp_path):
     program(tmp_path, "count.sh", SHELL)
-    program(tmp_path, "inner/here.sh", SHELL.replace("read request", "read request; test -e here.sh || exit 1"))
-    program(tmp_path, "elsewhere.sh", SHELL.replace('"ready"', '"ready", "torch": {"version": "1", "git_version": "",'
-                                                               ' "path": "/usr/lib/torch"}'))
+    program(tmp_path, "inner/here.sh",
+            SHELL.replace("read request", "read request; test -e here.sh || exit 1"))
+    program(
+        tmp_path, "elsewhere.sh",
+        SHELL.replace(
+            '"ready"', '"ready", "torch": {"version": "1", "git_version": "",'
+            ' "path": "/usr/lib/torch"}'))
     program(tmp_path, "garbage.sh", "#!/bin/sh\necho all is well >&3\n")
     program(tmp_path, "hangs.sh", "#!/bin/sh\nexec sleep 60\n")
     program(tmp_path, "crashes.sh", "#!/bin/sh\nkill -SEGV $$\n")
-    program(tmp_path, "says.py", textwrap.dedent("""
+    program(
+        tmp_path, "says.py",
+        textwrap.dedent("""
         import json, sys, torch
         torch.ones(3).sum()
         def say(**event): print(json.dumps(event), file=answers)
         answers = open(3, "w")
-        say(event="ready", torch={"version": torch.__version__, "git_version": torch.version.git_version,
-                                  "path": torch.__path__[0]})
+        say(event="ready", torch={"version": torch.__version__, "path": torch.__path__[0],
+                                  "git_version": torch.version.git_version})
         say(event="sample", latency=0.5, cpu=0.5, wait=0)
         say(event="result", warmup_iterations=0, checksum=len(sys.argv))
         """))
@@ -68,21 +78,25 @@ def test_each_ends_as_it_does_and_the_others_go_on(tmp_path):
     def entry(model, more):
         return f'name = "mine/{model}/eval/cpu/fp32/b1/eager"\n{more}\n'
 
-    status, items = measured(described(
-        tmp_path, entry("count", 'command = ["count.sh"]\nversion = 7\ntorch = false'),
-        entry("here", 'command = ["./inner/here.sh"]\nfolder = "inner"\ntorch = false'),
-        entry("proves", 'command = ["{python}", "says.py", "a"]'),
-        entry("silent", 'command = ["count.sh"]'), entry("elsewhere", 'command = ["elsewhere.sh"]'),
-        entry("garbage", 'command = ["garbage.sh"]\ntorch = false'),
-        entry("hangs", 'command = ["hangs.sh"]\ntimeout = 0.5'), entry("crashes", 'command = ["crashes.sh"]'),
-        entry("missing", 'command = ["no-such-program"]')))
+    status, items = measured(
+        described(tmp_path, entry("count", 'command = ["count.sh"]\nversion = 7\ntorch = false'),
+                  entry("here", 'command = ["./inner/here.sh"]\nfolder = "inner"\ntorch = false'),
+                  entry("proves", 'command = ["{python}", "says.py", "a"]'),
+                  entry("silent", 'command = ["count.sh"]'),
+                  entry("elsewhere", 'command = ["elsewhere.sh"]'),
+                  entry("garbage", 'command = ["garbage.sh"]\ntorch = false'),
+                  entry("hangs", 'command = ["hangs.sh"]\ntimeout = 0.5'),
+                  entry("crashes", 'command = ["crashes.sh"]'),
+                  entry("missing", 'command = ["no-such-program"]')))
     assert status == 1
     assert items["count"]["version"] == 7
     assert items["count"]["metrics"]["latency"]["runs"] == [[0.25] * 10] * 2
     assert items["count"]["output"]["checksum"] > 100  # the request's length
-    assert {name: item["status"] for name, item in items.items()} == {
-        "count": "measured", "here": "measured", "proves": "measured", "silent": "failed", "elsewhere": "failed",
-        "garbage": "failed", "hangs": "failed", "crashes": "failed", "missing": "unavailable"}
+    assert {name: item["status"]
+            for name, item in items.items()} == {
+                "count": "measured", "here": "measured", "proves": "measured", "silent": "failed",
+                "elsewhere": "failed", "garbage": "failed", "hangs": "failed", "crashes": "failed",
+                "missing": "unavailable"}
     for name, words in {"silent": "does not say which torch", "elsewhere": "/usr/lib/torch",
                         "garbage": "all is well", "hangs": "timed_out", "crashes": "crashed",
                         "missing": "no-such-program"}.items():
@@ -91,13 +105,15 @@ def test_each_ends_as_it_does_and_the_others_go_on(tmp_path):
 
 def test_json_and_table_tell_a_time_out_as_the_page_says(tmp_path):
     program(tmp_path, "hangs.sh", "#!/bin/sh\nexec sleep 60\n")
-    file = described(tmp_path, f'name = "{NAME}"\ncommand = ["hangs.sh"]\ntorch = false\ntimeout = 0.5\n')
+    file = described(tmp_path,
+                     f'name = "{NAME}"\ncommand = ["hangs.sh"]\ntorch = false\ntimeout = 0.5\n')
     done = runner("measure", "mine/**", "--commands", file, "--runs", 1, "--json")
     [item] = json.loads(done.stdout)["items"]
     assert (item["status"], item["reason"]) == ("failed", "timed_out: timed out after 0.5 s")
     (tmp_path / "one.json").write_text(done.stdout)
     assert re.search(f"^{NAME} +timed out$", runner("convert", tmp_path / "one.json").stdout, re.M)
-    assert ",timeout," in runner("convert", tmp_path / "one.json", "--format", "accuracy-csv").stdout
+    assert ",timeout," in runner("convert", tmp_path / "one.json", "--format",
+                                 "accuracy-csv").stdout
     page = (ROOT / "docs/formats.md").read_text()
     assert f'`{item["reason"]}`' in page.replace("\n", " ")
 
@@ -115,7 +131,8 @@ def test_list_takes_names_and_globs_and_prints_json():
     assert (none.returncode, len(none.stderr.splitlines())) == (2, 1)
 
 
-@pytest.mark.parametrize("command", ["", "list", "measure", "convert", "profile", "control", "doctor", "prepare-native"])
+@pytest.mark.parametrize(
+    "command", ["", "list", "measure", "convert", "profile", "control", "doctor", "prepare-native"])
 def test_each_option_has_a_text_and_a_command_an_example(command):
     text = runner(*command.split(), "--help").stdout
     options = [line for line in text.splitlines() if re.match(" +(-|file|workload)", line)]
@@ -139,8 +156,9 @@ def test_each_option_has_a_text_and_a_command_an_example(command):
 ])
 def test_a_named_file_that_is_missing_is_wrong_use(tmp_path, arguments):
     (tmp_path / "token").write_text("secret")
-    done = subprocess.run([BIN.resolve() / "nightjar-runner", "--cache", tmp_path / "cache", *arguments], cwd=tmp_path,
-                          capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [BIN.resolve() / "nightjar-runner", "--cache", tmp_path / "cache", *arguments],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert "absent" in done.stderr.splitlines()[-1]
 
@@ -160,10 +178,13 @@ def test_all_measured_is_exit_status_0_and_they_are_listed(tmp_path):
 
 
 def test_an_exception_in_ones_own_program_is_told_with_its_place(tmp_path):
-    program(tmp_path, "mine.py", "import json\n\ndef work(text):\n    return json.loads(text)\n\nwork('no JSON')\n")
-    status, items = measured(described(tmp_path, f'name = "{NAME}"\ncommand = ["{{python}}", "mine.py"]\n'))
+    program(tmp_path, "mine.py",
+            "import json\n\ndef work(text):\n    return json.loads(text)\n\nwork('no JSON')\n")
+    status, items = measured(
+        described(tmp_path, f'name = "{NAME}"\ncommand = ["{{python}}", "mine.py"]\n'))
     assert status == 1
-    assert "exit code 1: mine.py, line 4: json.decoder.JSONDecodeError: Expecting value" in items["count"]["reason"]
+    assert "exit code 1: mine.py, line 4: json.decoder.JSONDecodeError: Expecting value" in items[
+        "count"]["reason"]
     assert items["count"]["details"].startswith("Traceback (most recent call last):")
 
 
@@ -175,9 +196,8 @@ def test_an_exception_in_ones_own_program_is_told_with_its_place(tmp_path):
     (f'name = "{NAME}"\ncommand = ["a"]\nversion = 0\n', "version must be"),
     (f'name = "{NAME}"\ncommand = ["a"]\ntimeout = -1\n', "timeout must be"),
     (f'name = "{NAME}"\ncommand = ["a"]\ntime = 1\n', "'time' is unknown"),
-    (f'name = "{NAME}"\ncommand = ["a"]\n[[workload]]\nname = "{NAME}"\ncommand = ["a"]\n', "same name"),
-    ('name = \n', "line 2"),
-])
+    (f'name = "{NAME}"\ncommand = ["a"]\n[[workload]]\nname = "{NAME}"\ncommand = ["a"]\n',
+     "same name"), ('name = \n', "line 2"), ])
 def test_a_wrong_entry_is_one_line_that_names_file_and_entry(tmp_path, entry, words):
     file = described(tmp_path, entry)
     done = runner("measure", "mine/**", "--commands", file)

@@ -1,5 +1,5 @@
-"""On a real CUDA device; left out where there is none. What needs no device is tested in harness_test.py and
-profile_test.py, with recorded activities."""
+"""On a real CUDA device; left out where there is none. What needs no device is tested in
+harness_test.py and profile_test.py, with recorded activities."""
 
 import functools
 import subprocess
@@ -11,15 +11,18 @@ from profile_test import profile_of, profiled_library
 
 MEGABYTE = 1 << 20
 KINDS = ["python", "native"]
-# Convolutions, recurrences, attention, look-ups, gradients of gradients, and steps of a model's own.
-SAMPLE = ["resnet18/train", "tts_angular/train", "gpt2/eval", "t5/train", "dlrm/eval", "lennard_jones/train",
-          "soft_actor_critic/update"]
+# Convolutions, recurrences, attention, look-ups, gradients of gradients, and steps of a model's
+# own.
+SAMPLE = [
+    "resnet18/train", "tts_angular/train", "gpt2/eval", "t5/train", "dlrm/eval",
+    "lennard_jones/train", "soft_actor_critic/update"]
 
 
 @functools.cache
 def has_device():
-    return subprocess.run([programs.python(), "-c", "import sys, torch; sys.exit(not torch.cuda.is_available())"],
-                          check=False).returncode == 0
+    return subprocess.run(
+        [programs.python(), "-c", "import sys, torch; sys.exit(not torch.cuda.is_available())"],
+        check=False).returncode == 0
 
 
 @pytest.fixture(autouse=True)
@@ -55,11 +58,12 @@ def test_an_iteration_is_timed_by_events_and_its_memory_is_the_allocators(kind, 
 
 @pytest.mark.parametrize("task", ["resnet18/eval", *SAMPLE[1:]])
 def test_twins_agree(task):
-    """Not where convolutions are trained: cuDNN sums in an order of its own each time, and after five iterations of
-    resnet18 the loss of one program was 0.57, 0.90 and 1.18."""
+    """Not where convolutions are trained: cuDNN sums in an order of its own each time, and after
+    five iterations of resnet18 the loss of one program was 0.57, 0.90 and 1.18."""
     ours, theirs = (result_of(kind, task)[1] for kind in KINDS)
     assert theirs["parameters"] == ours["parameters"]
-    assert theirs["checksum"] == pytest.approx(ours["checksum"], rel=1e-3)  # matrix products in TF32
+    assert theirs["checksum"] == pytest.approx(ours["checksum"],
+                                               rel=1e-3)  # matrix products in TF32
 
 
 def test_device_memory_never_given_back_is_seen(tmp_path):
@@ -75,7 +79,8 @@ def test_a_batch_that_does_not_fit_is_out_of_memory(kind):
 
 @pytest.mark.parametrize("backend", ["inductor", "inductor-reduce-overhead"])
 def test_a_compiled_workload_is_as_accurate_as_eager(backend):
-    result = programs.result(programs.run(named("python", "resnet18/eval").replace("eager", backend)))
+    result = programs.result(
+        programs.run(named("python", "resnet18/eval").replace("eager", backend)))
     assert result["accuracy"] == "pass"
     metrics = result["metrics"]
     assert metrics["compile_time"][0] > metrics["warm_compile_time"][0] > 0
@@ -88,7 +93,8 @@ def test_a_profile_divides_the_devices_time_and_memory(kind, monkeypatch):
     monkeypatch.setenv("NIGHTJAR_PROFILED", profiled_library())
     found = profile_of(named(kind, "resnet18/train"))
     assert found["event"] == "profile", found
-    for index, (parts, whole) in enumerate(zip(found["gpu"], found["iteration_seconds"], strict=True)):
+    for index, (parts,
+                whole) in enumerate(zip(found["gpu"], found["iteration_seconds"], strict=True)):
         assert sum(parts.values()) == pytest.approx(whole, rel=1e-6)
         assert 0 < parts["active"] < whole
         on_device = sum(row["device_seconds"][index] for row in found["operators"])
@@ -97,5 +103,6 @@ def test_a_profile_divides_the_devices_time_and_memory(kind, monkeypatch):
     made = split.pop("gradients_made")
     assert split.pop("peak") == sum(split.values())
     assert split["parameters"] == split["optimizer_state"] > MEGABYTE
-    assert split["parameters"] <= made <= 1.1 * split["parameters"]  # blocks are larger than their tensors
+    assert split["parameters"] <= made <= 1.1 * split[
+        "parameters"]  # blocks are larger than their tensors
     assert all(row["unknown"] == 0 for row in found["operators"])

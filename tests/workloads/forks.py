@@ -1,5 +1,6 @@
-"""Answers requests to the Python suite in children of one process that has imported torch: for what depends neither
-on how a process starts nor on its memory. A line in is a JSON list of requests, a line out one of their answers."""
+"""Answers requests to the Python suite in children of one process that has imported torch: for what
+depends neither on how a process starts nor on its memory. A line in is a JSON list of requests, a
+line out one of their answers."""
 
 import io
 import json

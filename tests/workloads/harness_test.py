@@ -54,11 +54,13 @@ class Shared(Quiet):
 
 
 def test_all_twins_call_the_same_slowdown_undisturbed():
-    """The service's constant, and those of the harness, which has to stand alone in both languages."""
+    """The service's constant, and those of the harness, which has to stand alone in both
+    languages."""
     for file, name in (("storage/model/run_value.hpp", "kUndisturbedSlowdown"),
                        ("runner/workloads/harness/probe.hpp", "slowed_from")):
         text = (programs.ROOT / file).read_text()
-        assert float(re.search(rf"constexpr double {name} = ([\d.]+);", text)[1]) == probe.SLOWED, file
+        assert float(re.search(rf"constexpr double {name} = ([\d.]+);",
+                               text)[1]) == probe.SLOWED, file
 
 
 def test_the_leak_slope_is_the_median_over_pairs():
@@ -83,7 +85,8 @@ def test_the_result_of_the_fifth_iteration_is_what_is_summed():
 
 
 def test_an_iteration_is_never_measured_more_than_a_thousand_times():
-    measured = measurement.measure(lambda: None, lambda _: 0.0, 1, 3600, counters=Scripted(), probe=Quiet())
+    measured = measurement.measure(lambda: None, lambda _: 0.0, 1, 3600, counters=Scripted(),
+                                   probe=Quiet())
     assert len(measured.latency) == 1000
 
 
@@ -108,7 +111,8 @@ def use_clock(monkeypatch, clock):
 
 def test_measuring_goes_on_until_the_time_is_over(monkeypatch):
     use_clock(monkeypatch, Clock())
-    measured = measurement.measure(lambda: None, lambda _: 0.0, 3, 0.3, counters=Scripted(), probe=Quiet())
+    measured = measurement.measure(lambda: None, lambda _: 0.0, 3, 0.3, counters=Scripted(),
+                                   probe=Quiet())
     # Three readings an iteration: begin, end, and whether the time is over.
     assert 98 <= len(measured.latency) <= 101
     assert measured.latency == [0.001] * len(measured.latency)
@@ -118,7 +122,8 @@ def test_measuring_goes_on_until_the_time_is_over(monkeypatch):
 def test_what_a_busy_neighbour_slowed_is_marked_and_made_up_for(monkeypatch):
     use_clock(monkeypatch, Clock())
     shared = Shared()
-    measured = measurement.measure(lambda: None, lambda _: 0.0, 3, 0.15, counters=Scripted(), probe=shared)
+    measured = measurement.measure(lambda: None, lambda _: 0.0, 3, 0.15, counters=Scripted(),
+                                   probe=shared)
     assert shared.waited >= 1
     slowed = [value for value in measured.slowdown if value == 1.6]
     assert 20 <= len(slowed) < len(measured.slowdown) == len(measured.latency)
@@ -145,7 +150,8 @@ def test_warm_up_ends_at_25_iterations_if_they_never_agree(monkeypatch):
         for _ in range(len(calls) % 3):
             clock.perf_counter_ns()
 
-    assert measurement.measure(unsteady, lambda _: 0.0, 3, 0, counters=Scripted(), probe=Quiet()).warmup_iterations == 25
+    assert measurement.measure(unsteady, lambda _: 0.0, 3, 0, counters=Scripted(),
+                               probe=Quiet()).warmup_iterations == 25
 
 
 def test_iterations_of_seconds_end_the_warm_up_and_do_not_wait_for_thirty_of_them(monkeypatch):
@@ -160,7 +166,8 @@ def test_iterations_of_seconds_end_the_warm_up_and_do_not_wait_for_thirty_of_the
 
         def step():
             calls.append(0)
-            clock._now += int((seconds + (first if len(calls) == 1 else len(calls) % 3 * 0.1)) * 1e9)
+            clock._now += int((seconds +
+                               (first if len(calls) == 1 else len(calls) % 3 * 0.1)) * 1e9)
 
         result = measurement.measure(step, lambda _: 0.0, 10, 2, counters=Scripted(), probe=Quiet())
         return result.warmup_iterations, len(calls), read_at
@@ -188,17 +195,20 @@ def test_a_planted_slow_down_takes_its_share_of_an_iteration(monkeypatch):
         clock._now += 200_000_000
 
     def latencies(**more):
-        measured = measurement.measure(step, lambda _: 0.0, 30, 0, counters=Scripted(), probe=Quiet(), **more)
+        measured = measurement.measure(step, lambda _: 0.0, 30, 0, counters=Scripted(),
+                                       probe=Quiet(), **more)
         return min(measured.latency), max(measured.latency)
 
     plain, slowed = latencies(), latencies(slow=0.5)
     assert plain == pytest.approx((0.201, 0.201))
-    assert slowed == pytest.approx((0.3015, 0.3015), abs=0.003)  # readings of the clock take time as well
+    assert slowed == pytest.approx((0.3015, 0.3015),
+                                   abs=0.003)  # readings of the clock take time as well
 
 
 class Cuda:
-    """As much of torch.cuda as the clock uses: work is asynchronous, an event has a time only once the device is
-    synchronised, and reading statistics is slow. Every step takes 2 ms and keeps 768 bytes."""
+    """As much of torch.cuda as the clock uses: work is asynchronous, an event has a time only once
+    the device is synchronised, and reading statistics is slow. Every step takes 2 ms and keeps 768
+    bytes."""
 
     def __init__(self):
         self.now = self.held = self.peak = 0
@@ -248,8 +258,9 @@ class Torch:
 def test_a_device_is_timed_by_its_events_and_read_outside_the_iterations():
     torch = Torch()
     clock = device_clock.DeviceClock(torch)
-    measured = measurement.measure(clock.around(torch.cuda.launch), lambda output: 1.0, 10, 0, clock.synchronize,
-                               Scripted([50] * 60), Quiet(), observe=clock.observe)
+    measured = measurement.measure(clock.around(torch.cuda.launch), lambda output: 1.0, 10, 0,
+                                   clock.synchronize, Scripted([50] * 60), Quiet(),
+                                   observe=clock.observe)
     metrics = clock.metrics(measured.warmup_iterations)
     assert metrics["cuda_latency"] == [0.002] * len(measured.latency)
     assert metrics["leaked_gpu_memory"] == [768]

@@ -12,10 +12,12 @@ MEGABYTE = 1 << 20
 SAMPLE = ["resnet18/train", "transformer_encoder/eval", "soft_actor_critic/update"]
 
 
-@pytest.mark.parametrize("name", [name for name in programs.names("python") + programs.names("native")
-                                  if any(f"/{wanted}/" in name for wanted in SAMPLE)])
+@pytest.mark.parametrize("name", [
+    name for name in programs.names("python") + programs.names("native")
+    if any(f"/{wanted}/" in name for wanted in SAMPLE)])
 def test_peak_memory_repeats(name):
-    """Two of three within 2 %; the third, whose heap may have grown in another order, within 5 %."""
+    """Two of three within 2 %; the third, whose heap may have grown in another order, within 5
+    %."""
     low, middle, high = sorted(programs.result(run)["metrics"]["peak_cpu_memory"][0]
                                for run in programs.trio(name))
     assert min(middle - low, high - middle) <= 0.02 * low
@@ -38,8 +40,9 @@ def leaking(tmp_path: pathlib.Path, line, device="cpu"):
         dlrm.Dlrm.forward = patched
         sys.exit(run.main())
         """), encoding="utf-8")
-    status, messages = programs.answers([programs.python(), str(entry)],
-                                       programs.request(f"python/dlrm/eval/{device}/fp32/b128/eager"))
+    status, messages = programs.answers(
+        [programs.python(), str(entry)],
+        programs.request(f"python/dlrm/eval/{device}/fp32/b128/eager"))
     assert status == 0
     return messages[-1]
 

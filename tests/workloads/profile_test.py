@@ -1,5 +1,5 @@
-"""Profiles: what is counted is exact, the parts of memory are those of the model, and the difference of two
-profiles names the operator that was made slow."""
+"""Profiles: what is counted is exact, the parts of memory are those of the model, and the
+difference of two profiles names the operator that was made slow."""
 
 import json
 import os
@@ -33,7 +33,8 @@ def resnet():
 
 @pytest.fixture(scope="module")
 def counted():
-    """What a child with PyTorch says: bytes and convolutions' operations of resnet18, and single calls."""
+    """What a child with PyTorch says: bytes and convolutions' operations of resnet18, and single
+    calls."""
     script = f"""
 import json, sys
 sys.path.insert(0, {str(programs.WORKLOADS)!r})
@@ -76,8 +77,8 @@ print(json.dumps({{
     "buffers": sum(p.numel() * p.element_size() for p in network.buffers()),
     "convolutions": sum(convolutions)}}))
 """
-    done = subprocess.run([programs.python(), "-c", script], capture_output=True, text=True, check=True,
-                          env=programs.environment())
+    done = subprocess.run([programs.python(), "-c", script], capture_output=True, text=True,
+                          check=True, env=programs.environment())
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -106,17 +107,21 @@ def test_the_convolutions_of_a_model_are_counted_as_its_layers_say(resnet, count
 
 def test_the_parts_of_memory_are_the_models_and_sum_to_the_peak(resnet, counted):
     memory = resnet["memory"]
-    assert memory["parameters"] == memory["gradients_made"] == memory["optimizer_state"] == counted["parameters"]
+    assert memory["parameters"] == memory["gradients_made"] == memory["optimizer_state"] == counted[
+        "parameters"]
     assert memory["buffers"] == counted["buffers"]
     assert memory["inputs"] == 4 * 3 * 32 * 32 * 4 + 4 * 8
-    assert memory["peak"] == sum(memory[part] for part in (
-        "parameters", "buffers", "gradients", "optimizer_state", "inputs", "activations", "workspace"))
+    assert memory["peak"] == sum(memory[part] for part in ("parameters", "buffers", "gradients",
+                                                           "optimizer_state", "inputs",
+                                                           "activations", "workspace"))
 
 
 def test_what_autograd_saves_are_activations():
-    """Most of the peak in a gradient of a gradient. (In resnet's, oneDNN's workspace decides where the peak is, by CPU.)"""
+    """Most of the peak in a gradient of a gradient. (In resnet's, oneDNN's workspace decides where
+    the peak is, by CPU.)"""
     memory = profile_of(LENNARD_JONES)["memory"]
-    assert memory["peak"] / 2 < memory["activations"] < memory["peak"] - memory["parameters"] - memory["optimizer_state"]
+    assert memory["peak"] / 2 < memory[
+        "activations"] < memory["peak"] - memory["parameters"] - memory["optimizer_state"]
 
 
 def test_own_times_and_the_rest_make_up_the_iteration(resnet):
@@ -126,22 +131,25 @@ def test_own_times_and_the_rest_make_up_the_iteration(resnet):
 
 
 def test_the_difference_names_the_operator_that_was_made_slow(tmp_path):
-    slow = shutil.copytree(programs.WORKLOADS, tmp_path / "slow", ignore=shutil.ignore_patterns("__pycache__"))
+    slow = shutil.copytree(programs.WORKLOADS, tmp_path / "slow",
+                           ignore=shutil.ignore_patterns("__pycache__"))
     model = slow / "models" / "lennard_jones.py"
     source = model.read_text()
-    model.write_text(source.replace("def make(case):", "def make(case):\n    torch.tanh = planted\n") + PLANTED)
+    model.write_text(
+        source.replace("def make(case):", "def make(case):\n    torch.tanh = planted\n") + PLANTED)
 
     def runner(name, *arguments):
-        done = subprocess.run([BIN.resolve() / name, *map(str, arguments)], capture_output=True, text=True, timeout=300,
-                              cwd=tmp_path)
+        done = subprocess.run([BIN.resolve() / name, *map(str, arguments)], capture_output=True,
+                              text=True, timeout=300, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     for folder, out in ((programs.WORKLOADS, "before.json"), (slow.name, "after.json")):
-        runner("nightjar-runner", "profile", TINY, "--workloads", folder, "--runs", 1, "--iterations", 20,
-               "--python", programs.python(), "--out", tmp_path / out)
-    diff = json.loads(runner("nightjar", "profile-diff", tmp_path / "before.json", tmp_path / "after.json",
-                             "--json"))
+        runner("nightjar-runner", "profile", TINY, "--workloads", folder, "--runs", 1,
+               "--iterations", 20, "--python", programs.python(), "--out", tmp_path / out)
+    diff = json.loads(
+        runner("nightjar", "profile-diff", tmp_path / "before.json", tmp_path / "after.json",
+               "--json"))
     worst = diff["items"][0]["changes"][0]
     assert (worst["operator"], worst["kind"]) == ("aten::cumsum", "appeared")
     assert worst["share"] > 0.5 and worst["after"]["calls"] == 6
@@ -164,13 +172,17 @@ def profiled_library():
 
 @pytest.mark.parametrize("name", [RESNET, LENNARD_JONES, "python/dcgan/train/cpu/fp32/b16/eager"])
 def test_a_native_workload_and_its_twin_do_the_same_work_in_the_same_memory(name, monkeypatch):
-    """But for Adam's step counts, which Python keeps as tensors, and what operators both are made of."""
+    """But for Adam's step counts, which Python keeps as tensors, and what operators both are made
+    of."""
     twin = profile_of(name)
     monkeypatch.setenv("NIGHTJAR_PROFILED", profiled_library())
     native = profile_of(name.replace("python/", "native/"))
-    assert native["memory_reason"] is None and native["memory"] == pytest.approx(twin["memory"], rel=1e-4)
-    products = [{row["name"]: row["flops"] for row in profile["operators"]
-                 if row["name"] in ("aten::mm", "aten::convolution_backward", "aten::mkldnn_convolution")}
+    assert native["memory_reason"] is None and native["memory"] == pytest.approx(
+        twin["memory"], rel=1e-4)
+    products = [{
+        row["name"]: row["flops"]
+        for row in profile["operators"]
+        if row["name"] in ("aten::mm", "aten::convolution_backward", "aten::mkldnn_convolution")}
                 for profile in (native, twin)]
     assert products[0] == products[1] and sum(products[0].values()) > 1e6
 
@@ -191,8 +203,9 @@ def profile_mine(folder, *more):
     """`nightjar-runner profile` of a command of one's own, which nothing has to be run for."""
     (folder / "mine.toml").write_text('[[workload]]\nname = "mine/sleep/eval/cpu/fp32/b1/eager"\n'
                                       'command = ["/bin/true"]\n')
-    return subprocess.run([BIN.resolve() / "nightjar-runner", "profile", "mine/**", "--commands", "mine.toml", *more],
-                          cwd=folder, capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        [BIN.resolve() / "nightjar-runner", "profile", "mine/**", "--commands", "mine.toml", *more],
+        cwd=folder, capture_output=True, text=True, timeout=60)
 
 
 def test_an_output_without_a_folder_is_written(tmp_path):
@@ -213,18 +226,21 @@ def test_an_output_that_cannot_be_written_is_refused_before_anything_runs(tmp_pa
 
 def test_a_command_of_ones_own_is_unavailable(tmp_path):
     file = tmp_path / "mine.toml"
-    file.write_text('[[workload]]\nname = "mine/sleep/eval/cpu/fp32/b1/eager"\ncommand = ["/bin/true"]\n')
-    done = subprocess.run([BIN / "nightjar-runner", "profile", "mine/**", "--commands", file], capture_output=True,
-                          text=True, timeout=60)
+    file.write_text(
+        '[[workload]]\nname = "mine/sleep/eval/cpu/fp32/b1/eager"\ncommand = ["/bin/true"]\n')
+    done = subprocess.run([BIN / "nightjar-runner", "profile", "mine/**", "--commands", file],
+                          capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and "unavailable" in done.stdout and "not profiled" in done.stdout
 
 
-@pytest.mark.parametrize("text", ["{}", "no JSON", '{"items": [{"workload": "x"}]}', '{"items": []}', None])
+@pytest.mark.parametrize("text",
+                         ["{}", "no JSON", '{"items": [{"workload": "x"}]}', '{"items": []}', None])
 def test_a_file_that_is_no_profile_is_refused_in_one_line(tmp_path, text):
     file = tmp_path / "profile.json"
     if text is not None:
         file.write_text(text)
-    done = subprocess.run([BIN / "nightjar", "profile-diff", file, file], capture_output=True, text=True)
+    done = subprocess.run([BIN / "nightjar", "profile-diff", file, file], capture_output=True,
+                          text=True)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1 and str(file) in done.stderr
 
@@ -233,8 +249,9 @@ def test_memory_at_the_peak_is_divided_by_what_marked_it():
     taken = [(0, 1, 10), (1, 2, 20), (2, 3, 5), (3, 1, -10), (4, 1, 40), (5, 2, -20), (6, 9, -7)]
     marks = [(blocks.SAVED, 1, 2), (blocks.GRADIENT, 4, 1), (blocks.SAVED, 0, 1)]
     parts = blocks.split({"parameters": 100}, blocks.blocks_of(taken), marks)
-    assert parts == {"parameters": 100, "gradients": 40, "activations": 20, "workspace": 5, "gradients_made": 40,
-                     "peak": 165}
+    assert parts == {
+        "parameters": 100, "gradients": 40, "activations": 20, "workspace": 5, "gradients_made": 40,
+        "peak": 165}
 
 
 def test_gpu_time_is_divided_into_active_moving_and_idle():
@@ -243,7 +260,8 @@ def test_gpu_time_is_divided_into_active_moving_and_idle():
     assert gpu.kind_of("Memcpy HtoD (Pageable -> Device)") == "transfer"
     assert gpu.kind_of("ampere_sgemm") == "kernel"
     windows = [(0, 10), (10, 20)]
-    assert gpu.device_rows([("aten::mm", 1, 3), ("aten::mm", 11, 12)], windows) == {"aten::mm": [2, 1]}
+    assert gpu.device_rows([("aten::mm", 1, 3), ("aten::mm", 11, 12)],
+                           windows) == {"aten::mm": [2, 1]}
 
 
 class Recorded:
@@ -256,8 +274,13 @@ class Recorded:
 
 
 def test_what_a_gpu_did_belongs_to_the_operator_that_started_it():
-    events = [Recorded("aten::mm", 1, 0, 5), Recorded("cudaLaunchKernel", 1, 1, 2), Recorded("step", 2, 0, 9),
-              Recorded("sgemm", 1, 3, 7, True), Recorded("step", 2, 3, 9, True), Recorded("Memset", 0, 8, 9, True)]
+    events = [
+        Recorded("aten::mm", 1, 0, 5),
+        Recorded("cudaLaunchKernel", 1, 1, 2),
+        Recorded("step", 2, 0, 9),
+        Recorded("sgemm", 1, 3, 7, True),
+        Recorded("step", 2, 3, 9, True),
+        Recorded("Memset", 0, 8, 9, True)]
     assert gpu.activities(events, 1, lambda event: event.on_device) == [
         ("aten::mm", "kernel", pytest.approx(2e-9), pytest.approx(6e-9)),
         ("Memset", "transfer", pytest.approx(7e-9), pytest.approx(8e-9))]
@@ -268,11 +291,13 @@ def test_products_that_miss_tensor_cores_are_hinted_at_greatest_first():
                 ("aten.mm", "int8", (8, 16, 16), 50), ("aten.mm", "fp32", (7, 7, 7), 99),
                 ("aten.mm", "fp16", (8, 8, 7), 10)]
     assert [(hint["dtype"], hint["dimensions"], hint["multiple"], hint["flops"])
-            for hint in gpu.misaligned(products)] == [("int8", [8, 16, 16], 16, 50), ("fp16", [8, 8, 7], 8, 20)]
+            for hint in gpu.misaligned(products)] == [("int8", [8, 16, 16], 16, 50),
+                                                      ("fp16", [8, 8, 7], 8, 20)]
 
 
 def test_time_in_no_operator_is_what_no_thread_covers():
-    inner = tree.Node("detach", 1.5, 3.5, [tree.Node("aten::empty", 2, 3)])  # a range: its own second is mm's
+    inner = tree.Node("detach", 1.5, 3.5,
+                      [tree.Node("aten::empty", 2, 3)])  # a range: its own second is mm's
     main = tree.Node(tree.ITERATION, 0, 10, [tree.Node("aten::mm", 1, 4, [inner])])
     other = tree.Node("autograd::engine::evaluate_function: X", 3, 8, [tree.Node("aten::mm", 3, 6)])
     _, rows, outside = tree.per_iteration([main, other])

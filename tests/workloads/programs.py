@@ -34,14 +34,16 @@ def native():
     """NIGHTJAR_NATIVE, or the program built once into .cache/native-ninja."""
     if "NIGHTJAR_NATIVE" in os.environ:
         return os.environ["NIGHTJAR_NATIVE"]
-    libtorch = subprocess.run([python(), "-c", "import os, torch; print(os.path.dirname(torch.__file__))"],
-                              check=True, capture_output=True, text=True).stdout.strip()
+    libtorch = subprocess.run(
+        [python(), "-c", "import os, torch; print(os.path.dirname(torch.__file__))"], check=True,
+        capture_output=True, text=True).stdout.strip()
     build = ROOT / ".cache" / "native-ninja"
     build.mkdir(parents=True, exist_ok=True)
     with open(build / "lock", "w") as lock:  # tests run side by side
         fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run(["cmake", "-S", WORKLOADS, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-                        f"-DLIBTORCH={libtorch}"], check=True)
+        subprocess.run([
+            "cmake", "-S", WORKLOADS, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
+            f"-DLIBTORCH={libtorch}"], check=True)
         done = subprocess.run(["cmake", "--build", build], capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
         said = done.stdout + done.stderr
@@ -73,8 +75,10 @@ def answers(program, request_text, **variables):
     def give_descriptor_three():
         os.dup2(write, 3)
 
-    with subprocess.Popen(program, stdin=subprocess.PIPE, pass_fds=[3] if write == 3 else [3, write],
-                          preexec_fn=give_descriptor_three, env={**environment(), **variables}) as process:
+    with subprocess.Popen(program, stdin=subprocess.PIPE,
+                          pass_fds=[3] if write == 3 else [3, write],
+                          preexec_fn=give_descriptor_three, env={**environment(),
+                                                                 **variables}) as process:
         os.close(write)
         watchdog = threading.Timer(LONGEST_SECONDS, process.kill)
         watchdog.daemon = True  # a test that fails below does not wait for it
@@ -143,8 +147,9 @@ def tiny(name):
 @functools.cache
 def forks():
     """See forks.py; it ends when its standard input does."""
-    return subprocess.Popen([python(), str(ROOT / "tests" / "workloads" / "forks.py")], stdin=subprocess.PIPE,
-                            stdout=subprocess.PIPE, text=True, env=environment())
+    return subprocess.Popen([python(), str(ROOT / "tests" / "workloads" / "forks.py")],
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                            env=environment())
 
 
 def forked(requests):

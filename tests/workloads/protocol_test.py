@@ -93,7 +93,8 @@ def test_without_a_cuda_device_a_cuda_workload_is_unavailable(kind):
 def test_the_list_is_the_tables(kind):
     listed = subprocess.run([*programs.command(kind + "/"), "--list"], check=True, text=True,
                             capture_output=True, timeout=60).stdout
-    assert listed.splitlines() == [item["name"] for item in programs.TABLE["items"] if item["kind"] == kind]
+    assert listed.splitlines() == [
+        item["name"] for item in programs.TABLE["items"] if item["kind"] == kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -106,12 +107,13 @@ def test_an_argument_it_does_not_know_is_wrong_use(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_descriptor_three_the_answers_go_to_standard_output(kind):
     name = next(n for n in programs.names(kind) if "/dlrm/eval/" in n)
-    done = subprocess.run(programs.command(name), input=programs.request(name), text=True, check=True,
-                          capture_output=True, timeout=60, env=programs.environment())
+    done = subprocess.run(programs.command(name), input=programs.request(name), text=True,
+                          check=True, capture_output=True, timeout=60, env=programs.environment())
     assert json.loads(done.stdout.splitlines()[-1])["event"] == "result"
 
 
-@pytest.mark.skipif("NIGHTJAR_NATIVE" in os.environ, reason="the native workloads were built elsewhere")
+@pytest.mark.skipif("NIGHTJAR_NATIVE" in os.environ,
+                    reason="the native workloads were built elsewhere")
 def test_compiling_the_native_workloads_prints_no_warning():
     programs.native()
     said = programs.compiler_output().read_text()

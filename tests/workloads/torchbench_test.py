@@ -1,4 +1,5 @@
-"""TorchBench's models through the runner: a checkout with TorchBench's interface, some of it broken."""
+"""TorchBench's models through the runner: a checkout with TorchBench's interface, some of it
+broken."""
 
 import json
 import os
@@ -7,7 +8,9 @@ import subprocess
 
 import pytest
 
-BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", pathlib.Path(__file__).resolve().parents[2] / "build" / "bin"))
+BIN = pathlib.Path(
+    os.environ.get("NIGHTJAR_BIN",
+                   pathlib.Path(__file__).resolve().parents[2] / "build" / "bin"))
 
 LINEAR = """
 import torch
@@ -37,10 +40,13 @@ class Model:
 BROKEN = {
     "needs_module": "import no_such_module",
     "fails_at_import": "raise RuntimeError('two of a kind')",
-    "only_eval": LINEAR.replace("        assert not extra_args\n",
-                                "        if test == 'train':\n            raise NotImplementedError('no training')\n"),
-    "diverges": LINEAR.replace(".square().mean()", ".mul(0).sqrt().mean()"),  # the root's slope at 0 is infinite
-    "gives_nan": LINEAR.replace("(self.module(*self.inputs),)", "(self.module(*self.inputs) * float('nan'),)"),
+    "only_eval": LINEAR.replace(
+        "        assert not extra_args\n",
+        "        if test == 'train':\n            raise NotImplementedError('no training')\n"),
+    "diverges": LINEAR.replace(".square().mean()",
+                               ".mul(0).sqrt().mean()"),  # the root's slope at 0 is infinite
+    "gives_nan": LINEAR.replace("(self.module(*self.inputs),)",
+                                "(self.module(*self.inputs) * float('nan'),)"),
     "crashes": LINEAR.replace("return (self.module(*self.inputs),)", "raise ValueError('shapes')"),
 }
 
@@ -56,13 +62,16 @@ def checkout(tmp_path_factory):
 
 
 def runner(*arguments):
-    return subprocess.run([BIN / "nightjar-runner", *map(str, arguments)], capture_output=True, text=True, timeout=600)
+    return subprocess.run([BIN / "nightjar-runner", *map(str, arguments)], capture_output=True,
+                          text=True, timeout=600)
 
 
 def measured(checkout, *names):
-    done = runner("measure", *names, "--torchbench", checkout, "--runs", 1, "--seconds", 0.05, "--json")
+    done = runner("measure", *names, "--torchbench", checkout, "--runs", 1, "--seconds", 0.05,
+                  "--json")
     items = json.loads(done.stdout)["items"]
-    assert done.returncode == (0 if all(item["status"] == "measured" for item in items) else 1), done.stderr
+    assert done.returncode == (0 if all(item["status"] == "measured"
+                                        for item in items) else 1), done.stderr
     return {item["workload"]: item for item in items}
 
 
@@ -80,16 +89,21 @@ def test_what_is_broken_says_why_and_the_others_go_on(checkout):
         why[f"needs_module/{task}"] = ("unavailable", "no_such_module")
         why[f"fails_at_import/{task}"] = ("unavailable", "two of a kind")
     fine = ["linear/train", "linear/eval", "only_eval/eval", "crashes/train", "diverges/train"]
-    items = {"/".join(name.split("/")[1:3]): item
-             for name, item in measured(checkout, *(f"torchbench/{each}/**" for each in [*why, *fine])).items()}
+    items = {
+        "/".join(name.split("/")[1:3]): item
+        for name, item in measured(checkout, *(f"torchbench/{each}/**"
+                                               for each in [*why, *fine])).items()}
     assert set(items) == {*why, *fine}
     for each in fine:
         assert items[each]["status"] == "measured", items[each]
-        assert all(latency > 0 for run in items[each]["metrics"]["latency"]["runs"] for latency in run)
+        assert all(latency > 0
+                   for run in items[each]["metrics"]["latency"]["runs"]
+                   for latency in run)
         checksum = items[each]["output"]["checksum"]
         assert checksum is None if each == "diverges/train" else checksum > 0
     for each, (status, reason) in why.items():
-        assert (items[each]["status"], reason in items[each]["reason"]) == (status, True), items[each]
+        assert (items[each]["status"], reason
+                in items[each]["reason"]) == (status, True), items[each]
 
 
 def test_another_batch_size_is_asked_for_by_name(checkout):

@@ -13,7 +13,8 @@ def test_every_workload_has_its_twin():
 @pytest.mark.parametrize("name", PYTHON)
 def test_twins_agree(name):
     twin = name.replace("python/", "native/", 1)
-    pairs = zip([programs.default(name), *programs.tiny(name)], [programs.default(twin), *programs.tiny(twin)])
+    pairs = zip([programs.default(name), *programs.tiny(name)],
+                [programs.default(twin), *programs.tiny(twin)])
     for ours, theirs in pairs:
         ours, theirs = programs.result(ours), programs.result(theirs)
         assert theirs["parameters"] == ours["parameters"]

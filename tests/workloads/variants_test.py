@@ -1,4 +1,5 @@
-"""Workloads in another precision, at another batch size, compiled: what only they answer, and their own mistakes."""
+"""Workloads in another precision, at another batch size, compiled: what only they answer, and their
+own mistakes."""
 
 import pathlib
 import textwrap
@@ -25,7 +26,8 @@ def test_another_precision_or_batch_size_is_other_work_of_the_same_model(suite, 
     assert ours["parameters"] == plain["parameters"]
     assert ours["checksum"] != plain["checksum"]
     # The output is a probability for each item.
-    assert ours["checksum"] == pytest.approx(plain["checksum"] * (1 if "b128" in variation else 1 / 8), rel=0.05)
+    assert ours["checksum"] == pytest.approx(
+        plain["checksum"] * (1 if "b128" in variation else 1 / 8), rel=0.05)
 
 
 def test_amp_is_the_python_suites():
@@ -39,9 +41,10 @@ def test_a_model_that_takes_no_notice_of_the_batch_size_has_no_other(suite):
         "unavailable", "wave/eval does the same work at every batch size")
 
 
-@pytest.mark.parametrize("name", ["python/dlrm/eval/cpu/fp8/b128/eager", "python/dlrm/eval/cpu/fp32/bmax/eager",
-                                  "python/dlrm/eval/cpu/fp32/b0/eager", "python/dlrm/eval/cpu/fp32/b128/tvm",
-                                  "native/dlrm/eval/cpu/fp32/b128/inductor"])
+@pytest.mark.parametrize("name", [
+    "python/dlrm/eval/cpu/fp8/b128/eager", "python/dlrm/eval/cpu/fp32/bmax/eager",
+    "python/dlrm/eval/cpu/fp32/b0/eager", "python/dlrm/eval/cpu/fp32/b128/tvm",
+    "native/dlrm/eval/cpu/fp32/b128/inductor"])
 def test_a_variation_that_there_is_not_is_an_unknown_workload(name):
     assert error_of(name) == ("failed", f"no workload is called '{name}'")
 
@@ -81,7 +84,8 @@ def tampered(tmp_path: pathlib.Path, lines):
 
 
 def test_a_compiler_that_changes_the_result_is_found_out(tmp_path):
-    last = tampered(tmp_path, "torch.compile = lambda module: lambda *inputs: module(*inputs) * 1.01")
+    last = tampered(tmp_path,
+                    "torch.compile = lambda module: lambda *inputs: module(*inputs) * 1.01")
     assert (last["status"], last["accuracy"]) == ("wrong_result", "fail_accuracy")
     assert last["reason"].startswith("compiled and eager differ: output 0 of (128, 1)")
 
@@ -92,10 +96,10 @@ def test_a_compiler_that_changes_nothing_passes(tmp_path):
 
 
 @pytest.mark.parametrize("lines, accuracy", [
-    ("def broken(module): raise ValueError('no such lowering')\ntorch.compile = broken", "fail_to_run"),
+    ("def broken(module): raise ValueError('no such lowering')\ntorch.compile = broken",
+     "fail_to_run"),
     ("def broken(*_): raise ValueError('no such lowering')\ndlrm.Dlrm.forward = broken\n"
-     "torch.compile = lambda module: module", "eager_fail_to_run"),
-])
+     "torch.compile = lambda module: module", "eager_fail_to_run"), ])
 def test_whether_the_compiler_or_the_model_is_broken_is_told(tmp_path, lines, accuracy):
     last = tampered(tmp_path, lines)
     assert (last["status"], last["accuracy"]) == ("failed", accuracy)
@@ -103,6 +107,8 @@ def test_whether_the_compiler_or_the_model_is_broken_is_told(tmp_path, lines, ac
 
 
 def test_without_a_compiler_a_compiled_workload_is_unavailable_and_says_what_to_install(tmp_path):
-    last = tampered(tmp_path, "class InvalidCxxCompiler(Exception): pass\n"
-                              "def refuse(module): raise InvalidCxxCompiler('none found')\ntorch.compile = refuse")
-    assert (last["status"], last["reason"]) == ("unavailable", "torch.compile needs a C++ compiler; install g++")
+    last = tampered(
+        tmp_path, "class InvalidCxxCompiler(Exception): pass\n"
+        "def refuse(module): raise InvalidCxxCompiler('none found')\ntorch.compile = refuse")
+    assert (last["status"], last["reason"]) == ("unavailable",
+                                                "torch.compile needs a C++ compiler; install g++")

@@ -24,13 +24,16 @@ export async function get(path) {
   }
   const body = await response.json().catch(() => null);
   if (!response.ok) {
-    throw new Problem(response.status, body?.detail || body?.title || `It answered ${response.status}.`);
+    throw new Problem(response.status, body?.detail || body?.title
+      || `It answered ${response.status}.`);
   }
   if (body === null) throw new Problem(response.status, "Its answer is not JSON.");
   return body;
 }
 
-/** Whether the service can work and what stops nights: {ready, detail, obstacles: [{kind, reason}]}. */
+/**
+ * Whether the service can work and what stops nights: {ready, detail, obstacles: [{kind, reason}]}.
+ */
 export async function readiness() {
   const response = await fetch("readyz", { signal: AbortSignal.timeout(15000) });
   const body = await response.json();  // 503 has one, too

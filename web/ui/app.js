@@ -26,8 +26,10 @@ const address = () => location.hash.replace(/^#\/?/, "");
 function tokenForm() {
   const field = el("input", { type: "password", autocomplete: "off", id: "token" });
   return el("section", {}, el("h2", {}, "A token is needed"),
-    el("p", {}, "This service does not let everybody read. Ask its operator for a token of the role ", el("code", {}, "read"), "."),
-    el("form", { class: "search", onsubmit: (event) => { event.preventDefault(); setToken(field.value.trim()); visit(); } },
+    el("p", {}, "This service does not let everybody read. Ask its operator for a token of ",
+      "the role ", el("code", {}, "read"), "."),
+    el("form", { class: "search",
+      onsubmit: (event) => { event.preventDefault(); setToken(field.value.trim()); visit(); } },
       el("label", {}, "Token (kept until this tab is closed)", field), el("button", {}, "Read")));
 }
 
@@ -42,7 +44,8 @@ function put(nodes) {
   const open = [...main.querySelectorAll("details")].map((d) => d.open);
   main.replaceChildren(...nodes);
   main.querySelectorAll("details").forEach((d, i) => { d.open = open[i] ?? false; });
-  if (focused && focused !== "main") document.getElementById(focused)?.focus({ preventScroll: true });
+  if (focused && focused !== "main") document.getElementById(focused)?.focus(
+    { preventScroll: true });
 }
 
 function refuse(error, same) {
@@ -65,7 +68,8 @@ function refuse(error, same) {
 async function show(again) {
   const here = address();
   const mine = ++turn;
-  const match = routes.map(([pattern, page, tab]) => ({ found: pattern.exec(here), page, tab })).find((r) => r.found);
+  const match = routes.map(([pattern, page, tab]) => ({ found: pattern.exec(here), page, tab }))
+    .find((r) => r.found);
   if (!match) {
     shown = null;
     main.replaceChildren(el("section", {}, failure("There is no such page.", { message: here })));
@@ -78,7 +82,8 @@ async function show(again) {
     say(`looked at ${new Date().toLocaleTimeString()}`, false);
     const text = JSON.stringify(data);
     if (again && shown?.address === here && shown.text === text) {
-      main.querySelectorAll("time").forEach((node) => { node.textContent = timeAgo(node.dateTime); });
+      main.querySelectorAll("time")
+        .forEach((node) => { node.textContent = timeAgo(node.dateTime); });
       return;
     }
     put(match.page.view(data, argument));

@@ -14,9 +14,10 @@ export function ticks(low, high, count) {
 }
 
 /**
- * A chart in which one of `count` places can be chosen. draw(width) returns {nodes, x(i), slot}: what
- * to draw, and where place i is; mark(i, width) what marks the chosen one; say(i) names it; chosen(i)
- * is called when it changes. Arrow keys, Home and End move it, so it is a slider to a screen reader.
+ * A chart in which one of `count` places can be chosen. draw(width) returns {nodes, x(i), slot}:
+ * what to draw, and where place i is; mark(i, width) what marks the chosen one; say(i) names it;
+ * chosen(i) is called when it changes. Arrow keys, Home and End move it, so it is a slider to a
+ * screen reader.
  */
 export function chart({ label, height, count, first, draw, mark, say, chosen }) {
   let at = Math.min(Math.max(first, 0), count - 1);
@@ -47,7 +48,8 @@ export function chart({ label, height, count, first, draw, mark, say, chosen }) 
     marker.replaceChildren(...mark(at, width));
   }
   root.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: at - 1, ArrowDown: at - 1, ArrowRight: at + 1, ArrowUp: at + 1, Home: 0,
+    const step = { ArrowLeft: at - 1, ArrowDown: at - 1, ArrowRight: at + 1, ArrowUp: at + 1,
+      Home: 0,
       End: count - 1, PageDown: at - 10, PageUp: at + 10 }[event.key];
     if (step === undefined) return;
     event.preventDefault();

@@ -25,7 +25,10 @@ export const link = (href, ...children) => el("a", { href }, ...children);
 export const commit = (sha) =>
   (sha ? link(`#/commits/${sha}`, el("code", { title: sha }, sha.slice(0, 12))) : "–");
 
-/** Hash and subject of {sha, subject, author}; only the hash where the service does not know the subject. */
+/**
+ * Hash and subject of {sha, subject, author}; only the hash where the service does not know the
+ * subject.
+ */
 export const namedCommit = (named) => [commit(named.sha),
   named.subject ? [" ", el("span", { class: "subject", title: named.author }, named.subject)] : ""];
 
@@ -45,7 +48,8 @@ export function unitFor(unit, size) {
 
 /** Four significant digits and the unit that suits `size`. */
 export function quantity(value, unit, size = value) {
-  if (unit === "outcome") return value < 1.01 ? "passes" : value > 1.24 ? "fails" : "fails now and then";
+  if (unit === "outcome") return value < 1.01 ? "passes" : value > 1.24 ? "fails"
+    : "fails now and then";
   const { size: step, name } = unitFor(unit, size);
   const scaled = Math.abs(size / step);
   const digits = scaled >= 1000 ? 0 : scaled >= 100 ? 1 : scaled >= 10 ? 2 : 3;
@@ -57,7 +61,8 @@ export function change(ratio, digits) {
   if (!Number.isFinite(ratio)) return "–";
   if (ratio >= 3) return `×${ratio.toFixed(1)}`;
   const percent = (ratio - 1) * 100;
-  const text = percent.toFixed(digits ?? (Math.abs(percent) >= 9.95 ? 0 : 1)).replace("-0.0", "0.0");
+  const text = percent.toFixed(digits ?? (Math.abs(percent) >= 9.95 ? 0 : 1))
+    .replace("-0.0", "0.0");
   return `${text.startsWith("-") ? "" : "+"}${text}\u00a0%`;
 }
 
@@ -92,7 +97,8 @@ export function timeAgo(text) {
 export function duration(from, to) {
   const minutes = Math.round((new Date(to) - new Date(from)) / 60000);
   if (minutes < 1) return "under a minute";
-  return `${minutes >= 60 ? `${Math.floor(minutes / 60)}\u00a0h\u00a0` : ""}${minutes % 60}\u00a0min`;
+  const hours = minutes >= 60 ? `${Math.floor(minutes / 60)}\u00a0h\u00a0` : "";
+  return `${hours}${minutes % 60}\u00a0min`;
 }
 
 /** A <time> that tells how long ago. */
@@ -101,20 +107,22 @@ export const when = (text) =>
 
 const tones = {
   suspected: "warn", confirmed: "warn", bisecting: "warn", blamed: "bad", reported: "bad",
-  recovered: "good", inconclusive: "warn", unconfirmed: "warn", open: "warn", culprit: "bad", measuring: "warn",
+  recovered: "good", inconclusive: "warn", unconfirmed: "warn", open: "warn", culprit: "bad",
+  measuring: "warn",
   judging: "warn", failed: "bad", pending: "warn", sent: "good",
 };
 export const state = (name) =>
   el("span", { class: `state ${tones[name] ?? ""}` }, name.replaceAll("_", " "));
 
 /**
- * A table that becomes cards on a phone. `columns`: [{name, cell(item), number, whole, tight}]: whole
- * ones fill a line of the card, tight ones do not wrap.
+ * A table that becomes cards on a phone. `columns`: [{name, cell(item), number, whole, tight}]:
+ * whole ones fill a line of the card, tight ones do not wrap.
  */
 export function table(caption, columns, items) {
   const head = columns.map((c) => el("th", { scope: "col", class: c.number && "number" }, c.name));
   const rows = items.map((item) => el("tr", {}, columns.map((c) => el("td", {
-    class: [c.number && "number", c.whole && "whole", c.tight && "tight"].filter(Boolean).join(" ") || null,
+    class: [c.number && "number", c.whole && "whole", c.tight && "tight"].filter(Boolean).join(" ")
+      || null,
     "data-name": c.name,
   }, el("div", {}, c.cell(item))))));
   return el("table", { class: "cards" }, caption && el("caption", {}, caption),

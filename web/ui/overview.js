@@ -1,7 +1,9 @@
-// The overview: regressions, bisections in progress, runners, nights. Each card loads and fails alone.
+// The overview: regressions, bisections in progress, runners, nights. Each card loads and fails
+// alone.
 
 import { get, list, readiness } from "./api.js";
-import { duration, el, failure, link, metricName, namedCommit, note, probability, state, table, when,
+import { duration, el, failure, link, metricName, namedCommit, note, probability, state, table,
+  when,
   workloadName } from "./dom.js";
 import { changeOf, issue, progress } from "./pages.js";
 import { posteriorChart } from "./posterior_chart.js";
@@ -14,15 +16,20 @@ async function openBisections() {
 }
 
 const culprit = (r) => (r.culprit
-  ? [namedCommit(r.culprit.commit_details[0]), r.culprit.commits.length > 1 ? ` or ${r.culprit.commits.length - 1} next` : "",
+  ? [namedCommit(r.culprit.commit_details[0]), r.culprit.commits.length > 1
+    ? ` or ${r.culprit.commits.length - 1} next` : "",
     ` ${probability(r.culprit.probability)}`]
   : "–");
 
 const regressions = (items) => (items.length === 0
-  ? note("None yet. A regression appears here when a night's value is suspicious, and is confirmed before anybody is blamed.")
+  ? note("None yet. A regression appears here when a night's value is suspicious, and is ",
+    "confirmed before anybody is blamed.")
   : table(null, [
-    { name: "regression", whole: true, cell: (r) => [link(`#/regressions/${r.id}`, `${workloadName(r.series[0].workload)}: ${metricName(r.series[0].metric)}`),
-      " ", changeOf(r.series[0]), r.series.length > 1 ? el("span", { class: "soft" }, ` and ${r.series.length - 1} more`) : ""] },
+    { name: "regression", whole: true, cell: (r) =>
+      [link(`#/regressions/${r.id}`,
+        `${workloadName(r.series[0].workload)}: ${metricName(r.series[0].metric)}`),
+      " ", changeOf(r.series[0]), r.series.length > 1
+        ? el("span", { class: "soft" }, ` and ${r.series.length - 1} more`) : ""] },
     { name: "state", cell: (r) => state(r.state) },
     { name: "culprit", whole: true, cell: culprit },
     { name: "first bad", tight: true, cell: (r) => r.bad.date ?? r.bad.version },
@@ -31,22 +38,28 @@ const regressions = (items) => (items.length === 0
   ], items));
 
 const bisections = (items) => (items.length === 0 ? note("None in progress.")
-  : items.map((b) => [el("h3", {}, link(`#/bisections/${b.id}`, `Bisection ${b.id}`)), progress(b), posteriorChart(b)]));
+  : items.map((b) => [el("h3", {}, link(`#/bisections/${b.id}`, `Bisection ${b.id}`)), progress(b),
+    posteriorChart(b)]));
 
 const runners = (items) => (items.length === 0
-  ? note("No runner has registered. Start one: ", el("code", {}, "nightjar-runner --service URL --token-file FILE"))
+  ? note("No runner has registered. Start one: ",
+    el("code", {}, "nightjar-runner --service URL --token-file FILE"))
   : table(null, [
     { name: "runner", cell: (r) => el("span", { class: "name" }, r.name) },
-    { name: "state", cell: (r) => (r.live ? el("span", { class: "state good" }, r.job ? "busy" : "idle") : el("span", { class: "state bad" }, "silent")) },
+    { name: "state", cell: (r) =>
+      (r.live ? el("span", { class: "state good" }, r.job ? "busy" : "idle")
+        : el("span", { class: "state bad" }, "silent")) },
     { name: "job", cell: (r) => r.job ?? "–" },
     { name: "machine", cell: (r) => r.machine.facts.cpu_model ?? `class ${r.machine.id}` },
     { name: "seen", tight: true, cell: (r) => when(r.seen_at) },
   ], items));
 
 const nights = (items) => (items.length === 0
-  ? note("No night yet. One starts when a new build appears, or by ", el("code", {}, "POST /api/v1/nights"), ".")
+  ? note("No night yet. One starts when a new build appears, or by ",
+    el("code", {}, "POST /api/v1/nights"), ".")
   : table(null, [
-    { name: "build", tight: true, cell: (n) => (n.build ? el("code", {}, n.build.version) : n.reason ?? "waiting for a build") },
+    { name: "build", tight: true, cell: (n) =>
+      (n.build ? el("code", {}, n.build.version) : n.reason ?? "waiting for a build") },
     { name: "state", cell: (n) => state(n.state) },
     { name: "by", cell: (n) => n.trigger },
     { name: "begun", tight: true, cell: (n) => when(n.started_at) },
@@ -73,12 +86,14 @@ export const overviewPage = {
     const results = await Promise.allSettled([...cards.map((card) => card.load()), readiness()]);
     const refused = results.find((r) => r.reason && [0, 401, 403].includes(r.reason.status));
     if (refused) throw refused.reason;
-    return results.map((r) => ({ items: r.value, error: r.reason && { message: r.reason.message } }));
+    return results.map(
+      (r) => ({ items: r.value, error: r.reason && { message: r.reason.message } }));
   },
   view: (data) => {
     const drawn = cards.map((card, i) => el("section", {}, el("h2", {}, card.title),
       data[i].error ? failure("Cannot be shown.", data[i].error) : card.view(data[i].items)));
     const now = data[cards.length].items;
-    return [...(now ? obstacles(now) : []).filter(Boolean), drawn[0], drawn[1], el("div", { class: "columns" }, drawn.slice(2))];
+    return [...(now ? obstacles(now) : []).filter(Boolean), drawn[0], drawn[1],
+      el("div", { class: "columns" }, drawn.slice(2))];
   },
 };

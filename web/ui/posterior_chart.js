@@ -1,4 +1,5 @@
-// The posterior of a bisection over its commits: one bar a cell, as wide as the commits that it cannot
+// The posterior of a bisection over its commits: one bar a cell, as wide as the commits that it
+// cannot
 // tell apart, and below which commits were measured and which do not build.
 
 import { chart } from "./chart.js";
@@ -12,7 +13,8 @@ function cells(bisection) {
   const index = new Map(bisection.commits.map((c) => [c.sha, c.index]));
   return bisection.posterior.map((belief) => {
     const at = belief.commits.map((sha) => index.get(sha)).filter((i) => i !== undefined);
-    return at.length ? { first: Math.min(...at), last: Math.max(...at), probability: belief.probability } : null;
+    return at.length ? { first: Math.min(...at), last: Math.max(...at),
+      probability: belief.probability } : null;
   }).filter(Boolean);
 }
 
@@ -29,7 +31,8 @@ function draw(width, bisection, found) {
   const gap = Math.min(1, slot * 0.15);
   for (const cell of found) {
     const top = Math.min(y(cell.probability), floor - 1);
-    nodes.push(svg("rect", { class: cell.probability === best ? "bar top" : "bar", x: x(cell.first) - slot / 2 + gap,
+    nodes.push(svg("rect",
+      { class: cell.probability === best ? "bar top" : "bar", x: x(cell.first) - slot / 2 + gap,
       width: slot * (cell.last - cell.first + 1) - 2 * gap, y: top, height: floor - top }));
   }
   const r = Math.max(1.5, Math.min(4, slot * 0.4));
@@ -56,14 +59,20 @@ function describe(bisection, found, i) {
     ...namedCommit(one).flat(), `, commit ${i} of ${bisection.commits.length - 1}${end}: `,
     el("strong", {}, cell ? probability(cell.probability) : "below 0.1 %"), `${wide}, `,
     one.untestable ? `cannot be measured: ${one.untestable}` : `${one.runs} runs`,
-    one.change ? `, level ${change(one.change.ratio)} (${interval(one.change.low, one.change.high)}) against the good end` : "",
+    one.change ? `, level ${change(one.change.ratio)} ` : "",
+    one.change ? `(${interval(one.change.low, one.change.high)}) against the good end` : "",
   ];
 }
 
 const key = () => el("ul", { class: "key" },
-  el("li", {}, svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" }, svg("rect", { x: 8, width: 8, height: 12, fill: "var(--bad)" })), "probability that the step is here, likeliest"),
-  el("li", {}, svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" }, svg("circle", { cx: 12, cy: 6, r: 4, fill: "var(--text)" })), "measured"),
-  el("li", {}, svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" }, svg("path", { d: "M8,2l8,8m0,-8l-8,8", stroke: "var(--bad)", "stroke-width": 2 })), "cannot be measured"));
+  el("li", {}, svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" },
+    svg("rect", { x: 8, width: 8, height: 12, fill: "var(--bad)" })),
+  "probability that the step is here, likeliest"),
+  el("li", {}, svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" },
+    svg("circle", { cx: 12, cy: 6, r: 4, fill: "var(--text)" })), "measured"),
+  el("li", {}, svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" },
+    svg("path", { d: "M8,2l8,8m0,-8l-8,8", stroke: "var(--bad)", "stroke-width": 2 })),
+  "cannot be measured"));
 
 const chosenCommit = new Map();
 
@@ -78,7 +87,9 @@ export function posteriorChart(bisection) {
     height, count: bisection.commits.length,
     first: chosenCommit.get(bisection.id) ?? best?.last ?? bisection.commits.length - 1,
     draw: (width) => (drawing = draw(width, bisection, found)),
-    mark: (i) => [svg("rect", { class: "slot chosen-slot", x: drawing.x(i) - Math.max(drawing.slot, 6) / 2, y: edge.top,
+    mark: (i) =>
+      [svg("rect", { class: "slot chosen-slot", x: drawing.x(i) - Math.max(drawing.slot, 6) / 2,
+        y: edge.top,
       width: Math.max(drawing.slot, 6), height: height - edge.top - 24 })],
     say: (i) => {
       const cell = found.find((c) => c.first <= i && i <= c.last);

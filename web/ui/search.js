@@ -10,7 +10,8 @@ export const globOf = (text) => {
 };
 
 function row(s) {
-  return el("li", {}, link(`#/series/${s.id}`, el("code", {}, s.workload_name), metricName(s.metric),
+  return el("li", {}, link(`#/series/${s.id}`, el("code", {}, s.workload_name),
+    metricName(s.metric),
     el("span", { class: "soft" }, s.level ? quantity(s.level.value, s.unit) : "no level yet")));
 }
 
@@ -22,8 +23,10 @@ async function fillResults(results, status, text, metric, isStale) {
     if (isStale()) return;
     results.replaceChildren(...page.items.map(row));
     status.replaceChildren(page.items.length === 0
-      ? note(text || metric ? "No series matches." : "No series yet: they appear with the first night.")
-      : note(page.next_cursor ? `The first ${page.items.length}; more words find fewer.` : `${page.items.length} series`));
+      ? note(text || metric ? "No series matches."
+        : "No series yet: they appear with the first night.")
+      : note(page.next_cursor ? `The first ${page.items.length}; more words find fewer.`
+        : `${page.items.length} series`));
   } catch (error) {
     if (!isStale()) status.replaceChildren(failure("Cannot search.", error));
   }
@@ -39,7 +42,8 @@ export const searchPage = {
     let timer = 0;
     const results = el("ul", { class: "results" });
     const status = el("div", { role: "status" }, note("Loading …"));
-    const text = el("input", { type: "search", id: "words", placeholder: "e.g. actor cpu eager, or python/*/eval/**",
+    const text = el("input",
+      { type: "search", id: "words", placeholder: "e.g. actor cpu eager, or python/*/eval/**",
       autocomplete: "off", spellcheck: "false" });
     const metric = el("select", { id: "metric" }, el("option", { value: "" }, "any"),
       metrics.map((name) => el("option", { value: name }, metricName(name))));
@@ -54,7 +58,8 @@ export const searchPage = {
     metric.addEventListener("change", ask);
     ask();
     return [el("section", {}, el("h2", {}, "Series"),
-      el("form", { class: "search", role: "search", onsubmit: (event) => { event.preventDefault(); ask(); } },
+      el("form", { class: "search", role: "search",
+        onsubmit: (event) => { event.preventDefault(); ask(); } },
         el("label", {}, "Words of the workload", text), el("label", {}, "Metric", metric)),
       status, results)];
   },

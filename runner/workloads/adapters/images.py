@@ -22,9 +22,10 @@ def step(case, classifier):
 
 
 def make_torchvision_importable():
-    """Declares torchvision's compiled operators if its library cannot be loaded. Call it before importing torchvision.
-    That library is bound to one build of PyTorch, so it does not load in a nightly. The import would then fail, since
-    it registers how these operators behave on meta tensors. Classifiers do not use them."""
+    """Declares torchvision's compiled operators if its library cannot be loaded. Call it before
+    importing torchvision. That library is bound to one build of PyTorch, so it does not load in a
+    nightly. The import would then fail, since it registers how these operators behave on meta
+    tensors. Classifiers do not use them."""
     spec = importlib.util.find_spec("torchvision")
     if spec is None or _declared:
         return  # the import says that it is missing

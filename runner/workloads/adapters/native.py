@@ -1,5 +1,5 @@
-"""The native workloads inside Python, for profiles. NIGHTJAR_PROFILED names the library that holds them (profiled.cpp).
-Their own program measures them."""
+"""The native workloads inside Python, for profiles. NIGHTJAR_PROFILED names the library that holds
+them (profiled.cpp). Their own program measures them."""
 
 import ctypes
 import os
@@ -15,7 +15,8 @@ def make(case):
         raise Unavailable("a native workload runs in Python for a profile only")
     torch.ops.load_library(path)
     native = torch.ops.nightjar
-    reason = native.make(case.name, case.definition.version, case.seed, torch.get_num_threads(), case.definition.sizes)
+    reason = native.make(case.name, case.definition.version, case.seed, torch.get_num_threads(),
+                         case.definition.sizes)
     if reason:
         raise Unavailable(reason)
     assert case.batch  # counts as read: the library has checked that the model reads it

@@ -1,8 +1,8 @@
-"""Models of a TorchBench checkout, which NIGHTJAR_TORCHBENCH names: `torchbench/<model>/<train|eval>/...`.
+"""Models of a TorchBench checkout, which NIGHTJAR_TORCHBENCH names:
+`torchbench/<model>/<train|eval>/...`.
 
-The model, its inputs and its batch are TorchBench's; the loop around it is ours. If the name has the model's own batch
-size, none is passed, since some models refuse one.
-"""
+The model, its inputs and its batch are TorchBench's; the loop around it is ours. If the name has
+the model's own batch size, none is passed, since some models refuse one. """
 
 import contextlib
 import importlib
@@ -33,10 +33,14 @@ class Step:
         return self._invoke()
 
     def checksum(self, output):
-        """The sum of the magnitudes of the output or, where there is none (training), of the parameters. None if
-        training made those NaN. TorchBench runs models whose loss diverges, so their time is measured here too."""
+        """The sum of the magnitudes of the output or, where there is none (training), of the
+        parameters. None if training made those NaN. TorchBench runs models whose loss diverges, so
+        their time is measured here too."""
         outputs = list(tensors_in(output))
-        total = math.fsum(checksum_of(tensor) for tensor in outputs or self.parameters if tensor.is_floating_point())
+        total = math.fsum(
+            checksum_of(tensor)
+            for tensor in outputs or self.parameters
+            if tensor.is_floating_point())
         return total if outputs or math.isfinite(total) else None
 
 
@@ -49,22 +53,25 @@ def make(case):
     default = getattr(kind, f"DEFAULT_{task.upper()}_BSIZE", None) or 1
     arguments = [] if (device, precision) == ("cpu", "fp32") else ["--precision", precision]
     try:
-        model = kind(test=task, device=device, batch_size=None if case.batch == default else case.batch,
+        model = kind(test=task, device=device,
+                     batch_size=None if case.batch == default else case.batch,
                      extra_args=arguments + BACKENDS[case.backend])
-    except (NotImplementedError, ImportError, OSError) as error:  # OSError: its weights are not here
+    except (NotImplementedError, ImportError,
+            OSError) as error:  # OSError: its weights are not here
         raise Unavailable(one_line(error)[:LONGEST_REASON]) from error
     step = Step(model)
     case.networks += 1  # TorchBench compiles and autocasts them itself
     case.parameters = sum(parameter.numel() for parameter in step.parameters)
     if case.backend != "eager":
-        with contextlib.suppress(NotImplementedError, AttributeError):  # not every model shows its module
+        with contextlib.suppress(NotImplementedError,
+                                 AttributeError):  # not every model shows its module
             case.modules = [model.get_module()[0]]
     return step
 
 
 def living_parameters():
-    """The parameters of all modules that exist. get_module() would return the model's own, but also makes inputs, which
-    would show in the peak of memory."""
+    """The parameters of all modules that exist. get_module() would return the model's own, but also
+    makes inputs, which would show in the peak of memory."""
     return [parameter for parameter in parameters_of(living(torch.nn.Module))
             if not torch.nn.parameter.is_lazy(parameter)]
 

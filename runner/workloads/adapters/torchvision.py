@@ -6,4 +6,5 @@ from adapters import images
 def make(case):
     images.make_torchvision_importable()
     from torchvision import models
-    return images.step(case, models.get_model(case.name.split("/")[1], weights=None, num_classes=images.CLASSES))
+    return images.step(
+        case, models.get_model(case.name.split("/")[1], weights=None, num_classes=images.CLASSES))

@@ -23,8 +23,8 @@ class Cache:
 
 
 class Attention(nn.Module):
-    """Multi-head attention as matrix products and a softmax, a form that LibTorch 1.13 and 2.13 both have. `fused`
-    uses PyTorch's own kernel if there is one (from 2.0 on)."""
+    """Multi-head attention as matrix products and a softmax, a form that LibTorch 1.13 and 2.13
+    both have. `fused` uses PyTorch's own kernel if there is one (from 2.0 on)."""
 
     def __init__(self, width, heads, bias=True, fused=False):
         super().__init__()
@@ -36,10 +36,11 @@ class Attention(nn.Module):
         self.out = nn.Linear(width, width, bias)
 
     def forward(self, x, memory=None, offset=None, cache=None):
-        """Attention of `x` to `memory`, or to itself; both (batch, length, width). `offset` is added to the scores
-        (batch, heads, length of x, length of memory)."""
+        """Attention of `x` to `memory`, or to itself; both (batch, length, width). `offset` is
+        added to the scores (batch, heads, length of x, length of memory)."""
         memory = x if memory is None else memory
-        queries, keys, values = self.split(self.query(x)), self.split(self.key(memory)), self.split(self.value(memory))
+        queries, keys, values = self.split(self.query(x)), self.split(self.key(memory)), self.split(
+            self.value(memory))
         if cache is not None:
             keys, values = cache.extend(keys, values)
         if self.fused:
@@ -55,8 +56,8 @@ class Attention(nn.Module):
 
 
 class Layer(nn.Module):
-    """Attention, then a feed-forward network, each added to what came in. Layer norm comes before each (`first`, as
-    in GPT-2 and the vision transformer) or after each sum (as in BERT)."""
+    """Attention, then a feed-forward network, each added to what came in. Layer norm comes before
+    each (`first`, as in GPT-2 and the vision transformer) or after each sum (as in BERT)."""
 
     def __init__(self, width, heads, inner, first, activation=nn.GELU, fused=False):
         super().__init__()
@@ -84,5 +85,6 @@ def adamw(parameters):
 
 
 def vocabulary_loss(logits, labels):
-    """Cross entropy of (batch, length, vocabulary) with (batch, length); labels of -100 do not count."""
+    """Cross entropy of (batch, length, vocabulary) with (batch, length); labels of -100 do not
+    count."""
     return functional.cross_entropy(logits.flatten(0, 1), labels.flatten())

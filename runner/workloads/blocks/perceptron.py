@@ -1,4 +1,5 @@
-"""The multilayer perceptron, in models of recommendation, control and physics and in each layer of transformers."""
+"""The multilayer perceptron, in models of recommendation, control and physics and in each layer of
+transformers."""
 
 from torch import nn
 

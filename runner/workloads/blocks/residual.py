@@ -1,4 +1,5 @@
-"""Residual networks (He et al., 2015): resnet18 and resnet50 differ in their block and their depths."""
+"""Residual networks (He et al., 2015): resnet18 and resnet50 differ in their block and their
+depths."""
 
 from torch import nn
 from torch.nn import functional

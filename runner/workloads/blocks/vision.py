@@ -6,13 +6,17 @@ from torch.nn import functional
 
 
 def convolution(inputs, outputs, kernel, stride=1, groups=1):
-    """A convolution that keeps the size, except for the stride. It has no bias, since a norm follows."""
+    """A convolution that keeps the size, except for the stride. It has no bias, since a norm
+    follows."""
     return nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False)
 
 
 def convolution_norm(inputs, outputs, kernel, stride=1, groups=1, activation=nn.ReLU):
     """Convolution, batch norm and activation: a list of layers."""
-    return [convolution(inputs, outputs, kernel, stride, groups), nn.BatchNorm2d(outputs), activation(inplace=True)]
+    return [
+        convolution(inputs, outputs, kernel, stride, groups),
+        nn.BatchNorm2d(outputs),
+        activation(inplace=True)]
 
 
 def pooled(x):
@@ -21,9 +25,9 @@ def pooled(x):
 
 
 def classification(case, model, optimizer=None, gain=1.0):
-    """The step of an image classifier, from the sizes `image` and `classes`. `optimizer` makes one for the parameters;
-    the default is that of the residual networks' authors. `gain` multiplies the parameters; without norms, √2 makes
-    up for ReLU's loss."""
+    """The step of an image classifier, from the sizes `image` and `classes`. `optimizer` makes one
+    for the parameters; the default is that of the residual networks' authors. `gain` multiplies the
+    parameters; without norms, √2 makes up for ReLU's loss."""
     case.ready(model)
     with torch.no_grad():
         for parameter in model.parameters() if gain != 1 else ():

@@ -1,10 +1,10 @@
-"""Whether a compiled step computes what the eager one does, by the rule of PyTorch's dynamo runners.
+"""Whether a compiled step computes what the eager one does, by the rule of PyTorch's dynamo
+runners.
 
-The rule is `same` in torch/_dynamo/utils.py and benchmarks/dynamo of PyTorch 2.13. A tensor passes if all its elements
-are close, or if its root-mean-square distance from double precision is not much more than eager's own. A step that
-draws random numbers has no double to compare with, since these differ between precisions. Its tensors pass with a
-cosine of at least .99.
-"""
+The rule is `same` in torch/_dynamo/utils.py and benchmarks/dynamo of PyTorch 2.13. A tensor passes
+if all its elements are close, or if its root-mean-square distance from double precision is not much
+more than eager's own. A step that draws random numbers has no double to compare with, since these
+differ between precisions. Its tensors pass with a cosine of at least .99. """
 
 import torch
 
@@ -14,15 +14,16 @@ COSINE = 0.99
 
 
 def difference(eager, compiled, precision, double):
-    """Empty, or one line on the first tensor that differs. Each side has tensors by name. `double()` is called if they
-    are not close, and may return None."""
+    """Empty, or one line on the first tensor that differs. Each side has tensors by name.
+    `double()` is called if they are not close, and may return None."""
     if eager.keys() != compiled.keys():
         return f"eager gave {len(eager)} tensors and the compiled step {len(compiled)}"
     close, exact = CLOSE[precision], None
     for name, wanted in eager.items():
         found = compiled[name]
         if (wanted.shape, wanted.dtype) != (found.shape, found.dtype):
-            return f"{name} is {found.dtype} of {tuple(found.shape)} instead of {wanted.dtype} of {tuple(wanted.shape)}"
+            return (f"{name} is {found.dtype} of {tuple(found.shape)} "
+                    f"instead of {wanted.dtype} of {tuple(wanted.shape)}")
         if torch.allclose(wanted.double(), found.double(), atol=close, rtol=close):
             continue
         exact = exact or double() or {}
@@ -35,8 +36,11 @@ def difference(eager, compiled, precision, double):
 def distance(wanted, found, exact, close):
     """Empty, or why `found` is too far from `wanted`; all are double."""
     if exact is None:
-        cosine = float(torch.nn.functional.cosine_similarity(wanted.flatten(), found.flatten(), dim=0, eps=1e-12))
-        return "" if cosine >= COSINE else f"its cosine with eager's is {cosine:.4g}, less than {COSINE}"
+        cosine = float(
+            torch.nn.functional.cosine_similarity(wanted.flatten(), found.flatten(), dim=0,
+                                                  eps=1e-12))
+        return ("" if cosine >= COSINE
+                else f"its cosine with eager's is {cosine:.4g}, less than {COSINE}")
     theirs, ours = rms(exact - wanted), rms(exact - found)
     if ours <= MULTIPLE * theirs + close / 10:
         return ""
@@ -54,7 +58,10 @@ def evidence(case, output):
         for name, parameter in module.named_parameters():
             if parameter.grad is not None:
                 tensors[f"gradient of {name}"] = parameter.grad
-    return {name: tensor.detach().clone() for name, tensor in tensors.items() if tensor.is_floating_point()}
+    return {
+        name: tensor.detach().clone()
+        for name, tensor in tensors.items()
+        if tensor.is_floating_point()}
 
 
 def tensors_in(output):

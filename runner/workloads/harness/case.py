@@ -8,15 +8,16 @@ import torch
 from harness import generator, raised
 from harness.failure import Faulty, Unavailable
 
-DTYPES = {"fp32": torch.float32, "amp": torch.float32, "bf16": torch.bfloat16, "fp64": torch.float64}
+DTYPES = {
+    "fp32": torch.float32, "amp": torch.float32, "bf16": torch.bfloat16, "fp64": torch.float64}
 # The arguments of torch.compile for each backend; eager is not compiled.
 COMPILED = {"inductor": {}, "inductor-dynamic": {"dynamic": True},
             "inductor-reduce-overhead": {"mode": "reduce-overhead"},
             "inductor-max-autotune": {"mode": "max-autotune"}}
 PART = 1 << 14  # elements of an output that are summed at once
 # What a case offers a model's file beside its sizes.
-FOR_AUTHORS = ("backend", "batch", "device", "dtype", "evaluation", "integers", "network", "precision", "ready", "task",
-               "training", "uniform")
+FOR_AUTHORS = ("backend", "batch", "device", "dtype", "evaluation", "integers", "network",
+               "precision", "ready", "task", "training", "uniform")
 
 
 class Case:
@@ -42,8 +43,9 @@ class Case:
         sizes = ", ".join(self.definition.sizes) or "none"
         near = difflib.get_close_matches(name, [*self.definition.sizes, *FOR_AUTHORS], 1)
         meant = f"; did you mean case.{near[0]}?" if near else ""
-        raise AttributeError(f'the case has no "{name}": the sizes of "{self.definition.model}/{self.task}" in '
-                             f"workloads.json are {sizes}, and every case has {', '.join(FOR_AUTHORS)}{meant}")
+        raise AttributeError(
+            f'the case has no "{name}": the sizes of "{self.definition.model}/{self.task}" in '
+            f"workloads.json are {sizes}, and every case has {', '.join(FOR_AUTHORS)}{meant}")
 
     @property
     def batch(self):
@@ -65,15 +67,17 @@ class Case:
         return generator.integers(self.seed, label, shape, high).to(self.device)
 
     def ready(self, module):
-        """The module with its parameters set from the seed, on the device, in the precision and the task's mode."""
+        """The module with its parameters set from the seed, on the device, in the precision and the
+        task's mode."""
         generator.initialise(module, self.seed)
         self.parameters = sum(parameter.numel() for parameter in module.parameters())
         self.modules.append(module)
         return module.to(self.device, self.dtype).train(self.task not in ("eval", "act"))
 
     def network(self, function):
-        """`function` (a module, or a function that calls one) autocast and compiled as the workload's name says. Give
-        it models and losses, not optimizers, as users of torch.compile do."""
+        """`function` (a module, or a function that calls one) autocast and compiled as the
+        workload's name says. Give it models and losses, not optimizers, as users of torch.compile
+        do."""
         self.networks += 1
         if self.precision == "amp":
             function = self._autocast(function)
@@ -111,7 +115,8 @@ class Case:
         return step
 
     def require_all_of_its_name(self):
-        """Throws Unavailable if the model ignored a part of the name, since its series would be wrong."""
+        """Throws Unavailable if the model ignored a part of the name, since its series would be
+        wrong."""
         what = f"{self.definition.model}/{self.task}"
         if not self.definition.own_batch and not self._knows_batch:
             raise Unavailable(f"{what} does the same work at every batch size")
@@ -120,15 +125,19 @@ class Case:
 
 
 def build(model, definition, seed):
-    """The case and its step. Both twins draw the same from here on, whatever their constructors drew."""
+    """The case and its step. Both twins draw the same from here on, whatever their constructors
+    drew."""
     torch.manual_seed(seed)
     case = Case(definition, seed)
     if not callable(getattr(model, "make", None)):
-        raise Faulty(f"{definition.file}: there is no function make(case); it returns the step to measure")
+        raise Faulty(
+            f"{definition.file}: there is no function make(case); it returns the step to measure")
     step = model.make(case)
     if not callable(step):
-        raise Faulty(f"{definition.file}: make(case) returned {type(step).__name__}; it must return a step, a function "
-                     "without arguments that does one iteration")
+        raise Faulty(
+            f"{definition.file}: make(case) returned {type(step).__name__}; it must return a "
+            "step, a function "
+            "without arguments that does one iteration")
     raised.made_by(step, model.make)
     case.require_all_of_its_name()
     torch.manual_seed(seed)
@@ -144,10 +153,11 @@ def descend(optimizer, loss):
 
 
 def checksum_of(output):
-    """The sum of the magnitudes, which neither cancels nor depends on the layout in memory. It sums in parts, so that
-    copies of a large output or parameter do not become the peak of memory."""
+    """The sum of the magnitudes, which neither cancels nor depends on the layout in memory. It sums
+    in parts, so that copies of a large output or parameter do not become the peak of memory."""
     if not isinstance(output, torch.Tensor):
         place = raised.step_place()
-        raise Faulty(f"the step returned {type(output).__name__}; it must return a tensor, for the checksum"
-                     + (f" ({place})" if place else ""))
+        raise Faulty(
+            f"the step returned {type(output).__name__}; it must return a tensor, for the checksum"
+            + (f" ({place})" if place else ""))
     return float(sum(part.double().abs().sum() for part in output.detach().flatten().split(PART)))

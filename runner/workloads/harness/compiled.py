@@ -1,9 +1,10 @@
-"""Measures a workload whose networks torch.compile compiles. Beside what every run measures, it says what compiling
-cost, whether the result is right, and the speed-up over eager in the same process.
+"""Measures a workload whose networks torch.compile compiles. Beside what every run measures, it
+says what compiling cost, whether the result is right, and the speed-up over eager in the same
+process.
 
-The order keeps peak memory the compiled workload's own: first cold, with an empty cache, which is the run that is
-measured; then eager; then compiled again with the caches that the first left on disk; then both in turns.
-"""
+The order keeps peak memory the compiled workload's own: first cold, with an empty cache, which is
+the run that is measured; then eager; then compiled again with the caches that the first left on
+disk; then both in turns. """
 
 import contextlib
 import dataclasses
@@ -16,12 +17,14 @@ import time
 from harness.failure import Unavailable, WrongResult
 from harness.measurement import FIRST
 
-PAIRS = 30  # of iterations, eager and compiled; fewer, but at least five, if they take longer than ...
+# Of iterations, eager and compiled; fewer, but at least five, if they take longer than ...
+PAIRS = 30
 PAIRS_SECONDS = 4.0
 # PyTorch's errors that say nothing about the compiled code, and the reason to give.
-IMPOSSIBLE = {"does not currently support double backward": "torch.compile does not differentiate twice",
-              "InvalidCxxCompiler": "torch.compile needs a C++ compiler; install g++",
-              "Python.h: No such file": "torch.compile needs Python's headers; install python3-dev"}
+IMPOSSIBLE = {
+    "does not currently support double backward": "torch.compile does not differentiate twice",
+    "InvalidCxxCompiler": "torch.compile needs a C++ compiler; install g++",
+    "Python.h: No such file": "torch.compile needs Python's headers; install python3-dev"}
 
 
 @contextlib.contextmanager
@@ -38,9 +41,9 @@ def fresh_cache():
 
 
 def measure(torch, build, found, synchronize, measure_step):
-    """The case, its Measurement and further metrics by name. `build(definition)` makes a case and its step,
-    `measure_step(step)` its Measurement. Exceptions have an attribute `accuracy`, unless the workload cannot be
-    compiled at all."""
+    """The case, its Measurement and further metrics by name. `build(definition)` makes a case and
+    its step, `measure_step(step)` its Measurement. Exceptions have an attribute `accuracy`, unless
+    the workload cannot be compiled at all."""
     eager = dataclasses.replace(found, backend="eager")
     try:
         return _measure(torch, build, found, eager, synchronize, measure_step)
@@ -71,8 +74,8 @@ def _measure(torch, build, found, eager_found, synchronize, measure_step):
 
 
 def prime(torch, device):
-    """Compiles a trivial function first. Importing the compiler, trying the instruction sets and precompiling headers
-    happen once a process or machine, and would hide the time of the model."""
+    """Compiles a trivial function first. Importing the compiler, trying the instruction sets and
+    precompiling headers happen once a process or machine, and would hide the time of the model."""
     torch.compile(lambda x: x + 1)(torch.ones(64, device=device))
     torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()
@@ -124,7 +127,8 @@ def first_iterations(torch, build, found, synchronize):
     draws = not torch.equal(before, state())
     tensors = evidence(case, output)
     del output
-    return Side(step, seconds + sum(timed(step, synchronize)[0] for _ in range(FIRST - 1)), tensors, draws)
+    return Side(step, seconds + sum(timed(step, synchronize)[0] for _ in range(FIRST - 1)), tensors,
+                draws)
 
 
 def require_equal(torch, build, found, eager, compiled):
@@ -137,7 +141,7 @@ def require_equal(torch, build, found, eager, compiled):
         try:
             case, step = build(dataclasses.replace(found, backend="eager", precision="fp64"))
             return evidence(case, step())
-        except Exception:  # an operator without double, too little memory: dynamo's runners go on, too
+        except Exception:  # no double, too little memory: dynamo's runners go on, too
             return None
     reason = difference(eager.tensors, compiled.tensors, found.precision, double)
     if reason:

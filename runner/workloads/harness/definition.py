@@ -13,7 +13,8 @@ NATIVE = "native"  # a suite that runs inside Python for profiles only
 TABLE = pathlib.Path(__file__).parents[1] / "workloads.json"
 DEVICES = ("cpu", "cuda")
 PRECISIONS = ("fp32", "bf16", "amp")
-BACKENDS = ("eager", "inductor", "inductor-reduce-overhead", "inductor-max-autotune", "inductor-dynamic")
+BACKENDS = ("eager", "inductor", "inductor-reduce-overhead", "inductor-max-autotune",
+            "inductor-dynamic")
 
 
 class UnknownWorkload(Exception):
@@ -51,9 +52,10 @@ def names(kind="python"):
 
 
 def find(name, version, sizes="default"):
-    """The definition called `name`, at the sizes called "default" or "tiny". It is one that the table lists, or a
-    variant of one on another device, in another precision, at another batch size or with another backend. Throws
-    UnknownWorkload if there is none, or if the table has another version."""
+    """The definition called `name`, at the sizes called "default" or "tiny". It is one that the
+    table lists, or a variant of one on another device, in another precision, at another batch size
+    or with another backend. Throws UnknownWorkload if there is none, or if the table has another
+    version."""
     unknown = UnknownWorkload(f"no workload is called '{name}'")
     parts = name.split("/")
     if len(parts) != 7 or not re.fullmatch("b[1-9][0-9]{0,7}", parts[5]):
@@ -77,13 +79,16 @@ def find(name, version, sizes="default"):
     chosen = {} if suite in ADAPTERS else _sizes(table, f"{model}/{task}", name)
     if sizes == "tiny":
         chosen.update(table.get("tiny", {}).get(model, {}))
-    return Definition(name, version, model, task, device, precision, number, backend, chosen, own_batch)
+    return Definition(name, version, model, task, device, precision, number, backend, chosen,
+                      own_batch)
 
 
 def _sizes(table, key, name):
     if key not in table.get("sizes", {}):
-        raise UnknownWorkload(f'workloads.json: {name}: key "{key}" is missing in "sizes"; it needs the model\'s sizes '
-                              "by name, or {} if it has none")
+        raise UnknownWorkload(
+            f'workloads.json: {name}: key "{key}" is missing in "sizes"; it needs the model\'s '
+            'sizes '
+            "by name, or {} if it has none")
     return dict(table["sizes"][key])
 
 

@@ -1,4 +1,5 @@
-"""Times iterations on a CUDA device by CUDA events, beside the wall clock, and reads its caching allocator."""
+"""Times iterations on a CUDA device by CUDA events, beside the wall clock, and reads its caching
+allocator."""
 
 from harness.measurement import leak_slope
 
@@ -24,7 +25,8 @@ class DeviceClock:
         self._cuda.synchronize()
 
     def observe(self):
-        """Call it once after each iteration, outside its time, since the allocator's statistics take a while."""
+        """Call it once after each iteration, outside its time, since the allocator's statistics
+        take a while."""
         self._seconds.append(self._begin.elapsed_time(self._end) * 1e-3)
         self._allocated.append(self._cuda.memory_allocated())
         # Read here, since memory used after the iterations is not the workload's.

@@ -2,7 +2,8 @@
 
 
 class Unavailable(Exception):
-    """The workload cannot run here, for want of a device or a module. The text says what is missing."""
+    """The workload cannot run here, for want of a device or a module. The text says what is
+    missing."""
 
 
 class WrongResult(Exception):
@@ -10,7 +11,8 @@ class WrongResult(Exception):
 
 
 class Faulty(Exception):
-    """The workload's own file or its entry in workloads.json is wrong. The text says which, and what it needs."""
+    """The workload's own file or its entry in workloads.json is wrong. The text says which, and
+    what it needs."""
 
 
 def last_line(error):

@@ -1,9 +1,8 @@
 """Generates the parameters and inputs of the twins, the same numbers in Python and in C++.
 
-Each tensor has a stream of its own, named by its label. So neither torch's own generator matters nor the order in
-which a model creates its parameters. The generator is SplitMix64 (Steele, Lea, Flood 2014): element i of stream s is
-mix(s + (i + 1) * golden).
-"""
+Each tensor has a stream of its own, named by its label. So neither torch's own generator matters
+nor the order in which a model creates its parameters. The generator is SplitMix64 (Steele, Lea,
+Flood 2014): element i of stream s is mix(s + (i + 1) * golden). """
 
 import math
 
@@ -69,8 +68,8 @@ def integers(seed, label, shape, high):
 
 @torch.no_grad()
 def initialise(module, seed):
-    """Sets parameters by name. Those of two or more dimensions are uniform with variance 1 / fan-in. Of one dimension,
-    biases are 0 and scales 1. Scalars stay."""
+    """Sets parameters by name. Those of two or more dimensions are uniform with variance 1 /
+    fan-in. Of one dimension, biases are 0 and scales 1. Scalars stay."""
     for name, parameter in module.named_parameters():
         if parameter.dim() >= 2:
             fan_in = parameter.numel() // parameter.size(0)

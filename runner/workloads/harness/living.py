@@ -1,4 +1,5 @@
-"""Finds what models in this process hold, by the garbage collector: adapters build theirs in different ways."""
+"""Finds what models in this process hold, by the garbage collector: adapters build theirs in
+different ways."""
 
 import gc
 
@@ -11,6 +12,9 @@ def living(kind):
 
 
 def parameters_of(modules):
-    """The parameters of these modules, each once. `module.parameters` is not used: TorchBench's maml redefines it."""
-    return list({id(parameter): parameter for module in modules
-                 for _, parameter in torch.nn.Module.named_parameters(module, recurse=False)}.values())
+    """The parameters of these modules, each once. `module.parameters` is not used: TorchBench's
+    maml redefines it."""
+    return list({
+        id(parameter): parameter
+        for module in modules
+        for _, parameter in torch.nn.Module.named_parameters(module, recurse=False)}.values())

@@ -14,8 +14,8 @@ SLOW = 20  # seconds of iterations after which warm-up and peak memory need no m
 
 
 class Loop:
-    """Reads its counters outside the timed span, into arrays made before it. The harness itself must not show in
-    memory."""
+    """Reads its counters outside the timed span, into arrays made before it. The harness itself
+    must not show in memory."""
 
     def __init__(self, step, synchronize, counters, probe, observe=None):
         room = bytes(8 * (WARMUP_CAP + CAP + 1))
@@ -42,7 +42,8 @@ class Loop:
         self._note(begin, end, cpu, wait)
 
     def slow_down(self, share):
-        """From here on each iteration takes longer by this share of its warm time: a planted slow-down."""
+        """From here on each iteration takes longer by this share of its warm time: a planted
+        slow-down."""
         last = self._latency[max(0, self.done - AGREE):self.done]
         self._waste_ns = int(share * statistics.median(last))
 
@@ -73,7 +74,8 @@ class Loop:
         self._probe[self.done] = self._beside.read_ns()
 
     def warm(self):
-        """Whether the last five iterations agree, less their waiting time. The first never counts."""
+        """Whether the last five iterations agree, less their waiting time. The first never
+        counts."""
         if self.done < 1 + AGREE:
             return False
         if self.done >= WARMUP_CAP or self.slow():

@@ -1,4 +1,5 @@
-"""Measures one step repeatedly: warm-up, samples, peak memory, leak slope, checksum. The rules: docs/workloads.md."""
+"""Measures one step repeatedly: warm-up, samples, peak memory, leak slope, checksum. The rules:
+docs/workloads.md."""
 
 import gc
 import statistics
@@ -34,12 +35,12 @@ class Measurement:
 
 def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counters=None,
             probe=None, slow=0.0, observe=None):
-    """`step()` is one iteration. Its result is dropped at once, except for the one that `checksum_of` turns into a
-    number or None. `slow`: a slow-down to plant, as a share of a warm iteration's time. `observe()` is called after
-    each iteration, outside its time."""
+    """`step()` is one iteration. Its result is dropped at once, except for the one that
+    `checksum_of` turns into a number or None. `slow`: a slow-down to plant, as a share of a warm
+    iteration's time. `observe()` is called after each iteration, outside its time."""
     loop = Loop(step, synchronize, counters or Counters(), probe or Probe(), observe)
-    # Later collections skip what the imports left. The collector stays on, as users have it: it mends a leak through a
-    # cycle, and its time is part of Python's price.
+    # Later collections skip what the imports left. The collector stays on, as users have it: it
+    # mends a leak through a cycle, and its time is part of Python's price.
     gc.collect()
     gc.freeze()
     checksum = None
@@ -70,8 +71,8 @@ def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counte
 
 
 def leak_slope(resident):
-    """The Theil-Sen slope (median over all pairs) in bytes an iteration. One jump of the allocator does not move it.
-    Uses at most 200 evenly spaced points, so 20,000 pairs."""
+    """The Theil-Sen slope (median over all pairs) in bytes an iteration. One jump of the allocator
+    does not move it. Uses at most 200 evenly spaced points, so 20,000 pairs."""
     count = len(resident)
     if count < 2:
         return 0.0

@@ -1,9 +1,10 @@
-"""Times a fixed piece of work, which shows how fast the core is at the moment. Another hardware thread or another guest
-of the host slows it down, and no counter of this system shows that."""
+"""Times a fixed piece of work, which shows how fast the core is at the moment. Another hardware
+thread or another guest of the host slows it down, and no counter of this system shows that."""
 
 import time
 
-SLOWED = 1.25  # an iteration counts as disturbed if a probe beside it is slower than this multiple of the fastest
+# An iteration is disturbed if a probe beside it is slower than this multiple of the fastest.
+SLOWED = 1.25
 NUMBERS = range(1500)  # about 20 µs of work that keeps all of a core's units busy
 
 
@@ -26,7 +27,8 @@ class Probe:
         return max(1.0, took_ns / min(self.fastest_ns, self._known_ns or self.fastest_ns))
 
     def await_quiet(self, seconds):
-        """Repeats the probe until it is not slowed, or until the time is over. Returns the last one."""
+        """Repeats the probe until it is not slowed, or until the time is over. Returns the last
+        one."""
         end = time.monotonic() + seconds
         while True:
             took = self.read_ns()

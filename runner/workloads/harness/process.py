@@ -43,20 +43,21 @@ def peak_bytes():
 def settings(threads):
     """The settings of this process that two comparable runs share."""
     given = os.environ.get
-    record = {"threads": str(threads), "interop_threads": "1", "denormals": "flushed",
-              "cpus": ",".join(map(str, sorted(os.sched_getaffinity(0)))),
-              "omp_wait_policy": given("OMP_WAIT_POLICY", "default"),
-              "allocator": f"glibc, {OWN_THRESHOLD}={given(OWN_THRESHOLD)}" if given(OWN_THRESHOLD) else
-              f"glibc, mmap from {MMAP_FROM >> 20} MiB, trim above {TRIM_ABOVE >> 20} MiB",
-              "cuda_allocator": given("PYTORCH_ALLOC_CONF", given("PYTORCH_CUDA_ALLOC_CONF", "default"))}
+    record = {
+        "threads": str(threads), "interop_threads": "1", "denormals": "flushed",
+        "cpus": ",".join(map(str, sorted(os.sched_getaffinity(0)))),
+        "omp_wait_policy": given("OMP_WAIT_POLICY", "default"),
+        "allocator": f"glibc, {OWN_THRESHOLD}={given(OWN_THRESHOLD)}" if given(OWN_THRESHOLD) else
+        f"glibc, mmap from {MMAP_FROM >> 20} MiB, trim above {TRIM_ABOVE >> 20} MiB",
+        "cuda_allocator": given("PYTORCH_ALLOC_CONF", given("PYTORCH_CUDA_ALLOC_CONF", "default"))}
     preloaded = {"preloaded": given("LD_PRELOAD")} if given("LD_PRELOAD") else {}
     return record | preloaded
 
 
 def steady_allocator():
-    """Fixes glibc's thresholds for mapping and trimming memory at the values that its adaptation reaches anyway.
-    Otherwise peak memory depends on the order in which the first blocks are freed. Call it before torch allocates.
-    Does nothing if the environment sets a threshold."""
+    """Fixes glibc's thresholds for mapping and trimming memory at the values that its adaptation
+    reaches anyway. Otherwise peak memory depends on the order in which the first blocks are freed.
+    Call it before torch allocates. Does nothing if the environment sets a threshold."""
     if OWN_THRESHOLD in os.environ:
         return
     mmap_threshold, trim_threshold = -3, -1  # malloc.h

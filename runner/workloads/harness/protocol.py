@@ -1,4 +1,5 @@
-"""The protocol with the runner: a request on standard input, answers as JSON lines on descriptor 3."""
+"""The protocol with the runner: a request on standard input, answers as JSON lines on descriptor
+3."""
 
 import json
 import os
@@ -73,4 +74,5 @@ class Channel:
             data = data[os.write(self._descriptor, data):]
 
     def error(self, status, reason, accuracy=None):
-        self.send("error", status=status, reason=reason, **({"accuracy": accuracy} if accuracy else {}))
+        self.send("error", status=status, reason=reason,
+                  **({"accuracy": accuracy} if accuracy else {}))

@@ -1,5 +1,5 @@
-"""Finds where an exception was raised, for a workload's author. Frames of the model's own file count, those of Nightjar
-and PyTorch do not."""
+"""Finds where an exception was raised, for a workload's author. Frames of the model's own file
+count, those of Nightjar and PyTorch do not."""
 
 import linecache
 import os
@@ -8,14 +8,17 @@ import sys
 import traceback
 
 WORKLOADS = pathlib.Path(__file__).resolve().parents[1]
-AUTHORS = ("models", "blocks", "adapters")  # its folders with authors' code; an author writes in the first
-STEPS = (WORKLOADS / "harness/loop.py", WORKLOADS / "harness/case.py")  # Nightjar's files that call a step
+AUTHORS = ("models", "blocks", "adapters"
+           )  # its folders with authors' code; an author writes in the first
+STEPS = (WORKLOADS / "harness/loop.py", WORKLOADS / "harness/case.py"
+         )  # Nightjar's files that call a step
 
 _made = None  # the author's file and line that made the step
 
 
 def making_a_step():
-    """Remembers the author's line that asks for a step, since such a step has no author's frame when it fails."""
+    """Remembers the author's line that asks for a step, since such a step has no author's frame
+    when it fails."""
     global _made
     frame = sys._getframe(1)
     while frame and not _authors_name(frame.f_code.co_filename, AUTHORS[:1]):
@@ -50,7 +53,9 @@ def shortened(error):
     found = _authors_frames(error)
     if not found:
         return "".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip()
-    lines = [line for frame in found for line in (f"  {frame.text}", f"    {frame.code}") if line.strip()]
+    lines = [
+        line for frame in found for line in (f"  {frame.text}", f"    {frame.code}")
+        if line.strip()]
     return "\n".join(["Traceback, frames of Nightjar and of libraries left out:", *lines, kind])
 
 
@@ -69,19 +74,25 @@ def _made_frame():
 
 
 def _authors_frames(error):
-    frames = [(frame.filename, frame.lineno, frame.line) for frame in traceback.extract_tb(error.__traceback__)]
-    if isinstance(error, SyntaxError) and error.filename:  # raised by the import, which has no frame there
+    frames = [(frame.filename, frame.lineno, frame.line)
+              for frame in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error,
+                  SyntaxError) and error.filename:  # raised by the import, which has no frame there
         frames.append((error.filename, error.lineno, (error.text or "").strip()))
-    found = [_Frame(name, line, code) for file, line, code in frames if (name := _authors_name(file))]
-    if _made and frames and _is_of_a_step(frames[-1][0]) and not any(frame.is_models() for frame in found):
+    found = [
+        _Frame(name, line, code) for file, line, code in frames if (name := _authors_name(file))]
+    if _made and frames and _is_of_a_step(frames[-1][0]) and not any(frame.is_models()
+                                                                     for frame in found):
         found.insert(0, _made_frame())
     return found
 
 
 def _is_of_a_step(innermost):
-    """Whether an exception from this file may come from a step, and not from Nightjar's own code."""
+    """Whether an exception from this file may come from a step, and not from Nightjar's own
+    code."""
     path = pathlib.Path(os.path.realpath(innermost))
-    return not path.is_relative_to(WORKLOADS) or path in STEPS or _authors_name(innermost) is not None
+    return not path.is_relative_to(WORKLOADS) or path in STEPS or _authors_name(
+        innermost) is not None
 
 
 def _authors_name(file, folders=AUTHORS):

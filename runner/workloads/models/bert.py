@@ -1,5 +1,5 @@
-"""BERT (Devlin et al., 2019): language. Bidirectional attention with padding, norm after each sum, a vocabulary tied to
-the embedding. `train` recovers masked tokens."""
+"""BERT (Devlin et al., 2019): language. Bidirectional attention with padding, norm after each sum,
+a vocabulary tied to the embedding. `train` recovers masked tokens."""
 
 import torch
 from torch import nn
@@ -17,14 +17,16 @@ class Bert(nn.Module):
         self.norm = nn.LayerNorm(case.width)
         self.layers = nn.ModuleList(Layer(case.width, case.heads, 4 * case.width, first=False)
                                     for _ in range(case.layers))
-        self.transform = nn.Sequential(nn.Linear(case.width, case.width), nn.GELU(), nn.LayerNorm(case.width))
+        self.transform = nn.Sequential(nn.Linear(case.width, case.width), nn.GELU(),
+                                       nn.LayerNorm(case.width))
         self.bias = nn.Parameter(torch.empty(case.vocabulary))
 
     def forward(self, tokens, segments, present):
         """Takes token ids, the sentence of each, and which of them are not padding."""
         places = torch.arange(tokens.size(1), device=tokens.device)
         x = self.norm(self.tokens(tokens) + self.positions(places) + self.segments(segments))
-        offset = torch.zeros_like(present, dtype=x.dtype).masked_fill(~present, float("-inf"))[:, None, None]
+        offset = torch.zeros_like(present, dtype=x.dtype).masked_fill(~present,
+                                                                      float("-inf"))[:, None, None]
         for layer in self.layers:
             x = layer(x, offset)
         return functional.linear(self.transform(x), self.tokens.weight, self.bias)
@@ -42,4 +44,5 @@ def make(case):
     masked = (case.integers("masked", case.batch, case.length, high=7) == 0) & inputs[2]
     labels = tokens.masked_fill(~masked, -100)
     inputs = tokens.masked_fill(masked, 0), *inputs[1:]
-    return case.training(model, adamw(model.parameters()), lambda: vocabulary_loss(model(*inputs), labels))
+    return case.training(model, adamw(model.parameters()),
+                         lambda: vocabulary_loss(model(*inputs), labels))

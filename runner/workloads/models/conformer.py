@@ -1,5 +1,6 @@
-"""Conformer (Gulati et al., 2020): speech. Each layer has attention and depthwise convolution over time; training
-uses connectionist temporal classification. Positions come from the convolutions only."""
+"""Conformer (Gulati et al., 2020): speech. Each layer has attention and depthwise convolution over
+time; training uses connectionist temporal classification. Positions come from the convolutions
+only."""
 
 import torch
 from torch import nn
@@ -13,9 +14,10 @@ class Convolution(nn.Module):
     def __init__(self, width, kernel):
         super().__init__()
         self.norm = nn.LayerNorm(width)
-        self.layers = nn.Sequential(nn.Conv1d(width, 2 * width, 1), nn.GLU(1),
-                                    nn.Conv1d(width, width, kernel, padding=kernel // 2, groups=width),
-                                    nn.BatchNorm1d(width), nn.SiLU(), nn.Conv1d(width, width, 1))
+        self.layers = nn.Sequential(
+            nn.Conv1d(width, 2 * width, 1), nn.GLU(1),
+            nn.Conv1d(width, width, kernel, padding=kernel // 2, groups=width),
+            nn.BatchNorm1d(width), nn.SiLU(), nn.Conv1d(width, width, 1))
 
     def forward(self, x):
         return self.layers(self.norm(x).transpose(1, 2)).transpose(1, 2)
@@ -61,9 +63,11 @@ def make(case):
     frames = case.uniform("frames", case.batch, case.frames, case.bands)
     if case.task == "eval":
         return case.evaluation(model, frames)
-    # A quarter of the frames must hold the text and a blank (symbol 0) between any two equal symbols.
+    # A quarter of the frames must hold the text and a blank (symbol 0) between any two equal
+    # symbols.
     length = case.frames // 4
     text = 1 + case.integers("text", case.batch, length // 2, high=case.symbols - 1)
     heard, said = [length] * case.batch, [length // 2] * case.batch
-    return case.training(model, adamw(model.parameters()),
-                         lambda: functional.ctc_loss(model(frames).transpose(0, 1), text, heard, said))
+    return case.training(
+        model, adamw(model.parameters()),
+        lambda: functional.ctc_loss(model(frames).transpose(0, 1), text, heard, said))

@@ -1,5 +1,5 @@
-"""DCGAN (Radford et al., 2015): generation. Transposed convolutions, batch norm, two networks that train against each
-other. `train` is one step of the discriminator, then one of the generator."""
+"""DCGAN (Radford et al., 2015): generation. Transposed convolutions, batch norm, two networks that
+train against each other. `train` is one step of the discriminator, then one of the generator."""
 
 import torch
 from torch import nn
@@ -15,7 +15,10 @@ def up(inputs, outputs, stride=2):
 
 
 def down(inputs, outputs):
-    return [nn.Conv2d(inputs, outputs, 4, 2, 1, bias=False), nn.BatchNorm2d(outputs), nn.LeakyReLU(0.2, True)]
+    return [
+        nn.Conv2d(inputs, outputs, 4, 2, 1, bias=False),
+        nn.BatchNorm2d(outputs),
+        nn.LeakyReLU(0.2, True)]
 
 
 class Dcgan(nn.Module):
@@ -24,10 +27,11 @@ class Dcgan(nn.Module):
     def __init__(self, latent, width):
         super().__init__()
         self.generator = nn.Sequential(*up(latent, 4 * width, 1), *up(4 * width, 2 * width),
-                                       *up(2 * width, width), nn.ConvTranspose2d(width, 3, 4, 2, 1, bias=False),
-                                       nn.Tanh())
-        self.discriminator = nn.Sequential(nn.Conv2d(3, width, 4, 2, 1, bias=False), nn.LeakyReLU(0.2, True),
-                                           *down(width, 2 * width), *down(2 * width, 4 * width),
+                                       *up(2 * width, width),
+                                       nn.ConvTranspose2d(width, 3, 4, 2, 1, bias=False), nn.Tanh())
+        self.discriminator = nn.Sequential(nn.Conv2d(3, width, 4, 2, 1, bias=False),
+                                           nn.LeakyReLU(0.2, True), *down(width, 2 * width),
+                                           *down(2 * width, 4 * width),
                                            nn.Conv2d(4 * width, 1, 4, bias=False), nn.Flatten(0))
 
 
@@ -57,4 +61,5 @@ class Duel:
 
     def loss(self, images, wanted):
         verdict = self.discriminator(images)
-        return functional.binary_cross_entropy_with_logits(verdict, torch.full_like(verdict, wanted))
+        return functional.binary_cross_entropy_with_logits(verdict,
+                                                           torch.full_like(verdict, wanted))

@@ -1,5 +1,5 @@
-"""DenseNet-121 (Huang et al., 2017): vision classification. Each layer takes the outputs of all before it, so there is
-much concatenation; norm before convolution; many small operators."""
+"""DenseNet-121 (Huang et al., 2017): vision classification. Each layer takes the outputs of all
+before it, so there is much concatenation; norm before convolution; many small operators."""
 
 import torch
 from torch import nn
@@ -16,7 +16,8 @@ def norm_convolution(inputs, outputs, kernel):
 class Dense(nn.Module):
     def __init__(self, inputs, growth):
         super().__init__()
-        self.layers = nn.Sequential(*norm_convolution(inputs, 4 * growth, 1), *norm_convolution(4 * growth, growth, 3))
+        self.layers = nn.Sequential(*norm_convolution(inputs, 4 * growth, 1),
+                                    *norm_convolution(4 * growth, growth, 3))
 
     def forward(self, x):
         return torch.cat([x, self.layers(x)], 1)
@@ -32,7 +33,8 @@ def network(growth, classes):
             channels //= 2
         layers += [Dense(channels + i * growth, growth) for i in range(depth)]
         channels += depth * growth
-    return nn.Sequential(*layers, nn.BatchNorm2d(channels), nn.ReLU(True), Pooled(), nn.Linear(channels, classes))
+    return nn.Sequential(*layers, nn.BatchNorm2d(channels), nn.ReLU(True), Pooled(),
+                         nn.Linear(channels, classes))
 
 
 class Pooled(nn.Module):

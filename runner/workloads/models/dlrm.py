@@ -13,7 +13,8 @@ class Dlrm(nn.Module):
         self.tables = nn.ModuleList(
             nn.EmbeddingBag(case.rows, case.width, mode="sum") for _ in range(case.tables))
         features = case.tables + 1
-        self.top = perceptron(case.width + features * (features - 1) // 2, 256, 128, 1).append(nn.Sigmoid())
+        self.top = perceptron(case.width + features * (features - 1) // 2, 256, 128,
+                              1).append(nn.Sigmoid())
         row, column = torch.tril_indices(features, features, offset=-1)
         self.register_buffer("row", row, persistent=False)
         self.register_buffer("column", column, persistent=False)

@@ -1,5 +1,6 @@
-"""GPT-2 (Radford et al., 2019): language. Causal attention, norm before each sum, the embedding as its own head. `eval`
-writes tokens after a prompt, the most probable one each time, with a cache of keys and values."""
+"""GPT-2 (Radford et al., 2019): language. Causal attention, norm before each sum, the embedding as
+its own head. `eval` writes tokens after a prompt, the most probable one each time, with a cache of
+keys and values."""
 
 import functools
 
@@ -24,7 +25,8 @@ class Gpt2(nn.Module):
         """The last layer's output. With caches, `tokens` follow those of the caches."""
         caches = caches or [None] * len(self.layers)
         begin, count = caches[0].length() if caches[0] else 0, tokens.size(1)
-        x = self.tokens(tokens) + self.positions(torch.arange(begin, begin + count, device=tokens.device))
+        x = self.tokens(tokens) + self.positions(
+            torch.arange(begin, begin + count, device=tokens.device))
         offset = causal(count, tokens.device) if count > 1 else None
         for layer, cache in zip(self.layers, caches):
             x = layer(x, offset, cache)
@@ -49,5 +51,6 @@ def make(case):
     tokens = case.integers("tokens", case.batch, case.length, high=case.vocabulary)
     if case.task == "eval":
         return case.evaluation(model.write, tokens, case.written)
-    return case.training(model, adamw(model.parameters()),
-                         lambda: vocabulary_loss(model.logits(model(tokens[:, :-1])), tokens[:, 1:]))
+    return case.training(
+        model, adamw(model.parameters()),
+        lambda: vocabulary_loss(model.logits(model(tokens[:, :-1])), tokens[:, 1:]))

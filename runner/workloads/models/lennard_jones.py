@@ -1,5 +1,6 @@
-"""Physics, after TorchBench's model of that name. A small network learns the Lennard-Jones potential of a pair of
-atoms, and its force as the gradient, so training differentiates twice. Many small operators, autograd on autograd."""
+"""Physics, after TorchBench's model of that name. A small network learns the Lennard-Jones
+potential of a pair of atoms, and its force as the gradient, so training differentiates twice. Many
+small operators, autograd on autograd."""
 
 import torch
 from torch import nn

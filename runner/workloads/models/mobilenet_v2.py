@@ -1,11 +1,13 @@
-"""MobileNetV2 (Sandler et al., 2018): vision classification. Depthwise convolutions, ReLU6, many thin layers."""
+"""MobileNetV2 (Sandler et al., 2018): vision classification. Depthwise convolutions, ReLU6, many
+thin layers."""
 
 from torch import nn
 
 from blocks.vision import classification, convolution, convolution_norm, pooled
 
 # Expansion, channels, depth and first stride of each stage.
-STAGES = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]
+STAGES = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2),
+          (6, 320, 1, 1)]
 
 
 class Inverted(nn.Module):
@@ -41,7 +43,8 @@ class MobileNetV2(nn.Module):
                 layers.append(Inverted(inputs, outputs, stride if i == 0 else 1, expansion))
                 inputs = outputs
         last = scaled(1280, percent)
-        self.features = nn.Sequential(*layers, *convolution_norm(inputs, last, 1, activation=nn.ReLU6))
+        self.features = nn.Sequential(*layers,
+                                      *convolution_norm(inputs, last, 1, activation=nn.ReLU6))
         self.classifier = nn.Sequential(nn.Dropout(0.2), nn.Linear(last, classes))
 
     def forward(self, images):

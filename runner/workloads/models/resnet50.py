@@ -1,4 +1,5 @@
-"""ResNet-50 (He et al., 2015): vision classification. 50 layers, whose blocks narrow to 1x1 convolutions."""
+"""ResNet-50 (He et al., 2015): vision classification. 50 layers, whose blocks narrow to 1x1
+convolutions."""
 
 from blocks.residual import Bottleneck, ResNet
 from blocks.vision import classification

@@ -1,6 +1,7 @@
-"""Soft actor critic (Haarnoja et al., 2018): control, with torch.distributions and its checks on, as users write it.
-`act` makes `steps` decisions of a policy, one after the other, for a batch of environments. `update` is one step each
-of critic, actor and temperature, then of the target network."""
+"""Soft actor critic (Haarnoja et al., 2018): control, with torch.distributions and its checks on,
+as users write it. `act` makes `steps` decisions of a policy, one after the other, for a batch of
+environments. `update` is one step each of critic, actor and temperature, then of the target
+network."""
 
 import torch
 from torch import distributions, nn
@@ -60,7 +61,8 @@ def make(case):
     model = case.ready(SoftActorCritic(case))
     model.target.load_state_dict(model.critic.state_dict())
     if case.task == "act":
-        return acting(case.network(model.actor), case.uniform("observations", case.steps, case.batch, case.observation))
+        return acting(case.network(model.actor),
+                      case.uniform("observations", case.steps, case.batch, case.observation))
     return Update(case, model)
 
 
@@ -80,7 +82,8 @@ class Update:
 
     def __init__(self, case, model):
         self.model = model
-        self.actor, self.critic, self.target = map(case.network, (model.actor, model.critic, model.target))
+        self.actor, self.critic, self.target = map(case.network,
+                                                   (model.actor, model.critic, model.target))
         self.observation = case.uniform("observation", case.batch, case.observation)
         self.next_observation = case.uniform("next_observation", case.batch, case.observation)
         self.action = case.uniform("action", case.batch, case.action)

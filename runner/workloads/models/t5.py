@@ -1,5 +1,5 @@
-"""T5 (Raffel et al., 2020): language. Encoder and decoder with attention across, a learned bias by relative position,
-root mean square norm."""
+"""T5 (Raffel et al., 2020): language. Encoder and decoder with attention across, a learned bias by
+relative position, root mean square norm."""
 
 import math
 
@@ -21,8 +21,9 @@ class RootMeanSquareNorm(nn.Module):
 
 
 class RelativePositions(nn.Module):
-    """An offset of the scores for each head and distance. Half of the buckets hold one distance each, the others
-    ranges that grow logarithmically. An encoder has as many again for later tokens."""
+    """An offset of the scores for each head and distance. Half of the buckets hold one distance
+    each, the others ranges that grow logarithmically. An encoder has as many again for later
+    tokens."""
 
     def __init__(self, case, both_ways):
         super().__init__()
@@ -38,8 +39,10 @@ class RelativePositions(nn.Module):
         first = (ahead > 0).long() * buckets if self.both_ways else 0
         distance = ahead.abs() if self.both_ways else (-ahead).clamp(min=0)
         exact = buckets // 2
-        grown = torch.log(distance.clamp(min=1) / exact) * ((buckets - exact) / math.log(self.furthest / exact))
-        return first + torch.where(distance < exact, distance, (exact + grown.long()).clamp(max=buckets - 1))
+        grown = torch.log(distance.clamp(min=1) / exact) * (
+            (buckets - exact) / math.log(self.furthest / exact))
+        return first + torch.where(distance < exact, distance,
+                                   (exact + grown.long()).clamp(max=buckets - 1))
 
 
 class T5Layer(nn.Module):

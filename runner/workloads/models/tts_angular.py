@@ -1,5 +1,6 @@
-"""Speaker encoder with the generalized end-to-end loss (Wan et al., 2018; TorchBench's tts_angular): speech.
-Stacked recurrent layers with projections over spectrogram frames, similarity of unit vectors."""
+"""Speaker encoder with the generalized end-to-end loss (Wan et al., 2018; TorchBench's
+tts_angular): speech. Stacked recurrent layers with projections over spectrogram frames, similarity
+of unit vectors."""
 
 import torch
 from torch import nn
@@ -35,7 +36,8 @@ class SpeakerEncoder(nn.Module):
         return voices @ voices.t()
 
     def loss(self, frames, speakers):
-        """Small if each utterance is nearest to its own speaker's mean. Utterances are sorted by speaker."""
+        """Small if each utterance is nearest to its own speaker's mean. Utterances are sorted by
+        speaker."""
         voices = self(frames).view(speakers, -1, self.layers[-1].linear.out_features)
         centroids = functional.normalize(voices.mean(1), dim=1)
         similarity = self.scale * (voices.flatten(0, 1) @ centroids.t()) + self.offset

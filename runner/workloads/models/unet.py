@@ -1,5 +1,5 @@
-"""U-Net (Ronneberger et al., 2015): segmentation. Down and up again with transposed convolutions, joined across; large
-feature maps."""
+"""U-Net (Ronneberger et al., 2015): segmentation. Down and up again with transposed convolutions,
+joined across; large feature maps."""
 
 import torch
 from torch import nn
@@ -9,7 +9,8 @@ from blocks.vision import convolution_norm, sgd
 
 
 def double(inputs, outputs):
-    return nn.Sequential(*convolution_norm(inputs, outputs, 3), *convolution_norm(outputs, outputs, 3))
+    return nn.Sequential(*convolution_norm(inputs, outputs, 3),
+                         *convolution_norm(outputs, outputs, 3))
 
 
 class UNet(nn.Module):
@@ -20,7 +21,8 @@ class UNet(nn.Module):
         widths = [width << i for i in range(depth + 1)]
         self.first = double(3, width)
         self.down = nn.ModuleList(double(above, below) for above, below in zip(widths, widths[1:]))
-        self.up = nn.ModuleList(nn.ConvTranspose2d(below, above, 2, 2) for above, below in zip(widths, widths[1:]))
+        self.up = nn.ModuleList(
+            nn.ConvTranspose2d(below, above, 2, 2) for above, below in zip(widths, widths[1:]))
         self.join = nn.ModuleList(double(below, above) for above, below in zip(widths, widths[1:]))
         self.head = nn.Conv2d(width, classes, 1)
 
@@ -40,4 +42,5 @@ def make(case):
     if case.task == "eval":
         return case.evaluation(model, images)
     labels = case.integers("labels", case.batch, case.image, case.image, high=case.classes)
-    return case.training(model, sgd(model.parameters()), lambda: functional.cross_entropy(model(images), labels))
+    return case.training(model, sgd(model.parameters()),
+                         lambda: functional.cross_entropy(model(images), labels))

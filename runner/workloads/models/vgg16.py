@@ -1,11 +1,12 @@
-"""VGG-16 (Simonyan and Zisserman, 2015): vision classification. Plain convolutions with bias, a large
-classifier, dropout."""
+"""VGG-16 (Simonyan and Zisserman, 2015): vision classification. Plain convolutions with bias, a
+large classifier, dropout."""
 
 from torch import nn
 
 from blocks.vision import classification
 
-STAGES = [[1, 1], [2, 2], [4, 4, 4], [8, 8, 8], [8, 8, 8]]  # channels over `width`; a pooling after each stage
+STAGES = [[1, 1], [2, 2], [4, 4, 4], [8, 8, 8],
+          [8, 8, 8]]  # channels over `width`; a pooling after each stage
 
 
 def features(width):

@@ -1,5 +1,5 @@
-"""Vision transformer (Dosovitskiy et al., 2021): vision classification. Patches as tokens, PyTorch's fused attention,
-AdamW."""
+"""Vision transformer (Dosovitskiy et al., 2021): vision classification. Patches as tokens,
+PyTorch's fused attention, AdamW."""
 
 import torch
 from torch import nn
@@ -14,7 +14,8 @@ class VisionTransformer(nn.Module):
         self.patches = nn.Conv2d(3, case.width, case.patch, case.patch)
         self.token = nn.Parameter(torch.empty(1, 1, case.width))
         self.positions = nn.Parameter(torch.empty(1, (case.image // case.patch)**2 + 1, case.width))
-        self.layers = nn.Sequential(*(Layer(case.width, case.heads, 4 * case.width, first=True, fused=True)
+        self.layers = nn.Sequential(*(Layer(case.width, case.heads, 4
+                                            * case.width, first=True, fused=True)
                                       for _ in range(case.layers)))
         self.norm = nn.LayerNorm(case.width)
         self.head = nn.Linear(case.width, case.classes)

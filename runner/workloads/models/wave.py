@@ -1,5 +1,6 @@
-"""Physics, as TorchBench's pyhpc models: the wave equation in two dimensions by finite differences, `steps` steps from
-the same pulse. Slices and element-wise arithmetic on fields that fill a cache, no parameters."""
+"""Physics, as TorchBench's pyhpc models: the wave equation in two dimensions by finite differences,
+`steps` steps from the same pulse. Slices and element-wise arithmetic on fields that fill a cache,
+no parameters."""
 
 import torch
 

@@ -1,5 +1,6 @@
-"""Peak memory of the loop that TorchBench's user would write: torchbench_peak.py CHECKOUT MODEL TASK [BATCH]
-prints VmHWM in bytes after as many iterations as our harness takes. Used by by_hand/torchbench_bench.py."""
+"""Peak memory of the loop that TorchBench's user would write: torchbench_peak.py CHECKOUT MODEL
+TASK [BATCH] prints VmHWM in bytes after as many iterations as our harness takes. Used by
+by_hand/torchbench_bench.py."""
 
 import importlib
 import pathlib
@@ -17,7 +18,8 @@ def main():
     from adapters import images
     images.make_torchvision_importable()
     kind = importlib.import_module(f"torchbenchmark.models.{model}").Model
-    step = kind(test=task, device="cpu", batch_size=int(batch) if batch else None, extra_args=[]).invoke
+    step = kind(test=task, device="cpu", batch_size=int(batch) if batch else None,
+                extra_args=[]).invoke
     step()
     begin = time.monotonic()
     for done in range(2, 31):

@@ -1,7 +1,8 @@
-"""The loop that a person would write beside the Python harness, in one process and in turns: prints "ours bare" in
-seconds, of each turn's last iteration. A turn has two, so that the caches hold what its own kind left, or one where an
-iteration is LONG. Used by harness_bench.py: turns.py WORKLOAD SECONDS. With "peak" for the seconds: the bare loop
-alone, as many iterations as a run's peak memory is read after, and VmHWM in bytes. turns.cpp is the same in C++."""
+"""The loop that a person would write beside the Python harness, in one process and in turns: prints
+"ours bare" in seconds, of each turn's last iteration. A turn has two, so that the caches hold what
+its own kind left, or one where an iteration is LONG. Used by harness_bench.py: turns.py WORKLOAD
+SECONDS. With "peak" for the seconds: the bare loop alone, as many iterations as a run's peak memory
+is read after, and VmHWM in bytes. turns.cpp is the same in C++."""
 
 import contextlib
 import importlib

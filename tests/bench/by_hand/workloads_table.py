@@ -1,5 +1,6 @@
-"""The table of docs/workloads.md: latency, how it repeats from process to process, and peak memory of each workload in
-both suites. workloads_table.py MEASUREMENT, which is what `nightjar-runner measure … --runs 12 --json` wrote."""
+"""The table of docs/workloads.md: latency, how it repeats from process to process, and peak memory
+of each workload in both suites. workloads_table.py MEASUREMENT, which is what `nightjar-runner
+measure … --runs 12 --json` wrote."""
 
 import json
 import os
@@ -13,7 +14,8 @@ VARIANT = "cpu/fp32"
 
 
 def repeats(path):
-    done = subprocess.run([BIN / "nightjar", "repeat", path, "--format", "json"], capture_output=True, text=True)
+    done = subprocess.run([BIN / "nightjar", "repeat", path, "--format", "json"],
+                          capture_output=True, text=True)
     if not done.stdout:
         sys.exit(done.stderr.strip())
     return {row["workload"]: row for row in json.loads(done.stdout)["workloads"]}
@@ -41,8 +43,14 @@ def main():
     path = sys.argv[1]
     items = {item["workload"]: item for item in json.loads(pathlib.Path(path).read_text())["items"]}
     known = repeats(path)
-    names = dict.fromkeys(name.split("/", 1)[1] for name in items if f"/{VARIANT}/" in name and name.endswith("/eager"))
-    print("| model and task | Python latency | CV | A/A ratio | peak | native latency | CV | A/A ratio | peak |")
+    names = dict.fromkeys(
+        name.split("/", 1)[1]
+        for name in items
+        if f"/{VARIANT}/" in name and name.endswith("/eager"))
+    print(
+        "| model and task | Python latency | CV | A/A ratio | peak | native latency | CV | A/A "
+        "ratio | peak |"
+    )
     print("|---|" + "---:|---:|---|---:|" * 2)
     for name in names:
         model, task, *_ = name.split("/")

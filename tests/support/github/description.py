@@ -26,8 +26,9 @@ def _for_answers(schema):
 
 
 def _problems(validator, value, where):
-    return [f"{where}{''.join(f'[{step!r}]' for step in error.absolute_path)}: {error.message[:300]}"
-            for error in validator.iter_errors(value)]
+    return [
+        f"{where}{''.join(f'[{step!r}]' for step in error.absolute_path)}: {error.message[:300]}"
+        for error in validator.iter_errors(value)]
 
 
 def _converted(text, schema):
@@ -50,18 +51,21 @@ class Operation:
         self.body_required = described.get("requestBody", {}).get("required", False)
         self.body_schema = (described.get("requestBody", {}).get("content", {})
                             .get("application/json", {}).get("schema"))
-        self.answers = {int(status): answer.get("content", {}).get("application/json", {}).get("schema")
-                        for status, answer in described["responses"].items()}
+        self.answers = {
+            int(status): answer.get("content", {}).get("application/json", {}).get("schema")
+            for status, answer in described["responses"].items()}
 
     def request_problems(self, arguments, query, body):
         found = []
-        given = [("path", *pair) for pair in arguments.items()] + [("query", *pair) for pair in query]
+        given = [("path", *pair) for pair in arguments.items()] + [
+            ("query", *pair) for pair in query]
         for place, name, text in given:
             parameter = self.parameters.get((place, name))
             if parameter is None:
                 found.append(f"{self.name}: there is no {place} parameter {name!r}")
                 continue
-            found += _problems(_for_requests(parameter["schema"]), _converted(text, parameter["schema"]), f"{self.name} {name}")
+            found += _problems(_for_requests(parameter["schema"]),
+                               _converted(text, parameter["schema"]), f"{self.name} {name}")
         for (place, name), parameter in self.parameters.items():
             if parameter.get("required") and (place, name) not in {(p, n) for p, n, _ in given}:
                 found.append(f"{self.name}: the {place} parameter {name!r} is missing")
@@ -92,7 +96,8 @@ class Operation:
             return [f"the double: {self.name} never answers {status}"]
         if self.answers[status] is None:
             return []
-        return _problems(_for_answers(self.answers[status]), value, f"the double: {self.name} {status}")
+        return _problems(_for_answers(self.answers[status]), value,
+                         f"the double: {self.name} {status}")
 
 
 class Description:

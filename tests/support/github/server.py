@@ -1,14 +1,16 @@
-"""A strict double of GitHub's REST API for issues: stateful, on loopback, and checking each request and
-its own every answer against GitHub's description. What is wrong is kept as a violation, and a test
-that finds any fails.
+"""A strict double of GitHub's REST API for issues: stateful, on loopback, and checking each request
+and its own every answer against GitHub's description. What is wrong is kept as a violation, and a
+test that finds any fails.
 
     server.py --description FILE --token TOKEN --repository OWNER/NAME
 
 prints {"port": n} once it listens, and ends when its standard input is closed. For tests only:
     GET  /_double/state      {"issues", "violations", "requests"}
     POST /_double/reset      forgets everything; {"drops_labels": true, "search_lags": true}
-    POST /_double/issues     {"items": [{"title", "body", "labels", "state", "pull_request", "comments"}]}
-    POST /_double/faults     {"items": [{"on": regex over "METHOD /path", "kind", "retry_after", "times"}]}
+    POST /_double/issues     {"items": [{"title", "body", "labels", "state", "pull_request",
+                             "comments"}]}
+    POST /_double/faults     {"items": [{"on": regex over "METHOD /path", "kind", "retry_after",
+                             "times"}]}
 Kinds of fault: 403_retry_after, 403_limit, 429, 401, 404, 410, 422, 502, 502_after, 503, not_json,
 cut_before, cut_after, cut_within (the answer breaks off), hang_after (acts and never answers).
 """
@@ -27,7 +29,8 @@ from description import Description
 from state import Refusal, Repository
 
 ACTS_FIRST = {"502_after", "cut_after", "cut_within", "hang_after", "not_json"}
-LIMITED = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+LIMITED = ("You have exceeded a secondary rate limit. "
+           "Please wait a few minutes before you try again.")
 
 
 class Double:
@@ -66,7 +69,8 @@ class Double:
         size, number = int(query.get("per_page", 30)), int(query.get("page", 1))
         last = max(1, -(-len(items) // size))
         links = []
-        for name, target in (("prev", number - 1), ("next", number + 1), ("last", last), ("first", 1)):
+        for name, target in (("prev", number - 1), ("next", number + 1), ("last", last), ("first",
+                                                                                          1)):
             forward = name in ("next", "last")
             if (forward and number >= last) or (not forward and number <= 1):
                 continue
@@ -145,9 +149,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         try:
             self.double.check_headers({k.lower(): v for k, v in self.headers.items()})
             if problems:
-                raise Refusal(422, "Validation Failed", [{"code": "invalid", "message": problems[0]}])
+                raise Refusal(422, "Validation Failed",
+                              [{"code": "invalid", "message": problems[0]}])
             value = json.loads(body) if body else {}
-            status, answer, link = self.double.act(operation.name, arguments, path, dict(query), value)
+            status, answer, link = self.double.act(operation.name, arguments, path, dict(query),
+                                                   value)
         except Refusal as refusal:
             status, answer, link = refusal.status, refusal.body, ""
         self.double.violations += operation.answer_problems(status, answer)
@@ -164,15 +170,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         status = int(kind[:3])
         headers = {}
-        message = {401: "Bad credentials", 404: "Not Found", 410: "Issues are disabled for this repo",
-                   422: "Validation Failed"}.get(status, LIMITED)
+        message = {
+            401: "Bad credentials", 404: "Not Found", 410: "Issues are disabled for this repo",
+            422: "Validation Failed"}.get(status, LIMITED)
         if kind == "403_retry_after":
             headers["Retry-After"] = str(retry_after)
         if kind == "403_limit":
             headers = {"X-RateLimit-Remaining": "0",
                        "X-RateLimit-Reset": str(int(time.time()) + retry_after)}
             message = "API rate limit exceeded"
-        body = b"<html>502</html>" if status >= 500 else json.dumps(Refusal(status, message).body).encode()
+        body = b"<html>502</html>" if status >= 500 else json.dumps(Refusal(status,
+                                                                            message).body).encode()
         self.reply(status, body, headers)
 
     def control(self, what, body):

@@ -1,5 +1,5 @@
-"""The double's memory: one repository's issues, comments and labels, and the objects that GitHub would
-answer for them."""
+"""The double's memory: one repository's issues, comments and labels, and the objects that GitHub
+would answer for them."""
 
 import datetime
 import re
@@ -25,12 +25,15 @@ class Refusal(Exception):
 
 def _user(base, login):
     url = f"{base}/users/{login}"
-    links = ["followers", "following", "gists", "starred", "subscriptions", "organizations", "repos",
-             "events", "received_events"]
-    return {"login": login, "id": 1 + sum(login.encode()), "node_id": "U_" + login, "gravatar_id": "",
-            "avatar_url": "https://avatars.githubusercontent.com/u/1", "url": url,
-            "html_url": f"https://github.com/{login}", "type": "Bot", "site_admin": False,
-            **{f"{name}_url": f"{url}/{name}" for name in links}}
+    links = [
+        "followers", "following", "gists", "starred", "subscriptions", "organizations", "repos",
+        "events", "received_events"]
+    return {
+        "login": login, "id": 1 + sum(login.encode()), "node_id": "U_" + login, "gravatar_id": "",
+        "avatar_url": "https://avatars.githubusercontent.com/u/1", "url": url,
+        "html_url": f"https://github.com/{login}", "type": "Bot", "site_admin": False,
+        **{f"{name}_url": f"{url}/{name}"
+           for name in links}}
 
 
 class Repository:
@@ -55,7 +58,8 @@ class Repository:
             raise Refusal(422, "Validation Failed",
                           [{"resource": "Issue", "code": "missing_field", "field": "title"}])
         number, self._next = self._next, self._next + 1
-        names = [] if self.drops_labels else [l if isinstance(l, str) else l["name"] for l in labels]
+        names = [] if self.drops_labels else [
+            l if isinstance(l, str) else l["name"] for l in labels]
         for name in names:
             self.labels.setdefault(name, 100 + len(self.labels))
         now = _now()
@@ -103,7 +107,8 @@ class Repository:
         found = [issue for issue in self.issues.values()
                  if state in ("all", issue["state"]) and all(l in issue["labels"] for l in wanted)
                  and issue["updated_at"] >= query.get("since", "")]
-        key = {"updated": "updated_at", "created": "number"}.get(query.get("sort", "created"), "number")
+        key = {"updated": "updated_at", "created": "number"}.get(query.get("sort", "created"),
+                                                                 "number")
         found.sort(key=lambda issue: issue[key], reverse=query.get("direction", "desc") == "desc")
         return found
 
@@ -128,12 +133,13 @@ class Repository:
             "id": 10_000 + issue["number"], "node_id": f"I_{issue['number']}", "url": url,
             "repository_url": api, "labels_url": url + "/labels{/name}", "html_url": html,
             "comments_url": url + "/comments", "events_url": url + "/events",
-            "number": issue["number"], "state": issue["state"], "title": issue["title"], "body": issue["body"], "user": _user(self.base, issue["login"]),
-            "labels": [self.label_json(name) for name in issue["labels"]], "assignee": None,
-            "assignees": [], "milestone": None, "locked": False, "active_lock_reason": None,
-            "comments": len(issue["comments"]), "closed_at": issue["closed_at"],
-            "created_at": issue["created_at"], "updated_at": issue["updated_at"], "closed_by": None,
-            "author_association": "NONE"}
+            "number": issue["number"], "state": issue["state"], "title": issue["title"],
+            "body": issue["body"], "user": _user(self.base, issue["login"]),
+            "labels": [self.label_json(name) for name in issue["labels"]
+                       ], "assignee": None, "assignees": [], "milestone": None, "locked": False,
+            "active_lock_reason": None, "comments": len(issue["comments"]),
+            "closed_at": issue["closed_at"], "created_at": issue["created_at"],
+            "updated_at": issue["updated_at"], "closed_by": None, "author_association": "NONE"}
         if issue["state_reason"]:  # GitHub says null, which its own description does not allow
             described["state_reason"] = issue["state_reason"]
         if issue["pull_request"]:

@@ -17,8 +17,8 @@ class Block:
 
 
 def blocks_of(events):
-    """Blocks from events (time, address, bytes), in any order; bytes are negative when given back. Ignores memory that
-    is given back but was not taken among these events."""
+    """Blocks from events (time, address, bytes), in any order; bytes are negative when given back.
+    Ignores memory that is given back but was not taken among these events."""
     blocks, open_blocks = [], {}
     for time, address, size in sorted(events, key=lambda event: event[0]):
         if size > 0:
@@ -42,9 +42,9 @@ def peak_of(blocks):
 
 
 def split(kept, blocks, marks):
-    """Bytes at the peak by part. `marks` are (kind, time, address), `kept` the bytes from before the iteration.
-    Workspace is the rest: temporaries, outputs, and memory that kernels take. `gradients_made` are those of the whole
-    iteration, at the peak or not."""
+    """Bytes at the peak by part. `marks` are (kind, time, address), `kept` the bytes from before
+    the iteration. Workspace is the rest: temporaries, outputs, and memory that kernels take.
+    `gradients_made` are those of the whole iteration, at the peak or not."""
     peak, at = peak_of(blocks)
     kinds, by_address = {}, {}
     for block in blocks:
@@ -56,8 +56,11 @@ def split(kept, blocks, marks):
     parts = dict(kept, gradients=0, activations=0, workspace=0)
     for block in blocks:
         if block.start <= at < block.end:
-            part = {GRADIENT: "gradients", SAVED: "activations"}.get(kinds.get(id(block)), "workspace")
+            part = {GRADIENT: "gradients", SAVED: "activations"}.get(kinds.get(id(block)),
+                                                                     "workspace")
             parts[part] += block.size
-    parts["gradients_made"] = sum(block.size for block in blocks if kinds.get(id(block)) == GRADIENT)
+    parts["gradients_made"] = sum(block.size
+                                  for block in blocks
+                                  if kinds.get(id(block)) == GRADIENT)
     parts["peak"] = sum(kept.values()) + peak
     return parts

@@ -1,4 +1,5 @@
-"""Charges the counts of a call to an operator. A call goes through several operators, and one of them does the work."""
+"""Charges the counts of a call to an operator. A call goes through several operators, and one of
+them does the work."""
 
 import statistics
 from collections import Counter
@@ -8,22 +9,26 @@ from .count import Count
 from .tree import MARK, operator, walk
 
 CALL = MARK + "call:"  # a range around each call, with its iteration, its index and its name
-ALLOCATES = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize_", "set_",
-             "_unsafe_view"}
+ALLOCATES = {
+    "empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize_", "set_",
+    "_unsafe_view"}
 
 
 def marked(roots):
-    """For each call that a Scale marked: its iteration, its index there, its name, and the operators behind it."""
+    """For each call that a Scale marked: its iteration, its index there, its name, and the
+    operators behind it."""
     for node in walk(roots):
         if node.name.startswith(CALL):
             iteration, index, func = node.name[len(CALL):].split(":")
-            yield int(iteration), int(index), func, [inner for inner in walk(node.children) if operator(inner.name)]
+            yield int(iteration), int(index), func, [
+                inner for inner in walk(node.children) if operator(inner.name)]
 
 
 def charge(roots, counts):
-    """Counts by operator. A call is charged to the operator behind it with most time of its own over all such calls.
-    That time is the median iteration's, since any operator seems slow when another process takes the core. A call that
-    holds many kernels is charged to each of them by the shapes that the profiler saw."""
+    """Counts by operator. A call is charged to the operator behind it with most time of its own
+    over all such calls. That time is the median iteration's, since any operator seems slow when
+    another process takes the core. A call that holds many kernels is charged to each of them by the
+    shapes that the profiler saw."""
     rows, spent, weighed = {}, {}, []
     for iteration, index, func, behind in marked(roots):
         if func in fused.CALLS:
@@ -44,7 +49,8 @@ def charge(roots, counts):
 
 
 def busiest(names, iterations):
-    return max(sorted(names), key=lambda name: statistics.median(seconds[name] for seconds in iterations))
+    return max(sorted(names),
+               key=lambda name: statistics.median(seconds[name] for seconds in iterations))
 
 
 def allocates(name):

@@ -25,6 +25,7 @@ class Count:
 
 
 def name_of(dtype):
-    names = {torch.float32: "fp32", torch.bfloat16: "bf16", torch.float16: "fp16", torch.float64: "fp64",
-             torch.int8: "int8"}
+    names = {
+        torch.float32: "fp32", torch.bfloat16: "bf16", torch.float16: "fp16", torch.float64: "fp64",
+        torch.int8: "int8"}
     return names.get(dtype, str(dtype).removeprefix("torch."))

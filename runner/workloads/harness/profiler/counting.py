@@ -1,5 +1,6 @@
-"""Counts the work of each ATen call in one iteration: floating-point operations, and the bytes that it must read and
-write at least. Both follow from the shapes and types of its arguments and results."""
+"""Counts the work of each ATen call in one iteration: floating-point operations, and the bytes that
+it must read and write at least. Both follow from the shapes and types of its arguments and
+results."""
 
 import torch
 from torch.autograd.profiler import record_function
@@ -15,8 +16,8 @@ GATHERS = {"embedding", "index_select", "gather", "index"}
 
 
 class Scale(TorchDispatchMode):
-    """Marks every call, so that a profiler shows which operator behind the call does its work. Counts the calls of the
-    first iteration."""
+    """Marks every call, so that a profiler shows which operator behind the call does its work.
+    Counts the calls of the first iteration."""
 
     def __init__(self, device):
         super().__init__()
@@ -27,7 +28,8 @@ class Scale(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls):
-        """Without this, torch imports its whole compiler at the first call, which takes two seconds."""
+        """Without this, torch imports its whole compiler at the first call, which takes two
+        seconds."""
         return False
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -39,7 +41,8 @@ class Scale(TorchDispatchMode):
                 parts = func.decompose(*args, **kwargs)
             if parts is not NotImplemented:
                 return parts
-        with record_function(f"{CALL}{self.iteration}:{len(self.counts)}:{func.overloadpacket.__name__}"):
+        with record_function(
+                f"{CALL}{self.iteration}:{len(self.counts)}:{func.overloadpacket.__name__}"):
             out = func(*args, **kwargs)
         if self.iteration == 0:
             self.weigh(func, args, kwargs, out)
@@ -54,7 +57,8 @@ class Scale(TorchDispatchMode):
         self.counts.append(Count(number or 0, moved(func, args, given, out), int(number is None),
                                  types_of(given, out)))
         if (dimensions := product_dimensions(func, args)) and number:
-            self.products.append((str(func.overloadpacket), name_of(given[0].dtype), dimensions, number))
+            self.products.append(
+                (str(func.overloadpacket), name_of(given[0].dtype), dimensions, number))
 
 
 def has_kernel(func, device):
@@ -64,7 +68,8 @@ def has_kernel(func, device):
 
 def is_view(func):
     returned = func._schema.returns
-    return bool(returned) and all(one.alias_info is not None and not one.alias_info.is_write for one in returned)
+    return bool(returned) and all(one.alias_info is not None and not one.alias_info.is_write
+                                  for one in returned)
 
 
 def extent(tensor):
@@ -107,7 +112,8 @@ def types_of(given, out):
 
 def product_dimensions(func, args):
     """(m, n, k) of a matrix product, else None."""
-    at = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1, "_int_mm": 0}.get(func.overloadpacket.__name__)
+    at = {"mm": 0, "bmm": 0, "addmm": 1, "baddbmm": 1,
+          "_int_mm": 0}.get(func.overloadpacket.__name__)
     if at is None:
         return None
     first, second = args[at], args[at + 1]

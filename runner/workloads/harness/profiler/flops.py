@@ -1,7 +1,7 @@
 """Floating-point operations of one call of an ATen operator; a multiply-add counts as two.
 
-Matrix products, convolutions and attention use the formulas of torch.utils.flop_counter. The others count so many for
-each element, by the tables below. An operator in no table is unknown, not zero.
+Matrix products, convolutions and attention use the formulas of torch.utils.flop_counter. The others
+count so many for each element, by the tables below. An operator in no table is unknown, not zero.
 """
 
 import torch
@@ -10,17 +10,18 @@ import torch
 POINTWISE = ("_foreach_add", "_foreach_mul", "_foreach_div", "_foreach_sub", "_foreach_addcmul",
              "_foreach_addcdiv", "_foreach_sqrt", "_foreach_lerp", "_foreach_neg", "native_dropout",
              "masked_fill", "clamp", "elu_backward", "leaky_relu_backward", "softplus_backward")
-# So many for each element of the first tensor: reductions; a softmax (maximum, subtract, exponential, sum, divide);
-# normalisations (mean, variance, centre, scale, weight and bias), about twice as many backward.
+# So many for each element of the first tensor: reductions; a softmax (maximum, subtract,
+# exponential, sum, divide); normalisations (mean, variance, centre, scale, weight and bias), about
+# twice as many backward.
 EACH_INPUT = {
-    "sum": 1, "mean": 1, "amax": 1, "amin": 1, "max": 1, "min": 1, "argmax": 1, "argmin": 1, "prod": 1,
-    "cumsum": 1, "cumprod": 1, "any": 1, "all": 1, "var": 4, "std": 4, "linalg_vector_norm": 2,
-    "_softmax": 5, "_log_softmax": 5, "_softmax_backward_data": 4, "_log_softmax_backward_data": 4,
-    "nll_loss_forward": 1, "nll_loss_backward": 1, "nll_loss2d_forward": 1, "nll_loss2d_backward": 1,
-    "mse_loss": 3, "mse_loss_backward": 3, "glu": 1, "glu_backward": 6,
-    "native_batch_norm": 8, "_native_batch_norm_legit": 8, "_native_batch_norm_legit_no_training": 4,
-    "_batch_norm_with_update": 8, "cudnn_batch_norm": 8, "native_batch_norm_backward": 16,
-    "batch_norm_backward": 16, "cudnn_batch_norm_backward": 16,
+    "sum": 1, "mean": 1, "amax": 1, "amin": 1, "max": 1, "min": 1, "argmax": 1, "argmin": 1,
+    "prod": 1, "cumsum": 1, "cumprod": 1, "any": 1, "all": 1, "var": 4, "std": 4,
+    "linalg_vector_norm": 2, "_softmax": 5, "_log_softmax": 5, "_softmax_backward_data": 4,
+    "_log_softmax_backward_data": 4, "nll_loss_forward": 1, "nll_loss_backward": 1,
+    "nll_loss2d_forward": 1, "nll_loss2d_backward": 1, "mse_loss": 3, "mse_loss_backward": 3,
+    "glu": 1, "glu_backward": 6, "native_batch_norm": 8, "_native_batch_norm_legit": 8,
+    "_native_batch_norm_legit_no_training": 4, "_batch_norm_with_update": 8, "cudnn_batch_norm": 8,
+    "native_batch_norm_backward": 16, "batch_norm_backward": 16, "cudnn_batch_norm_backward": 16,
     "native_layer_norm": 8, "native_layer_norm_backward": 16, "native_group_norm": 8,
     "native_group_norm_backward": 16, "avg_pool2d": 1, "embedding_dense_backward": 1,
     "_is_all_true": 1, "_is_any_true": 1, "binary_cross_entropy_with_logits": 6,
@@ -38,8 +39,8 @@ MOVES = {
 
 
 def count(func, tensors, arguments, options, out):
-    """Operations of the call `func(*arguments, **options)` that returned `out`. `tensors` are the tensors among its
-    arguments. None: unknown."""
+    """Operations of the call `func(*arguments, **options)` that returned `out`. `tensors` are the
+    tensors among its arguments. None: unknown."""
     name = func.overloadpacket.__name__
     own = {"mkldnn_rnn_layer": rnn_layer, "mkldnn_rnn_layer_backward": rnn_layer_backward,
            "_cudnn_rnn": cudnn_rnn, "_cudnn_rnn_backward": cudnn_rnn_backward,
@@ -111,4 +112,5 @@ def first_list(arguments):
 def _tensors(out):
     if isinstance(out, torch.Tensor):
         return [out]
-    return [item for item in out if isinstance(item, torch.Tensor)] if isinstance(out, (list, tuple)) else []
+    return [item for item in out
+            if isinstance(item, torch.Tensor)] if isinstance(out, (list, tuple)) else []

@@ -1,14 +1,15 @@
-"""Counts the work inside calls that hold many kernels but show none to a dispatch mode, such as the fast path of
-transformers. It uses the shapes that the profiler saw."""
+"""Counts the work inside calls that hold many kernels but show none to a dispatch mode, such as the
+fast path of transformers. It uses the shapes that the profiler saw."""
 
 import math
 
 from .count import Count, name_of
 
 CALLS = {"_transformer_encoder_layer_fwd", "_native_multi_head_attention"}
-ELEMENTWISE = {"aten::gelu_": 1, "aten::gelu": 1, "aten::relu_": 1, "aten::relu": 1, "aten::add_": 1,
-               "aten::add": 1, "aten::_softmax": 5, "aten::native_layer_norm": 8,
-               "aten::_transform_bias_rescale_qkv": 2}
+ELEMENTWISE = {
+    "aten::gelu_": 1, "aten::gelu": 1, "aten::relu_": 1, "aten::relu": 1, "aten::add_": 1,
+    "aten::add": 1, "aten::_softmax": 5, "aten::native_layer_norm": 8,
+    "aten::_transform_bias_rescale_qkv": 2}
 
 
 def count(node):

@@ -1,16 +1,17 @@
-"""Divides an iteration's time on a GPU, and finds matrix products that do not suit its tensor cores. Pure."""
+"""Divides an iteration's time on a GPU, and finds matrix products that do not suit its tensor
+cores. Pure."""
 
 from .tree import covered, operator
 
-# Each dimension of a matrix product should be a multiple of this (16 bytes) for full speed on tensor cores: NVIDIA,
-# "GPU performance background", 2023.
+# Each dimension of a matrix product should be a multiple of this (16 bytes) for full speed on
+# tensor cores: NVIDIA, "GPU performance background", 2023.
 ALIGNED_TO = {"fp16": 8, "bf16": 8, "int8": 16}
 MOST_HINTS = 10
 
 
 def divide(window, activities):
-    """Seconds of a window (start, end) in which a kernel is active, else data move (copies, fills), else nothing runs.
-    `activities` are (kind, start, end), with kind "kernel" or "transfer"."""
+    """Seconds of a window (start, end) in which a kernel is active, else data move (copies, fills),
+    else nothing runs. `activities` are (kind, start, end), with kind "kernel" or "transfer"."""
     begin, end = window
     kernels = [(start, stop) for kind, start, stop in activities if kind == "kernel"]
     active = covered(kernels, begin, end)
@@ -19,8 +20,8 @@ def divide(window, activities):
 
 
 def activities(events, base, on_device):
-    """(operator, kind, start, end) of each activity of the GPU, in seconds since `base` nanoseconds. The operator is
-    the one that started it."""
+    """(operator, kind, start, end) of each activity of the GPU, in seconds since `base`
+    nanoseconds. The operator is the one that started it."""
     operators, ranges, found = {}, set(), []
     for event in events:
         if on_device(event):
@@ -40,8 +41,8 @@ def kind_of(name):
 
 
 def misaligned(products):
-    """Hints about products (operator, type, (m, n, k), flops) whose dimensions are not such multiples, those with most
-    floating-point operations first."""
+    """Hints about products (operator, type, (m, n, k), flops) whose dimensions are not such
+    multiples, those with most floating-point operations first."""
     hints = {}
     for name, dtype, dimensions, flops in products:
         multiple = ALIGNED_TO.get(dtype)
@@ -49,8 +50,10 @@ def misaligned(products):
             key = (name, dtype, tuple(dimensions))
             hints[key] = hints.get(key, 0) + flops
     ordered = sorted(hints.items(), key=lambda hint: -hint[1])[:MOST_HINTS]
-    return [{"operator": name, "dtype": dtype, "dimensions": list(dimensions), "multiple": ALIGNED_TO[dtype],
-             "flops": flops} for (name, dtype, dimensions), flops in ordered]
+    return [{
+        "operator": name, "dtype": dtype, "dimensions": list(dimensions),
+        "multiple": ALIGNED_TO[dtype], "flops": flops}
+            for (name, dtype, dimensions), flops in ordered]
 
 
 def device_rows(activities, windows):

@@ -1,4 +1,5 @@
-"""Finds what lies in memory before an iteration and marks what the iteration makes, as input for blocks.py."""
+"""Finds what lies in memory before an iteration and marks what the iteration makes, as input for
+blocks.py."""
 
 import torch
 from torch.autograd.profiler import record_function
@@ -25,8 +26,9 @@ def storages(tensors, device):
 
 
 class Kept:
-    """What lies in memory before an iteration. The garbage collector finds modules, optimizers and tensors, since
-    adapters' models are built in their own ways. `foreign(part)` returns tensors that belong to no Python object."""
+    """What lies in memory before an iteration. The garbage collector finds modules, optimizers and
+    tensors, since adapters' models are built in their own ways. `foreign(part)` returns tensors
+    that belong to no Python object."""
 
     def __init__(self, device, foreign=lambda part: []):
         modules, optimizers = living(torch.nn.Module), living(torch.optim.Optimizer)
@@ -37,15 +39,17 @@ class Kept:
         self.trained = [parameter for parameter in self.trained if is_real(parameter)]
         for parameter in self.trained:
             parameter.grad = None  # a step makes them again, so that its peak holds them
-        parts = {"parameters": self.trained,
-                 "buffers": [buffer for module in modules for buffer in module.buffers(recurse=False)],
-                 "optimizer_state": [value for optimizer in optimizers for state in optimizer.state.values()
-                                     for value in state.values()],
-                 "inputs": living(torch.Tensor)}
+        parts = {
+            "parameters": self.trained,
+            "buffers": [buffer for module in modules for buffer in module.buffers(recurse=False)],
+            "optimizer_state": [
+                value for optimizer in optimizers for state in optimizer.state.values()
+                for value in state.values()], "inputs": living(torch.Tensor)}
         self.parts, self.addresses = {}, set()
         for name, tensors in parts.items():
             sizes = storages([*tensors, *foreign(name)], device)
-            self.parts[name] = sum(size for address, size in sizes.items() if address not in self.addresses)
+            self.parts[name] = sum(size for address, size in sizes.items()
+                                   if address not in self.addresses)
             self.addresses |= set(sizes)
 
 

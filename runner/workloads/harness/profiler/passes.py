@@ -1,5 +1,5 @@
-"""The three passes of a profile over a warm step: time, work, memory. Each watches alone, so that its cost does not
-show in another."""
+"""The three passes of a profile over a warm step: time, work, memory. Each watches alone, so that
+its cost does not show in another."""
 
 import statistics
 import time
@@ -23,8 +23,9 @@ class Times:
 
 
 def recorded(step, synchronize, iterations=1, probe=None, **options):
-    """The profile of some iterations, each in a range, and the slowdown beside each. torch.profiler's own class is not
-    used: it imports the whole compiler, which takes two seconds."""
+    """The profile of some iterations, each in a range, and the slowdown beside each.
+    torch.profiler's own class is not used: it imports the whole compiler, which takes two
+    seconds."""
     slowdown = []
     with profile(use_kineto=True, **options) as result:
         for _ in range(iterations):
@@ -43,9 +44,11 @@ def nodes_of(results):
     base = results.trace_start_ns()
 
     def plain(event):
-        return Node(event.name, (event.start_time_ns - base) * 1e-9, (event.end_time_ns - base) * 1e-9,
-                    inputs=[(one.sizes, one.dtype) for one in event.extra_fields.inputs
-                            if hasattr(one, "sizes")])
+        return Node(
+            event.name, (event.start_time_ns - base) * 1e-9, (event.end_time_ns - base) * 1e-9,
+            inputs=[(one.sizes, one.dtype)
+                    for one in event.extra_fields.inputs
+                    if hasattr(one, "sizes")])
 
     def is_operator(event):
         return "TorchOp" in str(event.tag)
@@ -77,20 +80,23 @@ def on_device(event):
 
 
 def time_pass(step, synchronize, iterations, probe, cuda):
-    results, slowdown = recorded(step, synchronize, iterations, probe, use_device="cuda" if cuda else None)
+    results, slowdown = recorded(step, synchronize, iterations, probe,
+                                 use_device="cuda" if cuda else None)
     windows, rows, outside = tree.per_iteration(nodes_of(results))
     device_rows, divided = {}, []
     if cuda:
         kernels = gpu.activities(results.events(), results.trace_start_ns(), on_device)
-        device_rows = gpu.device_rows([(name, start, end) for name, _, start, end in kernels], windows)
+        device_rows = gpu.device_rows([(name, start, end) for name, _, start, end in kernels],
+                                      windows)
         divided = [gpu.divide(window, [(kind, start, end) for _, kind, start, end in kernels])
                    for window in windows]
-    return Times([end - start for start, end in windows], slowdown, outside, rows, device_rows, divided)
+    return Times([end - start for start, end in windows], slowdown, outside, rows, device_rows,
+                 divided)
 
 
 def work_pass(step, synchronize, device, iterations):
-    """Counts of the first iteration by operator, and its matrix products. The other iterations show which operators
-    work and which only wait."""
+    """Counts of the first iteration by operator, and its matrix products. The other iterations show
+    which operators work and which only wait."""
     scale = counting.Scale(device)
 
     def weighed():

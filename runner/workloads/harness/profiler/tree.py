@@ -1,5 +1,5 @@
-"""The profiler's events as plain nodes: each operator's own time, and the time in no operator. Pure; times are in
-seconds."""
+"""The profiler's events as plain nodes: each operator's own time, and the time in no operator.
+Pure; times are in seconds."""
 
 import bisect
 from dataclasses import dataclass, field
@@ -15,10 +15,12 @@ class Node:
     start: float
     end: float
     children: list = field(default_factory=list)  # nodes of the same thread that lie within
-    inputs: list = field(default_factory=list)  # (sizes, type) of tensors, where shapes were recorded
+    inputs: list = field(
+        default_factory=list)  # (sizes, type) of tensors, where shapes were recorded
 
     def own(self):
-        """Seconds in this node but in no operator that it calls. A range within an operator is part of it."""
+        """Seconds in this node but in no operator that it calls. A range within an operator is part
+        of it."""
         called = sum(inner.end - inner.start for inner in top_operators(self.children))
         return max(0.0, self.end - self.start - called)
 
@@ -33,11 +35,12 @@ def walk(nodes):
 
 
 def operator(name):
-    """The row of a node: an operator's name, COMPILED, or None for ranges around operators (the autograd engine's, an
-    optimizer's and our own)."""
+    """The row of a node: an operator's name, COMPILED, or None for ranges around operators (the
+    autograd engine's, an optimizer's and our own)."""
     if name.startswith(("## Call CompiledFxGraph", "Torch-Compiled Region", "CompiledFunction")):
         return COMPILED
-    if "::" not in name or " " in name or name.startswith((MARK, "autograd::", "torch::autograd::")):
+    if "::" not in name or " " in name or name.startswith(
+        (MARK, "autograd::", "torch::autograd::")):
         return None
     return name
 
@@ -65,8 +68,9 @@ def covered(spans, begin, end):
 
 
 def per_iteration(roots):
-    """(windows, rows, outside). Windows are (start, end) of each iteration. Rows hold each operator's own seconds and
-    calls by iteration. Outside are each iteration's seconds in which no operator ran on any thread."""
+    """(windows, rows, outside). Windows are (start, end) of each iteration. Rows hold each
+    operator's own seconds and calls by iteration. Outside are each iteration's seconds in which no
+    operator ran on any thread."""
     windows = sorted((node.start, node.end) for node in walk(roots) if node.name == ITERATION)
     begins = [start for start, _ in windows]
 
