@@ -41,7 +41,8 @@ def variant(path):
     return "xpu" if "xpu" in built_for else "cpu"
 
 
-def _record_line(name, data):
+def record_line(name, data):
+    """A line of RECORD, in its cells."""
     digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
     return [name, f"sha256={digest}", str(len(data))]
 
@@ -55,7 +56,7 @@ def _record(old_record, moved, written):
     for name, data in written.items():
         lines.pop(name, None)
         if data is not None:
-            lines[name] = _record_line(name, data)
+            lines[name] = record_line(name, data)
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(lines.values())
     return out.getvalue().encode()

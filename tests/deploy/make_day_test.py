@@ -104,7 +104,7 @@ def test_a_nightlys_wheel_is_consistent_and_holds_its_commits_files(base, tmp_pa
             assert {name for name, *_ in record} == set(names)
             for name, digest, size in record:
                 if name != f"{info}/RECORD":
-                    assert [name, digest, size] == wheel._record_line(name, archive.read(name))
+                    assert [name, digest, size] == wheel.record_line(name, archive.read(name))
             assert archive.read(f"{info}/METADATA").decode() == \
                 f"Name: torch\nVersion: {nightly['version']}\n\nVersion: text\n"
             version = archive.read("torch/version.py").decode()

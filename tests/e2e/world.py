@@ -1,7 +1,6 @@
 """A small truth for end-to-end tests: a git repository, wheels made of its files, a wheel index on
 loopback, and the real programs run against them. Levels are scripted (no torch), all else is
 real."""
-import base64
 import functools
 import hashlib
 import http.server
@@ -10,13 +9,17 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import threading
 import time
 import urllib.error
 import urllib.request
-import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+
+import wheel_file
+
 BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", ROOT / "build" / "bin"))
 GIT_ENV = {
     "GIT_AUTHOR_NAME": "A. Developer", "GIT_AUTHOR_EMAIL": "a@example.org",
@@ -113,16 +116,8 @@ def make_wheel(folder, version, git_version, repo, python_tag="cp311"):
     files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n".encode()
     files[f"{info}/WHEEL"] = ("Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: false\n"
                               f"Tag: {tag}\n").encode()
-    record = ""
-    for name, data in files.items():
-        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
-        record += f"{name},sha256={digest},{len(data)}\n"
-    record += f"{info}/RECORD,,\n"
-    files[f"{info}/RECORD"] = record.encode()
     path = folder / f"torch-{version}-{tag}.whl"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(zipfile.ZipInfo(name, (2026, 8, 20, 0, 0, 0)), data)
+    wheel_file.write(path, info, files)
     return path
 
 

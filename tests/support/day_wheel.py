@@ -1,10 +1,8 @@
 """A wheel of a few files that look like PyTorch's, out of which the demo can make a day."""
 
-import zipfile
-
 import commits
 import culprits
-import wheel
+import wheel_file
 
 CHECKS = '''class Distribution:
     def _extended_shape(self, sample_shape: _size = torch.Size()) -> torch.Size:
@@ -59,10 +57,6 @@ def make(folder, version="2.13.0+cpu", local="+cpu", cuda=None, hip=None, xpu=No
     files |= {
         f"{info}/METADATA": f"Name: torch\nVersion: 2.13.0{local}\n\nVersion: text\n",
         f"{info}/WHEEL": "Tag: x\n"}
-    files[f"{info}/RECORD"] = "".join(",".join(wheel._record_line(n, t.encode())) + "\n"
-                                      for n, t in files.items()) + f"{info}/RECORD,,\n"
     path = folder / f"torch-2.13.0{local}-cp311-cp311-manylinux_2_28_x86_64.whl"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
+    wheel_file.write(path, info, {name: text.encode() for name, text in files.items()})
     return str(path)
