@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bisect/statistics.hpp"
+#include "storage/model/enum.hpp"
 #include "storage/model/metric.hpp"
 
 namespace nightjar::bisect {
@@ -24,11 +25,14 @@ struct DetectionPolicy {
   Repeatability repeatability = Repeatability::noisy;
 };
 
+NIGHTJAR_ENUM(ScreenVerdict, first_night, same, suspect_worse, suspect_better);
+NIGHTJAR_ENUM(ConfirmationVerdict, worse, better, same, inconclusive, more);
+
 // Stage one. `levels` are accepted levels of earlier nights, newest first, of which 14 are used;
 // `tonight` holds the night's runs. It may be wrong, since stage two decides. Throws
 // std::invalid_argument without runs, or for values that are not positive.
 struct Screen {
-  enum class Verdict { first_night, same, suspect_worse, suspect_better };
+  using Verdict = ScreenVerdict;
   Verdict verdict = Verdict::same;
   double level = 0;      // tonight's Hodges-Lehmann location
   double reference = 0;  // the accepted level that it was compared with
@@ -46,7 +50,7 @@ Screen screen(std::span<const double> levels, std::span<const double> tonight,
 // It drops when the upper bound is under the threshold. `change` is bad/good in either direction.
 // Simulated: no false alarm in 4,200 series-nights at each CV.
 struct Confirmation {
-  enum class Verdict { worse, better, same, inconclusive, more };
+  using Verdict = ConfirmationVerdict;
   Verdict verdict = Verdict::more;
   Ratio change;
   int runs_a_side = 0;

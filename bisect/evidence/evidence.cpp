@@ -7,38 +7,6 @@ namespace nightjar::evidence {
 namespace {
 using nlohmann::json;
 
-std::string_view word(bisect::Screen::Verdict verdict) {
-  using enum bisect::Screen::Verdict;
-  switch (verdict) {
-    case first_night:
-      return "first_night";
-    case same:
-      return "same";
-    case suspect_worse:
-      return "suspect_worse";
-    case suspect_better:
-      return "suspect_better";
-  }
-  return "same";
-}
-
-std::string_view word(bisect::Confirmation::Verdict verdict) {
-  using enum bisect::Confirmation::Verdict;
-  switch (verdict) {
-    case worse:
-      return "worse";
-    case better:
-      return "better";
-    case same:
-      return "same";
-    case inconclusive:
-      return "inconclusive";
-    case more:
-      return "more";
-  }
-  return "inconclusive";
-}
-
 json cells(const bisect::Belief& belief, const std::vector<CommitSha>& commits) {
   json list = json::array();
   for (const bisect::CellMass& cell : belief.cells)
@@ -62,11 +30,17 @@ json steps(const std::vector<bisect::NamedStep>& named, const std::vector<Commit
 
 std::string of_screening(const bisect::Screen& screen, const Values& tonight,
                          std::span<const double> levels, const bisect::DetectionPolicy& policy) {
-  return json{
-      {"rules", rules},        {"stage", "screening"},          {"verdict", word(screen.verdict)},
-      {"level", screen.level}, {"reference", screen.reference}, {"change", screen.change},
-      {"z", screen.z},         {"tonight", tonight.values},     {"tonight_runs", tonight.runs},
-      {"levels", levels},      {"policy", policy_json(policy)}}
+  return json{{"rules", rules},
+              {"stage", "screening"},
+              {"verdict", name_of(screen.verdict)},
+              {"level", screen.level},
+              {"reference", screen.reference},
+              {"change", screen.change},
+              {"z", screen.z},
+              {"tonight", tonight.values},
+              {"tonight_runs", tonight.runs},
+              {"levels", levels},
+              {"policy", policy_json(policy)}}
       .dump();
 }
 
@@ -91,7 +65,7 @@ std::string of_confirmation(const bisect::Confirmation& confirmation, const Valu
                             const Values& bad, const bisect::DetectionPolicy& policy) {
   return json{{"rules", rules},
               {"stage", "confirmation"},
-              {"verdict", word(confirmation.verdict)},
+              {"verdict", name_of(confirmation.verdict)},
               {"ratio", confirmation.change.ratio},
               {"low", confirmation.change.low},
               {"high", confirmation.change.high},

@@ -22,18 +22,10 @@ struct Row {
   std::size_t control_runs = 0, treatment_runs = 0;
 };
 
+// No more runs are to come here.
 std::string verdict_of(bisect::Confirmation::Verdict verdict) {
   using Verdict = bisect::Confirmation::Verdict;
-  switch (verdict) {
-    case Verdict::worse:
-      return "worse";
-    case Verdict::better:
-      return "better";
-    case Verdict::same:
-      return "same";
-    default:
-      return "inconclusive";
-  }
+  return std::string(name_of(verdict == Verdict::more ? Verdict::inconclusive : verdict));
 }
 
 Row compare_metric(const std::string& name, const std::vector<double>& control,
