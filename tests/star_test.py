@@ -32,18 +32,28 @@ MAY_INCLUDE = {
 RUNNER = [room for room in ROOMS if room.startswith("runner/") and room != "runner/workloads"]
 # Header prefix to the rooms that may use it; "runner" stands for all of RUNNER.
 THIRD_PARTY = {
-    "sqlite3": {"storage"}, "git2": {"bisect/git"}, "boost/math": {"bisect"},
-    "boost/beast": {"web"}, "boost/url": {"web"}, "boost/describe": {"storage/model"},
-    "boost/asio": {"web",
-                   "service"}, "curl/": {"web"}, "openssl/": {"web", "storage/base", "service"},
-    "archive": {"runner/build",
-                "service"}, "libxml/": {"service"}, "toml++": {"runner/catalog", "service"},
-    "CLI/": {"runner", "service", "service/cli"
-             }, "spdlog/": {"runner", "service",
-                            "web"}, "torch/": {"runner/workloads"}, "ATen/": {"runner/workloads"},
-    "c10/": {"runner/workloads"}, "catch2/": set(), "Python.h": set(), "nlohmann/": {
-        "bisect/evidence", "storage/model", "storage", "web", "runner", "runner/workloads",
-        "service", "service/cli"}, }
+    "sqlite3": {"storage"},
+    "git2": {"bisect/git"},
+    "boost/math": {"bisect"},
+    "boost/beast": {"web"},
+    "boost/url": {"web"},
+    "boost/describe": {"storage/model"},
+    "boost/asio": {"web", "service"},
+    "curl/": {"web"},
+    "openssl/": {"web", "storage/base", "service"},
+    "archive": {"runner/build", "service"},
+    "libxml/": {"service"},
+    "toml++": {"runner/catalog", "service"},
+    "CLI/": {"runner", "service", "service/cli"},
+    "spdlog/": {"runner", "service", "web"},
+    "torch/": {"runner/workloads"},
+    "ATen/": {"runner/workloads"},
+    "c10/": {"runner/workloads"},
+    "catch2/": set(),
+    "Python.h": set(),
+    "nlohmann/": {"bisect/evidence", "storage/model", "storage", "web", "runner",
+                  "runner/workloads", "service", "service/cli"},
+}
 # Slow to compile, so never in a header; json_io.hpp is what JSON is read and written with.
 SOURCES_ONLY = ("nlohmann/json.hpp", "boost/beast", "sqlite3.h", "curl/")
 EXCEPTIONS = {"storage/model/json_io.hpp"}
