@@ -99,6 +99,68 @@ std::size_t on_file(char* data, std::size_t, std::size_t size, void* to) {
   return size;
 }
 
+// "bytes 0-99/1234" is what was asked for, whatever the total.
+bool is_range(std::string_view content_range, std::uint64_t offset, std::uint64_t size) {
+  const std::string wanted =
+      "bytes " + std::to_string(offset) + "-" + std::to_string(offset + size - 1) + "/";
+  return content_range.starts_with(wanted);
+}
+
+// Judges an answer by its headers, before any of its body is read.
+struct RangeSink {
+  const RangeRequest& request;
+  const std::function<bool(std::string_view)>& take;
+  CURL* curl = nullptr;
+  std::map<std::string, std::string> headers = {};
+  std::uint64_t received = 0;
+  long status = 0;
+  std::optional<RangeFailure::Kind> refused = {};
+};
+
+std::size_t on_range_header(char* data, std::size_t one, std::size_t size, void* to) {
+  auto& sink = *static_cast<RangeSink*>(to);
+  on_header(data, one, size, &sink.headers);
+  const std::string_view line(data, size);
+  if (line != "\r\n" && line != "\n") return size;
+  curl_easy_getinfo(sink.curl, CURLINFO_RESPONSE_CODE, &sink.status);
+  if (sink.status < 200 || (sink.status >= 300 && sink.status < 400)) return size;  // goes on
+  if (sink.status >= 400)
+    sink.refused = RangeFailure::Kind::status;
+  else if (sink.status != 206 ||
+           !is_range(sink.headers["content-range"], sink.request.offset, sink.request.size))
+    sink.refused = RangeFailure::Kind::ignored;
+  return sink.refused ? 0 : size;
+}
+
+std::size_t on_range(char* data, std::size_t, std::size_t size, void* to) {
+  auto& sink = *static_cast<RangeSink*>(to);
+  if (sink.status != 206) return size;  // a redirect's own body
+  if (size > sink.request.size - sink.received) {
+    sink.refused = RangeFailure::Kind::ignored;
+    return 0;
+  }
+  sink.received += size;
+  if (sink.take({data, size})) return size;
+  sink.refused = RangeFailure::Kind::cancelled;
+  return 0;
+}
+
+std::string cause_of(const RangeSink& sink, const std::string& libcurl) {
+  if (!sink.refused) return libcurl;
+  switch (*sink.refused) {
+    case RangeFailure::Kind::status:
+      return "the server answered " + std::to_string(sink.status);
+    case RangeFailure::Kind::ignored:
+      return "the server ignores ranges: it answered " + std::to_string(sink.status) +
+             (sink.status == 206 ? " with another range" : " with the whole file");
+    case RangeFailure::Kind::cancelled:
+      return "cancelled";
+    case RangeFailure::Kind::no_answer:
+      break;
+  }
+  return libcurl;
+}
+
 // Removes what a download that failed has left.
 struct PartFile {
   std::filesystem::path path;
@@ -197,6 +259,32 @@ Client::Result Client::send(const ClientRequest& request) {
   response.status = static_cast<unsigned>(status);
   response.body = std::move(sink.body);
   return {std::move(response), {}};
+}
+
+std::optional<RangeFailure> Client::read_range(const RangeRequest& request,
+                                               const std::function<bool(std::string_view)>& take) {
+  const std::string range =
+      std::to_string(request.offset) + "-" + std::to_string(request.offset + request.size - 1);
+  List list;
+  CURL* curl = impl_->curl;
+  RangeSink sink{request, take, curl};
+  impl_->prepare(request.url, request.headers, list, true);
+  curl_easy_setopt(curl, CURLOPT_RANGE, range.c_str());
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1024L);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 60L);
+  curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 512L << 10);
+  curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_range_header);
+  curl_easy_setopt(curl, CURLOPT_HEADERDATA, &sink);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_range);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &sink);
+  const CURLcode code = curl_easy_perform(curl);
+  const bool whole = sink.received == request.size;
+  if (code == CURLE_OK && !sink.refused && whole) return std::nullopt;
+  const std::string libcurl = code == CURLE_OK ? "the range was cut off" : impl_->cause(code);
+  return RangeFailure{
+      sink.refused.value_or(RangeFailure::Kind::no_answer),
+      "GET " + shown(request.url) + " bytes " + range + ": " + cause_of(sink, libcurl),
+      static_cast<unsigned>(sink.status), std::move(sink.headers)};
 }
 
 Sha256 Client::download(const std::string& url, const Headers& headers,

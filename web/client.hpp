@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,25 @@ struct ClientFailure {
   bool sent = false;
 };
 
+// Bytes [offset, offset + size) of a resource; size is at least 1.
+struct RangeRequest {
+  std::string url;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
+// Why a range did not come, or not all of it. Bytes that were handed over before are right.
+struct RangeFailure {
+  // no_answer: refused, timed out or cut off. status: another status than 206. ignored: the server
+  // sends the whole file (200) or another range than asked for. cancelled: the caller's own wish.
+  enum class Kind { no_answer, status, ignored, cancelled };
+  Kind kind = Kind::no_answer;
+  std::string what;                            // method, url, range, cause; never a token
+  unsigned status = 0;                         // 0: no answer
+  std::map<std::string, std::string> headers;  // of the answer, names in lower case
+};
+
 // Not thread-safe; keeps its connection alive between requests.
 class Client {
  public:
@@ -52,6 +72,13 @@ class Client {
     explicit operator bool() const { return response.has_value(); }
   };
   Result send(const ClientRequest& request);
+
+  // Reads one range and hands it over block by block as it comes; `take` returns false to cancel.
+  // Checks status 206 and Content-Range before the first block: of a server that ignores the range
+  // no body is read, however large it is. nullopt: every byte was handed over. There is no limit
+  // for the whole, only for standing still: less than 1 KiB/s for a minute ends it.
+  std::optional<RangeFailure> read_range(const RangeRequest& request,
+                                         const std::function<bool(std::string_view)>& take);
 
   // Downloads to `to` (through a temporary name beside it) and returns its SHA-256. `progress` gets
   // bytes so far and total (0: unknown); false cancels. Throws std::runtime_error with url and

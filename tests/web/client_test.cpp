@@ -38,6 +38,14 @@ struct Site {
       response.file = folder.path / "wheel";
       respond(response);
     }));
+    served.server->add(route(Method::get, "/part", part("bytes 10-19/1000", "0123456789")));
+    served.server->add(route(Method::get, "/other-part", part("bytes 0-9/1000", "0123456789")));
+    served.server->add(route(Method::get, "/long-part", part("bytes 10-19/1000", "0123456789+")));
+    served.server->add(route(Method::get, "/busy", [](const Request&, Respond respond) {
+      auto response = json_response("{}", 503);
+      response.headers.emplace_back("Retry-After", "7");
+      respond(response);
+    }));
     served.server->add(route(Method::get, "/never", [this](const Request&, Respond respond) {
       kept.push_back(std::move(respond));
     }));
@@ -50,6 +58,15 @@ struct Site {
       Response response;
       response.status = 302;
       response.headers.emplace_back("Location", to);
+      respond(response);
+    };
+  }
+  static Handler part(std::string range, std::string bytes) {
+    return [range, bytes](const Request& request, Respond respond) {
+      Response response;
+      response.status = request.header("range") == "bytes=10-19" ? 206 : 400;
+      response.headers.emplace_back("Content-Range", range);
+      response.body = bytes;
       respond(response);
     };
   }
@@ -158,4 +175,73 @@ TEST_CASE("A download that fails or is cancelled leaves nothing") {
                     Catch::Contains("cancelled"));
   const auto files = std::distance(fs::directory_iterator(site.folder.path), {});
   CHECK(files == 1);
+}
+
+TEST_CASE("A range comes as asked for, and its headers with a failure") {
+  Site site;
+  Client client;
+  std::string got;
+  const auto take = [&](std::string_view block) {
+    got += block;
+    return true;
+  };
+  CHECK_FALSE(client.read_range({site.url("/part"), {}, 10, 10}, take));
+  CHECK(got == "0123456789");
+
+  const auto busy = client.read_range({site.url("/busy?token=hunter2"), {}, 10, 10}, take);
+  REQUIRE(busy);
+  CHECK(busy->kind == RangeFailure::Kind::status);
+  CHECK(busy->status == 503);
+  CHECK(busy->headers.at("retry-after") == "7");
+  CHECK(busy->what.find("bytes 10-19: the server answered 503") != std::string::npos);
+  CHECK(busy->what.find("hunter2") == std::string::npos);
+}
+
+TEST_CASE("A server that ignores a range is a failure before any of its body is read") {
+  Site site;
+  Client client;
+  std::string got;
+  const auto take = [&](std::string_view block) {
+    got += block;
+    return true;
+  };
+  const auto whole = client.read_range({site.url("/echo2"), {}, 3, 2}, take);
+  REQUIRE(whole);
+  CHECK(whole->kind == RangeFailure::Kind::ignored);
+  CHECK_THAT(whole->what, Catch::Contains("ignores ranges: it answered 200 with the whole file"));
+  const auto other = client.read_range({site.url("/other-part"), {}, 10, 10}, take);
+  REQUIRE(other);
+  CHECK(other->kind == RangeFailure::Kind::ignored);
+  CHECK(got.empty());
+  const auto longer = client.read_range({site.url("/long-part"), {}, 10, 10}, take);
+  REQUIRE(longer);
+  CHECK(longer->kind == RangeFailure::Kind::ignored);
+}
+
+TEST_CASE("A range can be cancelled, and a dead server is no answer") {
+  Site site;
+  Client client;
+  const auto no = [](std::string_view) { return false; };
+  const auto cancelled = client.read_range({site.url("/part"), {}, 10, 10}, no);
+  REQUIRE(cancelled);
+  CHECK(cancelled->kind == RangeFailure::Kind::cancelled);
+  site.served.stop();
+  const auto dead = client.read_range({site.url("/part"), {}, 10, 10}, no);
+  REQUIRE(dead);
+  CHECK(dead->kind == RangeFailure::Kind::no_answer);
+  CHECK(dead->status == 0);
+}
+
+TEST_CASE("HEAD brings the headers of a file without its body") {
+  Site site;
+  Client client;
+  ClientRequest request;
+  request.method = "HEAD";
+  request.url = site.url("/wheel");
+  request.response_limit = 10;
+  const auto result = client.send(request);
+  REQUIRE(result);
+  CHECK(result.response->status == 200);
+  CHECK(result.response->headers.at("content-length") == std::to_string(site.content.size()));
+  CHECK(result.response->body.empty());
 }
