@@ -13,22 +13,29 @@ ROOMS = [
     "runner/format", "runner/run", "runner/agent", "runner/cli", "runner", "service/cli", "service"]
 # Besides itself and storage/model. The runner's rooms are in order: each may use those above it.
 MAY_INCLUDE = {
-    "storage/base": set(), "storage/model": set(), "storage": set(), "bisect": set(),
-    "bisect/git": {"storage/base"}, "web": {"storage/base"}, "bisect/evidence": {"bisect"},
-    "runner/workloads": set(), "runner/process": {"storage/base"},
-    "runner/machine": {"storage/base",
-                       "runner/process"}, "runner/catalog": {"storage/base", "runner/process"},
+    "storage/base": set(),
+    "storage/model": set(),
+    "storage": set(),
+    "bisect": set(),
+    "bisect/git": {"storage/base"},
+    "bisect/evidence": {"bisect"},
+    "web": {"storage/base"},
+    "runner/workloads": set(),
+    "runner/process": {"storage/base"},
+    "runner/machine": {"storage/base", "runner/process"},
+    "runner/catalog": {"storage/base", "runner/process"},
     "runner/build": {"storage/base", "web", "runner/process", "runner/catalog"},
-    "runner/format": {"storage/base", "bisect", "runner/catalog", "runner/build"}, "runner/run": {
-        "storage/base", "runner/process", "runner/machine", "runner/catalog", "runner/build",
-        "runner/format"},
-    "runner/agent": {"storage/base", "web", "runner/process", "runner/machine",
-                     "runner/run"}, "runner/cli": {
-                         "storage/base", "web", "runner/process", "runner/machine",
-                         "runner/catalog", "runner/build", "runner/format", "runner/run",
-                         "runner/agent"}, "runner": {"runner/cli", "runner/process", "runner/run"},
-    "service/cli": {"storage/base", "bisect", "bisect/evidence", "runner/process", "runner/format"},
-    "service": {"storage", "storage/base", "bisect", "bisect/evidence", "bisect/git", "web"}, }
+    "runner/format": {"storage/base", "bisect", "runner/catalog", "runner/build"},
+    "runner/run": {"storage/base", "runner/process", "runner/machine", "runner/catalog",
+                   "runner/build", "runner/format"},
+    "runner/agent": {"storage/base", "web", "runner/process", "runner/machine", "runner/run"},
+    "runner/cli": {"storage/base", "web", "runner/process", "runner/machine", "runner/catalog",
+                   "runner/build", "runner/format", "runner/run", "runner/agent"},
+    "runner": {"runner/cli", "runner/process", "runner/run"},
+    "service/cli": {"storage/base", "bisect", "bisect/evidence", "runner/process",
+                    "runner/format"},
+    "service": {"storage", "storage/base", "bisect", "bisect/evidence", "bisect/git", "web"},
+}
 RUNNER = [room for room in ROOMS if room.startswith("runner/") and room != "runner/workloads"]
 # Header prefix to the rooms that may use it; "runner" stands for all of RUNNER.
 THIRD_PARTY = {
@@ -43,6 +50,7 @@ THIRD_PARTY = {
     "openssl/": {"web", "storage/base", "service"},
     "archive": {"runner/build", "service"},
     "libxml/": {"service"},
+    "zlib.h": {"service"},
     "toml++": {"runner/catalog", "service"},
     "CLI/": {"runner", "service", "service/cli"},
     "spdlog/": {"runner", "service", "web"},

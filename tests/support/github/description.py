@@ -101,11 +101,11 @@ class Operation:
 
 
 class Description:
-    def __init__(self, path):
+    def __init__(self, path, paths=PATHS):
         with open(path, encoding="utf-8") as file:
             described = json.load(file)["paths"]
         self.operations = [Operation(template, method.upper(), operation)
-                           for template in PATHS
+                           for template in paths
                            for method, operation in described[template].items()]
 
     def find(self, method, path):

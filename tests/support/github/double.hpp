@@ -1,101 +1,24 @@
-// GitHub's double (server.py) as a child process, started on first use and ended with the test
-// program.
+// GitHub's double (server.py), started on first use.
 #pragma once
 
-#include <array>
-#include <cstdlib>
-#include <fcntl.h>
-#include <filesystem>
-#include <nlohmann/json.hpp>
-#include <spawn.h>
-#include <stdexcept>
-#include <string>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "tests/support/source_tree.hpp"
-#include "web/client.hpp"
-
-extern char** environ;
+#include "tests/support/python_double.hpp"
 
 namespace nightjar::tests {
 
-class GithubDouble {
+class GithubDouble : public PythonDouble {
  public:
   static constexpr const char* token = "token-for-tests";
   static constexpr const char* repository = "owner/name";
 
-  // The one of this program. Throws where GitHub's description or the validator is missing: what
-  // cannot be checked must not pass.
+  // The one of this program.
   static GithubDouble& instance() {
     static GithubDouble one;
     return one;
   }
 
-  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
-  nlohmann::json control(const std::string& what, const nlohmann::json& body) {
-    web::ClientRequest request;
-    request.method = "POST";
-    request.url = url() + "/_double/" + what;
-    request.body = body.dump();
-    const auto result = web::Client().send(request);
-    if (!result) throw std::runtime_error(result.failure.what);
-    return nlohmann::json::parse(result.response->body);
-  }
-  nlohmann::json state() { return control("state", nlohmann::json::object()); }
-  void fault(const std::string& on, const std::string& kind, int times = 1, int retry_after = 1) {
-    control("faults",
-            {{"items",
-              {{{"on", on}, {"kind", kind}, {"times", times}, {"retry_after", retry_after}}}}});
-  }
-
  private:
-  GithubDouble() {
-    namespace fs = std::filesystem;
-    const fs::path source = nightjar::test::source_tree();
-    const char* tools = std::getenv("NIGHTJAR_TEST_PYTHON");
-    const std::string python = tools ? tools : (source / ".cache/tools/bin/python").string();
-    const std::string description = (source / ".cache/testdata/api.github.com.deref.json").string();
-    const std::string server = (source / "tests/support/github/server.py").string();
-    for (const std::string& needed : {python, description}) {
-      if (!fs::exists(needed)) {
-        throw std::runtime_error(needed + " is missing: run deploy/build --tests");
-      }
-    }
-    std::array<std::string, 8> arguments{python,    server, "--description", description,
-                                         "--token", token,  "--repository",  repository};
-    std::array<char*, 9> argv{};
-    for (std::size_t i = 0; i < arguments.size(); ++i) argv[i] = arguments[i].data();
-    std::array<int, 2> in{}, out{};
-    if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0) {
-      throw std::runtime_error("cannot make pipes for GitHub's double");
-    }
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in[0], 0);
-    posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-    const int failure =
-        posix_spawn(&process_, python.c_str(), &actions, nullptr, argv.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(in[0]);
-    close(out[1]);
-    stdin_ = in[1];
-    if (failure != 0) throw std::runtime_error("cannot start " + python);
-    std::string line;
-    char c = 0;
-    while (read(out[0], &c, 1) == 1 && c != '\n') line += c;
-    close(out[0]);
-    if (c != '\n') throw std::runtime_error("GitHub's double did not start; see its message above");
-    port_ = nlohmann::json::parse(line).at("port");
-  }
-  ~GithubDouble() {
-    close(stdin_);  // it ends when its input does, however this program ends
-    waitpid(process_, nullptr, 0);
-  }
-
-  pid_t process_ = 0;
-  int stdin_ = -1;
-  int port_ = 0;
+  GithubDouble()
+      : PythonDouble("github/server.py", {"--token", token, "--repository", repository}) {}
 };
 
 }  // namespace nightjar::tests

@@ -1,0 +1,30 @@
+// Why a look at PyTorch's CI brought no answer. Everything of this folder that uses the network
+// throws one of these; none of them means that there is no wheel.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace nightjar::service::ci {
+
+// No answer now: refused, limited, cut off, an answer that makes no sense. The same question may be
+// asked again, not before `wait` if the server named a time.
+struct Unanswered : std::runtime_error {
+  explicit Unanswered(const std::string& what, std::optional<std::chrono::seconds> named = {})
+      : std::runtime_error(what), wait(named) {}
+  std::optional<std::chrono::seconds> wait;
+};
+
+// The object is not there: it expired, or another one has taken its place since it was looked at.
+struct Gone : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The object is there, but cannot be used as it is: no zip, a wrong checksum, far too large.
+struct Unusable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace nightjar::service::ci
