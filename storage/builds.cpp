@@ -7,7 +7,7 @@ namespace {
 
 #define BUILD_COLUMNS                                                                        \
   "id, kind, version, variant, date, url, commit_sha, nightly_commit, sha256, base, state, " \
-  "reason, found_at_us"
+  "reason, found_at_us, python_tag, platform_tag, glibc, gpu_architectures"
 
 Build read_build(Statement& row) {
   return {row.next<BuildId>(),
@@ -22,7 +22,9 @@ Build read_build(Statement& row) {
           row.next<std::optional<BuildId>>(),
           row.next<BuildState>(),
           row.next<std::string>(),
-          row.next<Time>()};
+          row.next<Time>(),
+          {row.next<std::optional<std::string>>(), row.next<std::optional<std::string>>(),
+           row.next<std::optional<std::string>>(), row.next<std::optional<std::string>>()}};
 }
 
 }  // namespace
@@ -30,11 +32,13 @@ Build read_build(Statement& row) {
 Build add_build(Transaction& transaction, const Build& build) {
   Statement(transaction,
             "INSERT INTO build (kind, version, variant, date, url, commit_sha, nightly_commit, "
-            "sha256, base, state, reason, found_at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "sha256, base, state, reason, found_at_us, python_tag, platform_tag, glibc, "
+            "gpu_architectures) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT DO NOTHING")
       .bind(build.kind, build.version, build.variant, build.date, build.url, build.commit,
             build.nightly_commit, build.sha256, build.base, build.state, build.reason,
-            build.found_at)
+            build.found_at, build.needs.python_tag, build.needs.platform_tag, build.needs.glibc,
+            build.needs.gpu_architectures)
       .run();
   Statement find(transaction,
                  "SELECT " BUILD_COLUMNS
@@ -48,10 +52,12 @@ void update_build(Transaction& transaction, const Build& build) {
   Statement(transaction,
             "UPDATE build SET kind = ?, version = ?, variant = ?, date = ?, url = ?, "
             "commit_sha = ?, nightly_commit = ?, sha256 = ?, base = ?, state = ?, reason = ?, "
-            "found_at_us = ? WHERE id = ?")
+            "found_at_us = ?, python_tag = ?, platform_tag = ?, glibc = ?, gpu_architectures = ? "
+            "WHERE id = ?")
       .bind(build.kind, build.version, build.variant, build.date, build.url, build.commit,
             build.nightly_commit, build.sha256, build.base, build.state, build.reason,
-            build.found_at, build.id)
+            build.found_at, build.needs.python_tag, build.needs.platform_tag, build.needs.glibc,
+            build.needs.gpu_architectures, build.id)
       .run();
 }
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "service/builds/needs.hpp"
 #include "service/builds/proof.hpp"
 #include "service/builds/wheel.hpp"
 #include "service/builds/wheel_name.hpp"
@@ -203,13 +204,16 @@ std::optional<Sha256> Discovery::bring(const ListedWheel& wheel, bool gone,
 void Discovery::judge(Build& build, const Sha256& sha256, const std::filesystem::path& file) {
   build.state = BuildState::unproved;
   try {
-    const auto verdict = prove(build, sha256, read_wheel(file), graph_, config_.repository);
+    const WheelFacts facts = read_wheel(file);
+    const auto verdict = prove(build, sha256, facts, graph_, config_.repository);
     if (const auto* unproved = std::get_if<Unproved>(&verdict)) {
       build.reason = unproved->reason;
     } else {
       const Proved& proved = std::get<Proved>(verdict);
       build.commit = proved.commit;
       build.nightly_commit = proved.git_version;
+      if (const auto name = parse_wheel_name(file_name_of(build.url)))
+        build.needs = needs_of(file, *name, facts);
       artifacts_.add(file);
       build.state = BuildState::proved;
       build.reason.clear();

@@ -122,4 +122,35 @@ std::variant<Proved, Unproved> prove(const Build& build, const Sha256& file_sha2
   return Proved{*git_version, *git_version};
 }
 
+std::variant<Proved, Unproved> prove_ci(const Build& build, const CommitSha& head,
+                                        const WheelFacts& facts, const git::CommitGraph& graph,
+                                        const Config::Repository& branches,
+                                        const NativeStateOf& native_state) {
+  if (const auto reason = versions_disagree(build, facts)) return Unproved{*reason};
+  if (const auto reason = variant_disagrees(build.variant, facts.version_file))
+    return Unproved{*reason};
+  const auto version = parse_version(build.version);
+  if (!version || !names_commit(version->variant, head))
+    return Unproved{"its version " + build.version + " does not name " + head.brief() +
+                    ", the head of the run that uploaded it"};
+  if (!on_branch(graph, head, branches.main))
+    return Unproved{head.brief() + ", the head of the run that uploaded it, is not on " +
+                    branches.main};
+  const std::string written = facts.version_file.git_version.value_or("");
+  const auto git_version = CommitSha::parse(written);
+  if (!git_version)
+    return Unproved{"torch/version.py has the git_version '" + written + "', no commit"};
+  if (*git_version == head) return Proved{head, head};
+  if (!graph.find(*git_version) || !on_branch(graph, *git_version, branches.main))
+    return Unproved{"git_version " + git_version->brief() + " is not on " + branches.main};
+  const auto compiled = native_state(*git_version), wanted = native_state(head);
+  if (!compiled || !wanted)
+    return Unproved{"it was compiled from " + git_version->brief() + ", not from " + head.brief() +
+                    ", and their native states are not known"};
+  if (*compiled != *wanted)
+    return Unproved{"it was compiled from " + git_version->brief() +
+                    ", whose native state is not that of " + head.brief()};
+  return Proved{head, *git_version};
+}
+
 }  // namespace nightjar::service

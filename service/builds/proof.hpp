@@ -2,6 +2,8 @@
 // repository's history against each other. Pure over its inputs; used by discovery.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -29,5 +31,17 @@ struct Unproved {
 std::variant<Proved, Unproved> prove(const Build& build, const Sha256& file_sha256,
                                      const WheelFacts& facts, const git::CommitGraph& graph,
                                      const Config::Repository& branches);
+
+// The native state of a commit; nullopt if it is not known.
+using NativeStateOf = std::function<std::optional<Sha256>(const CommitSha&)>;
+
+// The same for a wheel that CI uploaded for `head`, the head of the run: that is trusted, and it
+// must be on main. File name, METADATA and torch/version.py name it as the version's
+// "+git<digits>". CI lays Python files over an older wheel where no native file has changed:
+// git_version is then the older commit, which must be on main and of the same native state.
+std::variant<Proved, Unproved> prove_ci(const Build& build, const CommitSha& head,
+                                        const WheelFacts& facts, const git::CommitGraph& graph,
+                                        const Config::Repository& branches,
+                                        const NativeStateOf& native_state);
 
 }  // namespace nightjar::service

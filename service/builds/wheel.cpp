@@ -45,10 +45,11 @@ bool leaves_folder(std::string_view name) {
   }
 }
 
-bool is_metadata(std::string_view name) {
-  constexpr std::string_view suffix = ".dist-info/METADATA";
-  return name.ends_with(suffix) &&
-         name.find('/') == name.size() - std::string_view("/METADATA").size();
+// Whether `name` is the file `file` of the wheel's .dist-info folder.
+bool is_info(std::string_view name, std::string_view file) {
+  const auto slash = name.find('/');
+  return slash != std::string_view::npos && name.substr(slash + 1) == file &&
+         name.substr(0, slash).ends_with(".dist-info");
 }
 
 using Archive = std::unique_ptr<archive, int (*)(archive*)>;
@@ -85,6 +86,13 @@ void read_metadata(std::string_view text, WheelFacts& facts) {
     if (line.starts_with("Name:")) facts.metadata_name = trim_field(line.substr(5));
     if (line.starts_with("Version:")) facts.metadata_version = trim_field(line.substr(8));
     if (line.starts_with("Requires-Dist:")) read_requirement(trim_field(line.substr(14)), facts);
+  }
+}
+
+void read_tags(std::string_view text, WheelFacts& facts) {
+  while (!text.empty()) {
+    const std::string_view line = trim_field(take_line(text));
+    if (line.starts_with("Tag:")) facts.tags.emplace_back(trim_field(line.substr(4)));
   }
 }
 
@@ -138,7 +146,9 @@ WheelFacts read_wheel(const std::filesystem::path& file) {
     if (name == "torch/version.py") {
       version_file = parse_version_file(read_text(zip.get(), entry, name));
       if (!version_file) throw BadWheel("its torch/version.py does not say __version__");
-    } else if (is_metadata(name)) {
+    } else if (is_info(name, "WHEEL")) {
+      read_tags(read_text(zip.get(), entry, name), facts);
+    } else if (is_info(name, "METADATA")) {
       if (!facts.metadata_version.empty()) throw BadWheel("it has two METADATA files");
       read_metadata(read_text(zip.get(), entry, name), facts);
     }

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nightjar::service {
 
@@ -25,6 +26,7 @@ struct WheelFacts {
   std::string metadata_version;
   // METADATA's Requires-Dist by package: "sympy" -> ">=1.13.3", with marker and extras.
   std::map<std::string, std::string> requirements;
+  std::vector<std::string> tags;  // of its WHEEL file, "cp311-cp311-linux_x86_64"
   VersionFile version_file;
 };
 // Something is wrong with the wheel itself, and trying again will not help: truncated, no zip, a

@@ -64,6 +64,10 @@ std::optional<TorchVersion> parse_version(std::string_view text) {
     version.date = *date;
     text = text.substr(0, dev);
   }
+  if (const auto alpha = text.rfind('a'); alpha != std::string_view::npos) {
+    if (!number(text.substr(alpha + 1))) return std::nullopt;
+    text = text.substr(0, alpha);
+  }
   for (const std::string& part : split(text, '.')) {
     const auto value = number(part);
     if (!value) return std::nullopt;
@@ -100,6 +104,13 @@ std::optional<WheelName> parse_wheel_name(std::string_view file_name) {
     for (std::string& tag : name.python_tags)
       if (tag + "t" == parts[3]) tag = parts[3];
   return name;
+}
+
+bool names_commit(std::string_view local_version, const CommitSha& commit) {
+  constexpr std::string_view mark = "git";
+  if (!local_version.starts_with(mark)) return false;
+  local_version.remove_prefix(mark.size());
+  return local_version.size() >= 7 && commit.str().starts_with(local_version);
 }
 
 std::string file_name_of(std::string_view url) {

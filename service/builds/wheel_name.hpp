@@ -7,17 +7,20 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/model/hex.hpp"
+
 namespace nightjar::service {
 
-// "2.15.0.dev20260820+cpu": base 2.15.0, date 2026-08-20, variant cpu. "2.13.0" has neither.
+// "2.15.0.dev20260820+cpu": base 2.15.0, date 2026-08-20, variant cpu. "2.13.0" has neither. A
+// wheel of CI is "2.15.0a0+git1234567": its variant is "git1234567".
 struct TorchVersion {
   std::string text;
   std::vector<int> base;  // 2, 15, 0
   std::string date;       // "2026-08-20"; empty: no nightly
   std::string variant;    // empty: none named
 };
-// nullopt unless it is numbers between dots, then at most ".devYYYYMMDD" (a real date) and
-// "+variant".
+// nullopt unless it is numbers between dots, then at most "a" with a number, ".devYYYYMMDD" (a real
+// date) and "+variant".
 std::optional<TorchVersion> parse_version(std::string_view text);
 
 struct WheelName {
@@ -30,6 +33,9 @@ struct WheelName {
 };
 // nullopt unless `file_name` is a well-formed wheel name without a folder.
 std::optional<WheelName> parse_wheel_name(std::string_view file_name);
+
+// Whether a version's local part is "git" and the beginning of the commit, at least 7 digits.
+bool names_commit(std::string_view local_version, const CommitSha& commit);
 
 // The last part of a URL's or file's path, decoded, without query and fragment; empty if there is
 // none.

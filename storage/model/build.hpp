@@ -17,6 +17,16 @@ NIGHTJAR_ENUM(BuildKind, nightly, ci, overlay, source);
 // unproved: kept and marked, never measured. unusable: its environment cannot be made or imported.
 NIGHTJAR_ENUM(BuildState, found, proved, unproved, unusable);
 
+// Which machines can run a wheel, as far as it says; nullopt: it does not say.
+struct BuildNeeds {
+  std::optional<std::string> python_tag;    // "cp311"
+  std::optional<std::string> platform_tag;  // "manylinux_2_28_x86_64"
+  std::optional<std::string> glibc;         // the oldest that will do, "2.28"
+  // What its GPU code is compiled for, "sm_75 sm_89 compute_90": for exactly these, and for all
+  // that are not older. Empty: it has none.
+  std::optional<std::string> gpu_architectures;
+};
+
 struct Build {
   BuildId id;
   BuildKind kind = BuildKind::nightly;
@@ -31,6 +41,7 @@ struct Build {
   BuildState state = BuildState::found;
   std::string reason;  // why unproved or unusable, one sentence
   Time found_at{};
+  BuildNeeds needs;  // of a wheel
 };
 
 }  // namespace nightjar

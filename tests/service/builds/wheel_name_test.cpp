@@ -12,12 +12,14 @@ TEST_CASE("a version falls into base, date and variant") {
   CHECK(version->variant == "cu130");
   CHECK(parse_version("2.13.0")->date.empty());
   CHECK(parse_version("2.13.0+rocm7.2")->variant == "rocm7.2");
+  CHECK(parse_version("2.15.0a0+git1234567")->base == std::vector<int>{2, 15, 0});
+  CHECK(parse_version("2.15.0a0+git1234567")->variant == "git1234567");
 }
 
 TEST_CASE("what is no version is refused") {
   const auto text = GENERATE("", "2", "a.b", "2..0", "2.15.0.dev2026082", "2.15.0.dev20260231+cpu",
                              "2.15.0.dev20260820+", "2.15.0.dev20260820+c/u", "2.-1.0", "2.15.0rc1",
-                             "2.15.0.dev20261301", "99999999999.0");
+                             "2.15.0.dev20261301", "2.15.0a", "2.15.0a+cpu", "a0", "99999999999.0");
   INFO(text);
   const bool single = std::string(text) == "2";  // one number is a version
   CHECK(parse_version(text).has_value() == single);
