@@ -110,6 +110,45 @@ void read_tokens(ConfigReader& reader, std::vector<TokenConfig>& tokens) {
   }
 }
 
+// "off", "searches" or "days:N".
+std::optional<MirrorPolicy> parse_mirror(const std::string& text) {
+  std::smatch match;
+  static const std::regex days("days:([1-9][0-9]{0,2})");
+  if (std::regex_match(text, match, days))
+    return MirrorPolicy{MirrorMode::days, std::stoi(match[1].str())};
+  const auto mode = enum_from<MirrorMode>(text);
+  if (!mode || *mode == MirrorMode::days) return std::nullopt;
+  return MirrorPolicy{*mode};
+}
+
+void read_ci(ConfigSection section, Config::Ci& ci) {
+  section.read("environments", ci.environments);
+  for (const std::string& glob : ci.environments)
+    if (!matches(glob, "[A-Za-z0-9_.*?-]+"))
+      section.fail("environments", "'" + glob +
+                                       "' is no glob of build environments, as "
+                                       "\"linux-jammy-py3.*-gcc11\"");
+  for (auto [key, url] : {std::pair{"api", &ci.api}, {"bucket", &ci.bucket}}) {
+    section.read(key, *url);
+    check_url(section, key, *url);
+  }
+  section.read("repository", ci.repository);
+  section.read("token_file", ci.token_file);
+  std::string mirror = "searches";
+  section.read("mirror", mirror);
+  if (const auto policy = parse_mirror(mirror))
+    ci.mirror = *policy;
+  else
+    section.fail("mirror", "must be \"off\", \"searches\" or \"days:14\", not '" + mirror + "'");
+  ci.wheel_bytes = static_cast<std::uint64_t>(
+      section.integer("wheel_bytes", static_cast<std::int64_t>(ci.wheel_bytes), 1 << 20,
+                      std::numeric_limits<std::int64_t>::max()));
+  section.done();
+  if (!ci.repository.empty()) check_owner_name(section, "repository", ci.repository);
+  if (ci.environments.empty()) return;
+  check_secret(section, "token_file", ci.token_file, github_token_variable);
+}
+
 void read_source(ConfigSection section, Config::Source& source) {
   section.read("index", source.index);
   if (!source.index.empty()) check_url(section, "index", source.index);
@@ -127,6 +166,7 @@ void read_source(ConfigSection section, Config::Source& source) {
   source.artifact_bytes = static_cast<std::uint64_t>(
       section.integer("artifact_bytes", static_cast<std::int64_t>(source.artifact_bytes), 1 << 20,
                       std::numeric_limits<std::int64_t>::max()));
+  read_ci(section.table("ci"), source.ci);
   section.done();
   check_there(section, "directory", source.directory);
   if (source.index.empty() == source.directory.empty() && !section.is_wrong("index") &&
@@ -286,6 +326,8 @@ Config load_config(const std::filesystem::path& file) {
   read_tokens(reader, config.tokens);
   read_source(reader.table("source"), config.source);
   read_repository(reader.table("repository"), config.repository);
+  if (config.source.ci.repository.empty())
+    config.source.ci.repository = github_name(config.repository.url);
   read_night(reader.table("night"), config.night);
   read_detection(reader.table("detection"), config.detection);
   read_thresholds(reader, config.thresholds);
@@ -315,7 +357,8 @@ std::string read_secret(const char* variable, const std::filesystem::path& file)
 
 std::vector<std::string> exposed_secrets(const Config& config) {
   std::vector<std::string> warnings;
-  for (const auto& file : {config.webhook.secret_file, config.report.token_file})
+  for (const auto& file :
+       {config.webhook.secret_file, config.report.token_file, config.source.ci.token_file})
     if (const auto warning = web::exposure(file)) warnings.push_back(*warning);
   return warnings;
 }

@@ -13,6 +13,7 @@
 
 #include "bisect/detection.hpp"
 #include "bisect/search.hpp"
+#include "storage/model/enum.hpp"
 #include "web/server/message.hpp"
 
 namespace nightjar::service {
@@ -29,6 +30,15 @@ struct ThresholdConfig {
   double threshold = .07;
 };
 
+// Which wheels of PyTorch's CI are fetched before the bucket deletes them, one a native group. off:
+// only what a search had no build for. searches: all groups of open searches. days: those and the
+// groups of the last `days` days.
+NIGHTJAR_ENUM(MirrorMode, off, searches, days);
+struct MirrorPolicy {
+  MirrorMode mode = MirrorMode::searches;
+  int days = 0;
+};
+
 struct Config {
   struct Service {                                 // [service]
     std::filesystem::path data = "nightjar-data";  // database, artifacts, repository
@@ -39,7 +49,16 @@ struct Config {
     std::filesystem::path port_file;  // written once bound; for port = 0
   } service;
   std::vector<TokenConfig> tokens;  // [[token]]
-  struct Source {                   // [source]
+  struct Ci {                       // [source.ci]: wheels that PyTorch's CI built for one commit
+    std::vector<std::string> environments;  // globs, the best first; empty: CI is not asked
+    std::string api = "https://api.github.com";
+    std::string bucket = "https://gha-artifacts.s3.amazonaws.com";
+    std::string repository;                  // "owner/name"; default: repository.url's
+    std::filesystem::path token_file;        // optional: GitHub then answers more requests an hour
+    MirrorPolicy mirror;                     // "off", "searches" or "days:N"
+    std::uint64_t wheel_bytes = 4ull << 30;  // a larger one is refused before it is fetched
+  };
+  struct Source {       // [source]
     std::string index;  // PEP 503 base URL, e.g. https://download.pytorch.org/whl/nightly/cpu
     std::filesystem::path directory;  // or a directory of wheels
     std::string variant = "cpu";
@@ -48,6 +67,7 @@ struct Config {
     int keep_days = 14;       // how far back a first start looks; at least the two newest
     int first_nightlies = 1;  // the newest that a first start proves; it measures the newest
     std::uint64_t artifact_bytes = 20ull << 30;
+    Ci ci;
   } source;
   struct Repository {  // [repository]
     std::string url;   // https://github.com/pytorch/pytorch, or a path (made absolute)

@@ -183,6 +183,15 @@ double ConfigSection::share(std::string_view key, double value, double low, doub
   return value;
 }
 
+ConfigSection ConfigSection::table(std::string_view name) {
+  const toml::node* node = impl_->take(name);
+  const std::string whole = dotted(impl_->name, name);
+  if (node && !node->is_table())
+    impl_->problems->add(node->source(), whole, "must be a table, [" + whole + "]");
+  return ConfigSection(std::make_shared<Impl>(
+      Impl{impl_->root, node ? node->as_table() : nullptr, impl_->problems, whole, {}, {}}));
+}
+
 void ConfigSection::done() const {
   if (impl_->table) refuse_unknown(*impl_->table, impl_->asked, *impl_->problems, impl_->name);
 }

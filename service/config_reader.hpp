@@ -29,6 +29,9 @@ class ConfigSection {
   double number(std::string_view key, double value, double low, double high);
   double share(std::string_view key, double value, double low, double high);
 
+  // The table `name` inside this one, [outer.name].
+  ConfigSection table(std::string_view name);
+
   // Every key of the table has been read; another one is an error.
   void done() const;
   // Keeps an error with file, line and key.

@@ -16,6 +16,8 @@
 #include "service/api/api.hpp"
 #include "service/builds/artifacts.hpp"
 #include "service/builds/build_source.hpp"
+#include "service/builds/ci/ci_plan.hpp"
+#include "service/builds/ci/ci_rung.hpp"
 #include "service/builds/discovery.hpp"
 #include "service/engine/engine.hpp"
 #include "service/engine/obstacles.hpp"
@@ -23,6 +25,7 @@
 #include "service/report/github_tracker.hpp"
 #include "service/report/outbox_sender.hpp"
 #include "storage/base/files.hpp"
+#include "storage/ci_lookups.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
@@ -64,6 +67,11 @@ git::RepositoryOptions repository_options(const Config& config) {
   return options;
 }
 
+// Until native states are kept, each commit is a native group of its own.
+std::optional<Sha256> native_state_of(const CommitSha&) {
+  return std::nullopt;
+}
+
 Config with_local_token(Config config, const std::string& token) {
   config.tokens.push_back({"local-runner", web::Role::runner, web::sha256(token).str()});
   return config;
@@ -91,6 +99,7 @@ struct Daemon::Impl {
         source(make_source(config.source)),
         tracker(make_tracker(config, clock)),
         discovery(*source, graph, artifacts, config, clock),
+        ci_rung(config, graph, artifacts, native_state_of, clock),
         sender(*tracker, config.report.labels, clock),
         context{db,
                 graph,
@@ -134,6 +143,7 @@ struct Daemon::Impl {
     if (is_damaged()) return;
     api.claims.notify();
     guarded("send", [this] { send_next(); });
+    guarded("look at CI", [this] { look_at_ci(); });
     guarded("night waits", [this] {
       const bool asked = night_waits();
       if (asked && !asked_before) look();
@@ -210,6 +220,32 @@ struct Daemon::Impl {
     wake();
   }
 
+  // One commit's wheel at a time, so that nightlies are looked for in between.
+  void look_at_ci() {
+    if (looking_at_ci || !surveyed || config.source.ci.environments.empty()) return;
+    ci::plan_lookups(db, graph, config, native_state_of, clock);
+    const auto next = storage::next_ci_lookup(db, clock.now());
+    if (!next) return;
+    looking_at_ci = true;
+    asio::post(worker, [this, wanted = *next] {
+      auto finding = ci_rung.look(wanted);
+      asio::post(writer, [this, finding = std::move(finding)] { take_ci(finding); });
+    });
+  }
+
+  void take_ci(const ci::Finding& finding) {
+    looking_at_ci = false;
+    guarded("take a wheel of CI", [&] {
+      const auto build = storage::write(
+          db, [&](storage::Transaction& transaction) { return ci::apply(transaction, finding); });
+      const CiLookup& lookup = finding.lookup;
+      spdlog::info("ci wheel commit={} state={} bytes={} reason=\"{}\"", lookup.commit.brief(),
+                   name_of(lookup.state), lookup.bytes, lookup.reason);
+      if (build) announce(*build);
+    });
+    wake();
+  }
+
   // Once, not at each poll; and once when all is well again.
   void report_problems(const std::vector<std::string>& problems) {
     if (problems == problems_before) return;
@@ -270,6 +306,7 @@ struct Daemon::Impl {
   void restore(const Build& build) {
     try {
       if (build.kind == BuildKind::nightly) discovery.restore(build);
+      if (build.kind == BuildKind::ci) ci_rung.restore(build);
     } catch (const std::exception& error) {
       spdlog::error("wheel not restored version={} error={}", build.version, error.what());
     }
@@ -349,13 +386,15 @@ struct Daemon::Impl {
   std::unique_ptr<BuildSource> source;
   std::unique_ptr<IssueTracker> tracker;
   Discovery discovery;
+  ci::CiRung ci_rung;
   OutboxSender sender;
   web::EventStream events;
   EngineContext context;
   // Owned by the writer's thread.
   std::vector<std::string> problems_before;
   Surroundings around;
-  bool surveyed = false, looking = false, sending = false, asked_before = false;
+  bool surveyed = false, looking = false, looking_at_ci = false, sending = false,
+       asked_before = false;
   std::atomic<bool> waking = false;
   asio::io_context io{1};
   asio::steady_timer tick_timer, poll_timer;

@@ -14,6 +14,7 @@
 #include "service/engine/trust/replays.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "storage/builds.hpp"
+#include "storage/ci_lookups.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
@@ -66,6 +67,7 @@ std::set<BuildId> builds_in_use(const EngineView& view) {
       used.insert(regression.bad);
     }
   }
+  for (const BuildId id : storage::ci_builds_of_open_searches(context.db)) used.insert(id);
   // The next night's regressions will be confirmed against the newest build.
   if (const auto newest = storage::newest_proved(view.db, view.config.source.variant))
     used.insert(newest->id);

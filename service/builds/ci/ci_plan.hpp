@@ -1,0 +1,42 @@
+// Which commits' CI wheels to look for: one a native group, for open searches and for the mirror.
+// Used by the daemon's writer thread; nothing here touches the network.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bisect/git/commit_graph.hpp"
+#include "service/builds/ci/ci_rung.hpp"
+#include "service/builds/proof.hpp"
+#include "service/config.hpp"
+#include "storage/database.hpp"
+#include "storage/model/ci_lookup.hpp"
+#include "storage/model/time.hpp"
+
+namespace nightjar::service::ci {
+
+// A commit for which a wheel would be of use.
+struct Served {
+  CommitSha commit;
+  std::optional<Sha256> native_state = {};  // nullopt: unknown, the commit is a group of its own
+  bool has_wheel = false;                   // a proved build of this commit, whatever its place
+  std::optional<CiLookup> lookup = {};
+};
+
+// The commits to ask for, at most one a native group; none for a group that has a wheel, or of
+// which one is looked for already, unless that one was not to be fetched, or not urgent. Of a group
+// the newest comes first, since its wheel is kept longest, and after an answer of no the next.
+// `commits` are in order, oldest first. Pure.
+std::vector<Served> commits_to_ask(std::span<const Served> commits, bool fetch, bool urgent);
+
+// Stores what the configuration's mirror policy wants now; true if something is new.
+bool plan_lookups(storage::Database& db, const git::CommitGraph& graph, const Config& config,
+                  const NativeStateOf& native_state, const Clock& clock);
+
+// Stores what a look brought. Applying it twice changes nothing. Returns the build's row, if one
+// was proved.
+std::optional<Build> apply(storage::Transaction& transaction, const Finding& finding);
+
+}  // namespace nightjar::service::ci
