@@ -113,7 +113,7 @@ void read_tokens(ConfigReader& reader, std::vector<TokenConfig>& tokens) {
 // "off", "searches" or "days:N".
 std::optional<MirrorPolicy> parse_mirror(const std::string& text) {
   std::smatch match;
-  static const std::regex days("days:([1-9][0-9]{0,2})");
+  static const std::regex days("days:([1-9][0-9]{0,3})");
   if (std::regex_match(text, match, days))
     return MirrorPolicy{MirrorMode::days, std::stoi(match[1].str())};
   const auto mode = enum_from<MirrorMode>(text);

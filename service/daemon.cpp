@@ -223,7 +223,11 @@ struct Daemon::Impl {
   // One commit's wheel at a time, so that nightlies are looked for in between.
   void look_at_ci() {
     if (looking_at_ci || !surveyed || config.source.ci.environments.empty()) return;
-    ci::plan_lookups(db, graph, config, native_state_of, clock);
+    ci::plan_for_searches(db, graph, config, native_state_of, clock);
+    if (clock.now() >= mirror_next) {
+      ci::plan_for_mirror(db, graph, config, native_state_of, clock);
+      mirror_next = clock.now() + config.source.poll;
+    }
     const auto next = storage::next_ci_lookup(db, clock.now());
     if (!next) return;
     looking_at_ci = true;
@@ -392,6 +396,7 @@ struct Daemon::Impl {
   EngineContext context;
   // Owned by the writer's thread.
   std::vector<std::string> problems_before;
+  Time mirror_next{};
   Surroundings around;
   bool surveyed = false, looking = false, looking_at_ci = false, sending = false,
        asked_before = false;

@@ -123,6 +123,8 @@ void add_list_routes(Routes& routes) {
   using enum Routes::Kept;
   routes.list("builds", "Builds", build_row(), simple(storage::list_builds));
   routes.one<Build, BuildId>("builds", "One build", "build", build_row(), storage::find_build);
+  routes.list("lookups", "Wheels of CI that were looked for", ci_lookup_row(),
+              simple(storage::list_ci_lookups));
   routes.list("workloads", "Workloads", workload_row(), whole(storage::all_workloads));
   routes.one<Workload, WorkloadId>("workloads", "One workload", "workload", workload_row(),
                                    storage::find_workload);

@@ -90,6 +90,15 @@ std::optional<WorkloadName> Rows::workload_name(WorkloadId id) {
   return found->second.name;
 }
 
+namespace {
+
+// A getter of what a build's wheel says of machines.
+auto need(std::optional<std::string> BuildNeeds::*member) {
+  return [member](const Build& build) { return build.needs.*member; };
+}
+
+}  // namespace
+
 const Row<Build>& build_ref() {
   static const Row<Build> made("BuildRef", "A build, named for people.",
                                {{"id", &Build::id},
@@ -118,7 +127,32 @@ const Row<Build>& build_row() {
                                 {"base", &Build::base, "The build that an overlay lies on."},
                                 {"state", &Build::state},
                                 {"reason", or_null(&Build::reason), "Why unproved or unusable."},
-                                {"found_at", &Build::found_at}});
+                                {"found_at", &Build::found_at},
+                                {"python_tag", need(&BuildNeeds::python_tag),
+                                 "For this Python; null here and below: its wheel does not say."},
+                                {"platform_tag", need(&BuildNeeds::platform_tag)},
+                                {"glibc", need(&BuildNeeds::glibc), "The oldest that will do."},
+                                {"gpu_architectures", need(&BuildNeeds::gpu_architectures),
+                                 "sm_N: machine code, compute_N: PTX; empty: no GPU code."}});
+  return made;
+}
+
+const Row<CiLookup>& ci_lookup_row() {
+  static const Row<CiLookup> made(
+      "Lookup", "What is known of the wheel that PyTorch's CI built of a commit.",
+      {{"id", &CiLookup::id},
+       {"commit", &CiLookup::commit},
+       {"variant", &CiLookup::variant},
+       {"native_state", &CiLookup::native_state, "Of the commit, if it is known."},
+       {"state", &CiLookup::state},
+       {"reason", or_null(&CiLookup::reason), "Why absent or failed; else which wheel."},
+       {"looked_at", or_null(&CiLookup::looked_at), "What was looked at and where, a line each."},
+       {"bytes", &CiLookup::bytes, "Read of archives so far."},
+       {"failures", &CiLookup::failures, "In a row."},
+       {"build", &CiLookup::build},
+       {"wanted_at", &CiLookup::wanted_at},
+       {"looked_at_time", &CiLookup::looked_at_time},
+       {"retry_at", &CiLookup::retry_at, "When it is looked at (again); null: not by itself."}});
   return made;
 }
 

@@ -12,6 +12,7 @@
 #include "service/api/api.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
+#include "storage/ci_lookups.hpp"
 #include "storage/jobs.hpp"
 #include "storage/marks.hpp"
 #include "storage/model/metric.hpp"
@@ -59,6 +60,7 @@ using Row = Described<T, Rows>;
 
 const Row<Build>& build_ref();
 const Row<Build>& build_row();
+const Row<CiLookup>& ci_lookup_row();
 const Row<Workload>& workload_row();
 const Row<Series>& series_row();
 const Row<storage::SeriesPoint>& point_row();

@@ -47,6 +47,14 @@ poll = 7
 keep_days = 3
 first_nightlies = 2
 artifact_bytes = 1_048_576
+[source.ci]
+environments = ["linux-jammy-cuda13.*-py3.*-gcc11"]
+api = "https://github.test/api/"
+bucket = "https://artifacts.test"
+repository = "owner/name"
+token_file = "token"
+mirror = "days:14"
+wheel_bytes = 2_097_152
 [repository]
 url = "repo.git"
 main = "trunk"
@@ -176,6 +184,15 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.source.keep_days == 3);
   CHECK(config.source.first_nightlies == 2);
   CHECK(config.source.artifact_bytes == 1048576);
+  CHECK(config.source.ci.environments ==
+        std::vector<std::string>{"linux-jammy-cuda13.*-py3.*-gcc11"});
+  CHECK(config.source.ci.api == "https://github.test/api");
+  CHECK(config.source.ci.bucket == "https://artifacts.test");
+  CHECK(config.source.ci.repository == "owner/name");
+  CHECK(config.source.ci.token_file == folder / "etc/token");
+  CHECK(config.source.ci.mirror.mode == MirrorMode::days);
+  CHECK(config.source.ci.mirror.days == 14);
+  CHECK(config.source.ci.wheel_bytes == 2097152);
   CHECK(config.repository.url == (folder / "etc/repo.git").string());
   CHECK(config.repository.main == "trunk");
   CHECK(config.repository.nightly == "release/nightly");
@@ -270,6 +287,13 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
       {"tracker", "[report]\ntracker = \"jira\"\n", ":6: report.tracker: must be \"dry-run\" or"},
       {"github without a repository", "[report]\ntracker = \"github\"\n",
        "report.repository: is requ"},
+      {"environment", "[source.ci]\nenvironments = [\"linux/jammy\"]\n",
+       ":6: source.ci.environments: 'linux/jammy' is no glob of build environments"},
+      {"mirror", "[source.ci]\nmirror = \"days\"\n",
+       ":6: source.ci.mirror: must be \"off\", \"searches\" or \"days:14\", not 'days'"},
+      {"unknown key of CI", "[source.ci]\nbuckets = \"x\"\n", ":6: source.ci.buckets: unknown key"},
+      {"CI's token", "[source.ci]\nenvironments = [\"a\"]\ntoken_file = \"none\"\n",
+       ":7: source.ci.token_file: there is no "},
       {"no TOML", "[night\n", ":5"},
       {"same key twice", "[night]\nruns = 5\nruns = 6\n", ":7"},
   }));
@@ -364,6 +388,12 @@ TEST_CASE("the production configuration loads, and shows every default as it is"
   CHECK(shown.source.poll == production.source.poll);
   CHECK(shown.source.keep_days == production.source.keep_days);
   CHECK(shown.source.artifact_bytes == production.source.artifact_bytes);
+  CHECK(shown.source.ci.environments == production.source.ci.environments);
+  CHECK(shown.source.ci.api == production.source.ci.api);
+  CHECK(shown.source.ci.bucket == production.source.ci.bucket);
+  CHECK(shown.source.ci.repository == production.source.ci.repository);
+  CHECK(shown.source.ci.mirror.mode == production.source.ci.mirror.mode);
+  CHECK(shown.source.ci.wheel_bytes == production.source.ci.wheel_bytes);
   CHECK(shown.night.workloads == production.night.workloads);
   CHECK(shown.night.metrics == production.night.metrics);
   CHECK(shown.night.run_timeout_seconds == production.night.run_timeout_seconds);

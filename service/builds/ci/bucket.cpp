@@ -10,8 +10,8 @@ namespace nightjar::service::ci {
 
 namespace {
 
-constexpr std::size_t page_limit_bytes = 8u << 20;  // a page of 1000 keys has 300 KiB
-constexpr int most_pages = 100;
+constexpr std::size_t bucket_page_bytes = 8u << 20;  // a page of 1000 keys has 300 KiB
+constexpr int most_bucket_pages = 100;
 
 // Throws unless an answer came.
 web::ClientResponse send(web::Client& client, const web::ClientRequest& request) {
@@ -43,11 +43,11 @@ std::string Bucket::url_of(std::string_view key) const {
 std::vector<ListedObject> Bucket::list(std::string_view prefix) {
   std::vector<ListedObject> objects;
   std::string token;
-  for (int page = 0; page < most_pages; ++page) {
+  for (int page = 0; page < most_bucket_pages; ++page) {
     web::ClientRequest request;
     request.url = url_ + "/?list-type=2&prefix=" + encoded(std::string(prefix));
     if (!token.empty()) request.url += "&continuation-token=" + encoded(token);
-    request.response_limit = page_limit_bytes;
+    request.response_limit = bucket_page_bytes;
     const web::ClientResponse response = send(client_, request);
     if (response.status != 200)
       throw Unanswered(answered(request, response), retry_after(response.headers));
@@ -57,7 +57,7 @@ std::vector<ListedObject> Bucket::list(std::string_view prefix) {
     token = std::move(read.next);
   }
   throw Unanswered("the bucket's listing below " + std::string(prefix) + " has more than " +
-                   std::to_string(most_pages) + " pages");
+                   std::to_string(most_bucket_pages) + " pages");
 }
 
 RemoteObject Bucket::head(std::string_view key) {

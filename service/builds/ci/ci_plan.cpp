@@ -76,6 +76,28 @@ std::vector<CommitSha> without_build(const storage::Database& db, const Bisectio
   return commits;
 }
 
+struct How {
+  bool fetch = false, urgent = false;
+};
+
+// In a transaction of its own; true if there was something to store.
+bool store(storage::Database& db, std::span<const Served> commits, How how, const Config& config,
+           const Clock& clock) {
+  const auto asked = commits_to_ask(commits, how.fetch, how.urgent);
+  if (asked.empty()) return false;
+  storage::write(db, [&](storage::Transaction& transaction) {
+    for (const Served& one : asked) {
+      CiLookup lookup{.commit = one.commit, .variant = config.source.variant};
+      lookup.native_state = one.native_state;
+      lookup.fetch = how.fetch;
+      lookup.urgent = how.urgent;
+      lookup.wanted_at = clock.now();
+      storage::want_ci_wheel(transaction, lookup);
+    }
+  });
+  return true;
+}
+
 }  // namespace
 
 std::vector<Served> commits_to_ask(std::span<const Served> commits, bool fetch, bool urgent) {
@@ -90,31 +112,27 @@ std::vector<Served> commits_to_ask(std::span<const Served> commits, bool fetch, 
   return asked;
 }
 
-bool plan_lookups(storage::Database& db, const git::CommitGraph& graph, const Config& config,
-                  const NativeStateOf& native_state, const Clock& clock) {
+bool plan_for_searches(storage::Database& db, const git::CommitGraph& graph, const Config& config,
+                       const NativeStateOf& native_state, const Clock& clock) {
   const Loader load{db, graph, config, native_state};
-  const MirrorPolicy& mirror = config.source.ci.mirror;
-  std::vector<CiLookup> wanted;
-  const auto want = [&](std::span<const CommitSha> commits, bool fetch, bool urgent) {
-    for (const Served& one : commits_to_ask(load.served(commits), fetch, urgent)) {
-      CiLookup lookup{.commit = one.commit, .variant = config.source.variant};
-      lookup.native_state = one.native_state;
-      lookup.fetch = fetch;
-      lookup.urgent = urgent;
-      lookup.wanted_at = clock.now();
-      wanted.push_back(std::move(lookup));
-    }
-  };
+  const bool fetch = config.source.ci.mirror.mode != MirrorMode::off;
+  bool changed = false;
   for (const Bisection& search : storage::open_bisections(db)) {
-    want(without_build(db, search), true, true);
-    want(search.commits, mirror.mode != MirrorMode::off, true);
+    const auto asked = load.served(without_build(db, search));
+    changed |= store(db, asked, {.fetch = true, .urgent = true}, config, clock);
+    const auto all = load.served(search.commits);
+    changed |= store(db, all, {.fetch = fetch, .urgent = true}, config, clock);
   }
-  if (mirror.mode == MirrorMode::days) want(load.recent(mirror.days, clock.now()), true, false);
-  if (wanted.empty()) return false;
-  storage::write(db, [&](storage::Transaction& transaction) {
-    for (const CiLookup& lookup : wanted) storage::want_ci_wheel(transaction, lookup);
-  });
-  return true;
+  return changed;
+}
+
+bool plan_for_mirror(storage::Database& db, const git::CommitGraph& graph, const Config& config,
+                     const NativeStateOf& native_state, const Clock& clock) {
+  const MirrorPolicy& mirror = config.source.ci.mirror;
+  if (mirror.mode != MirrorMode::days) return false;
+  const Loader load{db, graph, config, native_state};
+  const auto recent = load.served(load.recent(mirror.days, clock.now()));
+  return store(db, recent, {.fetch = true, .urgent = false}, config, clock);
 }
 
 std::optional<Build> apply(storage::Transaction& transaction, const Finding& finding) {

@@ -31,9 +31,14 @@ struct Served {
 // `commits` are in order, oldest first. Pure.
 std::vector<Served> commits_to_ask(std::span<const Served> commits, bool fetch, bool urgent);
 
-// Stores what the configuration's mirror policy wants now; true if something is new.
-bool plan_lookups(storage::Database& db, const git::CommitGraph& graph, const Config& config,
-                  const NativeStateOf& native_state, const Clock& clock);
+// Stores what open searches want now, by the configuration's mirror policy; true if something is
+// new.
+bool plan_for_searches(storage::Database& db, const git::CommitGraph& graph, const Config& config,
+                       const NativeStateOf& native_state, const Clock& clock);
+// The same for the last days' commits, if the policy says so. Reads each of them: not for every
+// tick.
+bool plan_for_mirror(storage::Database& db, const git::CommitGraph& graph, const Config& config,
+                     const NativeStateOf& native_state, const Clock& clock);
 
 // Stores what a look brought. Applying it twice changes nothing. Returns the build's row, if one
 // was proved.

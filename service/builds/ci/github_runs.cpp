@@ -10,9 +10,9 @@ namespace nightjar::service::ci {
 
 namespace {
 
-constexpr std::size_t page_limit_bytes = 16u << 20;  // a hundred runs have about 2 MiB
+constexpr std::size_t runs_page_bytes = 16u << 20;  // a hundred runs have about 2 MiB
 constexpr std::size_t most_remembered = 64;
-constexpr int most_pages = 20;
+constexpr int most_run_pages = 20;
 constexpr std::chrono::seconds after_refusal{3600};  // of what a person must mend: a token, a name
 
 std::string value_of(const std::map<std::string, std::string>& headers, const std::string& name) {
@@ -57,7 +57,7 @@ GithubRuns::GithubRuns(web::Client& client, std::string api, std::string reposit
 GithubRuns::Page GithubRuns::get(const std::string& url, const CommitSha& commit) {
   web::ClientRequest request;
   request.url = url;
-  request.response_limit = page_limit_bytes;
+  request.response_limit = runs_page_bytes;
   request.headers = {{"Accept", "application/vnd.github+json"},
                      {"X-GitHub-Api-Version", "2022-11-28"}};
   if (!token_.empty()) request.headers.emplace_back("Authorization", "Bearer " + token_);
@@ -88,9 +88,9 @@ std::vector<WorkflowRun> GithubRuns::runs_of(const CommitSha& commit) {
   std::string url =
       api_ + "/repos/" + repository_ + "/actions/runs?head_sha=" + commit.str() + "&per_page=100";
   for (int count = 0; !url.empty(); ++count) {
-    if (count == most_pages)
-      throw Unanswered("GitHub has more than " + std::to_string(most_pages) + " pages of runs of " +
-                       commit.brief());
+    if (count == most_run_pages)
+      throw Unanswered("GitHub has more than " + std::to_string(most_run_pages) +
+                       " pages of runs of " + commit.brief());
     const Page page = get(url, commit);
     runs.insert(runs.end(), page.runs.begin(), page.runs.end());
     url = page.next;

@@ -18,7 +18,7 @@ std::string_view view(const xmlChar* text) {
   return text ? std::string_view(reinterpret_cast<const char*>(text)) : std::string_view();
 }
 
-[[noreturn]] void broken(const std::string& how) {
+[[noreturn]] void no_listing(const std::string& how) {
   throw Unanswered("the bucket's listing makes no sense: " + how);
 }
 
@@ -39,7 +39,7 @@ std::optional<std::string> text_of(const xmlNode& parent, std::string_view name)
 
 std::string required(const xmlNode& parent, std::string_view name) {
   auto text = text_of(parent, name);
-  if (!text) broken("it has no " + std::string(name));
+  if (!text) no_listing("it has no " + std::string(name));
   return *std::move(text);
 }
 
@@ -47,7 +47,7 @@ std::uint64_t number(const std::string& text, std::string_view name) {
   std::uint64_t value = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())
-    broken("its " + std::string(name) + " is '" + text + "'");
+    no_listing("its " + std::string(name) + " is '" + text + "'");
   return value;
 }
 
@@ -60,21 +60,21 @@ ListingPage read_listing(std::string_view xml, std::string_view prefix) {
       xmlFreeDoc);
   const xmlNode* root = document ? xmlDocGetRootElement(document.get()) : nullptr;
   if (!root || !is_element(*root, "ListBucketResult"))
-    broken("it is no whole ListBucketResult document");
-  if (required(*root, "Prefix") != prefix) broken("it is of another prefix");
+    no_listing("it is no whole ListBucketResult document");
+  if (required(*root, "Prefix") != prefix) no_listing("it is of another prefix");
   ListingPage page;
   for (xmlNode* child = root->children; child; child = child->next) {
     if (!is_element(*child, "Contents")) continue;
     ListedObject object{required(*child, "Key"), number(required(*child, "Size"), "Size")};
-    if (!object.key.starts_with(prefix)) broken("its key '" + object.key + "' is not below it");
+    if (!object.key.starts_with(prefix)) no_listing("its key '" + object.key + "' is not below it");
     page.objects.push_back(std::move(object));
   }
   if (number(required(*root, "KeyCount"), "KeyCount") != page.objects.size())
-    broken("it does not have as many keys as it says");
+    no_listing("it does not have as many keys as it says");
   const std::string truncated = required(*root, "IsTruncated");
   if (truncated == "true") page.next = required(*root, "NextContinuationToken");
   if ((truncated != "true" && truncated != "false") || (truncated == "true" && page.next.empty()))
-    broken("it does not say whether it goes on");
+    no_listing("it does not say whether it goes on");
   return page;
 }
 

@@ -23,7 +23,7 @@ T number(std::string_view bytes, std::size_t at) {
   return value;
 }
 
-[[noreturn]] void broken(const std::string& how) {
+[[noreturn]] void no_archive(const std::string& how) {
   throw Unusable("it is no whole zip archive: " + how);
 }
 
@@ -33,7 +33,7 @@ std::size_t find_end(std::string_view tail) {
     if (number<std::uint32_t>(tail, at) == end_mark &&
         at + end_size + number<std::uint16_t>(tail, at + 20) == tail.size())
       return at;
-  broken("it has no end record");
+  no_archive("it has no end record");
 }
 
 ZipDirectory directory64(std::string_view tail, std::size_t locator, std::uint64_t base,
@@ -41,11 +41,11 @@ ZipDirectory directory64(std::string_view tail, std::size_t locator, std::uint64
   const auto at = number<std::uint64_t>(tail, locator + 8);
   if (at < base || at - base > locator || locator - (at - base) < end64_size ||
       number<std::uint32_t>(tail, at - base) != end64_mark)
-    broken("its zip64 end record is not where it should be");
+    no_archive("its zip64 end record is not where it should be");
   const auto record = static_cast<std::size_t>(at - base);
   if (number<std::uint32_t>(tail, record + 16) != 0 ||
       number<std::uint32_t>(tail, record + 20) != 0)
-    broken("it has several parts");
+    no_archive("it has several parts");
   directory_end = at;
   return {number<std::uint64_t>(tail, record + 48), number<std::uint64_t>(tail, record + 40),
           number<std::uint64_t>(tail, record + 32)};
@@ -55,12 +55,12 @@ ZipDirectory directory64(std::string_view tail, std::size_t locator, std::uint64
 void take_zip64(std::string_view extra, ZipMember& member) {
   while (extra.size() >= 4) {
     const auto size = number<std::uint16_t>(extra, 2);
-    if (size > extra.size() - 4) broken("an extra field of " + member.name + " is cut off");
+    if (size > extra.size() - 4) no_archive("an extra field of " + member.name + " is cut off");
     std::string_view field = extra.substr(4, size);
     if (number<std::uint16_t>(extra, 0) == zip64_field) {
       for (std::uint64_t* value : {&member.bytes, &member.packed_bytes, &member.header_at}) {
         if (*value != see_zip64) continue;
-        if (field.size() < 8) broken("the zip64 field of " + member.name + " is cut off");
+        if (field.size() < 8) no_archive("the zip64 field of " + member.name + " is cut off");
         *value = number<std::uint64_t>(field, 0);
         field.remove_prefix(8);
       }
@@ -77,7 +77,7 @@ void check_readable(std::uint16_t flags, std::uint16_t method, ZipMember& member
                    "; only stored and deflated ones can be read");
   member.method = method == 0 ? ZipMethod::stored : ZipMethod::deflated;
   if (method == 0 && member.bytes != member.packed_bytes)
-    broken("its stored member " + member.name + " has two sizes");
+    no_archive("its stored member " + member.name + " has two sizes");
 }
 
 }  // namespace
@@ -91,11 +91,11 @@ ZipDirectory find_directory(std::string_view tail, std::uint64_t size) {
   if (end >= locator64_size && number<std::uint32_t>(tail, end - locator64_size) == locator64_mark)
     found = directory64(tail, end - locator64_size, base, directory_end);
   else if (number<std::uint16_t>(tail, end + 4) != 0 || number<std::uint16_t>(tail, end + 6) != 0)
-    broken("it has several parts");
+    no_archive("it has several parts");
   if (found.at > directory_end || found.bytes != directory_end - found.at)
-    broken("its directory is not where its end record says");
+    no_archive("its directory is not where its end record says");
   if (found.members > found.bytes / entry_size)
-    broken("its directory is too small for its " + std::to_string(found.members) + " members");
+    no_archive("its directory is too small for its " + std::to_string(found.members) + " members");
   return found;
 }
 
@@ -104,12 +104,12 @@ std::vector<ZipMember> read_directory(std::string_view bytes, const ZipDirectory
   std::vector<ZipMember> members;
   for (std::uint64_t i = 0; i < directory.members; ++i) {
     if (bytes.size() < entry_size || number<std::uint32_t>(bytes, 0) != entry_mark)
-      broken("its directory has no entry " + std::to_string(i + 1));
+      no_archive("its directory has no entry " + std::to_string(i + 1));
     const std::size_t name = number<std::uint16_t>(bytes, 28),
                       extra = number<std::uint16_t>(bytes, 30),
                       comment = number<std::uint16_t>(bytes, 32);
     if (bytes.size() - entry_size < name + extra + comment)
-      broken("its directory's entry " + std::to_string(i + 1) + " is cut off");
+      no_archive("its directory's entry " + std::to_string(i + 1) + " is cut off");
     ZipMember member;
     member.name = bytes.substr(entry_size, name);
     member.crc32 = number<std::uint32_t>(bytes, 16);
@@ -120,7 +120,7 @@ std::vector<ZipMember> read_directory(std::string_view bytes, const ZipDirectory
       take_zip64(bytes.substr(entry_size + name, extra), member);
       check_readable(number<std::uint16_t>(bytes, 8), number<std::uint16_t>(bytes, 10), member);
       if (member.header_at > directory.at || member.packed_bytes > directory.at - member.header_at)
-        broken("its member " + member.name + " lies outside of it");
+        no_archive("its member " + member.name + " lies outside of it");
       members.push_back(std::move(member));
     }
     bytes.remove_prefix(entry_size + name + extra + comment);
@@ -133,7 +133,7 @@ std::uint64_t data_offset(std::string_view header, const ZipMember& member) {
       number<std::uint32_t>(header, 0) != local_mark ||
       number<std::uint16_t>(header, 26) != member.name.size() ||
       header.substr(local_header_bytes, member.name.size()) != member.name)
-    broken("its member " + member.name + " is not where its directory says");
+    no_archive("its member " + member.name + " is not where its directory says");
   return local_header_bytes + member.name.size() + number<std::uint16_t>(header, 28);
 }
 

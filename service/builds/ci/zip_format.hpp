@@ -1,4 +1,4 @@
-// The parts of the zip format (PKWARE's APPNOTE 6.3, with zip64) that lead to one member of an
+// The parts of the zip format (APPNOTE 6.3, with zip64) that lead to one member of an
 // archive. Pure over bytes that were read before; used by RemoteZip, which reads a few of them
 // only.
 #pragma once

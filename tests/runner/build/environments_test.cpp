@@ -91,6 +91,23 @@ TEST_CASE("A wheel at fault is a broken environment with its reason, and nothing
   CHECK_FALSE(fs::exists("/tmp/nightjar-evil"));
 }
 
+TEST_CASE("A wheel of CI may have Python files of a later commit, but no other compiled ones") {
+  const Scratch scratch;
+  const std::string version = "2.15.0a0+git1234567";
+  auto members = torch_members(version, "abc");
+  members.push_back({"torch/lib/libtorch.so", "compiled", ""});
+  members.push_back(record_of(members, version));
+  const auto broken = [&](const char* member) {
+    for (Member& one : members)
+      if (one.name == member) one.text += "# laid over";
+    const auto spec = wheel_environment(scratch / "torch-x.whl", members, version, "abc");
+    Environments environments(config_in(scratch));
+    return make(environments, spec).broken;
+  };
+  CHECK(broken("torch/slow.py") == "");
+  CHECK(broken("torch/lib/libtorch.so") == "torch/lib/libtorch.so differs from what RECORD says");
+}
+
 TEST_CASE("A truncated wheel and a wrong hash are told apart from a missing one") {
   const Scratch scratch;
   EnvironmentSpec spec = good_wheel(scratch);

@@ -1,6 +1,7 @@
 #include "service/builds/proof.hpp"
 
 #include <functional>
+#include <map>
 
 #include <catch2/catch.hpp>
 
@@ -144,4 +145,58 @@ TEST_CASE("a wheel that disagrees with itself or with history is unproved, with 
   const auto verdict = world.prove();
   REQUIRE(std::holds_alternative<Unproved>(verdict));
   CHECK_THAT(std::get<Unproved>(verdict).reason, Contains(row.reason));
+}
+
+namespace {
+
+// A wheel of CI for `late`, compiled from it or from an older commit.
+struct CiProofWorld : ProofWorld {
+  std::map<CommitSha, Sha256> states;
+
+  CiProofWorld() { name_as(late); }
+  void name_as(const CommitSha& commit) {
+    build.version = "2.15.0a0+git" + commit.str().substr(0, 7);
+    build.url = "https://b/artifacts.zip!/dist/torch-2.15.0a0%2Bgit" + commit.str().substr(0, 7) +
+                "-cp311-cp311-linux_x86_64.whl";
+    facts.metadata_version = facts.version_file.version = build.version;
+    facts.version_file.git_version = late.str();
+  }
+  std::string verdict(const CommitSha& head) const {
+    const auto found = prove_ci(build, head, facts, graph, branches,
+                                [this](const CommitSha& commit) -> std::optional<Sha256> {
+                                  const auto at = states.find(commit);
+                                  if (at == states.end()) return std::nullopt;
+                                  return at->second;
+                                });
+    const auto* unproved = std::get_if<Unproved>(&found);
+    return unproved ? unproved->reason : "proved " + std::get<Proved>(found).git_version.str();
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(CiProofWorld, "a wheel of CI is of the run's head, which is on main") {
+  CHECK(verdict(late) == "proved " + late.str());
+  CHECK_THAT(verdict(*CommitSha::parse(std::string(40, '7'))), Contains("does not name"));
+  name_as(pull_request);
+  facts.version_file.git_version = pull_request.str();
+  CHECK_THAT(verdict(pull_request), Contains("is not on main"));
+  name_as(late);
+  facts.version_file.git_version = "Unknown";
+  CHECK_THAT(verdict(late), Contains("'Unknown', no commit"));
+  name_as(late);
+  facts.metadata_version = "2.15.0a0+git7777777";
+  CHECK_THAT(verdict(late), Contains("its METADATA says version"));
+}
+
+TEST_CASE_METHOD(CiProofWorld, "a reused wheel of CI needs equal native states of both commits") {
+  facts.version_file.git_version = early.str();
+  CHECK_THAT(verdict(late), Contains("their native states are not known"));
+  states.emplace(early, web::sha256("one"));
+  states.emplace(late, web::sha256("another"));
+  CHECK_THAT(verdict(late), Contains("whose native state is not that of"));
+  states.at(late) = states.at(early);
+  CHECK(verdict(late) == "proved " + early.str());
+  facts.version_file.git_version = pull_request.str();
+  CHECK_THAT(verdict(late), Contains("is not on main"));
 }

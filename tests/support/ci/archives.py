@@ -86,20 +86,20 @@ def _patch(path, last, flaw):
 def as_zip64(data):
     """The same archive with sizes, offset and directory in zip64's form, as one of more than 4 GiB has them."""
     end = data.rindex(b"PK\x05\x06")
-    count, size, start = struct.unpack_from("<HII", data, end + 10)
+    count, size, start = struct.unpack_from("<H 2I", data, end + 10)
     directory, at = b"", start
     for _ in range(count):
         entry = bytearray(data[at:at + 46])
-        name, extra, comment = struct.unpack_from("<HHH", entry, 28)
+        name, extra, comment = struct.unpack_from("<3H", entry, 28)
         packed, unpacked = struct.unpack_from("<II", entry, 20)
         offset, = struct.unpack_from("<I", entry, 42)
-        field = struct.pack("<HHQQQ", 1, 24, unpacked, packed, offset)
+        field = struct.pack("<2H 3Q", 1, 24, unpacked, packed, offset)
         struct.pack_into("<II", entry, 20, 0xffffffff, 0xffffffff)
         struct.pack_into("<I", entry, 42, 0xffffffff)
         struct.pack_into("<HH", entry, 30, len(field), 0)
         directory += bytes(entry) + data[at + 46:at + 46 + name] + field
         at += 46 + name + extra + comment
-    record = struct.pack("<IQHHIIQQQQ", 0x06064b50, 44, 45, 45, 0, 0, count, count, len(directory), start)
-    locator = struct.pack("<IIQI", 0x07064b50, 0, start + len(directory), 1)
-    old_end = struct.pack("<IHHHHIIH", 0x06054b50, 0xffff, 0xffff, 0xffff, 0xffff, 0xffffffff, 0xffffffff, 0)
+    record = struct.pack("<I Q 2H 2I 4Q", 0x06064b50, 44, 45, 45, 0, 0, count, count, len(directory), start)
+    locator = struct.pack("<2I Q I", 0x07064b50, 0, start + len(directory), 1)
+    old_end = struct.pack("<I 4H 2I H", 0x06054b50, 0xffff, 0xffff, 0xffff, 0xffff, 0xffffffff, 0xffffffff, 0)
     return data[:start] + directory + record + locator + old_end

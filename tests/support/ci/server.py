@@ -11,7 +11,7 @@ prints {"port": n} once it listens, and ends when its standard input is closed. 
                              the run of its id
     POST /_double/archives   {"items": [{"key", "members", "flaw"?}]}, see archives.py
     POST /_double/delete     {"keys": [...]}
-    POST /_double/faults     {"items": [{"on": regex over "METHOD /path?query", "kind", "retry_after"?, "times"?}]}
+    POST /_double/faults     {"items": [{"on": regex over "METHOD /path?query", "kind", "retry_after"?, "times"?, "skip"?}]}
 Kinds of fault: 403, 403_retry_after, 403_limit, 404, 503, cut_before, cut_within (half of the body, then the
 connection breaks off), ignore_range (200 and the whole file), other_range (206, and another one), expire (the
 answer is right, and then the object is gone), replace (then it has another content), not_xml, half_xml
@@ -62,7 +62,11 @@ class Double:
 
     def fault_for(self, line):
         for fault in self.faults:
-            if fault.get("times", 1) > 0 and re.search(fault["on"], line):
+            if fault.get("times", 1) <= 0 or not re.search(fault["on"], line):
+                continue
+            if fault.get("skip", 0) > 0:
+                fault["skip"] -= 1
+            else:
                 fault["times"] = fault.get("times", 1) - 1
                 return fault
         return {"kind": ""}

@@ -96,7 +96,10 @@ struct PlanWorld {
     nightly.state = BuildState::proved;
     storage::write(db, [&](auto& tx) { storage::add_build(tx, nightly); });
   }
-  bool plan() { return plan_lookups(db, graph, config, unknown, clock); }
+  bool plan() {
+    const bool searches = plan_for_searches(db, graph, config, unknown, clock);
+    return plan_for_mirror(db, graph, config, unknown, clock) || searches;
+  }
   std::size_t lookups() {
     return storage::ci_lookups_of(db, commits, config.source.variant).size();
   }
