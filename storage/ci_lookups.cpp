@@ -77,13 +77,15 @@ std::optional<CiLookup> next_ci_lookup(const Database& db, Time now) {
 }
 
 std::vector<BuildId> ci_builds_of_open_searches(const Database& db) {
-  Statement find(db,
-                 "SELECT DISTINCT fetched.build FROM bisection "
-                 "JOIN bisection_commit AS tried ON tried.bisection = bisection.id "
-                 "JOIN ci_lookup AS own ON own.commit_sha = tried.commit_sha "
-                 "JOIN ci_lookup AS fetched ON fetched.id = own.id "
-                 "OR fetched.native_state = own.native_state "
-                 "WHERE bisection.state = 'open' AND fetched.build IS NOT NULL");
+#define LOOKUPS_OF_OPEN_SEARCHES                                    \
+  " FROM bisection JOIN bisection_commit AS tried "                 \
+  "ON tried.bisection = bisection.id AND bisection.state = 'open' " \
+  "JOIN ci_lookup AS own ON own.commit_sha = tried.commit_sha "
+  Statement find(db, "SELECT own.build" LOOKUPS_OF_OPEN_SEARCHES
+                     "WHERE own.build IS NOT NULL UNION SELECT same.build" LOOKUPS_OF_OPEN_SEARCHES
+                     "JOIN ci_lookup AS same ON same.native_state = own.native_state "
+                     "WHERE same.build IS NOT NULL");
+#undef LOOKUPS_OF_OPEN_SEARCHES
   return read_all(find, [](Statement& row) { return row.next<BuildId>(); });
 }
 

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "storage/calibration.hpp"
+#include "storage/ci_lookups.hpp"
 #include "storage/confirmations.hpp"
 #include "storage/replays.hpp"
 #include "storage/statement.hpp"
@@ -33,6 +34,10 @@ void ask_everything(Story& story) {
 
   builds_in_state(db, BuildState::found), newest_proved(db, "cpu"), list_builds(db, {50, 9});
   find_build_of_commit(db, commit('a'), "cpu", BuildKind::overlay);
+  CiLookup lookup{.commit = commit('a'), .variant = "cpu"};
+  lookup = want_ci_wheel(Autocommit(db), lookup);
+  note_ci_look(Autocommit(db), lookup);
+  next_ci_lookup(db, at(0)), ci_builds_of_open_searches(db), list_ci_lookups(db, {50, 9});
   find_machine(db, story.machine.id), find_runner(db, story.runner.id), all_runners(db);
   touch_runner(Autocommit(db), story.runner.id, at(0)), find_workload(db, story.workload.id);
   find_night(db, story.night.id), find_night_of_build(db, story.bad.id), open_nights(db);

@@ -5,6 +5,7 @@
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/ci_lookups.hpp"
+#include "tests/storage/story.hpp"
 #include "tests/support/literal_graph.hpp"
 
 using namespace nightjar;
@@ -126,4 +127,65 @@ TEST_CASE_METHOD(PlanWorld,
   clock.advance(std::chrono::hours(24 * 5));
   CHECK_FALSE(plan());
   CHECK(lookups() == 0);
+}
+
+namespace {
+
+// An open search over commits a, b and c.
+struct SearchWorld {
+  storage::test::Story story;
+  git::LiteralGraph graph;
+  Config config;
+  ManualClock clock{plan_time};
+  BisectionId search;
+  const CommitSha middle = storage::test::commit('b');
+
+  SearchWorld() {
+    const Regression regression = story.suspect();
+    Bisection bisection;
+    bisection.regression = regression.id;
+    bisection.series = regression.series[0].series;
+    bisection.commits = {storage::test::commit('a'), middle, storage::test::commit('c')};
+    bisection.good = story.good.id;
+    bisection.bad = story.bad.id;
+    bisection.posterior = "[]";
+    storage::write(story.db, [&](auto& tx) { search = storage::add_bisection(tx, bisection).id; });
+  }
+  std::optional<CiLookup> plan() {
+    plan_for_searches(story.db, graph, config, [](auto&) { return std::nullopt; }, clock);
+    return storage::find_ci_lookup(story.db, middle, "cpu");
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(SearchWorld, "wheels of an open search's commits are fetched, and urgent") {
+  const auto lookup = plan();
+  REQUIRE(lookup);
+  CHECK(lookup->fetch);
+  CHECK(lookup->urgent);
+}
+
+TEST_CASE_METHOD(SearchWorld, "with the mirror off only what had no build is fetched") {
+  config.source.ci.mirror = {MirrorMode::off};
+  CHECK_FALSE(plan()->fetch);
+  storage::write(story.db, [&](auto& tx) {
+    storage::add_untestable(tx, search, {1, "torch/csrc/a.cpp differs and needs a native build"});
+  });
+  CHECK(plan()->fetch);
+}
+
+TEST_CASE_METHOD(SearchWorld, "a wheel that serves an open search is pinned, also as its group's") {
+  CiLookup lookup = *plan();
+  Build build;
+  build.kind = BuildKind::ci;
+  build.version = "2.15.0a0+gitbbbbbbb";
+  build.sha256 = Sha256::parse(std::string(64, 'e'));
+  storage::write(story.db, [&](auto& tx) {
+    build = storage::add_build(tx, build);
+    lookup.state = CiLookupState::fetched;
+    lookup.build = build.id;
+    storage::note_ci_look(tx, lookup);
+  });
+  CHECK(storage::ci_builds_of_open_searches(story.db) == std::vector{build.id});
 }
