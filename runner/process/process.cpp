@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -22,6 +23,7 @@ namespace nightjar::runner {
 namespace {
 using SteadyClock = std::chrono::steady_clock;
 constexpr int kPollMilliseconds = 50;
+constexpr std::size_t kKeptOfLog = 256 << 10;  // bytes of output that a result keeps beside a log
 
 double seconds_since(SteadyClock::time_point start) {
   return std::chrono::duration<double>(SteadyClock::now() - start).count();
@@ -44,6 +46,7 @@ class Guard {
 
   ProcessResult run() {
     start_ = SteadyClock::now();
+    if (!spec_.log.empty() && !open_log()) return std::move(result_);
     child_ = spawn(spec_);
     result_.timeout_seconds = spec_.timeout_seconds;
     result_.start_error = child_.error;
@@ -65,7 +68,7 @@ class Guard {
                      {child_.input.get(), POLLOUT, 0}};
     ::poll(fds, 4, kPollMilliseconds);
     if (fds[3].revents != 0) feed();
-    take(child_.output, result_.output, spec_.output_bytes, "output");
+    take_output();
     take(child_.protocol, result_.protocol, spec_.protocol_bytes, "protocol");
     if (has_ended()) return true;
     if (seconds_since(start_) > spec_.timeout_seconds) result_.timed_out = true;
@@ -113,18 +116,44 @@ class Guard {
     }
   }
 
+  bool open_log() {
+    log_ = Fd(::open(spec_.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+    if (!log_)
+      result_.start_error =
+          "cannot write the log " + spec_.log.string() + ": " + std::strerror(errno);
+    return static_cast<bool>(log_);
+  }
+
+  // With a log, the limit is of the log, and only the last part stays in memory.
+  void take_output() {
+    if (!log_) return take(child_.output, result_.output, spec_.output_bytes, "output");
+    std::string fresh;
+    take(child_.output, fresh, spec_.output_bytes - logged_, "output");
+    logged_ += static_cast<std::int64_t>(fresh.size());
+    // A full disk shows in what the process does; its log ends early then.
+    for (std::size_t at = 0; at < fresh.size();) {
+      const auto put = ::write(log_.get(), fresh.data() + at, fresh.size() - at);
+      if (put < 0 && errno == EINTR) continue;
+      if (put <= 0) break;
+      at += static_cast<std::size_t>(put);
+    }
+    result_.output += fresh;
+    if (result_.output.size() > 2 * kKeptOfLog)
+      result_.output.erase(0, result_.output.size() - kKeptOfLog);
+  }
+
   void finish() {
     kill_family(child_.pid, known_);
     int status = 0;
     while (::waitpid(child_.pid, &status, 0) < 0 && errno == EINTR) {
     }
-    take(child_.output, result_.output, spec_.output_bytes, "output");
+    take_output();
     take(child_.protocol, result_.protocol, spec_.protocol_bytes, "protocol");
     if (WIFEXITED(status)) result_.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) result_.signal = WTERMSIG(status);
     const bool ours = result_.timed_out || result_.stopped || !result_.flooded.empty();
-    if (result_.signal == SIGKILL && !ours && kernel_oom_kills() > oom_kills_)
-      result_.out_of_memory = true;
+    result_.oom_kills = kernel_oom_kills() - oom_kills_;
+    if (result_.signal == SIGKILL && !ours && result_.oom_kills > 0) result_.out_of_memory = true;
     result_.seconds = seconds_since(start_);
   }
 
@@ -135,6 +164,8 @@ class Guard {
   SteadyClock::time_point start_, last_weighed_;
   Spawned child_;
   std::size_t fed_ = 0;
+  Fd log_;
+  std::int64_t logged_ = 0;
   ProcessResult result_;
 };
 

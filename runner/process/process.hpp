@@ -18,8 +18,9 @@ struct ProcessSpec {
   std::filesystem::path folder;                    // working directory; empty: this one's
   std::string input;                               // to stdin, then closed
   double timeout_seconds = 300;
-  std::int64_t memory_bytes = 0;            // of the whole family, checked every 50 ms; 0: no limit
-  std::int64_t output_bytes = 1 << 20;      // of stdout and stderr together
+  std::int64_t memory_bytes = 0;        // of the whole family, checked every 50 ms; 0: no limit
+  std::int64_t output_bytes = 1 << 20;  // of stdout and stderr together
+  std::filesystem::path log;  // not empty: gets all of the output; the result keeps its last part
   std::int64_t protocol_bytes = 256 << 20;  // on file descriptor 3
   int processes = 512;                      // of the family; more ends it as `flooded`
   std::vector<int> cpus;                    // empty: not pinned
@@ -33,6 +34,7 @@ struct ProcessResult {
   int signal = 0;
   bool timed_out = false;
   bool out_of_memory = false;  // over its limit, or taken by the kernel's out-of-memory killer
+  long long oom_kills = 0;     // by the kernel on this machine meanwhile, of whatever process
   std::string flooded;         // what there was too much of: "output", "protocol", "processes"
   bool stopped = false;        // by the stop token
   std::string output;          // stdout and stderr as they came

@@ -233,3 +233,30 @@ TEST_CASE("A run is pinned to the last of the allowed CPUs") {
   spec.cpus = cpus_for(1);
   CHECK(run_process(spec).protocol == "[" + std::to_string(allowed.back()) + "]");
 }
+
+TEST_CASE("With a log, all of the output is on the disk and its end in memory") {
+  const Scratch scratch;
+  ProcessSpec spec = shell("seq 1 200000; echo the end >&2");
+  spec.log = scratch / "log";
+  spec.output_bytes = 16 << 20;
+  const ProcessResult result = run_process(spec);
+  CHECK(result.fine());
+  const std::string log = slurp(spec.log);
+  CHECK(log.starts_with("1\n2\n3\n"));
+  CHECK(log.ends_with("200000\nthe end\n"));
+  CHECK(result.output.size() < 600u << 10);
+  CHECK(result.output.ends_with("200000\nthe end\n"));
+  CHECK(run_process(spec).fine());
+  CHECK(slurp(spec.log).size() == 2 * log.size());  // it is appended to
+}
+
+TEST_CASE("A log has the output's limit, and one that cannot be written is said at once") {
+  const Scratch scratch;
+  ProcessSpec spec = shell("yes");
+  spec.log = scratch / "log";
+  spec.output_bytes = 1 << 20;
+  CHECK(run_process(spec).flooded == "output");
+  CHECK(std::filesystem::file_size(spec.log) == 1u << 20);
+  spec.log = scratch / "nowhere/log";
+  CHECK(run_process(spec).start_error.find("cannot write the log") == 0);
+}
