@@ -13,13 +13,15 @@
 #include "storage/model/hex.hpp"
 #include "storage/model/id.hpp"
 #include "storage/model/profile.hpp"
+#include "storage/model/source_build.hpp"
 #include "storage/model/time.hpp"
 #include "storage/model/workload.hpp"
 
 namespace nightjar {
 
-// profile: nothing is measured, its runs say where an iteration's time goes.
-NIGHTJAR_ENUM(JobKind, screen, confirm, bisect, calibrate, profile);
+// profile: nothing is measured, its runs say where an iteration's time goes. build: nothing is
+// measured, a builder makes a wheel from source.
+NIGHTJAR_ENUM(JobKind, screen, confirm, bisect, calibrate, profile, build);
 NIGHTJAR_ENUM(JobState, queued, leased, done, failed, cancelled);
 
 // Files laid over a copy of the wheel's environment: a tar archive whose members are paths below
@@ -65,13 +67,15 @@ struct RunLimits {
   std::uint64_t seed = 0;
 };
 
-// An uninterrupted session: `order` is run from first to last on one runner.
+// An uninterrupted session: `order` is run from first to last on one runner. A build job has
+// `source` in place of a session.
 struct JobSpec {
   JobKind kind = JobKind::screen;
   std::vector<EnvironmentSpec> environments;
   std::vector<Workload> workloads;
   std::vector<PlannedRun> order;
   RunLimits limits;
+  std::optional<SourceSpec> source;
 };
 
 // unavailable: cannot run here (no CUDA device, missing module). broken_environment: its build

@@ -19,7 +19,7 @@ BOOST_DESCRIBE_STRUCT(PlannedRun, (), (environment, workload, slow))
 BOOST_DESCRIBE_STRUCT(RunLimits, (),
                       (timeout_seconds, memory_bytes, output_bytes, threads, seconds,
                        min_iterations, seed))
-BOOST_DESCRIBE_STRUCT(JobSpec, (), (kind, environments, workloads, order, limits))
+BOOST_DESCRIBE_STRUCT(JobSpec, (), (kind, environments, workloads, order, limits, source))
 BOOST_DESCRIBE_STRUCT(RunResult, (),
                       (order, status, reason, samples, cpu_seconds, wait_seconds, slowdown,
                        checksum, warmup_iterations, started_at, seconds, profile))
@@ -47,6 +47,12 @@ void check_order(const JobSpec& spec) {
       reject_json("in 'order': no such environment and workload: " +
                   described(Parsed<PlannedRun>{}).write(run).dump());
   }
+}
+
+void check_spec(const JobSpec& spec) {
+  check_order(spec);
+  if ((spec.kind == JobKind::build) != spec.source.has_value())
+    reject_json("in 'source': a build job has one, and no other job has");
 }
 
 void check_orders(const SessionResult& result) {
@@ -114,8 +120,10 @@ const Described<RunLimits>& described(Parsed<RunLimits>) {
 
 const Described<JobSpec>& described(Parsed<JobSpec>) {
   static const auto made = aggregate<JobSpec>(
-      "JobSpec", "An uninterrupted session: order is run from first to last on one runner.", {},
-      check_order);
+      "JobSpec",
+      "An uninterrupted session: order is run from first to last on one runner. A build job has "
+      "'source' instead.",
+      {{"source", "Only of a build job.", {}, true}}, check_spec);
   return made;
 }
 

@@ -23,9 +23,13 @@ const Described<EnvironmentSpec>& described(Parsed<EnvironmentSpec>);
 const Described<Workload>& described(Parsed<Workload>);
 const Described<PlannedRun>& described(Parsed<PlannedRun>);
 const Described<RunLimits>& described(Parsed<RunLimits>);
+const Described<SourceSpec>& described(Parsed<SourceSpec>);
 const Described<JobSpec>& described(Parsed<JobSpec>);
 const Described<RunResult>& described(Parsed<RunResult>);
 const Described<SetupSeconds>& described(Parsed<SetupSeconds>);
 const Described<SessionResult>& described(Parsed<SessionResult>);
+const Described<CacheCounts>& described(Parsed<CacheCounts>);
+const Described<CacheStatistics>& described(Parsed<CacheStatistics>);
+const Described<SourceResult>& described(Parsed<SourceResult>);
 
 }  // namespace nightjar
