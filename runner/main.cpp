@@ -46,6 +46,11 @@ void add_agent(CLI::App& app, Options& options) {
   app.add_option("--label", options.labels, "k=v, may be repeated")->allow_extra_args(false);
   app.add_option("--cache-bytes", options.cache_bytes, "size limit of environments")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 60));
+  app.add_flag("--builder{also}", options.builder,
+               "takes build jobs, too; --builder=only: no sessions")
+      ->check(CLI::IsMember(std::vector<std::string>{"also", "only"}));
+  app.add_option("--work", options.work, "a builder's folder: checkout and compiler cache")
+      ->default_str("builder, below --cache");
   app.add_option("--scripted", options.scripted,
                  "measure nothing; results as FILE says (`nightjar-runner script-help`)");
 }
@@ -129,6 +134,25 @@ void add_profile(CLI::App& profile, Options& options) {
   profile.add_flag("--remeasure", options.remeasure, "measure the machine's ceilings anew");
 }
 
+void add_build(CLI::App& build, Options& options) {
+  build.footer(
+      "Example: the wheel of a branch's newest commit\n"
+      "  nightjar-runner build main --recipe deploy/recipes/extension.toml --repo ../my-extension\n"
+      "docs/building.md describes recipes. Exit codes: 0 built, 1 it does not compile or import,\n"
+      "2 wrong use, 3 the machine, the network or the recipe was at fault.");
+  build.add_option("commit", options.revision, "a hash or a branch")->required();
+  build.add_option("--recipe", options.recipe, "TOML file that says how")->required();
+  build.add_option("--repo", options.repository, "address or folder of the git repository")
+      ->required();
+  build.add_option("--work", options.work, "the builder's folder: checkout and compiler cache")
+      ->default_str("builder, below --cache");
+  build.add_option("--out", options.out, "folder for wheel and log")
+      ->default_str("wheels, in --work");
+  build.add_option("--python", options.python, "builds with it, and imports the wheel")
+      ->default_str(".cache/python of the checkout, else python3");
+  build.add_flag("--json", options.json, "what came of it as JSON");
+}
+
 int parse_and_run(int argc, char** argv) {
   Options options;
   CLI::App app("Measures PyTorch workloads on this machine for a Nightjar service.");
@@ -149,6 +173,8 @@ int parse_and_run(int argc, char** argv) {
       app.add_subcommand("profile", "where time and memory go: operators, roofline, peak memory");
   add_profile(*profile, options);
   add_run(*profile, options);
+  auto* build = app.add_subcommand("build", "make the wheel of a commit from source");
+  add_build(*build, options);
   auto* control = app.add_subcommand("control", "the control workload (request on stdin)");
   auto* doctor = app.add_subcommand(
       "doctor", "what makes measurements noisy here (exit 1: something that can be mended)");
@@ -175,6 +201,7 @@ int parse_and_run(int argc, char** argv) {
   if (measure->parsed()) return nightjar::runner::run_measure(options);
   if (convert->parsed()) return nightjar::runner::run_convert(options);
   if (profile->parsed()) return nightjar::runner::run_profile(options);
+  if (build->parsed()) return nightjar::runner::run_build(options);
   if (control->parsed()) return nightjar::runner::run_control();
   if (doctor->parsed()) return nightjar::runner::run_doctor(options);
   if (native->parsed()) return nightjar::runner::run_prepare_native(options);

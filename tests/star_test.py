@@ -10,7 +10,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 ROOMS = [
     "storage/base", "storage/model", "storage", "bisect/git", "bisect/evidence", "bisect", "web",
     "runner/workloads", "runner/process", "runner/machine", "runner/catalog", "runner/build",
-    "runner/format", "runner/run", "runner/agent", "runner/cli", "runner", "service/cli", "service"]
+    "runner/make", "runner/format", "runner/run", "runner/agent", "runner/cli", "runner",
+    "service/cli", "service"]
 # Besides itself and storage/model. The runner's rooms are in order: each may use those above it.
 MAY_INCLUDE = {
     "storage/base": set(),
@@ -25,12 +26,14 @@ MAY_INCLUDE = {
     "runner/machine": {"storage/base", "runner/process"},
     "runner/catalog": {"storage/base", "runner/process"},
     "runner/build": {"storage/base", "web", "runner/process", "runner/catalog"},
+    "runner/make": {"storage/base", "runner/process", "runner/build"},
     "runner/format": {"storage/base", "bisect", "runner/catalog", "runner/build"},
     "runner/run": {"storage/base", "runner/process", "runner/machine", "runner/catalog",
                    "runner/build", "runner/format"},
-    "runner/agent": {"storage/base", "web", "runner/process", "runner/machine", "runner/run"},
+    "runner/agent": {"storage/base", "web", "runner/process", "runner/machine", "runner/make",
+                     "runner/run"},
     "runner/cli": {"storage/base", "web", "runner/process", "runner/machine", "runner/catalog",
-                   "runner/build", "runner/format", "runner/run", "runner/agent"},
+                   "runner/build", "runner/make", "runner/format", "runner/run", "runner/agent"},
     "runner": {"runner/cli", "runner/process", "runner/run"},
     "service/cli": {"storage/base", "bisect", "bisect/evidence", "runner/process",
                     "runner/format"},
@@ -51,7 +54,7 @@ THIRD_PARTY = {
     "archive": {"runner/build", "service"},
     "libxml/": {"service"},
     "zlib.h": {"service"},
-    "toml++": {"runner/catalog", "service"},
+    "toml++": {"runner/catalog", "runner/make", "service"},
     "CLI/": {"runner", "service", "service/cli"},
     "spdlog/": {"runner", "service", "web"},
     "torch/": {"runner/workloads"},

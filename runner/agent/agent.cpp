@@ -5,11 +5,11 @@
 #include <spdlog/spdlog.h>
 #include <stdexcept>
 
-#include "runner/agent/lease_keeper.hpp"
 #include "runner/machine/fingerprint.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/process/wait.hpp"
 #include "runner/run/session.hpp"
+#include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
 
 namespace nightjar::runner {
@@ -19,12 +19,13 @@ Agent::Agent(AgentConfig config, Executor& executor, const Clock& clock)
       executor_(executor),
       clock_(clock),
       coordinator_(config_.service, config_.token),
-      spool_(config_.cache / "spool") {}
+      spool_(config_.cache / "spool"),
+      outbox_(config_.cache / "spool/builds") {}
 
 void Agent::run(std::stop_token stop) {
   enroll(stop);
   while (!stop.stop_requested()) {
-    if (!send_spooled()) {
+    if (!send_spooled() || !outbox_.send(coordinator_, stop)) {
       back_off("sending results", stop);
       continue;
     }
@@ -93,7 +94,10 @@ void Agent::work_on(const Claim& claim, std::stop_token stop) {
   try {
     const auto spec = nlohmann::json::parse(claim.spec).get<JobSpec>();
     if (const auto problem = problem_of(spec); !problem.empty()) throw std::runtime_error(problem);
-    measure(claim, spec, stop);
+    if (spec.source)
+      build(claim, *spec.source, stop);
+    else
+      measure(claim, spec, stop);
   } catch (const TransientFailure& error) {
     // Neither failed nor given back: the lease ends, the attempt counts, the third one fails the
     // job.
@@ -116,14 +120,57 @@ void Agent::measure(const Claim& claim, const JobSpec& spec, std::stop_token sto
     const SessionResult result = run_session(claim.job, spec, executor_, clock_, lease.job_token());
     spool_.put(claim.job, claim.attempt, result);
   } catch (const Stopped&) {
-    if (lease.lost()) {
-      spdlog::warn("lease lost job={} attempt={}", claim.job.value, claim.attempt);
-      return;
-    }
-    const Answer answer = coordinator_.release(claim);
-    spdlog::info("job given back job={} attempt={} answer={}", claim.job.value, claim.attempt,
-                 name_of(answer));
+    give_back(claim, lease);
   }
+}
+
+void Agent::give_back(const Claim& claim, const LeaseKeeper& lease) {
+  if (lease.lost()) {
+    spdlog::warn("lease lost job={} attempt={}", claim.job.value, claim.attempt);
+    return;
+  }
+  const Answer answer = coordinator_.release(claim);
+  spdlog::info("job given back job={} attempt={} answer={}", claim.job.value, claim.attempt,
+               name_of(answer));
+}
+
+void Agent::build(const Claim& claim, const SourceSpec& spec, std::stop_token stop) {
+  spdlog::info("build begins job={} attempt={} commit={}", claim.job.value, claim.attempt,
+               spec.commit.brief());
+  LeaseKeeper lease(config_.service, config_.token, claim);
+  const std::stop_callback forward(stop, [&] { lease.stop_job(); });
+  try {
+    const MadeWheel made = make(claim, spec, lease.job_token());
+    outbox_.put(claim.job, claim.attempt, made);
+    // Here and not only in the loop, so that the lease is kept while a large wheel travels.
+    outbox_.send(coordinator_, lease.job_token());
+  } catch (const Stopped&) {
+    give_back(claim, lease);
+  }
+}
+
+// What cannot even be begun is the infrastructure's fault, too.
+MadeWheel Agent::make(const Claim& claim, const SourceSpec& spec, std::stop_token stop) {
+  MadeWheel failed{spec.commit, {}, {}, {}};
+  try {
+    if (!config_.builder) throw WrongUse("this runner builds nothing");
+    if (digest_of(spec.recipe) != spec.recipe_sha256)
+      throw WrongUse("the recipe has another hash than the job says");
+    const MakeWheel order{parse_recipe(spec.recipe, "of job " + std::to_string(claim.job.value)),
+                          spec.repository,
+                          spec.commit.str(),
+                          config_.builder->work,
+                          config_.builder->work / "wheels",
+                          config_.builder->python,
+                          [&](const std::string& progress) {
+                            spdlog::info("build job={} \"{}\"", claim.job.value, progress);
+                          }};
+    const auto machine = executor_.lock_machine("builds " + spec.commit.brief(), stop);
+    return make_wheel(order, stop);
+  } catch (const WrongUse& error) {
+    failed.result.reason = error.what();
+  }
+  return failed;
 }
 
 // Doubles up to the most, each pause between a half and the whole of it, so that a hundred runners

@@ -5,16 +5,25 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <random>
 #include <stop_token>
 #include <string>
 
+#include "runner/agent/build_outbox.hpp"
 #include "runner/agent/coordinator.hpp"
+#include "runner/agent/lease_keeper.hpp"
 #include "runner/agent/spool.hpp"
 #include "runner/run/executor.hpp"
 #include "storage/model/time.hpp"
 
 namespace nightjar::runner {
+
+// Where a builder works, if this runner is one.
+struct BuilderConfig {
+  std::filesystem::path work;    // its own folder, see runner/make/make_wheel.hpp
+  std::filesystem::path python;  // absolute
+};
 
 struct AgentConfig {
   std::string service;  // "http://host:port", without a slash at the end
@@ -25,6 +34,7 @@ struct AgentConfig {
   std::chrono::seconds claim_wait{4};  // a graceful stop takes at most so long
   std::chrono::milliseconds backoff_first{500};
   std::chrono::milliseconds backoff_most{30000};
+  std::optional<BuilderConfig> builder = {};  // takes build jobs, too
 };
 
 class Agent {
@@ -39,6 +49,9 @@ class Agent {
   bool send_spooled();  // false: the service is away
   void work_on(const Claim& claim, std::stop_token stop);
   void measure(const Claim& claim, const JobSpec& spec, std::stop_token stop);
+  void build(const Claim& claim, const SourceSpec& spec, std::stop_token stop);
+  MadeWheel make(const Claim& claim, const SourceSpec& spec, std::stop_token stop);
+  void give_back(const Claim& claim, const LeaseKeeper& lease);
   void back_off(const char* attempted, std::stop_token stop);
 
   const AgentConfig config_;
@@ -46,6 +59,7 @@ class Agent {
   const Clock& clock_;
   Coordinator coordinator_;
   Spool spool_;
+  BuildOutbox outbox_;
   RunnerId runner_;
   int failures_ = 0;  // in a row
   std::minstd_rand jitter_{std::random_device{}()};

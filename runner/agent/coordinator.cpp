@@ -45,9 +45,14 @@ Answer Coordinator::post(const std::string& path, const std::string& body, std::
   web::ClientRequest request;
   request.method = "POST";
   request.url = service_ + path;
-  request.headers = {{"Authorization", "Bearer " + token_}, {"Content-Type", "application/json"}};
+  request.headers = {{"Content-Type", "application/json"}};
   request.body = body;
   request.timeout = timeout;
+  return send(std::move(request), answer);
+}
+
+Answer Coordinator::send(web::ClientRequest request, std::string& answer) {
+  request.headers.emplace_back("Authorization", "Bearer " + token_);
   const auto result = client_.send(request);
   status_ = result ? result.response->status : 0;
   if (!result) {
@@ -57,8 +62,8 @@ Answer Coordinator::post(const std::string& path, const std::string& body, std::
   answer = result.response->body;
   if (status_ == 200 || status_ == 201) return Answer::done;
   if (status_ == 204) return Answer::nothing;
-  error_ = "POST " + request.url + " was answered with " + std::to_string(status_) + ": " +
-           detail_of(answer);
+  error_ = request.method + " " + request.url + " was answered with " + std::to_string(status_) +
+           ": " + detail_of(answer);
   const bool passes = status_ >= 500 || status_ == 408 || status_ == 429;
   return passes ? Answer::away : Answer::refused;
 }
@@ -115,6 +120,47 @@ Answer Coordinator::renew(const Claim& claim, double& lease_seconds) {
 Answer Coordinator::send_result(JobId job, const std::string& result_json) {
   std::string text;
   return post(job_path(job, "result"), result_json, text, std::chrono::seconds(120));
+}
+
+Answer Coordinator::send_part(WheelTransfer& transfer, const std::string& part) {
+  web::ClientRequest request;
+  request.method = "PUT";
+  request.url = service_ + job_path(transfer.job, "wheel") +
+                "?attempt=" + std::to_string(transfer.attempt) +
+                "&offset=" + std::to_string(transfer.received) +
+                "&size=" + std::to_string(transfer.size_bytes) + "&sha256=" + transfer.sha256.str();
+  request.headers = {{"Content-Type", "application/octet-stream"}};
+  request.body = part;
+  request.timeout = std::chrono::seconds(300);  // the last part is hashed and synced there
+  std::string text;
+  const Answer answer = send(std::move(request), text);
+  if (answer != Answer::done) return answer;
+  try {
+    const Json json = Json::parse(text);
+    transfer.received = json.at("received").get<std::uint64_t>();
+    transfer.complete = json.at("complete").get<bool>();
+    return Answer::done;
+  } catch (const Json::exception& error) {
+    error_ =
+        "the service's answer to a part of a wheel cannot be read: " + std::string(error.what());
+    return Answer::away;
+  }
+}
+
+Answer Coordinator::send_log(JobId job, int attempt, const std::string& log) {
+  web::ClientRequest request;
+  request.method = "PUT";
+  request.url = service_ + job_path(job, "log") + "?attempt=" + std::to_string(attempt);
+  request.headers = {{"Content-Type", "text/plain"}};
+  request.body = log;
+  request.timeout = std::chrono::seconds(120);
+  std::string text;
+  return send(std::move(request), text);
+}
+
+Answer Coordinator::send_outcome(JobId job, const std::string& outcome_json) {
+  std::string text;
+  return post(job_path(job, "outcome"), outcome_json, text, std::chrono::seconds(60));
 }
 
 Answer Coordinator::fail(const Claim& claim, const std::string& reason) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "storage/model/enum.hpp"
+#include "storage/model/hex.hpp"
 #include "storage/model/id.hpp"
 #include "web/client.hpp"
 
@@ -31,6 +32,16 @@ struct Claim {
 // again will not help (4xx). away: there was no answer, or a passing failure (5xx, 408, 429).
 NIGHTJAR_ENUM(Answer, done, nothing, refused, away);
 
+// A wheel on its way to the service, and how far it is.
+struct WheelTransfer {
+  JobId job;
+  int attempt = 0;
+  Sha256 sha256;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t received = 0;  // by the service; the next part begins here
+  bool complete = false;       // the service has all of it, and its hash is right
+};
+
 // Not thread-safe: each thread has its own.
 class Coordinator {
  public:
@@ -43,6 +54,11 @@ class Coordinator {
   Answer renew(const Claim& claim, double& lease_seconds);
   // `result_json`: {"attempt": n, "result": {...}}.
   Answer send_result(JobId job, const std::string& result_json);
+  // Sends the next part of a wheel and notes in `transfer` how far it is; an empty part asks.
+  Answer send_part(WheelTransfer& transfer, const std::string& part);
+  Answer send_log(JobId job, int attempt, const std::string& log);
+  // `outcome_json`: {"attempt": n, "result": {...}}, of a build.
+  Answer send_outcome(JobId job, const std::string& outcome_json);
   Answer fail(const Claim& claim, const std::string& reason);
   Answer release(const Claim& claim);
 
@@ -53,6 +69,7 @@ class Coordinator {
  private:
   Answer post(const std::string& path, const std::string& body, std::string& answer,
               std::chrono::milliseconds timeout = std::chrono::seconds(30));
+  Answer send(web::ClientRequest request, std::string& answer);
 
   const std::string service_, token_;
   web::Client client_;

@@ -75,6 +75,10 @@ std::unique_ptr<Executor> make_executor(const Options& options, const AgentConfi
                  .torchbench = options.torchbench,
                  .externals = read_externals(options.commands)};
   ProcessExecutorConfig config{.place = place, .control = control_command()};
+  // A machine that only builds offers no workload, so no session is planned for it.
+  if (options.builder == "only")
+    return std::make_unique<ProcessExecutor>(std::move(config),
+                                             std::make_unique<WheelBuilds>(environments, place));
   const auto listed = catalog_of(options, {});
   for (const auto& chosen : chosen_by(options, suite_of(options, listed), listed))
     if (chosen.listed) config.offered.push_back(chosen.workload);
@@ -93,6 +97,11 @@ int run_agent(const Options& options) {
   config.name = options.name.empty() ? host_name() : options.name;
   config.labels = labels_of(options.labels);
   config.cache = cache_folder(options.cache);
+  if (!options.builder.empty()) {
+    config.labels["build"] = options.builder;
+    config.builder = {options.work.empty() ? config.cache / "builder" : fs::absolute(options.work),
+                      builder_python(options)};
+  }
   const FileLock lock = lock_folder(config.cache, "lock", "give each runner a --cache of its own");
   const StopOnSignal stop;
   const SystemClock clock;

@@ -11,7 +11,6 @@
 #include "runner/format/measure_output.hpp"
 #include "runner/format/profile_output.hpp"
 #include "runner/machine/doctor.hpp"
-#include "runner/machine/lock.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/process/stop_on_signal.hpp"
 #include "runner/run/profile.hpp"
@@ -20,14 +19,6 @@
 namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
-
-std::unique_ptr<MachineLock> lock_machine(const std::string& purpose, std::stop_token stop) {
-  const auto waiting = [](const std::string& holder) {
-    std::cerr << "waiting for " << holder
-              << ": one job at a time measures or compiles on a machine\n";
-  };
-  return std::make_unique<MachineLock>(machine_lock_path(), purpose, std::move(stop), waiting);
-}
 
 void say(const std::string& progress) {
   std::cerr << progress << "\n";
@@ -69,6 +60,14 @@ fs::path cache_folder(const fs::path& asked) {
   return fs::path(home ? home : "/var/cache") / ".cache/nightjar-runner";
 }
 
+std::unique_ptr<MachineLock> lock_this_machine(const std::string& purpose, std::stop_token stop) {
+  const auto waiting = [](const std::string& holder) {
+    std::cerr << "waiting for " << holder
+              << ": one job at a time measures or compiles on a machine\n";
+  };
+  return std::make_unique<MachineLock>(machine_lock_path(), purpose, std::move(stop), waiting);
+}
+
 int run_list(const Options& options) {
   const auto catalog = catalog_of(options, options.globs);
   auto items = nlohmann::ordered_json::array();
@@ -103,7 +102,8 @@ int run_measure(const Options& options) {
   config.minutes = options.minutes ? options.minutes : suite.minutes;
   config.limits = limits_of(options);
   config.limits.seconds = options.seconds.value_or(suite.seconds.value_or(2));
-  const auto lock = lock_machine("measures " + chosen.front().workload.name.str(), stop.token());
+  const auto lock =
+      lock_this_machine("measures " + chosen.front().workload.name.str(), stop.token());
   const Measurement measurement = measure(config, chosen, stop.token(), say);
   std::cout << (format == "json" ? measurement_json(measurement)
                                  : formatted(suite_result(measurement), format));
@@ -138,7 +138,7 @@ int run_profile(const Options& options) {
   ProfileConfig config{local_paths(options), options.runs.value_or(5), limits_of(options),
                        options.remeasure};
   config.limits.min_iterations = options.iterations;
-  const auto lock = lock_machine("profiles " + selected.front().name.str(), stop.token());
+  const auto lock = lock_this_machine("profiles " + selected.front().name.str(), stop.token());
   const auto profiles = profile(config, selected, stop.token(), say);
   const std::string json = profiles_json(profiles);
   if (!options.out.empty()) write_output(options.out, json);
@@ -158,7 +158,7 @@ int run_doctor(const Options& options) {
 
 int run_prepare_native(const Options& options) {
   const StopOnSignal stop;
-  const auto lock = lock_machine("compiles native workloads", stop.token());
+  const auto lock = lock_this_machine("compiles native workloads", stop.token());
   const NativeProgram native = local_build(local_paths(options), true, stop.token(), say).native;
   if (native.path.empty()) throw std::runtime_error(native.reason);
   std::cout << native.path.string() << "\n";

@@ -3,9 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
+
+#include "runner/machine/lock.hpp"
 
 namespace nightjar::runner {
 
@@ -27,6 +31,9 @@ struct Options {
   std::filesystem::path out;  // of profile, as are the next two
   int iterations = 10;
   bool remeasure = false;
+  std::string revision, repository;    // of build, as are the next two and `out`
+  std::filesystem::path recipe, work;  // `work` of a builder's agent, too
+  std::string builder;                 // of the agent: empty, "also" or "only"
 };
 
 // Each returns the exit code; throws WrongUse, and std::exception when the environment failed.
@@ -37,8 +44,16 @@ int run_convert(const Options& options);
 int run_profile(const Options& options);
 int run_doctor(const Options& options);
 int run_prepare_native(const Options& options);
+int run_build(const Options& options);
 
 // --cache, else .cache/runner of this checkout if it has a .cache, else ~/.cache/nightjar-runner.
 std::filesystem::path cache_folder(const std::filesystem::path& asked);
+
+// The Python of a builder, absolute. Throws WrongUse if --python names none.
+std::filesystem::path builder_python(const Options& options);
+
+// Waits until nothing else of ours measures or compiles on this machine, and says whom it waits
+// for. Throws Stopped.
+std::unique_ptr<MachineLock> lock_this_machine(const std::string& purpose, std::stop_token stop);
 
 }  // namespace nightjar::runner

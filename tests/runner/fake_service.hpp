@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "storage/base/digest.hpp"
 #include "web/server/server.hpp"
 
 namespace nightjar::runner {
@@ -32,13 +33,21 @@ class FakeService {
       self.jobs.pop_front();
       return web::json_response(job);
     });
-    for (const char* action : {"renew", "result", "fail", "release"})
+    for (const char* action : {"renew", "result", "fail", "release", "outcome"})
       post(std::string("/api/v1/agent/jobs/{id}/") + action,
            [action](FakeService& self, const web::Request&) {
              const auto status = self.statuses.find(action);
              if (status != self.statuses.end()) return web::problem(status->second, "no", "no");
              return web::json_response(R"({"accepted": "stored", "lease_seconds": 0.3})");
            });
+    post(
+        "/api/v1/agent/jobs/{id}/log",
+        [](FakeService&, const web::Request&) { return web::json_response("{}"); },
+        web::Method::put);
+    post(
+        "/api/v1/agent/jobs/{id}/wheel",
+        [](FakeService& self, const web::Request& request) { return self.take_part(request); },
+        web::Method::put);
     server_.start();
     thread_ = std::jthread([this] { io_.run(); });
   }
@@ -83,6 +92,16 @@ class FakeService {
                    R"(, "lease_seconds": 0.3, "spec": )" + spec + "}");
   }
 
+  // What came of a wheel so far.
+  std::string wheel() {
+    const std::lock_guard lock(mutex);
+    return wheel_;
+  }
+  void set_wheel(const std::string& bytes) {
+    const std::lock_guard lock(mutex);
+    wheel_ = bytes;
+  }
+
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::pair<std::string, std::string>> posts;
@@ -99,10 +118,23 @@ class FakeService {
     };
     return config;
   }
+  // As the service does: the next part is appended, and the last one completes the wheel.
+  web::Response take_part(const web::Request& request) {
+    const auto status = statuses.find("wheel");
+    if (status != statuses.end()) return web::problem(status->second, "no", "no");
+    const auto offset = std::stoull(request.query.at("offset"));
+    if (offset == wheel_.size()) wheel_ += request.body;
+    const bool complete = wheel_.size() == std::stoull(request.query.at("size"));
+    if (complete && digest_of(wheel_).str() != request.query.at("sha256"))
+      return web::problem(422, "no", "another hash");
+    return web::json_response(Json{{"received", wheel_.size()}, {"complete", complete}}.dump());
+  }
   void post(const std::string& pattern,
-            std::function<web::Response(FakeService&, const web::Request&)> answer) {
+            std::function<web::Response(FakeService&, const web::Request&)> answer,
+            web::Method method = web::Method::post) {
     web::Route route;
-    route.method = web::Method::post;
+    route.method = method;
+    route.body_limit = 16 << 20;
     route.pattern = pattern;
     route.role = web::Role::runner;
     route.handler = [this, answer](const web::Request& request, web::Respond respond) {
@@ -114,6 +146,7 @@ class FakeService {
     server_.add(std::move(route));
   }
 
+  std::string wheel_;
   boost::asio::io_context io_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{
       io_.get_executor()};

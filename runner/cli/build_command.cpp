@@ -1,0 +1,111 @@
+// `nightjar-runner build`: the wheel of one commit, by hand.
+#include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "runner/build/python.hpp"
+#include "runner/cli/commands.hpp"
+#include "runner/machine/lock.hpp"
+#include "runner/make/make_wheel.hpp"
+#include "runner/process/failure.hpp"
+#include "runner/process/spawn.hpp"
+#include "runner/process/stop_on_signal.hpp"
+
+namespace nightjar::runner {
+namespace fs = std::filesystem;
+namespace {
+
+// A folder is meant from here; the build runs elsewhere.
+std::string repository_of(const Options& options) {
+  std::error_code error;
+  const fs::path folder = fs::absolute(options.repository);
+  if (fs::is_directory(folder, error)) return folder.lexically_normal().string();
+  if (options.repository.find(':') == std::string::npos)
+    throw WrongUse("--repo " + options.repository + " is neither a folder nor an address");
+  return options.repository;
+}
+
+nlohmann::ordered_json json_of(const MadeWheel& made) {
+  const auto counts = [](const CacheCounts& of) {
+    return nlohmann::ordered_json{{"hits", of.hits}, {"misses", of.misses}};
+  };
+  const SourceResult& result = made.result;
+  nlohmann::ordered_json out{{"commit", made.commit.str()},
+                             {"outcome", std::string(name_of(result.outcome))},
+                             {"reason", result.reason},
+                             {"wheel", made.wheel.string()},
+                             {"sha256", result.sha256 ? result.sha256->str() : ""},
+                             {"seconds", result.seconds},
+                             {"compile_seconds", result.compile_seconds},
+                             {"attempts", result.attempts},
+                             {"warm", result.warm},
+                             {"made_before", made.made_before},
+                             {"log", made.log.string()}};
+  out["cache"] = {{"program", result.cache.program},
+                  {"cxx", counts(result.cache.cxx)},
+                  {"cuda", counts(result.cache.cuda)}};
+  return out;
+}
+
+void print(const MadeWheel& made) {
+  const SourceResult& result = made.result;
+  const auto rate = [](const CacheCounts& of) {
+    return std::to_string(of.hits) + " of " + std::to_string(of.hits + of.misses);
+  };
+  std::cout << made.commit.brief() << ": " << name_of(result.outcome);
+  if (!result.reason.empty()) std::cout << ": " << result.reason;
+  std::cout << "\n";
+  if (!made.wheel.empty()) std::cout << "wheel    " << made.wheel.string() << "\n";
+  std::cout << "log      " << made.log.string() << "\n";
+  if (made.made_before) return;
+  std::cout << "seconds  " << std::llround(result.seconds) << ", of which the commands "
+            << std::llround(result.compile_seconds) << "\n";
+  if (!result.cache.program.empty())
+    std::cout << "cached   C++ " << rate(result.cache.cxx) << ", CUDA " << rate(result.cache.cuda)
+              << " (" << result.cache.program << ")\n";
+}
+
+int exit_code_of(SourceOutcome outcome) {
+  switch (outcome) {
+    case SourceOutcome::built:
+      return 0;
+    case SourceOutcome::does_not_compile:
+    case SourceOutcome::does_not_import:
+      return 1;
+    case SourceOutcome::infrastructure:
+      break;
+  }
+  return 3;
+}
+
+}  // namespace
+
+fs::path builder_python(const Options& options) {
+  const fs::path found = find_program(default_python(options.python).string());
+  std::error_code error;
+  if (!found.is_absolute() || !fs::exists(found, error))
+    throw WrongUse("--python " + options.python.string() + ": there is no such program");
+  return found;
+}
+
+int run_build(const Options& options) {
+  const StopOnSignal stop;
+  MakeWheel order{.recipe = read_recipe(options.recipe),
+                  .repository = repository_of(options),
+                  .revision = options.revision,
+                  .work = options.work.empty() ? cache_folder(options.cache) / "builder"
+                                               : fs::absolute(options.work),
+                  .out = {},
+                  .python = builder_python(options),
+                  .say = [](const std::string& progress) { std::cerr << progress << "\n"; }};
+  order.out = options.out.empty() ? order.work / "wheels" : fs::absolute(options.out);
+  const auto lock = lock_this_machine("builds " + options.revision, stop.token());
+  const MadeWheel made = make_wheel(order, stop.token());
+  if (options.json)
+    std::cout << json_of(made).dump(2) << "\n";
+  else
+    print(made);
+  return exit_code_of(made.result.outcome);
+}
+
+}  // namespace nightjar::runner

@@ -1,0 +1,100 @@
+#include "runner/agent/build_outbox.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <catch2/catch.hpp>
+
+#include "storage/base/digest.hpp"
+#include "tests/runner/fake_service.hpp"
+#include "tests/support/scratch.hpp"
+
+using namespace nightjar;
+using namespace nightjar::runner;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A finished build as make_wheel() leaves it, of more than two parts.
+struct Finished {
+  Finished() {
+    spit(wheel, std::string(20 << 20, 'w'));
+    spit(made.log, "+ make\n");
+    made.result.outcome = SourceOutcome::built;
+    made.result.wheel_file = "a-1-py3-none-any.whl";
+    made.result.sha256 = digest_of_file(wheel);
+    made.wheel = wheel;
+  }
+  const Scratch scratch;
+  const fs::path wheel = scratch / "out/one/a-1-py3-none-any.whl";
+  MadeWheel made{*CommitSha::parse(std::string(40, 'a')), {}, {}, scratch / "out/one/build.log"};
+  BuildOutbox outbox{scratch / "outbox"};
+};
+
+}  // namespace
+
+TEST_CASE("A wheel is sent in parts, then its log and outcome, and is gone when it was taken") {
+  Finished finished;
+  FakeService service;
+  Coordinator coordinator(service.url(), "secret");
+  finished.outbox.put({9}, 1, finished.made);
+  CHECK(finished.outbox.send(coordinator, {}));
+  CHECK((service.wheel() == std::string(20 << 20, 'w')));
+  CHECK(service.count("/jobs/9/wheel") == 4);  // a question and three parts
+  CHECK(service.count("/jobs/9/log") == 1);
+  CHECK(service.wait_for("/jobs/9/outcome")["result"]["outcome"] == "built");
+  CHECK_FALSE(fs::exists(finished.wheel));
+  CHECK(finished.outbox.send(coordinator, {}));
+  CHECK(service.count("/jobs/9/outcome") == 1);
+}
+
+TEST_CASE("A transfer that broke off goes on where it was, even in another process") {
+  Finished finished;
+  FakeService service;
+  Coordinator coordinator(service.url(), "secret");
+  finished.outbox.put({9}, 1, finished.made);
+  service.set_wheel(std::string(9 << 20, 'w'));
+  BuildOutbox restarted(finished.scratch / "outbox");
+  CHECK(restarted.send(coordinator, {}));
+  CHECK(service.wheel().size() == std::size_t{20} << 20);
+  CHECK(service.count("/jobs/9/wheel") == 3);  // a question and the rest in two parts
+}
+
+TEST_CASE("Nothing is lost while the service is away") {
+  Finished finished;
+  FakeService service;
+  Coordinator coordinator(service.url(), "secret");
+  finished.outbox.put({9}, 1, finished.made);
+  service.set("outcome", 503);
+  CHECK_FALSE(finished.outbox.send(coordinator, {}));
+  CHECK(fs::exists(finished.wheel));
+  service.set("outcome", 200);
+  CHECK(finished.outbox.send(coordinator, {}));
+  CHECK_FALSE(fs::exists(finished.wheel));
+}
+
+TEST_CASE("A build that the service wants no more is forgotten, but its wheel stays") {
+  Finished finished;
+  FakeService service;
+  Coordinator coordinator(service.url(), "secret");
+  finished.outbox.put({9}, 1, finished.made);
+  service.set("wheel", 409);
+  CHECK(finished.outbox.send(coordinator, {}));
+  CHECK(fs::exists(finished.wheel));
+  CHECK(service.count("/jobs/9/outcome") == 0);
+  service.set("wheel", 200);
+  CHECK(finished.outbox.send(coordinator, {}));
+  CHECK(service.count("/jobs/9/wheel") == 1);
+}
+
+TEST_CASE("A build that failed has a log and an outcome, and no wheel") {
+  Finished finished;
+  FakeService service;
+  Coordinator coordinator(service.url(), "secret");
+  MadeWheel failed{finished.made.commit, {}, {}, finished.made.log};
+  failed.result.outcome = SourceOutcome::does_not_compile;
+  failed.result.reason = "error: x";
+  finished.outbox.put({9}, 2, failed);
+  CHECK(finished.outbox.send(coordinator, {}));
+  CHECK(service.count("/jobs/9/wheel") == 0);
+  CHECK(service.wait_for("/jobs/9/outcome")["attempt"] == 2);
+}

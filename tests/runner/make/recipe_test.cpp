@@ -1,0 +1,81 @@
+#include "runner/make/recipe.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "runner/process/failure.hpp"
+#include "tests/support/scratch.hpp"
+#include "tests/support/source_tree.hpp"
+
+using namespace nightjar;
+using namespace nightjar::runner;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const std::string kLeast =
+    "name = 'a'\ncommands = ['make']\nwheel = 'dist/a-*.whl'\nmodule = 'a'\n";
+
+}  // namespace
+
+TEST_CASE("A recipe says how, and what it leaves out has a default") {
+  const Recipe recipe = parse_recipe(kLeast + R"(
+submodules = true
+keep = ["build"]
+[environment]
+MAX_JOBS = "{jobs}"
+PYTHON = "{python}"
+[limits]
+minutes = 90
+memory_gigabytes = 2
+)",
+                                     "a.toml");
+  CHECK(recipe.submodules);
+  CHECK(recipe.limits.minutes == 90);
+  CHECK(recipe.limits.memory_bytes == 2LL << 30);
+  CHECK(recipe.cache.program == "auto");
+  CHECK(environment_of(recipe, 16, "/py").at("MAX_JOBS") == "14");
+  CHECK(environment_of(recipe, 2, "/py").at("MAX_JOBS") == "1");
+  CHECK(environment_of(recipe, 16, "/py").at("PYTHON") == "/py");
+  CHECK(parse_recipe(kLeast, "a").sha256 != recipe.sha256);
+}
+
+TEST_CASE("What is wrong with a recipe is named, with its line") {
+  struct Case {
+    std::string text, complaint;
+  };
+  const Case cases[] = {
+      {kLeast + "comands = ['x']\n", "line 5: 'comands' is unknown; there are name, commands"},
+      {kLeast + "[limits]\nhours = 3\n", "'limits.hours' is unknown"},
+      {kLeast + "[cache]\nprogram = 'distcc'\n", "'cache.program' must be auto, ccache"},
+      {kLeast + "[limits]\nminutes = 0\n", "'limits.minutes' must be a number"},
+      {kLeast + "[environment]\nMAX_JOBS = 4\n", "'environment.MAX_JOBS' must be a text"},
+      {kLeast + "keep = ['../other']\n", "'keep' must hold folders below the checkout"},
+      {kLeast + "keep = ['.git']\n", "'keep' must hold folders"},
+      {kLeast + "keep = ['build*']\n", "'keep' must hold folders"},
+      {kLeast + "discard = ['/etc/*']\n", "'discard' must hold paths below the checkout"},
+      {"name = 'a b'\n" + kLeast.substr(11), "'name' may have letters"},
+      {"name = 'a'\n", "'commands' is missing"},
+      {"name = \n", "recipe r.toml, line 1"},
+  };
+  for (const Case& one : cases) {
+    INFO(one.text);
+    CHECK_THROWS_WITH(parse_recipe(one.text, "r.toml"), Contains(one.complaint));
+    CHECK_THROWS_AS(parse_recipe(one.text, "r.toml"), WrongUse);
+  }
+}
+
+TEST_CASE("The recipes that come with Nightjar can be read") {
+  for (const char* name : {"pytorch-cpu", "pytorch-cuda", "extension"})
+    CHECK_NOTHROW(read_recipe(nightjar::test::source_tree() /
+                              ("deploy/recipes/" + std::string(name) + ".toml")));
+}
+
+TEST_CASE("A pattern matches in its folder only, in order") {
+  const Scratch scratch;
+  for (const char* name : {"dist/b.whl", "dist/a.whl", "dist/a.txt", "a.whl", "dist/deep/c.whl"})
+    spit(scratch / name, "");
+  const auto found = matching(scratch.path(), "dist/*.whl");
+  REQUIRE(found.size() == 2);
+  CHECK(found[0] == scratch / "dist/a.whl");
+  CHECK(matching(scratch.path(), "nothing/*").empty());
+}
