@@ -4,6 +4,7 @@
 
 #include "storage/paging.hpp"
 #include "storage/runners.hpp"
+#include "storage/source_builds.hpp"
 #include "storage/text_map.hpp"
 
 namespace nightjar::storage {
@@ -117,11 +118,36 @@ std::optional<JobId> job_to_return(const Database& db, const Runner& runner,
                                    const std::string& runnable) {
   Statement find(db,
                  "SELECT id FROM job WHERE state = 'leased' AND restarted = 1 AND runner = ? "
-                 "AND machine = ? AND attempt <= ? AND NOT EXISTS ("
+                 "AND iif(kind = 'build', ?, machine = ?) AND attempt <= ? AND NOT EXISTS ("
                  "SELECT 1 FROM job_workload WHERE job = job.id "
                  "AND workload NOT IN (SELECT value FROM json_each(?))) ORDER BY id LIMIT 1");
-  return read_one(find.bind(runner.id, runner.machine, kMostReturns, runnable),
+  return read_one(find.bind(runner.id, is_builder(runner), runner.machine, kMostReturns, runnable),
                   [](Statement& row) { return row.next<JobId>(); });
+}
+
+std::optional<JobId> build_to_make(const Database& db, const Runner& runner, Time now) {
+  if (!is_builder(runner)) return std::nullopt;
+  Statement find(db,
+                 "SELECT job.id FROM job JOIN source_build AS asked ON asked.job = job.id "
+                 "WHERE job.state = 'queued' AND job.kind = 'build' AND asked.not_before_us <= ?1 "
+                 "AND (asked.avoided IS NOT ?2 OR asked.avoided_until_us <= ?1) "
+                 "ORDER BY job.priority DESC, job.id LIMIT 1");
+  return read_one(find.bind(now, runner.id), [](Statement& row) { return row.next<JobId>(); });
+}
+
+// What a lost lease means for a build: the machine may be at fault, never the commit.
+std::vector<JobId> put_off_lost_builds(Transaction& transaction, Time now) {
+  Statement find(transaction,
+                 "SELECT id, attempt FROM job WHERE state = 'leased' AND lease_until_us < ? "
+                 "AND kind = 'build'");
+  const auto lost = read_all(find.bind(now), [](Statement& row) {
+    const auto id = row.next<JobId>();
+    return std::pair(id, row.next<int>());
+  });
+  std::vector<JobId> ids;
+  for (const auto& [id, attempt] : lost)
+    if (put_off_build(transaction, id, attempt, "its builder was lost", now)) ids.push_back(id);
+  return ids;
 }
 
 }  // namespace
@@ -139,6 +165,7 @@ std::optional<Job> claim_job(Transaction& transaction, const Runner& runner, Tim
   if (!id)
     id = read_one(find.bind(runner.machine, runner.id, runnable),
                   [](Statement& row) { return row.next<JobId>(); });
+  if (!id) id = build_to_make(transaction, runner, now);
   if (!id) return std::nullopt;
   Statement(transaction,
             "UPDATE job SET state = 'leased', attempt = attempt + 1, runner = ?, "
@@ -167,14 +194,17 @@ bool release_job(Transaction& transaction, JobId id, int attempt) {
 }
 
 std::vector<JobId> expire_leases(Transaction& transaction, Time now) {
+  std::vector<JobId> touched = put_off_lost_builds(transaction, now);
   Statement update(transaction,
                    "UPDATE job SET lease_until_us = NULL, lost = lost + 1, "
                    "state = iif(lost + 1 >= ?1, 'failed', 'queued'), "
                    "reason = iif(lost + 1 >= ?1, 'its runner was lost in each of ' || ?1 || "
                    "' attempts', reason) "
                    "WHERE state = 'leased' AND lease_until_us < ?2 RETURNING id");
-  return read_all(update.bind(kLostAttempts, now),
-                  [](Statement& row) { return row.next<JobId>(); });
+  for (const JobId id :
+       read_all(update.bind(kLostAttempts, now), [](Statement& row) { return row.next<JobId>(); }))
+    touched.push_back(id);
+  return touched;
 }
 
 void cancel_job(Transaction& transaction, JobId id, std::string_view reason) {

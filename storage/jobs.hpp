@@ -29,15 +29,17 @@ std::map<JobState, int> count_jobs_of_night(const Database& db, NightId night);
 
 // A job that `runner` held when it began anew comes first, as a fresh attempt. Otherwise the best
 // queued job: same machine class, all its workloads runnable there, affinity respected; highest
-// priority, then oldest. Leases it, raises its attempt, and notes that the runner was seen at
-// `now`. Runner::workloads holds <name>@<version>.
+// priority, then oldest. Where none is, a builder gets the best build that is due. Leases it,
+// raises its attempt, and notes that the runner was seen at `now`. Runner::workloads holds
+// <name>@<version>.
 std::optional<Job> claim_job(Transaction& transaction, const Runner& runner, Time now,
                              Time lease_until);
 // False if the lease is no longer this attempt's.
 bool renew_lease(Transaction& transaction, JobId id, int attempt, Time lease_until);
 // Back to the queue at once (graceful stop); the attempt is not counted as lost.
 bool release_job(Transaction& transaction, JobId id, int attempt);
-// Returns leases that ended before `now` to the queue; the third lost attempt fails the job.
+// Returns leases that ended before `now` to the queue; the third lost attempt fails the job, unless
+// it is a build, which is put off.
 // Returns the jobs touched.
 std::vector<JobId> expire_leases(Transaction& transaction, Time now);
 void cancel_job(Transaction& transaction, JobId id, std::string_view reason);

@@ -1,0 +1,200 @@
+#include "storage/source_builds.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "storage/builds.hpp"
+#include "storage/jobs.hpp"
+#include "storage/paging.hpp"
+
+namespace nightjar::storage {
+namespace {
+
+using std::chrono::minutes;
+// Others may try after 1, 2, 4, ... minutes, at most 4 hours; the same runner after four times
+// that.
+constexpr minutes kFirstPause{1}, kLongestPause{240};
+constexpr int kElsewhere = 4;
+
+#define SOURCE_COLUMNS                                                                      \
+  "job, native_state, variant, recipe_sha256, commit_sha, state, build, reason, failures, " \
+  "not_before_us, result"
+
+SourceBuild read_source_build(Statement& row) {
+  SourceBuild made{row.next<JobId>(),
+                   row.next<Sha256>(),
+                   row.next<std::string>(),
+                   row.next<Sha256>(),
+                   row.next<CommitSha>(),
+                   row.next<SourceState>(),
+                   row.next<std::optional<BuildId>>(),
+                   row.next<std::string>(),
+                   row.next<int>(),
+                   row.next<Time>(),
+                   {}};
+  if (const auto text = row.next<std::string>(); !text.empty())
+    made.result = nlohmann::json::parse(text).get<SourceResult>();
+  return made;
+}
+
+std::string job_key(const SourceRequest& request) {
+  return "build/" + request.native_state.str() + "/" + request.variant + "/" +
+         request.source.recipe_sha256.str() + "/" + request.source.commit.str();
+}
+
+// The row that answers the request, if there is one.
+std::optional<SourceBuild> find_asked(const Database& db, const SourceRequest& request) {
+  Statement find(db, "SELECT " SOURCE_COLUMNS
+                     " FROM source_build WHERE native_state = ?1 AND variant = ?2 "
+                     "AND recipe_sha256 = ?3 AND (commit_sha = ?4 OR state <> 'does_not_import') "
+                     "ORDER BY commit_sha = ?4 DESC LIMIT 1");
+  return read_one(find.bind(request.native_state, request.variant, request.source.recipe_sha256,
+                            request.source.commit),
+                  read_source_build);
+}
+
+// A job that a person cancelled, or that was given up, while somebody still wants the build.
+void queue_again(Transaction& transaction, const SourceBuild& asked, Time now) {
+  Statement(transaction,
+            "UPDATE job SET state = 'queued', lost = 0, reason = '' "
+            "WHERE id = ? AND state IN ('failed', 'cancelled')")
+      .bind(asked.job)
+      .run();
+  Statement(transaction,
+            "UPDATE source_build SET not_before_us = max(not_before_us, ?) WHERE job = ?")
+      .bind(now, asked.job)
+      .run();
+}
+
+Time later_by(Time now, int failures, int times) {
+  const auto pause = std::min(kLongestPause, kFirstPause * (1 << std::min(failures, 10)));
+  return now + pause * times;
+}
+
+SourceState state_after(SourceOutcome outcome) {
+  switch (outcome) {
+    case SourceOutcome::built:
+      return SourceState::built;
+    case SourceOutcome::does_not_compile:
+      return SourceState::does_not_compile;
+    case SourceOutcome::does_not_import:
+      return SourceState::does_not_import;
+    case SourceOutcome::infrastructure:
+      break;
+  }
+  return SourceState::waiting;
+}
+
+bool holds(const Database& db, JobId id, int attempt) {
+  const auto job = find_job(db, id);
+  return job && job->state == JobState::leased && job->attempt == attempt;
+}
+
+void note_result(Transaction& transaction, JobId job, const SourceResult& result) {
+  const std::string text = nlohmann::json(result).dump();
+  Statement(transaction, "UPDATE source_build SET result = ?, reason = ? WHERE job = ?")
+      .bind(text, result.reason, job)
+      .run();
+}
+
+}  // namespace
+
+SourceBuild request_build(Transaction& transaction, const SourceRequest& request) {
+  if (auto asked = find_asked(transaction, request)) {
+    if (asked->state == SourceState::waiting) queue_again(transaction, *asked, request.now);
+    return *std::move(asked);
+  }
+  Job job;
+  job.key = job_key(request);
+  job.night = request.night;
+  job.spec.kind = JobKind::build;
+  job.spec.source = request.source;
+  job.priority = request.priority;
+  job.created_at = request.now;
+  const JobId id = add_job(transaction, job).id;
+  Statement(transaction,
+            "INSERT INTO source_build (job, native_state, variant, recipe_sha256, commit_sha, "
+            "state, reason, not_before_us, result) VALUES (?, ?, ?, ?, ?, 'waiting', '', ?, '')")
+      .bind(id, request.native_state, request.variant, request.source.recipe_sha256,
+            request.source.commit, request.now)
+      .run();
+  return find_source_build(transaction, id).value();
+}
+
+std::optional<SourceBuild> find_source_build(const Database& db, JobId job) {
+  Statement find(db, "SELECT " SOURCE_COLUMNS " FROM source_build WHERE job = ?");
+  return read_one(find.bind(job), read_source_build);
+}
+
+std::optional<SourceBuild> find_source_build(const Database& db, const Sha256& native_state,
+                                             std::string_view variant) {
+  Statement find(db, "SELECT " SOURCE_COLUMNS
+                     " FROM source_build WHERE native_state = ? AND variant = ? "
+                     "ORDER BY state = 'built' DESC, id DESC LIMIT 1");
+  return read_one(find.bind(native_state, variant), read_source_build);
+}
+
+std::optional<SourceBuild> unproved_source_build(const Database& db) {
+  Statement find(db, "SELECT " SOURCE_COLUMNS
+                     " FROM source_build WHERE build IN (SELECT id FROM build "
+                     "WHERE state = 'found' AND kind = 'source') ORDER BY id LIMIT 1");
+  return read_one(find, read_source_build);
+}
+
+std::optional<std::string> import_failure(const Database& db, const CommitSha& commit,
+                                          std::string_view variant) {
+  Statement find(db,
+                 "SELECT reason FROM source_build WHERE commit_sha = ? AND variant = ? "
+                 "AND state = 'does_not_import' ORDER BY id DESC LIMIT 1");
+  return read_one(find.bind(commit, variant),
+                  [](Statement& row) { return row.next<std::string>(); });
+}
+
+Accepted store_source_result(Transaction& transaction, JobId id, int attempt,
+                             const SourceResult& result, const std::optional<Build>& build,
+                             Time now) {
+  const auto job = find_job(transaction, id);
+  if (!job || job->attempt != attempt) return Accepted::stale;
+  if (job->state == JobState::done) return Accepted::already_stored;
+  if (job->state != JobState::leased && job->state != JobState::queued) return Accepted::stale;
+  note_result(transaction, id, result);
+  if (result.outcome == SourceOutcome::infrastructure) {
+    put_off_build(transaction, id, attempt, result.reason, now);
+    return Accepted::stored;
+  }
+  std::optional<BuildId> stored;
+  if (build) stored = add_build(transaction, *build).id;
+  Statement(transaction, "UPDATE source_build SET state = ?, build = ? WHERE job = ?")
+      .bind(state_after(result.outcome), stored, id)
+      .run();
+  Statement(transaction,
+            "UPDATE job SET state = 'done', lease_until_us = NULL, reason = ? WHERE id = ?")
+      .bind(result.reason, id)
+      .run();
+  return Accepted::stored;
+}
+
+bool put_off_build(Transaction& transaction, JobId id, int attempt, std::string_view reason,
+                   Time now) {
+  if (!holds(transaction, id, attempt)) return false;
+  const auto asked = find_source_build(transaction, id);
+  if (!asked) return false;
+  Statement(transaction,
+            "UPDATE source_build SET failures = failures + 1, reason = ?, not_before_us = ?, "
+            "avoided = (SELECT runner FROM job WHERE id = ?4), avoided_until_us = ?3 "
+            "WHERE job = ?4")
+      .bind(reason, later_by(now, asked->failures, 1), later_by(now, asked->failures, kElsewhere),
+            id)
+      .run();
+  Statement(transaction,
+            "UPDATE job SET state = 'queued', lease_until_us = NULL, reason = ? WHERE id = ?")
+      .bind(reason, id)
+      .run();
+  return true;
+}
+
+bool is_builder(const Runner& runner) {
+  return runner.labels.contains(kBuilderLabel);
+}
+
+}  // namespace nightjar::storage

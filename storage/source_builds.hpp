@@ -1,0 +1,75 @@
+// Wheels asked of builders: the state of each beside its job. Used by the search, which asks, and
+// by the agents' protocol, which answers.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "storage/database.hpp"
+#include "storage/model/build.hpp"
+#include "storage/model/job.hpp"
+#include "storage/model/machine.hpp"
+#include "storage/sessions.hpp"
+
+namespace nightjar::storage {
+
+// waiting: queued, being built, or to be built again after a failure of the infrastructure.
+NIGHTJAR_ENUM(SourceState, waiting, built, does_not_compile, does_not_import);
+
+struct SourceBuild {
+  JobId job;
+  Sha256 native_state;
+  std::string variant;
+  Sha256 recipe_sha256;
+  CommitSha commit;
+  SourceState state = SourceState::waiting;
+  std::optional<BuildId> build;        // once built; it still has to be proved
+  std::string reason;                  // of the last failure
+  int failures = 0;                    // of the infrastructure
+  Time not_before{};                   // nobody claims it earlier
+  std::optional<SourceResult> result;  // of the last attempt that answered
+};
+
+// Queues a build of `source` for the group (`native_state`, `variant`, the recipe), unless the
+// group is asked for already, or this commit of it could not be imported. Returns the group's row,
+// or this commit's. A build that was cancelled or given up is queued again. `night` is the night
+// that asks.
+struct SourceRequest {
+  Sha256 native_state;
+  std::string variant;
+  SourceSpec source;
+  NightId night;
+  int priority = 0;
+  Time now{};
+};
+SourceBuild request_build(Transaction& transaction, const SourceRequest& request);
+
+std::optional<SourceBuild> find_source_build(const Database& db, JobId job);
+// The row that tells most about a group: what is built first, then the newest one.
+std::optional<SourceBuild> find_source_build(const Database& db, const Sha256& native_state,
+                                             std::string_view variant);
+// One whose wheel is here and is neither proved nor found to be wrong, the oldest first.
+std::optional<SourceBuild> unproved_source_build(const Database& db);
+// Whether a wheel of this very commit could not be imported, and why.
+std::optional<std::string> import_failure(const Database& db, const CommitSha& commit,
+                                          std::string_view variant);
+
+// Stores what came of `attempt`. The job is done, unless the infrastructure failed: then it is
+// queued again, to be built later and elsewhere. `build` is the build that the wheel becomes; its
+// row is added. As for sessions, the latest attempt's result is welcome after its lease ran out
+// too, until somebody claims the job anew.
+Accepted store_source_result(Transaction& transaction, JobId job, int attempt,
+                             const SourceResult& result, const std::optional<Build>& build,
+                             Time now);
+
+// Queues the job of `attempt` again after a failure that is not the commit's. Nobody claims it at
+// once, and its runner later than others. False if the attempt does not hold the job.
+bool put_off_build(Transaction& transaction, JobId job, int attempt, std::string_view reason,
+                   Time now);
+
+// Whether this runner takes build jobs: it has the label `build`.
+bool is_builder(const Runner& runner);
+inline constexpr const char* kBuilderLabel = "build";
+
+}  // namespace nightjar::storage
