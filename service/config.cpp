@@ -182,6 +182,18 @@ std::string github_name(const std::string& url) {
   return std::regex_match(url, match, pattern) ? match[1].str() : "";
 }
 
+void read_project(ConfigSection section, Project& project) {
+  std::filesystem::path file;
+  section.read("file", file);
+  section.done();
+  if (file.empty()) return;
+  try {
+    project = load_project(file);
+  } catch (const std::invalid_argument& error) {
+    section.fail("file", error.what());
+  }
+}
+
 void read_repository(ConfigSection section, Config::Repository& repository) {
   section.read("url", repository.url);
   // What has no scheme and is not host:path names a folder.
@@ -328,6 +340,7 @@ Config load_config(const std::filesystem::path& file) {
   read_repository(reader.table("repository"), config.repository);
   if (config.source.ci.repository.empty())
     config.source.ci.repository = github_name(config.repository.url);
+  read_project(reader.table("project"), config.project);
   read_night(reader.table("night"), config.night);
   read_detection(reader.table("detection"), config.detection);
   read_thresholds(reader, config.thresholds);

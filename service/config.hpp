@@ -13,6 +13,7 @@
 
 #include "bisect/detection.hpp"
 #include "bisect/search.hpp"
+#include "service/project.hpp"
 #include "storage/model/enum.hpp"
 #include "web/server/message.hpp"
 
@@ -76,6 +77,7 @@ struct Config {
     std::chrono::seconds fetch_timeout{7200};       // of one fetch; the first one is the clone
     std::chrono::seconds fetch_stall_timeout{120};  // without any progress
   } repository;
+  Project project;      // [project] file; without it PyTorch, and nothing is built from source
   struct NightConfig {  // [night]
     std::string at;     // "09:30" UTC; empty: no schedule
     bool on_new_build = true;

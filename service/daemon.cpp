@@ -19,12 +19,14 @@
 #include "service/builds/ci/ci_plan.hpp"
 #include "service/builds/ci/ci_rung.hpp"
 #include "service/builds/discovery.hpp"
+#include "service/builds/source_rung.hpp"
 #include "service/engine/engine.hpp"
 #include "service/engine/obstacles.hpp"
 #include "service/report/dry_run_tracker.hpp"
 #include "service/report/github_tracker.hpp"
 #include "service/report/outbox_sender.hpp"
 #include "storage/base/files.hpp"
+#include "storage/builds.hpp"
 #include "storage/ci_lookups.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
@@ -144,6 +146,7 @@ struct Daemon::Impl {
     api.claims.notify();
     guarded("send", [this] { send_next(); });
     guarded("look at CI", [this] { look_at_ci(); });
+    guarded("prove", [this] { prove_next(); });
     guarded("night waits", [this] {
       const bool asked = night_waits();
       if (asked && !asked_before) look();
@@ -266,6 +269,44 @@ struct Daemon::Impl {
                                            {"state", name_of(build.state)},
                                            {"reason", build.reason}}
                                 .dump());
+  }
+
+  // Reads a wheel of some hundred megabytes, so another thread does it.
+  void prove_next() {
+    const auto asked = proving ? std::nullopt : next_to_prove(db);
+    if (!asked) return;
+    const auto wheel = artifacts.path(*asked->build.sha256);
+    if (!wheel) {
+      Build lost = asked->build;
+      lost.state = BuildState::unproved;
+      lost.reason = "its wheel is not here any more";
+      return take_proved(lost);
+    }
+    proving = true;
+    asio::post(worker, [this, asked = *asked, wheel = *wheel] {
+      std::optional<Build> proved;
+      std::string failure;
+      try {
+        if (!graph.find(asked.commit)) graph.fetch();
+        proved = prove_from_source(asked, wheel, graph, config.project);
+      } catch (const std::exception& error) {
+        failure = error.what();
+      }
+      asio::post(writer, [this, proved = std::move(proved), failure] {
+        proving = false;
+        guarded("prove a wheel", [&] {
+          if (!proved) throw std::runtime_error(failure);
+          take_proved(*proved);
+        });
+      });
+    });
+  }
+
+  void take_proved(const Build& build) {
+    storage::write(
+        db, [&](storage::Transaction& transaction) { storage::update_build(transaction, build); });
+    announce(build);
+    wake();
   }
 
   void send_next() {
@@ -398,7 +439,7 @@ struct Daemon::Impl {
   std::vector<std::string> problems_before;
   Time mirror_next{};
   Surroundings around;
-  bool surveyed = false, looking = false, looking_at_ci = false, sending = false,
+  bool surveyed = false, looking = false, looking_at_ci = false, sending = false, proving = false,
        asked_before = false;
   std::atomic<bool> waking = false;
   asio::io_context io{1};

@@ -8,6 +8,7 @@
 #include "storage/nights.hpp"
 #include "storage/runners.hpp"
 #include "storage/sessions.hpp"
+#include "storage/source_builds.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::service::api {
@@ -97,6 +98,8 @@ web::Response renew(Database& db, Context& context, const Request& request) {
 
 web::Response take_result(Database& db, Context& context, const Request& request) {
   const auto made = attempt_of(db, request, result_request());
+  if (made.job.spec.kind == JobKind::build)
+    throw Refused(422, "Bad result", "A build job has an outcome, not a session's result.");
   SessionResult result;
   storage::Accepted accepted = storage::Accepted::stale;
   storage::Transaction transaction(db);
@@ -123,14 +126,20 @@ web::Response take_result(Database& db, Context& context, const Request& request
 web::Response fail(Database& db, Context& context, const Request& request) {
   const auto made = attempt_of(db, request, fail_request());
   const std::string& reason = made.body.reason;
+  // A runner that gives a build up says nothing about the commit.
+  const bool build = made.job.spec.kind == JobKind::build;
   storage::Transaction transaction(db);
-  if (!storage::fail_job(transaction, made.job.id, made.attempt(), reason))
+  if (build ? !storage::put_off_build(transaction, made.job.id, made.attempt(), reason,
+                                      context.clock.now())
+            : !storage::fail_job(transaction, made.job.id, made.attempt(), reason))
     refuse_lost(made.job, made.attempt());
   touch(transaction, context, made.job, made.attempt());
   transaction.commit();
   spdlog::warn("job failed job={} attempt={} reason=\"{}\"", made.job.id.value, made.attempt(),
                reason);
-  context.events.publish("job", json{{"id", made.job.id}, {"state", JobState::failed}}.dump());
+  context.events.publish(
+      "job",
+      json{{"id", made.job.id}, {"state", build ? JobState::queued : JobState::failed}}.dump());
   context.wake();
   return json_answer(done().write({}));
 }

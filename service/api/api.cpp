@@ -40,7 +40,8 @@ Context::Context(const Config& with, const Clock& time, storage::Database& write
       readers(database_file),
       cache(database_file),
       claims(writer_database, time, with.queue.lease, std::move(io_executor),
-             std::move(write_executor)) {}
+             std::move(write_executor)),
+      uploads(with.service.data / "uploads") {}
 
 web::ServerConfig server_config(const Config& config) {
   web::ServerConfig server;
@@ -68,6 +69,7 @@ void add_routes(web::Server& server, Context& context) {
   add_mark_routes(routes);
   add_webhook_routes(routes);
   add_agent_routes(routes);
+  add_source_build_routes(routes);
   add_artifact_routes(routes);
   add_operation_routes(routes);
   server.add_events("/api/v1/events", web::Role::read, context.events);

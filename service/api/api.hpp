@@ -14,6 +14,7 @@
 #include "service/api/cache.hpp"
 #include "service/api/claims.hpp"
 #include "service/api/readers.hpp"
+#include "service/builds/uploads.hpp"
 #include "service/complaints.hpp"
 #include "service/config.hpp"
 #include "service/engine/obstacles.hpp"
@@ -84,6 +85,7 @@ struct Context {
   Obstacles obstacles;
   Complaints complaints;  // of requests while the database fails
   Claims claims;          // claims.notify() when jobs were queued
+  Uploads uploads;        // wheels on their way from builders
 };
 
 // "ok", or how much disk space is left and needed.

@@ -83,7 +83,7 @@ class Document {
       made["requestBody"] = {
           {"required", operation.body->required},
           {"content",
-           {{"application/json", content(operation.body->schema, operation.body->example)}}}};
+           {{operation.body->type, content(operation.body->schema, operation.body->example)}}}};
     for (const Answer& answer : operation.answers) add_answer(made, answer);
     for (const Problem& problem : operation.problems) {
       made["responses"][std::to_string(problem.status)] = {

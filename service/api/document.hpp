@@ -21,6 +21,7 @@ struct Body {
   Schema schema;
   bool required = true;
   nlohmann::json example = nullptr;
+  std::string type = "application/json";
 };
 
 // A good answer.

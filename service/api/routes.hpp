@@ -89,6 +89,7 @@ void add_night_routes(Routes& routes);  // POST /nights, /nights/{id}/cancel
 void add_mark_routes(Routes& routes);   // POST /marks, DELETE /marks/{id}
 void add_webhook_routes(Routes& routes);
 void add_agent_routes(Routes& routes);
+void add_source_build_routes(Routes& routes);  // of builders, and the logs of their builds
 void add_artifact_routes(Routes& routes);
 void add_operation_routes(Routes& routes);  // health, readiness, metrics
 void add_page_routes(Routes& routes);

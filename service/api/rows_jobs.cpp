@@ -1,5 +1,9 @@
+#include <filesystem>
+
 #include "service/api/rows.hpp"
+#include "service/builds/uploads.hpp"
 #include "storage/calibration.hpp"
+#include "storage/source_builds.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
@@ -38,6 +42,24 @@ const Row<JobCounts>& counts_row() {
   return made;
 }
 
+const Row<storage::SourceBuild>& source_build_row() {
+  using storage::SourceBuild;
+  static const Row<SourceBuild> made(
+      "SourceBuild",
+      "A wheel that a builder makes of a commit, for all commits of its native state.",
+      {{"native_state", &SourceBuild::native_state},
+       {"variant", &SourceBuild::variant},
+       {"recipe_sha256", &SourceBuild::recipe_sha256},
+       {"commit", &SourceBuild::commit},
+       {"state", &SourceBuild::state},
+       {"build", &SourceBuild::build, "Once it is built."},
+       {"reason", or_null(&SourceBuild::reason), "Of the last failure."},
+       {"failures", &SourceBuild::failures, "Of the infrastructure; the build is tried again."},
+       {"not_before", &SourceBuild::not_before, "Nobody claims it earlier."},
+       {"result", &SourceBuild::result, "Of the last attempt that answered."}});
+  return made;
+}
+
 bool is_live(const Runner& runner, Rows& rows) {
   return rows.context->clock.now() - runner.seen_at <= rows.context->config.queue.runner_silent;
 }
@@ -46,6 +68,14 @@ std::vector<std::string> workload_names(const Job& job) {
   std::vector<std::string> names;
   for (const Workload& workload : job.spec.workloads) names.push_back(workload.name.str());
   return names;
+}
+
+std::optional<std::string> log_of(const Job& job, Rows& rows) {
+  std::error_code error;
+  if (job.spec.kind != JobKind::build) return std::nullopt;
+  if (!std::filesystem::exists(log_file(rows.context->config.service.data, job.id), error))
+    return std::nullopt;
+  return "/api/v1/jobs/" + std::to_string(job.id.value) + "/log";
 }
 
 std::vector<RegressionId> regressions_of(const Night& night, Rows& rows) {
@@ -94,7 +124,7 @@ const Row<Job>& job_row() {
       {{"id", &Job::id},
        {"key", &Job::key},
        {"night", or_null(&Job::night)},
-       {"machine", &Job::machine},
+       {"machine", or_null(&Job::machine), "Null of a build, which any builder may claim."},
        {"kind", [](const Job& job) { return job.spec.kind; }},
        {"state", &Job::state},
        {"priority", &Job::priority},
@@ -107,7 +137,8 @@ const Row<Job>& job_row() {
        {"environments", [](const Job& job) { return job.spec.environments; }, environment_row()},
        {"workloads", workload_names, "Names."},
        {"runs", [](const Job& job) { return job.spec.order.size(); },
-        "Planned runs, controls included."}});
+        "Planned runs, controls included."},
+       {"log", log_of, "Path of a build's log, once one attempt has ended."}});
   return made;
 }
 
@@ -120,7 +151,10 @@ const Row<Job>& job_detail() {
       "JobDetail", "A job with its specification and session.", job_row(),
       {{"spec", &Job::spec},
        {"session", [](const Job& job, Rows& rows) { return storage::session_of(rows.db, job.id); },
-        session}});
+        session},
+       {"source_build",
+        [](const Job& job, Rows& rows) { return storage::find_source_build(rows.db, job.id); },
+        source_build_row()}});
   return made;
 }
 

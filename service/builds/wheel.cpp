@@ -119,7 +119,7 @@ std::optional<VersionFile> parse_version_file(std::string_view text) {
   return has_version ? std::optional(file) : std::nullopt;
 }
 
-WheelFacts read_wheel(const std::filesystem::path& file) {
+WheelFacts read_wheel(const std::filesystem::path& file, const std::string& wanted) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error))
     throw std::runtime_error("cannot read the wheel " + file.string() + ": no such file");
@@ -143,9 +143,9 @@ WheelFacts read_wheel(const std::filesystem::path& file) {
     if (type != AE_IFREG && type != AE_IFDIR)
       throw BadWheel("its member '" + name + "' is neither a file nor a folder");
     if (!seen.insert(name).second) throw BadWheel("its member '" + name + "' is there twice");
-    if (name == "torch/version.py") {
+    if (name == wanted) {
       version_file = parse_version_file(read_text(zip.get(), entry, name));
-      if (!version_file) throw BadWheel("its torch/version.py does not say __version__");
+      if (!version_file) throw BadWheel("its " + wanted + " does not say __version__");
     } else if (is_info(name, "WHEEL")) {
       read_tags(read_text(zip.get(), entry, name), facts);
     } else if (is_info(name, "METADATA")) {
@@ -155,9 +155,9 @@ WheelFacts read_wheel(const std::filesystem::path& file) {
   }
   if (status != ARCHIVE_EOF)
     throw BadWheel(std::string("it is no whole zip archive: ") + archive_error_string(zip.get()));
-  if (!version_file) throw BadWheel("it has no torch/version.py");
+  if (!version_file && !wanted.empty()) throw BadWheel("it has no " + wanted);
   if (facts.metadata_version.empty()) throw BadWheel("it has no METADATA with a version");
-  facts.version_file = *version_file;
+  if (version_file) facts.version_file = *version_file;
   return facts;
 }
 

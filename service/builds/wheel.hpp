@@ -34,8 +34,10 @@ struct WheelFacts {
 struct BadWheel : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-// Reads every member's header, and so sees a file that was cut off. Throws BadWheel, or
+// Reads every member's header, and so sees a file that was cut off. `version_file` is the member
+// that says which version it is; empty: none, and the facts have an empty one. Throws BadWheel, or
 // std::runtime_error with the path if the file cannot be opened.
-WheelFacts read_wheel(const std::filesystem::path& file);
+WheelFacts read_wheel(const std::filesystem::path& file,
+                      const std::string& version_file = "torch/version.py");
 
 }  // namespace nightjar::service

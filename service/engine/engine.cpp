@@ -18,6 +18,7 @@
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
+#include "storage/source_builds.hpp"
 #include "storage/trouble.hpp"
 
 namespace nightjar::service {
@@ -67,7 +68,9 @@ std::set<BuildId> builds_in_use(const EngineView& view) {
       used.insert(regression.bad);
     }
   }
-  for (const BuildId id : storage::ci_builds_of_open_searches(context.db)) used.insert(id);
+  for (const BuildId id : storage::ci_builds_of_open_searches(view.db)) used.insert(id);
+  // A wheel that a builder has sent must last until it is proved.
+  if (const auto made = storage::unproved_source_build(view.db)) used.insert(*made->build);
   // The next night's regressions will be confirmed against the newest build.
   if (const auto newest = storage::newest_proved(view.db, view.config.source.variant))
     used.insert(newest->id);

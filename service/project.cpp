@@ -1,0 +1,59 @@
+#include "service/project.hpp"
+
+#include <algorithm>
+#include <regex>
+
+#include "service/config_reader.hpp"
+#include "storage/base/digest.hpp"
+#include "storage/base/files.hpp"
+
+namespace nightjar::service {
+namespace {
+
+bool is_package(const std::string& text) {
+  static const std::regex pattern("[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?");
+  return std::regex_match(text, pattern);
+}
+
+// "torch/version.py", "torch/": below the folder that it is relative to.
+bool is_below(const std::string& text) {
+  const std::filesystem::path path(text);
+  return !text.empty() && path.is_relative() &&
+         std::none_of(path.begin(), path.end(), [](const auto& part) { return part == ".."; });
+}
+
+void read_recipe(ConfigSection& section, Project& project) {
+  section.read("recipe", project.recipe_file);
+  if (project.recipe_file.empty()) return;
+  const auto text = read_file(project.recipe_file);
+  if (!text || text->empty())
+    return section.fail("recipe", "cannot read " + project.recipe_file.string());
+  project.recipe = *text;
+  project.recipe_sha256 = digest_of(*text);
+}
+
+}  // namespace
+
+Project load_project(const std::filesystem::path& file) {
+  ConfigReader reader(file);
+  ConfigSection section = reader.table("project");
+  Project project;
+  section.read("name", project.name);
+  section.read("package", project.package);
+  section.read("version_file", project.version_file);
+  section.read("overlay", project.overlay);
+  section.read("repository", project.repository);
+  if (!is_package(project.name)) section.fail("name", "must be a name");
+  if (!is_package(project.package)) section.fail("package", "must be the name of a package");
+  if (!project.version_file.empty() && !is_below(project.version_file))
+    section.fail("version_file", "must be a path in the wheel");
+  for (const auto& folder : project.overlay)
+    if (!is_below(folder) || !folder.ends_with('/'))
+      section.fail("overlay", "'" + folder + "' must be a folder of the checkout that ends with /");
+  read_recipe(section, project);
+  section.done();
+  reader.done();
+  return project;
+}
+
+}  // namespace nightjar::service

@@ -1,0 +1,36 @@
+#include "service/project.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "storage/base/digest.hpp"
+#include "tests/service/builds/support.hpp"
+#include "tests/support/source_tree.hpp"
+
+using namespace nightjar;
+using namespace nightjar::service;
+using Catch::Contains;
+
+TEST_CASE("the projects that come with Nightjar can be read, with their recipes") {
+  const auto folder = nightjar::test::source_tree() / "deploy/projects";
+  const Project pytorch = load_project(folder / "pytorch.toml");
+  CHECK(pytorch.package == "torch");
+  CHECK(pytorch.recipe_sha256 == digest_of(pytorch.recipe));
+  CHECK_THAT(pytorch.recipe, Contains("pytorch-cpu"));
+  const Project defaults;
+  CHECK(pytorch.version_file == defaults.version_file);
+  CHECK(pytorch.overlay == defaults.overlay);
+  CHECK(load_project(folder / "torchvision.toml").recipe.empty());
+  CHECK(load_project(folder / "extension.toml").version_file.empty());
+}
+
+TEST_CASE("what is wrong with a project is named, with its line") {
+  const test::TemporaryFolder folder;
+  const auto load = [&](const std::string& text) {
+    return load_project(test::write_file(folder / "p.toml", "[project]\n" + text));
+  };
+  CHECK_THROWS_WITH(load("packages = 'x'\n"), Contains("p.toml:2: project.packages"));
+  CHECK_THROWS_WITH(load("package = 'a b'\n"), Contains("project.package: must be the name"));
+  CHECK_THROWS_WITH(load("version_file = '../x'\n"), Contains("must be a path in the wheel"));
+  CHECK_THROWS_WITH(load("overlay = ['torch']\n"), Contains("ends with /"));
+  CHECK_THROWS_WITH(load("recipe = 'none.toml'\n"), Contains("cannot read "));
+}
