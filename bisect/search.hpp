@@ -20,6 +20,19 @@ struct SearchRun {
   double value = 0;
 };
 
+// What a commit takes until its first run can begin. All zero: its build is on the machine.
+struct CommitCost {
+  int group = -1;              // commits of one group share a wheel; -1: with no other commit
+  double build_seconds = 0;    // that a builder needs for the group's wheel; 0: there is one
+  double prepare_seconds = 0;  // with the wheel at hand: fetch it, lay files over it, install it
+};
+
+// A builder makes the wheel of this commit's group now.
+struct BuildInProgress {
+  int commit = 0;
+  double seconds_left = 0;  // expected; 0 if it takes longer than expected
+};
+
 // Everything that is known, in the order in which it was measured.
 struct SearchLog {
   int commits = 0;              // N; both ends are measurable
@@ -27,6 +40,8 @@ struct SearchLog {
   std::vector<int> untestable;  // commits that do not build: not tried again, but still suspects
   std::vector<int> built;       // commits whose build exists already, besides the ends
   std::vector<SearchRun> runs;
+  std::vector<CommitCost> costs;          // of commits 0..N; empty: unknown, all cost the same
+  std::vector<BuildInProgress> building;  // matters with costs only
 };
 
 struct SearchPolicy {
@@ -47,18 +62,31 @@ struct SearchPolicy {
   // it counts for.
   double expected_noise = 0;
   double expected_noise_runs = 20;
+  // With the log's costs: what a run takes, set-up of its process included (0: costs play no part),
+  // how many builders there are, and how many machines measure for this search. Then build_cost and
+  // builds_at_once play no part.
+  double seconds_per_run = 0;
+  int builders = 1;
+  int runners = 1;
   // The log holds inverses of the measured number. The answer's sentence gives changes of the
   // number itself.
   bool of_inverses = false;
 };
 
 // Asks to measure these commits, interleaved in this order. `new_session`: some time after the last
-// one, between control runs. `confirms`: these runs confirm the boundary of a named step.
+// one, between control runs. `confirms`: these runs confirm the boundary of a named step. With
+// costs the order may name a commit whose wheel must be made first: then nothing can be measured
+// usefully before that, so make it, wait for the next build that ends, and ask again.
 struct Measure {
   bool new_session = false;
   bool confirms = false;
   std::vector<int> order;      // commit of each run
-  std::vector<int> build_too;  // worth building meanwhile, to be measured later
+  std::vector<int> build_too;  // worth building meanwhile, to be measured later; the best first
+  // With costs: builds in progress that the search no longer needs, though it needs their builders.
+  std::vector<int> abandon;
+  // With costs and several runners: ready commits for the idle ones, each as often as `order` is
+  // long, in a session of its own.
+  std::vector<int> measure_too;
 };
 
 struct NamedStep {

@@ -2,6 +2,7 @@
 // runs.
 #include <algorithm>
 
+#include "bisect/search/candidates.hpp"
 #include "bisect/search/decide.hpp"
 
 namespace nightjar::bisect::search {
@@ -11,7 +12,9 @@ constexpr std::array run_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 constexpr std::size_t most_hypotheses = 14;
 constexpr double least_share = 5e-4;
 constexpr double summary_loss = 1.15;  // variance of a robust summary against a mean's
-constexpr double build_below = .05;    // P(nothing) under which a build is worth its cost
+// While a build is waited for, the machine is idle. A measurement of ready commits fills the time
+// if it gives this share of the information per run that waiting gives.
+constexpr double filler_share = .25;
 
 // The value that each hypothesis expects of one measurement, with its probability.
 struct Expectations {
@@ -41,6 +44,16 @@ struct Expectations {
   }
 };
 
+struct Choice {
+  double score = 0;
+  int commit = -1, runs = 1;
+  bool fresh = false;
+
+  void improve(double other_score, int other_commit, int other_runs, bool other_fresh) {
+    if (other_score > score) *this = {other_score, other_commit, other_runs, other_fresh};
+  }
+};
+
 class Chooser {
  public:
   Chooser(const Posterior& posterior, const Claim& claim, const SearchLog& log,
@@ -49,6 +62,7 @@ class Chooser {
         data_(posterior.data),
         log_(log),
         policy_(policy),
+        readiness_(log, policy),
         run_variance_(posterior.noise.run * summary_loss),
         small_counts_(ends_differ(posterior)) {
     weigh(claim);
@@ -60,21 +74,38 @@ class Chooser {
       if (!fresh && !room) continue;
       for (int build = 0; build < data_.builds(); ++build) consider_build(build, fresh);
     }
-    const double idle = posterior_.nothing + (small_counts_ ? 0 : posterior_.too_small);
-    consider_gaps(idle < build_below);
-    if (best_commit_ < 0) {  // no measurement gives information: repeat the ends
-      return {!room, false, {0, data_.commits.back(), data_.commits.back(), 0}, {}};
+    consider_gaps(may_build(posterior_));
+    if (best_.commit < 0) {  // no measurement gives information: repeat the ends
+      return {!room, false, {0, data_.commits.back(), data_.commits.back(), 0}, {}, {}, {}};
     }
-    Measure out;
-    out.new_session = best_fresh_;
-    const int batch = std::max((best_runs_ + 2) / 3, data_.runs() / 40);
-    int runs = std::min(batch, largest_batch(posterior_));
-    if (!best_fresh_) runs = std::min(runs, policy_.session_runs - data_.in_session);
-    out.order.assign(static_cast<std::size_t>(std::max(1, runs)), best_commit_);
-    return out;
+    if (!readiness_.is_known() || !readiness_.needs_builder(best_.commit)) return batch_of(best_);
+    return filler().value_or(batch_of(best_));
   }
 
  private:
+  Measure batch_of(const Choice& choice) const {
+    Measure out;
+    out.new_session = choice.fresh;
+    const int batch = std::max((choice.runs + 2) / 3, data_.runs() / 40);
+    int runs = std::min(batch, largest_batch(posterior_));
+    if (!choice.fresh) runs = std::min(runs, policy_.session_runs - data_.in_session);
+    out.order.assign(static_cast<std::size_t>(std::max(1, runs)), choice.commit);
+    return out;
+  }
+
+  // What to measure while the best commit's build is waited for; nullopt: nothing that is worth it.
+  std::optional<Measure> filler() const {
+    if (best_ready_.score < filler_share * best_.score) return std::nullopt;
+    const double before =
+        readiness_.preparation(best_ready_.commit) + (best_ready_.fresh ? policy_.session_cost : 0);
+    const double time = readiness_.wait(best_.commit) - before;
+    if (time < 1) return std::nullopt;
+    Measure out = batch_of(best_ready_);
+    if (static_cast<double>(out.order.size()) > time)
+      out.order.resize(static_cast<std::size_t>(time));
+    return out;
+  }
+
   // Keeps the most probable hypotheses. A strict superset of the claim counts by the chance that
   // its extra step matters.
   void weigh(const Claim& claim) {
@@ -138,8 +169,9 @@ class Chooser {
   }
 
   // Considers commits not measured yet: in each gap that may hold a step, its midpoint and the
-  // posterior median.
-  void consider_gaps(bool may_build) {
+  // posterior median; with costs, also cheaper ones.
+  void consider_gaps(bool builds_too) {
+    const CandidateFinder find(data_, log_, readiness_, builds_too);
     double left = 0;
     for (int gap = 0; gap < data_.gaps(); ++gap) {
       double here = 0;
@@ -149,47 +181,21 @@ class Chooser {
         }
       }
       if (here > .01) {
-        for (const auto& [commit, below] : candidates(gap, left, here, may_build)) {
-          consider_commit(commit, gap, below);
-        }
+        for (const Candidate& one : find(gap, left, here)) consider_commit(one, gap);
       }
       left += here;
     }
   }
 
-  // Each commit with the share of the gap's mass at or below it.
-  std::vector<std::pair<int, double>> candidates(int gap, double left, double here,
-                                                 bool may_build) const {
-    const int from = data_.commits[static_cast<std::size_t>(gap)];
-    const int to = data_.commits[static_cast<std::size_t>(gap) + 1];
-    std::vector<std::pair<int, double>> usable;
-    double all = 0, below = 0;
-    for (int commit = from + 1; commit <= to; ++commit) all += mass(commit);
-    for (int commit = from + 1; commit < to; ++commit) {
-      below += mass(commit);
-      if (contains(log_.untestable, commit)) continue;
-      if (!may_build && !contains(log_.built, commit)) continue;
-      usable.emplace_back(commit, all > 0 ? below / all : .5);
-    }
-    std::vector<std::pair<int, double>> out;
-    auto nearest = [&](auto distance) {
-      const auto it = std::min_element(
-          usable.begin(), usable.end(),
-          [&](const auto& a, const auto& b) { return distance(a.second) < distance(b.second); });
-      if (it != usable.end() && std::find(out.begin(), out.end(), *it) == out.end()) {
-        out.push_back(*it);
-      }
-    };
-    nearest([](double f) { return std::abs(f - .5); });
-    nearest([&](double f) { return std::abs(left + here * f - .5); });
-    return out;
-  }
-
-  void consider_commit(int commit, int gap, double below) {
-    const bool built = contains(log_.built, commit);
+  void consider_commit(const Candidate& candidate, int gap) {
+    const auto [commit, below] = candidate;
+    const bool waits = needs_build(commit, log_, readiness_);
+    const double ready = readiness_.is_known() ? readiness_.until_ready(commit)
+                         : waits               ? policy_.build_cost
+                                               : 0;
     const bool room = data_.in_session < policy_.session_runs;
     for (const bool fresh : {false, true}) {
-      if (!fresh && (!room || (!built && policy_.build_ends_session))) continue;
+      if (!fresh && (!room || (waits && policy_.build_ends_session))) continue;
       Expectations expect;
       for (std::size_t i = 0; i < kept_.size(); ++i) {
         const Fit& fit = *kept_[i];
@@ -204,8 +210,10 @@ class Chooser {
       expect.variance = variance(
           *kept_[0], prediction_row(*kept_[0], data_, posterior_.noise, gap + .5, false, fresh));
       const double session_cost = fresh ? policy_.session_cost : 0;
+      // Who waits for a builder, or for a build of unknown cost, begins a session meanwhile.
+      const bool overlaps = waits || !readiness_.is_known();
       consider(commit, fresh, expect,
-               built ? session_cost : std::max(policy_.build_cost, session_cost));
+               overlaps ? std::max(ready, session_cost) : ready + session_cost);
     }
   }
 
@@ -214,40 +222,35 @@ class Chooser {
     for (const int runs : run_counts) {
       const double bits = expect.bits(run_variance_, runs);
       const double score = bits / (cost + runs);
-      if (score > best_score_) {
-        best_score_ = score;
-        best_commit_ = commit;
-        best_fresh_ = fresh;
-        best_runs_ = runs;
-      }
+      best_.improve(score, commit, runs, fresh);
+      if (readiness_.is_known() && !readiness_.needs_builder(commit))
+        best_ready_.improve(score, commit, runs, fresh);
       if (score < last) break;
       last = score;
     }
-  }
-
-  double mass(int commit) const {
-    return log_.prior.empty() ? 1 : log_.prior[static_cast<std::size_t>(commit) - 1];
-  }
-  static bool contains(const std::vector<int>& commits, int commit) {
-    return std::find(commits.begin(), commits.end(), commit) != commits.end();
   }
 
   const Posterior& posterior_;
   const Data& data_;
   const SearchLog& log_;
   const SearchPolicy& policy_;
+  const Readiness readiness_;
   double run_variance_;
   // The ends certainly differ. Then a small step is worth a build too, since only more builds show
   // whether their layouts explain it.
   bool small_counts_;
   std::vector<const Fit*> kept_;
   std::vector<double> share_;
-  double best_score_ = 0;
-  int best_commit_ = -1, best_runs_ = 1;
-  bool best_fresh_ = false;
+  Choice best_;
+  Choice best_ready_;  // of those that need no builder; with costs only
 };
 
 }  // namespace
+
+bool may_build(const Posterior& posterior) {
+  constexpr double build_below = .05;  // P(nothing) under which a build is worth its cost
+  return posterior.nothing + (ends_differ(posterior) ? 0 : posterior.too_small) < build_below;
+}
 
 int largest_batch(const Posterior& posterior) {
   return std::sqrt(posterior.noise.run) <= .035 ? 12 : 24;

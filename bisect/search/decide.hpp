@@ -43,14 +43,26 @@ Check check_step(int gap, double size, const Posterior& posterior);
 std::optional<Measure> confirmation(const Claim& claim, const Posterior& posterior,
                                     const SearchPolicy& policy);
 
-// The measurement with the most information per cost.
+// The measurement with the most information per cost. With costs, one of ready commits may fill the
+// time until a better one's build is done.
 Measure choose(const Posterior& posterior, const Claim& claim, const SearchLog& log,
                const SearchPolicy& policy);
+// Whether a change is so probable that a build is worth its cost.
+bool may_build(const Posterior& posterior);
+
+// P(a step's culprit is one of the commits 1..c) for c = 0..N, over all steps that the posterior
+// holds, given that there is one.
+std::vector<double> culprit_distribution(const Posterior& posterior, const SearchLog& log);
 
 // If the choice is a commit not built yet and there are R > 1 builders, asks for a round of builds
 // at the quantiles j / (R + 1) of the posterior. It measures the one nearest to the choice.
 void build_in_rounds(Measure& measure, const Posterior& posterior, const SearchLog& log,
                      const SearchPolicy& policy);
+
+// With costs: says what idle builders make and idle runners measure meanwhile, and which builds in
+// progress to abandon for that.
+void keep_all_busy(Measure& measure, const Posterior& posterior, const SearchLog& log,
+                   const SearchPolicy& policy);
 
 // The most runs in one step.
 int largest_batch(const Posterior& posterior);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bisect/search/decide.hpp"
+#include "bisect/search/readiness.hpp"
 
 namespace nightjar::bisect {
 namespace {
@@ -59,6 +60,22 @@ void validate(const SearchLog& log) {
     require(std::isfinite(run.value) && run.value > 0,
             "a value of commit " + std::to_string(run.commit) + " is not positive and finite");
   }
+}
+
+void validate_costs(const SearchLog& log, const SearchPolicy& policy) {
+  require(log.costs.empty() || static_cast<int>(log.costs.size()) == log.commits + 1,
+          "the costs need one entry for each of " + std::to_string(log.commits + 1) + " commits");
+  const auto is_time = [](double seconds) { return std::isfinite(seconds) && seconds >= 0; };
+  for (const CommitCost& cost : log.costs)
+    require(is_time(cost.build_seconds) && is_time(cost.prepare_seconds),
+            "a commit's cost is negative or not finite");
+  for (const BuildInProgress& one : log.building) {
+    require(one.commit >= 0 && one.commit <= log.commits,
+            "commit " + std::to_string(one.commit) + " in build is out of range");
+    require(is_time(one.seconds_left), "what is left of a build is negative or not finite");
+  }
+  require(is_time(policy.seconds_per_run), "the seconds of a run are negative or not finite");
+  require(policy.builders >= 1 && policy.runners >= 1, "there must be a builder and a runner");
 }
 
 // Drops the runs of commits that became untestable: what broke them may have slowed them before.
@@ -159,7 +176,10 @@ std::variant<Measure, Answer> decide(const Posterior& posterior, const SearchLog
       std::min<double>(policy.max_runs - data.runs(), expected_rest(posterior, said, confirms));
   if (confirming) return *confirming;
   Measure chosen = choose(posterior, said, log, policy);
-  build_in_rounds(chosen, posterior, log, policy);
+  if (Readiness(log, policy).is_known())
+    keep_all_busy(chosen, posterior, log, policy);
+  else
+    build_in_rounds(chosen, posterior, log, policy);
   return chosen;
 }
 
@@ -169,6 +189,7 @@ NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
   validate(log);
   require(std::isfinite(policy.threshold) && policy.threshold > 0,
           "the threshold is not positive and finite");
+  validate_costs(log, policy);
   const SearchLog usable = without_untestable(log);
   auto runs_of = [&](int commit) {
     return static_cast<int>(

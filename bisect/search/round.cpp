@@ -1,4 +1,5 @@
-// Several builds at once: a round builds the quantiles of the posterior instead of its median.
+// Several builds at once, their costs unknown: a round builds the quantiles of the posterior
+// instead of its median.
 #include <algorithm>
 #include <cmath>
 
@@ -11,8 +12,9 @@ bool contains(const std::vector<int>& commits, int commit) {
   return std::find(commits.begin(), commits.end(), commit) != commits.end();
 }
 
-// P(a step's culprit is commit 1..c) for c = 0..N, over all steps that the posterior holds.
-std::vector<double> distribution(const Posterior& posterior, const SearchLog& log) {
+}  // namespace
+
+std::vector<double> culprit_distribution(const Posterior& posterior, const SearchLog& log) {
   const Data& data = posterior.data;
   std::vector<double> at(static_cast<std::size_t>(log.commits) + 1);
   for (std::size_t i = 0; i < posterior.fits.size(); ++i) {
@@ -39,8 +41,6 @@ std::vector<double> distribution(const Posterior& posterior, const SearchLog& lo
   return at;
 }
 
-}  // namespace
-
 void build_in_rounds(Measure& measure, const Posterior& posterior, const SearchLog& log,
                      const SearchPolicy& policy) {
   auto unbuilt = [&](int commit) {
@@ -49,7 +49,7 @@ void build_in_rounds(Measure& measure, const Posterior& posterior, const SearchL
   };
   const int asked = measure.order.front();
   if (policy.builds_at_once < 2 || !unbuilt(asked)) return;
-  const std::vector<double> below = distribution(posterior, log);
+  const std::vector<double> below = culprit_distribution(posterior, log);
   auto distance = [&](int commit, double quantile) {
     return std::abs(below[static_cast<std::size_t>(commit)] - quantile);
   };

@@ -27,6 +27,7 @@ struct WorldOptions {
   double outliers = .05;
   double largest_outlier = .30;
   double outlier_scale = 1;  // of outliers' logs
+  std::vector<int> broken;   // commits that do not build, besides those drawn
 };
 
 class World {
@@ -42,6 +43,7 @@ class World {
       levels_[i] = level + options.layout_sd * normal();
       buildable_[i] = uniform() >= options.unbuildable;
     }
+    for (const int commit : options.broken) buildable_[static_cast<std::size_t>(commit)] = false;
     buildable_.front() = buildable_.back() = true;
     drift_ = options.session_sd * normal();
   }
