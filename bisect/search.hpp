@@ -68,6 +68,9 @@ struct SearchPolicy {
   double seconds_per_run = 0;
   int builders = 1;
   int runners = 1;
+  // Whether Measure::abandon is obeyed. If not, the last idle builder waits for what is needed
+  // surely.
+  bool abandons_builds = false;
   // The log holds inverses of the measured number. The answer's sentence gives changes of the
   // number itself.
   bool of_inverses = false;

@@ -103,6 +103,7 @@ class Chooser {
     Measure out = batch_of(best_ready_);
     if (static_cast<double>(out.order.size()) > time)
       out.order.resize(static_cast<std::size_t>(time));
+    if (!readiness_.is_being_built(best_.commit)) out.build_too = {best_.commit};
     return out;
   }
 

@@ -44,7 +44,7 @@ std::optional<Measure> confirmation(const Claim& claim, const Posterior& posteri
                                     const SearchPolicy& policy);
 
 // The measurement with the most information per cost. With costs, one of ready commits may fill the
-// time until a better one's build is done.
+// time until a better one's build is done; `build_too` names that one if its build must begin.
 Measure choose(const Posterior& posterior, const Claim& claim, const SearchLog& log,
                const SearchPolicy& policy);
 // Whether a change is so probable that a build is worth its cost.

@@ -104,22 +104,21 @@ class Planner {
   }
 
   void plan_builds(Measure& measure) const {
-    const int asked = measure.order.front();
+    const bool fills_time = !measure.build_too.empty();
+    const int asked = fills_time ? measure.build_too.front() : measure.order.front();
     const bool asks_builder = readiness_.needs_builder(asked) && !readiness_.is_being_built(asked);
-    std::vector<int> useless;
-    for (const BuildInProgress& one : log_.building) {
-      if (one.commit != asked &&
-          with_builds_but(one.commit).gain(testable_with(one.commit)) < useless_gain)
-        useless.push_back(one.commit);
-    }
-    const int idle = readiness_.idle_builders();
+    std::vector<int> useless = useless_builds(asked);
+    // A build that cannot be abandoned may keep its builder from what the next step asks for. So
+    // one builder is spared while a measurement may still change what that is.
+    const int spared = policy_.abandons_builds || asks_builder ? 0 : 1;
+    const int idle = readiness_.idle_builders() - spared;
     std::vector<int> chosen =
         best_builds(idle + static_cast<int>(useless.size()), asked, asks_builder);
     const int wanted = static_cast<int>(chosen.size());
     useless.resize(
         static_cast<std::size_t>(std::clamp(wanted - idle, 0, static_cast<int>(useless.size()))));
     measure.abandon = std::move(useless);
-    if (asks_builder && !chosen.empty()) {
+    if (asks_builder && !fills_time && !chosen.empty()) {
       const auto first = std::min_element(chosen.begin(), chosen.end(), [&](int a, int b) {
         return distance(a, asked) < distance(b, asked);
       });
@@ -127,6 +126,18 @@ class Planner {
       chosen.erase(first);
     }
     measure.build_too = std::move(chosen);
+  }
+
+  std::vector<int> useless_builds(int asked) const {
+    std::vector<int> out;
+    if (!policy_.abandons_builds) return out;
+    for (const BuildInProgress& one : log_.building) {
+      const std::vector<int> served = testable_with(one.commit);
+      const bool is_asked = std::find(served.begin(), served.end(), asked) != served.end();
+      if (!is_asked && with_builds_but(one.commit).gain(served) < useless_gain)
+        out.push_back(one.commit);
+    }
+    return out;
   }
 
   double distance(int a, int b) const {

@@ -1,13 +1,15 @@
 // The search beside its rivals, in the world of tests/support/search_world.hpp: exact answers,
-// build attempts, runs and wrong blames, with the bar that each row has to meet. Fixed seeds, one
-// core. verdicts_bench [--scale S] [--only TEXT] [--rivals no] [--write FILE]: S times the number
-// of jobs, rows that hold TEXT; FILE: the document whose figures are to be these.
+// build attempts, runs and wrong blames, with the bar that each row has to meet. Then worlds with
+// native groups, whose builds take time (native_worlds.hpp). Fixed seeds, one core. verdicts_bench
+// [--scale S] [--only TEXT] [--rivals no] [--write FILE]: S times the number of jobs, rows that
+// hold TEXT; FILE: the document whose figures are to be these.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <functional>
 #include <string>
 
+#include "tests/bench/native_worlds.hpp"
 #include "tests/support/figures.hpp"
 #include "tests/support/rivals.hpp"
 
@@ -276,6 +278,10 @@ int main(int count, char** arguments) {
       "%.1f for\ntwo, %.1f for two where everything builds, %.1f for one in 256.\n",
       fewest_attempts(100, 1, .1), fewest_attempts(100, 2, .1), fewest_attempts(100, 2, 0),
       fewest_attempts(256, 1, .1));
-  if (!file.empty()) write_figures(file, "search", table);
+  const std::string costs = play_native_rows(scale, only);
+  if (!file.empty()) {
+    write_figures(file, "search", table);
+    write_figures(file, "costs", costs);
+  }
   return 0;
 }

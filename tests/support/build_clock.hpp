@@ -22,6 +22,7 @@ struct BuildWorld {
   double preparation = 2;      // with the wheel, before the first run
   double session = 2;          // control runs of a new session
   int builders = 1;
+  bool abandons = true;  // builds that no longer matter, to free their builders
 };
 
 // Each commit is native with this chance and then begins a group. A share of the groups between the
@@ -157,6 +158,7 @@ class TimedSearch {
     if (knows_costs) {
       policy_.seconds_per_run = 1;
       policy_.builders = builds.builders;
+      policy_.abandons_builds = builds.abandons;
     } else {
       policy_.builds_at_once = builds.builders;
     }

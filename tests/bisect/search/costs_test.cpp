@@ -45,6 +45,7 @@ SearchPolicy with_builders(int builders, int runners = 1) {
   policy.seconds_per_run = 1;
   policy.builders = builders;
   policy.runners = runners;
+  policy.abandons_builds = true;
   return policy;
 }
 
@@ -94,6 +95,17 @@ TEST_CASE("a running build is not waited for if something useful can be measured
   CHECK(asked(log, with_builders(1)).order.front() == 50);
   give_wheel(log, 30);
   CHECK(asked(log, with_builders(1)).order.front() == 30);
+}
+
+TEST_CASE("a build begins at once though ready commits are measured meanwhile") {
+  SearchLog log = two_ends();
+  log.runs.resize(16);  // eight a side: the ends are still worth a look
+  for (SearchRun& run : log.runs) run.value = std::exp(3 * std::log(run.value));
+  SearchPolicy policy = with_builders(1);
+  policy.abandons_builds = false;
+  const Measure step = asked(log, policy);
+  const std::vector<int> built = step.build_too.empty() ? step.order : step.build_too;
+  CHECK(built.front() == 50);
 }
 
 TEST_CASE("a build that is nearly done is waited for") {
@@ -164,6 +176,17 @@ TEST_CASE("a build that no longer matters is abandoned when its builder is neede
   CHECK(step.abandon == std::vector{75});
   CHECK(step.order.front() == 25);
   CHECK(asked(log, with_builders(64)).abandon.empty());
+}
+
+TEST_CASE("without abandoning, one builder is spared until it is sure what is needed") {
+  SearchLog log = two_ends();
+  SearchPolicy policy = with_builders(2);
+  policy.abandons_builds = false;
+  CHECK(asked(log, policy).build_too.size() == 1);  // the midpoint needs the other one
+  cost(log, 50) = {50, 0, 0};
+  CHECK(asked(log, policy).build_too.size() == 1);
+  policy.builders = 1;
+  CHECK(asked(log, policy).build_too.empty());
 }
 
 TEST_CASE("idle runners measure other commits that are ready") {
