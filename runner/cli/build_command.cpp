@@ -8,8 +8,8 @@
 #include "runner/machine/lock.hpp"
 #include "runner/make/make_wheel.hpp"
 #include "runner/process/failure.hpp"
-#include "runner/process/spawn.hpp"
 #include "runner/process/stop_on_signal.hpp"
+#include "storage/base/child.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "runner/process/failure.hpp"
-#include "runner/process/spawn.hpp"
+#include "storage/base/child.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "runner/process/failure.hpp"
-#include "runner/process/spawn.hpp"
+#include "storage/base/child.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;

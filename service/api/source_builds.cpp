@@ -88,8 +88,8 @@ web::Response take_part(Context& context, const Request& request) {
   if (size == 0 || size > wheel_bytes || offset + request.body.size() > size)
     throw Refused(400, "Bad part", "The part does not lie within a wheel of this size.");
   const Job job = [&] {
-    const auto lease = context.readers.lease();
-    return held_build(*lease, request, attempt);
+    const auto reader = context.readers.borrow();
+    return held_build(*reader, request, attempt);
   }();
   if (context.artifacts.holds(sha256)) return json_answer(wheel_part().write({size, true}));
   const auto received = context.uploads.append(job.id, sha256, offset, request.body);
@@ -108,8 +108,8 @@ web::Response take_part(Context& context, const Request& request) {
 
 web::Response take_log(Context& context, const Request& request) {
   const Job job = [&] {
-    const auto lease = context.readers.lease();
-    return held_build(*lease, request, required(attempt_query, request));
+    const auto reader = context.readers.borrow();
+    return held_build(*reader, request, required(attempt_query, request));
   }();
   const auto path = log_file(context.config.service.data, job.id);
   std::filesystem::create_directories(path.parent_path());
