@@ -93,11 +93,9 @@ bool Agent::send_spooled() {
 void Agent::work_on(const Claim& claim, std::stop_token stop) {
   try {
     const auto spec = nlohmann::json::parse(claim.spec).get<JobSpec>();
+    if (spec.source) return build(claim, *spec.source, stop);
     if (const auto problem = problem_of(spec); !problem.empty()) throw std::runtime_error(problem);
-    if (spec.source)
-      build(claim, *spec.source, stop);
-    else
-      measure(claim, spec, stop);
+    measure(claim, spec, stop);
   } catch (const TransientFailure& error) {
     // Neither failed nor given back: the lease ends, the attempt counts, the third one fails the
     // job.

@@ -60,7 +60,8 @@ class FakeService {
   std::uint16_t port() const { return server_.port(); }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port()); }
 
-  // Waits until `path_end` was posted to `times`; its last body, or null after 20 s.
+  // Waits until `path_end` was posted to `times`; its last body (discarded if it is no JSON), or
+  // null after 20 s.
   Json wait_for(const std::string& path_end, int times = 1) {
     std::unique_lock lock(mutex);
     const auto count = [&] {
@@ -70,7 +71,7 @@ class FakeService {
     if (!changed.wait_for(lock, std::chrono::seconds(20), [&] { return count() >= times; }))
       return nullptr;
     for (auto post = posts.rbegin(); post != posts.rend(); ++post)
-      if (post->first.ends_with(path_end)) return Json::parse(post->second);
+      if (post->first.ends_with(path_end)) return Json::parse(post->second, nullptr, false);
     return nullptr;
   }
   int count(const std::string& path_end) {
