@@ -3,9 +3,9 @@
 // what the search would ask for next, whatever the step shows.
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "bisect/search/decide.hpp"
+#include "bisect/search/partition.hpp"
 #include "bisect/search/readiness.hpp"
 
 namespace nightjar::bisect::search {
@@ -18,44 +18,6 @@ constexpr double useless_gain = .01;
 // After the builds were chosen one by one, each is chosen again beside the others. From medians and
 // quartiles this leads to quantiles.
 constexpr int exchanges = 3;
-
-double term(double p) {
-  return p > 0 ? -p * std::log2(p) : 0;
-}
-
-// The bits that cuts give about where the culprit is. A cut at c tells 1..c from the rest.
-class Partition {
- public:
-  explicit Partition(const std::vector<double>& below) : below_(below) {
-    cuts_.insert(0);
-    cuts_.insert(static_cast<int>(below.size()) - 1);
-  }
-
-  void cut(const std::vector<int>& commits) { cuts_.insert(commits.begin(), commits.end()); }
-
-  // What cuts at these ascending commits would add.
-  double gain(const std::vector<int>& commits) const {
-    double bits = 0;
-    int last = -1;  // the cut before, if it lies in the same cell
-    for (const int commit : commits) {
-      const auto high = cuts_.lower_bound(commit);
-      if (*high == commit) continue;
-      const int low = std::max(*std::prev(high), last);
-      const double left = mass(low, commit), right = mass(commit, *high);
-      bits += term(left) + term(right) - term(left + right);
-      last = commit;
-    }
-    return bits;
-  }
-
- private:
-  double mass(int from, int to) const {
-    return below_[static_cast<std::size_t>(to)] - below_[static_cast<std::size_t>(from)];
-  }
-
-  const std::vector<double>& below_;
-  std::set<int> cuts_;
-};
 
 class Planner {
  public:

@@ -145,15 +145,17 @@ struct TimedResult {
 
 // Drives the search under the clock, as the service does. `knows_costs`: it is told what builds
 // cost. Otherwise it works as if no costs were known; its builders then make what it asks for.
+// `known`: a prior, and commits that cannot be built here.
 class TimedSearch {
  public:
   TimedSearch(World& world, const BuildWorld& builds, int commits, bisect::SearchPolicy policy,
-              bool knows_costs)
+              bool knows_costs, bisect::SearchLog known = {})
       : world_(world),
         clock_(builds, commits),
         builds_(builds),
         policy_(policy),
-        knows_costs_(knows_costs) {
+        knows_costs_(knows_costs),
+        log_(std::move(known)) {
     log_.commits = commits;
     if (knows_costs) {
       policy_.seconds_per_run = 1;
