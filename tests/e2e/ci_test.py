@@ -21,21 +21,48 @@ class Ci:
     def __init__(self, folder):
         folder.mkdir()
         server = ROOT / "tests" / "support" / "ci" / "server.py"
-        self.process = subprocess.Popen([sys.executable, server, "--description", DESCRIPTION, "--repository", "pytorch/pytorch",
-                                         "--folder", folder, "--page-size", "2"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(
+            [
+                sys.executable,
+                server,
+                "--description",
+                DESCRIPTION,
+                "--repository",
+                "pytorch/pytorch",
+                "--folder",
+                folder,
+                "--page-size",
+                "2",
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
         self.url = f"http://127.0.0.1:{json.loads(self.process.stdout.readline())['port']}"
 
     def tell(self, what, **value):
-        request = urllib.request.Request(f"{self.url}/_double/{what}", json.dumps(value).encode(), method="POST")
+        request = urllib.request.Request(
+            f"{self.url}/_double/{what}", json.dumps(value).encode(), method="POST"
+        )
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
 
     def publish(self, run, commit, **recipe):
         """A finished run of `commit` with its wheel in the archive of one environment."""
         self.tell("runs", items=[{"id": run, "head_sha": commit}])
-        recipe = {"version": f"2.14.0a0+git{commit[:7]}", "git_version": commit, "payload_bytes": 3 << 20} | recipe
-        self.tell("archives", items=[{"key": f"pytorch/pytorch/{run}/{ENVIRONMENT}/artifacts.zip",
-                                      "members": [{"name": "build/tests", "zeros": 8 << 20}, {"wheel": recipe}]}])
+        recipe = {
+            "version": f"2.14.0a0+git{commit[:7]}",
+            "git_version": commit,
+            "payload_bytes": 3 << 20,
+        } | recipe
+        self.tell(
+            "archives",
+            items=[
+                {
+                    "key": f"pytorch/pytorch/{run}/{ENVIRONMENT}/artifacts.zip",
+                    "members": [{"name": "build/tests", "zeros": 8 << 20}, {"wheel": recipe}],
+                }
+            ],
+        )
 
     def stop(self):
         self.process.stdin.close()
@@ -46,8 +73,18 @@ class Ci:
 def watched(tmp_path):
     """A world with a nightly, two later commits in C++, and a mirror of CI."""
     ci = Ci(tmp_path / "ci")
-    world = World(tmp_path, **{"source.ci": {"environments": ["linux-jammy-py3.*-gcc11"], "api": f"{ci.url}/api",
-                                             "bucket": f"{ci.url}/bucket", "repository": "pytorch/pytorch", "mirror": "days:9999"}})
+    world = World(
+        tmp_path,
+        **{
+            "source.ci": {
+                "environments": ["linux-jammy-py3.*-gcc11"],
+                "api": f"{ci.url}/api",
+                "bucket": f"{ci.url}/bucket",
+                "repository": "pytorch/pytorch",
+                "mirror": "days:9999",
+            }
+        },
+    )
     world.repo.grow(1)
     world.publish_nightly("2026-08-20")
     world.repo.grow(2, native={2, 3})
@@ -88,10 +125,20 @@ def test_a_fault_of_one_look_does_not_stop_the_next_commit(watched, fault):
     ci.publish(2, second)
     ci.tell("faults", items=[{"on": "%2F2%2F", "kind": fault, "times": 2, "retry_after": 3600}])
     world.start_daemon()
-    world.wait("the other commit's wheel", lambda: [build["commit"] for build in of_ci(world)] == [first])
-    lookup, = world.wait("the state of the other", lambda: [one for one in world.items("lookups")
-                                                           if one["commit"] == second and one["state"] == "failed"])
-    assert lookup["reason"] and lookup["retry_at"] and "actions/runs?head_sha=" in lookup["looked_at"]
+    world.wait(
+        "the other commit's wheel", lambda: [build["commit"] for build in of_ci(world)] == [first]
+    )
+    (lookup,) = world.wait(
+        "the state of the other",
+        lambda: [
+            one
+            for one in world.items("lookups")
+            if one["commit"] == second and one["state"] == "failed"
+        ],
+    )
+    assert (
+        lookup["reason"] and lookup["retry_at"] and "actions/runs?head_sha=" in lookup["looked_at"]
+    )
 
 
 def test_a_download_that_is_killed_leaves_nothing_that_is_used(watched):
@@ -100,14 +147,23 @@ def test_a_download_that_is_killed_leaves_nothing_that_is_used(watched):
     # Behind the archive's end and the member's header comes the wheel itself: half of it, and no more.
     ci.tell("faults", items=[{"on": "GET /bucket/pytorch", "kind": "hold", "skip": 2}])
     world.start_daemon()
-    world.wait("half of the wheel", lambda: any(name.startswith("tmp-") and (world.folder / "data" / "artifacts" / name).stat().st_size > 1 << 20
-                                               for name in artifacts(world)))
+    world.wait(
+        "half of the wheel",
+        lambda: any(
+            name.startswith("tmp-")
+            and (world.folder / "data" / "artifacts" / name).stat().st_size > 1 << 20
+            for name in artifacts(world)
+        ),
+    )
     assert of_ci(world) == []
     world.kill("nightjard")
     assert [name for name in artifacts(world) if name.startswith("tmp-")]
     world.start_daemon_again()
-    build, = world.wait("the wheel", lambda: of_ci(world))
+    (build,) = world.wait("the wheel", lambda: of_ci(world))
     assert build["state"] == "proved" and build["commit"] == first
     assert not [name for name in artifacts(world) if name.startswith("tmp-")]
     for name in artifacts(world):
-        assert hashlib.sha256((world.folder / "data" / "artifacts" / name).read_bytes()).hexdigest() == name
+        assert (
+            hashlib.sha256((world.folder / "data" / "artifacts" / name).read_bytes()).hexdigest()
+            == name
+        )

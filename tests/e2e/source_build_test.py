@@ -1,4 +1,5 @@
 """Builds from source with the real service and a real builder: a package with one C unit, which needs no torch."""
+
 import hashlib
 import json
 import sqlite3
@@ -7,7 +8,7 @@ import pytest
 
 from world import BIN, World
 
-SCRIPT = r'''
+SCRIPT = r"""
 import base64, hashlib, os, subprocess, time, zipfile
 os.makedirs("warm", exist_ok=True); os.makedirs("dist", exist_ok=True)
 unit = "warm/unit.o"
@@ -24,7 +25,7 @@ record = "".join("%s,sha256=%s,%d\n" % (path, base64.urlsafe_b64encode(hashlib.s
 with zipfile.ZipFile("dist/tiny-1.0-py3-none-any.whl", "w") as wheel:
     for path, text in files.items(): wheel.writestr(path, text)
     wheel.writestr("tiny-1.0.dist-info/RECORD", record + "tiny-1.0.dist-info/RECORD,,\n")
-'''
+"""
 
 
 class Site(World):
@@ -33,37 +34,80 @@ class Site(World):
     def __init__(self, folder):
         project = folder / "project.toml"
         super().__init__(folder, project={"file": str(project)})
-        project.write_text('[project]\nname = "tiny"\npackage = "tiny"\nversion_file = ""\noverlay = ["tiny/"]\n')
-        for name, text in {"make.py": SCRIPT, "unit.c": "int unit(void) { return 1; }\n",
-                           "tiny/__init__.py": "VALUE = 1\n"}.items():
+        project.write_text(
+            '[project]\nname = "tiny"\npackage = "tiny"\nversion_file = ""\noverlay = ["tiny/"]\n'
+        )
+        for name, text in {
+            "make.py": SCRIPT,
+            "unit.c": "int unit(void) { return 1; }\n",
+            "tiny/__init__.py": "VALUE = 1\n",
+        }.items():
             self.repo.write(name, text)
         self.good = self.repo.commit("Make it a package")
         self.started, self.hold = folder / "started", folder / "hold"
-        self.recipe = (f'name = "tiny"\nmodule = "tiny"\ncommands = ["python make.py"]\nwheel = "dist/tiny-*.whl"\n'
-                       f'keep = ["warm"]\n[environment]\nSTARTED = "{self.started}"\nHOLD = "{self.hold}"\n')
+        self.recipe = (
+            f'name = "tiny"\nmodule = "tiny"\ncommands = ["python make.py"]\nwheel = "dist/tiny-*.whl"\n'
+            f'keep = ["warm"]\n[environment]\nSTARTED = "{self.started}"\nHOLD = "{self.hold}"\n'
+        )
 
     def start_builder(self):
-        self.start("nightjar-runner", "/usr/bin/env", f"NIGHTJAR_MACHINE_LOCK={self.folder / 'machine.lock'}",
-                   BIN / "nightjar-runner", "--service", self.url, "--token-file", self.folder / "runner.token",
-                   "--name", "builder", "--cache", self.folder / "cache", "--builder=only", "--python",
-                   "/usr/bin/python3")
+        self.start(
+            "nightjar-runner",
+            "/usr/bin/env",
+            f"NIGHTJAR_MACHINE_LOCK={self.folder / 'machine.lock'}",
+            BIN / "nightjar-runner",
+            "--service",
+            self.url,
+            "--token-file",
+            self.folder / "runner.token",
+            "--name",
+            "builder",
+            "--cache",
+            self.folder / "cache",
+            "--builder=only",
+            "--python",
+            "/usr/bin/python3",
+        )
 
     def ask(self, commit, state):
         """What the search does with request_build(); returns the job's id."""
         sha = hashlib.sha256(self.recipe.encode()).hexdigest()
-        spec = {"kind": "build", "environments": [], "workloads": [], "order": [],
-                "limits": {"timeout_seconds": 300.0, "memory_bytes": 0, "output_bytes": 1 << 20, "threads": 1,
-                           "seconds": 2.0, "min_iterations": 10, "seed": 0},
-                "source": {"repository": str(self.repo.path), "commit": commit, "recipe": self.recipe,
-                           "recipe_sha256": sha}}
+        spec = {
+            "kind": "build",
+            "environments": [],
+            "workloads": [],
+            "order": [],
+            "limits": {
+                "timeout_seconds": 300.0,
+                "memory_bytes": 0,
+                "output_bytes": 1 << 20,
+                "threads": 1,
+                "seconds": 2.0,
+                "min_iterations": 10,
+                "seed": 0,
+            },
+            "source": {
+                "repository": str(self.repo.path),
+                "commit": commit,
+                "recipe": self.recipe,
+                "recipe_sha256": sha,
+            },
+        }
         db = sqlite3.connect(self.folder / "data/nightjar.sqlite", timeout=30)
         with db:
-            night = db.execute("INSERT INTO night (trigger, state, reason, started_at_us) VALUES ('api', 'done', '', 0)").lastrowid
-            job = db.execute("INSERT INTO job (key, night, kind, spec, state, priority, attempt, reason, created_at_us) "
-                             "VALUES (?, ?, 'build', ?, 'queued', 0, 0, '', 0)", (state, night, json.dumps(spec))).lastrowid
-            db.execute("INSERT INTO source_build (job, native_state, variant, recipe_sha256, commit_sha, state, reason, "
-                       "not_before_us, result) VALUES (?, ?, 'cpu', ?, ?, 'waiting', '', 0, '')",
-                       (job, state * 64, sha, commit))
+            night = db.execute(
+                "INSERT INTO night (trigger, state, reason, started_at_us) VALUES ('api', 'done', '', 0)"
+            ).lastrowid
+            job = db.execute(
+                "INSERT INTO job (key, night, kind, spec, state, priority, attempt, reason, created_at_us) "
+                "VALUES (?, ?, 'build', ?, 'queued', 0, 0, '', 0)",
+                (state, night, json.dumps(spec)),
+            ).lastrowid
+            db.execute(
+                "INSERT INTO source_build (job, native_state, variant, recipe_sha256, commit_sha, state, reason, "
+                "not_before_us, result) VALUES (?, ?, 'cpu', ?, ?, 'waiting', '', 0, '')",
+                (job, state * 64, sha, commit),
+            )
         db.close()
         return job
 
@@ -90,8 +134,12 @@ def test_a_commit_becomes_a_proved_build_and_one_that_does_not_compile_has_its_l
     assert (build["kind"], build["state"], build["commit"]) == ("source", "proved", site.good)
     site.repo.write("unit.c", "int unit(void) { return undeclared; }\n")
     broken = site.ask(site.repo.commit("Break it"), "b")
-    source = site.wait("the verdict", lambda: (lambda s: s["state"] != "waiting" and s)(
-        site.get(f"/api/v1/jobs/{broken}")["source_build"]))
+    source = site.wait(
+        "the verdict",
+        lambda: (lambda s: s["state"] != "waiting" and s)(
+            site.get(f"/api/v1/jobs/{broken}")["source_build"]
+        ),
+    )
     assert source["state"] == "does_not_compile"
     assert "unit.c:1:25: error:" in source["reason"]
     assert b"undeclared" in site.get(f"/api/v1/jobs/{broken}/log", raw=True)

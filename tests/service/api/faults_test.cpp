@@ -15,14 +15,15 @@ const Schema& body_of(const std::string& operation_id) {
     World world;
     const auto document = world.get("/openapi.json").json;
     std::map<std::string, Schema> found;
+    const auto content = "/requestBody/content/application~1json/schema"_json_pointer;
     for (const auto& [path, methods] : document.at("paths").items())
-      for (const auto& [method, operation] : methods.items())
-        if (operation.contains("requestBody")) {
-          Schema& body = found[operation.at("operationId")];
-          body.text = operation["/requestBody/content/application~1json/schema"_json_pointer];
-          for (const auto& [name, schema] : document["components"]["schemas"].items())
-            body.named[name] = schema;
-        }
+      for (const auto& [method, operation] : methods.items()) {
+        if (!operation.contains(content)) continue;
+        Schema& body = found[operation.at("operationId")];
+        body.text = operation.at(content);
+        for (const auto& [name, schema] : document["components"]["schemas"].items())
+          body.named[name] = schema;
+      }
     return found;
   }();
   return bodies.at(operation_id);

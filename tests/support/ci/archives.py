@@ -18,15 +18,26 @@ def make_wheel(recipe):
     tag = f"{python}-{python}-{recipe.get('platform_tag', 'linux_x86_64')}"
     files = {name: text.encode() for name, text in recipe.get("files", {}).items()}
     files.setdefault("torch/__init__.py", b"from .version import __version__\n")
-    files["torch/version.py"] = (f"__version__ = '{version}'\ndebug = False\ncuda = {recipe.get('cuda')!r}\n"
-                                 f"git_version = '{recipe['git_version']}'\nhip = None\n").encode()
+    files["torch/version.py"] = (
+        f"__version__ = '{version}'\ndebug = False\ncuda = {recipe.get('cuda')!r}\n"
+        f"git_version = '{recipe['git_version']}'\nhip = None\n"
+    ).encode()
     if recipe.get("payload_bytes"):
         files["torch/lib/libtorch.bin"] = random.Random(7).randbytes(recipe["payload_bytes"])
     info = f"{package}-{version}.dist-info"
-    files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n".encode()
-    files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
-    record = "".join(f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"
-                     for name, data in files.items()) + f"{info}/RECORD,,\n"
+    files[f"{info}/METADATA"] = (
+        f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n".encode()
+    )
+    files[f"{info}/WHEEL"] = (
+        f"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
+    )
+    record = (
+        "".join(
+            f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"
+            for name, data in files.items()
+        )
+        + f"{info}/RECORD,,\n"
+    )
     files[f"{info}/RECORD"] = record.encode()
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -52,7 +63,9 @@ def write(path, members, flaw=None):
             if "wheel" in member:
                 name, data = make_wheel(member["wheel"])
                 info = zipfile.ZipInfo("dist/" + name, DATE)
-                archive.writestr(info, data, zipfile.ZIP_STORED if member.get("stored") else zipfile.ZIP_DEFLATED)
+                archive.writestr(
+                    info, data, zipfile.ZIP_STORED if member.get("stored") else zipfile.ZIP_DEFLATED
+                )
             elif "zeros" in member and not member.get("deflated"):
                 _write_zeros(archive, member["name"], member["zeros"])
             else:
@@ -64,7 +77,7 @@ def write(path, members, flaw=None):
     elif flaw == "zip64":
         path.write_bytes(as_zip64(path.read_bytes()))
     elif flaw == "truncated":
-        path.write_bytes(path.read_bytes()[:path.stat().st_size // 2])
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     elif flaw:
         _patch(path, last, flaw)
 
@@ -89,17 +102,21 @@ def as_zip64(data):
     count, size, start = struct.unpack_from("<H 2I", data, end + 10)
     directory, at = b"", start
     for _ in range(count):
-        entry = bytearray(data[at:at + 46])
+        entry = bytearray(data[at : at + 46])
         name, extra, comment = struct.unpack_from("<3H", entry, 28)
         packed, unpacked = struct.unpack_from("<II", entry, 20)
-        offset, = struct.unpack_from("<I", entry, 42)
+        (offset,) = struct.unpack_from("<I", entry, 42)
         field = struct.pack("<2H 3Q", 1, 24, unpacked, packed, offset)
-        struct.pack_into("<II", entry, 20, 0xffffffff, 0xffffffff)
-        struct.pack_into("<I", entry, 42, 0xffffffff)
+        struct.pack_into("<II", entry, 20, 0xFFFFFFFF, 0xFFFFFFFF)
+        struct.pack_into("<I", entry, 42, 0xFFFFFFFF)
         struct.pack_into("<HH", entry, 30, len(field), 0)
-        directory += bytes(entry) + data[at + 46:at + 46 + name] + field
+        directory += bytes(entry) + data[at + 46 : at + 46 + name] + field
         at += 46 + name + extra + comment
-    record = struct.pack("<I Q 2H 2I 4Q", 0x06064b50, 44, 45, 45, 0, 0, count, count, len(directory), start)
-    locator = struct.pack("<2I Q I", 0x07064b50, 0, start + len(directory), 1)
-    old_end = struct.pack("<I 4H 2I H", 0x06054b50, 0xffff, 0xffff, 0xffff, 0xffff, 0xffffffff, 0xffffffff, 0)
+    record = struct.pack(
+        "<I Q 2H 2I 4Q", 0x06064B50, 44, 45, 45, 0, 0, count, count, len(directory), start
+    )
+    locator = struct.pack("<2I Q I", 0x07064B50, 0, start + len(directory), 1)
+    old_end = struct.pack(
+        "<I 4H 2I H", 0x06054B50, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0
+    )
     return data[:start] + directory + record + locator + old_end

@@ -9,15 +9,41 @@ from xml.sax.saxutils import escape
 
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 # Element of ListBucketResult to a pattern of its text; None: it has children.
-ELEMENTS = {"Name": r"[a-z0-9.-]{3,63}", "Prefix": r".*", "KeyCount": r"\d{1,4}", "MaxKeys": r"\d{1,4}",
-            "Delimiter": r".*", "EncodingType": r"url", "IsTruncated": r"true|false", "ContinuationToken": r".+",
-            "NextContinuationToken": r".+", "StartAfter": r".*", "Contents": None, "CommonPrefixes": None}
+ELEMENTS = {
+    "Name": r"[a-z0-9.-]{3,63}",
+    "Prefix": r".*",
+    "KeyCount": r"\d{1,4}",
+    "MaxKeys": r"\d{1,4}",
+    "Delimiter": r".*",
+    "EncodingType": r"url",
+    "IsTruncated": r"true|false",
+    "ContinuationToken": r".+",
+    "NextContinuationToken": r".+",
+    "StartAfter": r".*",
+    "Contents": None,
+    "CommonPrefixes": None,
+}
 REQUIRED = ["Name", "Prefix", "KeyCount", "MaxKeys", "IsTruncated"]
-OBJECT = {"Key": r".+", "LastModified": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "ETag": r'"[0-9a-f]{32}(-\d+)?"', "Size": r"\d+",
-          "StorageClass": r"STANDARD|INTELLIGENT_TIERING", "ChecksumAlgorithm": r".+", "Owner": r".*"}
+OBJECT = {
+    "Key": r".+",
+    "LastModified": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z",
+    "ETag": r'"[0-9a-f]{32}(-\d+)?"',
+    "Size": r"\d+",
+    "StorageClass": r"STANDARD|INTELLIGENT_TIERING",
+    "ChecksumAlgorithm": r".+",
+    "Owner": r".*",
+}
 OBJECT_REQUIRED = ["Key", "LastModified", "ETag", "Size", "StorageClass"]
-PARAMETERS = {"list-type", "prefix", "continuation-token", "delimiter", "encoding-type", "fetch-owner", "max-keys",
-              "start-after"}
+PARAMETERS = {
+    "list-type",
+    "prefix",
+    "continuation-token",
+    "delimiter",
+    "encoding-type",
+    "fetch-owner",
+    "max-keys",
+    "start-after",
+}
 
 
 def request_problems(query):
@@ -32,7 +58,7 @@ def page(bucket, objects, prefix, token, size):
     """One page of the keys below `prefix`, as XML. `objects`: key to (bytes, etag). The token is opaque."""
     keys = sorted((key for key in objects if key.startswith(prefix)), key=str.encode)
     start = int(token.rpartition("-")[2]) if token else 0
-    chosen, more = keys[start:start + size], len(keys) > start + size
+    chosen, more = keys[start : start + size], len(keys) > start + size
     text = f"<Name>{bucket}</Name><Prefix>{escape(prefix)}</Prefix>"
     if token:
         text += f"<ContinuationToken>{escape(token)}</ContinuationToken>"
@@ -42,14 +68,18 @@ def page(bucket, objects, prefix, token, size):
     stamp = datetime.datetime(2026, 8, 20, 8, 0, 0).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     for key in chosen:
         length, etag = objects[key]
-        text += (f"<Contents><Key>{escape(key)}</Key><LastModified>{stamp}</LastModified><ETag>{escape(etag, {chr(34): '&quot;'})}"
-                 f"</ETag><Size>{length}</Size><StorageClass>STANDARD</StorageClass></Contents>")
+        text += (
+            f"<Contents><Key>{escape(key)}</Key><LastModified>{stamp}</LastModified><ETag>{escape(etag, {chr(34): '&quot;'})}"
+            f"</ETag><Size>{length}</Size><StorageClass>STANDARD</StorageClass></Contents>"
+        )
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="{NAMESPACE}">{text}</ListBucketResult>'
 
 
 def error(code, message, resource):
-    return (f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{message}</Message>'
-            f"<Resource>{escape(resource)}</Resource><RequestId>4442587FB7D0A2F9</RequestId></Error>")
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{message}</Message>'
+        f"<Resource>{escape(resource)}</Resource><RequestId>4442587FB7D0A2F9</RequestId></Error>"
+    )
 
 
 def _fields(element, allowed, required, where):
@@ -82,7 +112,9 @@ def answer_problems(text, query):
         found.append("KeyCount is not the number of keys")
     if (values.get("IsTruncated") == "true") != ("NextContinuationToken" in values):
         found.append("NextContinuationToken does not agree with IsTruncated")
-    if values.get("Prefix") != query.get("prefix", "") or values.get("ContinuationToken") != query.get("continuation-token"):
+    if values.get("Prefix") != query.get("prefix", "") or values.get(
+        "ContinuationToken"
+    ) != query.get("continuation-token"):
         found.append("Prefix or ContinuationToken are not those of the request")
     return found
 

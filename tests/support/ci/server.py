@@ -83,12 +83,21 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         url = urllib.parse.urlsplit(self.path)
         if url.path.startswith("/_double/"):
-            return self.control(url.path.removeprefix("/_double/"), json.loads(body) if body else {})
+            return self.control(
+                url.path.removeprefix("/_double/"), json.loads(body) if body else {}
+            )
         query = dict(urllib.parse.parse_qsl(url.query, keep_blank_values=True))
         with self.double.lock:
             fault = self.double.fault_for(f"{self.command} {self.path}")
-            self.double.requests.append({"request": f"{self.command} {url.path}", "query": query, "fault": fault["kind"],
-                                         "range": self.headers.get("range"), "if_none_match": self.headers.get("if-none-match")})
+            self.double.requests.append(
+                {
+                    "request": f"{self.command} {url.path}",
+                    "query": query,
+                    "fault": fault["kind"],
+                    "range": self.headers.get("range"),
+                    "if_none_match": self.headers.get("if-none-match"),
+                }
+            )
         if self.refused(fault):
             return None
         if url.path.startswith("/api/"):
@@ -116,13 +125,23 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if kind == "403_retry_after":
             headers["Retry-After"] = str(wait)
         if kind == "403_limit":
-            headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(time.time()) + wait)}
+            headers = {
+                "X-RateLimit-Remaining": "0",
+                "X-RateLimit-Reset": str(int(time.time()) + wait),
+            }
         if self.path.startswith("/api/"):
-            text = json.dumps({"message": "API rate limit exceeded" if status == 403 else "Not Found",
-                               "documentation_url": "https://docs.github.com/rest", "status": str(status)})
+            text = json.dumps(
+                {
+                    "message": "API rate limit exceeded" if status == 403 else "Not Found",
+                    "documentation_url": "https://docs.github.com/rest",
+                    "status": str(status),
+                }
+            )
         else:
             code = {403: "AccessDenied", 404: "NoSuchKey", 503: "SlowDown"}[status]
-            text = listing.error(code, "Please reduce your request rate." if status == 503 else code, self.path)
+            text = listing.error(
+                code, "Please reduce your request rate." if status == 503 else code, self.path
+            )
         self.reply(status, text.encode(), headers)
         return True
 
@@ -133,25 +152,42 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.violation(f"{self.command} {path} is nothing that the double knows")
             return self.reply(404, b"{}")
         problems = operation.request_problems(arguments, list(query.items()), b"")
-        problems += [f"header {name} is {self.headers.get(name)!r}" for name, value in GITHUB_HEADERS.items()
-                     if self.headers.get(name) != value]
+        problems += [
+            f"header {name} is {self.headers.get(name)!r}"
+            for name, value in GITHUB_HEADERS.items()
+            if self.headers.get(name) != value
+        ]
         double.violations += problems
         if problems or not self.headers.get("user-agent"):
             return self.reply(422, b"{}")
         if f"{arguments['owner']}/{arguments['repo']}" != double.options.repository:
             return self.reply(404, b'{"message": "Not Found"}')
-        found = [run for _, run in sorted(double.runs.items(), reverse=True) if run["head_sha"] == query.get("head_sha")]
+        found = [
+            run
+            for _, run in sorted(double.runs.items(), reverse=True)
+            if run["head_sha"] == query.get("head_sha")
+        ]
         size = min(int(query.get("per_page", 30)), double.options.page_size)
         number = int(query.get("page", 1))
-        answer = {"total_count": len(found),
-                  "workflow_runs": [runs.run_json(double.base, double.options.repository, run)
-                                    for run in found[(number - 1) * size:number * size]]}
+        answer = {
+            "total_count": len(found),
+            "workflow_runs": [
+                runs.run_json(double.base, double.options.repository, run)
+                for run in found[(number - 1) * size : number * size]
+            ],
+        }
         double.violations += operation.answer_problems(200, answer)
         text = json.dumps(answer).encode()
-        headers = {"ETag": f'W/"{hashlib.sha256(text).hexdigest()}"', "X-RateLimit-Limit": "60", "X-RateLimit-Remaining": "59"}
+        headers = {
+            "ETag": f'W/"{hashlib.sha256(text).hexdigest()}"',
+            "X-RateLimit-Limit": "60",
+            "X-RateLimit-Remaining": "59",
+        }
         if number * size < len(found):
             following = urllib.parse.urlencode({**query, "page": number + 1})
-            headers["Link"] = f'<{double.base}{path}?{following}>; rel="next", <{double.base}{path}?{following}>; rel="last"'
+            headers["Link"] = (
+                f'<{double.base}{path}?{following}>; rel="next", <{double.base}{path}?{following}>; rel="last"'
+            )
         if self.headers.get("if-none-match") == headers["ETag"]:
             return self.reply(304, b"", headers)
         return self.reply(200, text, headers)
@@ -169,23 +205,34 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if kind == "replace":
                 self.double.objects[key] = (*found[:2], '"' + "0" * 32 + '"')
         if found is None:
-            return self.reply(404, listing.error("NoSuchKey", "The specified key does not exist.", path).encode())
+            return self.reply(
+                404, listing.error("NoSuchKey", "The specified key does not exist.", path).encode()
+            )
         return self.object(*found, kind)
 
     def listed(self, query, kind):
         problems = listing.request_problems(query)
         self.double.violations += problems
         if problems:
-            return self.reply(400, listing.error("InvalidArgument", "Invalid Argument", "/").encode())
+            return self.reply(
+                400, listing.error("InvalidArgument", "Invalid Argument", "/").encode()
+            )
         objects = {key: (size, etag) for key, (_, size, etag) in self.double.objects.items()}
-        text = listing.page(BUCKET, objects, query.get("prefix", ""), query.get("continuation-token"),
-                            self.double.options.page_size)
+        text = listing.page(
+            BUCKET,
+            objects,
+            query.get("prefix", ""),
+            query.get("continuation-token"),
+            self.double.options.page_size,
+        )
         self.double.violations += listing.answer_problems(text, query)
         if kind == "not_xml":
             text = "<html><body>Sign in to the network</body></html>"
         if kind == "half_xml":
-            text = text[:len(text) // 2]
-        return self.reply(200, text.encode(), {"Content-Type": "application/xml"}, cut=kind == "cut_within")
+            text = text[: len(text) // 2]
+        return self.reply(
+            200, text.encode(), {"Content-Type": "application/xml"}, cut=kind == "cut_within"
+        )
 
     def object(self, path, size, etag, kind):
         headers = {"ETag": etag, "Accept-Ranges": "bytes", "Content-Type": "application/zip"}
@@ -198,7 +245,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.violation(f"GET {self.path} without a range: {size} bytes")
         first, last = (int(match[1]), min(int(match[2]), size - 1)) if match else (0, size - 1)
         if first >= size:
-            return self.reply(416, listing.error("InvalidRange", "not satisfiable", self.path).encode())
+            return self.reply(
+                416, listing.error("InvalidRange", "not satisfiable", self.path).encode()
+            )
         if kind == "other_range":
             first, last = first + 1, min(last + 1, size - 1)
         if kind == "ignore_range":
@@ -248,8 +297,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     double.objects.pop(key, None)
             elif what == "faults":
                 double.faults += value["items"]
-            text = json.dumps({"violations": double.violations, "requests": double.requests, "sent": double.sent,
-                               "faults_left": sum(max(0, f.get("times", 1)) for f in double.faults)})
+            text = json.dumps(
+                {
+                    "violations": double.violations,
+                    "requests": double.requests,
+                    "sent": double.sent,
+                    "faults_left": sum(max(0, f.get("times", 1)) for f in double.faults),
+                }
+            )
         self.reply(200, text.encode())
 
     def head(self, status, headers, length):
@@ -262,7 +317,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def reply(self, status, body, headers=None, length=None, cut=False):
         self.head(status, headers or {}, len(body) if length is None else length)
         if self.command != "HEAD" and status != 304:
-            self.wfile.write(body[:len(body) // 2] if cut else body)
+            self.wfile.write(body[: len(body) // 2] if cut else body)
         if cut:
             self.close_connection = True
             self.connection.shutdown(2)
@@ -272,7 +327,9 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request, client_address):
-        if not isinstance(sys.exc_info()[1], ConnectionError):  # clients may go away, that is tested
+        if not isinstance(
+            sys.exc_info()[1], ConnectionError
+        ):  # clients may go away, that is tested
             super().handle_error(request, client_address)
 
 
