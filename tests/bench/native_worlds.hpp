@@ -38,7 +38,7 @@ inline TimedResult play_native_job(const NativeRow& row, int job, Player player,
   options.unbuildable = .05;
   options.planted = {{1 + static_cast<int>(random() % commits), .07}};
   for (int commit = 1; commit < commits; ++commit)
-    if (builds.uncompilable.contains(builds.group[static_cast<std::size_t>(commit)]))
+    if (builds.broken_groups.contains(builds.group[static_cast<std::size_t>(commit)]))
       options.broken.push_back(commit);
   World world(options, random());
   truth = world.cell(options.planted[0].commit);
@@ -84,7 +84,8 @@ inline void print_bar(const std::string& what, double ratio, double bar) {
               ratio <= bar ? "met" : "NOT MET");
 }
 
-// Plays all worlds whose name holds `only` and prints them. Returns the document's table.
+// Plays all worlds whose name holds `only` and prints them. Returns the document's table; empty if
+// there is no such world.
 inline std::string play_native_rows(double scale, const std::string& only) {
   const int jobs = std::max(10, static_cast<int>(200 * scale));
   std::string table =
@@ -94,11 +95,13 @@ inline std::string play_native_rows(double scale, const std::string& only) {
       " jobs a world, on fixed seeds:\n\n"
       "| CI wheels, builders | with costs | with costs, abandoning | without costs | `git bisect "
       "run` ×10 |\n|---|---|---|---|---|\n";
+  bool any = false;
   double alone = 0;  // makespan with one builder and no wheels
   for (const NativeRow& row : native_rows) {
     const std::string name = formatted("%.0f %% of the groups, %d", 100 * row.wheels, row.builders);
     const std::string title = "half native, CI wheels for " + name + " builder(s)";
     if (title.find(only) == std::string::npos) continue;
+    any = true;
     std::printf("%s (%d jobs): exact, wrong, makespan, builds, runs\n", title.c_str(), jobs);
     const NativeScore costs = play_native(row, jobs, Player::with_costs);
     const NativeScore abandoning = play_native(row, jobs, Player::with_costs_abandoning);
@@ -118,7 +121,7 @@ inline std::string play_native_rows(double scale, const std::string& only) {
     table += "| " + name + " |" + native_cell(costs) + native_cell(abandoning) +
              native_cell(blind) + native_cell(bisection) + "\n";
   }
-  return table;
+  return any ? table : std::string();
 }
 
 }  // namespace nightjar::test

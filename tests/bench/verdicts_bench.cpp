@@ -269,8 +269,11 @@ int main(int count, char** arguments) {
       "references and\nconfirmations included) / wrong blames a job, on fixed seeds:\n\n"
       "| world | jobs | nightjar | `git bisect run` ×1 | ×3 | ×10 | Pinpoint-like "
       "|\n|---|---:|---|---|---|---|---|\n";
+  bool any = false;  // of these rows; without one their table stays as it is
   for (const Row& row : rows) {
-    if (row.name.find(only) != std::string::npos) table += play_row(row, scale, rivals);
+    if (row.name.find(only) == std::string::npos) continue;
+    table += play_row(row, scale, rivals);
+    any = true;
   }
   table += formatted(
       "\nFewest attempts that any search could do with, on average and with levels known: %.1f for "
@@ -279,9 +282,7 @@ int main(int count, char** arguments) {
       fewest_attempts(100, 1, .1), fewest_attempts(100, 2, .1), fewest_attempts(100, 2, 0),
       fewest_attempts(256, 1, .1));
   const std::string costs = play_native_rows(scale, only);
-  if (!file.empty()) {
-    write_figures(file, "search", table);
-    write_figures(file, "costs", costs);
-  }
+  if (!file.empty() && any) write_figures(file, "search", table);
+  if (!file.empty() && !costs.empty()) write_figures(file, "costs", costs);
   return 0;
 }

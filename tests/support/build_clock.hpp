@@ -15,12 +15,12 @@ namespace nightjar::test {
 
 // Which wheel each commit needs, and which wheels there are.
 struct BuildWorld {
-  std::vector<int> group;      // of commits 0..N
-  std::set<int> wheels;        // groups that have a wheel, the ends' included
-  std::set<int> uncompilable;  // groups whose source does not compile
-  double build = 60;           // of a wheel, in runs
-  double preparation = 2;      // with the wheel, before the first run
-  double session = 2;          // control runs of a new session
+  std::vector<int> group;       // of commits 0..N
+  std::set<int> wheels;         // groups that have a wheel, the ends' included
+  std::set<int> broken_groups;  // groups whose source does not compile
+  double build = 60;            // of a wheel, in runs
+  double preparation = 2;       // with the wheel, before the first run
+  double session = 2;           // control runs of a new session
   int builders = 1;
   bool abandons = true;  // builds that no longer matter, to free their builders
 };
@@ -28,7 +28,7 @@ struct BuildWorld {
 // Each commit is native with this chance and then begins a group. A share of the groups between the
 // ends has a wheel. Draws as many numbers for any share, so that worlds of one seed differ in the
 // wheels alone.
-inline BuildWorld build_world(int commits, double native, double with_wheel, double uncompilable,
+inline BuildWorld build_world(int commits, double native, double with_wheel, double broken_share,
                               std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
@@ -37,10 +37,10 @@ inline BuildWorld build_world(int commits, double native, double with_wheel, dou
   for (int commit = 1; commit <= commits; ++commit)
     out.group.push_back(out.group.back() + (uniform() < native));
   for (int group = 0; group <= out.group.back(); ++group) {
-    const bool broken = uniform() < uncompilable, wheel = uniform() < with_wheel;
+    const bool broken = uniform() < broken_share, wheel = uniform() < with_wheel;
     const bool is_end = group == 0 || group == out.group.back();
     if (is_end || (wheel && !broken)) out.wheels.insert(group);
-    if (!is_end && broken) out.uncompilable.insert(group);
+    if (!is_end && broken) out.broken_groups.insert(group);
   }
   return out;
 }
@@ -125,7 +125,7 @@ class BuildClock {
     now_ = done.ends;
     running_.erase(first());
     ++builds_;
-    (world_.uncompilable.contains(group(done.commit)) ? failed_ : wheels_)
+    (world_.broken_groups.contains(group(done.commit)) ? failed_ : wheels_)
         .insert(group(done.commit));
     begin_queued();
   }

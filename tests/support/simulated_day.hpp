@@ -17,7 +17,7 @@ struct DayOptions {
   int commits = 70;
   double native = .5;
   double without_effect = .1;  // documentation and tests
-  double uncompilable = .05;   // of the native groups
+  double broken = .05;         // of the native groups
   double wheels = 0;           // share of the groups between the ends that CI has built
 };
 
@@ -43,7 +43,7 @@ class SimulatedDay {
   int commits() const { return options_.commits; }
   // Group of each commit, which wheels CI has, and which groups do not compile.
   const BuildWorld& builds() const { return builds_; }
-  bool compiles(int commit) const { return !builds_.uncompilable.contains(group(commit)); }
+  bool compiles(int commit) const { return !builds_.broken_groups.contains(group(commit)); }
   // As the service weighs the commits 1..N.
   std::vector<double> prior() const {
     return service::risk_prior(graph_, *graph_.range(commits_.front(), commits_.back()));
@@ -72,7 +72,7 @@ class SimulatedDay {
   std::set<int> groups_that_compile() const {
     std::set<int> out;
     for (const int each : builds_.group)
-      if (!builds_.uncompilable.contains(each)) out.insert(each);
+      if (!builds_.broken_groups.contains(each)) out.insert(each);
     return out;
   }
 
@@ -149,10 +149,10 @@ class SimulatedDay {
   void draw_groups() {
     const int last = *std::max_element(builds_.group.begin(), builds_.group.end());
     for (int each = 0; each <= last; ++each) {
-      const bool broken = uniform() < options_.uncompilable, wheel = uniform() < options_.wheels;
+      const bool broken = uniform() < options_.broken, wheel = uniform() < options_.wheels;
       const bool is_end = each == builds_.group.front() || each == builds_.group.back();
       if (is_end || (wheel && !broken)) builds_.wheels.insert(each);
-      if (!is_end && broken) builds_.uncompilable.insert(each);
+      if (!is_end && broken) builds_.broken_groups.insert(each);
     }
   }
 
