@@ -119,6 +119,7 @@ void Environments::make_overlay(const EnvironmentSpec& spec, std::stop_token sto
   link_tree(folder_of(spec.wheel_sha256.str()) / "site-packages", site_packages);
   const auto& removed = spec.overlay->removed;
   const Contents contents = lay_over(tar, {removed.begin(), removed.end()}, site_packages);
+  record_overlay(site_packages, contents, removed);
   if (config_.import) compile_byte_code(config_.python, site_packages, names_of(contents), stop);
   if (stop.stop_requested()) throw Stopped();
   write_marker(made, {bytes_of(contents), spec.wheel_sha256.str(), ""});

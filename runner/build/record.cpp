@@ -4,9 +4,23 @@
 
 #include "storage/base/csv.hpp"
 #include "storage/base/digest.hpp"
+#include "storage/base/files.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
+namespace {
+
+std::string text_of(const Record& record) {
+  std::string text;
+  for (const auto& [path, entry] : record) {
+    text += csv_cell(path) + ",";
+    if (!entry.sha256.empty()) text += "sha256=" + base64url_of_hex(entry.sha256);
+    text += "," + (entry.bytes < 0 ? "" : std::to_string(entry.bytes)) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
 
 Record parse_record(std::string_view text) {
   Record record;
@@ -32,6 +46,16 @@ fs::path find_torch_record(const fs::path& site_packages) {
       return entry.path() / "RECORD";
   }
   return {};
+}
+
+void record_overlay(const fs::path& site_packages, const Contents& laid_over,
+                    const std::vector<std::string>& removed) {
+  const fs::path file = find_torch_record(site_packages);
+  if (file.empty()) return;
+  Record record = parse_record(read_file(file).value_or(""));
+  for (const auto& [path, content] : laid_over) record[path] = {content.sha256, content.bytes};
+  for (const std::string& path : removed) record.erase(path);
+  write_durably(file, text_of(record));
 }
 
 void verify(const Record& record, const Contents& contents, bool laid_over) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runner/build/unpack.hpp"
 
@@ -22,6 +23,12 @@ Record parse_record(std::string_view text);
 
 // The RECORD of the distribution "torch" in `site_packages`; empty if there is none.
 std::filesystem::path find_torch_record(const std::filesystem::path& site_packages);
+
+// Makes the RECORD of the distribution "torch" tell what is there after an overlay: the files that
+// it laid over, and not those that it removed. Else changed headers would pass for those that
+// native workloads were compiled against. The file is written anew, since it may be a hard link.
+void record_overlay(const std::filesystem::path& site_packages, const Contents& laid_over,
+                    const std::vector<std::string>& removed);
 
 // Throws BrokenArchive that names the first file which is missing or differs from RECORD. PyTorch's
 // CI lays the Python files of a commit over an older wheel and leaves RECORD as it was: where

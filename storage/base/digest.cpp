@@ -79,4 +79,20 @@ std::string hex_from_base64url(std::string_view text) {
   return hex_of(bytes);
 }
 
+std::string base64url_of_hex(std::string_view hex) {
+  constexpr std::string_view digits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  const auto number = [](char c) {
+    return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10);
+  };
+  std::string text;
+  unsigned value = 0, bits = 0;
+  for (const char c : hex) {
+    value = (value << 4 | number(c)) & 0xffff;
+    for (bits += 4; bits >= 6;) text.push_back(digits[value >> (bits -= 6) & 63]);
+  }
+  if (bits > 0) text.push_back(digits[value << (6 - bits) & 63]);
+  return text;
+}
+
 }  // namespace nightjar

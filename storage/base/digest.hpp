@@ -33,5 +33,7 @@ std::string hex_of(std::span<const unsigned char> bytes);
 Sha256 digest_of_file(const std::filesystem::path& path);
 // As a wheel's RECORD writes a SHA-256: URL-safe base64 without padding. Empty if malformed.
 std::string hex_from_base64url(std::string_view text);
+// The other way; `hex` has an even number of digits.
+std::string base64url_of_hex(std::string_view hex);
 
 }  // namespace nightjar

@@ -2,7 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "runner/build/libtorch.hpp"
 #include "runner/build/marker.hpp"
+#include "runner/build/record.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
 #include "tests/runner/wheel.hpp"
@@ -129,6 +131,51 @@ TEST_CASE("A truncated wheel and a wrong hash are told apart from a missing one"
     spec.wheel_url = "http://127.0.0.1:1/torch.whl";
     CHECK_THROWS_AS(make(environments, spec), TransientFailure);
   }
+}
+
+TEST_CASE("Native workloads are compiled anew against a header that was laid over or removed") {
+  const Scratch scratch;
+  const std::string header = "torch/include/torch/csrc/api/include/torch/nn.h";
+  auto members = torch_members("2.15.0", "abc");
+  members.push_back({header, "inline int f() { return 1; }\n", ""});
+  members.push_back(record_of(members, "2.15.0"));
+  const EnvironmentSpec wheel =
+      wheel_environment(scratch / "torch-2.15.0-py3-none-any.whl", members, "2.15.0", "abc");
+  Environments environments(config_in(scratch));
+  const auto libtorch_with = [&](const std::string& name, const std::vector<Member>& files,
+                                 const std::vector<std::string>& removed) {
+    const Environment made =
+        make(environments, with_overlay(wheel, scratch / name, files, removed));
+    CHECK(made.broken == "");
+    return hashes_of(libtorch_of_build(made.site_packages));
+  };
+  const std::string base = hashes_of(libtorch_of_build(make(environments, wheel).site_packages));
+  CHECK(base.find(header) != std::string::npos);
+  CHECK(libtorch_with("python.tar", {{"torch/slow.py", "FACTOR = 3\n", ""}}, {}) == base);
+  const auto changed =
+      libtorch_with("header.tar", {{header, "inline int f() { return 2; }\n", ""}}, {});
+  CHECK(changed != base);
+  CHECK(changed == libtorch_with("again.tar",
+                                 {{header, "inline int f() { return 2; }\n", ""},
+                                  {"torch/slow.py", "FACTOR = 3\n", ""}},
+                                 {}));
+  CHECK(libtorch_with("removed.tar", {}, {header}).find(header) == std::string::npos);
+  // The wheel's own environment is as it was.
+  CHECK(hashes_of(libtorch_of_build(make(environments, wheel).site_packages)) == base);
+}
+
+TEST_CASE("A RECORD that was rewritten for an overlay reads like any other") {
+  const Scratch scratch;
+  const fs::path file = scratch / "torch-2.15.0.dist-info/RECORD";
+  spit(file, "\"torch/a,b.py\",sha256=" + base64url(digest_of("a").str()) +
+                 ",1\ntorch/old.py,,\ntorch-2.15.0.dist-info/RECORD,,\n");
+  record_overlay(scratch / "", {{"torch/new.py", {digest_of("new").str(), 3}}}, {"torch/old.py"});
+  const Record record = parse_record(slurp(file));
+  CHECK(record.size() == 3);
+  CHECK(record.at("torch/a,b.py").sha256 == digest_of("a").str());
+  CHECK(record.at("torch/new.py").sha256 == digest_of("new").str());
+  CHECK(record.at("torch/new.py").bytes == 3);
+  CHECK(record.at("torch-2.15.0.dist-info/RECORD").bytes == -1);
 }
 
 TEST_CASE("An overlay changes its own environment and not the wheel's") {
