@@ -262,8 +262,8 @@ void read_thresholds(ConfigReader& reader, std::vector<ThresholdConfig>& thresho
   }
 }
 
-void read_search(ConfigSection section, bisect::SearchPolicy& search,
-                 std::chrono::minutes& minutes) {
+void read_search(ConfigSection section, bisect::SearchPolicy& search, std::chrono::minutes& minutes,
+                 int& max_named) {
   search.threshold = section.share("threshold", search.threshold, .001, 10);
   search.certainty = section.share("certainty", search.certainty, .5, .99999);
   search.max_runs = static_cast<int>(section.integer("max_runs", search.max_runs, 10, 1'000'000));
@@ -275,6 +275,7 @@ void read_search(ConfigSection section, bisect::SearchPolicy& search,
       static_cast<int>(section.integer("session_runs", search.session_runs, 2, 100'000));
   search.build_cost = section.number("build_cost", search.build_cost, 0, 1e6);
   search.session_cost = section.number("session_cost", search.session_cost, 0, 1e6);
+  max_named = static_cast<int>(section.integer("max_named", max_named, 1, 100));
   section.done();
 }
 
@@ -345,7 +346,7 @@ Config load_config(const std::filesystem::path& file) {
   read_detection(reader.table("detection"), config.detection);
   read_thresholds(reader, config.thresholds);
   config.search.threshold = config.detection.threshold;
-  read_search(reader.table("search"), config.search, config.search_minutes);
+  read_search(reader.table("search"), config.search, config.search_minutes, config.max_named);
   read_calibration(reader.table("calibration"), config.calibration);
   read_queue(reader.table("queue"), config.queue);
   read_webhook(reader.table("webhook"), config.repository.url, config.webhook);

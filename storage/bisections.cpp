@@ -79,9 +79,13 @@ std::optional<Bisection> search_behind(const Database& db, RegressionId regressi
   return read_one(find.bind(regression), bisection_reader(db));
 }
 
+std::vector<Bisection> bisections_in_state(const Database& db, BisectionState state) {
+  Statement find(db, BISECTION_SELECT " WHERE state = ? ORDER BY id");
+  return read_all(find.bind(state), bisection_reader(db));
+}
+
 std::vector<Bisection> open_bisections(const Database& db) {
-  Statement find(db, BISECTION_SELECT " WHERE state = 'open' ORDER BY id");
-  return read_all(find, bisection_reader(db));
+  return bisections_in_state(db, BisectionState::open);
 }
 
 std::vector<Bisection> bisections_of_commit(const Database& db, const CommitSha& commit,
@@ -112,19 +116,26 @@ std::vector<BisectionJob> jobs_of_bisection(const Database& db, BisectionId id) 
 }
 
 void add_untestable(Transaction& transaction, BisectionId id, const Untestable& commit) {
-  Statement(transaction,
-            "INSERT INTO bisection_untestable (bisection, position, reason) VALUES (?, ?, ?) "
-            "ON CONFLICT DO NOTHING")
-      .bind(id, commit.commit, commit.reason)
+  Statement(
+      transaction,
+      "INSERT INTO bisection_untestable (bisection, position, cause, reason) VALUES (?, ?, ?, ?) "
+      "ON CONFLICT DO NOTHING")
+      .bind(id, commit.commit, commit.cause, commit.reason)
+      .run();
+}
+
+void remove_untestable(Transaction& transaction, BisectionId id, int commit) {
+  Statement(transaction, "DELETE FROM bisection_untestable WHERE bisection = ? AND position = ?")
+      .bind(id, commit)
       .run();
 }
 
 std::vector<Untestable> untestable_of(const Database& db, BisectionId id) {
   Statement find(db,
-                 "SELECT position, reason FROM bisection_untestable "
+                 "SELECT position, cause, reason FROM bisection_untestable "
                  "WHERE bisection = ? ORDER BY position");
   return read_all(find.bind(id), [](Statement& row) -> Untestable {
-    return {row.next<int>(), row.next<std::string>()};
+    return {row.next<int>(), row.next<UntestableCause>(), row.next<std::string>()};
   });
 }
 

@@ -17,6 +17,7 @@ std::optional<Bisection> find_bisection(const Database& db, BisectionId id);
 std::optional<Bisection> bisection_of(const Database& db, RegressionId regression);
 // The search that found it: its own, or for a further culprit (part 1, 2, ...) that of the first.
 std::optional<Bisection> search_behind(const Database& db, RegressionId regression);
+std::vector<Bisection> bisections_in_state(const Database& db, BisectionState state);
 std::vector<Bisection> open_bisections(const Database& db);
 // The newest searches in whose range the commit lies, at most `count`, newest first.
 std::vector<Bisection> bisections_of_commit(const Database& db, const CommitSha& commit, int count);
@@ -25,6 +26,7 @@ void add_bisection_job(Transaction& transaction, BisectionId id, const Bisection
 std::vector<BisectionJob> jobs_of_bisection(const Database& db, BisectionId id);  // in order added
 void add_untestable(Transaction& transaction, BisectionId id,
                     const Untestable& commit);  // once a commit
+void remove_untestable(Transaction& transaction, BisectionId id, int commit);
 std::vector<Untestable> untestable_of(const Database& db, BisectionId id);
 
 }  // namespace nightjar::storage

@@ -91,6 +91,66 @@ std::vector<Build> builds_of_commit(const Database& db, const CommitSha& commit)
   return read_all(find.bind(commit), read_build);
 }
 
+std::vector<Build> overlays_of_commit(const Database& db, const CommitSha& commit,
+                                      std::string_view variant) {
+  Statement find(db, "SELECT " BUILD_COLUMNS
+                     " FROM build WHERE commit_sha = ? AND variant = ? AND kind = 'overlay' "
+                     "AND base IS NOT NULL ORDER BY id DESC");
+  return read_all(find.bind(commit, variant), read_build);
+}
+
+std::vector<BuildId> bases_of_open_searches(const Database& db) {
+  Statement find(db,
+                 "SELECT DISTINCT build.base FROM bisection "
+                 "JOIN bisection_commit AS tried ON tried.bisection = bisection.id "
+                 "JOIN build ON build.commit_sha = tried.commit_sha "
+                 "WHERE bisection.state = 'open' AND build.base IS NOT NULL");
+  return read_all(find, [](Statement& row) { return row.next<BuildId>(); });
+}
+
+void add_commit_state(Transaction& transaction, const CommitState& state) {
+  Statement(transaction,
+            "INSERT INTO commit_state (commit_sha, rules, native_state, library_state) "
+            "VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING")
+      .bind(state.commit, state.rules, state.native, state.library)
+      .run();
+}
+
+std::optional<CommitState> find_commit_state(const Database& db, const CommitSha& commit,
+                                             int rules) {
+  Statement find(db,
+                 "SELECT commit_sha, rules, native_state, library_state FROM commit_state "
+                 "WHERE commit_sha = ? AND rules = ?");
+  return read_one(find.bind(commit, rules), [](Statement& row) -> CommitState {
+    return {row.next<CommitSha>(), row.next<int>(), row.next<Sha256>(), row.next<Sha256>()};
+  });
+}
+
+std::vector<Build> wheels_of_native_group(const Database& db, std::string_view variant,
+                                          const CommitState& state) {
+  Statement find(db, "SELECT " BUILD_COLUMNS
+                     " FROM build WHERE state = 'proved' AND kind <> 'overlay' AND variant = ? "
+                     "AND commit_sha IN (SELECT commit_sha FROM commit_state "
+                     "WHERE native_state = ? AND rules = ?) ORDER BY id DESC");
+  return read_all(find.bind(variant, state.native, state.rules), read_build);
+}
+
+std::vector<Build> wheels_of_same_libraries(const Database& db, std::string_view variant,
+                                            const CommitState& state) {
+  Statement find(db, "SELECT " BUILD_COLUMNS
+                     " FROM build WHERE state = 'proved' AND kind <> 'overlay' AND variant = ? "
+                     "AND commit_sha IN (SELECT commit_sha FROM commit_state "
+                     "WHERE library_state = ? AND rules = ?) ORDER BY id DESC");
+  return read_all(find.bind(variant, state.library, state.rules), read_build);
+}
+
+std::vector<Build> proved_wheels(const Database& db, std::string_view variant) {
+  Statement find(db, "SELECT " BUILD_COLUMNS
+                     " FROM build WHERE state = 'proved' AND kind <> 'overlay' AND variant = ? "
+                     "ORDER BY id DESC");
+  return read_all(find.bind(variant), read_build);
+}
+
 Page<Build> list_builds(const Database& db, const PageRequest& page) {
   return Query("SELECT " BUILD_COLUMNS " FROM build").page<Build>(db, page, read_build);
 }

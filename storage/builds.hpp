@@ -24,6 +24,25 @@ std::optional<Build> find_build_of_commit(const Database& db, const CommitSha& c
                                           std::string_view variant, BuildKind kind);
 // Of every kind, newest first.
 std::vector<Build> builds_of_commit(const Database& db, const CommitSha& commit);
+// Overlays of a commit that were made, newest first.
+std::vector<Build> overlays_of_commit(const Database& db, const CommitSha& commit,
+                                      std::string_view variant);
+// Wheels that overlays of the commits of open searches lie on.
+std::vector<BuildId> bases_of_open_searches(const Database& db);
+
+// Written once for a commit and its rules.
+void add_commit_state(Transaction& transaction, const CommitState& state);
+std::optional<CommitState> find_commit_state(const Database& db, const CommitSha& commit,
+                                             int rules);
+// Proved wheels of a variant (of every kind but overlay) whose commit has the same native state,
+// wherever in history it lies; the newest first.
+std::vector<Build> wheels_of_native_group(const Database& db, std::string_view variant,
+                                          const CommitState& state);
+// The same for the library state.
+std::vector<Build> wheels_of_same_libraries(const Database& db, std::string_view variant,
+                                            const CommitState& state);
+// All of them, the newest first.
+std::vector<Build> proved_wheels(const Database& db, std::string_view variant);
 Page<Build> list_builds(const Database& db, const PageRequest& page);
 
 }  // namespace nightjar::storage

@@ -8,11 +8,10 @@
 namespace nightjar::storage {
 namespace {
 
-#define REGRESSION_COLUMNS                                                                      \
-  "id, state, found_by, night, machine, good, bad, part, culprit_probability, culprit_ratio, "  \
-  "culprit_low, "                                                                               \
-  "culprit_high, merged_into, unfinished, fingerprint, issue_number, issue_url, opened_at_us, " \
-  "updated_at_us"
+#define REGRESSION_COLUMNS                                                                     \
+  "id, state, found_by, night, machine, good, bad, part, culprit_probability, culprit_ratio, " \
+  "culprit_low, culprit_high, is_range, merged_into, unfinished, fingerprint, issue_number, "  \
+  "issue_url, opened_at_us, updated_at_us"
 #define REGRESSION_SELECT "SELECT " REGRESSION_COLUMNS " FROM regression"
 
 std::vector<AffectedSeries> read_affected(const Database& db, RegressionId id) {
@@ -50,9 +49,10 @@ Regression read_regression(const Database& db, Statement& row) {
   const auto probability = row.next<std::optional<double>>();
   Culprit culprit{
       {}, probability.value_or(0), row.next<double>(), row.next<double>(), row.next<double>()};
+  const bool is_range = row.next<bool>();
   if (probability) {
     culprit.commits = read_commits(db, "regression", regression.id);
-    regression.culprit = std::move(culprit);
+    (is_range ? regression.range : regression.culprit) = std::move(culprit);
   }
   regression.merged_into = row.next<std::optional<RegressionId>>();
   regression.unfinished = row.next<int>();
@@ -85,21 +85,23 @@ void append_change(Transaction& transaction, RegressionId id, const RegressionCh
 
 void write_regression(Transaction& transaction, const Regression& regression,
                       RegressionState state) {
-  const auto& culprit = regression.culprit;
+  const auto& culprit = regression.range ? regression.range : regression.culprit;
   const auto number = [&](double Culprit::*member) {
     return culprit ? std::optional((*culprit).*member) : std::nullopt;
   };
   Statement(transaction,
             "UPDATE regression SET state = ?, night = ?, machine = ?, good = ?, bad = ?, lead = ?, "
             "culprit_probability = ?, culprit_ratio = ?, culprit_low = ?, culprit_high = ?, "
-            "merged_into = ?, unfinished = ?, fingerprint = ?, issue_number = ?, issue_url = ?, "
+            "is_range = ?, merged_into = ?, unfinished = ?, fingerprint = ?, issue_number = ?, "
+            "issue_url = ?, "
             "opened_at_us = ?, "
             "updated_at_us = ? WHERE id = ?")
       .bind(state, regression.night, regression.machine, regression.good, regression.bad,
             lead_of(regression), number(&Culprit::probability), number(&Culprit::ratio),
-            number(&Culprit::low), number(&Culprit::high), regression.merged_into,
-            regression.unfinished, regression.fingerprint, regression.issue_number,
-            regression.issue_url, regression.opened_at, regression.updated_at, regression.id)
+            number(&Culprit::low), number(&Culprit::high), regression.range.has_value(),
+            regression.merged_into, regression.unfinished, regression.fingerprint,
+            regression.issue_number, regression.issue_url, regression.opened_at,
+            regression.updated_at, regression.id)
       .run();
   write_affected(transaction, regression.id, regression.series);
   write_commits(transaction, "regression", regression.id,
@@ -192,7 +194,9 @@ Page<Regression> list_regressions(const Database& db, const RegressionFilter& fi
           "WHERE a.regression = regression.id AND glob_match(?, workload.name))",
           filter.workload_glob)
       .where("opened_at_us >= ?", filter.since)
-      .where("id IN (SELECT regression FROM regression_commit WHERE commit_sha = ?)", filter.commit)
+      .where(
+          "is_range = 0 AND id IN (SELECT regression FROM regression_commit WHERE commit_sha = ?)",
+          filter.commit)
       .page<Regression>(db, page, regression_reader(db));
 }
 

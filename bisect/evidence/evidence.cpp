@@ -26,6 +26,28 @@ json steps(const std::vector<bisect::NamedStep>& named, const std::vector<Commit
   return list;
 }
 
+// What only verdicts with a naming have: each end says whether it is a range.
+void add_naming(json& said, const bisect::Answer& answer, const SearchInput& input) {
+  const std::vector<NamedEnd> ends = ends_of(answer, *input.naming);
+  std::vector<bisect::NamedStep> named;
+  for (const NamedEnd& end : ends) named.push_back(end.step);
+  json culprits = steps(named, input.commits);
+  for (std::size_t i = 0; i < ends.size(); ++i) culprits[i]["range"] = ends[i].is_range;
+  json causes = json::array(), origins = json::array();
+  for (const int commit : input.log.untestable)
+    causes.push_back(name_of(input.naming->causes.at(commit)));
+  for (const auto& [commit, from] : input.naming->libraries)
+    origins.push_back({{"commit", commit},
+                       {"native_state", from.native_state},
+                       {"first", from.first},
+                       {"last", from.last}});
+  said["outcome"] = outcome_word(answer, ends);
+  said["culprits"] = std::move(culprits);
+  said["max_named"] = input.naming->max_named;
+  said["untestable_causes"] = std::move(causes);
+  said["libraries"] = std::move(origins);
+}
+
 }  // namespace
 
 std::string of_screening(const bisect::Screen& screen, const Values& tonight,
@@ -88,22 +110,23 @@ std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief
                     {"value", run.value},
                     {"run", input.runs.at(i)}});
   }
-  return json{{"rules", rules},
-              {"stage", "bisection"},
-              {"outcome", name_of(answer.outcome)},
-              {"rule", answer.rule},
-              {"culprits", steps(answer.culprits, input.commits)},
-              {"smaller", steps(answer.smaller, input.commits)},
-              {"nothing", belief.nothing},
-              {"too_small", belief.too_small},
-              {"posterior", cells(belief, input.commits)},
-              {"commits", input.commits},
-              {"untestable", input.log.untestable},
-              {"built", input.log.built},
-              {"prior", input.log.prior},
-              {"runs", std::move(runs)},
-              {"policy", policy_json(input.policy)}}
-      .dump();
+  json said{{"rules", rules},
+            {"stage", "bisection"},
+            {"outcome", name_of(answer.outcome)},
+            {"rule", answer.rule},
+            {"culprits", steps(answer.culprits, input.commits)},
+            {"smaller", steps(answer.smaller, input.commits)},
+            {"nothing", belief.nothing},
+            {"too_small", belief.too_small},
+            {"posterior", cells(belief, input.commits)},
+            {"commits", input.commits},
+            {"untestable", input.log.untestable},
+            {"built", input.log.built},
+            {"prior", input.log.prior},
+            {"runs", std::move(runs)},
+            {"policy", policy_json(input.policy)}};
+  if (input.naming) add_naming(said, answer, input);
+  return said.dump();
 }
 
 std::string of_reason(std::string_view reason) {

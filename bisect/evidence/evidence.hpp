@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bisect/detection.hpp"
+#include "bisect/evidence/naming.hpp"
 #include "bisect/search.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/id.hpp"
@@ -16,7 +17,7 @@
 namespace nightjar::evidence {
 
 // The version of the rules. It rises when they would judge some log differently.
-inline constexpr int rules = 6;
+inline constexpr int rules = 7;
 
 // Runs' values, and the runs that they belong to.
 struct Values {
@@ -39,6 +40,8 @@ struct SearchInput {
   const bisect::SearchPolicy& policy;
   const std::vector<RunId>& runs;
   const std::vector<CommitSha>& commits;
+  // What tells a culprit from a range. null: verdicts before rules 7 made no difference.
+  const Naming* naming = nullptr;
 };
 std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief,
                       const SearchInput& input);

@@ -16,29 +16,37 @@ namespace {
 using nlohmann::json;
 
 // The grounds that a change to a state needs ("stage:verdict", or a field in place of a verdict),
-// and the state before it. States that are not listed need none.
+// and the states of which one came before. States that are not listed need none.
 struct StateRule {
   std::set<std::string> grounds;
-  std::string after;  // empty: none
+  std::set<std::string> after;  // empty: none
   bool may_be_first = false;
 };
 const std::map<std::string, StateRule>& state_rules() {
   static const std::map<std::string, StateRule> all{
-      {"suspected", {{"screening:suspect_worse", "creep:suspect_worse", "reason"}, "", true}},
-      {"unconfirmed", {{"reason"}, "suspected"}},
-      {"confirmed", {{"confirmation:worse"}, "suspected"}},
+      {"suspected", {{"screening:suspect_worse", "creep:suspect_worse", "reason"}, {}, true}},
+      {"unconfirmed", {{"reason"}, {"suspected"}}},
+      {"confirmed", {{"confirmation:worse"}, {"suspected"}}},
       // A further culprit of another regression's search begins here.
-      {"bisecting", {{"reason"}, "confirmed", true}},
-      {"blamed", {{"bisection:culprit", "bisection:several_small"}, "bisecting"}},
-      {"merged", {{"bisection:culprit", "bisection:several_small"}, "bisecting"}},
-      {"reported", {{"title", "reason"}, "blamed"}},  // a reason: a later night showed it again
-      {"recovered", {{"reason"}, "reported"}},
+      {"bisecting", {{"reason"}, {"confirmed"}, true}},
+      {"blamed", {{"bisection:culprit", "bisection:several_small"}, {"bisecting"}}},
+      // Beside a range, the same search may name a culprit; and a search that goes on may find no
+      // more.
+      {"range",
+       {{"bisection:range", "bisection:culprit", "bisection:inconclusive",
+         "bisection:below_threshold", "reason"},
+        {"bisecting"}}},
+      {"merged",
+       {{"bisection:culprit", "bisection:several_small", "bisection:range"}, {"bisecting"}}},
+      {"reported",
+       {{"title", "reason"}, {"blamed", "range"}}},  // a reason: a later night showed it again
+      {"recovered", {{"reason"}, {"reported"}}},
       {"dismissed",
        {{"confirmation:same", "confirmation:better", "confirmation:inconclusive",
          "bisection:not_reproduced", "reason"},
-        "suspected"}},
+        {"suspected"}}},
       {"inconclusive",
-       {{"bisection:inconclusive", "bisection:below_threshold", "reason"}, "confirmed"}},
+       {{"bisection:inconclusive", "bisection:below_threshold", "reason"}, {"confirmed"}}},
   };
   return all;
 }
@@ -57,9 +65,12 @@ Culprit step_in(const json& step) {
           field<double>(step, "ratio"), field<double>(step, "low"), field<double>(step, "high")};
 }
 
-// The commits that a search blames: each named step by itself, or all contributors together.
-json accused_by(const json& search) {
-  const json& named = search.at("culprits");
+// What a search names: its culprits, each named step by itself or all contributors together; or its
+// ranges.
+json accused_by(const json& search, bool is_range) {
+  json named = json::array();
+  for (const json& step : search.at("culprits"))
+    if (step.value("range", false) == is_range) named.push_back(step);
   if (text_in(search, "outcome") != "several_small") return named;
   std::vector<Culprit> contributors;
   for (const json& step : named) contributors.push_back(step_in(step));
@@ -69,6 +80,12 @@ json accused_by(const json& search) {
                        {"ratio", all.ratio},
                        {"low", all.low},
                        {"high", all.high}}});
+}
+
+std::string joined(const std::set<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " or ") + word;
+  return text;
 }
 
 std::string at(const std::string& list, std::size_t index) {
@@ -133,41 +150,52 @@ class Statement {
       wrong_.push_back(at("changes", i) + "/evidence does not carry the state " + state +
                        ": it says " + grounds_of(evidence));
     const bool comes_first = before.empty() && may_be_first;
-    if (!after.empty() && !comes_first && !before.count(after))
-      wrong_.push_back(at("changes", i) + "/state is " + state + " without a change to " + after +
-                       " before it");
+    const bool follows = std::any_of(after.begin(), after.end(), [&](const std::string& earlier) {
+      return before.count(earlier) != 0;
+    });
+    if (!after.empty() && !comes_first && !follows)
+      wrong_.push_back(at("changes", i) + "/state is " + state + " without a change to " +
+                       joined(after) + " before it");
   }
 
-  // The culprit and its probability must be those of the search.
+  // The culprit or range and its probability must be those of the search.
   void check_culprit() {
+    const json nothing;
     const json& culprit = regression_.at("culprit");
-    if (!culprit.is_null() && !culprit.is_object())
-      reject_json("in 'culprit': an object is wanted");
+    const json& range = regression_.contains("range") ? regression_.at("range") : nothing;
+    for (const auto& [name, said] : {std::pair{"culprit", &culprit}, {"range", &range}})
+      if (!said->is_null() && !said->is_object())
+        reject_json(std::string("in '") + name + "': an object is wanted");
     const json* search = nullptr;
-    for (const json& change : bundle_.at("changes"))
-      if (text_in(change.at("evidence"), "stage") == "bisection") search = &change.at("evidence");
-    if (culprit.is_null()) {
-      if (search && !search->at("culprits").empty())
-        wrong_.push_back("/regression/culprit is missing; the search names one");
-      return;
+    for (const json& change : bundle_.at("changes")) {
+      const json& evidence = change.at("evidence");
+      if (text_in(evidence, "stage") != "bisection") continue;
+      const bool found_no_more = evidence.at("culprits").empty() && change.at("state") == "range";
+      if (!search || !found_no_more) search = &evidence;
     }
+    if (!culprit.is_null()) check_accused("/regression/culprit", culprit, search, false);
+    if (!range.is_null()) check_accused("/regression/range", range, search, true);
+    if (culprit.is_null() && range.is_null() && search && !search->at("culprits").empty())
+      wrong_.push_back("/regression/culprit is missing; the search names one");
+  }
+
+  void check_accused(const std::string& path, const json& accused, const json* search,
+                     bool is_range) {
     if (!search) {
-      wrong_.push_back("/regression/culprit accuses " + culprit.at("commits").dump() +
-                       "; no search says so");
+      wrong_.push_back(path + " accuses " + accused.at("commits").dump() + "; no search says so");
       return;
     }
-    const json named = accused_by(*search);
+    const json named = accused_by(*search, is_range);
     const auto ours = std::find_if(named.begin(), named.end(), [&](const json& step) {
-      return step.at("commits") == culprit.at("commits");
+      return step.at("commits") == accused.at("commits");
     });
     if (ours != named.end())
-      expect_all("/regression/culprit", culprit, *ours);
+      expect_all(path, accused, *ours);
     else if (named.empty())
-      wrong_.push_back("/regression/culprit accuses " + culprit.at("commits").dump() +
+      wrong_.push_back(path + " accuses " + accused.at("commits").dump() +
                        "; the search names nobody");
     else
-      expect("/regression/culprit/commits", culprit.at("commits"), named.front().at("commits"),
-             "the search");
+      expect(path + "/commits", accused.at("commits"), named.front().at("commits"), "the search");
   }
 
   void expect_all(const std::string& path, const json& said, const json& derived) {

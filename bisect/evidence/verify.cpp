@@ -111,6 +111,24 @@ std::string confirm_again(const json& said, const RawRuns& raw) {
   return of_confirmation(bisect::confirm(good.values, bad.values, policy), good, bad, policy);
 }
 
+// nullopt: a verdict from before culprits and ranges were told apart.
+std::optional<Naming> naming_in(const json& said, const std::vector<int>& untestable) {
+  if (!said.contains("max_named")) return std::nullopt;
+  Naming naming;
+  naming.max_named = field<int>(said, "max_named");
+  const auto causes = field<std::vector<std::string>>(said, "untestable_causes");
+  for (std::size_t i = 0; i < untestable.size(); ++i) {
+    const auto cause = enum_from<UntestableCause>(causes.at(i));
+    if (!cause) throw Differs("/untestable_causes has the unknown cause " + causes[i]);
+    naming.causes[untestable[i]] = *cause;
+  }
+  for (const json& one : said.at("libraries"))
+    naming.libraries.emplace(field<int>(one, "commit"),
+                             Libraries{field<Sha256>(one, "native_state"), field<int>(one, "first"),
+                                       field<int>(one, "last")});
+  return naming;
+}
+
 std::string search_again(const json& said, const RawRuns& raw) {
   const auto commits = field<std::vector<CommitSha>>(said, "commits");
   if (commits.empty() || commits.front() != raw.commit_of(raw.good()) ||
@@ -135,7 +153,8 @@ std::string search_again(const json& said, const RawRuns& raw) {
   const bisect::NextStep next = bisect::next_step(log, policy);
   const auto* answer = std::get_if<bisect::Answer>(&next.step);
   if (!answer) throw Differs("these runs do not suffice for an answer");
-  return of_search(*answer, next.belief, {log, policy, runs, commits});
+  const auto naming = naming_in(said, log.untestable);
+  return of_search(*answer, next.belief, {log, policy, runs, commits, naming ? &*naming : nullptr});
 }
 
 // Verdicts by rules before these cannot be read.

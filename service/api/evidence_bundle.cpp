@@ -43,7 +43,8 @@ const Row<Regression>& sealed_regression() {
                                      {"unit", of_lead(unit_of)},
                                      {"good", &Regression::good, "Id of the last good build."},
                                      {"bad", &Regression::bad, "Id of the first bad build."},
-                                     {"culprit", &Regression::culprit, culprit_row()}});
+                                     {"culprit", &Regression::culprit, culprit_row()},
+                                     {"range", &Regression::range, culprit_row()}});
   return made;
 }
 

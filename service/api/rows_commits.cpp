@@ -2,6 +2,7 @@
 
 #include "bisect/against_first.hpp"
 #include "service/api/rows.hpp"
+#include "service/builds/overlay.hpp"
 #include "service/engine/search/search_log.hpp"
 
 namespace nightjar::service::api {
@@ -12,7 +13,7 @@ struct Searched {
   SearchRuns log;
   std::vector<std::vector<double>> values;
   std::vector<std::optional<bisect::Ratio>> changes;  // against the good end
-  std::map<int, std::string> untestable;
+  std::map<int, Untestable> untestable;
 };
 
 const Searched& Rows::searched(const Bisection& bisection) {
@@ -26,7 +27,7 @@ const Searched& Rows::searched(const Bisection& bisection) {
     out.values[static_cast<std::size_t>(run.commit)].push_back(run.value);
   out.changes = bisect::against_first(out.values, .95);
   for (const Untestable& commit : storage::untestable_of(db, bisection.id))
-    out.untestable[commit.commit] = commit.reason;
+    out.untestable[commit.commit] = commit;
   searched_ = std::make_shared<const Searched>(std::move(out));
   searched_of_ = bisection.id;
   return *searched_;
@@ -74,10 +75,20 @@ const std::vector<double>& values_of(const InRange& at, Rows& rows) {
   return rows.searched(*at.bisection).values[at.index];
 }
 
-std::optional<std::string> why_untestable(const InRange& at, Rows& rows) {
+std::optional<Untestable> untestable_at(const InRange& at, Rows& rows) {
   const auto& untestable = rows.searched(*at.bisection).untestable;
-  const auto reason = untestable.find(static_cast<int>(at.index));
-  return reason == untestable.end() ? std::nullopt : std::optional(reason->second);
+  const auto found = untestable.find(static_cast<int>(at.index));
+  return found == untestable.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::string> why_untestable(const InRange& at, Rows& rows) {
+  const auto found = untestable_at(at, rows);
+  return found ? std::optional(found->reason) : std::nullopt;
+}
+
+std::optional<UntestableCause> cause_untestable(const InRange& at, Rows& rows) {
+  const auto found = untestable_at(at, rows);
+  return found ? std::optional(found->cause) : std::nullopt;
 }
 
 std::optional<double> level_of(const InRange& at, Rows& rows) {
@@ -126,6 +137,9 @@ const Row<InRange>& bisection_commit() {
                                   {"subject", subject, "", subject_schema()},
                                   {"author", author},
                                   {"untestable", why_untestable, "Why it cannot be measured."},
+                                  {"untestable_cause", cause_untestable,
+                                   "no_build_here and infrastructure say nothing of the commit; "
+                                   "the others came of trying it."},
                                   {"runs", runs_of, "Runs measured on it."},
                                   {"level", level_of, "Hodges-Lehmann location of its runs."},
                                   change_field()});
@@ -152,6 +166,9 @@ const Row<InRange>& measured_commit() {
         "Commits in the range, the good end's included."},
        {"index", &InRange::index, "Its place; 0: the good end."},
        {"untestable", why_untestable, "Why it cannot be measured."},
+       {"untestable_cause", cause_untestable,
+        "no_build_here and infrastructure say nothing of the commit; the others came of trying "
+        "it."},
        {"runs", runs_of},
        {"level", level_of},
        change_field()});
@@ -280,6 +297,12 @@ const Row<CommitSha>& named_commit() {
 }
 
 const Row<CommitSha>& commit_detail() {
+  const auto state_of = [](auto get) {
+    return [get](const CommitSha& sha, Rows& rows) -> std::optional<Sha256> {
+      const auto state = storage::find_commit_state(rows.db, sha, path_rules);
+      return state ? std::optional(std::invoke(get, *state)) : std::nullopt;
+    };
+  };
   const auto builds = [](const CommitSha& sha, Rows& rows) {
     return storage::builds_of_commit(rows.db, sha);
   };
@@ -287,6 +310,10 @@ const Row<CommitSha>& commit_detail() {
       "CommitDetail", "A commit, its builds, and the newest searches in whose range it lies.",
       named_commit(),
       {{"committed_at", committed_at},
+       {"native_state", state_of(&CommitState::native),
+        "Commits with the same one can share a wheel; null: not computed yet."},
+       {"library_state", state_of(&CommitState::library),
+        "The same without headers that only programs compiled against PyTorch include."},
        {"builds", builds, build_row()},
        {"measured", searches_of, measured_commit()}});
   return made;

@@ -68,6 +68,8 @@ const Row<Regression>& regression_row() {
        {"bad", build_at(&Regression::bad), build_ref()},
        {"series", &Regression::series, affected_row(), "The lead series first."},
        {"culprit", &Regression::culprit, culprit_row()},
+       {"range", &Regression::range, culprit_row(),
+        "In place of a culprit: some of these commits were never tried, and nobody is blamed."},
        {"merged_into", &Regression::merged_into},
        {"unfinished",
         &Regression::unfinished,

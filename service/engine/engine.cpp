@@ -10,6 +10,8 @@
 #include "service/engine/outcome/follow_up.hpp"
 #include "service/engine/outcome/reporting.hpp"
 #include "service/engine/search/bisections.hpp"
+#include "service/engine/search/commit_states.hpp"
+#include "service/engine/search/revival.hpp"
 #include "service/engine/trust/calibration.hpp"
 #include "service/engine/trust/replays.hpp"
 #include "service/engine/verdict/confirmations.hpp"
@@ -48,6 +50,8 @@ bool round(EngineContext& context, bool surveyed) {
   changed |= attempt(context, "nights", [&] { return advance_nights(context); });
   changed |= attempt(context, "confirm", [&] { return advance_confirmations(context); });
   changed |= attempt(context, "search", [&] { return start_bisections(context); });
+  changed |= attempt(context, "native states", [&] { return record_commit_states(context); });
+  changed |= attempt(context, "revive", [&] { return revive_searches(context); });
   changed |= attempt(context, "bisect", [&] { return advance_bisections(context); });
   changed |= attempt(context, "calibrate", [&] { return judge_calibrations(context); });
   changed |= attempt(context, "report", [&] { return report_blamed(context); });
@@ -71,6 +75,8 @@ std::set<BuildId> builds_in_use(const EngineView& view) {
   for (const BuildId id : storage::ci_builds_of_open_searches(view.db)) used.insert(id);
   // A wheel that a builder has sent must last until it is proved.
   if (const auto made = storage::unproved_source_build(view.db)) used.insert(*made->build);
+  for (const BuildId base : storage::bases_of_open_searches(view.db)) used.insert(base);
+  for (const Build& wheel : lost_wheels(view)) used.insert(wheel.id);
   // The next night's regressions will be confirmed against the newest build.
   if (const auto newest = storage::newest_proved(view.db, view.config.source.variant))
     used.insert(newest->id);

@@ -30,6 +30,14 @@ bool is_culprit(const ReportInput& input, const CommitSha& sha) {
                      [&](const ReportCommit& commit) { return commit.sha == sha; });
 }
 
+// "does not import: ImportError".
+std::string why_no_level(const ReportTested& tested) {
+  std::string cause(name_of(tested.cause));
+  std::replace(cause.begin(), cause.end(), '_', ' ');
+  return tested.untestable.empty() ? cause
+                                   : cause + ": " + plain(shortened(tested.untestable, 120));
+}
+
 // The half-open range of `limit` tested commits around the culprit (the end of the list without
 // one).
 std::pair<std::size_t, std::size_t> shown_range(const ReportInput& input, std::size_t limit) {
@@ -120,9 +128,8 @@ std::string tested_section(const ReportInput& input, std::size_t limit) {
   const std::string metric = lead == kFailures ? lead : "latency";
   for (std::size_t i = first; i < last; ++i) {
     const ReportTested& one = input.tested[i];
-    std::string level = one.ratio                ? change_of(metric, 1, *one.ratio, *one.ratio)
-                        : one.untestable.empty() ? "does not build"
-                                                 : plain(shortened(one.untestable, 120));
+    std::string level =
+        one.ratio ? change_of(metric, 1, *one.ratio, *one.ratio) : why_no_level(one);
     if (one.sha == input.good.commit) level += " (good end)";
     if (is_culprit(input, one.sha)) {
       level = "**" + level + "** (culprit)";

@@ -12,12 +12,19 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::string_view cannot_tell = "those between do not build, so they cannot be told apart";
+constexpr std::string_view cannot_tell =
+    "all but the last were tried and have no run, so they cannot be told apart";
+
+// The step that this issue is about.
+const ReportCulprit* own_step(const ReportInput& input) {
+  if (input.culprit) return &*input.culprit;
+  return input.range ? &*input.range : nullptr;
+}
 
 // Where the search named several, the series' change is that of all of them: this one's is its own
 // step.
 bool shares_its_change(const ReportInput& input) {
-  return input.culprit && input.culprits_of_search > 1 && input.contributors.empty() &&
+  return own_step(input) && input.culprits_of_search > 1 && input.contributors.empty() &&
          !has_no_ratio(input.series.front().metric);
 }
 
@@ -27,7 +34,7 @@ std::string own_change(const ReportInput& input) {
   const Metric* metric = find_metric(name);
   const bool inverse = metric && metric->direction == Direction::higher_is_better;
   return metric_title(name) + " " +
-         change(inverse ? 1 / input.culprit->ratio : input.culprit->ratio);
+         change(inverse ? 1 / own_step(input)->ratio : own_step(input)->ratio);
 }
 
 std::string change_of_cause(const ReportInput& input) {
@@ -36,6 +43,12 @@ std::string change_of_cause(const ReportInput& input) {
 
 std::string title_of(const ReportInput& input) {
   std::string title = "[nightjar] " + brief_workloads(input.series) + ": " + change_of_cause(input);
+  if (input.range) {
+    const auto& commits = input.range->commits;
+    title += " within " + std::to_string(commits.size()) +
+             (commits.size() == 1 ? " commit, " : " commits, ") + commits.front().sha.brief();
+    return commits.size() == 1 ? title : title + " to " + commits.back().sha.brief();
+  }
   if (!input.culprit) {
     return title + " between " + one_line(input.good.version) + " and " +
            one_line(input.bad.version);
@@ -82,6 +95,7 @@ std::string verdict(const ReportInput& input) {
     text += ", one of " + std::to_string(input.culprits_of_search) + " culprits behind " +
             brief_change(lead);
   text += change_in_brackets(lead);
+  if (input.range) return text + range_verdict(input);
   if (!input.culprit) {
     return text + " between " + code(input.good.version) + " and " + code(input.bad.version) +
            ": confirmed, but no commit could be named, so nobody is blamed; one of " +
@@ -93,6 +107,7 @@ std::string verdict(const ReportInput& input) {
 }
 
 std::string culprit_section(const ReportInput& input, std::size_t limit) {
+  if (input.range) return range_section(input, limit);
   if (!input.culprit) return {};
   if (!input.contributors.empty()) return contributors_section(input, limit);
   const ReportCulprit& culprit = *input.culprit;
@@ -150,9 +165,9 @@ std::string body_of(const ReportInput& input, const Rows& rows) {
 }  // namespace
 
 RenderedIssue render_issue(const ReportInput& input, std::size_t body_limit) {
-  if (input.series.empty() || (input.culprit && input.culprit->commits.empty())) {
+  if (input.series.empty() || (own_step(input) && own_step(input)->commits.empty())) {
     throw std::invalid_argument("cannot render regression " + std::to_string(input.regression) +
-                                ": it names no series, or a culprit without commits");
+                                ": it names no series, or a culprit or range without commits");
   }
   Rows rows;
   rows.tested = std::min(rows.tested, std::max<std::size_t>(5, input.tested.size()));

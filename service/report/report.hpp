@@ -14,6 +14,7 @@
 #include "bisect/profile_diff.hpp"
 #include "storage/calibration.hpp"
 #include "storage/model/hex.hpp"
+#include "storage/model/regression.hpp"
 #include "storage/model/time.hpp"
 
 namespace nightjar::service {
@@ -36,7 +37,8 @@ struct ReportCommit {
   Time date{};
 };
 
-// Adjacent commits, oldest first, that could not be told apart.
+// Adjacent commits, oldest first, that could not be told apart. Of a culprit all but the last were
+// tried and have no run; of a range some were never tried.
 struct ReportCulprit {
   std::vector<ReportCommit> commits;
   double probability = 0;  // that the step lies among these commits
@@ -65,6 +67,7 @@ struct ReportTested {
   int runs = 0;
   std::optional<double> ratio;
   std::string untestable;
+  UntestableCause cause = UntestableCause::does_not_run;  // of `untestable`
 };
 
 // What else the posterior holds possible.
@@ -75,16 +78,19 @@ struct ReportAlternative {
 };
 
 struct ReportInput {
-  std::int64_t regression = 0;           // row id, as /api/v1/regressions knows it
-  std::string fingerprint;               // fingerprint_of(...)
-  std::string repository;                // URL of the repository that was searched
-  std::string details_url;               // this regression on Nightjar's own pages; empty: none
-  std::string evidence_url;              // its evidence bundle; empty: not reachable
-  std::string found_on;                  // date of the night, "2026-08-20"
-  double threshold = .07;                // of the confirmation
-  double search_threshold = .07;         // the smallest change that a commit is blamed for
-  std::vector<ReportSeries> series;      // the lead first
-  std::optional<ReportCulprit> culprit;  // nullopt: confirmed, but nobody could be named
+  std::int64_t regression = 0;               // row id, as /api/v1/regressions knows it
+  std::string fingerprint;                   // fingerprint_of(...)
+  std::string repository;                    // URL of the repository that was searched
+  std::string details_url;                   // this regression on Nightjar's own pages; empty: none
+  std::string evidence_url;                  // its evidence bundle; empty: not reachable
+  std::string found_on;                      // date of the night, "2026-08-20"
+  double threshold = .07;                    // of the confirmation
+  double search_threshold = .07;             // the smallest change that a commit is blamed for
+  std::vector<ReportSeries> series;          // the lead first
+  std::optional<ReportCulprit> culprit;      // nullopt: a range, or nobody could be named
+  std::optional<ReportCulprit> range;        // in place of a culprit: nobody is blamed
+  std::vector<std::string> range_obstacles;  // why its commits have no run, each reason once
+  bool range_may_narrow = true;              // false: every commit of it was tried
   // Several small steps, of which `culprit` is the sum; usually empty.
   std::vector<ReportCulprit> contributors;
   int culprits_of_search = 1;  // more: each has an issue, and the series show the sum of all

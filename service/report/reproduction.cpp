@@ -87,7 +87,7 @@ std::string build_script(const ReportInput& input) {
   return "cat >reproduce/build.sh <<'END'\n"
          "set -e\n" +
          choice +
-         "else echo 'this commit needs a native build'; exit 1; fi\n"
+         "else echo 'this commit needs another wheel'; exit 1; fi\n"
          "cp -al \"$(dirname \"$0\")/$end\" .venv\n"
          "site=$(.venv/bin/python -c 'import sysconfig; "
          "print(sysconfig.get_paths()[\"platlib\"])')\n"
@@ -144,9 +144,9 @@ std::string search(const ReportInput& input) {
 std::string single_commits(const ReportInput& input) {
   if (!input.good.commit || !input.bad.commit || !(input.over_good || input.over_bad)) return {};
   std::string text =
-      "\nA single commit's build is the last good or the first bad wheel with the commit's Python "
-      "files "
-      "over it, as it was measured here:\n";
+      "\nA single commit's build is a wheel of its native group with the commit's Python files "
+      "over "
+      "it. As far as the last good or the first bad wheel serves, this makes it:\n";
   text += block("git clone " + shell_word(input.repository) + " reproduce/pytorch\n" +
                 build_script(input));
   if (input.culprit)

@@ -29,4 +29,9 @@ std::string pull_request_link(const std::string& repository, const std::string& 
 std::string contributors_verdict(const ReportInput& input);
 std::string contributors_section(const ReportInput& input, std::size_t limit);
 
+// For a range: the rest of the verdict's sentence, and what is in it, why it is no narrower, and
+// what would narrow it. Neither names an author.
+std::string range_verdict(const ReportInput& input);
+std::string range_section(const ReportInput& input, std::size_t limit);
+
 }  // namespace nightjar::service

@@ -15,8 +15,10 @@ namespace nightjar {
 // inconclusive: confirmed, but the search could not name a culprit; nobody is blamed.
 // unconfirmed: its confirmation was cut short by lost jobs or void sessions. The next night takes
 // it up again. merged: another regression turned out to have the same cause (`merged_into`).
+// range: the search could not narrow it to a culprit, since commits in between have no build here;
+// it is reported, and nobody is blamed.
 NIGHTJAR_ENUM(RegressionState, suspected, confirmed, bisecting, blamed, reported, recovered,
-              dismissed, inconclusive, merged, unconfirmed);
+              dismissed, inconclusive, merged, unconfirmed, range);
 
 // search: a further culprit of another regression's search.
 NIGHTJAR_ENUM(FoundBy, screening, creep, search);
@@ -28,7 +30,8 @@ struct AffectedSeries {
   double ratio = 1, low = 1, high = 1;
 };
 
-// Adjacent commits, oldest first, that could not be told apart because those between do not build.
+// Adjacent commits, oldest first, that could not be told apart. Of a culprit all but the last were
+// tried and do not build; of a range some were never tried.
 struct Culprit {
   std::vector<CommitSha> commits;
   double probability = 0;
@@ -45,6 +48,7 @@ struct Regression {
   int part = 0;                        // further culprits of the same search are parts 1, 2, ...
   std::vector<AffectedSeries> series;  // the lead first
   std::optional<Culprit> culprit;
+  std::optional<Culprit> range;  // in place of a culprit
   std::optional<RegressionId> merged_into;
   int unfinished = 0;       // confirmations that were cut short
   std::string fingerprint;  // hidden in the issue; set when blamed
@@ -61,7 +65,8 @@ struct RegressionChange {
   std::string evidence;
 };
 
-NIGHTJAR_ENUM(BisectionState, open, culprit, not_reproduced, inconclusive);
+// range: it goes on if a commit that had no build gets one.
+NIGHTJAR_ENUM(BisectionState, open, culprit, not_reproduced, inconclusive, range);
 
 struct Bisection {
   BisectionId id;
@@ -85,9 +90,20 @@ struct BisectionJob {
   int session = 0;
 };
 
+// Why a commit of a search has no run. does_not_compile, does_not_import and does_not_run (the
+// workload fails in every run) are what came of trying it. no_build_here: nobody has tried, since
+// no place has a build of it. infrastructure: a machine failed, which says nothing of the commit.
+NIGHTJAR_ENUM(UntestableCause, does_not_compile, does_not_import, does_not_run, no_build_here,
+              infrastructure);
+// Whether the commit was tried, so that its having no run is its own doing.
+inline bool was_tried(UntestableCause cause) {
+  return cause != UntestableCause::no_build_here && cause != UntestableCause::infrastructure;
+}
+
 struct Untestable {
   int commit = 0;  // index into Bisection::commits
-  std::string reason;
+  UntestableCause cause = UntestableCause::no_build_here;
+  std::string reason;  // what a run said; or what was looked for, and where
 };
 
 }  // namespace nightjar

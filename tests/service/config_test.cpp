@@ -87,6 +87,7 @@ threshold = 0.05
 certainty = 0.95
 max_runs = 100
 max_minutes = 90
+max_named = 2
 runners_at_once = 3
 first_runs = 4
 session_runs = 32
@@ -221,6 +222,7 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.search.certainty == .95);
   CHECK(config.search.max_runs == 100);
   CHECK(config.search_minutes == std::chrono::minutes(90));
+  CHECK(config.max_named == 2);
   CHECK(config.search.builds_at_once == 3);
   CHECK(config.search.first_runs == 4);
   CHECK(config.search.session_runs == 32);

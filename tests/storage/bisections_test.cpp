@@ -81,15 +81,35 @@ TEST_CASE("a bisection's log keeps its jobs in order, each once") {
   CHECK(jobs[1].session == 1);
 }
 
-TEST_CASE("a commit is untestable once, for its first reason") {
+TEST_CASE("a commit is untestable once, for its first reason, until it is testable again") {
+  using enum UntestableCause;
   Story story;
   const BisectionId id = open_bisection(story).id;
-  add_untestable(Autocommit(story.db), id, {2, "does not import"});
-  add_untestable(Autocommit(story.db), id, {1, "does not build"});
-  add_untestable(Autocommit(story.db), id, {2, "another reason"});
+  add_untestable(Autocommit(story.db), id, {2, does_not_import, "ImportError"});
+  add_untestable(Autocommit(story.db), id, {1, no_build_here, "no wheel"});
+  add_untestable(Autocommit(story.db), id, {2, no_build_here, "another reason"});
   const auto untestable = untestable_of(story.db, id);
   REQUIRE(untestable.size() == 2);
   CHECK(untestable[0].commit == 1);
+  CHECK(untestable[0].cause == no_build_here);
   CHECK(untestable[1].commit == 2);
-  CHECK(untestable[1].reason == "does not import");
+  CHECK(untestable[1].cause == does_not_import);
+  CHECK(untestable[1].reason == "ImportError");
+
+  remove_untestable(Autocommit(story.db), id, 1);
+  REQUIRE(untestable_of(story.db, id).size() == 1);
+  CHECK(untestable_of(story.db, id)[0].commit == 2);
+  add_untestable(Autocommit(story.db), id, {1, does_not_compile, "error: no member named x"});
+  CHECK(untestable_of(story.db, id)[0].cause == does_not_compile);
+}
+
+TEST_CASE("searches are found by how they stand") {
+  Story story;
+  Bisection search = open_bisection(story);
+  CHECK(open_bisections(story.db).size() == 1);
+  CHECK(bisections_in_state(story.db, BisectionState::range).empty());
+  search.state = BisectionState::range;
+  update_bisection(Autocommit(story.db), search);
+  CHECK(open_bisections(story.db).empty());
+  CHECK(bisections_in_state(story.db, BisectionState::range).size() == 1);
 }

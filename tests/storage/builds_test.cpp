@@ -118,3 +118,48 @@ TEST_CASE("a last page that is full has no next one, and limits are kept within 
   CHECK(list_builds(story.db, {1'000'000, std::nullopt}).items.size() == 2);
   CHECK(list_builds(story.db, {50, 1}).items.empty());
 }
+
+TEST_CASE("a wheel is found by what its commit's compiled files depend on, wherever it lies") {
+  Story story;
+  Database& db = story.db;
+  const auto state = [](char commit_digit, char native, char library) {
+    return CommitState{commit(commit_digit), 1, sha256(native), sha256(library)};
+  };
+  const auto wheel = [&](char commit_digit, BuildKind kind, BuildState standing) {
+    Build build = nightly("2026-08-2" + std::to_string(static_cast<int>(kind)));
+    build.version += commit_digit;
+    build.kind = kind;
+    build.commit = commit(commit_digit);
+    build.sha256 = sha256(commit_digit);
+    build.state = standing;
+    if (kind == BuildKind::overlay) build.base = story.good.id;
+    return add_build(Autocommit(db), build).id;
+  };
+  const BuildId ci = wheel('1', BuildKind::ci, BuildState::proved);
+  const BuildId source = wheel('2', BuildKind::source, BuildState::proved);
+  wheel('1', BuildKind::overlay, BuildState::proved);
+  wheel('2', BuildKind::nightly, BuildState::unproved);
+  const BuildId header = wheel('3', BuildKind::ci, BuildState::proved);
+  for (const CommitState& one : {state('1', 'a', 'c'), state('2', 'a', 'c'), state('3', 'b', 'c'),
+                                 CommitState{commit('4'), 2, sha256('a'), sha256('c')}})
+    add_commit_state(Autocommit(db), one);
+  add_commit_state(Autocommit(db), state('1', 'f', 'f'));  // written once
+
+  CHECK(find_commit_state(db, commit('1'), 1)->native == sha256('a'));
+  CHECK(find_commit_state(db, commit('1'), 1)->library == sha256('c'));
+  CHECK_FALSE(find_commit_state(db, commit('1'), 2));
+  const auto ids = [](const std::vector<Build>& builds) {
+    std::vector<BuildId> list;
+    for (const Build& build : builds) list.push_back(build.id);
+    return list;
+  };
+  const CommitState wanted = state('9', 'a', 'c');
+  CHECK(ids(wheels_of_native_group(db, "cpu", wanted)) == std::vector{source, ci});
+  CHECK(ids(wheels_of_same_libraries(db, "cpu", wanted)) == std::vector{header, source, ci});
+  CHECK(wheels_of_native_group(db, "cu130", wanted).empty());
+  CommitState other_rules = wanted;
+  other_rules.rules = 3;
+  CHECK(wheels_of_native_group(db, "cpu", other_rules).empty());
+  REQUIRE(overlays_of_commit(db, commit('1'), "cpu").size() == 1);
+  CHECK(overlays_of_commit(db, commit('1'), "cpu")[0].base == story.good.id);
+}

@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "storage/bisections.hpp"
 #include "storage/calibration.hpp"
 #include "storage/replays.hpp"
 #include "storage/statement.hpp"
@@ -271,6 +272,56 @@ TEST_CASE("what was read out of keys, evidence and notes is in columns after the
   CHECK(get_note(db, "scheduled-night") == "2026-08-20");
 }
 
+namespace {
+
+// A search of five commits, of which none between the ends could be measured.
+constexpr const char* search_without_causes = R"(
+INSERT INTO build (id, kind, version, variant, date, url, commit_sha, state, reason, found_at_us) VALUES
+  (3, 'overlay', '1+a', 'cpu', '', '', printf('%040d', 2), 'proved', '', 0),
+  (4, 'overlay', '1+b', 'cpu', '', '', printf('%040d', 3), 'proved', '', 0),
+  (5, 'overlay', '1+c', 'cpu', '', '', printf('%040d', 4), 'proved', '', 0);
+INSERT INTO bisection (id, regression, series, state, good, bad, posterior, started_at_us)
+  VALUES (1, 3, 1, 'culprit', 1, 2, '[]', 0);
+INSERT INTO bisection_commit (bisection, position, commit_sha)
+  SELECT 1, value, printf('%040d', value) FROM json_each('[0, 1, 2, 3, 4, 5]');
+INSERT INTO job (id, key, night, machine, kind, spec, state, priority, attempt, reason, created_at_us)
+  VALUES (9, 'bisection:1/step:0', 2, 1, 'bisect', '{}', 'done', 0, 1, '', 0);
+INSERT INTO bisection_job (bisection, job, session) VALUES (1, 9, 0);
+INSERT INTO run (job, position, build, workload, status, reason, warmup_iterations, started_at_us, seconds, cpu_seconds,
+  wait_seconds) VALUES (9, 0, 3, 6, 'broken_environment', 'ImportError: x', 0, 0, 0, x'', x''),
+  (9, 1, 4, 6, 'crashed', 'signal 11', 0, 0, 0, x'', x''), (9, 2, 5, 6, 'unavailable', 'no module y', 0, 0, 0, x'', x'');
+INSERT INTO bisection_untestable (bisection, position, reason) VALUES
+  (1, 1, 'c10/y.h differs from 2.15.0 and needs a native build'), (1, 2, 'ImportError: x'), (1, 3, 'signal 11'),
+  (1, 4, 'no module y');
+)";
+
+}  // namespace
+
+TEST_CASE("untestable commits get the cause that their sentence and their runs tell") {
+  using enum UntestableCause;
+  Folder folder;
+  const auto path = folder.path / "old.db";
+  {
+    const auto old = connect(path, Access::create);
+    migrate(*old, 11);
+    old->execute(state_in_text);
+    migrate(*old, 12);
+    old->execute(search_without_causes);
+  }
+  Database db = Database::open_writer(path);
+  std::vector<UntestableCause> causes;
+  for (const Untestable& commit : untestable_of(db, BisectionId{1})) causes.push_back(commit.cause);
+  CHECK(causes == std::vector{no_build_here, does_not_import, does_not_run, infrastructure});
+  Bisection search = *find_bisection(db, BisectionId{1});
+  search.state = BisectionState::range;
+  update_bisection(Autocommit(db), search);
+  Regression regression = *find_regression(db, RegressionId{3});
+  regression.range = Culprit{{commit('c')}, .99, 1.25, 1.2, 1.3};
+  change_regression(Autocommit(db), regression, {RegressionState::range, at(30), "{}"});
+  CHECK(find_regression(db, RegressionId{3})->range->commits == std::vector{commit('c')});
+  CHECK_FALSE(find_regression(db, RegressionId{3})->culprit);
+}
+
 TEST_CASE("every table is strict") {
   Database db = Database::open_writer(":memory:");
   CHECK(db.impl().ask("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 0 "
@@ -310,6 +361,7 @@ TEST_CASE("the columns of enums take exactly the enumerators") {
   matches(FoundBy{}, "regression", "found_by");
   matches(RegressionState{}, "regression_change", "state");
   matches(BisectionState{}, "bisection", "state");
+  matches(UntestableCause{}, "bisection_untestable", "cause");
   matches(OutboxKind{}, "outbox", "kind");
   matches(OutboxState{}, "outbox", "state");
 }

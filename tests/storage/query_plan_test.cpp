@@ -4,6 +4,7 @@
 #include "storage/ci_lookups.hpp"
 #include "storage/confirmations.hpp"
 #include "storage/replays.hpp"
+#include "storage/served.hpp"
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
 #include "tests/support/autocommit.hpp"
@@ -65,6 +66,13 @@ void ask_everything(Story& story) {
   list_regressions(db, {RegressionState::blamed, "latency", "**", at(0), commit('a')}, {50, 9});
   find_bisection(db, bisection.id), open_bisections(db), list_bisections(db, {50, 9});
   jobs_of_bisection(db, bisection.id), untestable_of(db, bisection.id);
+  bases_of_open_searches(db), overlays_of_commit(db, commit('a'), "cpu"), proved_wheels(db, "cpu");
+  const auto state = find_commit_state(db, commit('a'), 1);
+  const CommitState any{commit('a'), 1, *Sha256::parse(std::string(64, 'a')),
+                        *Sha256::parse(std::string(64, 'b'))};
+  commits_with_wheels(db, "cpu", 1, at(0));
+  add_commit_state(Autocommit(db), state.value_or(any)), wheels_of_native_group(db, "cpu", any);
+  wheels_of_same_libraries(db, "cpu", any), remove_untestable(Autocommit(db), bisection.id, 1);
   jobs_of_comparison(
       db, {story.night.id, story.machine.id, story.workload.id, story.good.id, story.bad.id, 1});
   calibration_budget(db, story.machine.id), replays_are_queued(db, story.night.id);

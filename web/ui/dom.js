@@ -107,8 +107,8 @@ export const when = (text) =>
 
 const tones = {
   suspected: "warn", confirmed: "warn", bisecting: "warn", blamed: "bad", reported: "bad",
-  recovered: "good", inconclusive: "warn", unconfirmed: "warn", open: "warn", culprit: "bad",
-  measuring: "warn",
+  recovered: "good", inconclusive: "warn", unconfirmed: "warn", range: "warn", open: "warn",
+  culprit: "bad", measuring: "warn",
   judging: "warn", failed: "bad", pending: "warn", sent: "good",
 };
 export const state = (name) =>

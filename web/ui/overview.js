@@ -19,7 +19,7 @@ const culprit = (r) => (r.culprit
   ? [namedCommit(r.culprit.commit_details[0]), r.culprit.commits.length > 1
     ? ` or ${r.culprit.commits.length - 1} next` : "",
     ` ${probability(r.culprit.probability)}`]
-  : "–");
+  : r.range ? `within ${r.range.commits.length} commits` : "–");
 
 const regressions = (items) => (items.length === 0
   ? note("None yet. A regression appears here when a night's value is suspicious, and is ",

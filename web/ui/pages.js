@@ -56,6 +56,12 @@ function verdict(r) {
     [el("strong", {}, `${workloadName(lead.workload)}: ${metricName(lead.metric)} `,
       changeOf(lead)),
     r.series.length > 1 ? ` and ${r.series.length - 1} more series` : ""];
+  if (r.range) {
+    const among = r.range.commit_details;
+    return [what, ` within ${among.length} commits, `, namedCommit(among[0]),
+      among.length > 1 ? [" to ", namedCommit(among.at(-1))] : "",
+      "; which one is not known, and nobody is blamed"];
+  }
   if (!r.culprit) return [what, " between ", el("code", {}, r.good.version), " and ",
     el("code", {}, r.bad.version)];
   const commits = r.culprit.commit_details;

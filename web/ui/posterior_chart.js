@@ -1,6 +1,5 @@
 // The posterior of a bisection over its commits: one bar a cell, as wide as the commits that it
-// cannot
-// tell apart, and below which commits were measured and which do not build.
+// cannot tell apart, and below which commits were measured and which have no run.
 
 import { chart } from "./chart.js";
 import { change, el, interval, namedCommit, probability, svg } from "./dom.js";

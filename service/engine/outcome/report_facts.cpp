@@ -80,8 +80,8 @@ std::vector<ReportTested> tested_facts(const EngineView& view, const Bisection& 
   std::vector<std::vector<double>> values(bisection.commits.size());
   for (const bisect::SearchRun& run : log.runs)
     values[static_cast<std::size_t>(run.commit)].push_back(run.value);
-  std::map<int, std::string> untestable;
-  for (const Untestable& commit : untested) untestable[commit.commit] = commit.reason;
+  std::map<int, Untestable> untestable;
+  for (const Untestable& commit : untested) untestable[commit.commit] = commit;
   const double good = values.front().empty() ? 0 : bisect::hodges_lehmann(values.front());
   std::vector<ReportTested> list;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -91,9 +91,13 @@ std::vector<ReportTested> tested_facts(const EngineView& view, const Bisection& 
                         commit_facts(view, bisection.commits[i]).subject,
                         static_cast<int>(values[i].size()),
                         {},
-                        ""};
+                        "",
+                        {}};
     if (!values[i].empty() && good > 0) tested.ratio = bisect::hodges_lehmann(values[i]) / good;
-    if (reason != untestable.end()) tested.untestable = reason->second;
+    if (reason != untestable.end()) {
+      tested.untestable = reason->second.reason;
+      tested.cause = reason->second.cause;
+    }
     list.push_back(std::move(tested));
   }
   return list;
@@ -183,6 +187,36 @@ const Job* last_session(const SearchRuns& runs) {
   return last;
 }
 
+// What stands in the way of the range's commits; headers that could not be told from the libraries
+// if nothing else does.
+void add_obstacles(const Bisection& bisection, const Culprit& range,
+                   const std::vector<Untestable>& untestable, ReportInput& input) {
+  std::vector<std::string>& reasons = input.range_obstacles;
+  input.range_may_narrow = false;
+  for (const Untestable& commit : untestable) {
+    const CommitSha& sha = bisection.commits.at(static_cast<std::size_t>(commit.commit));
+    const bool inside =
+        std::find(range.commits.begin(), range.commits.end(), sha) != range.commits.end();
+    std::string cause(name_of(commit.cause));
+    std::replace(cause.begin(), cause.end(), '_', ' ');
+    std::string reason = cause + ": " + commit.reason;
+    if (inside && !was_tried(commit.cause)) input.range_may_narrow = true;
+    if (inside && std::find(reasons.begin(), reasons.end(), reason) == reasons.end())
+      reasons.push_back(std::move(reason));
+  }
+  if (!reasons.empty()) return;
+  input.range_may_narrow = true;
+  reasons.emplace_back(
+      "headers of these commits were laid over libraries that were compiled with other headers; "
+      "the change may lie in the libraries");
+}
+
+ReportCulprit culprit_facts(const EngineView& view, const Culprit& named) {
+  ReportCulprit facts{{}, named.probability, named.ratio, named.low, named.high};
+  for (const CommitSha& sha : named.commits) facts.commits.push_back(commit_facts(view, sha));
+  return facts;
+}
+
 void add_search(const EngineView& view, const Regression& regression, ReportInput& input) {
   const auto bisection = storage::search_behind(view.db, regression.id);
   if (!bisection) return;
@@ -199,12 +233,16 @@ void add_search(const EngineView& view, const Regression& regression, ReportInpu
   input.sessions = bisection->sessions;
   commits.erase(0);
   commits.erase(log.commits);
-  input.builds_made = static_cast<int>(commits.size() + untestable.size());
+  const auto tried =
+      std::count_if(untestable.begin(), untestable.end(),
+                    [](const Untestable& commit) { return was_tried(commit.cause); });
+  input.builds_made = static_cast<int>(commits.size()) + static_cast<int>(tried);
   input.tested = tested_facts(view, *bisection, log, untestable);
   add_overlays(view, *bisection, input);
   std::set<CommitSha> blamed;
-  if (regression.culprit)
-    blamed.insert(regression.culprit->commits.begin(), regression.culprit->commits.end());
+  for (const auto* named : {&regression.culprit, &regression.range})
+    if (*named) blamed.insert((*named)->commits.begin(), (*named)->commits.end());
+  if (regression.range) add_obstacles(*bisection, *regression.range, untestable, input);
   input.alternatives = alternatives(*bisection, blamed);
   input.differences = differences(view, regression);
   if (const auto* last = last_session(runs); last && last->runner)
@@ -212,7 +250,7 @@ void add_search(const EngineView& view, const Regression& regression, ReportInpu
       input.runner = runner->name;
   for (const RegressionChange& change : storage::changes_of(view.db, regression.id)) {
     const auto evidence = nlohmann::json::parse(change.evidence);
-    if (change.state != RegressionState::blamed) continue;
+    if (change.state != RegressionState::blamed && change.state != RegressionState::range) continue;
     input.rule = evidence.value("rule", "");
     input.contributors = contributors(view, evidence);
     if (evidence.contains("culprits"))
@@ -239,16 +277,8 @@ ReportInput report_facts(const EngineView& view, const Regression& regression) {
     input.search_threshold = search_threshold(view, *lead);
   }
   input.series = series_facts(view, regression.series);
-  if (regression.culprit) {
-    ReportCulprit culprit{{},
-                          regression.culprit->probability,
-                          regression.culprit->ratio,
-                          regression.culprit->low,
-                          regression.culprit->high};
-    for (const CommitSha& sha : regression.culprit->commits)
-      culprit.commits.push_back(commit_facts(view, sha));
-    input.culprit = std::move(culprit);
-  }
+  if (regression.culprit) input.culprit = culprit_facts(view, *regression.culprit);
+  if (regression.range) input.range = culprit_facts(view, *regression.range);
   input.failure = failure_said(view, regression);
   input.index = view.config.source.index;
   input.run_seconds = view.config.night.run_seconds;

@@ -7,6 +7,7 @@
 #include "service/engine/outcome/follow_up.hpp"
 #include "service/engine/outcome/report_facts.hpp"
 #include "service/engine/policy.hpp"
+#include "service/engine/search/withdrawal.hpp"
 #include "service/engine/verdict/affected_series.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "storage/builds.hpp"
@@ -19,6 +20,9 @@ namespace nightjar::service {
 namespace {
 
 constexpr NightId kEver{1ll << 60};
+// A search that went on after its range was filed tells its end in the issue that is there.
+const std::string kWentOn =
+    "Builds of more commits became available, so the search went on. It says now:\n\n";
 
 bool night_is_explained(const storage::Database& db, const Regression& regression) {
   using enum RegressionState;
@@ -118,8 +122,9 @@ ReportingFacts load_reporting(const EngineView& view, const Regression& regressi
   facts.explained = night_is_explained(view.db, regression);
   if (!facts.explained) return facts;
   facts.boundary = load_boundary(view, regression);
-  if (std::holds_alternative<ProfilesDone>(decide(facts.boundary)))
-    facts.issue = report_facts(view, regression);
+  if (!std::holds_alternative<ProfilesDone>(decide(facts.boundary))) return facts;
+  facts.issue = report_facts(view, regression);
+  facts.is_filed = has_issue(view.db, regression.id);
   return facts;
 }
 
@@ -130,9 +135,9 @@ ReportingStep decide(const ReportingFacts& facts) {
   OpenIssue step;
   step.message.key = issue_key(facts.regression.fingerprint);
   step.message.regression = facts.regression.id;
-  step.message.kind = OutboxKind::open_issue;
+  step.message.kind = facts.is_filed ? OutboxKind::comment : OutboxKind::open_issue;
   step.message.title = issue.title;
-  step.message.body = issue.body;
+  step.message.body = facts.is_filed ? kWentOn + issue.body : issue.body;
   step.message.created_at = facts.now;
   return step;
 }

@@ -21,6 +21,7 @@ struct ReportingFacts {
   bool explained = false;            // all that this night saw on the machine class
   BoundaryFacts boundary;            // not read before
   std::optional<ReportInput> issue;  // not read before the boundary is profiled
+  bool is_filed = false;             // as a range, before its search went on
 };
 ReportingFacts load_reporting(const EngineView& view, const Regression& regression);
 
@@ -31,7 +32,7 @@ struct OpenIssue {
 };
 using ReportingStep = std::variant<AwaitExplanation, BoundaryStep, OpenIssue>;
 ReportingStep decide(const ReportingFacts& facts);
-// One issue a cause, queued in the transaction that makes it `reported`.
+// One issue a cause, or a range, queued in the transaction that makes it `reported`.
 bool report_blamed(EngineContext& context);
 
 struct RecoveryFacts {

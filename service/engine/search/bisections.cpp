@@ -9,7 +9,9 @@
 #include "service/builds/overlay.hpp"
 #include "service/engine/search/blame.hpp"
 #include "service/engine/search/commit_builds.hpp"
+#include "service/engine/search/naming.hpp"
 #include "service/engine/search/search_jobs.hpp"
+#include "service/engine/search/withdrawal.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
@@ -89,42 +91,67 @@ void add_untestable(storage::Transaction& transaction, const SearchFacts& facts)
     storage::add_untestable(transaction, facts.search.id, commit);
 }
 
+// A range that was found before stands as long as nothing better is found.
+RegressionState state_without_culprit(const Regression& regression, bisect::SearchOutcome outcome) {
+  if (outcome == bisect::SearchOutcome::not_reproduced) return RegressionState::dismissed;
+  return regression.range ? RegressionState::range : RegressionState::inconclusive;
+}
+
 void apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
            const GiveUp& step) {
   const Time now = context.clock.now();
+  const RegressionState state =
+      state_without_culprit(facts.regression, bisect::SearchOutcome::inconclusive);
   storage::Transaction transaction(context.db);
   add_untestable(transaction, facts);
   end(transaction, search, BisectionState::inconclusive, now);
-  storage::change_regression(
-      transaction, facts.regression,
-      {RegressionState::inconclusive, now, evidence::of_reason(step.reason)});
+  storage::change_regression(transaction, facts.regression,
+                             {state, now, evidence::of_reason(step.reason)});
   transaction.commit();
   announce(context, search, step.reason);
+}
+
+// What is below the threshold is real: a new level begins, and the next nights do not ask again.
+void end_without_culprit(storage::Transaction& transaction, const SearchFacts& facts,
+                         const Bisection& search, const Conclude& step, Time now) {
+  Regression regression = facts.regression;
+  const RegressionState state = state_without_culprit(regression, step.answer.outcome);
+  const bool gone = state == RegressionState::dismissed;
+  end(transaction, search, gone ? BisectionState::not_reproduced : BisectionState::inconclusive,
+      now);
+  if (gone && regression.range) {
+    withdraw_issue(transaction, regression.id,
+                   "Builds of more commits became available, and the change was not reproduced "
+                   "with them. Nobody is blamed.",
+                   now);
+    regression.range.reset();
+  }
+  storage::change_regression(transaction, regression, {state, now, step.evidence});
+}
+
+// Whether the search named a step, be it a commit or only a range.
+bool names(const bisect::Answer& answer) {
+  return answer.outcome == bisect::SearchOutcome::culprit ||
+         answer.outcome == bisect::SearchOutcome::several_small;
 }
 
 // The answer, the search's end and the regression's change of state are one transaction.
 void apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
            const Conclude& step) {
-  using enum bisect::SearchOutcome;
-  const bisect::SearchOutcome outcome = step.answer.outcome;
   const Time now = context.clock.now();
-  const bool blames = outcome == culprit || outcome == several_small;
   std::vector<Blame> blamed;
-  if (blames) blamed = decide(load_blame(context, facts.regression, search, step.answer));
+  if (names(step.answer))
+    blamed = decide(load_blame(context, facts.regression, search, step.answer, facts.naming));
   storage::Transaction transaction(context.db);
   add_untestable(transaction, facts);
-  if (blames) {
-    end(transaction, search, BisectionState::culprit, now);
+  if (names(step.answer)) {
+    const auto ends = evidence::ends_of(step.answer, facts.naming);
+    const bool is_range =
+        evidence::outcome_word(step.answer, ends) == name_of(BisectionState::range);
+    end(transaction, search, is_range ? BisectionState::range : BisectionState::culprit, now);
     store(transaction, facts.regression, blamed, step.evidence, now);
   } else {
-    // What is below the threshold is real: a new level begins, and the next nights do not ask
-    // again.
-    const bool gone = outcome == not_reproduced;
-    end(transaction, search, gone ? BisectionState::not_reproduced : BisectionState::inconclusive,
-        now);
-    storage::change_regression(
-        transaction, facts.regression,
-        {gone ? RegressionState::dismissed : RegressionState::inconclusive, now, step.evidence});
+    end_without_culprit(transaction, facts, search, step, now);
   }
   transaction.commit();
   announce(context, blamed);
@@ -247,14 +274,15 @@ std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& 
   auto regression = storage::find_regression(view.db, search.regression);
   auto series = storage::find_series(view.db, search.series);
   if (!regression || !series) return std::nullopt;
-  SearchFacts facts{search, *std::move(regression), *std::move(series), false, {}, {}, {}, {}};
+  SearchFacts facts{search, *std::move(regression), *std::move(series), false, {}, {}, {}, {}, {}};
   facts.pending = is_measuring(view.db, search);
   if (facts.pending) return facts;
   SearchRuns runs = load_runs(view.db, search, facts.regression, facts.series);
   facts.progress = load_progress(view.db, search, runs, facts.series);
+  facts.naming = naming_of(view, search, runs, facts.progress);
   facts.runs = std::move(runs.runs);
   facts.log = in_cost(std::move(runs.log), facts.series);
-  facts.log.untestable = facts.progress.untestable;
+  for (const auto& [commit, cause] : facts.progress.causes) facts.log.untestable.push_back(commit);
   facts.log.prior = prior_of(view, search, facts.regression);
   facts.log.built = built_commits(view, search);
   facts.policy = policy_for(view, facts.regression.machine, facts.series);
@@ -281,7 +309,8 @@ std::optional<SearchStep> decide(const SearchFacts& facts, const Config& config)
   const bisect::Answer& answer = std::get<bisect::Answer>(next.step);
   out.step = Conclude{
       answer, evidence::of_search(answer, next.belief,
-                                  {facts.log, facts.policy, facts.runs, facts.search.commits})};
+                                  {facts.log, facts.policy, facts.runs, facts.search.commits,
+                                   &facts.naming})};
   return out;
 }
 

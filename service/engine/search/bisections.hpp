@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "bisect/evidence/naming.hpp"
 #include "bisect/search.hpp"
 #include "service/engine/context.hpp"
 #include "service/engine/search/search_log.hpp"
@@ -48,6 +49,7 @@ struct SearchFacts {
   std::vector<RunId> runs;
   bisect::SearchLog log;
   SearchProgress progress;
+  evidence::Naming naming;  // what tells a culprit from a range
   bisect::SearchPolicy policy;
 };
 std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& search);

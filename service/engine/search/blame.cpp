@@ -4,6 +4,7 @@
 
 #include "bisect/evidence/contributors.hpp"
 #include "bisect/evidence/evidence.hpp"
+#include "service/engine/search/withdrawal.hpp"
 #include "service/engine/verdict/affected_series.hpp"
 #include "storage/builds.hpp"
 #include "storage/nights.hpp"
@@ -19,13 +20,19 @@ Culprit culprit_of(const bisect::NamedStep& step, const Bisection& bisection) {
           step.ratio, step.low, step.high};
 }
 
-std::vector<Culprit> culprits_of(const bisect::Answer& answer, const Bisection& bisection) {
-  std::vector<Culprit> culprits;
-  for (const bisect::NamedStep& step : answer.culprits)
-    culprits.push_back(culprit_of(step, bisection));
-  if (answer.outcome == bisect::SearchOutcome::several_small)
-    culprits = {evidence::together(culprits)};
-  return culprits;
+// The commits of each cause, and whether they are a range.
+std::vector<std::pair<Culprit, bool>> causes_of(const bisect::Answer& answer,
+                                                const Bisection& bisection,
+                                                const evidence::Naming& naming) {
+  const std::vector<evidence::NamedEnd> ends = evidence::ends_of(answer, naming);
+  std::vector<std::pair<Culprit, bool>> causes;
+  for (const evidence::NamedEnd& end : ends)
+    causes.emplace_back(culprit_of(end.step, bisection), end.is_range);
+  if (evidence::outcome_word(answer, ends) != name_of(bisect::SearchOutcome::several_small))
+    return causes;
+  std::vector<Culprit> contributors;
+  for (const auto& [culprit, is_range] : causes) contributors.push_back(culprit);
+  return {{evidence::together(contributors), false}};
 }
 
 // nullopt: no other regression has this cause, or none that still stands.
@@ -33,15 +40,15 @@ std::optional<Regression> same_cause(const EngineView& view, const Regression& r
                                      const std::string& fingerprint) {
   auto known = storage::find_regression(view.db, fingerprint);
   if (!known || known->id == regression.id) return std::nullopt;
-  const bool stands =
-      known->state == blamed || known->state == reported || known->state == recovered;
+  const bool stands = known->state == blamed || known->state == range ||
+                      known->state == reported || known->state == recovered;
   return stands ? known : std::nullopt;
 }
 
 // A reported issue hears of the further series; an unreported one will name them itself.
 std::optional<NightComment> comment_for(const EngineView& view, const Regression& joining,
                                         const Regression& known) {
-  if (known.state == blamed) return std::nullopt;
+  if (known.state == blamed || known.state == range) return std::nullopt;
   const auto build = storage::find_build(view.db, joining.bad);
   const auto night = storage::find_night(view.db, joining.night);
   if (!build || !night) return std::nullopt;
@@ -80,6 +87,8 @@ void add_part(storage::Transaction& transaction, const Regression& searched, Reg
   further.id = {};
   further.part = regression.part;
   further.found_by = regression.found_by;
+  further.culprit.reset();
+  further.range.reset();
   further.opened_at = regression.opened_at = now;
   regression.id = storage::add_regression(
                       transaction, further,
@@ -91,7 +100,8 @@ void add_part(storage::Transaction& transaction, const Regression& searched, Reg
 
 void store(storage::Transaction& transaction, const NameCulprit& blame, const std::string& evidence,
            Time now) {
-  storage::change_regression(transaction, blame.regression, {blamed, now, evidence});
+  const RegressionState state = blame.regression.range ? range : blamed;
+  storage::change_regression(transaction, blame.regression, {state, now, evidence});
 }
 
 void store(storage::Transaction& transaction, const JoinKnown& blame, const std::string& evidence,
@@ -103,6 +113,11 @@ void store(storage::Transaction& transaction, const JoinKnown& blame, const std:
         {reported, now, evidence::of_reason("shown again by regression " + id)});
   else
     storage::update_regression(transaction, blame.known);
+  withdraw_issue(transaction, blame.regression.id,
+                 "Regression " + std::to_string(blame.known.id.value) +
+                     " has the same cause, and an issue of its own" +
+                     (blame.known.issue_url.empty() ? "" : ": " + blame.known.issue_url) + ".",
+                 now);
   storage::change_regression(transaction, blame.regression, {merged, now, evidence});
   if (!blame.comment) return;
   OutboxMessage message;
@@ -117,12 +132,12 @@ void store(storage::Transaction& transaction, const JoinKnown& blame, const std:
 }  // namespace
 
 BlameFacts load_blame(const EngineView& view, const Regression& regression,
-                      const Bisection& bisection, const bisect::Answer& answer) {
+                      const Bisection& bisection, const bisect::Answer& answer,
+                      const evidence::Naming& naming) {
   BlameFacts facts{regression, {}};
-  for (const Culprit& culprit : culprits_of(answer, bisection)) {
-    CauseFacts cause;
-    cause.culprit = culprit;
-    cause.fingerprint = fingerprint_of(view.config.repository.url, culprit.commits);
+  for (auto& [commits, is_range] : causes_of(answer, bisection, naming)) {
+    CauseFacts cause{std::move(commits), is_range, {}, {}, {}};
+    cause.fingerprint = fingerprint_of(view.config.repository.url, cause.commits.commits);
     cause.known = same_cause(view, regression, cause.fingerprint);
     if (cause.known) cause.comment = comment_for(view, regression, *cause.known);
     facts.causes.push_back(std::move(cause));
@@ -134,7 +149,9 @@ std::vector<Blame> decide(const BlameFacts& facts) {
   std::vector<Blame> all;
   for (const CauseFacts& cause : facts.causes) {
     Regression regression = part_of(facts.regression, static_cast<int>(all.size()));
-    regression.culprit = cause.culprit;
+    regression.culprit.reset();
+    regression.range.reset();
+    (cause.is_range ? regression.range : regression.culprit) = cause.commits;
     if (!cause.known) {
       regression.fingerprint = cause.fingerprint;
       all.push_back(NameCulprit{std::move(regression)});
@@ -166,7 +183,7 @@ void announce(const EngineContext& context, const std::vector<Blame>& all) {
     const auto* join = std::get_if<JoinKnown>(&one);
     if (join && join->reopens) announce(context, join->known, reported);
     std::visit(
-        [&](const auto& blame) { announce(context, blame.regression, join ? merged : blamed); },
+        [&](const auto& blame) { announce(context, blame.regression, join ? merged : blame.regression.range ? range : blamed); },
         one);
   }
 }

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "bisect/evidence/naming.hpp"
 #include "bisect/search.hpp"
 #include "service/engine/context.hpp"
 #include "service/report/report.hpp"
@@ -16,7 +17,8 @@ namespace nightjar::service {
 
 // One cause that the search found, and what is known of it already.
 struct CauseFacts {
-  Culprit culprit;
+  Culprit commits;
+  bool is_range = false;  // which of them did it is not known
   std::string fingerprint;
   std::optional<Regression> known;  // the regression that has this cause, on whatever machine class
   std::optional<NightComment> comment;  // what its issue hears, if it has one
@@ -27,9 +29,10 @@ struct BlameFacts {
 };
 // Each named step is one cause. Several small steps are one cause together.
 BlameFacts load_blame(const EngineView& view, const Regression& regression,
-                      const Bisection& bisection, const bisect::Answer& answer);
+                      const Bisection& bisection, const bisect::Answer& answer,
+                      const evidence::Naming& naming);
 
-// `regression` is blamed on its culprit. The first cause is the searched regression's; the others
+// `regression` is blamed on its culprit, or has a range and nobody is blamed. The first cause is the searched regression's; the others
 // become regressions of their own, whose `part` is above 0 and which have no id yet.
 struct NameCulprit {
   Regression regression;

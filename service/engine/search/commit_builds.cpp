@@ -1,6 +1,10 @@
 #include "service/engine/search/commit_builds.hpp"
 
+#include <algorithm>
+
+#include "service/builds/artifacts.hpp"
 #include "storage/builds.hpp"
+#include "storage/series.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -9,9 +13,42 @@ bool is_last(const Bisection& bisection, int index) {
   return index + 1 == static_cast<int>(bisection.commits.size());
 }
 
-std::optional<Build> stored_overlay(const EngineView& view, const CommitSha& commit) {
-  return storage::find_build_of_commit(view.db, commit, view.config.source.variant,
-                                       BuildKind::overlay);
+OverlayUse use_of(const EngineView& view, const Bisection& bisection) {
+  const auto series = storage::find_series(view.db, bisection.series);
+  return series ? overlay_use(series->workload_name) : OverlayUse::any_workload;
+}
+
+const CommitSha& commit_at(const Bisection& bisection, int index) {
+  return bisection.commits.at(static_cast<std::size_t>(index));
+}
+
+// Wheels that an overlay of the commit may lie on, their files here or not.
+std::vector<Build> wheels_of_group(const EngineView& view, const CommitSha& commit,
+                                   OverlayUse use) {
+  const auto state = storage::find_commit_state(view.db, commit, path_rules);
+  if (!state) return {};
+  const std::string& variant = view.config.source.variant;
+  return use == OverlayUse::native_workload
+             ? storage::wheels_of_same_libraries(view.db, variant, *state)
+             : storage::wheels_of_native_group(view.db, variant, *state);
+}
+
+std::vector<Build> held_wheels(const EngineView& view, const CommitSha& commit, OverlayUse use) {
+  std::vector<Build> wheels = wheels_of_group(view, commit, use);
+  std::erase_if(wheels, [&](const Build& wheel) {
+    return !wheel.sha256 || !view.artifacts.holds(*wheel.sha256);
+  });
+  return wheels;
+}
+
+// The overlay that was made over one of these wheels.
+std::optional<Build> stored_overlay(const EngineView& view, const CommitSha& commit,
+                                    const std::vector<Build>& wheels) {
+  for (const Build& overlay :
+       storage::overlays_of_commit(view.db, commit, view.config.source.variant))
+    for (const Build& wheel : wheels)
+      if (overlay.base == wheel.id) return overlay;
+  return std::nullopt;
 }
 
 CommitBuild with_environment(const EngineView& view, const Build& overlay) {
@@ -19,11 +56,46 @@ CommitBuild with_environment(const EngineView& view, const Build& overlay) {
   return {overlay.id, environment_of(overlay, *base, view.artifacts)};
 }
 
+// Says what was looked for, where, and what stands in the way of the ends.
+NoBuild nothing_found(const EngineView& view, const Bisection& bisection, const CommitSha& commit,
+                      OverlayUse use) {
+  const std::string& variant = view.config.source.variant;
+  const auto state = storage::find_commit_state(view.db, commit, path_rules);
+  if (!state) return {"the repository's copy does not have commit " + commit.brief()};
+  const Sha256& wanted = use == OverlayUse::native_workload ? state->library : state->native;
+  const auto group = wheels_of_group(view, commit, use);
+  if (!group.empty())
+    return {"the file of " + group.front().version + ", a wheel of its native group, is not here " +
+            "any more; it is fetched again"};
+  std::vector<Build> ends;
+  for (const BuildId id : {bisection.good, bisection.bad})
+    if (auto end = storage::find_build(view.db, id)) ends.push_back(*std::move(end));
+  const auto plan = plan_overlay(view.graph, ends, commit, use);
+  const auto* none = std::get_if<NoOverlay>(&plan);
+  return {"none of the " + std::to_string(storage::proved_wheels(view.db, variant).size()) +
+          " proved wheels of variant " + variant + " here (nightly, ci, source) is of its native " +
+          "group " + wanted.brief() + (none ? "; " + none->reason : "")};
+}
+
 }  // namespace
 
 bool is_built(const EngineView& view, const Bisection& bisection, int index) {
-  return index == 0 || is_last(bisection, index) ||
-         stored_overlay(view, bisection.commits[static_cast<std::size_t>(index)]).has_value();
+  if (index == 0 || is_last(bisection, index)) return true;
+  const CommitSha& commit = commit_at(bisection, index);
+  const auto wheels = held_wheels(view, commit, use_of(view, bisection));
+  return stored_overlay(view, commit, wheels).has_value() ||
+         std::any_of(wheels.begin(), wheels.end(),
+                     [&](const Build& wheel) { return wheel.commit == commit; });
+}
+
+bool has_build(const EngineView& view, const Bisection& bisection, int index) {
+  return !held_wheels(view, commit_at(bisection, index), use_of(view, bisection)).empty();
+}
+
+std::optional<Build> lost_wheel(const EngineView& view, const Bisection& bisection, int index) {
+  if (has_build(view, bisection, index)) return std::nullopt;
+  const auto wheels = wheels_of_group(view, commit_at(bisection, index), use_of(view, bisection));
+  return wheels.empty() ? std::nullopt : std::optional(wheels.front());
 }
 
 CommitBuildState find_commit_build(const EngineView& view, const Bisection& bisection, int index) {
@@ -32,13 +104,16 @@ CommitBuildState find_commit_build(const EngineView& view, const Bisection& bise
   if (!good || !bad) return NoBuild{"one of the ends is not stored any more"};
   if (index == 0) return CommitBuild{good->id, environment_of(*good)};
   if (is_last(bisection, index)) return CommitBuild{bad->id, environment_of(*bad)};
-  const CommitSha& commit = bisection.commits[static_cast<std::size_t>(index)];
-  auto known = stored_overlay(view, commit);
+  const CommitSha& commit = commit_at(bisection, index);
+  const OverlayUse use = use_of(view, bisection);
+  const std::vector<Build> wheels = held_wheels(view, commit, use);
+  const auto known = stored_overlay(view, commit, wheels);
   if (known && view.artifacts.holds(*known->sha256)) return with_environment(view, *known);
-  const Build bases[] = {*good, *bad};
-  auto plan = plan_overlay(view.graph, bases, commit);
-  if (const auto* none = std::get_if<NoOverlay>(&plan)) return NoBuild{none->reason};
-  return OverlayToMake{std::get<OverlayPlan>(std::move(plan)), std::move(known)};
+  auto found = plan_overlay(view.graph, wheels, commit, use);
+  if (std::holds_alternative<NoOverlay>(found)) return nothing_found(view, bisection, commit, use);
+  OverlayPlan& plan = std::get<OverlayPlan>(found);
+  if (plan.base.commit == commit) return CommitBuild{plan.base.id, environment_of(plan.base)};
+  return OverlayToMake{std::move(plan)};
 }
 
 CommitBuild made(EngineContext& context, storage::Transaction& transaction,
@@ -47,8 +122,7 @@ CommitBuild made(EngineContext& context, storage::Transaction& transaction,
   if (!missing) return std::get<CommitBuild>(state);
   const Build overlay =
       make_overlay(context.graph, missing->plan, context.artifacts, context.clock);
-  return with_environment(
-      context, missing->known ? *missing->known : storage::add_build(transaction, overlay));
+  return with_environment(context, storage::add_build(transaction, overlay));
 }
 
 }  // namespace nightjar::service

@@ -1,5 +1,5 @@
-// Where a commit's build comes from: the ends are nightlies, the commits between are overlays. Used
-// by the search's steps and by the profiles of a boundary.
+// Where a commit's build comes from: a wheel of any commit of its native group, with its Python
+// files laid over. The ends are wheels themselves.
 #pragma once
 
 #include <optional>
@@ -18,20 +18,24 @@ struct CommitBuild {
   BuildId build;
   EnvironmentSpec environment;
 };
-// It does not exist yet, or its file is gone: then `known` is its row.
+// It does not exist yet, or its file is gone.
 struct OverlayToMake {
   OverlayPlan plan;
-  std::optional<Build> known;
 };
-// The commit's own fault.
+// Says nothing of the commit, only that no place has a build of it now.
 struct NoBuild {
-  std::string reason;
+  std::string reason;  // what was looked for, and where
 };
 using CommitBuildState = std::variant<CommitBuild, OverlayToMake, NoBuild>;
 // The build of commit `index` of the bisection, as far as it exists.
 CommitBuildState find_commit_build(const EngineView& view, const Bisection& bisection, int index);
 // Whether it would cost a build: false for the ends and for what was made before.
 bool is_built(const EngineView& view, const Bisection& bisection, int index);
+// Whether a wheel is here that serves it.
+bool has_build(const EngineView& view, const Bisection& bisection, int index);
+// A wheel of the commit's native group whose file is not here any more; nullopt if there is none,
+// or if another one serves.
+std::optional<Build> lost_wheel(const EngineView& view, const Bisection& bisection, int index);
 
 // `state`, made if it does not exist yet; it is no NoBuild. In the caller's transaction. Throws
 // std::runtime_error if the disk fails.

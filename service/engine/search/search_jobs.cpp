@@ -27,7 +27,7 @@ std::vector<int> distinct(std::vector<int> commits) {
 std::optional<Untestable> without_build(const StepFacts& facts, const std::vector<int>& commits) {
   for (const int commit : distinct(commits))
     if (const auto* none = std::get_if<NoBuild>(&facts.builds.at(commit)))
-      return Untestable{commit, none->reason};
+      return Untestable{commit, UntestableCause::no_build_here, none->reason};
   return std::nullopt;
 }
 

@@ -40,10 +40,17 @@ class Positions {
   std::map<BuildId, int> by_build_;
 };
 
-// Builds of the session whose every run says nothing about `metric`, with the first reason.
-std::map<BuildId, std::string> all_failed(const Job& job, const SessionResult& session,
-                                          const std::string& metric) {
-  std::map<BuildId, std::string> failed;
+// What a run that says nothing means for its commit.
+UntestableCause cause_of(RunStatus status) {
+  if (status == RunStatus::broken_environment) return UntestableCause::does_not_import;
+  if (status == RunStatus::unavailable) return UntestableCause::infrastructure;
+  return UntestableCause::does_not_run;
+}
+
+// Builds of the session whose every run says nothing about `metric`, with the first run that did.
+std::map<BuildId, RunResult> all_failed(const Job& job, const SessionResult& session,
+                                        const std::string& metric) {
+  std::map<BuildId, RunResult> failed;
   std::map<BuildId, bool> measured;
   for (const RunResult& run : session.runs) {
     const auto index = static_cast<std::size_t>(run.order);
@@ -55,7 +62,7 @@ std::map<BuildId, std::string> all_failed(const Job& job, const SessionResult& s
     if (is_informative)
       measured[build] = true;
     else
-      failed.emplace(build, run.reason);
+      failed.emplace(build, run);
   }
   std::erase_if(failed, [&](const auto& entry) { return measured.count(entry.first) != 0; });
   return failed;
@@ -84,6 +91,7 @@ int add_runs(const storage::Database& db, SearchRuns& all, Positions& positions,
     if (commit < 0 || run.value <= 0) continue;
     all.log.runs.push_back({session, commit, run.value});
     all.runs.push_back(run.run);
+    all.builds[commit] = run.build;
     ++added;
   }
   return added;
@@ -159,6 +167,21 @@ double seconds_of(const SessionResult& session) {
   return seconds;
 }
 
+// Adds the commits that failed. False if there is none; or if an end failed too, for then the
+// machine did, which says nothing of the commits.
+bool add_untestable(const std::map<BuildId, RunResult>& failed, int last_commit,
+                    Positions& positions, SearchProgress& progress) {
+  std::map<int, const RunResult*> commits;
+  for (const auto& [build, run] : failed)
+    if (const int commit = positions.of(build); commit >= 0) commits[commit] = &run;
+  if (commits.empty() || commits.count(0) || commits.count(last_commit)) return false;
+  for (const auto& [commit, run] : commits) {
+    const auto [cause, is_new] = progress.causes.emplace(commit, cause_of(run->status));
+    if (is_new) progress.newly_untestable.push_back({commit, cause->second, run->reason});
+  }
+  return true;
+}
+
 }  // namespace
 
 bool is_measuring(const storage::Database& db, const Bisection& bisection) {
@@ -192,9 +215,8 @@ SearchProgress load_progress(const storage::Database& db, const Bisection& bisec
                              const SearchRuns& runs, const Series& series) {
   SearchProgress progress;
   Positions positions(db, bisection);
-  std::set<int> untestable;
   for (const Untestable& known : storage::untestable_of(db, bisection.id))
-    untestable.insert(known.commit);
+    progress.causes[known.commit] = known.cause;
   for (const LogPart& part : runs.parts) {
     if (!part.own || part.state == SessionOutcome::State::pending) continue;
     const int number = part.session - runs.first_own;
@@ -208,12 +230,9 @@ SearchProgress load_progress(const storage::Database& db, const Bisection& bisec
     progress.last_session = number;
     const SessionResult result = storage::session_of(db, part.job.id).value_or(SessionResult{});
     progress.seconds += seconds_of(result);
-    for (const auto& [build, reason] : all_failed(part.job, result, series.metric)) {
-      const int commit = positions.of(build);
-      if (commit <= 0 || commit >= runs.log.commits || !untestable.insert(commit).second) continue;
-      progress.newly_untestable.push_back({commit, reason});
-    }
-    const bool found_untestable = !progress.newly_untestable.empty();  // then it was not in vain
+    const bool found_untestable =  // then it was not in vain
+        add_untestable(all_failed(part.job, result, series.metric), runs.log.commits, positions,
+                       progress);
     if (part.runs > 0)
       progress.uninformative = progress.disturbed = 0;
     else if (measured_any(part.job, result))
@@ -221,7 +240,6 @@ SearchProgress load_progress(const storage::Database& db, const Bisection& bisec
     else if (!found_untestable)
       ++progress.uninformative;
   }
-  progress.untestable.assign(untestable.begin(), untestable.end());
   std::set<int> with_runs;
   for (const bisect::SearchRun& run : runs.log.runs) with_runs.insert(run.session);
   progress.sessions = static_cast<int>(with_runs.size());

@@ -2,6 +2,7 @@
 // Used by the search's steps, by reports and by REST.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,7 +29,8 @@ struct LogPart {
 // Values are as they were measured, also while the search goes on.
 struct SearchRuns {
   bisect::SearchLog log;    // `commits` and `runs`; the rest is empty
-  std::vector<RunId> runs;  // of the log, one by one
+  std::vector<RunId> runs;        // of the log, one by one
+  std::map<int, BuildId> builds;  // of the log's runs, by position; the last one used
   std::vector<LogPart> parts;
   int first_own = 0;     // number of the search's first own session, as the log counts
   bool pending = false;  // a session is under way
@@ -54,7 +56,7 @@ struct SearchProgress {
   std::optional<Job> last;   // the bisection's last usable session, to go on with
   int last_session = 0;      // and its number
   std::vector<Untestable> newly_untestable;
-  std::vector<int> untestable;  // all, in order
+  std::map<int, UntestableCause> causes;  // of all untestable commits, by position
 };
 SearchProgress load_progress(const storage::Database& db, const Bisection& bisection,
                              const SearchRuns& runs, const Series& series);

@@ -130,7 +130,8 @@ inline void add_search(World& world, Day& day) {
   day.bisection = storage::add_bisection(storage::Autocommit(world.db), search);
   const Job job = measure(world, day, day.night, JobKind::bisect, {day.good, day.bad}, {1, 1.2});
   storage::add_bisection_job(storage::Autocommit(world.db), day.bisection.id, {job.id, 0});
-  storage::add_untestable(storage::Autocommit(world.db), day.bisection.id, {1, "does not import"});
+  storage::add_untestable(storage::Autocommit(world.db), day.bisection.id,
+                          {1, UntestableCause::does_not_import, "does not import"});
   day.bisection.runs = 6;
   day.bisection.sessions = 1;
   storage::update_bisection(storage::Autocommit(world.db), day.bisection);

@@ -60,8 +60,42 @@ TEST_CASE("The first line names commit, author, size and certainty") {
 TEST_CASE("Commits that cannot be told apart are blamed as a set") {
   const std::string body = render_issue(leak()).body;
   CHECK(first_line(body).find("one of these 3 adjacent commits") != std::string::npos);
-  CHECK(body.find("those between do not build") != std::string::npos);
+  CHECK(body.find("all but the last were tried and have no run") != std::string::npos);
   CHECK(body.find("> 99.9 %") != std::string::npos);
+}
+
+TEST_CASE("An issue about a range reads as its golden file") {
+  const std::string text = whole(render_issue(native_range()));
+  CHECK(text == golden("native_range.md", text));
+}
+
+TEST_CASE("A range blames nobody, claims no certainty of a commit and says how to narrow it") {
+  const RenderedIssue issue = render_issue(native_range());
+  const std::string text = whole(issue);
+  CHECK(issue.title ==
+        "[nightjar] soft_actor_critic act and 1 more: latency +23 % within 5 commits, bbbbbbbbbbbb "
+        "to eeeeeeeeeeee");
+  CHECK(first_line(issue.body).find("Which one is not known") != std::string::npos);
+  CHECK(first_line(issue.body).find("Nobody is blamed") != std::string::npos);
+  CHECK(count(text, "Jane Doe") == 0);
+  CHECK(count(text, "@pytorch") == 0);
+  for (const char* word : {"revert", "Revert", "culprit)", " certain", "Culprit"}) {
+    INFO(word);
+    CHECK(count(text, word) == 0);
+  }
+  for (const char* part : {"within these 5 commits", "is of its native group 0123456789ab",
+                           "To narrow it, make a wheel", "no build here: none of the 2 proved"}) {
+    INFO(part);
+    CHECK(count(text, part) > 0);
+  }
+  ReportInput tried = native_range();
+  tried.range_may_narrow = false;
+  const std::string other = whole(render_issue(tried));
+  CHECK(count(other, "To narrow it") == 0);
+  CHECK(count(other, "those in between were tried and have no run") == 1);
+  ReportInput one = native_range();
+  one.range->commits.erase(one.range->commits.begin() + 1, one.range->commits.end());
+  CHECK(count(whole(render_issue(one)), "within this commit, ") > 0);
 }
 
 TEST_CASE("Without a culprit the issue blames nobody") {

@@ -1,0 +1,112 @@
+#include "service/engine/search/revival.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "bisect/evidence/evidence.hpp"
+#include "service/builds/overlay.hpp"
+#include "service/engine/search/commit_builds.hpp"
+#include "storage/bisections.hpp"
+#include "storage/regressions.hpp"
+#include "storage/served.hpp"
+
+namespace nightjar::service {
+namespace {
+
+constexpr auto kPatience = std::chrono::days(60);  // an older range is not taken up again
+
+std::set<CommitSha> ranges_of(const EngineView& view, const Regression& regression) {
+  std::set<CommitSha> commits;
+  for (const Regression& part : storage::regressions_of_night(view.db, regression.night)) {
+    const bool same_search = part.bad == regression.bad && part.machine == regression.machine &&
+                             part.series.front().series == regression.series.front().series;
+    if (same_search && part.range)
+      commits.insert(part.range->commits.begin(), part.range->commits.end());
+  }
+  return commits;
+}
+
+// The commits that a wheel may serve now, by search.
+std::map<BisectionId, std::vector<int>> served_commits(const EngineView& view) {
+  const Time since = view.clock.now() - kPatience;
+  std::map<BisectionId, std::vector<int>> served;
+  for (const auto& [search, commit] :
+       storage::commits_with_wheels(view.db, view.config.source.variant, path_rules, since))
+    served[search].push_back(commit);
+  return served;
+}
+
+std::optional<SearchToRevive> load_revival(const EngineView& view, BisectionId id,
+                                   const std::vector<int>& served) {
+  const auto search = storage::find_bisection(view.db, id);
+  const auto regression =
+      search ? storage::find_regression(view.db, search->regression) : std::nullopt;
+  if (!regression) return std::nullopt;
+  SearchToRevive seen{*search, *regression, ranges_of(view, *regression), {}};
+  for (const int commit : served)
+    if (has_build(view, *search, commit)) seen.built.push_back(commit);
+  return seen;
+}
+
+void apply(EngineContext& context, const SearchToRevive& seen, const Revival& revival) {
+  storage::Transaction transaction(context.db);
+  for (const int commit : revival.commits)
+    storage::remove_untestable(transaction, seen.search.id, commit);
+  Bisection search = seen.search;
+  if (revival.reopens) {
+    search.state = BisectionState::open;
+    search.finished_at.reset();
+    storage::update_bisection(transaction, search);
+    storage::change_regression(
+        transaction, seen.regression,
+        {RegressionState::bisecting, context.clock.now(),
+         evidence::of_reason("builds of " + std::to_string(revival.commits.size()) +
+                             " commits have become available: the search goes on")});
+  }
+  transaction.commit();
+  announce(context, search, "builds became available");
+}
+
+}  // namespace
+
+std::vector<SearchToRevive> load_revivals(const EngineView& view) {
+  std::vector<SearchToRevive> all;
+  for (const auto& [search, commits] : served_commits(view))
+    if (auto seen = load_revival(view, search, commits)) all.push_back(*std::move(seen));
+  return all;
+}
+
+std::optional<Revival> decide(const SearchToRevive& seen) {
+  if (seen.built.empty()) return std::nullopt;
+  if (seen.search.state == BisectionState::open) return Revival{seen.built, false};
+  const bool stands = seen.regression.state == RegressionState::range ||
+                      seen.regression.state == RegressionState::reported;
+  const bool helps = std::any_of(seen.built.begin(), seen.built.end(), [&](int commit) {
+    return seen.range.count(seen.search.commits.at(static_cast<std::size_t>(commit))) != 0;
+  });
+  if (seen.search.state != BisectionState::range || !stands || !helps) return std::nullopt;
+  return Revival{seen.built, true};
+}
+
+bool revive_searches(EngineContext& context) {
+  bool changed = false;
+  for (const SearchToRevive& seen : load_revivals(context)) {
+    const auto revival = decide(seen);
+    if (!revival) continue;
+    apply(context, seen, *revival);
+    changed = true;
+  }
+  return changed;
+}
+
+std::vector<Build> lost_wheels(const EngineView& view) {
+  std::vector<Build> wheels;
+  for (const auto& [id, commits] : served_commits(view)) {
+    const auto search = storage::find_bisection(view.db, id);
+    for (const int commit : commits)
+      if (auto wheel = lost_wheel(view, *search, commit)) wheels.push_back(*std::move(wheel));
+  }
+  return wheels;
+}
+
+}  // namespace nightjar::service

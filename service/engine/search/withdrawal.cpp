@@ -1,0 +1,29 @@
+#include "service/engine/search/withdrawal.hpp"
+
+#include <algorithm>
+
+#include "service/report/report.hpp"
+#include "storage/outbox.hpp"
+
+namespace nightjar::service {
+
+bool has_issue(const storage::Database& db, RegressionId regression) {
+  const auto messages = storage::messages_of(db, regression);
+  return std::any_of(messages.begin(), messages.end(), [](const OutboxMessage& message) {
+    return message.kind == OutboxKind::open_issue;
+  });
+}
+
+void withdraw_issue(storage::Transaction& transaction, RegressionId regression,
+                    const std::string& text, Time now) {
+  if (!has_issue(transaction, regression)) return;
+  OutboxMessage message;
+  message.key = "withdrawn:" + std::to_string(regression.value);
+  message.regression = regression;
+  message.kind = OutboxKind::close_issue;
+  message.body = text + "\n\n" + marker_of(message.key) + "\n";
+  message.created_at = now;
+  storage::add_message(transaction, message);
+}
+
+}  // namespace nightjar::service

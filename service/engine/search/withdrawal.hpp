@@ -1,0 +1,19 @@
+// An issue that a range was filed as, once the search that went on found that there is nothing to
+// file.
+#pragma once
+
+#include <string>
+
+#include "storage/database.hpp"
+#include "storage/model/id.hpp"
+#include "storage/model/time.hpp"
+
+namespace nightjar::service {
+
+// Whether an issue of this regression was queued or filed.
+bool has_issue(const storage::Database& db, RegressionId regression);
+// Closes the regression's issue with this text, if it has one. In the caller's transaction.
+void withdraw_issue(storage::Transaction& transaction, RegressionId regression,
+                    const std::string& text, Time now);
+
+}  // namespace nightjar::service

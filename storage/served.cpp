@@ -1,0 +1,28 @@
+#include "storage/served.hpp"
+
+#include "storage/paging.hpp"
+
+namespace nightjar::storage {
+
+std::vector<ServedCommit> commits_with_wheels(const Database& db, std::string_view variant,
+                                              int rules, Time since) {
+  Statement find(
+      db,
+      "SELECT search.id, waiting.position FROM bisection AS search "
+      "JOIN bisection_untestable AS waiting ON waiting.bisection = search.id "
+      "JOIN bisection_commit AS tried ON tried.bisection = waiting.bisection "
+      "AND tried.position = waiting.position "
+      "JOIN commit_state AS wanted ON wanted.commit_sha = tried.commit_sha AND wanted.rules = ? "
+      "WHERE search.state IN ('open', 'range') AND waiting.cause = 'no_build_here' "
+      "AND (search.finished_at_us IS NULL OR search.finished_at_us >= ?) "
+      "AND EXISTS (SELECT 1 FROM commit_state AS there "
+      "JOIN build ON build.commit_sha = there.commit_sha "
+      "WHERE there.library_state = wanted.library_state AND there.rules = wanted.rules "
+      "AND build.state = 'proved' AND build.kind <> 'overlay' AND build.variant = ?) "
+      "ORDER BY search.id, waiting.position");
+  return read_all(find.bind(rules, since, variant), [](Statement& row) -> ServedCommit {
+    return {row.next<BisectionId>(), row.next<int>()};
+  });
+}
+
+}  // namespace nightjar::storage

@@ -1,0 +1,246 @@
+// Days with native commits: which of them have a build, and what is said of those that have none.
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "service/engine/outcome/report_facts.hpp"
+#include "service/engine/search/revival.hpp"
+#include "service/report/report.hpp"
+#include "storage/bisections.hpp"
+#include "tests/service/engine/night_world.hpp"
+#include "tests/support/autocommit.hpp"
+
+using namespace nightjar;
+using namespace nightjar::service;
+using service::test::kAlpha;
+using service::test::NightWorld;
+
+namespace {
+
+struct Day : NightWorld {
+  // A letter a commit, spaces are ignored: p Python, n native, r the native files as they were at
+  // the begin, h a header of the C++ front end.
+  void grow_kinds(const std::string& kinds) {
+    for (const char kind : kinds) {
+      if (kind == ' ') continue;
+      const std::string number = std::to_string(commits.size());
+      git::LiteralGraph::Changes changes;
+      if (kind == 'p') changes["torch/m" + number + ".py"] = number;
+      if (kind == 'n') changes["c10/core.cpp"] = number;
+      if (kind == 'r') changes["c10/core.cpp"] = std::nullopt;
+      if (kind == 'h') changes["torch/csrc/api/include/torch/nn.h"] = number;
+      commits.push_back(graph.commit("main", "Change " + number + " (#" + number + ")", changes));
+    }
+  }
+  // Two nights; between them a day of these commits. Alpha is slower from commit `step` on.
+  void run(const std::string& kinds, int step) {
+    level = [step, this](int position, const std::string& workload, const std::string& metric) {
+      const double usual = metric == "latency" ? .010 : 3e8;
+      const bool slow = workload == slow_workload && metric == "latency" && position >= step;
+      return usual * (slow ? 1.4 : 1);
+    };
+    nightly("2026-08-19");
+    settle();
+    grow_kinds(kinds);
+    nightly("2026-08-20");
+    settle();
+  }
+  // A proved wheel that CI has built of a commit.
+  Build ci_wheel(int position) {
+    const auto file = artifacts.temporary();
+    std::ofstream(file) << "ci " << position;
+    Build build;
+    build.kind = BuildKind::ci;
+    build.version = "2.14.0a0+git" + std::to_string(position);
+    build.variant = "cpu";
+    build.url = "https://example.org/ci/" + std::to_string(position) +
+                "/torch-2.14.0a0-cp311-cp311-linux_x86_64.whl";
+    build.commit = commits[static_cast<std::size_t>(position)];
+    build.sha256 = artifacts.add(file);
+    build.state = BuildState::proved;
+    build.found_at = clock.now();
+    return storage::add_build(storage::Autocommit(db), build);
+  }
+  Bisection search() { return storage::list_bisections(db, {}).items.at(0); }
+  Regression regression() { return *storage::find_regression(db, search().regression); }
+  std::vector<CommitSha> between(int first, int last) const {
+    return {commits.begin() + first, commits.begin() + last + 1};
+  }
+  std::vector<OutboxMessage> messages() { return storage::messages_of(db, regression().id); }
+  std::set<BuildId> bases_of(int position) {
+    std::set<BuildId> bases;
+    for (const Build& overlay :
+         storage::overlays_of_commit(db, commits[static_cast<std::size_t>(position)], "cpu"))
+      bases.insert(*overlay.base);
+    return bases;
+  }
+  std::string slow_workload = kAlpha;
+};
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(Day,
+                 "native commits without a wheel end as a range that is filed, blaming nobody") {
+  run("p p p p p n n n n n n p p p p p p",
+      9);  // commits 6 to 11 are native; 11 has the bad wheel's libraries
+  CHECK(search().state == BisectionState::range);
+  CHECK(regression().state == RegressionState::reported);
+  CHECK_FALSE(regression().culprit);
+  REQUIRE(regression().range);
+  CHECK(regression().range->commits == between(6, 11));
+  for (const Untestable& commit : storage::untestable_of(db, search().id)) {
+    CHECK(commit.cause == UntestableCause::no_build_here);
+    CHECK(commit.reason.find("none of the 2 proved wheels of variant cpu here") == 0);
+    CHECK(commit.reason.find("c10/core.cpp differs from 2.14.0.dev20260819+cpu") !=
+          std::string::npos);
+  }
+  REQUIRE(messages().size() == 1);
+  const OutboxMessage issue = messages().front();
+  CHECK(issue.kind == OutboxKind::open_issue);
+  CHECK(first_line(issue.body).find("within these 6 commits") != std::string::npos);
+  CHECK(first_line(issue.body).find("Nobody is blamed") != std::string::npos);
+  CHECK(issue.body.find("evert") == std::string::npos);
+  CHECK(issue.body.find("do not build") == std::string::npos);
+  CHECK(issue.body.find("Ada Author") == std::string::npos);
+  const auto changes = storage::changes_of(db, regression().id);
+  const auto named = std::find_if(changes.begin(), changes.end(), [](const auto& change) {
+    return change.state == RegressionState::range;
+  });
+  REQUIRE(named != changes.end());
+  const auto evidence = nlohmann::json::parse(named->evidence);
+  CHECK(evidence["outcome"] == "range");
+  CHECK(evidence["max_named"] == 3);
+  CHECK(evidence["culprits"][0]["range"] == true);
+  CHECK(evidence["untestable_causes"].size() == evidence["untestable"].size());
+  // A commit of a range is nobody's culprit.
+  CHECK(storage::list_regressions(db, {{}, {}, {}, {}, commits[9]}, {}).items.empty());
+}
+
+TEST_CASE_METHOD(Day, "when wheels appear, the search goes on from its log and names the commit") {
+  run("p p p p p n n n n n n p p p p p p", 9);
+  REQUIRE(search().state == BisectionState::range);
+  const std::size_t jobs = storage::jobs_of_bisection(db, search().id).size();
+  const std::string filed = messages().front().key;
+  ci_wheel(3);  // of a group that has wheels already
+  settle();
+  CHECK(search().state == BisectionState::range);
+  CHECK(storage::jobs_of_bisection(db, search().id).size() == jobs);
+
+  ci_wheel(8);
+  ci_wheel(9);
+  settle();
+  CHECK(search().state == BisectionState::culprit);
+  CHECK(regression().state == RegressionState::reported);
+  CHECK_FALSE(regression().range);
+  REQUIRE(regression().culprit);
+  CHECK(regression().culprit->commits == std::vector{commits[9]});
+  CHECK(storage::jobs_of_bisection(db, search().id).size() > jobs);
+  const auto told = messages();  // in the issue that is there
+  REQUIRE(told.size() == 2);
+  const auto& comment = told[0].key == filed ? told[1] : told[0];
+  CHECK(comment.kind == OutboxKind::comment);
+  CHECK(comment.body.starts_with("Builds of more commits became available, so the search went on"));
+  CHECK(comment.body.find(" since [`" + commits[9].brief() + "`]") != std::string::npos);
+}
+
+TEST_CASE_METHOD(Day, "a search that is killed after its range goes on where it was") {
+  run("p p p p p n n n n n n p p p p p p", 9);
+  restart();
+  ci_wheel(8);
+  ci_wheel(9);
+  tick_once();
+  restart();
+  settle();
+  CHECK(search().state == BisectionState::culprit);
+  CHECK(regression().culprit->commits == std::vector{commits[9]});
+}
+
+TEST_CASE_METHOD(Day,
+                 "one wheel of a group serves all its commits, and a revert returns to another") {
+  run("p n p p p p p r p p p p p p", 5);  // 2 to 7 are one group of which a wheel is listed later
+  // Without it, the group's end is a range of its commits and the revert's.
+  REQUIRE(search().state == BisectionState::range);
+  CHECK(regression().range->commits == between(2, 8));
+  for (int position = 9; position < 14; ++position) CHECK(bases_of(position).size() <= 1);
+
+  const Build wheel = ci_wheel(6);
+  settle();
+  CHECK(search().state == BisectionState::culprit);
+  CHECK(regression().culprit->commits == std::vector{commits[5]});
+  int served = 0;
+  for (int position = 2; position <= 7; ++position) served += bases_of(position).count(wheel.id);
+  CHECK(served >= 2);
+}
+
+TEST_CASE_METHOD(Day, "neighbours that were tried are a culprit, more of them a range") {
+  const int broken = GENERATE(2, 4);
+  imports = [broken](int position) { return position < 10 - broken || position >= 10; };
+  run("p p p p p p p p p p p p p p p p p p p p", 9);
+  if (broken == 2) {
+    CHECK(search().state == BisectionState::culprit);
+    REQUIRE(regression().culprit);
+    CHECK(regression().culprit->commits == between(8, 10));
+    return;
+  }
+  CHECK(search().state == BisectionState::range);
+  REQUIRE(regression().range);
+  CHECK(regression().range->commits == between(6, 10));
+  for (const Untestable& commit : storage::untestable_of(db, search().id))
+    CHECK(commit.cause == UntestableCause::does_not_import);
+  const std::string body = messages().front().body;
+  CHECK(body.find("those in between were tried and have no run") != std::string::npos);
+  CHECK(body.find("does not import: ImportError") != std::string::npos);
+  CHECK(body.find("To narrow it, make a wheel") == std::string::npos);
+}
+
+TEST_CASE_METHOD(Day, "headers are laid over for native workloads only") {
+  const bool native = GENERATE(true, false);
+  if (native) {
+    slow_workload = "native/alpha/eval/cpu/fp32/b1/eager";
+    config.night.workloads = {"native/**"};
+    runner.workloads = {slow_workload + "@1"};
+    runner = storage::register_runner(storage::Autocommit(db), runner);
+  }
+  run("p p h p p h p p p p h p p", 5);  // headers at 3, 6 and 11
+  const auto untestable = storage::untestable_of(db, search().id);
+  if (native) {
+    CHECK(untestable.empty());
+    REQUIRE((regression().culprit || regression().range));
+    const auto& named = regression().culprit ? regression().culprit : regression().range;
+    CHECK(std::count(named->commits.begin(), named->commits.end(), commits[5]) == 1);
+    return;
+  }
+  CHECK_FALSE(untestable.empty());
+  REQUIRE(regression().range);
+  CHECK(regression().range->commits == between(3, 11));
+}
+
+TEST_CASE("a search is taken up for a build of its range, while its regression stands") {
+  SearchToRevive seen;
+  const auto sha = [](char digit) { return *CommitSha::parse(std::string(40, digit)); };
+  seen.search.commits = {sha('a'), sha('b'), sha('c'), sha('d')};
+  seen.search.state = BisectionState::range;
+  seen.regression.state = RegressionState::reported;
+  seen.range = {sha('c'), sha('d')};
+  CHECK_FALSE(decide_revival(seen));
+  seen.built = {1};
+  CHECK_FALSE(decide_revival(seen));  // outside of the range
+  seen.built = {1, 2};
+  REQUIRE(decide_revival(seen));
+  CHECK(decide_revival(seen)->reopens);
+  CHECK(decide_revival(seen)->commits == std::vector{1, 2});
+  seen.regression.state = RegressionState::range;
+  CHECK(decide_revival(seen));
+  seen.regression.state = RegressionState::recovered;
+  CHECK_FALSE(decide_revival(seen));
+  seen.search.state = BisectionState::open;
+  REQUIRE(decide_revival(seen));
+  CHECK_FALSE(decide_revival(seen)->reopens);
+}
