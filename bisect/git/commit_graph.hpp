@@ -1,5 +1,5 @@
-// The commits of the watched repository: ranges, trees, changed paths, file contents. Port with two
-// implementations: a git repository (libgit2), and a literal list for tests.
+// The commits of the watched repository: ranges, folders, changed paths, file contents. Port with
+// two implementations: a git repository (libgit2), and a literal list for tests.
 #pragma once
 
 #include <map>
@@ -30,6 +30,14 @@ struct ChangedPath {
   std::string path;
 };
 
+// One entry of a folder: a file, a link, a folder or a pinned submodule.
+struct TreeEntry {
+  unsigned mode = 0;  // as git writes it: 0100644, 0100755, 0120000 (link), 040000, 0160000 (pin)
+  std::string name;
+  CommitSha object;  // of the content, of the folder's tree, or the pinned commit
+  bool is_folder() const { return mode == 040000; }
+};
+
 class CommitGraph {
  public:
   virtual ~CommitGraph() = default;
@@ -44,6 +52,9 @@ class CommitGraph {
                                                    const CommitSha& bad) const = 0;
   virtual std::vector<ChangedPath> changed_paths(const CommitSha& from,
                                                  const CommitSha& to) const = 0;
+  // What a tree or one of its folders holds, sorted as git sorts. Throws std::runtime_error if
+  // there is no such tree.
+  virtual std::vector<TreeEntry> entries(const CommitSha& tree) const = 0;
   // nullopt if there is no such file in that commit.
   virtual std::optional<std::string> file(const CommitSha& commit, std::string_view path) const = 0;
 };

@@ -243,6 +243,23 @@ std::vector<ChangedPath> Repository::changed_paths(const CommitSha& from,
   return paths;
 }
 
+std::vector<TreeEntry> Repository::entries(const CommitSha& tree) const {
+  const std::lock_guard lock(mutex_);
+  git_tree* raw = nullptr;
+  const git_oid id = to_oid(tree);
+  if (git_tree_lookup(&raw, repository_.get(), &id) != 0)
+    fail("read tree " + tree.str() + " in " + options_.path.string(),
+         "the copy is damaged: remove it to have it made anew");
+  const TreeHandle owner(raw);
+  std::vector<TreeEntry> entries;
+  for (std::size_t i = 0; i < git_tree_entrycount(raw); ++i) {
+    const git_tree_entry* entry = git_tree_entry_byindex(raw, i);
+    entries.push_back({static_cast<unsigned>(git_tree_entry_filemode_raw(entry)),
+                       git_tree_entry_name(entry), to_sha(*git_tree_entry_id(entry))});
+  }
+  return entries;
+}
+
 std::optional<std::string> Repository::file(const CommitSha& commit, std::string_view path) const {
   const std::lock_guard lock(mutex_);
   const auto tree = tree_of(repository_.get(), commit);

@@ -46,6 +46,7 @@ class Repository final : public CommitGraph {
   std::optional<std::vector<Commit>> range(const CommitSha& good,
                                            const CommitSha& bad) const override;
   std::vector<ChangedPath> changed_paths(const CommitSha& from, const CommitSha& to) const override;
+  std::vector<TreeEntry> entries(const CommitSha& tree) const override;
   std::optional<std::string> file(const CommitSha& commit, std::string_view path) const override;
 
  private:

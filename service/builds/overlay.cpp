@@ -1,10 +1,13 @@
 #include "service/builds/overlay.hpp"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <system_error>
+#include <tuple>
 
 #include "service/builds/overlay_archive.hpp"
+#include "service/builds/packages.hpp"
 #include "service/builds/wheel_name.hpp"
 
 namespace nightjar::service {
@@ -15,36 +18,81 @@ std::string url_of(const Sha256& sha256) {
   return "/api/v1/artifacts/" + sha256.str();
 }
 
+// Which files are laid over a wheel of one commit to get another's.
+class Layers {
+ public:
+  Layers(const git::CommitGraph& graph, const CommitSha& base, const CommitSha& commit)
+      : before_(graph, base), after_(graph, commit) {}
+
+  void take(const git::ChangedPath& change) {
+    place(change.path, change.kind != git::ChangedPath::Kind::deleted);
+    // A folder that becomes a package, or is one no longer, takes what lies below with it.
+    const std::string_view init = "__init__.py";
+    if (change.kind == git::ChangedPath::Kind::modified || !change.path.ends_with("/__init__.py"))
+      return;
+    const std::string folder = change.path.substr(0, change.path.size() - init.size());
+    for (const std::string& path : after_.below(folder))
+      if (classify(path) == PathEffect::python) place(path, true);
+  }
+  void write_to(OverlayPlan& plan) const {
+    plan.files.assign(files_.begin(), files_.end());
+    plan.removed.assign(removed_.begin(), removed_.end());
+  }
+
+ private:
+  void place(const std::string& path, bool is_there) {
+    if (is_there && after_.installs(path))
+      files_.insert(path);
+    else if (before_.installs(path))
+      removed_.insert(installed_path(path));
+  }
+
+  Packages before_, after_;
+  std::set<std::string> files_, removed_;
+};
+
 std::variant<OverlayPlan, NoOverlay> plan_over(const git::CommitGraph& graph, const Build& base,
-                                               const CommitSha& commit) {
+                                               const CommitSha& commit, OverlayUse use) {
   if (base.state != BuildState::proved || !base.commit || !base.sha256)
     return NoOverlay{"build " + base.version + " is not proved"};
-  OverlayPlan plan{base, commit, {}, {}};
+  OverlayPlan plan{base, commit, {}, {}, false};
+  Layers layers(graph, *base.commit, commit);
   for (const git::ChangedPath& change : graph.changed_paths(*base.commit, commit)) {
     const PathEffect effect = classify(change.path);
-    if (effect == PathEffect::native)
+    const bool header = effect == PathEffect::header;
+    if (effect == PathEffect::native || (header && use == OverlayUse::any_workload))
       return NoOverlay{change.path + " differs from " + base.version + " and needs a native build"};
     if (effect == PathEffect::none) continue;
-    const bool deleted = change.kind == git::ChangedPath::Kind::deleted;
-    (deleted ? plan.removed : plan.files).push_back(change.path);
+    plan.headers |= header;
+    layers.take(change);
   }
-  std::sort(plan.files.begin(), plan.files.end());
-  std::sort(plan.removed.begin(), plan.removed.end());
+  layers.write_to(plan);
   return plan;
+}
+
+// What makes one plan better than another: the smaller is.
+auto cost_of(const git::CommitGraph& graph, const OverlayPlan& plan) {
+  const auto base = graph.find(*plan.base.commit), commit = graph.find(plan.commit);
+  const auto apart = base && commit ? base->committed_at - commit->committed_at : Time::duration{};
+  return std::tuple(plan.headers, plan.files.size() + plan.removed.size(),
+                    apart < Time::duration{} ? -apart : apart);
 }
 
 }  // namespace
 
+OverlayUse overlay_use(const WorkloadName& workload) {
+  return workload.suite() == "native" ? OverlayUse::native_workload : OverlayUse::any_workload;
+}
+
 std::variant<OverlayPlan, NoOverlay> plan_overlay(const git::CommitGraph& graph,
                                                   std::span<const Build> bases,
-                                                  const CommitSha& commit) {
+                                                  const CommitSha& commit, OverlayUse use) {
   std::optional<OverlayPlan> best;
   std::string reasons;
-  const auto size = [](const OverlayPlan& plan) { return plan.files.size() + plan.removed.size(); };
   for (const Build& base : bases) {
-    auto candidate = plan_over(graph, base, commit);
+    auto candidate = plan_over(graph, base, commit, use);
     if (auto* plan = std::get_if<OverlayPlan>(&candidate)) {
-      if (!best || size(*plan) < size(*best)) best = std::move(*plan);
+      if (!best || cost_of(graph, *plan) < cost_of(graph, *best)) best = std::move(*plan);
     } else {
       reasons += (reasons.empty() ? "" : "; ") + std::get<NoOverlay>(candidate).reason;
     }
@@ -61,8 +109,9 @@ Build make_overlay(const git::CommitGraph& graph, const OverlayPlan& plan, Artif
     if (!content)
       throw std::runtime_error("cannot lay commit " + plan.commit.brief() + " over " +
                                plan.base.version + ": it has no file " + path);
-    files.emplace_back(path, std::move(*content));
+    files.emplace_back(installed_path(path), std::move(*content));
   }
+  std::sort(files.begin(), files.end());
   const std::filesystem::path archive = artifacts.temporary();
   write_overlay(archive, files, plan.removed);
   Build build;

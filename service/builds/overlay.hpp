@@ -1,6 +1,6 @@
-// The overlay rung: a commit's Python files laid over a nightly's environment, when nothing between
-// the two needs a compiler. Used by the engine's bisections. All but classify() and risk_prior()
-// read git or the disk: call them on the thread that the commit graph belongs to.
+// Overlays: a commit's Python files laid over the wheel of another commit of the same native group.
+// Used by the engine's bisections. All but classify() and risk_prior() of paths read git or the
+// disk: call them on the thread that the commit graph belongs to.
 #pragma once
 
 #include <optional>
@@ -14,30 +14,46 @@
 #include "service/builds/artifacts.hpp"
 #include "storage/model/build.hpp"
 #include "storage/model/job.hpp"
+#include "storage/model/workload.hpp"
 
 namespace nightjar::service {
 
 // What a changed path does to an installed build. none: documentation, tests, CI, linters. python:
-// a file that is installed as it is, so that laying it over is the whole truth. native: all else,
-// since what is not known to be harmless may change what is compiled (also torchgen and torch/csrc,
-// whose Python generates code at build time).
-enum class PathEffect { none, python, native };
+// a file that is installed as it is, Python or package data, so that laying it over is the whole
+// truth. header: one of LibTorch's C++ front end; the wheel ships it for programs that are compiled
+// against it, and parts of the libraries include it too. native: all else, since what is not known
+// to be harmless may change what is compiled (also torchgen and torch/csrc, whose Python generates
+// code at build time).
+enum class PathEffect { none, python, header, native };
 PathEffect classify(std::string_view path);
+// Where a file of the tree lies below site-packages.
+std::string installed_path(std::string_view path);
+// Rises when classify() puts a path elsewhere: native states by other rules cannot be compared.
+inline constexpr int path_rules = 1;
+
+// What will run on an overlay. A native workload is compiled against the build's headers, so a
+// changed header is laid over for it: it is measured as this workload compiled against the new
+// headers, with libraries that were compiled against the old ones. To any other workload a changed
+// header is a native change.
+enum class OverlayUse { any_workload, native_workload };
+OverlayUse overlay_use(const WorkloadName& workload);
 
 struct OverlayPlan {
   Build base;
   CommitSha commit;
-  std::vector<std::string> files;    // paths in the commit and below site-packages alike; sorted
+  std::vector<std::string> files;    // paths in the commit; sorted
   std::vector<std::string> removed;  // paths below site-packages; sorted
+  bool headers = false;              // of files or removed: it serves native workloads only
 };
 struct NoOverlay {
   std::string reason;  // one sentence, names the path that stands in the way
 };
-// The plan over that one of `bases` (proved builds: the ends of the range) that needs the fewest
-// files.
+// The plan over that one of `bases` (proved wheels, wherever in history) that suits best: one that
+// leaves every header as it is, then one that needs the fewest files, then the nearest in time.
 std::variant<OverlayPlan, NoOverlay> plan_overlay(const git::CommitGraph& graph,
                                                   std::span<const Build> bases,
-                                                  const CommitSha& commit);
+                                                  const CommitSha& commit,
+                                                  OverlayUse use = OverlayUse::any_workload);
 // Writes the archive into the artifacts; the same files give the same SHA-256 whenever and
 // wherever. Returns the build, not stored yet: kind overlay, proved. Throws std::runtime_error.
 Build make_overlay(const git::CommitGraph& graph, const OverlayPlan& plan, Artifacts& artifacts,

@@ -49,11 +49,46 @@ bool is_test_or_ci(std::string_view path) {
   return starts_with_any(path, folders) || starts_with_any(path, dot_files) || native_test;
 }
 
+// What setup.py lists as package_data and no compiler reads. Its globs, where `folder` holds the
+// file itself.
+bool is_package_data(std::string_view path) {
+  struct Data {
+    std::string_view folder, suffix;
+  };
+  constexpr std::array<Data, 14> data = {{{"torch/", "py.typed"},
+                                          {"torch/_inductor/codegen/", ".h"},
+                                          {"torch/_inductor/codegen/aoti_runtime/", ".h"},
+                                          {"torch/_inductor/codegen/aoti_runtime/", ".cpp"},
+                                          {"torch/_inductor/", "script.ld"},
+                                          {"torch/_inductor/kernel/templates/", ".jinja"},
+                                          {"torch/_export/serde/", ".yaml"},
+                                          {"torch/_export/serde/", ".thrift"},
+                                          {"torch/utils/benchmark/utils/", ".cpp"},
+                                          {"torch/utils/benchmark/utils/valgrind_wrapper/", ".cpp"},
+                                          {"torch/utils/benchmark/utils/valgrind_wrapper/", ".h"},
+                                          {"torch/utils/model_dump/", "skeleton.html"},
+                                          {"torch/utils/model_dump/", "code.js"},
+                                          {"torch/utils/model_dump/", ".mjs"}}};
+  if (path == "torch/_dynamo/graph_break_registry.json") return true;
+  const std::string_view folder = path.substr(0, path.rfind('/') + 1);
+  return std::any_of(data.begin(), data.end(), [&](const Data& one) {
+    return folder == one.folder && path.substr(folder.size()).ends_with(one.suffix);
+  });
+}
+
 // Installed as it is. torch/csrc holds generators, torch/version.py is written by the build.
-bool is_installed_python(std::string_view path) {
+bool is_installed(std::string_view path) {
   if (!path.starts_with("torch/") && !path.starts_with("functorch/")) return false;
   if (path.starts_with("torch/csrc/") || path.starts_with("functorch/csrc/")) return false;
-  return path.ends_with(".py") || path.ends_with(".pyi") || path.ends_with(".py.jinja");
+  return path.ends_with(".py") || path.ends_with(".pyi") || path.ends_with(".py.jinja") ||
+         is_package_data(path);
+}
+
+// Of LibTorch's C++ front end. Other headers that the wheel ships (c10, ATen, torch/csrc) are
+// included by nearly all that is compiled, so they are native.
+bool is_front_end_header(std::string_view path) {
+  return path.starts_with("torch/csrc/api/include/") &&
+         (path.ends_with(".h") || path.ends_with(".hpp") || path.ends_with(".cuh"));
 }
 
 }  // namespace
@@ -63,7 +98,12 @@ PathEffect classify(std::string_view path) {
     return PathEffect::none;  // what a tree says there is not installed
   if (is_build_recipe(path)) return PathEffect::native;
   if (is_documentation(path) || is_test_or_ci(path)) return PathEffect::none;
-  return is_installed_python(path) ? PathEffect::python : PathEffect::native;
+  if (is_front_end_header(path)) return PathEffect::header;
+  return is_installed(path) ? PathEffect::python : PathEffect::native;
+}
+
+std::string installed_path(std::string_view path) {
+  return (classify(path) == PathEffect::header ? "torch/include/" : "") + std::string(path);
 }
 
 double risk_prior(std::span<const git::ChangedPath> changed) {

@@ -1,4 +1,5 @@
-// One installable PyTorch, and how far its identity is proved. Used by discovery, planner, reports.
+// One installable PyTorch, how far its identity is proved, and what it was compiled from. Used by
+// discovery, planner, reports.
 #pragma once
 
 #include <optional>
@@ -42,6 +43,16 @@ struct Build {
   std::string reason;  // why unproved or unusable, one sentence
   Time found_at{};
   BuildNeeds needs;  // of a wheel
+};
+
+// What a commit's compiled files depend on, as hashes. Commits with the same native state are a
+// native group: a wheel of one of them, with the Python files of another laid over, is a build of
+// that other one.
+struct CommitState {
+  CommitSha commit;
+  int rules = 0;   // by which paths were told apart; states by different rules cannot be compared
+  Sha256 native;   // of all native files and of the headers that only other programs include
+  Sha256 library;  // without those headers: commits with the same one have the same libraries
 };
 
 }  // namespace nightjar

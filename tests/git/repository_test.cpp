@@ -343,3 +343,33 @@ TEST_CASE("a tag resolves to its commit when the copy has it") {
   upstream.git("push -q ../copy.git v1");
   CHECK(repository.resolve("v1") == first);
 }
+
+TEST_CASE("a folder lists its files, links, folders and pinned submodules with their modes") {
+  Upstream upstream;
+  const auto pin = upstream.commit("first", {{"a.py", "1"}, {"dir/b.py", "1"}, {"dir/c.py", "1"}});
+  fs::create_symlink("a.py", upstream.path() / "link");
+  fs::permissions(upstream.path() / "a.py", fs::perms::owner_exec, fs::perm_options::add);
+  upstream.git("update-index --add --cacheinfo 160000," + pin.str() + ",third_party/x");
+  upstream.git("add a.py link");
+  upstream.git("commit -q -m second");
+  const auto second = upstream.head();
+  Repository repository(upstream.options());
+  repository.fetch();
+  const auto tree = repository.find(second)->tree;
+  std::map<std::string, TreeEntry> entries;
+  for (const TreeEntry& entry : repository.entries(tree)) entries.emplace(entry.name, entry);
+  CHECK(entries.size() == 4);
+  CHECK(entries.at("a.py").mode == 0100755);
+  CHECK(entries.at("link").mode == 0120000);
+  REQUIRE(entries.at("dir").is_folder());
+  const auto below = repository.entries(entries.at("dir").object);
+  REQUIRE(below.size() == 2);
+  CHECK(below[0].name == "b.py");
+  CHECK(below[0].object == below[1].object);  // equal contents
+  CHECK_FALSE(below[0].is_folder());
+  const auto pinned = repository.entries(entries.at("third_party").object);
+  REQUIRE(pinned.size() == 1);
+  CHECK(pinned[0].mode == 0160000);
+  CHECK(pinned[0].object == pin);
+  CHECK_THROWS_WITH(repository.entries(pin), Catch::Contains("read tree " + pin.str()));
+}

@@ -124,6 +124,36 @@ std::vector<ChangedPath> LiteralGraph::changed_paths(const CommitSha& from,
   return paths;
 }
 
+const LiteralGraph::Files& LiteralGraph::files_of(const CommitSha& tree) const {
+  if (const auto folder = files_of_folder_.find(tree); folder != files_of_folder_.end())
+    return folder->second;
+  for (const auto& [files, name] : trees_)
+    if (name == tree) return files;
+  throw std::runtime_error("no tree " + tree.str());
+}
+
+std::vector<TreeEntry> LiteralGraph::entries(const CommitSha& tree) const {
+  std::map<std::string, Files> folders;
+  std::vector<TreeEntry> entries;
+  for (const auto& [path, content] : files_of(tree)) {
+    const auto slash = path.find('/');
+    if (slash != std::string::npos) {
+      folders[path.substr(0, slash)][path.substr(slash + 1)] = content;
+      continue;
+    }
+    const auto name = contents_.try_emplace(content, numbered('b', contents_.size() + 1));
+    entries.push_back({0100644, path, name.first->second});
+  }
+  for (const auto& [name, files] : folders) {
+    const auto made = folders_.try_emplace(files, numbered('d', folders_.size() + 1));
+    files_of_folder_.try_emplace(made.first->second, files);
+    entries.push_back({040000, name, made.first->second});
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const TreeEntry& a, const TreeEntry& b) { return a.name < b.name; });
+  return entries;
+}
+
 std::optional<std::string> LiteralGraph::file(const CommitSha& commit,
                                               std::string_view path) const {
   const auto* found = entry(commit);

@@ -35,6 +35,7 @@ class LiteralGraph final : public CommitGraph {
   std::optional<std::vector<Commit>> range(const CommitSha& good,
                                            const CommitSha& bad) const override;
   std::vector<ChangedPath> changed_paths(const CommitSha& from, const CommitSha& to) const override;
+  std::vector<TreeEntry> entries(const CommitSha& tree) const override;
   std::optional<std::string> file(const CommitSha& commit, std::string_view path) const override;
 
  private:
@@ -45,12 +46,17 @@ class LiteralGraph final : public CommitGraph {
   };
   CommitSha add(const std::string& branch, const std::string& message, Files files);
   const Entry* entry(const CommitSha& sha) const;
+  const Files& files_of(const CommitSha& tree) const;
 
   std::vector<Entry> entries_;
   std::map<CommitSha, std::size_t> index_;
   std::map<std::string, CommitSha, std::less<>> branches_;  // as the remote has them
   std::map<std::string, CommitSha, std::less<>> seen_;      // as fetched
   std::map<Files, CommitSha> trees_;
+  // Folders and contents get their names when somebody asks for them.
+  mutable std::map<Files, CommitSha> folders_;
+  mutable std::map<CommitSha, Files> files_of_folder_;
+  mutable std::map<std::string, CommitSha> contents_;
   bool hidden_ = false;
   int fetches_ = 0;
 };

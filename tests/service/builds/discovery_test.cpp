@@ -232,6 +232,7 @@ TEST_CASE_METHOD(World, "commits that cannot be fetched put a build off before i
                                                   const CommitSha&) const override {
       return std::nullopt;
     }
+    std::vector<git::TreeEntry> entries(const CommitSha&) const override { return {}; }
     std::vector<git::ChangedPath> changed_paths(const CommitSha&, const CommitSha&) const override {
       return {};
     }

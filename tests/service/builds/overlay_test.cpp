@@ -27,6 +27,7 @@ struct Day {
                                   {"README.md", "1"}});
   CommitSha python = graph.commit("main", "Python",
                                   {{"torch/a.py", "a = 2\n"},
+                                   {"torch/new/__init__.py", ""},
                                    {"torch/new/c.py", "c = 1\n"},
                                    {"torch/b.py", std::nullopt},
                                    {"test/test_a.py", "1"}});
@@ -84,6 +85,24 @@ TEST_CASE("a path's effect on an installed build is known by its name") {
       {"torch/_inductor/kernel/flex/templates/flex.py.jinja", python},
       {"torch/utils/hooks.pyi", python},
       {"functorch/einops/rearrange.py", python},
+      {"torch/py.typed", python},
+      {"torch/_export/serde/schema.yaml", python},
+      {"torch/_inductor/codegen/aoti_runtime/interface.cpp", python},
+      {"torch/_inductor/script.ld", python},
+      {"torch/_dynamo/graph_break_registry.json", python},
+      {"torch/utils/model_dump/code.js", python},
+      {"torch/utils/benchmark/utils/valgrind_wrapper/callgrind.h", python},
+      {"torch/utils/benchmark/utils/other/callgrind.h", native},
+      {"torch/_dynamo/other.json", native},
+      {"torch/nn/functional.pyi", python},
+      {"torch/nn/functional.pyi.in", native},
+      {"torch/csrc/api/include/torch/nn/modules/linear.h", header},
+      {"torch/csrc/api/include/torch/version.h.in", native},
+      {"torch/csrc/api/src/nn/modules/linear.cpp", native},
+      {"torch/csrc/autograd/variable.h", native},
+      {"torch/headeronly/util/Half.h", native},
+      {"c10/core/TensorImpl.h", native},
+      {"aten/src/ATen/TensorIterator.h", native},
       {"torch/csrc/autograd/engine.cpp", native},
       {"torch/csrc/jit/codegen.py", native},
       {"torch/_C/__init__.pyi.in", native},
@@ -110,7 +129,8 @@ TEST_CASE("a path's effect on an installed build is known by its name") {
 TEST_CASE_METHOD(Day, "a plan takes the changed Python files since the build at hand") {
   const OverlayPlan overlay = plan(python);
   CHECK(overlay.base.id == good.id);
-  CHECK(overlay.files == std::vector<std::string>{"torch/a.py", "torch/new/c.py"});
+  CHECK(overlay.files ==
+        std::vector<std::string>{"torch/a.py", "torch/new/__init__.py", "torch/new/c.py"});
   CHECK(overlay.removed == std::vector<std::string>{"torch/b.py"});
 }
 
@@ -213,7 +233,8 @@ TEST_CASE_METHOD(Day, "the archive holds regular files with fixed times and owne
     archive_read_data(tar.get(), content.data(), content.size());
     if (names.back() == "torch/a.py") CHECK(content == "a = 2\n");
   }
-  CHECK(names == std::vector<std::string>{removed_member, "torch/a.py", "torch/new/c.py"});
+  CHECK(names == std::vector<std::string>{removed_member, "torch/a.py", "torch/new/__init__.py",
+                                          "torch/new/c.py"});
 }
 
 TEST_CASE("a path of any length survives in the archive") {
