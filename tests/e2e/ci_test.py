@@ -144,7 +144,7 @@ def test_a_fault_of_one_look_does_not_stop_the_next_commit(watched, fault):
 def test_a_download_that_is_killed_leaves_nothing_that_is_used(watched):
     world, ci, (first, _) = watched
     ci.publish(1, first)
-    # Behind the archive's end and the member's header comes the wheel itself: half of it, and no more.
+    # Behind the archive's end and the member's header comes the wheel itself: only half of it.
     ci.tell("faults", items=[{"on": "GET /bucket/pytorch", "kind": "hold", "skip": 2}])
     world.start_daemon()
     world.wait(

@@ -1,4 +1,5 @@
-"""Builds from source with the real service and a real builder: a package with one C unit, which needs no torch."""
+"""Builds from source with the real service and a real builder: a package with one C unit, which
+needs no torch."""
 
 import hashlib
 import json
@@ -17,11 +18,14 @@ if not os.path.exists(unit) or os.path.getmtime(unit) < os.path.getmtime("unit.c
 open(os.environ["STARTED"], "a").write("x")
 while os.path.exists(os.environ["HOLD"]):
     time.sleep(.05)
-files = {"tiny/__init__.py": open("tiny/__init__.py", "rb").read(), "tiny/unit.o": open(unit, "rb").read(),
+files = {"tiny/__init__.py": open("tiny/__init__.py", "rb").read(),
+         "tiny/unit.o": open(unit, "rb").read(),
          "tiny/large.bin": os.urandom(1 << 20) * 30,
          "tiny-1.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n\n"}
-record = "".join("%s,sha256=%s,%d\n" % (path, base64.urlsafe_b64encode(hashlib.sha256(text).digest()).rstrip(b"=").decode(),
-                 len(text)) for path, text in files.items())
+def record_line(path, text):
+    digest = base64.urlsafe_b64encode(hashlib.sha256(text).digest()).rstrip(b"=").decode()
+    return f"{path},sha256={digest},{len(text)}\n"
+record = "".join(record_line(path, text) for path, text in files.items())
 with zipfile.ZipFile("dist/tiny-1.0-py3-none-any.whl", "w") as wheel:
     for path, text in files.items(): wheel.writestr(path, text)
     wheel.writestr("tiny-1.0.dist-info/RECORD", record + "tiny-1.0.dist-info/RECORD,,\n")
@@ -46,7 +50,8 @@ class Site(World):
         self.good = self.repo.commit("Make it a package")
         self.started, self.hold = folder / "started", folder / "hold"
         self.recipe = (
-            f'name = "tiny"\nmodule = "tiny"\ncommands = ["python make.py"]\nwheel = "dist/tiny-*.whl"\n'
+            'name = "tiny"\nmodule = "tiny"\ncommands = ["python make.py"]\n'
+            'wheel = "dist/tiny-*.whl"\n'
             f'keep = ["warm"]\n[environment]\nSTARTED = "{self.started}"\nHOLD = "{self.hold}"\n'
         )
 
@@ -96,16 +101,18 @@ class Site(World):
         db = sqlite3.connect(self.folder / "data/nightjar.sqlite", timeout=30)
         with db:
             night = db.execute(
-                "INSERT INTO night (trigger, state, reason, started_at_us) VALUES ('api', 'done', '', 0)"
+                "INSERT INTO night (trigger, state, reason, started_at_us) "
+                "VALUES ('api', 'done', '', 0)"
             ).lastrowid
             job = db.execute(
-                "INSERT INTO job (key, night, kind, spec, state, priority, attempt, reason, created_at_us) "
-                "VALUES (?, ?, 'build', ?, 'queued', 0, 0, '', 0)",
+                "INSERT INTO job (key, night, kind, spec, state, priority, attempt, reason, "
+                "created_at_us) VALUES (?, ?, 'build', ?, 'queued', 0, 0, '', 0)",
                 (state, night, json.dumps(spec)),
             ).lastrowid
             db.execute(
-                "INSERT INTO source_build (job, native_state, variant, recipe_sha256, commit_sha, state, reason, "
-                "not_before_us, result) VALUES (?, ?, 'cpu', ?, ?, 'waiting', '', 0, '')",
+                "INSERT INTO source_build (job, native_state, variant, recipe_sha256, commit_sha, "
+                "state, reason, not_before_us, result) "
+                "VALUES (?, ?, 'cpu', ?, ?, 'waiting', '', 0, '')",
                 (job, state * 64, sha, commit),
             )
         db.close()

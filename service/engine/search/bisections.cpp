@@ -307,10 +307,9 @@ std::optional<SearchStep> decide(const SearchFacts& facts, const Config& config)
     return out;
   }
   const bisect::Answer& answer = std::get<bisect::Answer>(next.step);
-  out.step = Conclude{
-      answer, evidence::of_search(answer, next.belief,
-                                  {facts.log, facts.policy, facts.runs, facts.search.commits,
-                                   &facts.naming})};
+  out.step = Conclude{answer, evidence::of_search(answer, next.belief,
+                                                  {facts.log, facts.policy, facts.runs,
+                                                   facts.search.commits, &facts.naming})};
   return out;
 }
 

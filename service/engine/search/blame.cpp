@@ -40,8 +40,8 @@ std::optional<Regression> same_cause(const EngineView& view, const Regression& r
                                      const std::string& fingerprint) {
   auto known = storage::find_regression(view.db, fingerprint);
   if (!known || known->id == regression.id) return std::nullopt;
-  const bool stands = known->state == blamed || known->state == range ||
-                      known->state == reported || known->state == recovered;
+  const bool stands = known->state == blamed || known->state == range || known->state == reported ||
+                      known->state == recovered;
   return stands ? known : std::nullopt;
 }
 
@@ -183,7 +183,12 @@ void announce(const EngineContext& context, const std::vector<Blame>& all) {
     const auto* join = std::get_if<JoinKnown>(&one);
     if (join && join->reopens) announce(context, join->known, reported);
     std::visit(
-        [&](const auto& blame) { announce(context, blame.regression, join ? merged : blame.regression.range ? range : blamed); },
+        [&](const auto& blame) {
+          announce(context, blame.regression,
+                   join                     ? merged
+                   : blame.regression.range ? range
+                                            : blamed);
+        },
         one);
   }
 }

@@ -32,8 +32,9 @@ BlameFacts load_blame(const EngineView& view, const Regression& regression,
                       const Bisection& bisection, const bisect::Answer& answer,
                       const evidence::Naming& naming);
 
-// `regression` is blamed on its culprit, or has a range and nobody is blamed. The first cause is the searched regression's; the others
-// become regressions of their own, whose `part` is above 0 and which have no id yet.
+// `regression` is blamed on its culprit, or has a range and nobody is blamed. The first cause is
+// the searched regression's; the others become regressions of their own, whose `part` is above 0
+// and which have no id yet.
 struct NameCulprit {
   Regression regression;
 };

@@ -37,7 +37,7 @@ std::map<BisectionId, std::vector<int>> served_commits(const EngineView& view) {
 }
 
 std::optional<SearchToRevive> load_revival(const EngineView& view, BisectionId id,
-                                   const std::vector<int>& served) {
+                                           const std::vector<int>& served) {
   const auto search = storage::find_bisection(view.db, id);
   const auto regression =
       search ? storage::find_regression(view.db, search->regression) : std::nullopt;

@@ -28,7 +28,7 @@ struct LogPart {
 
 // Values are as they were measured, also while the search goes on.
 struct SearchRuns {
-  bisect::SearchLog log;    // `commits` and `runs`; the rest is empty
+  bisect::SearchLog log;          // `commits` and `runs`; the rest is empty
   std::vector<RunId> runs;        // of the log, one by one
   std::map<int, BuildId> builds;  // of the log's runs, by position; the last one used
   std::vector<LogPart> parts;

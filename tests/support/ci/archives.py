@@ -1,4 +1,4 @@
-"""Archives as CI uploads them, artifacts.zip with a wheel in dist/, and ones that are wrong on purpose."""
+"""Archives as CI uploads them, artifacts.zip with a wheel in dist/, and ones wrong on purpose."""
 
 import base64
 import hashlib
@@ -8,6 +8,11 @@ import struct
 import zipfile
 
 DATE = (2026, 8, 20, 0, 0, 0)
+
+
+def _record_line(name, data):
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    return f"{name},sha256={digest},{len(data)}\n"
 
 
 def make_wheel(recipe):
@@ -31,14 +36,8 @@ def make_wheel(recipe):
     files[f"{info}/WHEEL"] = (
         f"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     )
-    record = (
-        "".join(
-            f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"
-            for name, data in files.items()
-        )
-        + f"{info}/RECORD,,\n"
-    )
-    files[f"{info}/RECORD"] = record.encode()
+    record = "".join(_record_line(name, data) for name, data in files.items())
+    files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
@@ -54,10 +53,10 @@ def _write_zeros(archive, name, count):
 
 
 def write(path, members, flaw=None):
-    """Writes an archive. A member is {"wheel": recipe, "stored"?} or {"name", "text"} or {"name", "zeros": bytes,
-    "deflated"?}. Flaws: "crc" (a byte of the last member is another), "bomb" (the last member declares
-    1000 bytes and unpacks to all of its own), "truncated" (the second half is missing), "zip64" (no flaw: the
-    directory is written in that form), "encrypted", "no_zip"."""
+    """Writes an archive. A member is {"wheel": recipe, "stored"?} or {"name", "text"} or {"name",
+    "zeros": bytes, "deflated"?}. Flaws: "crc" (a byte of the last member is another), "bomb" (the
+    last member declares 1000 bytes and unpacks to all of its own), "truncated" (the second half is
+    missing), "zip64" (no flaw: the directory is written in that form), "encrypted", "no_zip"."""
     with zipfile.ZipFile(path, "w") as archive:
         for member in members:
             if "wheel" in member:
@@ -97,7 +96,8 @@ def _patch(path, last, flaw):
 
 
 def as_zip64(data):
-    """The same archive with sizes, offset and directory in zip64's form, as one of more than 4 GiB has them."""
+    """The same archive with sizes, offset and directory in zip64's form, as one of more than 4 GiB
+    has them."""
     end = data.rindex(b"PK\x05\x06")
     count, size, start = struct.unpack_from("<H 2I", data, end + 10)
     directory, at = b"", start

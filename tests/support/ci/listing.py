@@ -1,5 +1,5 @@
-"""S3's answers to ListObjectsV2 as its API reference describes them, and a check that an answer keeps to
-that: every element that is there, its order, its type, and what depends on what."""
+"""S3's answers to ListObjectsV2 as its API reference describes them, and a check that an answer
+keeps to that: every element that is there, its order, its type, and what depends on what."""
 
 import datetime
 import re
@@ -7,6 +7,7 @@ import urllib.parse
 import xml.etree.ElementTree as ElementTree
 from xml.sax.saxutils import escape
 
+DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 # Element of ListBucketResult to a pattern of its text; None: it has children.
 ELEMENTS = {
@@ -55,7 +56,8 @@ def request_problems(query):
 
 
 def page(bucket, objects, prefix, token, size):
-    """One page of the keys below `prefix`, as XML. `objects`: key to (bytes, etag). The token is opaque."""
+    """One page of the keys below `prefix`, as XML. `objects`: key to (bytes, etag). The token is
+    opaque."""
     keys = sorted((key for key in objects if key.startswith(prefix)), key=str.encode)
     start = int(token.rpartition("-")[2]) if token else 0
     chosen, more = keys[start : start + size], len(keys) > start + size
@@ -63,21 +65,25 @@ def page(bucket, objects, prefix, token, size):
     if token:
         text += f"<ContinuationToken>{escape(token)}</ContinuationToken>"
     if more:
-        text += f"<NextContinuationToken>1ueGcxLPRx1Tr/XYExHnhbYLgveDs2J+wm36Hy4vbOwM=-{start + size}</NextContinuationToken>"
-    text += f"<KeyCount>{len(chosen)}</KeyCount><MaxKeys>{size}</MaxKeys><IsTruncated>{str(more).lower()}</IsTruncated>"
+        following = f"1ueGcxLPRx1Tr/XYExHnhbYLgveDs2J+wm36Hy4vbOwM=-{start + size}"
+        text += f"<NextContinuationToken>{following}</NextContinuationToken>"
+    text += f"<KeyCount>{len(chosen)}</KeyCount><MaxKeys>{size}</MaxKeys>"
+    text += f"<IsTruncated>{str(more).lower()}</IsTruncated>"
     stamp = datetime.datetime(2026, 8, 20, 8, 0, 0).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     for key in chosen:
         length, etag = objects[key]
+        quoted = escape(etag, {'"': "&quot;"})
         text += (
-            f"<Contents><Key>{escape(key)}</Key><LastModified>{stamp}</LastModified><ETag>{escape(etag, {chr(34): '&quot;'})}"
-            f"</ETag><Size>{length}</Size><StorageClass>STANDARD</StorageClass></Contents>"
+            f"<Contents><Key>{escape(key)}</Key><LastModified>{stamp}</LastModified>"
+            f"<ETag>{quoted}</ETag><Size>{length}</Size>"
+            "<StorageClass>STANDARD</StorageClass></Contents>"
         )
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="{NAMESPACE}">{text}</ListBucketResult>'
+    return f'{DECLARATION}<ListBucketResult xmlns="{NAMESPACE}">{text}</ListBucketResult>'
 
 
 def error(code, message, resource):
     return (
-        f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{message}</Message>'
+        f"{DECLARATION}<Error><Code>{code}</Code><Message>{message}</Message>"
         f"<Resource>{escape(resource)}</Resource><RequestId>4442587FB7D0A2F9</RequestId></Error>"
     )
 

@@ -1,22 +1,25 @@
-"""A strict double, on loopback, of what CI's wheels come from: GitHub's list of workflow runs below /api, each
-request and answer checked against GitHub's description; and an S3 bucket below /bucket, whose listings
-are checked against S3's description. What is wrong is kept as a violation, and a test that finds any fails.
+"""A strict double, on loopback, of what CI's wheels come from: GitHub's list of workflow runs below
+/api, each request and answer checked against GitHub's description; and an S3 bucket below /bucket,
+whose listings are checked against S3's description. What is wrong is kept as a violation, and a
+test that finds any fails.
 
     server.py --description FILE --repository OWNER/NAME --folder FOLDER [--page-size N]
 
 prints {"port": n} once it listens, and ends when its standard input is closed. For tests only:
-    GET  /_double/state      {"violations", "requests", "sent", "faults_left"}; `sent`: bytes of objects
+    GET  /_double/state      {"violations", "requests", "sent", "faults_left"}; `sent`: bytes of
+                             objects
     POST /_double/reset      forgets everything
-    POST /_double/runs       {"items": [{"id", "head_sha", "event"?, "status"?, "head_repository"?}]}; one replaces
-                             the run of its id
+    POST /_double/runs       {"items": [{"id", "head_sha", "event"?, "status"?,
+                             "head_repository"?}]}; one replaces the run of its id
     POST /_double/archives   {"items": [{"key", "members", "flaw"?}]}, see archives.py
     POST /_double/delete     {"keys": [...]}
-    POST /_double/faults     {"items": [{"on": regex over "METHOD /path?query", "kind", "retry_after"?, "times"?, "skip"?}]}
-Kinds of fault: 403, 403_retry_after, 403_limit, 404, 503, cut_before, cut_within (half of the body, then the
-connection breaks off), ignore_range (200 and the whole file), other_range (206, and another one), expire (the
-answer is right, and then the object is gone), replace (then it has another content), not_xml, half_xml
-(a page that ends early although its length is right), hold (half of the body, and no more until the
-client goes away).
+    POST /_double/faults     {"items": [{"on": regex over "METHOD /path?query", "kind",
+                             "retry_after"?, "times"?, "skip"?}]}
+Kinds of fault: 403, 403_retry_after, 403_limit, 404, 503, cut_before, cut_within (half of the body,
+then the connection breaks off), ignore_range (200 and the whole file), other_range (206, and
+another one), expire (the answer is right, and then the object is gone), replace (then it has
+another content), not_xml, half_xml (a page that ends early although its length is right), hold
+(half of the body, and no more until the client goes away).
 """
 
 import argparse
@@ -185,9 +188,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         }
         if number * size < len(found):
             following = urllib.parse.urlencode({**query, "page": number + 1})
-            headers["Link"] = (
-                f'<{double.base}{path}?{following}>; rel="next", <{double.base}{path}?{following}>; rel="last"'
-            )
+            url = f"{double.base}{path}?{following}"
+            headers["Link"] = f'<{url}>; rel="next", <{url}>; rel="last"'
         if self.headers.get("if-none-match") == headers["ETag"]:
             return self.reply(304, b"", headers)
         return self.reply(200, text, headers)
