@@ -19,6 +19,7 @@
 #include "service/builds/ci/ci_plan.hpp"
 #include "service/builds/ci/ci_rung.hpp"
 #include "service/builds/discovery.hpp"
+#include "service/builds/native_state.hpp"
 #include "service/builds/source_rung.hpp"
 #include "service/engine/engine.hpp"
 #include "service/engine/obstacles.hpp"
@@ -69,9 +70,13 @@ git::RepositoryOptions repository_options(const Config& config) {
   return options;
 }
 
-// Until native states are kept, each commit is a native group of its own.
-std::optional<Sha256> native_state_of(const CommitSha&) {
-  return std::nullopt;
+// Reads the commit graph and keeps what it hashed: one for each thread.
+std::function<std::optional<Sha256>(const CommitSha&)> native_state_by(
+    const git::CommitGraph& graph) {
+  return [states = std::make_shared<NativeStates>(graph)](const CommitSha& commit) {
+    const auto state = states->of(commit);
+    return state ? std::optional(state->native) : std::nullopt;
+  };
 }
 
 Config with_local_token(Config config, const std::string& token) {
@@ -101,7 +106,7 @@ struct Daemon::Impl {
         source(make_source(config.source)),
         tracker(make_tracker(config, clock)),
         discovery(*source, graph, artifacts, config, clock),
-        ci_rung(config, graph, artifacts, native_state_of, clock),
+        ci_rung(config, graph, artifacts, native_state_by(graph), clock),
         sender(*tracker, config.report.labels, clock),
         context{db,
                 graph,
@@ -226,9 +231,9 @@ struct Daemon::Impl {
   // One commit's wheel at a time, so that nightlies are looked for in between.
   void look_at_ci() {
     if (looking_at_ci || !surveyed || config.source.ci.environments.empty()) return;
-    ci::plan_for_searches(db, graph, config, native_state_of, clock);
+    ci::plan_for_searches(db, graph, config, native_state, clock);
     if (clock.now() >= mirror_next) {
-      ci::plan_for_mirror(db, graph, config, native_state_of, clock);
+      ci::plan_for_mirror(db, graph, config, native_state, clock);
       mirror_next = clock.now() + config.source.poll;
     }
     const auto next = storage::next_ci_lookup(db, clock.now());
@@ -438,6 +443,7 @@ struct Daemon::Impl {
   // Owned by the writer's thread.
   std::vector<std::string> problems_before;
   Time mirror_next{};
+  std::function<std::optional<Sha256>(const CommitSha&)> native_state = native_state_by(graph);
   Surroundings around;
   bool surveyed = false, looking = false, looking_at_ci = false, sending = false, proving = false,
        asked_before = false;

@@ -11,7 +11,7 @@ namespace nightjar::runner {
 namespace {
 
 // The median of the runs' values; 0 without any.
-double over_runs(const Profile& profile, const std::vector<std::vector<double>>& seconds) {
+double seconds_over_runs(const Profile& profile, const std::vector<std::vector<double>>& seconds) {
   const std::vector<double> values = values_of(profile, seconds);
   return values.empty() ? 0 : bisect::median(values);
 }
@@ -24,7 +24,8 @@ struct ProfileRow {
 };
 
 ProfileRow profile_row(const Profile& profile, const OperatorProfile& one) {
-  return {&one, over_runs(profile, one.self_seconds), over_runs(profile, one.device_seconds)};
+  return {&one, seconds_over_runs(profile, one.self_seconds),
+          seconds_over_runs(profile, one.device_seconds)};
 }
 
 std::vector<ProfileRow> longest_first(const Profile& profile) {
@@ -84,7 +85,7 @@ std::string printed(const char* format, ...) {
 double over_runs(const Profile& profile, std::vector<double> ProfileRun::*list) {
   std::vector<std::vector<double>> seconds;
   for (const ProfileRun& run : profile.runs) seconds.push_back(run.*list);
-  return over_runs(profile, seconds);
+  return seconds_over_runs(profile, seconds);
 }
 
 bool has_times(const Profile& profile) {

@@ -17,6 +17,7 @@ Schema named(const std::string& name, const Schema& schema) {
 }
 
 Schema nullable(Schema schema) {
+  if (schema.text.contains("enum")) schema.text["enum"].push_back(nullptr);
   if (schema.text.contains("type") && schema.text["type"] != "object")
     schema.text["type"] = {schema.text["type"], "null"};
   else

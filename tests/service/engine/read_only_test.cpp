@@ -12,6 +12,8 @@
 #include "service/engine/outcome/reporting.hpp"
 #include "service/engine/search/bisections.hpp"
 #include "service/engine/search/blame.hpp"
+#include "service/engine/search/commit_states.hpp"
+#include "service/engine/search/revival.hpp"
 #include "service/engine/search/search_jobs.hpp"
 #include "service/engine/trust/calibration.hpp"
 #include "service/engine/trust/replays.hpp"
@@ -76,9 +78,12 @@ struct ReadingWorld : NightWorld {
         note(decide(load_confirmation(view, one, *lead), config));
     for (const Regression& one : next_to_search(load_waiting(view)))
       note(decide(load_opening(view, one), clock.now()));
+    for (const SearchToRevive& seen : load_revivals(view)) note(decide(seen));
+    for (const CommitState& state : states_of(view, commits_without_state(view))) note(state);
     decide_searches(view);
-    for (const Regression& one : storage::regressions_in_state(reader, blamed))
-      note(decide(load_reporting(view, one)));
+    for (const RegressionState state : {blamed, range})
+      for (const Regression& one : storage::regressions_in_state(reader, state))
+        note(decide(load_reporting(view, one)));
     for (const Regression& one : storage::regressions_in_state(reader, reported)) {
       note(decide(load_recovery(view, one), config));
       note(later_news(view, one));
@@ -113,7 +118,7 @@ struct ReadingWorld : NightWorld {
         note(plan_step(load_step(view, search, *measure), facts->progress, clock.now()));
       if (const auto* answer = std::get_if<Conclude>(&next->step))
         for (const Blame& blame :
-             decide(load_blame(view, facts->regression, search, answer->answer)))
+             decide(load_blame(view, facts->regression, search, answer->answer, facts->naming)))
           note(blame);
     }
   }
@@ -155,6 +160,7 @@ TEST_CASE("every load and every decide of a story from nightly to recovery runs 
   CHECK(world.count<AskForSession>() > 0);
   CHECK(world.count<Confirm>() > 0);
   CHECK(world.count<OpenSearch>() > 0);
+  CHECK(world.count<CommitState>() > 0);
   CHECK(world.count<bisect::Measure>() > 0);
   CHECK(world.count<StepPlan>() > 0);
   CHECK(world.count<Conclude>() > 0);

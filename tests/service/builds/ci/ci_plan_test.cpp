@@ -170,7 +170,9 @@ TEST_CASE_METHOD(SearchWorld, "with the mirror off only what had no build is fet
   config.source.ci.mirror = {MirrorMode::off};
   CHECK_FALSE(plan()->fetch);
   storage::write(story.db, [&](auto& tx) {
-    storage::add_untestable(tx, search, {1, "torch/csrc/a.cpp differs and needs a native build"});
+    storage::add_untestable(
+        tx, search,
+        {1, UntestableCause::no_build_here, "torch/csrc/a.cpp differs and needs a native build"});
   });
   CHECK(plan()->fetch);
 }

@@ -229,18 +229,18 @@ TEST_CASE("a search is taken up for a build of its range, while its regression s
   seen.search.state = BisectionState::range;
   seen.regression.state = RegressionState::reported;
   seen.range = {sha('c'), sha('d')};
-  CHECK_FALSE(decide_revival(seen));
+  CHECK_FALSE(decide(seen));
   seen.built = {1};
-  CHECK_FALSE(decide_revival(seen));  // outside of the range
+  CHECK_FALSE(decide(seen));  // outside of the range
   seen.built = {1, 2};
-  REQUIRE(decide_revival(seen));
-  CHECK(decide_revival(seen)->reopens);
-  CHECK(decide_revival(seen)->commits == std::vector{1, 2});
+  REQUIRE(decide(seen));
+  CHECK(decide(seen)->reopens);
+  CHECK(decide(seen)->commits == std::vector{1, 2});
   seen.regression.state = RegressionState::range;
-  CHECK(decide_revival(seen));
+  CHECK(decide(seen));
   seen.regression.state = RegressionState::recovered;
-  CHECK_FALSE(decide_revival(seen));
+  CHECK_FALSE(decide(seen));
   seen.search.state = BisectionState::open;
-  REQUIRE(decide_revival(seen));
-  CHECK_FALSE(decide_revival(seen)->reopens);
+  REQUIRE(decide(seen));
+  CHECK_FALSE(decide(seen)->reopens);
 }
