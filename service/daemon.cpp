@@ -71,8 +71,7 @@ git::RepositoryOptions repository_options(const Config& config) {
 }
 
 // Reads the commit graph and keeps what it hashed: one for each thread.
-std::function<std::optional<Sha256>(const CommitSha&)> native_state_by(
-    const git::CommitGraph& graph) {
+NativeStateOf native_state_by(const git::CommitGraph& graph) {
   return [states = std::make_shared<NativeStates>(graph)](const CommitSha& commit) {
     const auto state = states->of(commit);
     return state ? std::optional(state->native) : std::nullopt;
@@ -443,7 +442,7 @@ struct Daemon::Impl {
   // Owned by the writer's thread.
   std::vector<std::string> problems_before;
   Time mirror_next{};
-  std::function<std::optional<Sha256>(const CommitSha&)> native_state = native_state_by(graph);
+  NativeStateOf native_state = native_state_by(graph);
   Surroundings around;
   bool surveyed = false, looking = false, looking_at_ci = false, sending = false, proving = false,
        asked_before = false;

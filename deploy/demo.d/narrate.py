@@ -80,7 +80,8 @@ def _regression(item):
         "bisecting": "is real; the search for its commit begins",
         "blamed": culprit and f"is due to {', '.join(map(brief, culprit['commits']))} "
                               f"with probability {culprit['probability']:.3f}",
-        "range": item.get("range") and f"lies within {len(item['range']['commits'])} commits of which there are no builds",
+        "range": item.get("range") and f"lies within {len(item['range']['commits'])} commits "
+                                       "of which there are no builds",
         "reported": f"is reported: {item['issue_url']}",
         "recovered": "has recovered",
         "dismissed": f"is dismissed, nobody is blamed: {_why(item)}",

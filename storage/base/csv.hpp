@@ -1,5 +1,5 @@
-// Reads and writes CSV text (RFC 4180). Used for a wheel's RECORD and for the result files of PyTorch's
-// benchmarks.
+// Reads and writes CSV text (RFC 4180). Used for a wheel's RECORD and for the result files of
+// PyTorch's benchmarks.
 #pragma once
 
 #include <string>
