@@ -14,8 +14,8 @@ using namespace nightjar;
 using namespace nightjar::service;
 using Catch::Contains;
 using Catch::StartsWith;
-using test::TemporaryFolder;
-using test::write_file;
+using nightjar::test::ScratchFolder;
+using nightjar::test::write_file;
 
 namespace {
 
@@ -141,7 +141,7 @@ std::string error_of(const std::filesystem::path& file) {
 }  // namespace
 
 TEST_CASE("a configuration with a source and a repository has a default for all else") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const Config config = load_config(write_file(folder / "n.toml", least));
   CHECK(config.source.index == "https://wheels.test/nightly/cpu");
   CHECK(config.service.port == 8187);
@@ -155,7 +155,7 @@ TEST_CASE("a configuration with a source and a repository has a default for all 
 }
 
 TEST_CASE("searches use the threshold of the detection where they have none of their own") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::string detection = least + "[detection]\nthreshold = 0.12\n";
   CHECK(load_config(write_file(folder / "a.toml", detection)).search.threshold == Approx(.12));
   const std::string both = detection + "[search]\nthreshold = 0.2\n";
@@ -163,7 +163,7 @@ TEST_CASE("searches use the threshold of the detection where they have none of t
 }
 
 TEST_CASE("every key of the configuration arrives") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   for (const char* named : {"etc/wheels/one", "etc/hook", "etc/token"})
     write_file(folder / named, "there");
   const Config config = load_config(write_file(folder / "etc/n.toml", every_key));
@@ -300,7 +300,7 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
       {"same key twice", "[night]\nruns = 5\nruns = 6\n", ":7"},
   }));
   INFO(row.name);
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto file = write_file(folder / "n.toml", least + row.text);
   const std::string error = error_of(file);
   CHECK_THAT(error, Contains(row.message));
@@ -310,7 +310,7 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
 }
 
 TEST_CASE("all that is wrong in a configuration is told at once, in its order, each thing once") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto file = write_file(folder / "n.toml", R"([service]
 port = 99999
 prot = 1
@@ -344,7 +344,7 @@ repository = "pytorch/pytorch"
 }
 
 TEST_CASE("a secret that everybody can read is named with what to do") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto secret = write_file(folder / "hook", "hush");
   std::filesystem::permissions(secret, std::filesystem::perms(0640));
   const auto file = write_file(folder / "n.toml", least + "[webhook]\nsecret_file = \"hook\"\n");
@@ -357,7 +357,7 @@ TEST_CASE("a secret that everybody can read is named with what to do") {
 
 TEST_CASE(
     "a source and a repository are required, and a mistyped key comes before what it leaves out") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   CHECK_THAT(error_of(write_file(folder / "a.toml", "")), Contains("either index or directory"));
   CHECK_THAT(error_of(write_file(folder / "b.toml", "[source]\nindex = \"http://a\"\n")),
              Contains("repository.url: is required"));
@@ -376,14 +376,14 @@ TEST_CASE("the production configuration loads, and shows every default as it is"
   CHECK(production.report.tracker == "dry-run");
 
   // With every commented line put in force all is as before: so what it calls a default is one.
-  std::string text = test::read_file(file);
+  std::string text = nightjar::test::read_file(file);
   text = std::regex_replace(text, std::regex("\n# (\\[\\[|[a-z_0-9]+ = )"), "\n$1");
   text =
       std::regex_replace(text, std::regex("64 hexadecimal digits\""), std::string(64, 'a') + "\"");
   std::set<std::string> known = keys_of(every_key);
   known.insert("source.index");  // or source.directory
   CHECK(keys_of(text) == known);
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const Config shown = load_config(write_file(folder / "n.toml", text));
   CHECK(shown.service.port == production.service.port);
   CHECK(shown.service.address == production.service.address);
@@ -408,7 +408,7 @@ TEST_CASE("the production configuration loads, and shows every default as it is"
 }
 
 TEST_CASE("a secret comes from the environment before the file, and never empty from a file") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const auto file = write_file(folder / "token", "from-file \r\nsecond line\n");
   ::unsetenv("NIGHTJAR_TEST_SECRET");
   CHECK(read_secret("NIGHTJAR_TEST_SECRET", "").empty());

@@ -24,9 +24,9 @@ TEST_CASE("the projects that come with Nightjar can be read, with their recipes"
 }
 
 TEST_CASE("what is wrong with a project is named, with its line") {
-  const test::TemporaryFolder folder;
+  const nightjar::test::ScratchFolder folder;
   const auto load = [&](const std::string& text) {
-    return load_project(test::write_file(folder / "p.toml", "[project]\n" + text));
+    return load_project(nightjar::test::write_file(folder / "p.toml", "[project]\n" + text));
   };
   CHECK_THROWS_WITH(load("packages = 'x'\n"), Contains("p.toml:2: project.packages"));
   CHECK_THROWS_WITH(load("package = 'a b'\n"), Contains("project.package: must be the name"));

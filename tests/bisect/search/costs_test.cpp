@@ -59,7 +59,7 @@ std::vector<int> sorted(std::vector<int> commits) {
   return commits;
 }
 
-bool same(const NextStep& a, const NextStep& b) {
+bool same_step(const NextStep& a, const NextStep& b) {
   if (a.step.index() != b.step.index() || a.belief.nothing != b.belief.nothing) return false;
   if (const auto* answer = std::get_if<Answer>(&a.step))
     return answer->rule == std::get<Answer>(b.step).rule;
@@ -242,8 +242,8 @@ TEST_CASE("without costs, or without the time of a run, the search is the same t
     costs_only.costs.assign(101, {3, 60, 2});
     costs_only.building = {{50, 10}};
     const NextStep next = next_step(log, plain);
-    REQUIRE(same(next, next_step(costs_only, plain)));
-    REQUIRE(same(next, next_step(log, builders_only)));
+    REQUIRE(same_step(next, next_step(costs_only, plain)));
+    REQUIRE(same_step(next, next_step(log, builders_only)));
     const auto* step = std::get_if<Measure>(&next.step);
     if (!step) break;
     session += step->new_session;
@@ -262,8 +262,8 @@ TEST_CASE("a search with costs is reproducible to the bit, in any order of what 
   log.building = {{20, 10}, {40, 30}};
   SearchLog turned = log;
   std::reverse(turned.building.begin(), turned.building.end());
-  CHECK(same(next_step(log, with_builders(4)), next_step(log, with_builders(4))));
-  CHECK(same(next_step(log, with_builders(4)), next_step(turned, with_builders(4))));
+  CHECK(same_step(next_step(log, with_builders(4)), next_step(log, with_builders(4))));
+  CHECK(same_step(next_step(log, with_builders(4)), next_step(turned, with_builders(4))));
 }
 
 TEST_CASE("costs that cannot be are refused") {

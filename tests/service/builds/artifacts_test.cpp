@@ -7,13 +7,13 @@
 
 using namespace nightjar;
 using namespace nightjar::service;
-using test::TemporaryFolder;
-using test::write_file;
+using nightjar::test::ScratchFolder;
+using nightjar::test::write_file;
 
 namespace {
 
 struct Fixture {
-  TemporaryFolder folder;
+  ScratchFolder folder;
   ManualClock clock{*parse_rfc3339("2026-08-20T00:00:00Z")};
 
   Artifacts open(std::uint64_t limit_bytes) { return {folder / "artifacts", limit_bytes, clock}; }
@@ -36,7 +36,7 @@ TEST_CASE_METHOD(Fixture, "content is found under its hash and gone from where i
   CHECK(sha256 == web::sha256("abc"));
   CHECK_FALSE(std::filesystem::exists(from));
   CHECK(artifacts.path(sha256) == folder / "artifacts" / sha256.str());
-  CHECK(test::read_file(*artifacts.path(sha256)) == "abc");
+  CHECK(nightjar::test::read_file(*artifacts.path(sha256)) == "abc");
   CHECK(artifacts.add(write_file(folder / "again", "abc")) == sha256);
   CHECK(artifacts.size_bytes() == 3);
   CHECK_FALSE(artifacts.path(web::sha256("other")));

@@ -8,11 +8,11 @@
 using namespace nightjar;
 using namespace nightjar::service;
 using Catch::Contains;
-using test::TemporaryFolder;
-using test::write_file;
+using nightjar::test::ScratchFolder;
+using nightjar::test::write_file;
 
 TEST_CASE("a directory lists its wheels like an index") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_file(folder / "torch-2.15.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl", "b");
   write_file(folder / "torch-2.15.0.dev20260819+cpu-cp311-cp311-linux_x86_64.whl", "a");
   write_file(folder / "torch-2.14.0.dev20260819+cpu-cp311-cp311-linux_x86_64.whl", "old base");
@@ -30,7 +30,7 @@ TEST_CASE("a directory lists its wheels like an index") {
   CHECK_THAT(source.problems()[0], Contains("torch-broken.whl"));
 
   CHECK(source.fetch(wheels[0], folder / "copy") == web::sha256("a"));
-  CHECK(test::read_file(folder / "copy") == "a");
+  CHECK(nightjar::test::read_file(folder / "copy") == "a");
   std::filesystem::remove(folder / wheels[0].file_name);
   CHECK_THROWS_WITH(source.fetch(wheels[0], folder / "copy"), Contains(wheels[0].file_name));
 }
@@ -41,7 +41,7 @@ TEST_CASE("a directory that is not there is an error that names it") {
 }
 
 TEST_CASE("the configuration chooses the source") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   Config::Source config;
   config.directory = folder.path();
   CHECK(make_source(config)->list().empty());

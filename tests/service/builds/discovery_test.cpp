@@ -11,8 +11,8 @@
 using namespace nightjar;
 using namespace nightjar::service;
 using Catch::Contains;
-using test::TemporaryFolder;
-using test::WheelRecipe;
+using nightjar::test::ScratchFolder;
+using nightjar::test::WheelRecipe;
 
 namespace {
 
@@ -45,7 +45,7 @@ class MoodySource final : public BuildSource {
 };
 
 struct World {
-  TemporaryFolder folder;
+  ScratchFolder folder;
   ManualClock clock{*parse_rfc3339("2026-08-20T12:00:00Z")};
   git::LiteralGraph graph;
   MoodySource source{std::filesystem::create_directories(folder / "wheels") ? folder / "wheels"
@@ -265,7 +265,7 @@ TEST_CASE_METHOD(World, "a wheel that is broken or lies is kept, marked and not 
   SECTION("path traversal") {
     auto members = recipe(20).members();
     members.emplace_back("../../evil.py", "x");
-    test::write_zip(file, members);
+    nightjar::test::write_zip(file, members);
     reason = "would leave the folder";
   }
   SECTION("a pull request's wheel in a nightly's place") {

@@ -14,13 +14,13 @@
 using namespace nightjar;
 using namespace nightjar::service;
 using Catch::Contains;
-using test::TemporaryFolder;
+using nightjar::test::ScratchFolder;
 
 namespace {
 
 // An index on loopback: serves `page` for /cpu/torch/ and the files of `folder` below /files/.
 struct LoopbackIndex {
-  TemporaryFolder folder;
+  ScratchFolder folder;
   boost::asio::io_context io;
   web::Server server{io, {}};
   std::string page;
@@ -74,7 +74,8 @@ void git(const std::filesystem::path& folder, const std::string& arguments) {
 }  // namespace
 
 TEST_CASE_METHOD(LoopbackIndex, "an index over HTTP is listed and its wheels are downloaded") {
-  test::write_file(folder / "torch-2.15.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl", "wheel");
+  nightjar::test::write_file(folder / "torch-2.15.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl",
+                             "wheel");
   page =
       "<a href=\"../../files/torch-2.15.0.dev20260820%2Bcpu-cp311-cp311-linux_x86_64.whl\">"
       "<a href=\"" +
@@ -84,7 +85,7 @@ TEST_CASE_METHOD(LoopbackIndex, "an index over HTTP is listed and its wheels are
   REQUIRE(wheels.size() == 2);
   CHECK(source.problems().empty());
   CHECK(source.fetch(wheels[0], folder / "got") == web::sha256("wheel"));
-  CHECK(test::read_file(folder / "got") == "wheel");
+  CHECK(nightjar::test::read_file(folder / "got") == "wheel");
   CHECK_THROWS_WITH(source.fetch(wheels[1], folder / "none"), Contains(wheels[1].url));
   CHECK_FALSE(std::filesystem::exists(folder / "none"));
 }
@@ -103,7 +104,7 @@ TEST_CASE_METHOD(LoopbackIndex, "a nightly of an index and a git repository is f
   const auto origin = folder / "origin";
   std::filesystem::create_directories(origin);
   git(origin, "init");
-  test::write_file(origin / "torch/__init__.py", "a = 1\n");
+  nightjar::test::write_file(origin / "torch/__init__.py", "a = 1\n");
   git(origin, "add .");
   git(origin, "commit -m 'Begin (#1)'");
   git::RepositoryOptions copied;
@@ -116,7 +117,7 @@ TEST_CASE_METHOD(LoopbackIndex, "a nightly of an index and a git repository is f
   git(origin, "checkout nightly");
   git(origin, "commit --allow-empty -m '2026-08-20 nightly release (" + main_commit.str() + ")'");
   graph.fetch();
-  test::WheelRecipe recipe;
+  nightjar::test::WheelRecipe recipe;
   recipe.git_version = graph.resolve("nightly")->str();
   recipe.write(folder.path());
   page = "<a href='/files/torch-2.15.0.dev20260820%2Bcpu-cp311-cp311-linux_x86_64.whl'>";

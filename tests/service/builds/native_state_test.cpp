@@ -12,7 +12,7 @@ namespace {
 
 // Counts how many folders are read.
 struct Counting final : git::CommitGraph {
-  explicit Counting(const git::CommitGraph& graph) : graph(graph) {}
+  explicit Counting(const git::CommitGraph& counted) : graph(counted) {}
   void fetch() override {}
   std::optional<git::Commit> find(const CommitSha& sha) const override { return graph.find(sha); }
   std::optional<CommitSha> resolve(std::string_view text) const override {

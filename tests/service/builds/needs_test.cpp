@@ -45,13 +45,14 @@ std::string sm_90() {
   return {reinterpret_cast<const char*>(bytes), sizeof bytes};
 }
 
-BuildNeeds needs(const std::string& platform, const test::Members& more, bool cuda = false) {
-  const test::TemporaryFolder folder;
-  const test::WheelRecipe recipe;
-  test::Members members = recipe.members();
+BuildNeeds needs(const std::string& platform, const nightjar::test::Members& more,
+                 bool cuda = false) {
+  const nightjar::test::ScratchFolder folder;
+  const nightjar::test::WheelRecipe recipe;
+  nightjar::test::Members members = recipe.members();
   members.insert(members.end(), more.begin(), more.end());
   const auto path = folder / "wheel";
-  test::write_zip(path, members);
+  nightjar::test::write_zip(path, members);
   WheelFacts facts = read_wheel(path);
   if (cuda) facts.version_file.cuda = "13.2";
   return needs_of(path, *parse_wheel_name("torch-2.15.0-cp311-cp311-" + platform + ".whl"), facts);
@@ -72,7 +73,7 @@ TEST_CASE("where the tags do not say it, the library's own needs do") {
   const BuildNeeds unknown = needs("linux_x86_64", {});
   CHECK_FALSE(unknown.glibc);
   // This test program's own need stands for that of a library.
-  const std::string program = test::read_file("/proc/self/exe");
+  const std::string program = nightjar::test::read_file("/proc/self/exe");
   const BuildNeeds found = needs("linux_x86_64", {{"torch/lib/libtorch_cpu.so", program}});
   REQUIRE(found.glibc);
   CHECK(found.glibc->starts_with("2."));

@@ -17,7 +17,7 @@ using Paths = std::vector<std::string>;
 
 namespace {
 
-struct World {
+struct PathsWorld {
   git::LiteralGraph graph;
   CommitSha first = graph.commit("main", "Begin",
                                  {{"torch/__init__.py", "1"},
@@ -70,13 +70,13 @@ struct World {
 
 }  // namespace
 
-TEST_CASE_METHOD(World, "a deleted file is removed from the environment") {
+TEST_CASE_METHOD(PathsWorld, "a deleted file is removed from the environment") {
   const OverlayPlan plan = over_first({{"torch/a.py", std::nullopt}});
   CHECK(plan.files.empty());
   CHECK(plan.removed == Paths{"torch/a.py"});
 }
 
-TEST_CASE_METHOD(World, "a renamed file is there under its new name only") {
+TEST_CASE_METHOD(PathsWorld, "a renamed file is there under its new name only") {
   const OverlayPlan plan = over_first({{"torch/a.py", std::nullopt}, {"torch/b.py", "1"}});
   CHECK(plan.files == Paths{"torch/b.py"});
   CHECK(plan.removed == Paths{"torch/a.py"});
@@ -84,7 +84,7 @@ TEST_CASE_METHOD(World, "a renamed file is there under its new name only") {
              Contains("torch/csrc/engine.cpp differs"));
 }
 
-TEST_CASE_METHOD(World,
+TEST_CASE_METHOD(PathsWorld,
                  "a new package is laid over whole, a folder that is none is not installed") {
   CHECK(over_first({{"torch/new/__init__.py", ""}, {"torch/new/x.py", "1"}}).files ==
         Paths{"torch/new/__init__.py", "torch/new/x.py"});
@@ -94,19 +94,20 @@ TEST_CASE_METHOD(World,
             .files.empty());
 }
 
-TEST_CASE_METHOD(World, "a folder that becomes a package takes with it what lies there already") {
+TEST_CASE_METHOD(PathsWorld,
+                 "a folder that becomes a package takes with it what lies there already") {
   const OverlayPlan plan = over_first({{"torch/scripts/__init__.py", ""}});
   CHECK(plan.files == Paths{"torch/scripts/__init__.py", "torch/scripts/inner/__init__.py",
                             "torch/scripts/inner/y.py", "torch/scripts/run.py"});
 }
 
-TEST_CASE_METHOD(World, "a folder that is a package no longer loses its Python files") {
+TEST_CASE_METHOD(PathsWorld, "a folder that is a package no longer loses its Python files") {
   const OverlayPlan plan = over_first({{"torch/nn/deep/__init__.py", std::nullopt}});
   CHECK(plan.removed == Paths{"torch/nn/deep/__init__.py", "torch/nn/deep/x.py"});
   CHECK(plan.files == Paths{"torch/nn/deep/x.pyi"});  // type stubs are installed wherever they lie
 }
 
-TEST_CASE_METHOD(World, "what the build generates is never taken from the tree") {
+TEST_CASE_METHOD(PathsWorld, "what the build generates is never taken from the tree") {
   CHECK(over_first({{"torch/version.py", "git_version = 'nonsense'"}}).files.empty());
   CHECK_THAT(reason({{"torchgen/gen.py", "2"}}), Contains("torchgen/gen.py differs"));
   CHECK_THAT(reason({{"torchgen/gen.py", "1"}, {"torch/nn/functional.pyi.in", "1"}}),
@@ -115,7 +116,7 @@ TEST_CASE_METHOD(World, "what the build generates is never taken from the tree")
         Paths{"torch/_VF.pyi"});
 }
 
-TEST_CASE_METHOD(World,
+TEST_CASE_METHOD(PathsWorld,
                  "package data is laid over, and data that setup.py does not list is native") {
   const OverlayPlan plan = over_first({{"torch/_inductor/kernel/flex/templates/flex.py.jinja", "1"},
                                        {"torch/_export/serde/schema.yaml", "1"},
@@ -129,7 +130,8 @@ TEST_CASE_METHOD(World,
   CHECK_THAT(reason({{"torch/_dynamo/other.json", "1"}}), Contains("torch/_dynamo/other.json"));
 }
 
-TEST_CASE_METHOD(World, "a header is laid over for native workloads, where the wheel installs it") {
+TEST_CASE_METHOD(PathsWorld,
+                 "a header is laid over for native workloads, where the wheel installs it") {
   const git::LiteralGraph::Changes headers = {{"torch/csrc/api/include/torch/nn.h", "2"},
                                               {"torch/csrc/api/include/torch/old.h", std::nullopt},
                                               {"torch/a.py", "2"}};
@@ -139,7 +141,7 @@ TEST_CASE_METHOD(World, "a header is laid over for native workloads, where the w
   CHECK(plan.files == Paths{"torch/a.py", "torch/csrc/api/include/torch/nn.h"});
   CHECK(plan.removed == Paths{"torch/include/torch/csrc/api/include/torch/old.h"});
 
-  const test::TemporaryFolder scratch;
+  const nightjar::test::ScratchFolder scratch;
   ManualClock clock{*parse_rfc3339("2026-08-20T00:00:00Z")};
   Artifacts artifacts(scratch / "artifacts", 1 << 20, clock);
   const Build made = make_overlay(graph, plan, artifacts, clock);
@@ -155,7 +157,8 @@ TEST_CASE_METHOD(World, "a header is laid over for native workloads, where the w
              Contains("c10/core/Device.h differs"));
 }
 
-TEST_CASE_METHOD(World, "a wheel with the commit's own headers is preferred, then the nearest") {
+TEST_CASE_METHOD(PathsWorld,
+                 "a wheel with the commit's own headers is preferred, then the nearest") {
   const CommitSha header = change({{"torch/csrc/api/include/torch/nn.h", "2"}});
   const CommitSha python = change({{"torch/a.py", "2"}, {"torch/nn/linear.py", "2"}});
   const CommitSha target = change({{"torch/a.py", "1"}, {"torch/nn/linear.py", "1"}});

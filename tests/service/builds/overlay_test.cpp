@@ -10,13 +10,13 @@
 using namespace nightjar;
 using namespace nightjar::service;
 using Catch::Contains;
-using test::TemporaryFolder;
+using nightjar::test::ScratchFolder;
 
 namespace {
 
 // A day: good end, Python, documentation, C++, Python again; both ends are nightlies.
 struct Day {
-  TemporaryFolder folder;
+  ScratchFolder folder;
   ManualClock clock{*parse_rfc3339("2026-08-20T00:00:00Z")};
   Artifacts artifacts{folder / "artifacts", 1 << 20, clock};
   git::LiteralGraph graph;
@@ -238,7 +238,7 @@ TEST_CASE_METHOD(Day, "the archive holds regular files with fixed times and owne
 }
 
 TEST_CASE("a path of any length survives in the archive") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::string deep = "torch/" + std::string(120, 'd') + "/" + std::string(200, 'f') + ".py";
   write_overlay(folder / "o.tar", {{deep, "x"}}, {deep + "c"});
   CHECK(removed_by(folder / "o.tar") == std::vector<std::string>{deep + "c"});

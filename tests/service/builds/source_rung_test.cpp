@@ -24,8 +24,8 @@ const std::string kVersion = "2.15.0.dev20260820+cpu";
 struct RungWorld {
   git::LiteralGraph graph;
   CommitSha commit = graph.commit("main", "Begin", {{"a", "1"}});
-  test::TemporaryFolder folder;
-  test::WheelRecipe wheel;
+  nightjar::test::ScratchFolder folder;
+  nightjar::test::WheelRecipe wheel;
   Project project;
   ToProve asked{{}, commit};
 

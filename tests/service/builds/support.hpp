@@ -15,19 +15,19 @@
 
 namespace nightjar::test {
 
-class TemporaryFolder {
+class ScratchFolder {
  public:
-  TemporaryFolder() {
+  ScratchFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "nightjar-XXXXXX").string();
     if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp failed");
     path_ = name;
   }
-  ~TemporaryFolder() {
+  ~ScratchFolder() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
 

@@ -11,7 +11,7 @@ using namespace nightjar;
 using namespace nightjar::service;
 
 TEST_CASE("parts are appended in order, and another part changes nothing") {
-  const test::TemporaryFolder folder;
+  const nightjar::test::ScratchFolder folder;
   const Sha256 hash = web::sha256("abcdef");
   Uploads uploads(folder / "uploads");
   CHECK(uploads.append({1}, hash, 0, "").bytes == 0);
@@ -25,11 +25,11 @@ TEST_CASE("parts are appended in order, and another part changes nothing") {
   Uploads restarted(folder / "uploads");
   CHECK(restarted.append({1}, hash, 3, "def").bytes == 6);
   CHECK(restarted.verify({1}, hash));
-  CHECK(test::read_file(restarted.file({1}, hash)) == "abcdef");
+  CHECK(nightjar::test::read_file(restarted.file({1}, hash)) == "abcdef");
 }
 
 TEST_CASE("what has another hash is removed, and so is all of a job when it has ended") {
-  const test::TemporaryFolder folder;
+  const nightjar::test::ScratchFolder folder;
   const Sha256 hash = web::sha256("abc");
   Uploads uploads(folder / "uploads");
   uploads.append({1}, hash, 0, "abX");
@@ -43,7 +43,7 @@ TEST_CASE("what has another hash is removed, and so is all of a job when it has 
 }
 
 TEST_CASE("what nobody added to for days is gone after a start") {
-  const test::TemporaryFolder folder;
+  const nightjar::test::ScratchFolder folder;
   const Sha256 hash = web::sha256("abc");
   Uploads uploads(folder / "uploads");
   uploads.append({1}, hash, 0, "a");

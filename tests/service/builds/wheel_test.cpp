@@ -7,12 +7,12 @@
 using namespace nightjar;
 using namespace nightjar::service;
 using Catch::Contains;
-using test::Members;
-using test::TemporaryFolder;
+using nightjar::test::Members;
+using nightjar::test::ScratchFolder;
 
 TEST_CASE("a wheel tells its versions and what it was built for") {
-  const TemporaryFolder folder;
-  test::WheelRecipe recipe;
+  const ScratchFolder folder;
+  nightjar::test::WheelRecipe recipe;
   recipe.git_version = std::string(40, 'a');
   recipe.cuda = "'13.0'";
   const WheelFacts facts = read_wheel(recipe.write(folder.path()));
@@ -39,26 +39,28 @@ TEST_CASE("version.py is read in every spelling that PyTorch has used") {
 }
 
 TEST_CASE("a wheel that was cut off anywhere is refused") {
-  const TemporaryFolder folder;
-  test::WheelRecipe recipe;
-  const std::string whole = test::read_file(recipe.write(folder.path()));
+  const ScratchFolder folder;
+  nightjar::test::WheelRecipe recipe;
+  const std::string whole = nightjar::test::read_file(recipe.write(folder.path()));
   for (std::size_t kept :
        {std::size_t{0}, std::size_t{3}, whole.size() / 2, whole.size() - 30, whole.size() - 1}) {
     INFO(kept);
-    CHECK_THROWS_AS(read_wheel(test::write_file(folder / "cut.whl", whole.substr(0, kept))),
-                    BadWheel);
+    CHECK_THROWS_AS(
+        read_wheel(nightjar::test::write_file(folder / "cut.whl", whole.substr(0, kept))),
+        BadWheel);
   }
-  CHECK_THROWS_AS(read_wheel(test::write_file(folder / "page.whl", "<html>404</html>")), BadWheel);
+  CHECK_THROWS_AS(read_wheel(nightjar::test::write_file(folder / "page.whl", "<html>404</html>")),
+                  BadWheel);
 }
 
 TEST_CASE("a wheel with a corrupt version.py is refused") {
-  const TemporaryFolder folder;
-  test::WheelRecipe recipe;
+  const ScratchFolder folder;
+  nightjar::test::WheelRecipe recipe;
   recipe.git_version = std::string(40, 'a');
-  std::string bytes = test::read_file(recipe.write(folder.path()));
+  std::string bytes = nightjar::test::read_file(recipe.write(folder.path()));
   const auto at = bytes.find("torch/version.py") + 40;
   bytes[at] = static_cast<char>(bytes[at] ^ 0x55);
-  CHECK_THROWS_AS(read_wheel(test::write_file(folder / "bad.whl", bytes)), BadWheel);
+  CHECK_THROWS_AS(read_wheel(nightjar::test::write_file(folder / "bad.whl", bytes)), BadWheel);
 }
 
 TEST_CASE("a wheel with a member that has no business there is refused") {
@@ -75,19 +77,19 @@ TEST_CASE("a wheel with a member that has no business there is refused") {
       {"two METADATA", {{"other-1.dist-info/METADATA", "Name: other\nVersion: 1\n\n"}}},
   }));
   INFO(row.more[0].first);
-  const TemporaryFolder folder;
-  Members members = test::WheelRecipe{}.members();
+  const ScratchFolder folder;
+  Members members = nightjar::test::WheelRecipe{}.members();
   members.insert(members.end(), row.more.begin(), row.more.end());
-  test::write_zip(folder / "w.whl", members);
+  nightjar::test::write_zip(folder / "w.whl", members);
   CHECK_THROWS_WITH(read_wheel(folder / "w.whl"), Contains(row.reason));
 }
 
 TEST_CASE("a wheel without what tells its identity is refused") {
-  const TemporaryFolder folder;
-  const Members members = test::WheelRecipe{}.members();
-  test::write_zip(folder / "a.whl", {members[0], members[2]});
+  const ScratchFolder folder;
+  const Members members = nightjar::test::WheelRecipe{}.members();
+  nightjar::test::write_zip(folder / "a.whl", {members[0], members[2]});
   CHECK_THROWS_WITH(read_wheel(folder / "a.whl"), Contains("no torch/version.py"));
-  test::write_zip(folder / "b.whl", {members[0], members[1]});
+  nightjar::test::write_zip(folder / "b.whl", {members[0], members[1]});
   CHECK_THROWS_WITH(read_wheel(folder / "b.whl"), Contains("no METADATA"));
   CHECK_THROWS_WITH(read_wheel(folder / "none.whl"), Contains("none.whl: no such file"));
 }

@@ -20,7 +20,7 @@ namespace {
 // A repository, CI's double, and a rung between them and a database.
 struct RungWorld {
   tests::CiDouble& ci = tests::CiDouble::fresh();
-  test::TemporaryFolder folder;
+  nightjar::test::ScratchFolder folder;
   git::LiteralGraph graph;
   CommitSha before = graph.commit("main", "Before", {{"torch/csrc/a.cpp", "1"}});
   CommitSha head = graph.commit("main", "Change C++", {{"torch/csrc/a.cpp", "2"}});

@@ -21,7 +21,7 @@ const CommitSha head = *CommitSha::parse("01234567890123456789012345678901234567
 
 struct ZipSite {
   tests::CiDouble& ci = tests::CiDouble::fresh();
-  test::TemporaryFolder folder;
+  nightjar::test::ScratchFolder folder;
   web::Client client;
   Bucket bucket{client, ci.bucket()};
   std::string key = tests::CiDouble::key(1);

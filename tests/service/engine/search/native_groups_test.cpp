@@ -175,7 +175,7 @@ TEST_CASE_METHOD(Day,
   CHECK(search().state == BisectionState::culprit);
   CHECK(regression().culprit->commits == std::vector{commits[5]});
   int served = 0;
-  for (int position = 2; position <= 7; ++position) served += bases_of(position).count(wheel.id);
+  for (int position = 2; position <= 7; ++position) served += bases_of(position).contains(wheel.id);
   CHECK(served >= 2);
 }
 
