@@ -144,12 +144,12 @@ ReportingStep decide(const ReportingFacts& facts) {
 
 bool report_blamed(EngineContext& context) {
   bool changed = false;
-  for (const Regression& regression :
-       storage::regressions_in_state(context.db, RegressionState::blamed)) {
-    const ReportingStep step = decide(load_reporting(context, regression));
-    changed |=
-        std::visit([&](const auto& taken) { return apply(context, regression, taken); }, step);
-  }
+  for (const RegressionState state : {RegressionState::blamed, RegressionState::range})
+    for (const Regression& regression : storage::regressions_in_state(context.db, state)) {
+      const ReportingStep step = decide(load_reporting(context, regression));
+      changed |=
+          std::visit([&](const auto& taken) { return apply(context, regression, taken); }, step);
+    }
   return changed;
 }
 
