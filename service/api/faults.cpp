@@ -28,8 +28,14 @@ std::wstring code_points(const std::string& text) {
   return out;
 }
 
-// Patterns are `^[...]*$` here. Character by character, since std::regex recurses once a character.
-bool matches(const std::string& pattern, const std::wstring& text) {
+// Patterns are `^[...]*$` here, or `^[...]{n}$` of exactly n characters. Character by character,
+// since std::regex recurses once a character.
+bool matches(std::string pattern, const std::wstring& text) {
+  const auto brace = pattern.rfind("]{");
+  if (brace != std::string::npos && pattern.ends_with("}$")) {
+    if (text.size() != std::stoul(pattern.substr(brace + 2))) return false;
+    pattern = pattern.substr(0, brace + 1) + "*$";
+  }
   if (!pattern.starts_with("^[") || !pattern.ends_with("]*$"))
     throw std::logic_error("a schema of a body: the pattern " + pattern +
                            " is not of the form ^[...]*$");

@@ -55,6 +55,17 @@ TEST_CASE("Every field that is wrong is named, each by its place") {
   CHECK(pointers(json::array(), "add_mark") == Pointers{"#"});
 }
 
+TEST_CASE("A hash has its length and its digits") {
+  const auto hash = [](const std::string& text) {
+    json body = {{"attempt", 1}, {"result", SourceResult{}}};
+    body["result"]["sha256"] = text;
+    return pointers(body, "send_outcome");
+  };
+  CHECK(hash(std::string(64, 'a')).empty());
+  for (const std::string& text : {std::string(63, 'a'), std::string(65, 'a'), std::string(64, 'g')})
+    CHECK(hash(text) == Pointers{"/result/sha256"});
+}
+
 TEST_CASE("What is well-formed is not refused, in any script") {
   CHECK(
       pointers({{"reason", "a new pin: \u65b0\U0001f426 \u00e9"}, {"metric", "*"}, {"machine", 1}},
