@@ -61,6 +61,8 @@ main = "trunk"
 nightly = "release/nightly"
 fetch_timeout = 600
 fetch_stall_timeout = 20
+[project]
+file = ""
 [night]
 at = "23:59"
 on_new_build = false

@@ -63,7 +63,7 @@ TEST_CASE("A hash has its length and its digits") {
   };
   CHECK(hash(std::string(64, 'a')).empty());
   for (const std::string& text : {std::string(63, 'a'), std::string(65, 'a'), std::string(64, 'g')})
-    CHECK(hash(text) == Pointers{"/result/sha256"});
+    CHECK(hash(text) == Pointers{"#/result/sha256"});
 }
 
 TEST_CASE("What is well-formed is not refused, in any script") {

@@ -2,6 +2,7 @@
 #include <regex>
 #include <set>
 
+#include "storage/source_builds.hpp"
 #include "tests/service/api/day.hpp"
 #include "tests/support/source_tree.hpp"
 
@@ -83,11 +84,42 @@ SessionResult whole_session() {
 }
 
 const char* verb_of(const std::string& method) {
-  return method == "get" ? "GET" : method == "delete" ? "DELETE" : "POST";
+  return method == "get" ? "GET" : method == "delete" ? "DELETE" : method == "put" ? "PUT" : "POST";
+}
+
+// Two builds under way, since the first one's ends with its outcome.
+std::vector<JobId> claim_builds(World& world, const Day& day) {
+  return world.on_writer([&] {
+    Runner builder = day.runner;
+    builder.name = "builder";
+    builder.workloads = {};
+    builder.labels["build"] = "only";
+    builder = storage::register_runner(storage::Autocommit(world.db), builder);
+    std::vector<JobId> jobs;
+    for (const char* state : {"one", "two"}) {
+      storage::request_build(storage::Autocommit(world.db),
+                             {web::sha256(state), "cpu",
+                              SourceSpec{"https://example.org/x", commit(1), "r", web::sha256("r")},
+                              day.night.id, 0, evening});
+      const auto job = storage::claim_job(storage::Autocommit(world.db), builder, evening,
+                                          evening + std::chrono::hours(1));
+      REQUIRE(job);
+      jobs.push_back(job->id);
+    }
+    return jobs;
+  });
+}
+
+SourceResult failed_build() {
+  SourceResult result;
+  result.outcome = SourceOutcome::does_not_compile;
+  result.reason = "error: x";
+  return result;
 }
 
 // How each operation is asked on this day.
-Call call_for(const std::string& path, const std::string& operation, const Day& day) {
+Call call_for(const std::string& path, const std::string& operation, const Day& day,
+              const std::vector<JobId>& builds) {
   const std::map<std::string, std::int64_t> ids{
       {"list", 0},
       {"get_builds", day.good.id.value},
@@ -106,7 +138,11 @@ Call call_for(const std::string& path, const std::string& operation, const Day& 
       {"fail_job", day.leased[0].id.value},
       {"release_job", day.leased[1].id.value},
       {"renew_lease", day.leased[2].id.value},
-      {"send_result", day.leased[3].id.value}};
+      {"send_result", day.leased[3].id.value},
+      {"send_log", builds[0].value},
+      {"send_outcome", builds[0].value},
+      {"get_job_log", builds[0].value},
+      {"send_wheel", builds[1].value}};
   Call call{path, "", {}};
   if (const auto at = path.find("{id}"); at != std::string::npos)
     call.target.replace(at, 4, std::to_string(ids.at(operation)));
@@ -126,6 +162,13 @@ Call call_for(const std::string& path, const std::string& operation, const Day& 
   if (operation == "fail_job") call.body = attempt_body({{"reason", "no disk"}});
   if (operation == "release_job" || operation == "renew_lease") call.body = attempt_body();
   if (operation == "send_result") call.body = attempt_body({{"result", whole_session()}});
+  if (operation == "send_log") {
+    call.target += "?attempt=1";
+    call.body = "error: x\n";
+  }
+  if (operation == "send_outcome") call.body = attempt_body({{"result", failed_build()}});
+  if (operation == "send_wheel")
+    call.target += "?attempt=1&offset=0&size=10&sha256=" + web::sha256("w").str();
   if (operation == "github_webhook") {
     call.body = R"({"zen": "x"})";
     // HMAC-SHA-256 of that body with the secret "hush".
@@ -142,6 +185,7 @@ Call call_for(const std::string& path, const std::string& operation, const Day& 
 TEST_CASE("Every operation of openapi.json answers what the document promises") {
   World world;
   const Day day = fill(world);
+  const auto builds = claim_builds(world, day);
   const auto document = world.get("/openapi.json").json;
   REQUIRE(document.at("openapi") == "3.1.0");
   std::set<std::string> asked;
@@ -150,7 +194,7 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
       const auto id = operation.at("operationId").get<std::string>();
       if (id == "events") continue;  // never ends; below
       INFO(method << " " << path);
-      const auto call = call_for(path, id, day);
+      const auto call = call_for(path, id, day, builds);
       const auto reply = world.send(verb_of(method), call.target, "admin", call.body, call.headers);
       const auto& responses = operation.at("responses");
       const bool begins = id == "github_webhook" || id == "start_night";
@@ -171,7 +215,7 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
         CHECK_FALSE(reply.json["items"].empty());
       asked.insert(id);
     }
-  CHECK(asked.size() == 43);
+  CHECK(asked.size() == 47);
   web::RawClient client(world.server.port());
   client.write("GET /api/v1/events HTTP/1.1\r\nHost: x\r\n\r\n");
   CHECK(client.read_past("\r\n\r\n").find("text/event-stream") != std::string::npos);
