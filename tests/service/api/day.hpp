@@ -3,6 +3,7 @@
 #pragma once
 
 #include "storage/calibration.hpp"
+#include "storage/ci_lookups.hpp"
 #include "storage/marks.hpp"
 #include "tests/service/api/world.hpp"
 #include "tests/support/autocommit.hpp"
@@ -169,6 +170,8 @@ inline Day fill(World& world) {
   add_search(world, day);
   storage::add_improvement(storage::Autocommit(world.db),
                            {0, day.night.id, day.series, day.bad.id, 1, .8, evening});
+  storage::want_ci_wheel(storage::Autocommit(world.db),
+                         {.commit = *CommitSha::parse(std::string(40, 'c')), .variant = "cpu"});
   using enum CalibrationVerdict;
   storage::add_calibration(storage::Autocommit(world.db),
                            {0, JobId{1}, day.series, 0, same, 1, .98, 1.02, 10, evening});
