@@ -86,7 +86,7 @@ web::Response take_part(Context& context, const Request& request) {
   const auto size = static_cast<std::uint64_t>(required(size_query, request));
   const Sha256 sha256 = required(sha256_query, request);
   if (size == 0 || size > wheel_bytes || offset + request.body.size() > size)
-    throw Refused(400, "Bad part", "The part does not lie within a wheel of this size.");
+    throw Refused(422, "Bad part", "The part does not lie within a wheel of this size.");
   const Job job = [&] {
     const auto reader = context.readers.borrow();
     return held_build(*reader, request, attempt);

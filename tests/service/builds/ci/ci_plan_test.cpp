@@ -181,7 +181,7 @@ TEST_CASE_METHOD(SearchWorld, "a wheel that serves an open search is pinned, als
   CiLookup lookup = *plan();
   Build build;
   build.kind = BuildKind::ci;
-  build.version = "2.15.0a0+git7777777";
+  build.version = "2.15.0a0+git7654321";
   build.sha256 = Sha256::parse(std::string(64, 'e'));
   storage::write(story.db, [&](auto& tx) {
     build = storage::add_build(tx, build);
