@@ -118,7 +118,7 @@ TEST_CASE("A wheel with another hash is never taken, and can be sent again") {
 TEST_CASE("Parts and outcomes of another attempt, or of no build, are refused") {
   Site site;
   CHECK(site.part(0, "x", digest_of(wheel).str(), 2).status == 409);
-  CHECK(site.part(wheel.size() - 1, "xyz").status == 400);
+  CHECK(site.part(wheel.size() - 1, "xyz").status == 422);
   CHECK(site.part(0, "x", "no-hash").status == 400);
   CHECK(site.world.send("PUT", site.path("wheel?attempt=1"), "runner", "x").status == 400);
   CHECK(site.world
