@@ -34,9 +34,9 @@ std::chrono::seconds back_off(int failures) {
 CiLookup after_full_look(CiLookup lookup, const Sight& sight, Time now) {
   if (!sight.refused.empty()) {
     lookup.failures += 1;
-    const bool again = lookup.failures < most_refusals;
-    return failed(std::move(lookup), joined(sight.refused),
-                  again ? std::optional(now + back_off(lookup.failures)) : std::nullopt);
+    std::optional<Time> again;
+    if (lookup.failures < most_refusals) again = now + back_off(lookup.failures);
+    return failed(std::move(lookup), joined(sight.refused), again);
   }
   if (!sight.gone.empty()) {
     lookup.failures += 1;
