@@ -23,11 +23,14 @@ struct BuildFacts {
 // nullopt: it is the commit's. In doubt it is the machine's: such a commit is built again
 // elsewhere, while one that does not compile is never tried again.
 //
-// Looked at in this order: how the process ended (not started, killed, out of time or memory), the
-// shell's exit codes 126 and 127 (a command of the recipe is missing), whether the kernel's
-// out-of-memory killer was at work, free space, and the last part of the log. After all that, a
-// compiler's error in a file of the checkout is the commit's. Anything else is, too, on a machine
-// that is proven; on another one it may be that a package is missing.
+// It looks at these, in this order:
+// - how the process ended: not started, killed, out of time or out of memory;
+// - the shell's exit codes 126 and 127: a command of the recipe is missing;
+// - whether the kernel's out-of-memory killer was at work;
+// - free space;
+// - the last part of the log.
+// After all that, a compiler's error in a file of the checkout is the commit's. Anything else is,
+// too, on a machine that is proven. On another one a package may be missing.
 std::optional<std::string> machine_failure(const ProcessResult& process, const BuildFacts& facts);
 
 // The line of `log` that tells most: an error in a file of `tree`, else the first error of a
