@@ -78,14 +78,6 @@ std::optional<Build> newest_proved(const Database& db, std::string_view variant)
   return read_one(find.bind(variant), read_build);
 }
 
-std::optional<Build> find_build_of_commit(const Database& db, const CommitSha& commit,
-                                          std::string_view variant, BuildKind kind) {
-  Statement find(db, "SELECT " BUILD_COLUMNS
-                     " FROM build WHERE commit_sha = ? AND variant = ? AND kind = ? "
-                     "ORDER BY id DESC LIMIT 1");
-  return read_one(find.bind(commit, variant, kind), read_build);
-}
-
 std::vector<Build> builds_of_commit(const Database& db, const CommitSha& commit) {
   Statement find(db, "SELECT " BUILD_COLUMNS " FROM build WHERE commit_sha = ? ORDER BY id DESC");
   return read_all(find.bind(commit), read_build);

@@ -19,9 +19,6 @@ std::optional<Build> find_build(const Database& db, BuildId id);
 std::vector<Build> builds_in_state(const Database& db, BuildState state);
 // The newest proved nightly of `variant` by date then version (2.10 is above 2.9); nullopt if none.
 std::optional<Build> newest_proved(const Database& db, std::string_view variant);
-// The overlay or source build of a commit, if one was made.
-std::optional<Build> find_build_of_commit(const Database& db, const CommitSha& commit,
-                                          std::string_view variant, BuildKind kind);
 // Of every kind, newest first.
 std::vector<Build> builds_of_commit(const Database& db, const CommitSha& commit);
 // Overlays of a commit that were made, newest first.

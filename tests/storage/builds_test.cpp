@@ -84,12 +84,15 @@ TEST_CASE("a commit's overlay is found by commit, variant and kind") {
   Story story;
   Build overlay = nightly("2026-08-21");
   overlay.kind = BuildKind::overlay;
+  overlay.base = add_build(Autocommit(story.db), nightly("2026-08-20")).id;
   overlay.commit = commit('a');
   overlay.id = add_build(Autocommit(story.db), overlay).id;
-  CHECK(find_build_of_commit(story.db, commit('a'), "cpu", BuildKind::overlay)->id == overlay.id);
-  CHECK_FALSE(find_build_of_commit(story.db, commit('a'), "cpu", BuildKind::source));
-  CHECK_FALSE(find_build_of_commit(story.db, commit('a'), "cu130", BuildKind::overlay));
-  CHECK_FALSE(find_build_of_commit(story.db, commit('b'), "cpu", BuildKind::overlay));
+  REQUIRE(overlays_of_commit(story.db, commit('a'), "cpu").size() == 1);
+  CHECK(overlays_of_commit(story.db, commit('a'), "cpu").front().id == overlay.id);
+  for (const Build& build : builds_of_commit(story.db, commit('a')))
+    CHECK(build.kind != BuildKind::source);
+  CHECK(overlays_of_commit(story.db, commit('a'), "cu130").empty());
+  CHECK(overlays_of_commit(story.db, commit('b'), "cpu").empty());
 }
 
 TEST_CASE("pages list every build once, newest first") {

@@ -34,7 +34,6 @@ void ask_everything(Story& story) {
   update_night(Autocommit(db), story.night);
 
   builds_in_state(db, BuildState::found), newest_proved(db, "cpu"), list_builds(db, {50, 9});
-  find_build_of_commit(db, commit('a'), "cpu", BuildKind::overlay);
   CiLookup lookup{.commit = commit('a'), .variant = "cpu"};
   lookup = want_ci_wheel(Autocommit(db), lookup);
   note_ci_look(Autocommit(db), lookup);
