@@ -4,8 +4,26 @@
 
 namespace nightjar::storage {
 
-std::vector<ServedCommit> commits_with_wheels(const Database& db, std::string_view variant,
-                                              int rules, Time since) {
+namespace {
+
+SearchedCommit read_commit(Statement& row) {
+  return {row.next<BisectionId>(), row.next<int>()};
+}
+
+}  // namespace
+
+std::vector<SearchedCommit> commits_without_build(const Database& db, Time since) {
+  Statement find(db,
+                 "SELECT search.id, waiting.position FROM bisection AS search "
+                 "JOIN bisection_untestable AS waiting ON waiting.bisection = search.id "
+                 "WHERE search.state IN ('open', 'range') AND waiting.cause = 'no_build_here' "
+                 "AND (search.finished_at_us IS NULL OR search.finished_at_us >= ?) "
+                 "ORDER BY search.id, waiting.position");
+  return read_all(find.bind(since), read_commit);
+}
+
+std::vector<SearchedCommit> commits_with_wheels(const Database& db, std::string_view variant,
+                                                int rules, Time since) {
   Statement find(
       db,
       "SELECT search.id, waiting.position FROM bisection AS search "
@@ -20,9 +38,7 @@ std::vector<ServedCommit> commits_with_wheels(const Database& db, std::string_vi
       "WHERE there.library_state = wanted.library_state AND there.rules = wanted.rules "
       "AND build.state = 'proved' AND build.kind <> 'overlay' AND build.variant = ?) "
       "ORDER BY search.id, waiting.position");
-  return read_all(find.bind(rules, since, variant), [](Statement& row) -> ServedCommit {
-    return {row.next<BisectionId>(), row.next<int>()};
-  });
+  return read_all(find.bind(rules, since, variant), read_commit);
 }
 
 }  // namespace nightjar::storage

@@ -10,13 +10,15 @@
 
 namespace nightjar::storage {
 
-struct ServedCommit {
+struct SearchedCommit {
   BisectionId bisection;
   int commit = 0;  // index into Bisection::commits
 };
-// Commits marked `no_build_here` that a proved wheel of `variant` has the library state of: in open
-// searches, and in those that ended with a range since `since`. In order of searches and commits.
-std::vector<ServedCommit> commits_with_wheels(const Database& db, std::string_view variant,
-                                              int rules, Time since);
+// Commits marked `no_build_here`: in open searches, and in those that ended with a range since
+// `since`. In order of searches and commits.
+std::vector<SearchedCommit> commits_without_build(const Database& db, Time since);
+// Those of which a proved wheel of `variant` has the library state.
+std::vector<SearchedCommit> commits_with_wheels(const Database& db, std::string_view variant,
+                                                int rules, Time since);
 
 }  // namespace nightjar::storage

@@ -42,17 +42,6 @@ std::string job_key(const SourceRequest& request) {
          request.source.recipe_sha256.str() + "/" + request.source.commit.str();
 }
 
-// The row that answers the request, if there is one.
-std::optional<SourceBuild> find_asked(const Database& db, const SourceRequest& request) {
-  Statement find(db, "SELECT " SOURCE_COLUMNS
-                     " FROM source_build WHERE native_state = ?1 AND variant = ?2 "
-                     "AND recipe_sha256 = ?3 AND (commit_sha = ?4 OR state <> 'does_not_import') "
-                     "ORDER BY commit_sha = ?4 DESC LIMIT 1");
-  return read_one(find.bind(request.native_state, request.variant, request.source.recipe_sha256,
-                            request.source.commit),
-                  read_source_build);
-}
-
 // A job that a person cancelled, or that was given up, while somebody still wants the build.
 void queue_again(Transaction& transaction, const SourceBuild& asked, Time now) {
   Statement(transaction,
@@ -62,6 +51,20 @@ void queue_again(Transaction& transaction, const SourceBuild& asked, Time now) {
       .run();
   Statement(transaction,
             "UPDATE source_build SET not_before_us = max(not_before_us, ?) WHERE job = ?")
+      .bind(now, asked.job)
+      .run();
+}
+
+// The wheel was made and is gone. Its build's row stays: runs name it.
+void make_again(Transaction& transaction, const SourceBuild& asked, Time now) {
+  Statement(transaction,
+            "UPDATE job SET state = 'queued', lost = 0, reason = '' WHERE id = ? "
+            "AND state = 'done'")
+      .bind(asked.job)
+      .run();
+  Statement(transaction,
+            "UPDATE source_build SET state = 'waiting', build = NULL, not_before_us = ? "
+            "WHERE job = ?")
       .bind(now, asked.job)
       .run();
 }
@@ -90,6 +93,18 @@ bool holds(const Database& db, JobId id, int attempt) {
   return job && job->state == JobState::leased && job->attempt == attempt;
 }
 
+// A wheel that is made again need not have the hash it had: then it is proved anew.
+BuildId store_wheel(Transaction& transaction, const Build& wheel) {
+  Build stored = add_build(transaction, wheel);
+  if (stored.sha256 != wheel.sha256) {
+    stored.sha256 = wheel.sha256;
+    stored.state = wheel.state;
+    stored.reason.clear();
+    update_build(transaction, stored);
+  }
+  return stored.id;
+}
+
 void note_result(Transaction& transaction, JobId job, const SourceResult& result) {
   const std::string text = nlohmann::json(result).dump();
   Statement(transaction, "UPDATE source_build SET result = ?, reason = ? WHERE job = ?")
@@ -100,9 +115,13 @@ void note_result(Transaction& transaction, JobId job, const SourceResult& result
 }  // namespace
 
 SourceBuild request_build(Transaction& transaction, const SourceRequest& request) {
-  if (auto asked = find_asked(transaction, request)) {
+  const SourceSpec& source = request.source;
+  if (const auto asked = find_source_build(transaction, request.native_state, request.variant,
+                                           source.recipe_sha256, source.commit)) {
     if (asked->state == SourceState::waiting) queue_again(transaction, *asked, request.now);
-    return *std::move(asked);
+    if (asked->state == SourceState::built && request.wheel_is_lost)
+      make_again(transaction, *asked, request.now);
+    return find_source_build(transaction, asked->job).value();
   }
   Job job;
   job.key = job_key(request);
@@ -127,11 +146,38 @@ std::optional<SourceBuild> find_source_build(const Database& db, JobId job) {
 }
 
 std::optional<SourceBuild> find_source_build(const Database& db, const Sha256& native_state,
-                                             std::string_view variant) {
+                                             std::string_view variant, const Sha256& recipe,
+                                             const CommitSha& commit) {
   Statement find(db, "SELECT " SOURCE_COLUMNS
-                     " FROM source_build WHERE native_state = ? AND variant = ? "
-                     "ORDER BY state = 'built' DESC, id DESC LIMIT 1");
-  return read_one(find.bind(native_state, variant), read_source_build);
+                     " FROM source_build WHERE native_state = ?1 AND variant = ?2 "
+                     "AND recipe_sha256 = ?3 AND (commit_sha = ?4 OR state <> 'does_not_import') "
+                     "ORDER BY commit_sha = ?4 DESC LIMIT 1");
+  return read_one(find.bind(native_state, variant, recipe, commit), read_source_build);
+}
+
+std::optional<JobId> build_job_of_commit(const Database& db, const CommitSha& commit) {
+  Statement find(db,
+                 "SELECT job FROM source_build WHERE native_state IN "
+                 "(SELECT native_state FROM commit_state WHERE commit_sha = ?) "
+                 "ORDER BY id DESC LIMIT 1");
+  return read_one(find.bind(commit), [](Statement& row) { return row.next<JobId>(); });
+}
+
+std::vector<SourceBuild> source_builds_under_way(const Database& db) {
+  Statement find(db, "SELECT " SOURCE_COLUMNS
+                     " FROM source_build WHERE state = 'waiting' AND job IN "
+                     "(SELECT id FROM job WHERE state IN ('queued', 'leased')) ORDER BY id");
+  return read_all(find, read_source_build);
+}
+
+std::vector<SourceResult> results_of_recipe(const Database& db, const Sha256& recipe, int limit) {
+  Statement find(db, "SELECT " SOURCE_COLUMNS
+                     " FROM source_build WHERE state = 'built' AND recipe_sha256 = ? "
+                     "ORDER BY id DESC LIMIT ?");
+  std::vector<SourceResult> results;
+  for (const SourceBuild& made : read_all(find.bind(recipe, limit), read_source_build))
+    if (made.result) results.insert(results.begin(), *made.result);
+  return results;
 }
 
 std::optional<SourceBuild> unproved_source_build(const Database& db) {
@@ -139,15 +185,6 @@ std::optional<SourceBuild> unproved_source_build(const Database& db) {
                      " FROM source_build WHERE build IN (SELECT id FROM build "
                      "WHERE state = 'found' AND kind = 'source') ORDER BY id LIMIT 1");
   return read_one(find, read_source_build);
-}
-
-std::optional<std::string> import_failure(const Database& db, const CommitSha& commit,
-                                          std::string_view variant) {
-  Statement find(db,
-                 "SELECT reason FROM source_build WHERE commit_sha = ? AND variant = ? "
-                 "AND state = 'does_not_import' ORDER BY id DESC LIMIT 1");
-  return read_one(find.bind(commit, variant),
-                  [](Statement& row) { return row.next<std::string>(); });
 }
 
 Accepted store_source_result(Transaction& transaction, JobId id, int attempt,
@@ -163,7 +200,7 @@ Accepted store_source_result(Transaction& transaction, JobId id, int attempt,
     return Accepted::stored;
   }
   std::optional<BuildId> stored;
-  if (build) stored = add_build(transaction, *build).id;
+  if (build) stored = store_wheel(transaction, *build);
   Statement(transaction, "UPDATE source_build SET state = ?, build = ? WHERE job = ?")
       .bind(state_after(result.outcome), stored, id)
       .run();

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "storage/database.hpp"
 #include "storage/model/build.hpp"
@@ -42,18 +43,24 @@ struct SourceRequest {
   NightId night;
   int priority = 0;
   Time now{};
+  bool wheel_is_lost = false;  // it was built, and its file is gone: it is built again
 };
 SourceBuild request_build(Transaction& transaction, const SourceRequest& request);
 
 std::optional<SourceBuild> find_source_build(const Database& db, JobId job);
-// The row that tells most about a group: what is built first, then the newest one.
+// What a request for `commit` would be answered with: the commit's own row, else its group's; not
+// that of another commit which could not be imported.
 std::optional<SourceBuild> find_source_build(const Database& db, const Sha256& native_state,
-                                             std::string_view variant);
+                                             std::string_view variant, const Sha256& recipe,
+                                             const CommitSha& commit);
+// The newest job that was asked for a wheel of the commit's native group, whatever the recipe.
+std::optional<JobId> build_job_of_commit(const Database& db, const CommitSha& commit);
+// Those that are queued or being built.
+std::vector<SourceBuild> source_builds_under_way(const Database& db);
+// The newest results with a wheel by this recipe, the oldest first.
+std::vector<SourceResult> results_of_recipe(const Database& db, const Sha256& recipe, int limit);
 // One whose wheel is here and is neither proved nor found to be wrong, the oldest first.
 std::optional<SourceBuild> unproved_source_build(const Database& db);
-// Whether a wheel of this very commit could not be imported, and why.
-std::optional<std::string> import_failure(const Database& db, const CommitSha& commit,
-                                          std::string_view variant);
 
 // Stores what came of `attempt`. The job is done, unless the infrastructure failed: then it is
 // queued again, to be built later and elsewhere. `build` is the build that the wheel becomes; its

@@ -40,6 +40,8 @@ class Rows {
   const Series& series_of(SeriesId id);  // throws std::runtime_error if it is not stored
   std::optional<WorkloadName> workload_name(WorkloadId id);
   std::optional<JobId> job_held_by(RunnerId id);
+  // Where the log of a build job is served; nullopt: there is none.
+  std::optional<std::string> log_of_build(JobId job) const;
   std::optional<git::Commit> commit_of(const CommitSha& sha) const;
   const Searched& searched(const Bisection& bisection);  // kept until another one is asked for
 

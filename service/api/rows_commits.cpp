@@ -4,6 +4,9 @@
 #include "service/api/rows.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/engine/search/search_log.hpp"
+#include "storage/bisections.hpp"
+#include "storage/builds.hpp"
+#include "storage/source_builds.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
@@ -91,6 +94,11 @@ std::optional<UntestableCause> cause_untestable(const InRange& at, Rows& rows) {
   return found ? std::optional(found->cause) : std::nullopt;
 }
 
+std::optional<std::string> log_of(const InRange& at, Rows& rows) {
+  const auto job = storage::build_job_of_commit(rows.db, sha_of(at));
+  return job ? rows.log_of_build(*job) : std::nullopt;
+}
+
 std::optional<double> level_of(const InRange& at, Rows& rows) {
   const auto& values = values_of(at, rows);
   return values.empty() ? std::nullopt : std::optional(bisect::hodges_lehmann(values));
@@ -131,18 +139,20 @@ Schema subject_schema() {
 const Row<InRange>& bisection_commit() {
   const auto subject = [](const InRange& at, Rows& rows) { return subject_of(sha_of(at), rows); };
   const auto author = [](const InRange& at, Rows& rows) { return author_of(sha_of(at), rows); };
-  static const Row<InRange> made("BisectionCommit", "One commit of the range.",
-                                 {{"index", &InRange::index, "0: the good end."},
-                                  {"sha", sha_of},
-                                  {"subject", subject, "", subject_schema()},
-                                  {"author", author},
-                                  {"untestable", why_untestable, "Why it cannot be measured."},
-                                  {"untestable_cause", cause_untestable,
-                                   "no_build_here and infrastructure say nothing of the commit; "
-                                   "the others came of trying it."},
-                                  {"runs", runs_of, "Runs measured on it."},
-                                  {"level", level_of, "Hodges-Lehmann location of its runs."},
-                                  change_field()});
+  static const Row<InRange> made(
+      "BisectionCommit", "One commit of the range.",
+      {{"index", &InRange::index, "0: the good end."},
+       {"sha", sha_of},
+       {"subject", subject, "", subject_schema()},
+       {"author", author},
+       {"untestable", why_untestable, "Why it cannot be measured."},
+       {"untestable_cause", cause_untestable,
+        "no_build_here and infrastructure say nothing of the commit; "
+        "the others came of trying it."},
+       {"build_log", log_of, "Of the newest build from source of its native group."},
+       {"runs", runs_of, "Runs measured on it."},
+       {"level", level_of, "Hodges-Lehmann location of its runs."},
+       change_field()});
   return made;
 }
 

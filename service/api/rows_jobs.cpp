@@ -71,11 +71,7 @@ std::vector<std::string> workload_names(const Job& job) {
 }
 
 std::optional<std::string> log_of(const Job& job, Rows& rows) {
-  std::error_code error;
-  if (job.spec.kind != JobKind::build) return std::nullopt;
-  if (!std::filesystem::exists(log_file(rows.context->config.service.data, job.id), error))
-    return std::nullopt;
-  return "/api/v1/jobs/" + std::to_string(job.id.value) + "/log";
+  return job.spec.kind == JobKind::build ? rows.log_of_build(job.id) : std::nullopt;
 }
 
 std::vector<RegressionId> regressions_of(const Night& night, Rows& rows) {
@@ -86,6 +82,13 @@ std::vector<RegressionId> regressions_of(const Night& night, Rows& rows) {
 }
 
 }  // namespace
+
+std::optional<std::string> Rows::log_of_build(JobId job) const {
+  std::error_code error;
+  if (!std::filesystem::exists(log_file(context->config.service.data, job), error))
+    return std::nullopt;
+  return "/api/v1/jobs/" + std::to_string(job.value) + "/log";
+}
 
 std::optional<JobId> Rows::job_held_by(RunnerId id) {
   if (!held_) {

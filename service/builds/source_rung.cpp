@@ -1,5 +1,7 @@
 #include "service/builds/source_rung.hpp"
 
+#include <algorithm>
+
 #include "service/builds/wheel.hpp"
 #include "service/builds/wheel_name.hpp"
 #include "storage/base/digest.hpp"
@@ -15,18 +17,19 @@ using storage::SourceState;
 BuildOutcome outcome_of_waiting(const Database& db, const SourceBuild& asked) {
   const auto job = storage::find_job(db, asked.job);
   const JobState state = job ? job->state : JobState::cancelled;
-  if (state == JobState::leased) return BeingMade{asked.job, state};
+  const Time since = std::max(job ? job->created_at : Time{}, asked.not_before);
+  if (state == JobState::leased) return BeingMade{asked.job, state, since, asked.failures};
   if (state == JobState::cancelled || state == JobState::failed)
     return PutOff{asked.job, job ? job->reason : "its job is gone", asked.failures, std::nullopt};
   if (asked.failures > 0) return PutOff{asked.job, asked.reason, asked.failures, asked.not_before};
-  return BeingMade{asked.job, state};
+  return BeingMade{asked.job, state, since, 0};
 }
 
 BuildOutcome outcome_of_built(const Database& db, const SourceBuild& asked) {
   const auto build = storage::find_build(db, *asked.build);
   if (!build) return PutOff{asked.job, "its build is not stored any more", asked.failures, {}};
   if (build->state == BuildState::proved) return MadeFromSource{asked.job, *build};
-  if (build->state == BuildState::found) return BeingMade{asked.job, JobState::done};
+  if (build->state == BuildState::found) return BeingMade{asked.job, JobState::done, {}, 0};
   return PutOff{asked.job, "its wheel is no use: " + build->reason, asked.failures, std::nullopt};
 }
 
@@ -67,9 +70,9 @@ std::optional<std::string> disagreement(const ToProve& asked, const WheelFacts& 
 
 }  // namespace
 
-BuildOutcome build_outcome(const Database& db, const Sha256& native_state,
-                           std::string_view variant) {
-  const auto asked = storage::find_source_build(db, native_state, variant);
+BuildOutcome build_outcome(const Database& db, const Sha256& native_state, std::string_view variant,
+                           const Sha256& recipe, const CommitSha& commit) {
+  const auto asked = storage::find_source_build(db, native_state, variant, recipe, commit);
   if (!asked) return NotAsked{};
   switch (asked->state) {
     case SourceState::waiting:

@@ -21,6 +21,8 @@ struct NotAsked {};
 struct BeingMade {
   JobId job;
   JobState state = JobState::queued;
+  Time since{};      // it was asked for, or may be tried again
+  int failures = 0;  // of the infrastructure, before this
 };
 struct MadeFromSource {
   JobId job;
@@ -41,10 +43,10 @@ struct PutOff {
 };
 using BuildOutcome = std::variant<NotAsked, BeingMade, MadeFromSource, CannotBeMade, PutOff>;
 
-// Of the group that has this native state. One that was put off is PutOff until a builder takes it
-// again.
+// Of the group that has this native state, as far as it concerns `commit`. One that was put off is
+// PutOff until a builder takes it again.
 BuildOutcome build_outcome(const storage::Database& db, const Sha256& native_state,
-                           std::string_view variant);
+                           std::string_view variant, const Sha256& recipe, const CommitSha& commit);
 
 // A source build whose wheel still has to be proved, with the commit that it was made of.
 struct ToProve {

@@ -20,10 +20,16 @@ struct Yard : Story {
     Runner made{{}, name, machine.id, {{"build", "also"}}, {}, "0.1.0", at(0)};
     return register_runner(Autocommit(db), made);
   }
-  SourceBuild ask(char state = 'a', char of = '1', int now = 0) {
+  char wheel = 'f';  // hash of what a builder makes
+
+  std::optional<SourceBuild> group(char of = '1') {
+    return find_source_build(db, sha256('a'), "cpu", sha256('e'), commit(of));
+  }
+  SourceBuild ask(char state = 'a', char of = '1', int now = 0, bool wheel_is_lost = false) {
     const SourceRequest request{
         sha256(state), "cpu", SourceSpec{"https://example.org/x", commit(of), "r", sha256('e')},
-        night.id,      0,     at(now)};
+        night.id,      0,     at(now),
+        wheel_is_lost};
     return request_build(Autocommit(db), request);
   }
   std::optional<Job> claim_as(const Runner& by, int now) {
@@ -35,8 +41,9 @@ struct Yard : Story {
     std::optional<Build> build;
     if (outcome == SourceOutcome::built) {
       result.wheel_file = "torch-2.15.0-cp311-cp311-linux_x86_64.whl";
-      result.sha256 = sha256('f');
+      result.sha256 = sha256(wheel);
       build = nightly("2026-08-20");
+      build->sha256 = result.sha256;
       build->kind = BuildKind::source;
       build->state = BuildState::found;
       build->url = "job:" + std::to_string(job.id.value) + "/" + result.wheel_file;
@@ -93,7 +100,7 @@ TEST_CASE("what is built has a build to prove, and a repeated answer changes not
   const Job job = *yard.claim_as(yard.builder, 1);
   CHECK(yard.answer(job, SourceOutcome::built, 2) == Accepted::stored);
   CHECK(yard.answer(job, SourceOutcome::built, 3) == Accepted::already_stored);
-  const auto group = find_source_build(yard.db, sha256('a'), "cpu");
+  const auto group = yard.group();
   REQUIRE(group->build);
   CHECK(group->state == SourceState::built);
   CHECK(group->result->sha256 == sha256('f'));
@@ -101,7 +108,7 @@ TEST_CASE("what is built has a build to prove, and a repeated answer changes not
   CHECK(unproved_source_build(yard.db)->job == job.id);
   CHECK(find_job(yard.db, job.id)->state == JobState::done);
   CHECK(yard.ask('a', '3').state == SourceState::built);
-  CHECK_FALSE(find_source_build(yard.db, sha256('a'), "cu130"));
+  CHECK_FALSE(find_source_build(yard.db, sha256('a'), "cu130", sha256('e'), commit('1')));
 }
 
 TEST_CASE("a failure of the infrastructure is retried elsewhere first, then later, and stays one") {
@@ -112,7 +119,7 @@ TEST_CASE("a failure of the infrastructure is retried elsewhere first, then late
     const auto job = yard.claim_as(yard.builder, now);
     REQUIRE(job);
     CHECK(yard.answer(*job, SourceOutcome::infrastructure, now, "disk full") == Accepted::stored);
-    const auto group = find_source_build(yard.db, sha256('a'), "cpu");
+    const auto group = yard.group();
     CHECK(group->state == SourceState::waiting);
     CHECK(group->failures == failure);
     CHECK(group->reason == "disk full");
@@ -128,7 +135,7 @@ TEST_CASE("a failure of the infrastructure is retried elsewhere first, then late
   REQUIRE(elsewhere);
   CHECK(yard.answer(*elsewhere, SourceOutcome::does_not_compile, now, "error: x") ==
         Accepted::stored);
-  CHECK(find_source_build(yard.db, sha256('a'), "cpu")->state == SourceState::does_not_compile);
+  CHECK(yard.group()->state == SourceState::does_not_compile);
 }
 
 TEST_CASE("a builder that is lost again and again never fails a build") {
@@ -158,13 +165,36 @@ TEST_CASE("where a wheel cannot be imported, another commit of its group may be 
   const SourceBuild first = yard.ask('a', '1');
   yard.answer(*yard.claim_as(yard.builder, 1), SourceOutcome::does_not_import, 2, "import: no");
   CHECK(yard.ask('a', '1').state == SourceState::does_not_import);
-  CHECK(import_failure(yard.db, commit('1'), "cpu") == "import: no");
-  CHECK_FALSE(import_failure(yard.db, commit('2'), "cpu"));
+  CHECK(yard.group('1')->reason == "import: no");
+  CHECK_FALSE(yard.group('2'));
   const SourceBuild second = yard.ask('a', '2');
   CHECK(second.job != first.job);
   CHECK(yard.ask('a', '3').job == second.job);
   yard.answer(*yard.claim_as(yard.builder, 3), SourceOutcome::built, 4);
-  CHECK(find_source_build(yard.db, sha256('a'), "cpu")->state == SourceState::built);
+  CHECK(yard.group('2')->state == SourceState::built);
+}
+
+TEST_CASE("a wheel that is gone is made again, and proved anew if it came out otherwise") {
+  Yard yard;
+  const SourceBuild asked = yard.ask();
+  yard.answer(*yard.claim_as(yard.builder, 1), SourceOutcome::built, 2);
+  const BuildId made = *yard.group()->build;
+  Build proved = *find_build(yard.db, made);
+  proved.state = BuildState::proved;
+  update_build(Autocommit(yard.db), proved);
+  CHECK(yard.ask().state == SourceState::built);  // its file is here
+  CHECK_FALSE(yard.claim_as(yard.builder, 3));
+  const bool same = GENERATE(true, false);
+  CHECK(yard.ask('a', '1', 4, true).state == SourceState::waiting);
+  const auto again = yard.claim_as(yard.builder, 5);
+  REQUIRE(again);
+  CHECK(again->id == asked.job);
+  yard.wheel = same ? 'f' : 'd';
+  CHECK(yard.answer(*again, SourceOutcome::built, 6) == Accepted::stored);
+  CHECK(yard.group()->build == made);  // runs name it
+  const Build stored = *find_build(yard.db, made);
+  CHECK(stored.sha256 == sha256(yard.wheel));
+  CHECK(stored.state == (same ? BuildState::proved : BuildState::found));
 }
 
 TEST_CASE("a build that was cancelled is queued again when it is wanted again") {

@@ -154,6 +154,7 @@ export const bisectionPage = {
         (c.level === null ? "–" : quantity(c.level, b.unit)) },
       { name: "against the good end", number: true, cell: againstGoodEnd },
       { name: "cannot be measured", cell: (c) => c.untestable ?? "–" },
+      { name: "built from source", cell: (c) => (c.build_log ? link(c.build_log, "log") : "–") },
     ], b.commits.filter((c) => c.runs > 0 || c.untestable))),
     el("section", {}, el("h2", {}, "Sessions"), b.sessions.length === 0 ? note("None yet.")
       : table(null, [

@@ -9,6 +9,7 @@
 #include "service/builds/overlay.hpp"
 #include "service/engine/search/blame.hpp"
 #include "service/engine/search/commit_builds.hpp"
+#include "service/engine/search/costs.hpp"
 #include "service/engine/search/naming.hpp"
 #include "service/engine/search/search_jobs.hpp"
 #include "service/engine/search/withdrawal.hpp"
@@ -67,6 +68,26 @@ std::vector<int> built_commits(const EngineView& view, const Bisection& bisectio
   return built;
 }
 
+// What builders could not make is not asked for again.
+void note_failed_builds(const std::vector<Prospect>& prospects, SearchProgress& progress) {
+  for (std::size_t i = 0; i < prospects.size(); ++i) {
+    const auto* failed = std::get_if<CannotBeBuilt>(&prospects[i]);
+    const int commit = static_cast<int>(i);
+    if (failed && progress.causes.emplace(commit, failed->cause).second)
+      progress.newly_untestable.push_back({commit, failed->cause, failed->reason});
+  }
+}
+
+// How many commits of the answer's ranges CI may still have a wheel of.
+int awaited_in_range(const bisect::Answer& answer, const SearchFacts& facts) {
+  int commits = 0;
+  for (const evidence::NamedEnd& end : evidence::ends_of(answer, facts.naming))
+    if (end.is_range)
+      for (int commit = end.step.first; commit <= end.step.last; ++commit)
+        commits += static_cast<int>(facts.awaited.count(commit));
+  return commits;
+}
+
 // Why the search cannot go on; empty: it can.
 std::string obstacle_of(const SearchProgress& progress, const Config& config) {
   if (progress.uninformative >= kUninformativeSessions)
@@ -97,7 +118,7 @@ RegressionState state_without_culprit(const Regression& regression, bisect::Sear
   return regression.range ? RegressionState::range : RegressionState::inconclusive;
 }
 
-void apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
+bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
            const GiveUp& step) {
   const Time now = context.clock.now();
   const RegressionState state =
@@ -109,6 +130,7 @@ void apply(EngineContext& context, const SearchFacts& facts, const Bisection& se
                              {state, now, evidence::of_reason(step.reason)});
   transaction.commit();
   announce(context, search, step.reason);
+  return true;
 }
 
 // What is below the threshold is real: a new level begins, and the next nights do not ask again.
@@ -136,7 +158,7 @@ bool names(const bisect::Answer& answer) {
 }
 
 // The answer, the search's end and the regression's change of state are one transaction.
-void apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
+bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
            const Conclude& step) {
   const Time now = context.clock.now();
   std::vector<Blame> blamed;
@@ -156,18 +178,31 @@ void apply(EngineContext& context, const SearchFacts& facts, const Bisection& se
   transaction.commit();
   announce(context, blamed);
   announce(context, search, step.answer.rule);
+  return true;
 }
 
-void apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
+bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
            const bisect::Measure& step) {
-  const StepFacts wanted = load_step(context, search, step);
+  const StepFacts wanted = load_step(context, search, facts.prospects, step);
   const StepPlan plan = plan_step(wanted, facts.progress, context.clock.now());
+  if (plan.is_empty() && facts.progress.newly_untestable.empty()) return false;
   storage::Transaction transaction(context.db);
   add_untestable(transaction, facts);
   storage::update_bisection(transaction, search);
   queue_step(context, transaction, search, facts.regression, facts.series, wanted, plan);
   transaction.commit();
   announce(context, search, "step");
+  return true;
+}
+
+bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
+           const AwaitCi&) {
+  if (facts.progress.newly_untestable.empty()) return false;
+  storage::Transaction transaction(context.db);
+  add_untestable(transaction, facts);
+  storage::update_bisection(transaction, search);
+  transaction.commit();
+  return true;
 }
 
 bool advance(EngineContext& context, const Bisection& search) {
@@ -177,8 +212,8 @@ bool advance(EngineContext& context, const Bisection& search) {
   if (!facts) return false;
   const auto next = decide(*facts, context.config);
   if (!next) return false;
-  std::visit([&](const auto& step) { apply(context, *facts, next->search, step); }, next->step);
-  return true;
+  return std::visit([&](const auto& step) { return apply(context, *facts, next->search, step); },
+                    next->step);
 }
 
 bool open(EngineContext& context, const OpeningFacts& facts, const OpenSearch& step) {
@@ -274,18 +309,24 @@ std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& 
   auto regression = storage::find_regression(view.db, search.regression);
   auto series = storage::find_series(view.db, search.series);
   if (!regression || !series) return std::nullopt;
-  SearchFacts facts{search, *std::move(regression), *std::move(series), false, {}, {}, {}, {}, {}};
+  SearchFacts facts{search, *std::move(regression), *std::move(series), {}, {}, {}, {}, {}, {}, {},
+                    {}};
   facts.pending = is_measuring(view.db, search);
   if (facts.pending) return facts;
   SearchRuns runs = load_runs(view.db, search, facts.regression, facts.series);
   facts.progress = load_progress(view.db, search, runs, facts.series);
+  facts.prospects = load_prospects(view, search);
+  facts.awaited = awaited_of_ci(view, search, facts.prospects);
+  note_failed_builds(facts.prospects, facts.progress);
   facts.naming = naming_of(view, search, runs, facts.progress);
+  facts.policy = policy_for(view, facts.regression.machine, facts.series);
+  const CostFacts costs = load_costs(view, search, runs, facts.series, facts.prospects);
   facts.runs = std::move(runs.runs);
   facts.log = in_cost(std::move(runs.log), facts.series);
   for (const auto& [commit, cause] : facts.progress.causes) facts.log.untestable.push_back(commit);
   facts.log.prior = prior_of(view, search, facts.regression);
   facts.log.built = built_commits(view, search);
-  facts.policy = policy_for(view, facts.regression.machine, facts.series);
+  add_costs(costs, view.clock.now(), facts.log, facts.policy);
   return facts;
 }
 
@@ -307,6 +348,10 @@ std::optional<SearchStep> decide(const SearchFacts& facts, const Config& config)
     return out;
   }
   const bisect::Answer& answer = std::get<bisect::Answer>(next.step);
+  if (const int commits = awaited_in_range(answer, facts); commits > 0) {
+    out.step = AwaitCi{commits};
+    return out;
+  }
   out.step = Conclude{answer, evidence::of_search(answer, next.belief,
                                                   {facts.log, facts.policy, facts.runs,
                                                    facts.search.commits, &facts.naming})};

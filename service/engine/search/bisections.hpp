@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "bisect/evidence/naming.hpp"
 #include "bisect/search.hpp"
 #include "service/engine/context.hpp"
+#include "service/engine/search/prospects.hpp"
 #include "service/engine/search/search_log.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/model/series.hpp"
@@ -51,6 +53,8 @@ struct SearchFacts {
   SearchProgress progress;
   evidence::Naming naming;  // what tells a culprit from a range
   bisect::SearchPolicy policy;
+  std::vector<Prospect> prospects;  // by position
+  std::set<int> awaited;            // positions of which CI may have a wheel
 };
 std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& search);
 
@@ -61,10 +65,14 @@ struct Conclude {
   bisect::Answer answer;
   std::string evidence;
 };
+// The answer would be a range, and an answer of CI may narrow it.
+struct AwaitCi {
+  int commits = 0;
+};
 // `search` holds the counts and the belief so far.
 struct SearchStep {
   Bisection search;
-  std::variant<GiveUp, Conclude, bisect::Measure> step;
+  std::variant<GiveUp, Conclude, AwaitCi, bisect::Measure> step;
 };
 // nullopt: a session is under way.
 std::optional<SearchStep> decide(const SearchFacts& facts, const Config& config);

@@ -1,9 +1,13 @@
 #include "service/engine/search/commit_builds.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "service/builds/artifacts.hpp"
+#include "service/builds/needs.hpp"
 #include "storage/builds.hpp"
+#include "storage/regressions.hpp"
+#include "storage/runners.hpp"
 #include "storage/series.hpp"
 
 namespace nightjar::service {
@@ -13,9 +17,21 @@ bool is_last(const Bisection& bisection, int index) {
   return index + 1 == static_cast<int>(bisection.commits.size());
 }
 
-OverlayUse use_of(const EngineView& view, const Bisection& bisection) {
-  const auto series = storage::find_series(view.db, bisection.series);
-  return series ? overlay_use(series->workload_name) : OverlayUse::any_workload;
+// What decides which wheels serve the commits of one search.
+struct Needed {
+  OverlayUse use = OverlayUse::any_workload;
+  std::map<std::string, std::string> machine;  // facts of the class that measures
+};
+
+Needed needed_by(const EngineView& view, const Bisection& bisection) {
+  Needed needed;
+  if (const auto series = storage::find_series(view.db, bisection.series))
+    needed.use = overlay_use(series->workload_name);
+  const auto regression = storage::find_regression(view.db, bisection.regression);
+  const auto machine =
+      regression ? storage::find_machine(view.db, regression->machine) : std::nullopt;
+  if (machine) needed.machine = machine->facts;
+  return needed;
 }
 
 const CommitSha& commit_at(const Bisection& bisection, int index) {
@@ -33,10 +49,16 @@ std::vector<Build> wheels_of_group(const EngineView& view, const CommitSha& comm
              : storage::wheels_of_native_group(view.db, variant, *state);
 }
 
-std::vector<Build> held_wheels(const EngineView& view, const CommitSha& commit, OverlayUse use) {
-  std::vector<Build> wheels = wheels_of_group(view, commit, use);
+bool is_held(const EngineView& view, const Build& wheel) {
+  return wheel.sha256 && view.artifacts.holds(*wheel.sha256);
+}
+
+// Those that are here and that the machine class can run.
+std::vector<Build> usable_wheels(const EngineView& view, const CommitSha& commit,
+                                 const Needed& needed) {
+  std::vector<Build> wheels = wheels_of_group(view, commit, needed.use);
   std::erase_if(wheels, [&](const Build& wheel) {
-    return !wheel.sha256 || !view.artifacts.holds(*wheel.sha256);
+    return !is_held(view, wheel) || cannot_run(wheel.needs, needed.machine);
   });
   return wheels;
 }
@@ -56,21 +78,31 @@ CommitBuild with_environment(const EngineView& view, const Build& overlay) {
   return {overlay.id, environment_of(overlay, *base, view.artifacts)};
 }
 
+// Why none of these wheels of the commit's native group serves it; there is at least one.
+std::string none_serves(const std::vector<Build>& group, const Needed& needed) {
+  const auto lost = std::find_if(group.begin(), group.end(), [&](const Build& wheel) {
+    return !cannot_run(wheel.needs, needed.machine);
+  });
+  if (lost == group.end())
+    return group.front().version + ", a wheel of its native group, cannot run on this machine " +
+           "class: " + *cannot_run(group.front().needs, needed.machine);
+  return "the file of " + lost->version + ", a wheel of its native group, is not here any more" +
+         (lost->kind == BuildKind::source ? "" : "; it is fetched again");
+}
+
 // Says what was looked for, where, and what stands in the way of the ends.
 NoBuild nothing_found(const EngineView& view, const Bisection& bisection, const CommitSha& commit,
-                      OverlayUse use) {
+                      const Needed& needed) {
   const std::string& variant = view.config.source.variant;
   const auto state = storage::find_commit_state(view.db, commit, path_rules);
   if (!state) return {"the repository's copy does not have commit " + commit.brief()};
-  const Sha256& wanted = use == OverlayUse::native_workload ? state->library : state->native;
-  const auto group = wheels_of_group(view, commit, use);
-  if (!group.empty())
-    return {"the file of " + group.front().version + ", a wheel of its native group, is not here " +
-            "any more; it is fetched again"};
+  const Sha256& wanted = needed.use == OverlayUse::native_workload ? state->library : state->native;
+  const auto group = wheels_of_group(view, commit, needed.use);
+  if (!group.empty()) return {none_serves(group, needed)};
   std::vector<Build> ends;
   for (const BuildId id : {bisection.good, bisection.bad})
     if (auto end = storage::find_build(view.db, id)) ends.push_back(*std::move(end));
-  const auto plan = plan_overlay(view.graph, ends, commit, use);
+  const auto plan = plan_overlay(view.graph, ends, commit, needed.use);
   const auto* none = std::get_if<NoOverlay>(&plan);
   return {"none of the " + std::to_string(storage::proved_wheels(view.db, variant).size()) +
           " proved wheels of variant " + variant + " here (nightly, ci, source) is of its native " +
@@ -82,20 +114,25 @@ NoBuild nothing_found(const EngineView& view, const Bisection& bisection, const 
 bool is_built(const EngineView& view, const Bisection& bisection, int index) {
   if (index == 0 || is_last(bisection, index)) return true;
   const CommitSha& commit = commit_at(bisection, index);
-  const auto wheels = held_wheels(view, commit, use_of(view, bisection));
+  const auto wheels = usable_wheels(view, commit, needed_by(view, bisection));
   return stored_overlay(view, commit, wheels).has_value() ||
          std::any_of(wheels.begin(), wheels.end(),
                      [&](const Build& wheel) { return wheel.commit == commit; });
 }
 
 bool has_build(const EngineView& view, const Bisection& bisection, int index) {
-  return !held_wheels(view, commit_at(bisection, index), use_of(view, bisection)).empty();
+  const CommitSha& commit = commit_at(bisection, index);
+  return !usable_wheels(view, commit, needed_by(view, bisection)).empty();
 }
 
 std::optional<Build> lost_wheel(const EngineView& view, const Bisection& bisection, int index) {
-  if (has_build(view, bisection, index)) return std::nullopt;
-  const auto wheels = wheels_of_group(view, commit_at(bisection, index), use_of(view, bisection));
-  return wheels.empty() ? std::nullopt : std::optional(wheels.front());
+  const Needed needed = needed_by(view, bisection);
+  auto wheels = wheels_of_group(view, commit_at(bisection, index), needed.use);
+  std::erase_if(wheels,
+                [&](const Build& wheel) { return cannot_run(wheel.needs, needed.machine); });
+  const auto held = [&](const Build& wheel) { return is_held(view, wheel); };
+  if (wheels.empty() || std::any_of(wheels.begin(), wheels.end(), held)) return std::nullopt;
+  return wheels.front();
 }
 
 CommitBuildState find_commit_build(const EngineView& view, const Bisection& bisection, int index) {
@@ -105,12 +142,13 @@ CommitBuildState find_commit_build(const EngineView& view, const Bisection& bise
   if (index == 0) return CommitBuild{good->id, environment_of(*good)};
   if (is_last(bisection, index)) return CommitBuild{bad->id, environment_of(*bad)};
   const CommitSha& commit = commit_at(bisection, index);
-  const OverlayUse use = use_of(view, bisection);
-  const std::vector<Build> wheels = held_wheels(view, commit, use);
+  const Needed needed = needed_by(view, bisection);
+  const std::vector<Build> wheels = usable_wheels(view, commit, needed);
   const auto known = stored_overlay(view, commit, wheels);
   if (known && view.artifacts.holds(*known->sha256)) return with_environment(view, *known);
-  auto found = plan_overlay(view.graph, wheels, commit, use);
-  if (std::holds_alternative<NoOverlay>(found)) return nothing_found(view, bisection, commit, use);
+  auto found = plan_overlay(view.graph, wheels, commit, needed.use);
+  if (std::holds_alternative<NoOverlay>(found))
+    return nothing_found(view, bisection, commit, needed);
   OverlayPlan& plan = std::get<OverlayPlan>(found);
   if (plan.base.commit == commit) return CommitBuild{plan.base.id, environment_of(plan.base)};
   return OverlayToMake{std::move(plan)};

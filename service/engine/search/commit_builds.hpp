@@ -31,10 +31,10 @@ using CommitBuildState = std::variant<CommitBuild, OverlayToMake, NoBuild>;
 CommitBuildState find_commit_build(const EngineView& view, const Bisection& bisection, int index);
 // Whether it would cost a build: false for the ends and for what was made before.
 bool is_built(const EngineView& view, const Bisection& bisection, int index);
-// Whether a wheel is here that serves it.
+// Whether a wheel is here that serves it, and that the machine class can run.
 bool has_build(const EngineView& view, const Bisection& bisection, int index);
-// A wheel of the commit's native group whose file is not here any more; nullopt if there is none,
-// or if another one serves.
+// A wheel of the commit's native group that the machine class can run and whose file is not here
+// any more; nullopt if there is none, or if another one serves.
 std::optional<Build> lost_wheel(const EngineView& view, const Bisection& bisection, int index);
 
 // `state`, made if it does not exist yet; it is no NoBuild. In the caller's transaction. Throws

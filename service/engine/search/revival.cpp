@@ -6,6 +6,7 @@
 #include "bisect/evidence/evidence.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/engine/search/commit_builds.hpp"
+#include "service/engine/search/prospects.hpp"
 #include "storage/bisections.hpp"
 #include "storage/regressions.hpp"
 #include "storage/served.hpp"
@@ -26,25 +27,41 @@ std::set<CommitSha> ranges_of(const EngineView& view, const Regression& regressi
   return commits;
 }
 
+using Commits = std::map<BisectionId, std::vector<int>>;
+
+Commits by_search(const std::vector<storage::SearchedCommit>& commits) {
+  Commits sorted;
+  for (const auto& [search, commit] : commits) sorted[search].push_back(commit);
+  return sorted;
+}
+
 // The commits that a wheel may serve now, by search.
-std::map<BisectionId, std::vector<int>> served_commits(const EngineView& view) {
+Commits served_commits(const EngineView& view) {
   const Time since = view.clock.now() - kPatience;
-  std::map<BisectionId, std::vector<int>> served;
-  for (const auto& [search, commit] :
-       storage::commits_with_wheels(view.db, view.config.source.variant, path_rules, since))
-    served[search].push_back(commit);
-  return served;
+  return by_search(
+      storage::commits_with_wheels(view.db, view.config.source.variant, path_rules, since));
+}
+
+// The commits that may have a build now. With a builder, that is to be asked of each.
+Commits candidates(const EngineView& view) {
+  if (!view.config.project.recipe_sha256 || live_builders(view) == 0) return served_commits(view);
+  return by_search(storage::commits_without_build(view.db, view.clock.now() - kPatience));
+}
+
+bool is_testable(const EngineView& view, const Bisection& search, int commit) {
+  const Prospect prospect = load_prospect(view, search, commit);
+  return !std::holds_alternative<HasNoPlace>(prospect);
 }
 
 std::optional<SearchToRevive> load_revival(const EngineView& view, BisectionId id,
-                                           const std::vector<int>& served) {
+                                           const std::vector<int>& commits) {
   const auto search = storage::find_bisection(view.db, id);
   const auto regression =
       search ? storage::find_regression(view.db, search->regression) : std::nullopt;
   if (!regression) return std::nullopt;
   SearchToRevive seen{*search, *regression, ranges_of(view, *regression), {}};
-  for (const int commit : served)
-    if (has_build(view, *search, commit)) seen.built.push_back(commit);
+  for (const int commit : commits)
+    if (is_testable(view, *search, commit)) seen.testable.push_back(commit);
   return seen;
 }
 
@@ -71,21 +88,21 @@ void apply(EngineContext& context, const SearchToRevive& seen, const Revival& re
 
 std::vector<SearchToRevive> load_revivals(const EngineView& view) {
   std::vector<SearchToRevive> all;
-  for (const auto& [search, commits] : served_commits(view))
+  for (const auto& [search, commits] : candidates(view))
     if (auto seen = load_revival(view, search, commits)) all.push_back(*std::move(seen));
   return all;
 }
 
 std::optional<Revival> decide(const SearchToRevive& seen) {
-  if (seen.built.empty()) return std::nullopt;
-  if (seen.search.state == BisectionState::open) return Revival{seen.built, false};
+  if (seen.testable.empty()) return std::nullopt;
+  if (seen.search.state == BisectionState::open) return Revival{seen.testable, false};
   const bool stands = seen.regression.state == RegressionState::range ||
                       seen.regression.state == RegressionState::reported;
-  const bool helps = std::any_of(seen.built.begin(), seen.built.end(), [&](int commit) {
+  const bool helps = std::any_of(seen.testable.begin(), seen.testable.end(), [&](int commit) {
     return seen.range.count(seen.search.commits.at(static_cast<std::size_t>(commit))) != 0;
   });
   if (seen.search.state != BisectionState::range || !stands || !helps) return std::nullopt;
-  return Revival{seen.built, true};
+  return Revival{seen.testable, true};
 }
 
 bool revive_searches(EngineContext& context) {

@@ -1,5 +1,6 @@
-// A commit that had no build gets one: a wheel of its native group appears. Then an open search may
-// ask for it, and a search that had ended with a range goes on from its log.
+// A commit that had no build gets one: a wheel of its native group appears, or a builder that can
+// make it. Then an open search may ask for it, and a search that had ended with a range goes on
+// from its log.
 #pragma once
 
 #include <optional>
@@ -17,7 +18,7 @@ struct SearchToRevive {
   Bisection search;
   Regression regression;
   std::set<CommitSha> range;  // of the ranges that it ended with
-  std::vector<int> built;     // positions of commits that had no build and have one now
+  std::vector<int> testable;  // positions of commits that had no build and can have one now
 };
 struct Revival {
   std::vector<int> commits;  // may be asked again

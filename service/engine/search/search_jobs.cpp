@@ -9,6 +9,7 @@
 #include "storage/bisections.hpp"
 #include "storage/jobs.hpp"
 #include "storage/model/metric.hpp"
+#include "storage/source_builds.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -23,12 +24,24 @@ std::vector<int> distinct(std::vector<int> commits) {
   return commits;
 }
 
-// The first of these commits that has no build.
-std::optional<Untestable> without_build(const StepFacts& facts, const std::vector<int>& commits) {
-  for (const int commit : distinct(commits))
-    if (const auto* none = std::get_if<NoBuild>(&facts.builds.at(commit)))
-      return Untestable{commit, UntestableCause::no_build_here, none->reason};
-  return std::nullopt;
+// Why the commit has no build here, if no place has one.
+std::optional<Untestable> without_build(const StepFacts& facts, int commit) {
+  const auto* none = std::get_if<NoBuild>(&facts.builds.at(commit));
+  const auto* place = std::get_if<HasNoPlace>(&facts.prospects.at(commit));
+  if (!none || !place) return std::nullopt;
+  const std::string builders = place->builders.empty() ? "" : "; " + place->builders;
+  return Untestable{commit, UntestableCause::no_build_here, none->reason + builders};
+}
+
+bool can_be_asked(const StepFacts& facts, int commit) {
+  return std::holds_alternative<CanBeBuilt>(facts.prospects.at(commit));
+}
+
+// Whether every commit can be measured now.
+bool all_ready(const StepFacts& facts, const std::vector<int>& commits) {
+  return std::none_of(commits.begin(), commits.end(), [&](int commit) {
+    return std::holds_alternative<NoBuild>(facts.builds.at(commit));
+  });
 }
 
 JobSpec spec_of(const Config& config, const Series& series, const std::vector<int>& commits,
@@ -65,22 +78,28 @@ std::map<int, EnvironmentSpec> make_environments(EngineContext& context,
 }  // namespace
 
 StepFacts load_step(const EngineView& view, const Bisection& bisection,
-                    const bisect::Measure& step) {
-  StepFacts facts{step, {}, storage::jobs_of_bisection(view.db, bisection.id).size()};
+                    const std::vector<Prospect>& prospects, const bisect::Measure& step) {
+  StepFacts facts{step, {}, {}, storage::jobs_of_bisection(view.db, bisection.id).size()};
   std::vector<int> commits = step.order;
-  commits.insert(commits.end(), step.build_too.begin(), step.build_too.end());
-  for (const int commit : distinct(std::move(commits)))
+  for (const auto* more : {&step.build_too, &step.measure_too})
+    commits.insert(commits.end(), more->begin(), more->end());
+  for (const int commit : distinct(std::move(commits))) {
     facts.builds.emplace(commit, find_commit_build(view, bisection, commit));
+    facts.prospects.emplace(commit, prospects.at(static_cast<std::size_t>(commit)));
+  }
   return facts;
 }
 
 StepPlan plan_step(const StepFacts& facts, const SearchProgress& progress, Time now) {
   StepPlan plan;
   const bisect::Measure& step = facts.step;
-  if (const auto none = without_build(facts, step.order)) {
-    plan.untestable.push_back(*none);
-    return plan;
+  std::vector<int> to_build = distinct(step.order);
+  to_build.insert(to_build.end(), step.build_too.begin(), step.build_too.end());
+  for (const int commit : to_build) {
+    if (can_be_asked(facts, commit)) plan.builds.push_back(commit);
+    if (auto none = without_build(facts, commit)) plan.untestable.push_back(*std::move(none));
   }
+  if (!all_ready(facts, step.order)) return plan;
   int next_session = progress.next_session;
   const bool goes_on = !step.new_session && progress.last && progress.last->runner &&
                        now - progress.last->created_at < kSessionGap;
@@ -88,9 +107,9 @@ StepPlan plan_step(const StepFacts& facts, const SearchProgress& progress, Time 
     plan.sessions.push_back({step.order, progress.last_session, progress.last->runner});
   else
     plan.sessions.push_back({step.order, next_session++, std::nullopt});
-  for (const int commit : step.build_too) {
-    if (const auto none = without_build(facts, {commit}))
-      plan.untestable.push_back(*none);
+  for (const int commit : step.measure_too) {
+    if (auto none = without_build(facts, commit))
+      plan.untestable.push_back(*std::move(none));
     else
       plan.sessions.push_back(
           {std::vector<int>(step.order.size(), commit), next_session++, std::nullopt});
@@ -101,8 +120,16 @@ StepPlan plan_step(const StepFacts& facts, const SearchProgress& progress, Time 
 void queue_step(EngineContext& context, storage::Transaction& transaction,
                 const Bisection& bisection, const Regression& regression, const Series& series,
                 const StepFacts& facts, const StepPlan& plan) {
+  const Time now = context.clock.now();
   for (const Untestable& commit : plan.untestable)
     storage::add_untestable(transaction, bisection.id, commit);
+  for (const int commit : plan.builds) {
+    const auto& prospect = std::get<CanBeBuilt>(facts.prospects.at(commit));
+    const CommitSha& sha = bisection.commits.at(static_cast<std::size_t>(commit));
+    storage::request_build(transaction, {prospect.native_state, context.config.source.variant,
+                                         source_of(context.config, sha), regression.night,
+                                         kPriority, now, prospect.wheel_is_lost});
+  }
   const auto environments = make_environments(context, transaction, facts, plan);
   std::size_t number = facts.jobs;
   for (const PlannedSession& session : plan.sessions) {
@@ -114,7 +141,7 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
     job.priority = kPriority;
     job.affinity = session.affinity;
     job.spec = spec_of(context.config, series, session.commits, environments);
-    job = queue_job(transaction, std::move(job), context.clock.now());
+    job = queue_job(transaction, std::move(job), now);
     storage::add_bisection_job(transaction, bisection.id, {job.id, session.number});
   }
 }

@@ -1,4 +1,5 @@
-// From a step of the search to jobs: one session, or one a runner where several runners are there.
+// From a step of the search to jobs: one session, or one a runner where several runners are there,
+// and builds for builders.
 // Used by the search's steps.
 #pragma once
 
@@ -9,6 +10,7 @@
 #include "bisect/search.hpp"
 #include "service/engine/context.hpp"
 #include "service/engine/search/commit_builds.hpp"
+#include "service/engine/search/prospects.hpp"
 #include "service/engine/search/search_log.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/model/series.hpp"
@@ -19,12 +21,14 @@ namespace nightjar::service {
 struct StepFacts {
   bisect::Measure step;
   std::map<int, CommitBuildState> builds;
+  std::map<int, Prospect> prospects;
   std::size_t jobs = 0;  // of this search so far
 };
 StepFacts load_step(const EngineView& view, const Bisection& bisection,
-                    const bisect::Measure& step);
+                    const std::vector<Prospect>& prospects, const bisect::Measure& step);
 
-// Sessions to queue, by their commits, and commits that turned out to have no build.
+// Sessions to queue, by their commits, wheels to ask builders for, and commits that turned out to
+// have no build.
 struct PlannedSession {
   std::vector<int> commits;  // of each run, in order
   int number = 0;            // as the bisection counts
@@ -32,13 +36,16 @@ struct PlannedSession {
 };
 struct StepPlan {
   std::vector<PlannedSession> sessions;
+  std::vector<int> builds;
   std::vector<Untestable> untestable;
+
+  bool is_empty() const { return sessions.empty() && builds.empty() && untestable.empty(); }
 };
-// If a commit of the step's own session has no build, nothing is queued: the search then decides
-// anew without it. Pure.
+// If a commit of the step's own session has no build, no session is queued: the search then decides
+// anew without it. If its wheel must be made first, it decides anew once a build has ended. Pure.
 StepPlan plan_step(const StepFacts& facts, const SearchProgress& progress, Time now);
-// Makes the overlays that are missing and queues the sessions, in the caller's transaction. Throws
-// std::runtime_error if the disk fails.
+// Makes the overlays that are missing and queues sessions and builds, in the caller's transaction.
+// Throws std::runtime_error if the disk fails.
 void queue_step(EngineContext& context, storage::Transaction& transaction,
                 const Bisection& bisection, const Regression& regression, const Series& series,
                 const StepFacts& facts, const StepPlan& plan);

@@ -76,7 +76,9 @@ struct Queue {
     if (build) result.wheel_file = "w.whl";
     storage::store_source_result(Autocommit(db), job.id, job.attempt, result, build, Time{});
   }
-  BuildOutcome outcome() { return build_outcome(db, state, "cpu"); }
+  BuildOutcome outcome() {
+    return build_outcome(db, state, "cpu", request.source.recipe_sha256, request.source.commit);
+  }
 };
 
 }  // namespace

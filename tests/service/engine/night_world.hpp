@@ -112,6 +112,10 @@ class NightWorld {
       idle = 0;
       ++sessions;
       if (on_claim && !on_claim(*job)) continue;  // the runner "died" with it
+      if (job->spec.kind == JobKind::build) {
+        make_build(*job);
+        continue;
+      }
       const SessionResult result = measure(*job);
       storage::store_result(storage::Autocommit(db), job->id, job->attempt, result, clock.now());
     }
@@ -194,8 +198,9 @@ class NightWorld {
   std::function<double(const Job&)> steal = [](const Job&) { return 0.; };
   const Job* measuring = nullptr;  // the session that is being measured
   std::function<void()> before_tick, after_tick, on_event;
-  bool profiles = true;                      // the runner can make them
-  std::function<bool(const Job&)> on_claim;  // false: the runner dies with the job
+  bool profiles = true;                        // the runner can make them
+  std::function<bool(const Job&)> on_claim;    // false: the runner dies with the job
+  std::function<void(const Job&)> make_build;  // what a builder does
 
   int position(const CommitSha& sha) const {
     for (std::size_t i = 0; i < commits.size(); ++i)

@@ -115,7 +115,8 @@ struct ReadingWorld : NightWorld {
       if (!next) continue;
       note(next->step);
       if (const auto* measure = std::get_if<bisect::Measure>(&next->step))
-        note(plan_step(load_step(view, search, *measure), facts->progress, clock.now()));
+        note(plan_step(load_step(view, search, facts->prospects, *measure), facts->progress,
+                       clock.now()));
       if (const auto* answer = std::get_if<Conclude>(&next->step))
         for (const Blame& blame :
              decide(load_blame(view, facts->regression, search, answer->answer, facts->naming)))

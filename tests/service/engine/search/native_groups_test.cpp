@@ -1,8 +1,6 @@
 // Days with native commits: which of them have a build, and what is said of those that have none.
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include <catch2/catch.hpp>
 
@@ -10,75 +8,13 @@
 #include "service/engine/search/revival.hpp"
 #include "service/report/report.hpp"
 #include "storage/bisections.hpp"
-#include "tests/service/engine/night_world.hpp"
-#include "tests/support/autocommit.hpp"
+#include "tests/service/engine/search/day.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::kAlpha;
-using service::test::NightWorld;
+using service::test::Day;
 
 namespace {
-
-struct Day : NightWorld {
-  // A letter a commit, spaces are ignored: p Python, n native, r the native files as they were at
-  // the begin, h a header of the C++ front end.
-  void grow_kinds(const std::string& kinds) {
-    for (const char kind : kinds) {
-      if (kind == ' ') continue;
-      const std::string number = std::to_string(commits.size());
-      git::LiteralGraph::Changes changes;
-      if (kind == 'p') changes["torch/m" + number + ".py"] = number;
-      if (kind == 'n') changes["c10/core.cpp"] = number;
-      if (kind == 'r') changes["c10/core.cpp"] = std::nullopt;
-      if (kind == 'h') changes["torch/csrc/api/include/torch/nn.h"] = number;
-      commits.push_back(graph.commit("main", "Change " + number + " (#" + number + ")", changes));
-    }
-  }
-  // Two nights; between them a day of these commits. Alpha is slower from commit `step` on.
-  void run(const std::string& kinds, int step) {
-    level = [step, this](int position, const std::string& workload, const std::string& metric) {
-      const double usual = metric == "latency" ? .010 : 3e8;
-      const bool slow = workload == slow_workload && metric == "latency" && position >= step;
-      return usual * (slow ? 1.4 : 1);
-    };
-    nightly("2026-08-19");
-    settle();
-    grow_kinds(kinds);
-    nightly("2026-08-20");
-    settle();
-  }
-  // A proved wheel that CI has built of a commit.
-  Build ci_wheel(int position) {
-    const auto file = artifacts.temporary();
-    std::ofstream(file) << "ci " << position;
-    Build build;
-    build.kind = BuildKind::ci;
-    build.version = "2.14.0a0+git" + std::to_string(position);
-    build.variant = "cpu";
-    build.url = "https://example.org/ci/" + std::to_string(position) +
-                "/torch-2.14.0a0-cp311-cp311-linux_x86_64.whl";
-    build.commit = commits[static_cast<std::size_t>(position)];
-    build.sha256 = artifacts.add(file);
-    build.state = BuildState::proved;
-    build.found_at = clock.now();
-    return storage::add_build(storage::Autocommit(db), build);
-  }
-  Bisection search() { return storage::list_bisections(db, {}).items.at(0); }
-  Regression regression() { return *storage::find_regression(db, search().regression); }
-  std::vector<CommitSha> between(int first, int last) const {
-    return {commits.begin() + first, commits.begin() + last + 1};
-  }
-  std::vector<OutboxMessage> messages() { return storage::messages_of(db, regression().id); }
-  std::set<BuildId> bases_of(int position) {
-    std::set<BuildId> bases;
-    for (const Build& overlay :
-         storage::overlays_of_commit(db, commits[static_cast<std::size_t>(position)], "cpu"))
-      bases.insert(*overlay.base);
-    return bases;
-  }
-  std::string slow_workload = kAlpha;
-};
 
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
@@ -230,9 +166,9 @@ TEST_CASE("a search is taken up for a build of its range, while its regression s
   seen.regression.state = RegressionState::reported;
   seen.range = {sha('c'), sha('d')};
   CHECK_FALSE(decide(seen));
-  seen.built = {1};
+  seen.testable = {1};
   CHECK_FALSE(decide(seen));  // outside of the range
-  seen.built = {1, 2};
+  seen.testable = {1, 2};
   REQUIRE(decide(seen));
   CHECK(decide(seen)->reopens);
   CHECK(decide(seen)->commits == std::vector{1, 2});
