@@ -94,7 +94,7 @@ std::optional<UntestableCause> cause_untestable(const InRange& at, Rows& rows) {
   return found ? std::optional(found->cause) : std::nullopt;
 }
 
-std::optional<std::string> log_of(const InRange& at, Rows& rows) {
+std::optional<std::string> build_log_of(const InRange& at, Rows& rows) {
   const auto job = storage::build_job_of_commit(rows.db, sha_of(at));
   return job ? rows.log_of_build(*job) : std::nullopt;
 }
@@ -149,7 +149,7 @@ const Row<InRange>& bisection_commit() {
        {"untestable_cause", cause_untestable,
         "no_build_here and infrastructure say nothing of the commit; "
         "the others came of trying it."},
-       {"build_log", log_of, "Of the newest build from source of its native group."},
+       {"build_log", build_log_of, "Of the newest build from source of its native group."},
        {"runs", runs_of, "Runs measured on it."},
        {"level", level_of, "Hodges-Lehmann location of its runs."},
        change_field()});
