@@ -170,6 +170,16 @@ std::vector<SourceBuild> source_builds_under_way(const Database& db) {
   return read_all(find, read_source_build);
 }
 
+int builds_for_search(const Database& db, BisectionId search) {
+  Statement find(db,
+                 "SELECT count(*) FROM source_build WHERE state = 'waiting' AND job IN "
+                 "(SELECT id FROM job WHERE state IN ('queued', 'leased')) AND native_state IN "
+                 "(SELECT known.native_state FROM bisection_commit AS tried "
+                 "JOIN commit_state AS known ON known.commit_sha = tried.commit_sha "
+                 "WHERE tried.bisection = ?)");
+  return read_one(find.bind(search), [](Statement& row) { return row.next<int>(); }).value();
+}
+
 std::vector<SourceResult> results_of_recipe(const Database& db, const Sha256& recipe, int limit) {
   Statement find(db, "SELECT " SOURCE_COLUMNS
                      " FROM source_build WHERE state = 'built' AND recipe_sha256 = ? "

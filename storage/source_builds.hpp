@@ -57,6 +57,8 @@ std::optional<SourceBuild> find_source_build(const Database& db, const Sha256& n
 std::optional<JobId> build_job_of_commit(const Database& db, const CommitSha& commit);
 // Those that are queued or being built.
 std::vector<SourceBuild> source_builds_under_way(const Database& db);
+// How many of those are for native groups of this search's commits.
+int builds_for_search(const Database& db, BisectionId search);
 // The newest results with a wheel by this recipe, the oldest first.
 std::vector<SourceResult> results_of_recipe(const Database& db, const Sha256& recipe, int limit);
 // One whose wheel is here and is neither proved nor found to be wrong, the oldest first.

@@ -263,6 +263,10 @@ const Row<Bisection>& bisection_row() {
   const auto untestable = [](const Bisection& bisection, Rows& rows) {
     return rows.searched(bisection).untestable.size();
   };
+  const auto builds = [](const Bisection& bisection, Rows& rows) {
+    const bool open = bisection.state == BisectionState::open;
+    return open ? storage::builds_for_search(rows.db, bisection.id) : 0;
+  };
   static const Row<Bisection> made(
       "Bisection", "The search for the culprit between the last good and the first bad build.",
       {{"id", &Bisection::id},
@@ -278,6 +282,7 @@ const Row<Bisection>& bisection_row() {
         "Commits in the range, the good end's included."},
        {"tested_commits", tested_commits},
        {"untestable_commits", untestable},
+       {"builds_under_way", builds, "Wheels that builders are asked for and that serve it."},
        {"session_count", &Bisection::sessions,
         "Sessions that the posterior rests on, the confirmation's included."},
        {"runs", &Bisection::runs, "Their runs."},

@@ -133,11 +133,15 @@ function toGo(b) {
   return `, some ${Math.round(b.expected_runs)} to go${minutes > 0 ? ` (${minutes} min)` : ""}`;
 }
 
+// A search that measures nothing may be waiting for a builder.
+const underWay = ({ builds_under_way: n }) =>
+  (n > 0 ? `, ${n} ${n === 1 ? "wheel" : "wheels"} being built` : "");
+
 export const progress = (b) => el("p", {}, link(`#/series/${b.series}`, workloadName(b.workload)),
   `, ${metricName(b.metric)}: `,
   `${b.commit_count - 1} commits, ${b.tested_commits} measured (the ends included), `,
   `${b.untestable_commits} not measurable, `,
-  `${b.runs} runs in ${b.session_count} sessions`, toGo(b), ", begun ", when(b.started_at));
+  `${b.runs} runs in ${b.session_count} sessions`, underWay(b), toGo(b), ", begun ", when(b.started_at));
 
 export const bisectionPage = {
   title: (id) => `Bisection ${id}`,

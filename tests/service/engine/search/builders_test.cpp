@@ -84,7 +84,13 @@ TEST_CASE_METHOD(BuilderDay, "a search asks a builder for native commits and nam
 
 TEST_CASE_METHOD(BuilderDay, "several builders work beside the search's own measurements") {
   for (const char* name : {"one", "two", "three"}) add_builder(name);
+  int at_once = 0;
+  after_tick = [&] {
+    for (const Bisection& open : storage::open_bisections(db))
+      at_once = std::max(at_once, storage::builds_for_search(db, open.id));
+  };
   run(kDay, 9);
+  CHECK(at_once >= 2);
   CHECK(regression().culprit->commits == std::vector{commits[9]});
   CHECK(std::set<int>(asked.begin(), asked.end()).size() == asked.size());
 }
