@@ -182,16 +182,19 @@ std::string github_name(const std::string& url) {
   return std::regex_match(url, match, pattern) ? match[1].str() : "";
 }
 
-void read_project(ConfigSection section, Project& project) {
+void read_project(ConfigSection section, Config& config) {
   std::filesystem::path file;
   section.read("file", file);
   section.done();
   if (file.empty()) return;
   try {
-    project = load_project(file);
+    config.project = load_project(file);
   } catch (const std::invalid_argument& error) {
     section.fail("file", error.what());
   }
+  if (!config.project.is_pytorch() && !config.source.ci.environments.empty())
+    section.fail("file", "is of package " + config.project.package +
+                             ", but [source.ci] asks PyTorch's CI; leave its environments empty");
 }
 
 void read_repository(ConfigSection section, Config::Repository& repository) {
@@ -341,7 +344,7 @@ Config load_config(const std::filesystem::path& file) {
   read_repository(reader.table("repository"), config.repository);
   if (config.source.ci.repository.empty())
     config.source.ci.repository = github_name(config.repository.url);
-  read_project(reader.table("project"), config.project);
+  read_project(reader.table("project"), config);
   read_night(reader.table("night"), config.night);
   read_detection(reader.table("detection"), config.detection);
   read_thresholds(reader, config.thresholds);

@@ -71,8 +71,8 @@ git::RepositoryOptions repository_options(const Config& config) {
 }
 
 // Reads the commit graph and keeps what it hashed: one for each thread.
-NativeStateOf native_state_by(const git::CommitGraph& graph) {
-  return [states = std::make_shared<NativeStates>(graph)](const CommitSha& commit) {
+NativeStateOf native_state_by(const git::CommitGraph& graph, const Project& project) {
+  return [states = std::make_shared<NativeStates>(graph, project)](const CommitSha& commit) {
     const auto state = states->of(commit);
     return state ? std::optional(state->native) : std::nullopt;
   };
@@ -102,10 +102,10 @@ struct Daemon::Impl {
         db(storage::Database::open_writer(database_file(config))),
         artifacts(config.service.data / "artifacts", config.source.artifact_bytes, clock),
         graph(repository_options(config)),
-        source(make_source(config.source)),
+        source(make_source(config.source, config.project.package)),
         tracker(make_tracker(config, clock)),
         discovery(*source, graph, artifacts, config, clock),
-        ci_rung(config, graph, artifacts, native_state_by(graph), clock),
+        ci_rung(config, graph, artifacts, native_state_by(graph, config.project), clock),
         sender(*tracker, config.report.labels, clock),
         context{db,
                 graph,

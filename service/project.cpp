@@ -22,6 +22,43 @@ bool is_below(const std::string& text) {
          std::none_of(path.begin(), path.end(), [](const auto& part) { return part == ".."; });
 }
 
+bool is_module(const std::string& text) {
+  static const std::regex pattern("[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*");
+  return std::regex_match(text, pattern);
+}
+
+std::string usual_module(std::string package) {
+  std::replace(package.begin(), package.end(), '-', '_');
+  return package;
+}
+
+std::string folder_of(std::string module) {
+  std::replace(module.begin(), module.end(), '.', '/');
+  return module + "/";
+}
+
+// What the file does not say follows from the package.
+void read_package(ConfigSection& section, Project& project) {
+  section.read("package", project.package);
+  if (!is_package(project.package)) section.fail("package", "must be the name of a package");
+  project.module = usual_module(project.package);
+  section.read("module", project.module);
+  if (!is_module(project.module))
+    section.fail("module", "must be the name of a module, as workloads import it");
+  if (project.is_pytorch()) return;
+  project.version_file.clear();
+  project.overlay = {folder_of(project.module)};
+}
+
+void read_overlay(ConfigSection& section, Project& project) {
+  section.read("overlay", project.overlay);
+  for (const auto& folder : project.overlay)
+    if (!is_below(folder) || !folder.ends_with('/'))
+      section.fail("overlay", "'" + folder + "' must be a folder of the checkout that ends with /");
+  if (project.is_pytorch() && project.overlay != Project{}.overlay)
+    section.fail("overlay", "cannot be changed for torch, whose paths are built in; leave it out");
+}
+
 void read_recipe(ConfigSection& section, Project& project) {
   section.read("recipe", project.recipe_file);
   if (project.recipe_file.empty()) return;
@@ -34,22 +71,26 @@ void read_recipe(ConfigSection& section, Project& project) {
 
 }  // namespace
 
+std::string normalized_name(std::string package) {
+  for (char& c : package) {
+    if (c == '_' || c == '.') c = '-';
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return package;
+}
+
 Project load_project(const std::filesystem::path& file) {
   ConfigReader reader(file);
   ConfigSection section = reader.table("project");
   Project project;
   section.read("name", project.name);
-  section.read("package", project.package);
+  read_package(section, project);
   section.read("version_file", project.version_file);
-  section.read("overlay", project.overlay);
+  read_overlay(section, project);
   section.read("repository", project.repository);
   if (!is_package(project.name)) section.fail("name", "must be a name");
-  if (!is_package(project.package)) section.fail("package", "must be the name of a package");
   if (!project.version_file.empty() && !is_below(project.version_file))
     section.fail("version_file", "must be a path in the wheel");
-  for (const auto& folder : project.overlay)
-    if (!is_below(folder) || !folder.ends_with('/'))
-      section.fail("overlay", "'" + folder + "' must be a folder of the checkout that ends with /");
   read_recipe(section, project);
   section.done();
   reader.done();

@@ -1,5 +1,5 @@
 // What is watched: a package with wheels, described by a TOML file of deploy/projects. Without one
-// it is PyTorch. Used by proof, overlays and the source rung.
+// it is PyTorch. Used wherever builds are found, proved, laid over and measured.
 #pragma once
 
 #include <filesystem>
@@ -14,17 +14,27 @@ namespace nightjar::service {
 struct Project {
   std::string name = "pytorch";
   std::string package = "torch";  // as METADATA names it
-  // A file in the wheel with __version__, git_version and cuda; empty: there is none.
+  std::string module = "torch";   // as workloads import it
+  // A file in the wheel with __version__, git_version and cuda; empty, as for other packages if
+  // the file does not say: there is none.
   std::string version_file = "torch/version.py";
   // Folders of the checkout that lie in the wheel under the same path, and whose Python files can
-  // be laid over another commit's wheel.
+  // be laid over another commit's wheel. PyTorch's cannot be changed: path_effect.cpp knows more of
+  // them. Of other packages the module's folder if the file does not say.
   std::vector<std::string> overlay = {"torch/", "functorch/", "torchgen/"};
   // How builders make a wheel; empty: the source rung is off.
   std::filesystem::path recipe_file;
   std::string recipe;  // its text
   std::optional<Sha256> recipe_sha256;
   std::string repository;  // that builders clone; empty: the service's own
+
+  // A wheel of PyTorch is an environment by itself. A wheel of another package comes before the
+  // runner's own PyTorch on the path.
+  bool is_pytorch() const { return package == "torch"; }
 };
+
+// By PEP 503, as indexes name it: "torch_scatter" is "torch-scatter".
+std::string normalized_name(std::string package);
 
 // Reads and checks a file. Paths are relative to it. Throws std::invalid_argument with a line for
 // each error, which names file, line and key.

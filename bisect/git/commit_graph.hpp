@@ -44,7 +44,8 @@ class CommitGraph {
   // Brings new commits in. Throws std::runtime_error (with the remote's name) if that fails.
   virtual void fetch() = 0;
   virtual std::optional<Commit> find(const CommitSha& sha) const = 0;
-  // A branch of the remote ("main", "nightly"), a tag or 40 hex digits.
+  // A branch of the remote ("main", "nightly"), a tag, 40 hex digits, or at least 7 with which one
+  // commit begins.
   virtual std::optional<CommitSha> resolve(std::string_view revision) const = 0;
   // main's first-parent history after `good` up to and including `bad`, oldest first. nullopt if
   // `good` is not a first-parent ancestor of `bad` within 10,000 commits.

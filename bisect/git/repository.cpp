@@ -10,6 +10,7 @@ namespace nightjar::git {
 namespace {
 
 constexpr int longest_range = 10000;
+constexpr std::size_t fewest_digits = 7;  // of a commit's hash that is cut off
 constexpr const char* remote_name = "origin";
 
 std::string tracking_ref(std::string_view branch) {
@@ -21,6 +22,18 @@ CommitHandle look_up(git_repository* repository, const git_oid& oid) {
   git_commit* commit = nullptr;
   git_commit_lookup(&commit, repository, &oid);
   return CommitHandle(commit);
+}
+
+// nullopt too if several commits begin so.
+std::optional<CommitSha> commit_that_begins(git_repository* repository, std::string_view digits) {
+  git_oid oid;
+  git_commit* commit = nullptr;
+  if (digits.size() < fewest_digits || digits.size() >= GIT_OID_HEXSZ ||
+      git_oid_fromstrn(&oid, digits.data(), digits.size()) != 0 ||
+      git_commit_lookup_prefix(&commit, repository, &oid, digits.size()) != 0)
+    return std::nullopt;
+  const CommitHandle found(commit);
+  return to_sha(*git_commit_id(commit));
 }
 
 TreeHandle tree_of(git_repository* repository, const CommitSha& sha) {
@@ -193,7 +206,7 @@ std::optional<CommitSha> Repository::resolve(std::string_view revision) const {
     const ObjectHandle commit(peeled);
     return to_sha(*git_object_id(peeled));
   }
-  return std::nullopt;
+  return commit_that_begins(repository_.get(), revision);
 }
 
 // By hand along parent(0): a walk that libgit2 sorts reads all history first.

@@ -314,7 +314,8 @@ const Row<CommitSha>& named_commit() {
 const Row<CommitSha>& commit_detail() {
   const auto state_of = [](auto get) {
     return [get](const CommitSha& sha, Rows& rows) -> std::optional<Sha256> {
-      const auto state = storage::find_commit_state(rows.db, sha, path_rules);
+      const int rules = path_rules(rows.context ? rows.context->config.project : Project{});
+      const auto state = storage::find_commit_state(rows.db, sha, rules);
       return state ? std::optional(std::invoke(get, *state)) : std::nullopt;
     };
   };

@@ -5,10 +5,10 @@
 
 namespace nightjar::service {
 
-std::unique_ptr<BuildSource> make_source(const Config::Source& config) {
-  if (config.directory.empty())
-    return std::make_unique<IndexSource>(config.index, config.variant, config.python_tag);
-  return std::make_unique<DirectorySource>(config.directory, config.variant, config.python_tag);
+std::unique_ptr<BuildSource> make_source(const Config::Source& config, const std::string& package) {
+  const WantedWheels wanted{config.variant, config.python_tag, package};
+  if (config.directory.empty()) return std::make_unique<IndexSource>(config.index, wanted);
+  return std::make_unique<DirectorySource>(config.directory, wanted);
 }
 
 }  // namespace nightjar::service

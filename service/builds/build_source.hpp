@@ -13,6 +13,13 @@
 
 namespace nightjar::service {
 
+// Which wheels a source is asked for.
+struct WantedWheels {
+  std::string variant;     // "cpu"
+  std::string python_tag;  // "cp311"
+  std::string package = "torch";
+};
+
 // A wheel as its source lists it; nothing about it is proved.
 struct ListedWheel {
   std::string file_name;         // "torch-2.15.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl"
@@ -26,16 +33,16 @@ struct ListedWheel {
 class BuildSource {
  public:
   virtual ~BuildSource() = default;
-  // The wheels of this variant and Python tag, oldest first; of two base versions on one date the
-  // higher one. Throws std::runtime_error with the URL if the source cannot be read at all; a
-  // broken entry is left out and named in problems().
+  // The wheels of this package, variant and Python tag, oldest first; of two base versions on one
+  // date the higher one. Throws std::runtime_error with the URL if the source cannot be read at
+  // all; a broken entry is left out and named in problems().
   virtual std::vector<ListedWheel> list() = 0;
   virtual const std::vector<std::string>& problems() const = 0;
   // Brings a wheel to `to`; returns its SHA-256.
   virtual Sha256 fetch(const ListedWheel& wheel, const std::filesystem::path& to) = 0;
 };
 
-// The source that the configuration names.
-std::unique_ptr<BuildSource> make_source(const Config::Source& config);
+// The source that the configuration names, of the wheels of this package.
+std::unique_ptr<BuildSource> make_source(const Config::Source& config, const std::string& package);
 
 }  // namespace nightjar::service

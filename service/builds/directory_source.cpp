@@ -16,10 +16,8 @@ constexpr std::string_view scheme = "file://";
 
 }  // namespace
 
-DirectorySource::DirectorySource(fs::path directory, std::string variant, std::string python_tag)
-    : directory_(fs::absolute(directory).lexically_normal()),
-      variant_(std::move(variant)),
-      python_tag_(std::move(python_tag)) {}
+DirectorySource::DirectorySource(fs::path directory, WantedWheels wanted)
+    : directory_(fs::absolute(directory).lexically_normal()), wanted_(std::move(wanted)) {}
 
 std::vector<ListedWheel> DirectorySource::list() {
   problems_.clear();
@@ -33,7 +31,7 @@ std::vector<ListedWheel> DirectorySource::list() {
   std::vector<ListedWheel> wheels;
   for (const std::string& name : names) {
     std::string problem;
-    if (auto wheel = select_wheel(name, variant_, python_tag_, problem)) {
+    if (auto wheel = select_wheel(name, wanted_, problem)) {
       wheel->url = std::string(scheme) + (directory_ / name).string();
       wheels.push_back(std::move(*wheel));
     }

@@ -10,7 +10,7 @@ namespace nightjar::service {
 
 class DirectorySource final : public BuildSource {
  public:
-  DirectorySource(std::filesystem::path directory, std::string variant, std::string python_tag);
+  DirectorySource(std::filesystem::path directory, WantedWheels wanted);
   // A file that is still being written is not a whole zip yet; names that start with '.' are left
   // alone, so write to such a name and rename.
   std::vector<ListedWheel> list() override;
@@ -19,7 +19,7 @@ class DirectorySource final : public BuildSource {
 
  private:
   std::filesystem::path directory_;
-  std::string variant_, python_tag_;
+  WantedWheels wanted_;
   std::vector<std::string> problems_;
 };
 

@@ -51,9 +51,9 @@ const Build* find_wheel(const std::vector<Build>& builds, const std::string& fil
   return found == builds.end() ? nullptr : &*found;
 }
 
-std::string nothing_listed(const Config::Source& source) {
+std::string nothing_listed(const Config::Source& source, const std::string& package) {
   const std::string where = source.index.empty() ? source.directory.string() : source.index;
-  return where + " lists no wheel of torch of variant " + source.variant + " for " +
+  return where + " lists no wheel of " + package + " of variant " + source.variant + " for " +
          source.python_tag + "; check " +
          (source.index.empty() ? "[source] directory" : "[source] index") +
          ", variant and python_tag";
@@ -139,7 +139,8 @@ Survey Discovery::look_once(const Known& known) {
   try {
     listed = source_.list();
     survey.problems = source_.problems();
-    if (listed.empty()) survey.source_failure = nothing_listed(config_.source);
+    if (listed.empty())
+      survey.source_failure = nothing_listed(config_.source, config_.project.package);
   } catch (const std::exception& error) {
     is_listed = false;
     survey.source_failure = error.what();
@@ -204,8 +205,8 @@ std::optional<Sha256> Discovery::bring(const ListedWheel& wheel, bool gone,
 void Discovery::judge(Build& build, const Sha256& sha256, const std::filesystem::path& file) {
   build.state = BuildState::unproved;
   try {
-    const WheelFacts facts = read_wheel(file);
-    const auto verdict = prove(build, sha256, facts, graph_, config_.repository);
+    const WheelFacts facts = read_wheel(file, config_.project.version_file);
+    const auto verdict = prove(build, sha256, facts, graph_, config_.repository, config_.project);
     if (const auto* unproved = std::get_if<Unproved>(&verdict)) {
       build.reason = unproved->reason;
     } else {

@@ -58,6 +58,13 @@ std::vector<int> comparable(const std::string& version) {
   return base;
 }
 
+// PyTorch's nightlies always name their variant; those of other packages may have just one.
+bool is_of_variant(const WheelName& name, const WantedWheels& wanted) {
+  const std::string variant = local_parts(name.version.variant).variant;
+  const bool has_one_only = variant.empty() && wanted.package != "torch";
+  return variant == wanted.variant || has_one_only;
+}
+
 }  // namespace
 
 std::optional<std::string> resolve_url(std::string_view base, std::string_view href) {
@@ -83,20 +90,23 @@ std::optional<std::string> resolve_url(std::string_view base, std::string_view h
          std::string(tail);
 }
 
-std::optional<ListedWheel> select_wheel(std::string_view file_name, std::string_view variant,
-                                        std::string_view python_tag, std::string& problem) {
-  if (!file_name.starts_with("torch-") || !file_name.ends_with(".whl")) return std::nullopt;
+std::optional<ListedWheel> select_wheel(std::string_view file_name, const WantedWheels& wanted,
+                                        std::string& problem) {
+  const std::string distribution(file_name.substr(0, file_name.find('-')));
+  if (normalized_name(distribution) != normalized_name(wanted.package) ||
+      !file_name.ends_with(".whl"))
+    return std::nullopt;
   const auto name = parse_wheel_name(file_name);
   if (!name) {
     problem = in_quotes(file_name) + " is no wheel name with a version that we understand";
     return std::nullopt;
   }
-  if (name->version.variant != variant || name->version.date.empty() || !name->fits(python_tag))
+  if (!is_of_variant(*name, wanted) || name->version.date.empty() || !name->fits(wanted.python_tag))
     return std::nullopt;
   ListedWheel wheel;
   wheel.file_name = file_name;
   wheel.version = name->version.text;
-  wheel.variant = name->version.variant;
+  wheel.variant = wanted.variant;
   wheel.date = name->version.date;
   return wheel;
 }
@@ -114,7 +124,7 @@ std::vector<ListedWheel> in_order(std::vector<ListedWheel> wheels) {
 }
 
 IndexPage read_index_page(std::string_view page_url, std::string_view html,
-                          std::string_view variant, std::string_view python_tag) {
+                          const WantedWheels& wanted) {
   const std::vector<Anchor> anchors = read_anchors(html);
   if (anchors.empty())
     throw std::runtime_error(std::string(page_url) + " has no links: this is no index of wheels");
@@ -124,7 +134,7 @@ IndexPage read_index_page(std::string_view page_url, std::string_view html,
     const std::string fragment = anchor.href.substr(std::min(fragment_at + 1, anchor.href.size()));
     const std::string href = anchor.href.substr(0, fragment_at);
     std::string problem;
-    auto wheel = select_wheel(file_name_of(href), variant, python_tag, problem);
+    auto wheel = select_wheel(file_name_of(href), wanted, problem);
     if (wheel && !anchor.yanked) {
       const auto url = resolve_url(page_url, href);
       bool broken_hash = false;
@@ -138,8 +148,8 @@ IndexPage read_index_page(std::string_view page_url, std::string_view html,
   }
   page.wheels = in_order(std::move(page.wheels));
   if (page.wheels.empty())
-    page.problems.push_back(std::string(page_url) + ": lists no nightly of torch for " +
-                            std::string(variant) + " and " + std::string(python_tag));
+    page.problems.push_back(std::string(page_url) + ": lists no nightly of " + wanted.package +
+                            " for " + wanted.variant + " and " + wanted.python_tag);
   return page;
 }
 

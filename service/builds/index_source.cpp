@@ -6,10 +6,9 @@
 
 namespace nightjar::service {
 
-IndexSource::IndexSource(std::string index, std::string variant, std::string python_tag)
-    : page_url_(std::move(index) + "/torch/"),
-      variant_(std::move(variant)),
-      python_tag_(std::move(python_tag)) {}
+IndexSource::IndexSource(std::string index, WantedWheels wanted)
+    : page_url_(std::move(index) + "/" + normalized_name(wanted.package) + "/"),
+      wanted_(std::move(wanted)) {}
 
 std::vector<ListedWheel> IndexSource::list() {
   problems_.clear();
@@ -21,7 +20,7 @@ std::vector<ListedWheel> IndexSource::list() {
   if (result.response->status != 200)
     throw std::runtime_error("cannot list builds: " + page_url_ + " answered " +
                              std::to_string(result.response->status));
-  IndexPage page = read_index_page(page_url_, result.response->body, variant_, python_tag_);
+  IndexPage page = read_index_page(page_url_, result.response->body, wanted_);
   problems_ = std::move(page.problems);
   return std::move(page.wheels);
 }

@@ -11,14 +11,15 @@ namespace nightjar::service {
 
 class IndexSource final : public BuildSource {
  public:
-  // `index`: URL without slash at its end; its page <index>/torch/ is read.
-  IndexSource(std::string index, std::string variant, std::string python_tag);
+  // `index`: URL without slash at its end; its page <index>/<package>/ is read.
+  IndexSource(std::string index, WantedWheels wanted);
   std::vector<ListedWheel> list() override;
   const std::vector<std::string>& problems() const override { return problems_; }
   Sha256 fetch(const ListedWheel& wheel, const std::filesystem::path& to) override;
 
  private:
-  std::string page_url_, variant_, python_tag_;
+  std::string page_url_;
+  WantedWheels wanted_;
   web::Client client_;
   std::vector<std::string> problems_;
 };

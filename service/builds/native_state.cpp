@@ -41,7 +41,7 @@ const NativeStates::Folded& NativeStates::fold(const CommitSha& tree, const std:
       if (below.library) library.add(line_of(entry.mode, below.library->str(), entry.name));
       continue;
     }
-    const PathEffect effect = classify(prefix + entry.name);
+    const PathEffect effect = classify(prefix + entry.name, project_);
     if (effect != PathEffect::native && effect != PathEffect::header) continue;
     const std::string line = line_of(entry.mode, entry.object.str(), entry.name);
     native.add(line);
@@ -55,7 +55,7 @@ std::optional<CommitState> NativeStates::of(const CommitSha& commit) {
   if (!found) return std::nullopt;
   const Folded& root = fold(found->tree, "");
   const Sha256 nothing = digest_of("");
-  return CommitState{commit, path_rules, root.native.value_or(nothing),
+  return CommitState{commit, path_rules(project_), root.native.value_or(nothing),
                      root.library.value_or(nothing)};
 }
 

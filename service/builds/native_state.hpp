@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bisect/git/commit_graph.hpp"
+#include "service/project.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/model/build.hpp"
 
@@ -18,7 +19,8 @@ namespace nightjar::service {
 // not read again. Keep one object for the commits of one question; it holds some megabytes.
 class NativeStates {
  public:
-  explicit NativeStates(const git::CommitGraph& graph) : graph_(graph) {}
+  NativeStates(const git::CommitGraph& graph, const Project& project)
+      : graph_(graph), project_(project) {}
 
   // Of the paths, modes and contents of all files that classify() calls native, pins of submodules
   // and of builds included. nullopt if the repository does not have the commit. Throws
@@ -33,6 +35,7 @@ class NativeStates {
   const Folded& fold(const CommitSha& tree, const std::string& prefix);
 
   const git::CommitGraph& graph_;
+  const Project project_;
   std::map<std::pair<CommitSha, std::string>, Folded> folders_;  // by tree and path
 };
 

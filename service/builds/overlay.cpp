@@ -21,8 +21,9 @@ std::string url_of(const Sha256& sha256) {
 // Which files are laid over a wheel of one commit to get another's.
 class Layers {
  public:
-  Layers(const git::CommitGraph& graph, const CommitSha& base, const CommitSha& commit)
-      : before_(graph, base), after_(graph, commit) {}
+  Layers(const git::CommitGraph& graph, const CommitSha& base, const CommitSha& commit,
+         const Project& project)
+      : before_(graph, base), after_(graph, commit), project_(project) {}
 
   void take(const git::ChangedPath& change) {
     place(change.path, change.kind != git::ChangedPath::Kind::deleted);
@@ -32,7 +33,7 @@ class Layers {
       return;
     const std::string folder = change.path.substr(0, change.path.size() - init.size());
     for (const std::string& path : after_.below(folder))
-      if (classify(path) == PathEffect::python) place(path, true);
+      if (classify(path, project_) == PathEffect::python) place(path, true);
   }
   void write_to(OverlayPlan& plan) const {
     plan.files.assign(files_.begin(), files_.end());
@@ -44,21 +45,23 @@ class Layers {
     if (is_there && after_.installs(path))
       files_.insert(path);
     else if (before_.installs(path))
-      removed_.insert(installed_path(path));
+      removed_.insert(installed_path(path, project_));
   }
 
   Packages before_, after_;
+  const Project& project_;
   std::set<std::string> files_, removed_;
 };
 
 std::variant<OverlayPlan, NoOverlay> plan_over(const git::CommitGraph& graph, const Build& base,
-                                               const CommitSha& commit, OverlayUse use) {
+                                               const CommitSha& commit, const Project& project,
+                                               OverlayUse use) {
   if (base.state != BuildState::proved || !base.commit || !base.sha256)
     return NoOverlay{"build " + base.version + " is not proved"};
   OverlayPlan plan{base, commit, {}, {}, false};
-  Layers layers(graph, *base.commit, commit);
+  Layers layers(graph, *base.commit, commit, project);
   for (const git::ChangedPath& change : graph.changed_paths(*base.commit, commit)) {
-    const PathEffect effect = classify(change.path);
+    const PathEffect effect = classify(change.path, project);
     const bool header = effect == PathEffect::header;
     if (effect == PathEffect::native || (header && use == OverlayUse::any_workload))
       return NoOverlay{change.path + " differs from " + base.version + " and needs a native build"};
@@ -86,11 +89,12 @@ OverlayUse overlay_use(const WorkloadName& workload) {
 
 std::variant<OverlayPlan, NoOverlay> plan_overlay(const git::CommitGraph& graph,
                                                   std::span<const Build> bases,
-                                                  const CommitSha& commit, OverlayUse use) {
+                                                  const CommitSha& commit, const Project& project,
+                                                  OverlayUse use) {
   std::optional<OverlayPlan> best;
   std::string reasons;
   for (const Build& base : bases) {
-    auto candidate = plan_over(graph, base, commit, use);
+    auto candidate = plan_over(graph, base, commit, project, use);
     if (auto* plan = std::get_if<OverlayPlan>(&candidate)) {
       if (!best || cost_of(graph, *plan) < cost_of(graph, *best)) best = std::move(*plan);
     } else {
@@ -101,15 +105,15 @@ std::variant<OverlayPlan, NoOverlay> plan_overlay(const git::CommitGraph& graph,
   return NoOverlay{reasons.empty() ? "there is no build to lay it over" : reasons};
 }
 
-Build make_overlay(const git::CommitGraph& graph, const OverlayPlan& plan, Artifacts& artifacts,
-                   const Clock& clock) {
+Build make_overlay(const git::CommitGraph& graph, const OverlayPlan& plan, const Project& project,
+                   Artifacts& artifacts, const Clock& clock) {
   std::vector<std::pair<std::string, std::string>> files;
   for (const std::string& path : plan.files) {
     auto content = graph.file(plan.commit, path);
     if (!content)
       throw std::runtime_error("cannot lay commit " + plan.commit.brief() + " over " +
                                plan.base.version + ": it has no file " + path);
-    files.emplace_back(installed_path(path), std::move(*content));
+    files.emplace_back(installed_path(path, project), std::move(*content));
   }
   std::sort(files.begin(), files.end());
   const std::filesystem::path archive = artifacts.temporary();
@@ -126,27 +130,29 @@ Build make_overlay(const git::CommitGraph& graph, const OverlayPlan& plan, Artif
   return build;
 }
 
-EnvironmentSpec environment_of(const Build& wheel) {
+EnvironmentSpec environment_of(const Build& wheel, const Project& project) {
   if (wheel.kind == BuildKind::overlay || wheel.state != BuildState::proved || !wheel.sha256)
     throw std::invalid_argument("build " + wheel.version + " is no proved wheel to measure");
+  const bool says_commit = project.is_pytorch() && wheel.nightly_commit;
   return EnvironmentSpec{wheel.id,
                          url_of(*wheel.sha256),
                          file_name_of(wheel.url),
                          *wheel.sha256,
                          std::nullopt,
                          wheel.version,
-                         wheel.nightly_commit ? wheel.nightly_commit->str() : ""};
+                         says_commit ? wheel.nightly_commit->str() : "",
+                         project.module};
 }
 
-EnvironmentSpec environment_of(const Build& overlay, const Build& base,
-                               const Artifacts& artifacts) {
+EnvironmentSpec environment_of(const Build& overlay, const Build& base, const Artifacts& artifacts,
+                               const Project& project) {
   if (overlay.kind != BuildKind::overlay || !overlay.sha256 || overlay.base != base.id)
     throw std::invalid_argument("build " + overlay.version + " is no overlay of " + base.version);
   const auto archive = artifacts.find(*overlay.sha256);
   if (!archive)
     throw std::runtime_error("the archive of " + overlay.version +
                              " is not among the artifacts any more; make it again");
-  EnvironmentSpec spec = environment_of(base);
+  EnvironmentSpec spec = environment_of(base, project);
   spec.build = overlay.id;
   spec.overlay = OverlaySpec{url_of(*overlay.sha256), *overlay.sha256, removed_by(*archive)};
   return spec;

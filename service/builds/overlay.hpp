@@ -12,6 +12,7 @@
 
 #include "bisect/git/commit_graph.hpp"
 #include "service/builds/artifacts.hpp"
+#include "service/project.hpp"
 #include "storage/model/build.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/workload.hpp"
@@ -23,13 +24,16 @@ namespace nightjar::service {
 // truth. header: one of LibTorch's C++ front end; the wheel ships it for programs that are compiled
 // against it, and parts of the libraries include it too. native: all else, since what is not known
 // to be harmless may change what is compiled (also torchgen and torch/csrc, whose Python generates
-// code at build time).
+// code at build time). PyTorch's paths are known in detail. Of another project, Python files below
+// its overlay folders are python, documentation, tests and CI are none, and all else is native.
 enum class PathEffect { none, python, header, native };
-PathEffect classify(std::string_view path);
+PathEffect classify(std::string_view path, const Project& project);
 // Where a file of the tree lies below site-packages.
-std::string installed_path(std::string_view path);
-// Rises when classify() puts a path elsewhere: native states by other rules cannot be compared.
-inline constexpr int path_rules = 1;
+std::string installed_path(std::string_view path, const Project& project);
+// By which rules classify() goes, as CommitState keeps it. It is another number for each project
+// whose paths are told apart in another way, since native states by other rules cannot be compared.
+// PyTorch's is 1, and rises when its rules change.
+int path_rules(const Project& project);
 
 // What will run on an overlay. A native workload is compiled against the build's headers, so a
 // changed header is laid over for it: it is measured as this workload compiled against the new
@@ -52,23 +56,25 @@ struct NoOverlay {
 // leaves every header as it is, then one that needs the fewest files, then the nearest in time.
 std::variant<OverlayPlan, NoOverlay> plan_overlay(const git::CommitGraph& graph,
                                                   std::span<const Build> bases,
-                                                  const CommitSha& commit,
+                                                  const CommitSha& commit, const Project& project,
                                                   OverlayUse use = OverlayUse::any_workload);
 // Writes the archive into the artifacts; the same files give the same SHA-256 whenever and
 // wherever. Returns the build, not stored yet: kind overlay, proved. Throws std::runtime_error.
-Build make_overlay(const git::CommitGraph& graph, const OverlayPlan& plan, Artifacts& artifacts,
-                   const Clock& clock);
+Build make_overlay(const git::CommitGraph& graph, const OverlayPlan& plan, const Project& project,
+                   Artifacts& artifacts, const Clock& clock);
 
 // What a runner needs for a proved build that is a wheel.
-EnvironmentSpec environment_of(const Build& wheel);
-// For an overlay: it keeps its base's torch/version.py, so the base's version is what torch says.
+EnvironmentSpec environment_of(const Build& wheel, const Project& project);
+// For an overlay: it keeps its base's version file, so the base's version is what the module says.
 // Throws std::runtime_error if the archive is not among the artifacts: make it again, the hash will
 // be the same.
-EnvironmentSpec environment_of(const Build& overlay, const Build& base, const Artifacts& artifacts);
+EnvironmentSpec environment_of(const Build& overlay, const Build& base, const Artifacts& artifacts,
+                               const Project& project);
 
 // A weight a commit for SearchLog::prior: 1, or .05 where documentation and tests only changed.
 // Never zero: what looks harmless has been guilty before.
-double risk_prior(std::span<const git::ChangedPath> changed);
-std::vector<double> risk_prior(const git::CommitGraph& graph, std::span<const git::Commit> commits);
+double risk_prior(std::span<const git::ChangedPath> changed, const Project& project);
+std::vector<double> risk_prior(const git::CommitGraph& graph, std::span<const git::Commit> commits,
+                               const Project& project);
 
 }  // namespace nightjar::service

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "service/builds/overlay.hpp"
+#include "storage/base/digest.hpp"
 
 namespace nightjar::service {
 
@@ -91,9 +92,7 @@ bool is_front_end_header(std::string_view path) {
          (path.ends_with(".h") || path.ends_with(".hpp") || path.ends_with(".cuh"));
 }
 
-}  // namespace
-
-PathEffect classify(std::string_view path) {
+PathEffect effect_in_pytorch(std::string_view path) {
   if (path == "torch/version.py")
     return PathEffect::none;  // what a tree says there is not installed
   if (is_build_recipe(path)) return PathEffect::native;
@@ -102,24 +101,73 @@ PathEffect classify(std::string_view path) {
   return is_installed(path) ? PathEffect::python : PathEffect::native;
 }
 
-std::string installed_path(std::string_view path) {
-  return (classify(path) == PathEffect::header ? "torch/include/" : "") + std::string(path);
+// What most projects keep outside of their package for people and for CI.
+bool is_beside_the_code(std::string_view path) {
+  constexpr std::array<std::string_view, 19> folders_and_files = {
+      "test/",     "tests/",       "benchmark/",  "benchmarks/",   "example/",
+      "examples/", "docs/",        "doc/",        ".ci/",          ".github/",
+      ".gitlab",   ".circleci/",   ".vscode/",    ".gitignore",    ".gitattributes",
+      ".flake8",   ".pre-commit-", ".clang-tidy", ".readthedocs.y"};
+  constexpr std::array<std::string_view, 10> texts = {
+      "README",  "CHANGELOG",    "CHANGES",  "LICENSE",    "NOTICE",
+      "AUTHORS", "CONTRIBUTING", "CITATION", "CODEOWNERS", "SECURITY"};
+  const bool in_root = path.find('/') == std::string_view::npos;
+  return starts_with_any(path, folders_and_files) || path.ends_with(".md") ||
+         path.ends_with(".rst") || (in_root && starts_with_any(path, texts));
 }
 
-double risk_prior(std::span<const git::ChangedPath> changed) {
-  const bool harmless = std::all_of(
-      changed.begin(), changed.end(),
-      [](const git::ChangedPath& each) { return classify(each.path) == PathEffect::none; });
+PathEffect effect_in(const Project& project, std::string_view path) {
+  if (!project.version_file.empty() && path == project.version_file) return PathEffect::none;
+  const bool installed =
+      std::any_of(project.overlay.begin(), project.overlay.end(),
+                  [&](const std::string& folder) { return path.starts_with(folder); });
+  if (installed)  // data that the package reads may be anything
+    return path.ends_with(".py") || path.ends_with(".pyi") ? PathEffect::python
+                                                           : PathEffect::native;
+  return is_beside_the_code(path) ? PathEffect::none : PathEffect::native;
+}
+
+constexpr int pytorch_rules = 1;  // rises when effect_in_pytorch() puts a path elsewhere
+constexpr int other_rules = 1;    // likewise, of effect_in()
+
+}  // namespace
+
+PathEffect classify(std::string_view path, const Project& project) {
+  return project.is_pytorch() ? effect_in_pytorch(path) : effect_in(project, path);
+}
+
+std::string installed_path(std::string_view path, const Project& project) {
+  const bool header = classify(path, project) == PathEffect::header;
+  return (header ? "torch/include/" : "") + std::string(path);
+}
+
+int path_rules(const Project& project) {
+  if (project.is_pytorch()) return pytorch_rules;
+  std::vector<std::string> folders = project.overlay;
+  std::sort(folders.begin(), folders.end());
+  Digest rules;  // of all that effect_in() looks at
+  rules.add(std::to_string(other_rules) + '\0' + project.version_file + '\0');
+  for (const std::string& folder : folders) rules.add(folder + '\0');
+  const auto number = std::stoul(rules.hex().str().substr(0, 8), nullptr, 16);
+  return static_cast<int>(number >> 2 | 1u << 30);  // far from PyTorch's small numbers
+}
+
+double risk_prior(std::span<const git::ChangedPath> changed, const Project& project) {
+  const bool harmless =
+      std::all_of(changed.begin(), changed.end(), [&](const git::ChangedPath& each) {
+        return classify(each.path, project) == PathEffect::none;
+      });
   return harmless ? .05 : 1;
 }
 
-std::vector<double> risk_prior(const git::CommitGraph& graph,
-                               std::span<const git::Commit> commits) {
+std::vector<double> risk_prior(const git::CommitGraph& graph, std::span<const git::Commit> commits,
+                               const Project& project) {
   std::vector<double> prior;
   for (const git::Commit& commit : commits)
-    prior.push_back(commit.parents.empty()
-                        ? 1
-                        : risk_prior(graph.changed_paths(commit.parents.front(), commit.sha)));
+    prior.push_back(
+        commit.parents.empty()
+            ? 1
+            : risk_prior(graph.changed_paths(commit.parents.front(), commit.sha), project));
   return prior;
 }
 

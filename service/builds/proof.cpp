@@ -28,15 +28,15 @@ std::optional<int> day_number(std::string_view date) {
   return std::chrono::sys_days(day).time_since_epoch().count();
 }
 
-Reason versions_disagree(const Build& build, const WheelFacts& facts) {
-  if (facts.metadata_name != "torch")
-    return "its METADATA is of '" + facts.metadata_name + "', not torch";
+Reason versions_disagree(const Build& build, const WheelFacts& facts, const Project& project) {
+  if (normalized_name(facts.metadata_name) != normalized_name(project.package))
+    return "its METADATA is of '" + facts.metadata_name + "', not " + project.package;
   if (facts.metadata_version != build.version)
     return "its METADATA says version " + facts.metadata_version + ", the file name " +
            build.version;
-  if (facts.version_file.version != build.version)
-    return "torch/version.py says version " + facts.version_file.version + ", the file name " +
-           build.version;
+  if (!project.version_file.empty() && facts.version_file.version != build.version)
+    return project.version_file + " says version " + facts.version_file.version +
+           ", the file name " + build.version;
   const std::string file_name = file_name_of(build.url);
   const auto name = parse_wheel_name(file_name);
   if (!name || name->version.text != build.version)
@@ -92,21 +92,40 @@ Reason release_disagrees(const git::Commit& nightly, const git::NightlyRelease& 
   return std::nullopt;
 }
 
+// Of a wheel without a version file, whose version names the commit.
+std::variant<Proved, Unproved> prove_by_name(const Build& build, const git::CommitGraph& graph,
+                                             const Config::Repository& branches) {
+  const auto version = parse_version(build.version);
+  const std::string digits = version ? local_parts(version->variant).commit : "";
+  if (digits.empty())
+    return Unproved{"its version " + build.version + " does not name a commit, as in 1.2.dev" +
+                    "20260820+cpu.g1a2b3c4d, and the project has no version_file that does"};
+  const auto commit = graph.resolve(digits);
+  if (!commit)
+    return Unproved{"its version names commit " + digits + ", which is not one commit of " +
+                    branches.url};
+  if (!on_branch(graph, *commit, branches.main))
+    return Unproved{"its version names commit " + commit->brief() + ", which is not on " +
+                    branches.main};
+  return Proved{*commit, *commit};
+}
+
 }  // namespace
 
 std::variant<Proved, Unproved> prove(const Build& build, const Sha256& file_sha256,
                                      const WheelFacts& facts, const git::CommitGraph& graph,
-                                     const Config::Repository& branches) {
+                                     const Config::Repository& branches, const Project& project) {
   if (build.sha256 && *build.sha256 != file_sha256)
     return Unproved{"the index says SHA-256 " + build.sha256->brief() + "..., the file has " +
                     file_sha256.brief() + "..."};
-  if (const auto reason = versions_disagree(build, facts)) return Unproved{*reason};
+  if (const auto reason = versions_disagree(build, facts, project)) return Unproved{*reason};
+  if (project.version_file.empty()) return prove_by_name(build, graph, branches);
   if (const auto reason = variant_disagrees(build.variant, facts.version_file))
     return Unproved{*reason};
   const std::string written = facts.version_file.git_version.value_or("");
   const auto git_version = CommitSha::parse(written);
   if (!git_version)
-    return Unproved{"torch/version.py has the git_version '" + written + "', no commit"};
+    return Unproved{project.version_file + " has the git_version '" + written + "', no commit"};
   const auto commit = graph.find(*git_version);
   if (!commit)
     return Unproved{"git_version " + git_version->brief() + " is on neither " + branches.main +
@@ -126,7 +145,8 @@ std::variant<Proved, Unproved> prove_ci(const Build& build, const CommitSha& hea
                                         const WheelFacts& facts, const git::CommitGraph& graph,
                                         const Config::Repository& branches,
                                         const NativeStateOf& native_state) {
-  if (const auto reason = versions_disagree(build, facts)) return Unproved{*reason};
+  const Project pytorch;  // nobody else's CI is asked
+  if (const auto reason = versions_disagree(build, facts, pytorch)) return Unproved{*reason};
   if (const auto reason = variant_disagrees(build.variant, facts.version_file))
     return Unproved{*reason};
   const auto version = parse_version(build.version);

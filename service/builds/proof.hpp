@@ -16,21 +16,22 @@ namespace nightjar::service {
 
 struct Proved {
   CommitSha commit;       // on main's first-parent history
-  CommitSha git_version;  // what torch/version.py says: a nightly release of it, or the same
+  CommitSha git_version;  // what the wheel says: a nightly release of it, or the same
 };
 struct Unproved {
   std::string reason;  // one sentence, names what disagrees
 };
 
 // `build.sha256` is what the index claims, if it does. Checked in this order: the hash; the version
-// in file name, METADATA and torch/version.py; the variant against cuda and hip; git_version, which
-// is either a commit of the nightly branch "YYYY-MM-DD nightly release (<main commit>)" with that
-// commit's tree, dated within a day of the version (the version has the date of the build), or a
-// commit of main itself. A commit that is on neither branch (a pull request's) proves nothing.
-// `graph` must have been fetched.
+// in file name, METADATA and the project's version file; the variant against cuda and hip;
+// git_version, which is either a commit of the nightly branch "YYYY-MM-DD nightly release (<main
+// commit>)" with that commit's tree, dated within a day of the version (the version has the date of
+// the build), or a commit of main itself. A commit that is on neither branch (a pull request's)
+// proves nothing. Where the project has no version file, the version itself has to name the commit,
+// as in "1.2.dev20260820+cpu.g1a2b3c4d". `graph` must have been fetched.
 std::variant<Proved, Unproved> prove(const Build& build, const Sha256& file_sha256,
                                      const WheelFacts& facts, const git::CommitGraph& graph,
-                                     const Config::Repository& branches);
+                                     const Config::Repository& branches, const Project& project);
 
 // The native state of a commit; nullopt if it is not known.
 using NativeStateOf = std::function<std::optional<Sha256>(const CommitSha&)>;

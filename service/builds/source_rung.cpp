@@ -33,21 +33,12 @@ BuildOutcome outcome_of_built(const Database& db, const SourceBuild& asked) {
   return PutOff{asked.job, "its wheel is no use: " + build->reason, asked.failures, std::nullopt};
 }
 
-// PEP 503, as far as METADATA and file names differ: "torch_scatter" is "torch-scatter".
-std::string same_spelling(std::string name) {
-  for (char& c : name) {
-    if (c == '_' || c == '.') c = '-';
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return name;
-}
-
 std::optional<std::string> disagreement(const ToProve& asked, const WheelFacts& facts,
                                         const git::CommitGraph& graph, const Project& project) {
   const std::string file = file_name_of(asked.build.url);
   const std::string distribution = file.substr(0, file.find('-'));
-  if (same_spelling(facts.metadata_name) != same_spelling(project.package) ||
-      same_spelling(distribution) != same_spelling(project.package))
+  if (normalized_name(facts.metadata_name) != normalized_name(project.package) ||
+      normalized_name(distribution) != normalized_name(project.package))
     return "it is a wheel of '" + facts.metadata_name + "', not of " + project.package;
   if (facts.metadata_version != asked.build.version)
     return "its METADATA says version " + facts.metadata_version + ", the file name " +

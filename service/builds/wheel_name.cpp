@@ -81,7 +81,10 @@ bool WheelName::fits(std::string_view python_tag) const {
     return platform == "any" || platform == "linux_x86_64" ||
            (platform.starts_with("manylinux") && platform.ends_with("_x86_64"));
   };
-  return std::find(python_tags.begin(), python_tags.end(), python_tag) != python_tags.end() &&
+  const auto fits_python = [&](const std::string& tag) {
+    return tag == python_tag || tag == "py3";
+  };
+  return std::any_of(python_tags.begin(), python_tags.end(), fits_python) &&
          std::any_of(platform_tags.begin(), platform_tags.end(), is_ours);
 }
 
@@ -104,6 +107,24 @@ std::optional<WheelName> parse_wheel_name(std::string_view file_name) {
     for (std::string& tag : name.python_tags)
       if (tag + "t" == parts[3]) tag = parts[3];
   return name;
+}
+
+LocalParts local_parts(std::string_view local_version) {
+  LocalParts parts;
+  if (local_version.empty()) return parts;
+  for (const std::string& part : split(local_version, '.')) {
+    const std::string_view digits = std::string_view(part).substr(part.starts_with("git") ? 3
+                                                                  : part.starts_with("g") ? 1
+                                                                                          : 0);
+    const bool is_commit = digits.size() < part.size() && digits.size() >= 7 &&
+                           digits.size() <= 40 &&
+                           digits.find_first_not_of("0123456789abcdef") == digits.npos;
+    if (is_commit && parts.commit.empty())
+      parts.commit = digits;
+    else
+      parts.variant += (parts.variant.empty() ? "" : ".") + part;
+  }
+  return parts;
 }
 
 bool names_commit(std::string_view local_version, const CommitSha& commit) {

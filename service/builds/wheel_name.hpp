@@ -1,4 +1,4 @@
-// The file name of a PyTorch wheel, taken apart (PEP 427 and PyTorch's way of numbering nightlies).
+// The file name of a wheel, taken apart (PEP 427 and PyTorch's way of numbering nightlies).
 // Used by the sources of builds and by environment_of().
 #pragma once
 
@@ -28,11 +28,19 @@ struct WheelName {
   TorchVersion version;
   std::vector<std::string> python_tags;    // "cp311"; "py2.py3" is two
   std::vector<std::string> platform_tags;  // "manylinux_2_28_x86_64"
-  // For this Python on Linux x86-64: what our runners can install.
+  // For this Python, or any Python 3, on Linux x86-64: what our runners can install.
   bool fits(std::string_view python_tag) const;
 };
 // nullopt unless `file_name` is a well-formed wheel name without a folder.
 std::optional<WheelName> parse_wheel_name(std::string_view file_name);
+
+// The local part of a version whose wheel has no version file: "cpu.g1a2b3c4d" is variant cpu of
+// commit 1a2b3c4d. Either may be missing; "git" may stand in place of "g".
+struct LocalParts {
+  std::string variant;
+  std::string commit;  // its first digits, 7 or more
+};
+LocalParts local_parts(std::string_view local_version);
 
 // Whether a version's local part is "git" and the beginning of the commit, at least 7 digits.
 bool names_commit(std::string_view local_version, const CommitSha& commit);

@@ -95,15 +95,15 @@ std::string measured_section(const ReportInput& input, std::size_t limit) {
 
 std::string environment_section(const ReportInput& input, std::size_t limit) {
   std::string text = "\n## Environment differences between the ends\n\n";
+  const std::string watched = input.package == "torch" ? "PyTorch" : input.package;
   if (!input.differences) {
     return text +
            "Not known: the packages of one end were not recorded. The cause may be a changed "
            "dependency.\n";
   }
   if (input.differences->empty()) {
-    return text +
-           "None: both ends ran with the same packages and the same Python; only PyTorch "
-           "itself differs.\n";
+    return text + "None: both ends ran with the same packages and the same Python; only " +
+           watched + " itself differs.\n";
   }
   std::vector<std::vector<std::string>> rows;
   for (const ReportDifference& one : *input.differences) {
@@ -111,7 +111,8 @@ std::string environment_section(const ReportInput& input, std::size_t limit) {
     rows.push_back({plain(one.name), one.good.empty() ? "not installed" : plain(one.good),
                     one.bad.empty() ? "not installed" : plain(one.bad)});
   }
-  text += "The ends differ in more than PyTorch's source, so one of these may be the cause:\n\n" +
+  text += "The ends differ in more than " + watched +
+          "'s source, so one of these may be the cause:\n\n" +
           table({"package", "last good", "first bad"}, rows);
   if (input.differences->size() > limit) {
     text += "\n" + std::to_string(input.differences->size() - limit) + " more are left out here.\n";

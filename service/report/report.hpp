@@ -81,6 +81,7 @@ struct ReportInput {
   std::int64_t regression = 0;               // row id, as /api/v1/regressions knows it
   std::string fingerprint;                   // fingerprint_of(...)
   std::string repository;                    // URL of the repository that was searched
+  std::string package = "torch";             // of which the builds are
   std::string details_url;                   // this regression on Nightjar's own pages; empty: none
   std::string evidence_url;                  // its evidence bundle; empty: not reachable
   std::string found_on;                      // date of the night, "2026-08-20"

@@ -162,11 +162,37 @@ std::string single_commits(const ReportInput& input) {
   return text;
 }
 
+// Of a package other than PyTorch: its wheels beside the PyTorch that a Python has, and a workload
+// that only its operator's file knows.
+std::string beside_torch(const ReportInput& input) {
+  std::string commands = "mkdir -p reproduce\n";
+  for (const std::string end : {"old", "new"}) {
+    const ReportBuild& build = end == "old" ? input.good : input.bad;
+    if (build.wheel.empty()) return {};
+    const std::string folder = "reproduce/" + end;
+    commands += "\"$PYTHON\" -m venv --system-site-packages " + folder + "\n" + folder +
+                "/bin/pip install --no-deps " + shell_word(build.wheel) + "\nbuild/bin/" +
+                measure(input, folder + "/bin/python", 10) + " --commands \"$COMMANDS\" >" +
+                folder + ".json\n";
+  }
+  return "Type this in a checkout of Nightjar that `deploy/build` has made ready. `PYTHON` names a "
+         "Python with PyTorch, and `COMMANDS` the file that describes the workload:\n" +
+         block(commands + compare(input, "reproduce/old.json", "reproduce/new.json")) +
+         "\nA single commit's wheel is made by `nightjar-runner build COMMIT` with the project's "
+         "recipe.\n";
+}
+
+constexpr const char* kNoWheels = "The wheels' addresses are not known any more.\n";
+
 }  // namespace
 
 std::string reproduction_section(const ReportInput& input) {
+  if (input.package != "torch") {
+    const std::string text = beside_torch(input);
+    return "\n## Reproduce\n\n" + (text.empty() ? kNoWheels : text);
+  }
   const std::string ends = both_ends(input);
-  if (ends.empty()) return "\n## Reproduce\n\nThe wheels' addresses are not known any more.\n";
+  if (ends.empty()) return std::string("\n## Reproduce\n\n") + kNoWheels;
   const ReportSeries& lead = input.series.front();
   std::string text =
       "\n## Reproduce\n\nType this in a checkout of Nightjar that `deploy/build` has made ready. "

@@ -32,15 +32,19 @@ struct OverlaySpec {
   std::vector<std::string> removed;
 };
 
-// Everything a runner needs to make one build's environment. `build` comes back with each run.
+// Everything a runner needs to make one build's environment. `build` comes back with each run. A
+// wheel of PyTorch is the whole environment; that of another package comes before the PyTorch that
+// the runner's own Python has.
 struct EnvironmentSpec {
   BuildId build;
   std::string wheel_url;   // absolute, or a path on the service ("/api/v1/artifacts/<sha256>")
   std::string wheel_file;  // "torch-2.13.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl"
   Sha256 wheel_sha256;
   std::optional<OverlaySpec> overlay;
-  std::string version;      // what torch.__version__ must say; empty: not checked
-  std::string git_version;  // what torch.version.git_version must say; empty: not checked
+  // What torch.__version__ must say, or the METADATA of another package; empty: not checked.
+  std::string version;
+  std::string git_version;       // what torch.version.git_version must say; empty: not checked
+  std::string module = "torch";  // what the wheel is for: its runs must load it from there
 
   // Names the environment in the runner's cache: wheel hash, and the overlay's if there is one.
   std::string key() const;

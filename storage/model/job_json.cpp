@@ -13,7 +13,8 @@ BOOST_DESCRIBE_STRUCT(GpuState, (),
 BOOST_DESCRIBE_STRUCT(MachineState, (), (load1, steal_share, frequency_mhz, extra, gpus))
 BOOST_DESCRIBE_STRUCT(OverlaySpec, (), (url, sha256, removed))
 BOOST_DESCRIBE_STRUCT(EnvironmentSpec, (),
-                      (build, wheel_url, wheel_file, wheel_sha256, overlay, version, git_version))
+                      (build, wheel_url, wheel_file, wheel_sha256, overlay, version, git_version,
+                       module))
 BOOST_DESCRIBE_STRUCT(Workload, (), (id, name, version))
 BOOST_DESCRIBE_STRUCT(PlannedRun, (), (environment, workload, slow))
 BOOST_DESCRIBE_STRUCT(RunLimits, (),
@@ -96,7 +97,8 @@ const Described<OverlaySpec>& described(Parsed<OverlaySpec>) {
 
 const Described<EnvironmentSpec>& described(Parsed<EnvironmentSpec>) {
   static const auto made = aggregate<EnvironmentSpec>(
-      "EnvironmentSpec", "What a runner needs to make one build's environment.");
+      "EnvironmentSpec", "What a runner needs to make one build's environment.",
+      {{"module", "What its runs must load from the wheel; torch if absent.", {}, true}});
   return made;
 }
 

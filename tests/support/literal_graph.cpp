@@ -83,9 +83,13 @@ std::optional<Commit> LiteralGraph::find(const CommitSha& sha) const {
 
 std::optional<CommitSha> LiteralGraph::resolve(std::string_view revision) const {
   if (const auto tip = seen_.find(revision); tip != seen_.end()) return tip->second;
-  const auto sha = CommitSha::parse(revision);
-  if (!sha || !entry(*sha)) return std::nullopt;
-  return sha;
+  if (const auto sha = CommitSha::parse(revision))
+    return entry(*sha) ? std::optional(*sha) : std::nullopt;
+  std::vector<CommitSha> begin_so;
+  for (const auto& [sha, index] : index_)
+    if (revision.size() >= 7 && sha.str().starts_with(revision) && entry(sha))
+      begin_so.push_back(sha);
+  return begin_so.size() == 1 ? std::optional(begin_so.front()) : std::nullopt;
 }
 
 std::optional<std::vector<Commit>> LiteralGraph::range(const CommitSha& good,

@@ -46,7 +46,7 @@ class SimulatedDay {
   bool compiles(int commit) const { return !builds_.broken_groups.contains(group(commit)); }
   // As the service weighs the commits 1..N.
   std::vector<double> prior() const {
-    return service::risk_prior(graph_, *graph_.range(commits_.front(), commits_.back()));
+    return service::risk_prior(graph_, *graph_.range(commits_.front(), commits_.back()), {});
   }
   // Culprits are commits that compile and change something that is installed.
   int draw_culprit() {
@@ -64,7 +64,7 @@ class SimulatedDay {
     for (const int made : groups) bases.push_back(wheel_of(first_of(made)));
     std::vector<bool> out;
     for (const CommitSha& commit : commits_) {
-      const auto plan = service::plan_overlay(graph_, bases, commit);
+      const auto plan = service::plan_overlay(graph_, bases, commit, {});
       out.push_back(std::holds_alternative<service::OverlayPlan>(plan));
     }
     return out;
@@ -143,7 +143,8 @@ class SimulatedDay {
   }
   bool fits(const std::vector<Build>& wheels, int index, const CommitSha& commit) const {
     const std::span<const Build> one(&wheels[static_cast<std::size_t>(index)], 1);
-    return std::holds_alternative<service::OverlayPlan>(service::plan_overlay(graph_, one, commit));
+    return std::holds_alternative<service::OverlayPlan>(
+        service::plan_overlay(graph_, one, commit, {}));
   }
 
   void draw_groups() {

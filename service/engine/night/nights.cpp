@@ -42,7 +42,8 @@ std::vector<Job> missing_sessions(const EngineView& view, const Night& night, co
   const auto runs = [&](MachineId machine, const std::string& workload, int version) {
     return runs_of(view, machine, workload, version);
   };
-  return plan_screen(night, environment_of(build), without, view.config.night, runs);
+  return plan_screen(night, environment_of(build, view.config.project), without, view.config.night,
+                     runs);
 }
 
 // What the night's sessions came to.

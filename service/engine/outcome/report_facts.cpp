@@ -52,7 +52,7 @@ ReportBuild build_facts(const EngineView& view, BuildId id) {
 }
 
 bool can_be_laid_over(const EngineView& view, const Build& base, const CommitSha& commit) {
-  const auto plan = plan_overlay(view.graph, std::span(&base, 1), commit);
+  const auto plan = plan_overlay(view.graph, std::span(&base, 1), commit, view.config.project);
   return std::holds_alternative<OverlayPlan>(plan);
 }
 
@@ -127,7 +127,7 @@ std::optional<std::map<std::string, std::string>> requirements_of(const EngineVi
   const auto wheel = view.artifacts.find(*build->sha256);
   if (!wheel) return std::nullopt;
   try {
-    return read_wheel(*wheel).requirements;
+    return read_wheel(*wheel, view.config.project.version_file).requirements;
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -265,6 +265,7 @@ ReportInput report_facts(const EngineView& view, const Regression& regression) {
   input.regression = regression.id.value;
   input.fingerprint = regression.fingerprint;
   input.repository = view.config.repository.url;
+  input.package = view.config.project.package;
   if (const std::string& url = view.config.service.public_url; !url.empty()) {
     const std::string id = std::to_string(regression.id.value);
     input.details_url = url + "/#/regressions/" + id;

@@ -49,7 +49,7 @@ std::vector<double> prior_of(const EngineView& view, const Bisection& bisection,
   if (const auto range = view.graph.range(bisection.commits.front(), bisection.commits.back()))
     commits = *range;
   if (commits.size() + 1 != bisection.commits.size()) return {};
-  std::vector<double> prior = risk_prior(view.graph, commits);
+  std::vector<double> prior = risk_prior(view.graph, commits, view.config.project);
   const std::set<CommitSha> blamed = blamed_already(view, regression);
   double known = 0, rest = 0;
   for (std::size_t i = 0; i < prior.size(); ++i)

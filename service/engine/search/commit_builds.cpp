@@ -41,7 +41,7 @@ const CommitSha& commit_at(const Bisection& bisection, int index) {
 // Wheels that an overlay of the commit may lie on, their files here or not.
 std::vector<Build> wheels_of_group(const EngineView& view, const CommitSha& commit,
                                    OverlayUse use) {
-  const auto state = storage::find_commit_state(view.db, commit, path_rules);
+  const auto state = storage::find_commit_state(view.db, commit, path_rules(view.config.project));
   if (!state) return {};
   const std::string& variant = view.config.source.variant;
   return use == OverlayUse::native_workload
@@ -75,7 +75,7 @@ std::optional<Build> stored_overlay(const EngineView& view, const CommitSha& com
 
 CommitBuild with_environment(const EngineView& view, const Build& overlay) {
   const auto base = storage::find_build(view.db, *overlay.base);
-  return {overlay.id, environment_of(overlay, *base, view.artifacts)};
+  return {overlay.id, environment_of(overlay, *base, view.artifacts, view.config.project)};
 }
 
 // Why none of these wheels of the commit's native group serves it; there is at least one.
@@ -94,7 +94,7 @@ std::string none_serves(const std::vector<Build>& group, const Needed& needed) {
 NoBuild nothing_found(const EngineView& view, const Bisection& bisection, const CommitSha& commit,
                       const Needed& needed) {
   const std::string& variant = view.config.source.variant;
-  const auto state = storage::find_commit_state(view.db, commit, path_rules);
+  const auto state = storage::find_commit_state(view.db, commit, path_rules(view.config.project));
   if (!state) return {"the repository's copy does not have commit " + commit.brief()};
   const Sha256& wanted = needed.use == OverlayUse::native_workload ? state->library : state->native;
   const auto group = wheels_of_group(view, commit, needed.use);
@@ -102,7 +102,7 @@ NoBuild nothing_found(const EngineView& view, const Bisection& bisection, const 
   std::vector<Build> ends;
   for (const BuildId id : {bisection.good, bisection.bad})
     if (auto end = storage::find_build(view.db, id)) ends.push_back(*std::move(end));
-  const auto plan = plan_overlay(view.graph, ends, commit, needed.use);
+  const auto plan = plan_overlay(view.graph, ends, commit, view.config.project, needed.use);
   const auto* none = std::get_if<NoOverlay>(&plan);
   return {"none of the " + std::to_string(storage::proved_wheels(view.db, variant).size()) +
           " proved wheels of variant " + variant + " here (nightly, ci, source) is of its native " +
@@ -136,21 +136,23 @@ std::optional<Build> lost_wheel(const EngineView& view, const Bisection& bisecti
 }
 
 CommitBuildState find_commit_build(const EngineView& view, const Bisection& bisection, int index) {
+  const Project& project = view.config.project;
   const auto good = storage::find_build(view.db, bisection.good);
   const auto bad = storage::find_build(view.db, bisection.bad);
   if (!good || !bad) return NoBuild{"one of the ends is not stored any more"};
-  if (index == 0) return CommitBuild{good->id, environment_of(*good)};
-  if (is_last(bisection, index)) return CommitBuild{bad->id, environment_of(*bad)};
+  if (index == 0) return CommitBuild{good->id, environment_of(*good, project)};
+  if (is_last(bisection, index)) return CommitBuild{bad->id, environment_of(*bad, project)};
   const CommitSha& commit = commit_at(bisection, index);
   const Needed needed = needed_by(view, bisection);
   const std::vector<Build> wheels = usable_wheels(view, commit, needed);
   const auto known = stored_overlay(view, commit, wheels);
   if (known && view.artifacts.holds(*known->sha256)) return with_environment(view, *known);
-  auto found = plan_overlay(view.graph, wheels, commit, needed.use);
+  auto found = plan_overlay(view.graph, wheels, commit, project, needed.use);
   if (std::holds_alternative<NoOverlay>(found))
     return nothing_found(view, bisection, commit, needed);
   OverlayPlan& plan = std::get<OverlayPlan>(found);
-  if (plan.base.commit == commit) return CommitBuild{plan.base.id, environment_of(plan.base)};
+  if (plan.base.commit == commit)
+    return CommitBuild{plan.base.id, environment_of(plan.base, project)};
   return OverlayToMake{std::move(plan)};
 }
 
@@ -158,8 +160,8 @@ CommitBuild made(EngineContext& context, storage::Transaction& transaction,
                  const CommitBuildState& state) {
   const auto* missing = std::get_if<OverlayToMake>(&state);
   if (!missing) return std::get<CommitBuild>(state);
-  const Build overlay =
-      make_overlay(context.graph, missing->plan, context.artifacts, context.clock);
+  const Build overlay = make_overlay(context.graph, missing->plan, context.config.project,
+                                     context.artifacts, context.clock);
   return with_environment(context, storage::add_build(transaction, overlay));
 }
 

@@ -15,14 +15,15 @@ std::vector<CommitSha> commits_without_state(const EngineView& view) {
     wanted.insert(search.commits.begin(), search.commits.end());
   for (const Build& wheel : storage::proved_wheels(view.db, view.config.source.variant))
     if (wheel.commit) wanted.insert(*wheel.commit);
+  const int rules = path_rules(view.config.project);
   std::vector<CommitSha> missing;
   for (const CommitSha& commit : wanted)
-    if (!storage::find_commit_state(view.db, commit, path_rules)) missing.push_back(commit);
+    if (!storage::find_commit_state(view.db, commit, rules)) missing.push_back(commit);
   return missing;
 }
 
 std::vector<CommitState> states_of(const EngineView& view, const std::vector<CommitSha>& commits) {
-  NativeStates states(view.graph);
+  NativeStates states(view.graph, view.config.project);
   std::vector<CommitState> found;
   for (const CommitSha& commit : commits)
     if (const auto state = states.of(commit)) found.push_back(*state);

@@ -55,7 +55,7 @@ std::vector<int> groups_of(const EngineView& view, const Bisection& search, Over
   std::map<Sha256, int> numbers;
   std::vector<int> groups;
   for (const CommitSha& commit : search.commits) {
-    const auto state = storage::find_commit_state(view.db, commit, path_rules);
+    const auto state = storage::find_commit_state(view.db, commit, path_rules(view.config.project));
     const auto number = [&](const Sha256& hash) {
       return numbers.emplace(hash, static_cast<int>(numbers.size())).first->second;
     };
@@ -78,7 +78,8 @@ std::vector<bool> overlays_of(const EngineView& view, const Bisection& search) {
 int builds_of_others(const EngineView& view, const Bisection& search) {
   std::set<Sha256> own;
   for (const CommitSha& commit : search.commits)
-    if (const auto state = storage::find_commit_state(view.db, commit, path_rules))
+    if (const auto state =
+            storage::find_commit_state(view.db, commit, path_rules(view.config.project)))
       own.insert(state->native);
   const auto all = storage::source_builds_under_way(view.db);
   return static_cast<int>(std::count_if(all.begin(), all.end(), [&](const auto& build) {

@@ -43,14 +43,14 @@ std::optional<CommitState> wheel_state(const EngineView& view, BuildId id) {
   auto build = storage::find_build(view.db, id);
   if (build && build->base) build = storage::find_build(view.db, *build->base);
   if (!build || !build->commit) return std::nullopt;
-  return storage::find_commit_state(view.db, *build->commit, path_rules);
+  return storage::find_commit_state(view.db, *build->commit, path_rules(view.config.project));
 }
 
 std::map<int, evidence::Libraries> all_libraries(const EngineView& view, const Bisection& bisection,
                                                  const SearchRuns& runs) {
   States states;
   for (const CommitSha& commit : bisection.commits)
-    states.push_back(storage::find_commit_state(view.db, commit, path_rules));
+    states.push_back(storage::find_commit_state(view.db, commit, path_rules(view.config.project)));
   std::map<int, evidence::Libraries> libraries;
   for (const auto& [commit, build] : runs.builds)
     if (const auto wheel = wheel_state(view, build))

@@ -52,7 +52,7 @@ struct ToProspect {
 Prospect of_builders(const EngineView& view, const CommitSha& commit, bool any_builder) {
   const auto& recipe = view.config.project.recipe_sha256;
   if (!recipe) return HasNoPlace{};
-  const auto state = storage::find_commit_state(view.db, commit, path_rules);
+  const auto state = storage::find_commit_state(view.db, commit, path_rules(view.config.project));
   if (!state) return HasNoPlace{};
   const BuildOutcome outcome =
       build_outcome(view.db, state->native, view.config.source.variant, *recipe, commit);
@@ -101,7 +101,8 @@ std::set<int> awaited_of_ci(const EngineView& view, const Bisection& search,
   std::map<Sha256, std::set<int>> groups;
   std::set<Sha256> open;
   for (std::size_t i = 0; i < prospects.size(); ++i) {
-    const auto state = storage::find_commit_state(view.db, search.commits[i], path_rules);
+    const auto state =
+        storage::find_commit_state(view.db, search.commits[i], path_rules(view.config.project));
     if (!state) continue;
     if (std::holds_alternative<HasNoPlace>(prospects[i]))
       groups[state->native].insert(static_cast<int>(i));

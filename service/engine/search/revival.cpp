@@ -38,8 +38,8 @@ Commits by_search(const std::vector<storage::SearchedCommit>& commits) {
 // The commits that a wheel may serve now, by search.
 Commits served_commits(const EngineView& view) {
   const Time since = view.clock.now() - kPatience;
-  return by_search(
-      storage::commits_with_wheels(view.db, view.config.source.variant, path_rules, since));
+  return by_search(storage::commits_with_wheels(view.db, view.config.source.variant,
+                                                path_rules(view.config.project), since));
 }
 
 // The commits that may have a build now. With a builder, that is to be asked of each.

@@ -49,7 +49,8 @@ Job case_of(const Config& config, const Night& night, MachineId machine, const B
   job.machine = machine;
   job.priority = kPriority;
   job.spec.kind = JobKind::calibrate;
-  job.spec.environments = {environment_of(build), environment_of(build)};
+  job.spec.environments = {environment_of(build, config.project),
+                           environment_of(build, config.project)};
   job.spec.workloads = {workload};
   job.spec.order = pair_order(kPairs);
   const bool planted = number % 2 == 1;

@@ -99,7 +99,8 @@ Job session_for(const ConfirmationFacts& facts, int runs, int want, const Config
   job.machine = facts.regression.machine;
   job.priority = kPriority;
   job.spec.kind = JobKind::confirm;
-  job.spec.environments = {environment_of(*facts.good_build), environment_of(*facts.bad_build)};
+  job.spec.environments = {environment_of(*facts.good_build, config.project),
+                           environment_of(*facts.bad_build, config.project)};
   job.spec.workloads = {
       {facts.lead.workload, facts.lead.workload_name, facts.lead.workload_version}};
   job.spec.order = pair_order(runs);

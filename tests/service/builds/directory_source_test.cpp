@@ -20,7 +20,7 @@ TEST_CASE("a directory lists its wheels like an index") {
   write_file(folder / ".torch-2.15.0.dev20260821+cpu-cp311-cp311-linux_x86_64.whl", "unfinished");
   write_file(folder / "torch-broken.whl", "");
   write_file(folder / "notes.txt", "");
-  DirectorySource source(folder.path(), "cpu", "cp311");
+  DirectorySource source(folder.path(), {"cpu", "cp311"});
   const auto wheels = source.list();
   REQUIRE(wheels.size() == 2);
   CHECK(wheels[0].version == "2.15.0.dev20260819+cpu");
@@ -36,7 +36,7 @@ TEST_CASE("a directory lists its wheels like an index") {
 }
 
 TEST_CASE("a directory that is not there is an error that names it") {
-  DirectorySource source("/nonexistent/wheels", "cpu", "cp311");
+  DirectorySource source("/nonexistent/wheels", {"cpu", "cp311"});
   CHECK_THROWS_WITH(source.list(), Contains("/nonexistent/wheels"));
 }
 
@@ -44,8 +44,8 @@ TEST_CASE("the configuration chooses the source") {
   const ScratchFolder folder;
   Config::Source config;
   config.directory = folder.path();
-  CHECK(make_source(config)->list().empty());
+  CHECK(make_source(config, "torch")->list().empty());
   config.directory.clear();
   config.index = "http://127.0.0.1:1";  // nothing listens there
-  CHECK_THROWS_WITH(make_source(config)->list(), Contains("http://127.0.0.1:1/torch/"));
+  CHECK_THROWS_WITH(make_source(config, "torch")->list(), Contains("http://127.0.0.1:1/torch/"));
 }

@@ -19,7 +19,7 @@ namespace {
 // A directory of wheels that fails on demand.
 class MoodySource final : public BuildSource {
  public:
-  explicit MoodySource(const std::filesystem::path& folder) : wheels_(folder, "cpu", "cp311") {}
+  explicit MoodySource(const std::filesystem::path& folder) : wheels_(folder, {"cpu", "cp311"}) {}
   std::vector<ListedWheel> list() override {
     if (!can_list) throw std::runtime_error("the index is away");
     auto listed = wheels_.list();

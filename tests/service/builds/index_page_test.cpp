@@ -12,7 +12,7 @@ const std::string url = "https://wheels.test/nightly/cpu/torch/";
 const std::string hash(64, 'a');
 
 IndexPage read(const std::string& html) {
-  return read_index_page(url, html, "cpu", "cp311");
+  return read_index_page(url, html, {"cpu", "cp311"});
 }
 
 std::string file(const std::string& version,

@@ -52,7 +52,7 @@ struct PathsWorld {
   std::variant<OverlayPlan, NoOverlay> try_over_first(const git::LiteralGraph::Changes& changes,
                                                       OverlayUse use = OverlayUse::any_workload) {
     const Build base = wheel(1, first);
-    return plan_overlay(graph, {&base, 1}, change(changes), use);
+    return plan_overlay(graph, {&base, 1}, change(changes), {}, use);
   }
   OverlayPlan over_first(const git::LiteralGraph::Changes& changes,
                          OverlayUse use = OverlayUse::any_workload) {
@@ -144,8 +144,8 @@ TEST_CASE_METHOD(PathsWorld,
   const nightjar::test::ScratchFolder scratch;
   ManualClock clock{*parse_rfc3339("2026-08-20T00:00:00Z")};
   Artifacts artifacts(scratch / "artifacts", 1 << 20, clock);
-  const Build made = make_overlay(graph, plan, artifacts, clock);
-  const EnvironmentSpec spec = environment_of(made, plan.base, artifacts);
+  const Build made = make_overlay(graph, plan, {}, artifacts, clock);
+  const EnvironmentSpec spec = environment_of(made, plan.base, artifacts, {});
   CHECK(spec.overlay->removed == plan.removed);
   const auto archive = artifacts.path(*made.sha256);
   REQUIRE(archive);
@@ -163,7 +163,7 @@ TEST_CASE_METHOD(PathsWorld,
   const CommitSha python = change({{"torch/a.py", "2"}, {"torch/nn/linear.py", "2"}});
   const CommitSha target = change({{"torch/a.py", "1"}, {"torch/nn/linear.py", "1"}});
   const auto base_of = [&](std::vector<Build> wheels, OverlayUse use) {
-    const auto plan = plan_overlay(graph, wheels, target, use);
+    const auto plan = plan_overlay(graph, wheels, target, {}, use);
     REQUIRE(std::holds_alternative<OverlayPlan>(plan));
     return std::get<OverlayPlan>(plan).base.id.value;
   };

@@ -51,7 +51,7 @@ struct Day {
   }
   OverlayPlan plan(const CommitSha& commit) const {
     const Build bases[] = {good, bad};
-    auto plan = plan_overlay(graph, bases, commit);
+    auto plan = plan_overlay(graph, bases, commit, {});
     REQUIRE(std::holds_alternative<OverlayPlan>(plan));
     return std::get<OverlayPlan>(plan);
   }
@@ -123,7 +123,7 @@ TEST_CASE("a path's effect on an installed build is known by its name") {
       {"", native},
   }));
   INFO(row.path);
-  CHECK(classify(row.path) == row.effect);
+  CHECK(classify(row.path, {}) == row.effect);
 }
 
 TEST_CASE_METHOD(Day, "a plan takes the changed Python files since the build at hand") {
@@ -146,8 +146,8 @@ TEST_CASE_METHOD(Day, "a commit that equals a build but for documentation needs 
   const OverlayPlan overlay = plan(later);
   CHECK(overlay.base.id == bad.id);
   CHECK(overlay.files.empty());
-  const Build build = make_overlay(graph, overlay, artifacts, clock);
-  const EnvironmentSpec spec = environment_of(build, bad, artifacts);
+  const Build build = make_overlay(graph, overlay, {}, artifacts, clock);
+  const EnvironmentSpec spec = environment_of(build, bad, artifacts, {});
   REQUIRE(spec.overlay);
   CHECK(spec.overlay->removed.empty());
 }
@@ -157,7 +157,7 @@ TEST_CASE_METHOD(Day, "of two ends that would do, the one with fewer changes is 
   Build third = nightly(3, near_end, "2.15.0.dev20260821+cpu");
   const CommitSha target = graph.commit("main", "y", {{"torch/a.py", "a = 4\n"}});
   const Build bases[] = {bad, third};
-  const auto overlay = plan_overlay(graph, bases, target);
+  const auto overlay = plan_overlay(graph, bases, target, {});
   REQUIRE(std::holds_alternative<OverlayPlan>(overlay));
   CHECK(std::get<OverlayPlan>(overlay).base.id == third.id);
 }
@@ -165,30 +165,30 @@ TEST_CASE_METHOD(Day, "of two ends that would do, the one with fewer changes is 
 TEST_CASE_METHOD(Day, "what needs a compiler on both sides is no overlay, and the paths say why") {
   const CommitSha other = graph.commit("side", "C++", {{"c10/y.h", "1"}});
   const Build bases[] = {good, bad};
-  const auto overlay = plan_overlay(graph, bases, other);
+  const auto overlay = plan_overlay(graph, bases, other, {});
   REQUIRE(std::holds_alternative<NoOverlay>(overlay));
   CHECK_THAT(std::get<NoOverlay>(overlay).reason,
              Contains("c10/y.h differs from 2.15.0.dev20260819+cpu") && Contains("native build"));
-  CHECK_THAT(std::get<NoOverlay>(plan_overlay(graph, {}, other)).reason, Contains("no build"));
+  CHECK_THAT(std::get<NoOverlay>(plan_overlay(graph, {}, other, {})).reason, Contains("no build"));
   Build unproved = good;
   unproved.state = BuildState::unproved;
-  CHECK_THAT(std::get<NoOverlay>(plan_overlay(graph, {&unproved, 1}, python)).reason,
+  CHECK_THAT(std::get<NoOverlay>(plan_overlay(graph, {&unproved, 1}, python, {})).reason,
              Contains("is not proved"));
 }
 
 TEST_CASE_METHOD(Day, "an overlay's hash depends on its content only") {
-  const Build first_time = make_overlay(graph, plan(python), artifacts, clock);
+  const Build first_time = make_overlay(graph, plan(python), {}, artifacts, clock);
   clock.advance(std::chrono::hours(24));
-  CHECK(make_overlay(graph, plan(python), artifacts, clock).sha256 == first_time.sha256);
-  CHECK(make_overlay(graph, plan(docs), artifacts, clock).sha256 == first_time.sha256);
-  CHECK(make_overlay(graph, plan(native), artifacts, clock).sha256 != first_time.sha256);
+  CHECK(make_overlay(graph, plan(python), {}, artifacts, clock).sha256 == first_time.sha256);
+  CHECK(make_overlay(graph, plan(docs), {}, artifacts, clock).sha256 == first_time.sha256);
+  CHECK(make_overlay(graph, plan(native), {}, artifacts, clock).sha256 != first_time.sha256);
   OverlayPlan keeps_b = plan(python);
   keeps_b.removed.clear();
-  CHECK(make_overlay(graph, keeps_b, artifacts, clock).sha256 != first_time.sha256);
+  CHECK(make_overlay(graph, keeps_b, {}, artifacts, clock).sha256 != first_time.sha256);
 }
 
 TEST_CASE_METHOD(Day, "an overlay build says what it is, and its environment what a runner needs") {
-  Build build = make_overlay(graph, plan(python), artifacts, clock);
+  Build build = make_overlay(graph, plan(python), {}, artifacts, clock);
   build.id = BuildId{9};
   CHECK(build.kind == BuildKind::overlay);
   CHECK(build.version == "2.15.0.dev20260819+cpu+" + python.brief());
@@ -197,7 +197,7 @@ TEST_CASE_METHOD(Day, "an overlay build says what it is, and its environment wha
   CHECK(build.base == good.id);
   CHECK(build.url.empty());
 
-  const EnvironmentSpec spec = environment_of(build, good, artifacts);
+  const EnvironmentSpec spec = environment_of(build, good, artifacts, {});
   CHECK(spec.build == build.id);
   CHECK(spec.wheel_url == "/api/v1/artifacts/" + good.sha256->str());
   CHECK(spec.wheel_file == "torch-2.15.0.dev20260819+cpu-cp311-cp311-linux_x86_64.whl");
@@ -208,15 +208,15 @@ TEST_CASE_METHOD(Day, "an overlay build says what it is, and its environment wha
   CHECK(spec.overlay->url == "/api/v1/artifacts/" + build.sha256->str());
   CHECK(spec.overlay->removed == std::vector<std::string>{"torch/b.py"});
 
-  CHECK_FALSE(environment_of(good).overlay);
-  CHECK_THROWS_AS(environment_of(build), std::invalid_argument);
-  CHECK_THROWS_AS(environment_of(build, bad, artifacts), std::invalid_argument);
+  CHECK_FALSE(environment_of(good, {}).overlay);
+  CHECK_THROWS_AS(environment_of(build, {}), std::invalid_argument);
+  CHECK_THROWS_AS(environment_of(build, bad, artifacts, {}), std::invalid_argument);
   std::filesystem::remove(*artifacts.path(*build.sha256));
-  CHECK_THROWS_WITH(environment_of(build, good, artifacts), Contains("make it again"));
+  CHECK_THROWS_WITH(environment_of(build, good, artifacts, {}), Contains("make it again"));
 }
 
 TEST_CASE_METHOD(Day, "the archive holds regular files with fixed times and owners, sorted") {
-  const Build build = make_overlay(graph, plan(python), artifacts, clock);
+  const Build build = make_overlay(graph, plan(python), {}, artifacts, clock);
   const std::unique_ptr<archive, int (*)(archive*)> tar(archive_read_new(), archive_read_free);
   archive_read_support_format_tar(tar.get());
   REQUIRE(archive_read_open_filename(tar.get(), artifacts.path(*build.sha256)->c_str(), 4096) ==
@@ -248,6 +248,6 @@ TEST_CASE("a path of any length survives in the archive") {
 TEST_CASE_METHOD(Day, "documentation and tests are unlikely culprits but never impossible ones") {
   const auto commits = graph.range(first, last);
   REQUIRE(commits);
-  CHECK(risk_prior(graph, *commits) == std::vector<double>{1, .05, 1, 1});
-  CHECK(risk_prior(std::span<const git::ChangedPath>{}) == .05);
+  CHECK(risk_prior(graph, *commits, {}) == std::vector<double>{1, .05, 1, 1});
+  CHECK(risk_prior(std::span<const git::ChangedPath>{}, {}) == .05);
 }

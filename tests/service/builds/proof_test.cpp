@@ -27,6 +27,7 @@ struct ProofWorld {
   Sha256 file_hash = web::sha256("wheel");
   Build build;
   WheelFacts facts;
+  Project project;
 
   ProofWorld() {
     graph.fetch();
@@ -40,7 +41,7 @@ struct ProofWorld {
     facts.version_file.git_version = release.str();
   }
   std::variant<Proved, Unproved> prove() const {
-    return service::prove(build, file_hash, facts, graph, branches);
+    return service::prove(build, file_hash, facts, graph, branches, project);
   }
   void date(const std::string& date, const std::string& digits) {
     build.date = date;

@@ -38,6 +38,8 @@ TEST_CASE("a wheel's name tells for which Python and platform it is") {
       {"cp311-cp311-manylinux1_x86_64.manylinux_2_28_x86_64.whl", "cp311", true},
       {"1-cp311-cp311-linux_x86_64.whl", "cp311", true},
       {"py2.cp311-none-any.whl", "cp311", true},
+      {"py3-none-any.whl", "cp311", true},
+      {"py2-none-any.whl", "cp311", false},
       {"cp311-cp311-manylinux_2_28_aarch64.whl", "cp311", false},
       {"cp311-cp311-win_amd64.whl", "cp311", false},
       {"cp311-none-macosx_11_0_arm64.whl", "cp311", false},
