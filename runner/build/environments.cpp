@@ -42,6 +42,11 @@ std::string folder_name(const EnvironmentSpec& spec) {
   return spec.overlay ? digest_of(spec.key()).str() : spec.wheel_sha256.str();
 }
 
+// As the wheel's name spells it, and its .dist-info folder too.
+std::string distribution_of(const EnvironmentSpec& spec) {
+  return spec.wheel_file.substr(0, spec.wheel_file.find('-'));
+}
+
 std::set<std::string> names_of(const Contents& contents) {
   std::set<std::string> names;
   for (const auto& [path, content] : contents) names.insert(path);
@@ -97,8 +102,9 @@ void Environments::make_wheel(const EnvironmentSpec& spec, std::stop_token stop)
   const fs::path made = work.path() / "made", site_packages = made / "site-packages";
   const Contents contents = unpack_wheel(wheel, site_packages);
   fs::remove(wheel);
-  const fs::path record = find_torch_record(site_packages);
-  if (record.empty()) throw BrokenArchive(spec.wheel_file + " has no RECORD of torch");
+  const std::string distribution = distribution_of(spec);
+  const fs::path record = find_record(site_packages, distribution);
+  if (record.empty()) throw BrokenArchive(spec.wheel_file + " has no RECORD of " + distribution);
   const bool is_of_ci = spec.version.find("+git") != std::string::npos;
   verify(parse_record(read_file(record).value_or("")), contents, is_of_ci);
   if (config_.import) compile_byte_code(config_.python, site_packages, {}, stop);
@@ -119,7 +125,7 @@ void Environments::make_overlay(const EnvironmentSpec& spec, std::stop_token sto
   link_tree(folder_of(spec.wheel_sha256.str()) / "site-packages", site_packages);
   const auto& removed = spec.overlay->removed;
   const Contents contents = lay_over(tar, {removed.begin(), removed.end()}, site_packages);
-  record_overlay(site_packages, contents, removed);
+  record_overlay(site_packages, distribution_of(spec), contents, removed);
   if (config_.import) compile_byte_code(config_.python, site_packages, names_of(contents), stop);
   if (stop.stop_requested()) throw Stopped();
   write_marker(made, {bytes_of(contents), spec.wheel_sha256.str(), ""});
@@ -134,9 +140,11 @@ void Environments::import_once(const EnvironmentSpec& spec, Environment& environ
                                std::stop_token stop) {
   const fs::path folder = folder_of(folder_name(spec));
   Marker marker = read_marker(folder).value_or(Marker{});
-  const std::string with = config_.python.string() + " " + spec.version + " " + spec.git_version;
+  const std::string with = config_.python.string() + " " + spec.version + " " + spec.git_version +
+                           (spec.module == "torch" ? "" : " " + spec.module);
   if (marker.imports == with) return;
-  const ExpectedTorch expected{environment.site_packages, spec.version, spec.git_version};
+  const ExpectedTorch expected{environment.site_packages, spec.version, spec.git_version,
+                               spec.module};
   environment.broken =
       check_import(config_.python, environment.site_packages, expected, stop).broken;
   if (!environment.broken.empty()) return;

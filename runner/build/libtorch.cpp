@@ -37,7 +37,7 @@ std::string hashes_where(const fs::path& folder, Wanted wanted) {
 }
 
 std::string hashes_of_build(const fs::path& site_packages) {
-  if (const fs::path record = find_torch_record(site_packages); !record.empty()) {
+  if (const fs::path record = find_record(site_packages, "torch"); !record.empty()) {
     std::string text;
     for (const auto& [path, entry] : parse_record(read_file(record).value_or("")))
       if (is_build_file(path)) text += path + "=" + entry.sha256 + "\n";

@@ -18,6 +18,19 @@ os.write(3, json.dumps({"version": torch.__version__, "path": torch.__file__,
     "git_version": str(torch.version.git_version), "python": platform.python_version()}).encode())
 )";
 
+// Argument: the module. Its version is that of the one distribution beside it.
+constexpr const char* kImportOther =
+    R"(import importlib, importlib.metadata, json, os, platform, sys
+import torch
+name = sys.argv[1]
+module = importlib.import_module(name)
+path = module.__file__ or list(module.__path__)[0]
+site = os.environ["PYTHONPATH"]
+version = [found.version for found in importlib.metadata.distributions(path=[site])]
+os.write(3, json.dumps({"version": version[0] if len(version) == 1 else "", "path": path,
+    "git_version": "", "python": platform.python_version()}).encode())
+)";
+
 constexpr const char* kGpuLibraries = R"(import glob, json, os, sys
 found = [folder for path in sys.path for folder in sorted(glob.glob(glob.escape(path) + "/nvidia/*/lib"))]
 os.write(3, json.dumps(found).encode())
@@ -36,17 +49,19 @@ fs::path default_python(const fs::path& asked) {
 ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
                          const ExpectedTorch& expected, std::stop_token stop) {
   ProcessSpec spec;
-  spec.command = {python.string(), "-c", kImport};
+  spec.command = expected.is_torch() ? std::vector<std::string>{python.string(), "-c", kImport}
+                                     : std::vector<std::string>{python.string(), "-c", kImportOther,
+                                                                expected.module};
   spec.environment = clean_environment("/tmp");
   spec.environment["PYTHONDONTWRITEBYTECODE"] = "1";
   if (!site_packages.empty()) spec.environment["PYTHONPATH"] = site_packages.string();
-  spec.folder = "/";  // "" is on the path of -c: nothing named torch may lie there
+  spec.folder = "/";  // "" is on the path of -c: nothing of that name may lie there
   spec.timeout_seconds = 180;
   const ProcessResult result = run_process(spec, std::move(stop));
   ImportCheck check;
   const auto said = nlohmann::json::parse(result.protocol, nullptr, false);
   if (!result.fine() || !said.is_object()) {
-    check.broken = "import torch " + result.describe();
+    check.broken = "import " + expected.module + " " + result.describe();
     return check;
   }
   check.torch = {text_in(said, "version"), text_in(said, "git_version"), text_in(said, "path")};

@@ -17,12 +17,12 @@ namespace nightjar::runner {
 std::filesystem::path default_python(const std::filesystem::path& asked);
 
 struct ImportCheck {
-  std::string broken;  // empty: torch could be imported and is what was expected
-  ReadyTorch torch;
+  std::string broken;  // empty: the module could be imported and is what was expected
+  ReadyTorch torch;    // or the other module that was expected
   std::string python;  // "3.11.7"
 };
-// Imports torch in a process of its own, with `site_packages` first on its path; empty: Python's
-// own.
+// Imports torch, or the other module that is expected, in a process of its own, with
+// `site_packages` first on its path; empty: Python's own.
 ImportCheck check_import(const std::filesystem::path& python,
                          const std::filesystem::path& site_packages, const ExpectedTorch& expected,
                          std::stop_token stop);

@@ -37,20 +37,20 @@ Record parse_record(std::string_view text) {
   return record;
 }
 
-fs::path find_torch_record(const fs::path& site_packages) {
+fs::path find_record(const fs::path& site_packages, const std::string& distribution) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(site_packages, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with("torch-") && name.ends_with(".dist-info") &&
+    if (name.starts_with(distribution + "-") && name.ends_with(".dist-info") &&
         fs::exists(entry.path() / "RECORD"))
       return entry.path() / "RECORD";
   }
   return {};
 }
 
-void record_overlay(const fs::path& site_packages, const Contents& laid_over,
-                    const std::vector<std::string>& removed) {
-  const fs::path file = find_torch_record(site_packages);
+void record_overlay(const fs::path& site_packages, const std::string& distribution,
+                    const Contents& laid_over, const std::vector<std::string>& removed) {
+  const fs::path file = find_record(site_packages, distribution);
   if (file.empty()) return;
   Record record = parse_record(read_file(file).value_or(""));
   for (const auto& [path, content] : laid_over) record[path] = {content.sha256, content.bytes};

@@ -21,14 +21,15 @@ using Record = std::map<std::string, RecordEntry>;
 // Throws BrokenArchive for a malformed line.
 Record parse_record(std::string_view text);
 
-// The RECORD of the distribution "torch" in `site_packages`; empty if there is none.
-std::filesystem::path find_torch_record(const std::filesystem::path& site_packages);
+// The RECORD of a distribution in `site_packages`, spelled as its wheel is; empty if there is none.
+std::filesystem::path find_record(const std::filesystem::path& site_packages,
+                                  const std::string& distribution);
 
-// Makes the RECORD of the distribution "torch" tell what is there after an overlay: the files that
+// Makes the RECORD of the distribution tell what is there after an overlay: the files that
 // it laid over, and not those that it removed. Else changed headers would pass for those that
 // native workloads were compiled against. The file is written anew, since it may be a hard link.
-void record_overlay(const std::filesystem::path& site_packages, const Contents& laid_over,
-                    const std::vector<std::string>& removed);
+void record_overlay(const std::filesystem::path& site_packages, const std::string& distribution,
+                    const Contents& laid_over, const std::vector<std::string>& removed);
 
 // Throws BrokenArchive that names the first file which is missing or differs from RECORD. PyTorch's
 // CI lays the Python files of a commit over an older wheel and leaves RECORD as it was: where

@@ -15,16 +15,18 @@ bool is_below(const fs::path& path, const fs::path& folder) {
 
 }  // namespace
 
-std::string mismatch(const ReadyTorch& torch, const ExpectedTorch& expected) {
-  if (!expected.below.empty() && torch.path.empty())
-    return "the workload does not say which torch it loaded; \"ready\" has to name its version and "
-           "path";
-  if (!expected.below.empty() && !is_below(torch.path, expected.below))
-    return "torch was loaded from '" + torch.path + "' instead of " + expected.below.string();
-  if (!expected.version.empty() && torch.version != expected.version)
-    return "torch says it is version '" + torch.version + "' instead of " + expected.version;
-  if (!expected.git_version.empty() && torch.git_version != expected.git_version)
-    return "torch says it is commit '" + torch.git_version + "' instead of " + expected.git_version;
+std::string mismatch(const ReadyTorch& loaded, const ExpectedTorch& expected) {
+  const std::string& name = expected.module;
+  if (!expected.below.empty() && loaded.path.empty())
+    return "the workload does not say which " + name + " it loaded; \"ready\" has to name its " +
+           (expected.is_torch() ? "version and path" : "path, under \"module\"");
+  if (!expected.below.empty() && !is_below(loaded.path, expected.below))
+    return name + " was loaded from '" + loaded.path + "' instead of " + expected.below.string();
+  if (!expected.version.empty() && loaded.version != expected.version)
+    return name + " says it is version '" + loaded.version + "' instead of " + expected.version;
+  if (!expected.git_version.empty() && loaded.git_version != expected.git_version)
+    return name + " says it is commit '" + loaded.git_version + "' instead of " +
+           expected.git_version;
   return {};
 }
 

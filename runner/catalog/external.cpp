@@ -132,12 +132,14 @@ const ExternalWorkload* find_external(const Externals& externals, const Workload
   return found == externals.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> command_line(const ExternalWorkload& external, const fs::path& python,
-                                      const fs::path& site_packages, std::string& reason) {
+std::vector<std::string> command_line(const ExternalWorkload& external, const CommandPlace& place,
+                                      std::string& reason) {
   std::vector<std::string> words;
-  for (const auto& word : external.command)
-    words.push_back(replaced(replaced(word, "{python}", python.string()), "{site_packages}",
-                             site_packages.string()));
+  for (std::string word : external.command) {
+    word = replaced(word, "{python}", place.python.string());
+    word = replaced(word, "{site_packages}", place.site_packages.string());
+    words.push_back(replaced(word, "{workloads}", fs::absolute(place.workloads).string()));
+  }
   const std::string program = find_program(words.front());
   std::error_code error;
   if (::access(program.c_str(), X_OK) != 0 || fs::is_directory(program, error)) {

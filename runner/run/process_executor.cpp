@@ -23,10 +23,12 @@ std::optional<ParsedRun> refusal(const RunTask& task, const ReadyBuild& build) {
     return refused(build.without_native, build.native.reason);
   if (task.profile && find_external(build.place.externals, name))
     return refused(RunStatus::unavailable, kNoProfilerInside);
+  if (task.profile && !build.expected.is_torch())
+    return refused(RunStatus::unavailable, "only builds of PyTorch are profiled");
   return std::nullopt;
 }
 
-// What the process has to prove of the PyTorch that it loaded.
+// What the process has to prove of the PyTorch, or other module, that it loaded.
 ExpectedTorch expected_of(const RunTask& task, const ReadyBuild& build) {
   const auto* external = find_external(build.place.externals, task.workload->name);
   if (external && !external->torch) return {};

@@ -52,6 +52,8 @@ class AnswerReader {
     if (const auto torch = event.find("torch"); torch != event.end() && torch->is_object())
       run_.torch = {text_in(*torch, "version"), text_in(*torch, "git_version"),
                     text_in(*torch, "path")};
+    if (const auto module = event.find("module"); module != event.end() && module->is_object())
+      run_.module.path = text_in(*module, "path");
     take_texts(event, "packages", run_.packages);
     take_texts(event, "settings", run_.settings);
     if (const auto memory = event.find("memory_after_import");
@@ -145,7 +147,7 @@ void read_lines(std::string_view text, ParsedRun& run) {
 }  // namespace
 
 std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe,
-                         double slow) {
+                         double slow, const std::string& module) {
   Json request{{"workload", workload ? workload->name.str() : "control"},
                {"version", workload ? workload->version : 1},
                {"seed", limits.seed},
@@ -154,6 +156,7 @@ std::string request_json(const Workload* workload, const RunLimits& limits, doub
                {"seconds", limits.seconds},
                {"fastest_probe", fastest_probe}};
   if (slow != 0) request["slow"] = slow;
+  if (module != "torch") request["module"] = module;
   return request.dump() + "\n";
 }
 
@@ -178,7 +181,8 @@ ParsedRun run_of(const ProcessResult& process, const ExpectedTorch& expected) {
            (result.status == RunStatus::measured || process.protocol.empty()))
     fail(result, RunStatus::failed, process.describe());
   if (result.status != RunStatus::measured) return run;
-  if (const auto wrong = mismatch(run.torch, expected); !wrong.empty())
+  if (const auto wrong = mismatch(expected.is_torch() ? run.torch : run.module, expected);
+      !wrong.empty())
     fail(result, RunStatus::broken_environment, wrong);
   else if (!result.samples.contains("latency"))
     fail(result, RunStatus::failed, "the workload gave a result but no sample");

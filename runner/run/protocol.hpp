@@ -25,13 +25,14 @@ struct RunTask {
 
 // Returns the request for standard input; without a workload, the control workload's.
 // `fastest_probe` is what such a program has said so far on this machine, in seconds; 0: nothing
-// yet. `slow`: see PlannedRun.
+// yet. `slow`: see PlannedRun. `module`: what the build is of, see EnvironmentSpec.
 std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe,
-                         double slow = 0);
+                         double slow = 0, const std::string& module = "torch");
 
 struct ParsedRun {
   RunResult result;  // `order` and `started_at` are the caller's to set
   ReadyTorch torch;
+  ReadyTorch module;  // if the build is of another one
   std::map<std::string, std::string> packages, settings;
   double fastest_probe = 0;  // seconds; 0: it said nothing of it
   std::string

@@ -15,6 +15,7 @@ void WheelBuilds::begin_session(const JobSpec& spec) {
 
 ReadyBuild WheelBuilds::make(const EnvironmentSpec& spec, bool native, std::stop_token stop) {
   const Environment environment = environments_.make(spec, stop);
+  if (spec.module != "torch") return beside_torch(spec, environment);
   const LibTorch libtorch = libtorch_of_build(environment.site_packages);
   ReadyBuild build{.broken = environment.broken, .place = place_};
   build.torch = {spec.version, spec.git_version, ""};
@@ -27,6 +28,17 @@ ReadyBuild WheelBuilds::make(const EnvironmentSpec& spec, bool native, std::stop
   build.place.profiled = build.native.library;
   build.place.libtorch = libtorch.libraries;
   build.place.gpu_libraries = *gpu_libraries_;
+  return build;
+}
+
+// The PyTorch is the one of the runner's Python; it is part of the machine, as Python itself is.
+ReadyBuild WheelBuilds::beside_torch(const EnvironmentSpec& spec,
+                                     const Environment& environment) const {
+  ReadyBuild build{.broken = environment.broken, .place = place_};
+  build.expected = {environment.site_packages, "", "", spec.module};
+  build.native.reason =
+      "native workloads measure a build of PyTorch, and this one is of " + spec.module;
+  build.place.site_packages = environment.site_packages;
   return build;
 }
 

@@ -16,6 +16,8 @@ class WheelBuilds final : public Builds {
   ReadyBuild make(const EnvironmentSpec& spec, bool native, std::stop_token stop) override;
 
  private:
+  ReadyBuild beside_torch(const EnvironmentSpec& spec, const Environment& environment) const;
+
   const RunPlace place_;
   Environments environments_;
   NativeCache natives_;

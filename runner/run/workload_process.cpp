@@ -9,7 +9,8 @@ namespace {
 
 std::string library_path(const RunPlace& place) {
   std::string folders = place.libtorch.string();
-  for (const auto& folder : place.gpu_libraries) folders += ":" + folder.string();
+  for (const auto& folder : place.gpu_libraries)
+    folders += (folders.empty() ? "" : ":") + folder.string();
   return folders;
 }
 
@@ -45,7 +46,8 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
   } else if (external) {
     ProcessResult missing;
     missing.program_missing = true;
-    spec.command = command_line(*external, place.python, place.site_packages, missing.start_error);
+    spec.command = command_line(*external, {place.python, place.site_packages, place.workloads},
+                                missing.start_error);
     if (spec.command.empty()) return missing;
     spec.environment["LD_LIBRARY_PATH"] = library_path(place);
     spec.folder = external->folder;
@@ -59,7 +61,8 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
     if (task.profile && !place.profiled.empty())
       spec.environment["NIGHTJAR_PROFILED"] = fs::absolute(place.profiled).string();
   }
-  spec.input = request_json(workload, limits, fastest_probe, task.slow);
+  spec.input = request_json(workload, limits, fastest_probe, task.slow,
+                            task.environment ? task.environment->module : "torch");
   spec.memory_bytes = limits.memory_bytes;
   spec.output_bytes = limits.output_bytes;
   spec.cpus = cpus_for(limits.threads);

@@ -20,27 +20,34 @@ PACKAGES = ("numpy", "sympy", "typing_extensions", "networkx", "jinja2", "fsspec
 
 
 def main(work=None):
-    """Answers the request on standard input. After `ready`, `work(channel, request, found, torch,
-    model)` gives the answer; by default it measures."""
     if sys.argv[1:] == ["--list"]:
         return list_names()
     if sys.argv[1:]:
         print("run.py takes a request on standard input, or --list", file=sys.stderr)
         return 2
+    return serve(work or measured, definition.find, listed_model)
+
+
+def serve(work, find, load):
+    """Answers the request on standard input. `find(name, version, sizes)` gives the definition, and
+    `load(definition)` the module that makes its step. After `ready`, `work(channel, request, found,
+    torch, model)` gives the answer."""
     channel = protocol.Channel()
     steady_allocator()
+    watched = "torch"
     try:
         request = protocol.Request.parse(sys.stdin.buffer.read())
-        found = definition.find(request.workload, request.version, request.sizes)
+        watched = request.module
+        found = find(request.workload, request.version, request.sizes)
         with contextlib.nullcontext() if found.backend == "eager" else compiled.fresh_cache():
-            answer(channel, request, found, work or measured)
+            answer(channel, request, found, work, load)
     except protocol.BadRequest as error:
         channel.error("failed", str(error))
         return 2
     except definition.UnknownWorkload as error:
         channel.error("failed", str(error))
     except BaseException as error:  # whatever ends a run is the run's answer
-        status, reason = judge(error)
+        status, reason = judge(error, watched)
         if status == "failed" and not isinstance(error, Faulty):
             print(raised.shortened(error), file=sys.stderr)
         channel.error(status, reason, getattr(error, "accuracy", None))
@@ -56,7 +63,7 @@ def list_names():
     return 0
 
 
-def model_of(found):
+def listed_model(found):
     try:
         return importlib.import_module(found.module)
     except ModuleNotFoundError as error:
@@ -67,11 +74,15 @@ def model_of(found):
         raise
 
 
-def answer(channel, request, found, work):
+def answer(channel, request, found, work, load):
     import torch
-    model = model_of(found)
-    channel.send("ready", torch=identity(torch), packages=packages(),
-                 settings=settings(request.threads),
+    fields = {"torch": identity(torch), "packages": packages()}
+    if request.module != "torch":
+        watched = importlib.import_module(request.module)
+        fields["module"] = {"path": os.path.dirname(watched.__file__)}
+        fields["packages"]["torch"] = torch.__version__
+    model = load(found)
+    channel.send("ready", **fields, settings=settings(request.threads),
                  memory_after_import=Counters().resident_bytes())
     if found.device == "cuda" and not torch.cuda.is_available():
         raise Unavailable("no CUDA device")
@@ -152,14 +163,14 @@ def packages():
     return versions
 
 
-def judge(error):
-    """The status and the reason for an exception."""
+def judge(error, watched="torch"):
+    """The status and the reason for an exception. `watched`: the module that the build is of."""
     reason = one_line(error)
     for kind, status in ((Unavailable, "unavailable"), (WrongResult, "wrong_result"), (Faulty,
                                                                                        "failed")):
         if isinstance(error, kind):
             return status, last_line(error)
-    if isinstance(error, ModuleNotFoundError) and not is_torch(error.name):
+    if isinstance(error, ModuleNotFoundError) and not is_of_build(error.name, watched):
         return "unavailable", reason
     # torch.OutOfMemoryError on a device; its CPU allocator throws a plain RuntimeError.
     if (isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
@@ -169,8 +180,9 @@ def judge(error):
     return "failed", f"{place}: {reason}" if place else reason
 
 
-def is_torch(module):
-    return (module or "torch").split(".")[0] in ("torch", "torchgen", "functorch")
+def is_of_build(module, watched):
+    top = (module or "torch").split(".")[0]
+    return top in ("torch", "torchgen", "functorch", watched.split(".")[0])
 
 
 if __name__ == "__main__":

@@ -33,17 +33,18 @@ class Definition:
     backend: str
     sizes: dict  # by name, whole numbers
     own_batch: bool = True  # the table lists this batch size; another one must mean other work
+    own_file: str = ""  # a person's own, which makes its step in place of a listed model
 
     @property
     def module(self):
-        """The module that makes its step."""
+        """The module that makes its step, of a listed model."""
         suite = self.name.split("/")[0]
         return f"adapters.{suite}" if suite in (*ADAPTERS, NATIVE) else f"models.{self.model}"
 
     @property
     def file(self):
-        """That module's file, below the workloads folder."""
-        return f"{self.module.replace('.', '/')}.py"
+        """That module's file, below the workloads folder, or the name of the own file."""
+        return self.own_file or f"{self.module.replace('.', '/')}.py"
 
 
 def names(kind="python"):
@@ -56,13 +57,8 @@ def find(name, version, sizes="default"):
     table lists, or a variant of one on another device, in another precision, at another batch size
     or with another backend. Throws UnknownWorkload if there is none, or if the table has another
     version."""
-    unknown = UnknownWorkload(f"no workload is called '{name}'")
-    parts = name.split("/")
-    if len(parts) != 7 or not re.fullmatch("b[1-9][0-9]{0,7}", parts[5]):
-        raise unknown
+    parts = _parts(name)
     suite, model, task, device, precision, batch, backend = parts
-    if device not in DEVICES or precision not in PRECISIONS or backend not in BACKENDS:
-        raise unknown
     number = int(batch[1:])
     if suite == "torchbench" and task in ("train", "eval"):
         return Definition(name, version, model, task, device, precision, number, backend, {})
@@ -70,7 +66,7 @@ def find(name, version, sizes="default"):
     same = [item for item in table["items"]
             if item["kind"] in ("python", NATIVE) and item["name"].split("/")[:3] == parts[:3]]
     if not same:
-        raise unknown
+        raise _unknown(name)
     listed = "/".join(parts[:3] + ["cpu"] + parts[4:])
     item = next((item for item in same if item["name"] == listed), same[0])
     if item["version"] != version:
@@ -81,6 +77,26 @@ def find(name, version, sizes="default"):
         chosen.update(table.get("tiny", {}).get(model, {}))
     return Definition(name, version, model, task, device, precision, number, backend, chosen,
                       own_batch)
+
+
+def own(name, version, file):
+    """The definition of a workload whose step the file makes. It has no sizes."""
+    _, model, task, device, precision, batch, backend = _parts(name)
+    return Definition(name, version, model, task, device, precision, int(batch[1:]), backend, {},
+                      own_file=file.name)
+
+
+def _unknown(name):
+    return UnknownWorkload(f"no workload is called '{name}'")
+
+
+def _parts(name):
+    parts = name.split("/")
+    if len(parts) != 7 or not re.fullmatch("b[1-9][0-9]{0,7}", parts[5]):
+        raise _unknown(name)
+    if parts[3] not in DEVICES or parts[4] not in PRECISIONS or parts[6] not in BACKENDS:
+        raise _unknown(name)
+    return parts
 
 
 def _sizes(table, key, name):

@@ -23,6 +23,7 @@ class Request:
     fastest_probe: float  # of earlier processes, in seconds; 0: not known
     slow: float = 0.0  # a slow-down to plant, as a share of an iteration's time
     sizes: str = "default"  # or "tiny"
+    module: str = "torch"  # what the build under test is of
 
     @staticmethod
     def parse(text):
@@ -47,12 +48,15 @@ class Request:
         sizes = fields.get("sizes", "default")
         if sizes not in ("default", "tiny"):
             raise BadRequest("the request's 'sizes' is neither \"default\" nor \"tiny\"")
+        module = fields.get("module", "torch")
+        if not isinstance(module, str) or not all(map(str.isidentifier, module.split("."))):
+            raise BadRequest("the request's 'module' is no name of a module")
         return Request(fields["workload"], take("version", int, None, 1, 2**31 - 1),
                        take("seed", int, 0, 0, 2**64 - 1), take("threads", int, 1, 1, 1024),
                        take("min_iterations", int, 10, 1, MAX_ITERATIONS),
                        float(take("seconds", (int, float), 2.0, 0, 3600)),
                        float(take("fastest_probe", (int, float), 0.0, 0, 1)),
-                       float(take("slow", (int, float), 0.0, 0, 10)), sizes)
+                       float(take("slow", (int, float), 0.0, 0, 10)), sizes, module)
 
 
 class Channel:

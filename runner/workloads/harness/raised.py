@@ -14,6 +14,13 @@ STEPS = (WORKLOADS / "harness/loop.py", WORKLOADS / "harness/case.py"
          )  # Nightjar's files that call a step
 
 _made = None  # the author's file and line that made the step
+_own = None  # a file of the author's that lies anywhere
+
+
+def own(file):
+    """This file is the author's, wherever it lies."""
+    global _own
+    _own = pathlib.Path(os.path.realpath(file))
 
 
 def making_a_step():
@@ -65,7 +72,7 @@ class _Frame:
         self.text = f"{file}, line {line}"
 
     def is_models(self):
-        return self.file.startswith(f"{AUTHORS[0]}/")
+        return self.file.startswith(f"{AUTHORS[0]}/") or (_own and self.file == _own.name)
 
 
 def _made_frame():
@@ -98,6 +105,8 @@ def _is_of_a_step(innermost):
 def _authors_name(file, folders=AUTHORS):
     """The file's name as its author knows it; None if the file is not the author's."""
     path = pathlib.Path(os.path.realpath(file))
+    if path == _own:
+        return path.name
     for folder in folders:
         if path.is_relative_to(WORKLOADS / folder):
             return str(path.relative_to(WORKLOADS))

@@ -169,7 +169,8 @@ TEST_CASE("A RECORD that was rewritten for an overlay reads like any other") {
   const fs::path file = scratch / "torch-2.15.0.dist-info/RECORD";
   spit(file, "\"torch/a,b.py\",sha256=" + base64url(digest_of("a").str()) +
                  ",1\ntorch/old.py,,\ntorch-2.15.0.dist-info/RECORD,,\n");
-  record_overlay(scratch / "", {{"torch/new.py", {digest_of("new").str(), 3}}}, {"torch/old.py"});
+  record_overlay(scratch / "", "torch", {{"torch/new.py", {digest_of("new").str(), 3}}},
+                 {"torch/old.py"});
   const Record record = parse_record(slurp(file));
   CHECK(record.size() == 3);
   CHECK(record.at("torch/a,b.py").sha256 == digest_of("a").str());
@@ -243,6 +244,51 @@ TEST_CASE("An environment that imports as something else than promised is broken
   CHECK(make(environments, spec).broken == "torch says it is commit 'abc' instead of def");
   spec.git_version = "abc";
   CHECK(make(environments, spec).broken == "");
+}
+
+namespace {
+
+// A wheel of another package, which needs the PyTorch of the runner's Python: a stand-in on
+// PYTHONPATH's place, since the tests' Python has none.
+EnvironmentSpec other_wheel(const Scratch& scratch, const std::string& text) {
+  std::vector<Member> members = {{"tiny_ops/__init__.py", text, ""},
+                                 {"tiny_ops-1.0.dist-info/METADATA",
+                                  "Metadata-Version: 2.1\nName: tiny-ops\nVersion: 1.0\n", ""}};
+  Member record = record_of(members, "1.0");
+  record.name.replace(0, std::string("torch").size(), "tiny_ops");
+  members.push_back(record);
+  auto spec = wheel_environment(scratch / "tiny_ops-1.0-py3-none-any.whl", members, "1.0", "");
+  spec.module = "tiny_ops";
+  return spec;
+}
+
+// A Python that has a torch of its own.
+fs::path python_with_torch(const Scratch& scratch) {
+  spit(scratch / "base/torch/__init__.py", "SCALE = 3\n");
+  spit(scratch / "python", "#!/bin/sh\nPYTHONPATH=\"$PYTHONPATH:" + (scratch / "base").string() +
+                               "\" exec python3 \"$@\"\n");
+  fs::permissions(scratch / "python", fs::perms::owner_all);
+  return scratch / "python";
+}
+
+}  // namespace
+
+TEST_CASE("A wheel of another package comes before the runner's own PyTorch") {
+  const Scratch scratch;
+  EnvironmentsConfig config = config_in(scratch, true);
+  config.python = python_with_torch(scratch);
+  Environments environments(config);
+  EnvironmentSpec spec = other_wheel(scratch, "import torch\nSCALE = torch.SCALE\n");
+  const Environment made = make(environments, spec);
+  CHECK(made.broken == "");
+  CHECK(fs::exists(made.site_packages / "tiny_ops/__init__.py"));
+  spec.version = "1.1";
+  CHECK(make(environments, spec).broken == "tiny_ops says it is version '1.0' instead of 1.1");
+  spec.version = "1.0";
+  const auto overlay =
+      with_overlay(spec, scratch / "o.tar", {{"tiny_ops/__init__.py", "import nowhere\n", ""}});
+  CHECK_THAT(make(environments, overlay).broken,
+             Catch::Contains("import tiny_ops") && Catch::Contains("No module named 'nowhere'"));
 }
 
 TEST_CASE("The longest unused environment goes first, one in use never") {

@@ -154,6 +154,24 @@ TEST_CASE("A run in another torch than the environment's is a broken environment
   }
 }
 
+TEST_CASE("A run of another module has to show that it loaded it from the environment") {
+  const ExpectedTorch expected{"/env", "", "", "torch_scatter"};
+  const auto run_of = [&](const std::string& ready) {
+    return parse_run(said(ready + kSample + kResult), expected).result;
+  };
+  // kReady has a torch below /env, which proves nothing of the module.
+  CHECK(run_of(kReady).status == RunStatus::broken_environment);
+  CHECK(run_of(kReady).reason ==
+        "the workload does not say which torch_scatter it loaded; \"ready\" has to name its path, "
+        "under \"module\"");
+  const std::string other =
+      "{\"event\": \"ready\", \"module\": {\"path\": \"/usr/torch_scatter\"}}\n";
+  CHECK(run_of(other).reason ==
+        "torch_scatter was loaded from '/usr/torch_scatter' instead of /env");
+  CHECK(run_of("{\"event\": \"ready\", \"module\": {\"path\": \"/env/torch_scatter\"}}\n").status ==
+        RunStatus::measured);
+}
+
 TEST_CASE("The request holds what the workload needs, and the control's says so") {
   RunLimits limits;
   limits.threads = 2;
@@ -165,5 +183,8 @@ TEST_CASE("The request holds what the workload needs, and the control's says so"
   CHECK(request.at("seed") == 0);
   CHECK(request.at("min_iterations") == 10);
   CHECK(request.at("seconds") == 2.0);
+  CHECK_FALSE(request.contains("module"));
+  CHECK(nlohmann::json::parse(request_json(&workload, limits, 0, 0, "torch_scatter"))["module"] ==
+        "torch_scatter");
   CHECK(nlohmann::json::parse(request_json(nullptr, limits, 0)).at("workload") == "control");
 }
