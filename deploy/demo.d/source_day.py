@@ -1,5 +1,6 @@
-"""A day of a small C++ extension of PyTorch (torch_spline_conv), whose builds are made here: the two
-nightlies by hand, those that the search asks for by a builder. It offers what another day does."""
+"""A day of a small C++ extension of PyTorch (torch_spline_conv), whose builds are made here: the
+two nightlies by hand, those that the search asks for by a builder. It offers what another day
+does."""
 
 import datetime
 import hashlib
@@ -42,7 +43,7 @@ url = "{repository}"
 file = "project.toml"
 
 [night]
-workloads = ["spline/**"]
+workloads = ["{workloads}"]
 metrics = ["latency"]
 runs = 3
 run_seconds = 0.4
@@ -56,8 +57,8 @@ directory = "reports"
 
 PROJECT = """\
 [project]
-name = "torch_spline_conv"
-package = "torch_spline_conv"
+name = "{package}"
+package = "{package}"
 recipe = "{recipe}"
 """
 
@@ -88,7 +89,11 @@ def python_tag():
 
 
 class SourceStage(Stage):
-    """The runner of this day measures and builds."""
+    """The runner of a SourceDay measures and builds."""
+
+    def __init__(self, folder, day):
+        super().__init__(folder)
+        self.day = day
 
     def write_configuration(self, repository):
         token = secrets.token_hex(32)
@@ -96,20 +101,24 @@ class SourceStage(Stage):
         path.touch(mode=0o600)
         path.write_text(token)
         (self.folder / "shelf").mkdir(exist_ok=True)
-        (self.folder / "project.toml").write_text(PROJECT.format(recipe=RECIPE))
+        (self.folder / "project.toml").write_text(PROJECT.format(
+            package=self.day.package, recipe=self.day.recipe))
         (self.folder / "nightjar.toml").write_text(CONFIGURATION.format(
             token=hashlib.sha256(token.encode()).hexdigest(), python_tag=python_tag(),
-            repository=repository))
+            repository=repository, workloads=self.day.workloads))
 
     def start_runner(self):
         self.start("nightjar-runner", "--service", self.service.address, "--token-file",
                    self.folder / "runner.token", "--name", "demo", "--cache",
-                   self.folder / "runner", "--python", PYTHON, "--commands", WORKLOADS,
+                   self.folder / "runner", "--python", PYTHON, "--commands", self.day.commands,
                    "--builder", "--work", self.folder / "builder")
         self.wait(lambda: self.service.items("/api/v1/runners"), 120, "the runner to register")
 
 
 class SourceDay:
+    package, workloads = "torch_spline_conv", "spline/**"
+    recipe, commands = RECIPE, WORKLOADS
+
     def __init__(self, options):
         self.seed = options.seed
         self.folder = self.stage = None
@@ -123,6 +132,10 @@ class SourceDay:
         today = datetime.datetime.now(datetime.timezone.utc).date()
         self.commits, self.planted = source_history.write(
             archive, str(self.folder / "repository.git"), self.seed, today)
+        self.build_nightlies(today, say)
+
+    def build_nightlies(self, today, say):
+        """Makes the wheels of the day's ends. main goes back to the first."""
         for date, commit in ((today - datetime.timedelta(days=1), self.commits[0]),
                              (today, self.commits[-1])):
             say(f"compiling the nightly of {date}, as the project's own builds do")
@@ -134,7 +147,7 @@ class SourceDay:
         """Makes the wheel of a commit with the folder that the builder has later."""
         place = self.folder / "wheels" / commit[:12]
         done = subprocess.run([
-            BIN / "nightjar-runner", "build", commit, "--recipe", RECIPE, "--repo",
+            BIN / "nightjar-runner", "build", commit, "--recipe", self.recipe, "--repo",
             self.folder / "repository.git", "--python", PYTHON, "--work",
             self.folder.parent / "builder", "--out", place, "--json"], capture_output=True,
             text=True)

@@ -1,6 +1,7 @@
-"""A day of a small C++ extension of PyTorch that fits in minutes: a builder compiles what the search
-asks for, and there are no other builds. One commit of the day is a slow-down in C++. Exit status: 0
-if exactly that commit was blamed and reported, 1 if not, 2 wrong use, 3 the environment failed."""
+"""A day of a small C++ extension of PyTorch that fits in minutes: a builder compiles what the
+search asks for, and there are no other builds between the nightlies. One commit of the day is a
+slow-down in C++. Exit status: 0 if exactly that commit was blamed and reported, 1 if not, 2 wrong
+use, 3 the environment failed."""
 
 import argparse
 import os
@@ -42,7 +43,7 @@ def perform(options, folder, say):
     watch = demo.Stopwatch()
     day = SourceDay(options)
     day.make(os.path.join(folder, "day"), say)
-    stage = SourceStage(folder)
+    stage = SourceStage(folder, day)
     try:
         day.open(stage)
         say("starting nightjard, and nightjar-runner as a builder")

@@ -39,14 +39,16 @@ EDITS = [
      "  auto E = x.size(0);\n  auto M_in = x.size(1);\n  auto M_out = weight.size(2);\n",
      "  const auto E = x.size(0);\n  const auto M_in = x.size(1);\n"
      "  const auto M_out = weight.size(2);\n"),
-    ("Begin the sum where it is declared", WEIGHTING, "          v += tmp;", "          v = v + tmp;"),
-    ("Spell out the gradient of the basis", WEIGHTING, "            b += w;", "            b = b + w;"),
+    ("Spell out the sum of the weighting", WEIGHTING, "          v += tmp;",
+     "          v = v + tmp;"),
+    ("Spell out the gradient of the basis", WEIGHTING, "            b += w;",
+     "            b = b + w;"),
     ("Mark the number of edges as constant in the basis", BASIS,
      "  auto E = pseudo.size(0);", "  const auto E = pseudo.size(0);"),
     ("Begin the basis as a fraction", BASIS, "b = (scalar_t)1.;", "b = (scalar_t)1.0;"),
-    ("Let the version say nothing else", "csrc/version.cpp",
+    ("Keep cuda_version to its file", "csrc/version.cpp",
      "int64_t cuda_version() {", "static int64_t cuda_version() {"),
-    ("Point to the paper in the README", "README.md", "# Spline", "<!-- CVPR 2018 -->\n# Spline"),
+    ("Say in the README what it is for", "README.md", "# Spline", "<!-- for graphs -->\n# Spline"),
 ]
 TEXTS = [  # whole files that no build sees
     ("Test an empty graph", "test/test_empty.py",

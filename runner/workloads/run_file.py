@@ -12,8 +12,8 @@ from harness import definition, raised
 
 def main():
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-        print("run_file.py takes a file with a function make(case), and a request on standard input",
-              file=sys.stderr)
+        print("run_file.py takes a file with a function make(case), and a request on standard "
+              "input", file=sys.stderr)
         return 2
     file = pathlib.Path(sys.argv[1]).resolve()
     if not file.is_file():

@@ -127,6 +127,9 @@ TEST_CASE("the first fetch clones the configured branches and later ones bring w
   CHECK(repository.resolve("main") == first);
   CHECK(repository.resolve("nightly") == first);
   CHECK(repository.resolve(first.str()) == first);
+  CHECK(repository.resolve(first.str().substr(0, 7)) == first);
+  CHECK_FALSE(repository.resolve(first.str().substr(0, 6)));
+  CHECK_FALSE(repository.resolve("0000000"));
   CHECK_FALSE(repository.resolve("unrelated"));
 
   const auto second = upstream.commit("second", {{"a.py", "2"}});

@@ -26,7 +26,8 @@ def file(tmp_path):
 
 def run(file, path="", **fields):
     """The messages; what lies in the folder `path` comes first, as the build under test does."""
-    request = json.dumps({"workload": NAME, "version": 3, "min_iterations": 5, "seconds": 0} | fields)
+    request = json.dumps({
+        "workload": NAME, "version": 3, "min_iterations": 5, "seconds": 0, **fields})
     done = subprocess.run([programs.python(), programs.WORKLOADS / "run_file.py", file],
                           input=request, capture_output=True, text=True, timeout=120,
                           env={**programs.environment(), "PYTHONPATH": str(path)})
@@ -45,7 +46,8 @@ def test_the_module_that_is_watched_is_imported_and_said_with_its_place(file, tm
     build = tmp_path / "build"
     (build / "tiny_ops").mkdir(parents=True)
     (build / "tiny_ops" / "__init__.py").write_text("SCALE = 2\n")
-    file.write_text("import tiny_ops\n" + GOOD.replace("rows.sum(1)", "rows.sum(1) * tiny_ops.SCALE"))
+    file.write_text("import tiny_ops\n"
+                    + GOOD.replace("rows.sum(1)", "rows.sum(1) * tiny_ops.SCALE"))
     (ready, *_, result), _ = run(file, build, module="tiny_ops")
     assert ready["module"] == {"path": str(build / "tiny_ops")}
     assert ready["packages"]["torch"] == ready["torch"]["version"]

@@ -128,6 +128,20 @@ TEST_CASE("Unchanged environments are said to be so, unknown ones too") {
   CHECK(render_issue(leak()).body.find("| numpy | not installed | 2.3.1 |") != std::string::npos);
 }
 
+TEST_CASE("An issue about another project's build says how to measure it beside a PyTorch") {
+  ReportInput input = redundant_check();
+  input.package = "torch_scatter";
+  input.differences = std::vector<ReportDifference>{};
+  const std::string body = render_issue(input).body;
+  CHECK(count(body, "-m venv --system-site-packages reproduce/") == 2);
+  CHECK(count(body, "pip install --no-deps ") == 2);
+  CHECK(count(body, "--commands \"$COMMANDS\"") == 2);
+  CHECK(count(body, "only torch_scatter itself differs") == 1);
+  CHECK(count(body, "torch/*.py") == 0);  // files of PyTorch's repository
+  input.bad.wheel.clear();
+  CHECK(count(render_issue(input).body, "addresses are not known any more") == 1);
+}
+
 TEST_CASE("A leak's slope is shown as a difference, for its ratio has no meaning") {
   const std::string body = render_issue(leak()).body;
   CHECK(body.find("| leaked memory | 0.000 MiB/iteration | 1.200 MiB/iteration | "
