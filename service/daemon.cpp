@@ -442,7 +442,7 @@ struct Daemon::Impl {
   // Owned by the writer's thread.
   std::vector<std::string> problems_before;
   Time mirror_next{};
-  NativeStateOf native_state = native_state_by(graph);
+  NativeStateOf native_state = native_state_by(graph, config.project);
   Surroundings around;
   bool surveyed = false, looking = false, looking_at_ci = false, sending = false, proving = false,
        asked_before = false;

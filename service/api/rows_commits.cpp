@@ -314,8 +314,9 @@ const Row<CommitSha>& named_commit() {
 const Row<CommitSha>& commit_detail() {
   const auto state_of = [](auto get) {
     return [get](const CommitSha& sha, Rows& rows) -> std::optional<Sha256> {
-      const int rules = path_rules(rows.context ? rows.context->config.project : Project{});
-      const auto state = storage::find_commit_state(rows.db, sha, rules);
+      static const Project pytorch;  // named: g++ 12 fails on a temporary here
+      const Project& project = rows.context ? rows.context->config.project : pytorch;
+      const auto state = storage::find_commit_state(rows.db, sha, path_rules(project));
       return state ? std::optional(std::invoke(get, *state)) : std::nullopt;
     };
   };
