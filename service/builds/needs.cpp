@@ -149,6 +149,7 @@ BuildNeeds needs_of(const std::filesystem::path& wheel, const WheelName& name,
   needs.platform_tag = joined(name.platform_tags);
   needs.glibc = glibc_of(wheel, name);
   const VersionFile& version = facts.version_file;
+  if (version.version.empty()) return needs;  // nothing says for which devices it was built
   if (version.cuda)
     needs.gpu_architectures = gpu_architectures_of(wheel);
   else if (!version.hip && !version.xpu)

@@ -42,7 +42,8 @@ std::optional<std::pair<int, int>> boundary_of(const Bisection& search, const Cu
 
 std::optional<BoundaryPlan> plan_for(const EngineView& view, const Regression& regression) {
   const auto search = storage::search_behind(view.db, regression.id);
-  const int runs = view.config.report.profile_runs;
+  // A runner profiles builds of PyTorch only.
+  const int runs = view.config.project.is_pytorch() ? view.config.report.profile_runs : 0;
   if (!search || !regression.culprit || runs == 0) return std::nullopt;
   const auto series = profiled_series(view.db, *search);
   const auto boundary = boundary_of(*search, *regression.culprit);

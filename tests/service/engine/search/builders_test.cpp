@@ -184,7 +184,7 @@ TEST_CASE_METHOD(BuilderDay, "a wheel of a builder that is lost is built again w
     if (removed > 0 || asked.empty()) return;
     const auto made = storage::find_source_build(
         db,
-        storage::find_commit_state(db, commits[static_cast<std::size_t>(asked[0])], path_rules)
+        storage::find_commit_state(db, commits[static_cast<std::size_t>(asked[0])], path_rules({}))
             ->native,
         "cpu", *config.project.recipe_sha256, commits[static_cast<std::size_t>(asked[0])]);
     if (!made || !made->build) return;
@@ -237,7 +237,9 @@ TEST_CASE_METHOD(BuilderDay, "a wheel that the machine class cannot run is not o
   config.project = {};
   run(kDay, 9);
   REQUIRE(search().state == BisectionState::range);
-  storage::Statement(storage::Autocommit(db), "UPDATE machine SET facts = json_object('libc', 'glibc 2.28')").run();
+  storage::Statement(storage::Autocommit(db),
+                     "UPDATE machine SET facts = json_object('libc', 'glibc 2.28')")
+      .run();
   for (const int position : {8, 9}) {
     Build wheel = ci_wheel(position);
     wheel.needs.glibc = "2.39";
