@@ -169,14 +169,13 @@ std::string beside_torch(const ReportInput& input) {
   for (const std::string end : {"old", "new"}) {
     const ReportBuild& build = end == "old" ? input.good : input.bad;
     if (build.wheel.empty()) return {};
-    const std::string folder = "reproduce/" + end;
-    commands += "\"$PYTHON\" -m venv --system-site-packages " + folder + "\n" + folder +
-                "/bin/pip install --no-deps " + shell_word(build.wheel) + "\nbuild/bin/" +
-                measure(input, folder + "/bin/python", 10) + " --commands \"$COMMANDS\" >" +
-                folder + ".json\n";
+    commands += "\"$PYTHON\" -m pip install --no-deps --force-reinstall " +
+                shell_word(build.wheel) + "\nbuild/bin/" + measure(input, "\"$PYTHON\"", 10) +
+                " --commands \"$COMMANDS\" >reproduce/" + end + ".json\n";
   }
   return "Type this in a checkout of Nightjar that `deploy/build` has made ready. `PYTHON` names a "
-         "Python with PyTorch, and `COMMANDS` the file that describes the workload:\n" +
+         "Python with PyTorch in which the package may be replaced, and `COMMANDS` the file that "
+         "describes the workload:\n" +
          block(commands + compare(input, "reproduce/old.json", "reproduce/new.json")) +
          "\nA single commit's wheel is made by `nightjar-runner build COMMIT` with the project's "
          "recipe.\n";

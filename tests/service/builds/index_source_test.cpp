@@ -96,7 +96,7 @@ TEST_CASE_METHOD(LoopbackIndex, "an index that answers with an error or with no 
   CHECK_THROWS_WITH(source.list(), Contains(base + "/cpu/torch/") && Contains("no index"));
   status = 503;
   CHECK_THROWS_WITH(source.list(), Contains(base + "/cpu/torch/ answered 503"));
-  IndexSource elsewhere(base + "/cu130", "cu130", "cp311");
+  IndexSource elsewhere(base + "/cu130", {"cu130", "cp311"});
   CHECK_THROWS_WITH(elsewhere.list(), Contains("/cu130/torch/ answered 404"));
 }
 
