@@ -141,7 +141,8 @@ export const progress = (b) => el("p", {}, link(`#/series/${b.series}`, workload
   `, ${metricName(b.metric)}: `,
   `${b.commit_count - 1} commits, ${b.tested_commits} measured (the ends included), `,
   `${b.untestable_commits} not measurable, `,
-  `${b.runs} runs in ${b.session_count} sessions`, underWay(b), toGo(b), ", begun ", when(b.started_at));
+  `${b.runs} runs in ${b.session_count} sessions`, underWay(b), toGo(b), ", begun ",
+  when(b.started_at));
 
 export const bisectionPage = {
   title: (id) => `Bisection ${id}`,
