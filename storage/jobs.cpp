@@ -16,7 +16,7 @@ constexpr int kMostReturns =
 
 #define JOB_COLUMNS                                                                             \
   "id, key, night, machine, spec, state, priority, attempt, runner, affinity, lease_until_us, " \
-  "reason, created_at_us, repeats"
+  "reason, created_at_us, repeats, nonce"
 
 Job read_job(Statement& row) {
   return {row.next<JobId>(),
@@ -32,7 +32,8 @@ Job read_job(Statement& row) {
           row.next<std::optional<Time>>(),
           row.next<std::string>(),
           row.next<Time>(),
-          row.next<std::optional<JobId>>()};
+          row.next<std::optional<JobId>>(),
+          row.next<std::string>()};
 }
 
 void require_workloads(Transaction& transaction, JobId job, const JobSpec& spec) {
@@ -169,7 +170,8 @@ std::optional<Job> claim_job(Transaction& transaction, const Runner& runner, Tim
   if (!id) return std::nullopt;
   Statement(transaction,
             "UPDATE job SET state = 'leased', attempt = attempt + 1, runner = ?, "
-            "lease_until_us = ?, restarted = 0, reason = '' WHERE id = ?")
+            "lease_until_us = ?, restarted = 0, reason = '', "
+            "nonce = lower(hex(randomblob(16))) WHERE id = ?")
       .bind(runner.id, lease_until, *id)
       .run();
   touch_runner(transaction, runner.id, now);

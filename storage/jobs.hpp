@@ -30,8 +30,8 @@ std::map<JobState, int> count_jobs_of_night(const Database& db, NightId night);
 // A job that `runner` held when it began anew comes first, as a fresh attempt. Otherwise the best
 // queued job: same machine class, all its workloads runnable there, affinity respected; highest
 // priority, then oldest. Where none is, a builder gets the best build that is due. Leases it,
-// raises its attempt, and notes that the runner was seen at `now`. Runner::workloads holds
-// <name>@<version>.
+// raises its attempt, draws its nonce, and notes that the runner was seen at `now`.
+// Runner::workloads holds <name>@<version>.
 std::optional<Job> claim_job(Transaction& transaction, const Runner& runner, Time now,
                              Time lease_until);
 // False if the lease is no longer this attempt's.

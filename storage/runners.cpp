@@ -10,7 +10,9 @@ MachineClass read_machine(Statement& row) {
   return {row.next<MachineId>(), row.next<Sha256>(), map_from_text(row.next<std::string>())};
 }
 
-#define RUNNER_COLUMNS "id, name, machine, labels, workloads, version, seen_at_us, token"
+#define RUNNER_COLUMNS                                                                     \
+  "id, name, machine, labels, workloads, version, seen_at_us, token, instance, failures, " \
+  "quarantined_until_us, trouble"
 
 Runner read_runner(Statement& row) {
   return {row.next<RunnerId>(),
@@ -19,6 +21,10 @@ Runner read_runner(Statement& row) {
           map_from_text(row.next<std::string>()),
           list_from_text(row.next<std::string>()),
           row.next<std::string>(),
+          row.next<Time>(),
+          row.next<std::string>(),
+          row.next<std::string>(),
+          row.next<int>(),
           row.next<Time>(),
           row.next<std::string>()};
 }
@@ -53,13 +59,14 @@ Runner register_runner(Transaction& transaction, const Runner& runner) {
   const std::string labels = to_text(runner.labels), workloads = to_text(runner.workloads);
   Statement write(
       transaction,
-      "INSERT INTO runner (name, machine, labels, workloads, version, seen_at_us, token) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
+      "INSERT INTO runner (name, machine, labels, workloads, version, seen_at_us, token, instance) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
       "machine = excluded.machine, labels = excluded.labels, "
       "workloads = excluded.workloads, version = excluded.version, "
-      "seen_at_us = excluded.seen_at_us, token = excluded.token RETURNING " RUNNER_COLUMNS);
+      "seen_at_us = excluded.seen_at_us, token = excluded.token, "
+      "instance = excluded.instance RETURNING " RUNNER_COLUMNS);
   write.bind(runner.name, runner.machine, labels, workloads, runner.version, runner.seen_at,
-             runner.token);
+             runner.token, runner.instance);
   auto stored = read_one(write, read_runner);
   write.step();  // to its end
   return *std::move(stored);

@@ -15,7 +15,8 @@ namespace nightjar::storage {
 // Finds or stores by fingerprint; returns it with its id.
 MachineClass intern_machine(Transaction& transaction, const MachineClass& machine);
 std::optional<MachineClass> find_machine(const Database& db, MachineId id);
-// Finds by name or stores, then updates machine, labels, workloads, version, seen_at and token.
+// Finds by name or stores, then updates machine, labels, workloads, version, seen_at, token and
+// instance.
 Runner register_runner(Transaction& transaction, const Runner& runner);
 void touch_runner(Transaction& transaction, RunnerId id, Time seen_at);
 std::optional<Runner> find_runner(const Database& db, RunnerId id);

@@ -116,7 +116,7 @@ void Agent::measure(const Claim& claim, const JobSpec& spec, std::stop_token sto
   const std::stop_callback forward(stop, [&] { lease.stop_job(); });
   try {
     const SessionResult result = run_session(claim.job, spec, executor_, clock_, lease.job_token());
-    spool_.put(claim.job, claim.attempt, result);
+    spool_.put(claim, result);
   } catch (const Stopped&) {
     give_back(claim, lease);
   }
@@ -139,7 +139,7 @@ void Agent::build(const Claim& claim, const SourceSpec& spec, std::stop_token st
   const std::stop_callback forward(stop, [&] { lease.stop_job(); });
   try {
     const MadeWheel made = make(claim, spec, lease.job_token());
-    outbox_.put(claim.job, claim.attempt, made);
+    outbox_.put(claim, made);
     // Here and not only in the loop, so that the lease is kept while a large wheel travels.
     outbox_.send(coordinator_, lease.job_token());
   } catch (const Stopped&) {

@@ -45,6 +45,7 @@ std::string end_of(const fs::path& log) {
 struct BuildOutbox::Entry {
   JobId job;
   int attempt = 0;
+  std::string nonce;
   SourceResult result;
   fs::path wheel, log, file;
 };
@@ -53,13 +54,13 @@ BuildOutbox::BuildOutbox(fs::path folder) : folder_(std::move(folder)) {
   fs::create_directories(folder_);
 }
 
-void BuildOutbox::put(JobId job, int attempt, const MadeWheel& made) {
-  const nlohmann::json body{{"job", job.value},
-                            {"attempt", attempt},
-                            {"result", made.result},
-                            {"wheel", made.wheel.string()},
-                            {"log", made.log.string()}};
-  write_durably(folder_ / (std::to_string(job.value) + "-" + std::to_string(attempt) + ".json"),
+void BuildOutbox::put(const Claim& claim, const MadeWheel& made) {
+  const nlohmann::json body{{"job", claim.job.value},       {"attempt", claim.attempt},
+                            {"nonce", claim.nonce},         {"result", made.result},
+                            {"wheel", made.wheel.string()}, {"log", made.log.string()}};
+  const std::string name =
+      std::to_string(claim.job.value) + "-" + std::to_string(claim.attempt) + ".json";
+  write_durably(folder_ / name,
                 body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -70,8 +71,8 @@ std::vector<BuildOutbox::Entry> BuildOutbox::pending() const {
     const auto json = nlohmann::json::parse(read_file(file.path()).value_or(""), nullptr, false);
     try {
       entries.push_back({JobId{json.at("job").get<std::int64_t>()}, json.at("attempt").get<int>(),
-                         json.at("result").get<SourceResult>(), text_in(json, "wheel"),
-                         text_in(json, "log"), file.path()});
+                         json.value("nonce", ""), json.at("result").get<SourceResult>(),
+                         text_in(json, "wheel"), text_in(json, "log"), file.path()});
     } catch (const nlohmann::json::exception& error) {
       spdlog::error("cannot read what came of a build file={} cause=\"{}\"", file.path().string(),
                     error.what());
@@ -88,7 +89,8 @@ Answer BuildOutbox::send_wheel(Coordinator& coordinator, const Entry& entry, std
   std::error_code error;
   const auto size = fs::file_size(entry.wheel, error);
   if (error) return Answer::refused;
-  WheelTransfer transfer{entry.job, entry.attempt, *entry.result.sha256, size, 0, false};
+  WheelTransfer transfer{entry.job, entry.attempt, entry.nonce, *entry.result.sha256, size,
+                         0,         false};
   Answer answer = coordinator.send_part(transfer, "");
   while (answer == Answer::done && !transfer.complete && !stop.stop_requested()) {
     const std::string part = part_of(entry.wheel, transfer.received, kPart);
@@ -99,15 +101,16 @@ Answer BuildOutbox::send_wheel(Coordinator& coordinator, const Entry& entry, std
 }
 
 Answer BuildOutbox::send_one(Coordinator& coordinator, const Entry& entry, std::stop_token stop) {
-  const Answer log = coordinator.send_log(entry.job, entry.attempt, end_of(entry.log));
+  const Answer log = coordinator.send_log(entry.job, entry.attempt, entry.nonce, end_of(entry.log));
   if (log != Answer::done) return log;
   if (entry.result.outcome == SourceOutcome::built) {
     const Answer wheel = send_wheel(coordinator, entry, stop);
     if (wheel != Answer::done) return wheel;
   }
   return coordinator.send_outcome(
-      entry.job, nlohmann::json{{"attempt", entry.attempt}, {"result", entry.result}}.dump(
-                     -1, ' ', false, nlohmann::json::error_handler_t::replace));
+      entry.job,
+      nlohmann::json{{"attempt", entry.attempt}, {"nonce", entry.nonce}, {"result", entry.result}}
+          .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 bool BuildOutbox::send(Coordinator& coordinator, std::stop_token stop) {

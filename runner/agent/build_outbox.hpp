@@ -15,7 +15,7 @@ class BuildOutbox {
   explicit BuildOutbox(std::filesystem::path folder);
 
   // Durable once this returns. The wheel and the log stay where they are.
-  void put(JobId job, int attempt, const MadeWheel& made);
+  void put(const Claim& claim, const MadeWheel& made);
   // Sends all that waits, oldest job first. What the service took is removed with its wheel; what
   // it will never take is removed alone, so that a later attempt finds the wheel. False if the
   // service is away.

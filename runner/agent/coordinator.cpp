@@ -31,6 +31,15 @@ std::string one_line(std::string text) {
   return text;
 }
 
+// The body that names a claim, to be added to.
+Json of_claim(const Claim& claim) {
+  return {{"attempt", claim.attempt}, {"nonce", claim.nonce}};
+}
+
+std::string claim_query(int attempt, const std::string& nonce) {
+  return "?attempt=" + std::to_string(attempt) + (nonce.empty() ? "" : "&nonce=" + nonce);
+}
+
 std::string job_path(JobId job, const char* action) {
   return "/api/v1/agent/jobs/" + std::to_string(job.value) + "/" + action;
 }
@@ -98,6 +107,7 @@ Answer Coordinator::claim(RunnerId runner, std::chrono::seconds wait, Claim& cla
     const Json json = Json::parse(text);
     claim.job.value = json.at("id").get<std::int64_t>();
     claim.attempt = json.at("attempt").get<int>();
+    claim.nonce = json.value("nonce", "");  // an older service has none
     claim.lease_seconds = json.at("lease_seconds").get<double>();
     claim.spec = json.at("spec").dump();
     return Answer::done;
@@ -109,8 +119,8 @@ Answer Coordinator::claim(RunnerId runner, std::chrono::seconds wait, Claim& cla
 
 Answer Coordinator::renew(const Claim& claim, double& lease_seconds) {
   std::string text;
-  const Answer answer = post(job_path(claim.job, "renew"), Json{{"attempt", claim.attempt}}.dump(),
-                             text, std::chrono::seconds(10));
+  const Answer answer =
+      post(job_path(claim.job, "renew"), of_claim(claim).dump(), text, std::chrono::seconds(10));
   if (answer != Answer::done) return answer;
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_object()) lease_seconds = json.value("lease_seconds", lease_seconds);
@@ -126,7 +136,7 @@ Answer Coordinator::send_part(WheelTransfer& transfer, const std::string& part) 
   web::ClientRequest request;
   request.method = "PUT";
   request.url = service_ + job_path(transfer.job, "wheel") +
-                "?attempt=" + std::to_string(transfer.attempt) +
+                claim_query(transfer.attempt, transfer.nonce) +
                 "&offset=" + std::to_string(transfer.received) +
                 "&size=" + std::to_string(transfer.size_bytes) + "&sha256=" + transfer.sha256.str();
   request.headers = {{"Content-Type", "application/octet-stream"}};
@@ -147,10 +157,11 @@ Answer Coordinator::send_part(WheelTransfer& transfer, const std::string& part) 
   }
 }
 
-Answer Coordinator::send_log(JobId job, int attempt, const std::string& log) {
+Answer Coordinator::send_log(JobId job, int attempt, const std::string& nonce,
+                             const std::string& log) {
   web::ClientRequest request;
   request.method = "PUT";
-  request.url = service_ + job_path(job, "log") + "?attempt=" + std::to_string(attempt);
+  request.url = service_ + job_path(job, "log") + claim_query(attempt, nonce);
   request.headers = {{"Content-Type", "text/plain"}};
   request.body = log;
   request.timeout = std::chrono::seconds(120);
@@ -164,7 +175,8 @@ Answer Coordinator::send_outcome(JobId job, const std::string& outcome_json) {
 }
 
 Answer Coordinator::fail(const Claim& claim, const std::string& reason) {
-  const Json body{{"attempt", claim.attempt}, {"reason", one_line(reason)}};
+  Json body = of_claim(claim);
+  body["reason"] = one_line(reason);
   std::string text;
   return post(job_path(claim.job, "fail"),
               body.dump(-1, ' ', false, Json::error_handler_t::replace), text);
@@ -172,7 +184,7 @@ Answer Coordinator::fail(const Claim& claim, const std::string& reason) {
 
 Answer Coordinator::release(const Claim& claim) {
   std::string text;
-  return post(job_path(claim.job, "release"), Json{{"attempt", claim.attempt}}.dump(), text,
+  return post(job_path(claim.job, "release"), of_claim(claim).dump(), text,
               std::chrono::seconds(10));
 }
 

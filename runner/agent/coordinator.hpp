@@ -24,6 +24,7 @@ struct Registration {
 struct Claim {
   JobId job;
   int attempt = 0;
+  std::string nonce;  // proves to the service that this claim was made here
   double lease_seconds = 60;
   std::string spec;  // JSON of a JobSpec, not looked into
 };
@@ -36,6 +37,7 @@ NIGHTJAR_ENUM(Answer, done, nothing, refused, away);
 struct WheelTransfer {
   JobId job;
   int attempt = 0;
+  std::string nonce;
   Sha256 sha256;
   std::uint64_t size_bytes = 0;
   std::uint64_t received = 0;  // by the service; the next part begins here
@@ -52,12 +54,12 @@ class Coordinator {
   Answer claim(RunnerId runner, std::chrono::seconds wait, Claim& claim);
   // `refused` means that the lease is lost.
   Answer renew(const Claim& claim, double& lease_seconds);
-  // `result_json`: {"attempt": n, "result": {...}}.
+  // `result_json`: {"attempt": n, "nonce": "...", "result": {...}}.
   Answer send_result(JobId job, const std::string& result_json);
   // Sends the next part of a wheel and notes in `transfer` how far it is; an empty part asks.
   Answer send_part(WheelTransfer& transfer, const std::string& part);
-  Answer send_log(JobId job, int attempt, const std::string& log);
-  // `outcome_json`: {"attempt": n, "result": {...}}, of a build.
+  Answer send_log(JobId job, int attempt, const std::string& nonce, const std::string& log);
+  // `outcome_json`: {"attempt": n, "nonce": "...", "result": {...}}, of a build.
   Answer send_outcome(JobId job, const std::string& outcome_json);
   Answer fail(const Claim& claim, const std::string& reason);
   Answer release(const Claim& claim);

@@ -14,9 +14,10 @@ Spool::Spool(fs::path folder) : folder_(std::move(folder)) {
   fs::create_directories(folder_ / "rejected");
 }
 
-void Spool::put(JobId job, int attempt, const SessionResult& result) {
-  const nlohmann::json body{{"attempt", attempt}, {"result", result}};
-  const std::string name = std::to_string(job.value) + "-" + std::to_string(attempt) + ".json";
+void Spool::put(const Claim& claim, const SessionResult& result) {
+  const nlohmann::json body{{"attempt", claim.attempt}, {"nonce", claim.nonce}, {"result", result}};
+  const std::string name =
+      std::to_string(claim.job.value) + "-" + std::to_string(claim.attempt) + ".json";
   // A process may have said anything; what is no UTF-8 in a reason becomes a replacement character.
   write_durably(folder_ / name,
                 body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/model/id.hpp"
+#include "runner/agent/coordinator.hpp"
 #include "storage/model/job.hpp"
 
 namespace nightjar::runner {
@@ -20,8 +20,8 @@ class Spool {
     int attempt = 0;
     std::filesystem::path path;
   };
-  // <folder>/<job>-<attempt>.json: {"attempt": n, "result": {...}}
-  void put(JobId job, int attempt, const SessionResult& result);
+  // <folder>/<job>-<attempt>.json: {"attempt": n, "nonce": "...", "result": {...}}
+  void put(const Claim& claim, const SessionResult& result);
   // Returns all results that wait, by job and attempt. Ignores files of other names.
   std::vector<Entry> pending() const;
   void remove(const Entry& entry);

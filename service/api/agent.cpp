@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "service/api/agent_messages.hpp"
+#include "service/api/claimant.hpp"
 #include "service/api/routes.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
@@ -52,11 +53,12 @@ web::Response register_runner(Database& db, Context& context, const Request& req
   return json_answer(registered().write({runner.id, runner.machine}));
 }
 
-// The job of the path, and the body, which names an attempt.
+// The job of the path, and the body, which names an attempt. `held`: the sender made the claim.
 template <class Body>
 struct Attempt {
   Body body;
   Job job;
+  bool held = false;
   int attempt() const { return body.attempt; }
 };
 
@@ -66,32 +68,24 @@ Attempt<Body> attempt_of(Database& db, const Request& request, const Described<B
   auto body = parse_body(request, described);
   auto job = storage::find_job(db, id);
   if (!job) refuse_unknown("job", id.value);
-  return {std::move(body), *std::move(job)};
+  const bool held = made_claim(db, *job, body.attempt, body.nonce, request.principal);
+  return {std::move(body), *std::move(job), held};
 }
 
 // Whoever speaks of a job it holds is alive, though it claims nothing meanwhile.
-void touch(storage::Transaction& transaction, const Context& context, const Job& job, int attempt) {
-  if (job.runner && job.attempt == attempt)
-    storage::touch_runner(transaction, *job.runner, context.clock.now());
-}
-
-[[noreturn]] void refuse_lost(const Job& job, int attempt) {
-  if (job.state == JobState::cancelled)
-    throw Refused(409, "Job cancelled",
-                  "Job " + std::to_string(job.id.value) + " was cancelled: " + job.reason +
-                      "; stop working on it.");
-  throw Refused(409, "Lease lost",
-                "Attempt " + std::to_string(attempt) + " does not hold job " +
-                    std::to_string(job.id.value) + " any more; stop working on it.");
+template <class Body>
+void touch(storage::Transaction& transaction, const Context& context, const Attempt<Body>& made) {
+  if (made.held) storage::touch_runner(transaction, *made.job.runner, context.clock.now());
 }
 
 web::Response renew(Database& db, Context& context, const Request& request) {
   const auto made = attempt_of(db, request, attempt_request());
+  if (!made.held) refuse_lost(made.job, made.attempt());
   const auto lease = context.config.queue.lease;
   storage::Transaction transaction(db);
   if (!storage::renew_lease(transaction, made.job.id, made.attempt(), context.clock.now() + lease))
     refuse_lost(made.job, made.attempt());
-  touch(transaction, context, made.job, made.attempt());
+  touch(transaction, context, made);
   transaction.commit();
   return json_answer(lease_row().write({lease.count()}));
 }
@@ -105,14 +99,15 @@ web::Response take_result(Database& db, Context& context, const Request& request
   storage::Transaction transaction(db);
   try {
     from_json(made.body.result, result);
-    accepted = storage::store_result(transaction, made.job.id, made.attempt(), result,
-                                     context.clock.now());
+    if (made.held)
+      accepted = storage::store_result(transaction, made.job.id, made.attempt(), result,
+                                       context.clock.now());
   } catch (const json::exception& error) {
     throw Refused(422, "Bad result", cause_of(error));
   } catch (const std::invalid_argument& error) {
     throw Refused(422, "Bad result", error.what());
   }
-  touch(transaction, context, made.job, made.attempt());
+  touch(transaction, context, made);
   transaction.commit();
   spdlog::info("result job={} attempt={} accepted={} runs={}", made.job.id.value, made.attempt(),
                name_of(accepted), result.runs.size());
@@ -125,6 +120,7 @@ web::Response take_result(Database& db, Context& context, const Request& request
 
 web::Response fail(Database& db, Context& context, const Request& request) {
   const auto made = attempt_of(db, request, fail_request());
+  if (!made.held) refuse_lost(made.job, made.attempt());
   const std::string& reason = made.body.reason;
   // A runner that gives a build up says nothing about the commit.
   const bool build = made.job.spec.kind == JobKind::build;
@@ -133,7 +129,7 @@ web::Response fail(Database& db, Context& context, const Request& request) {
                                       context.clock.now())
             : !storage::fail_job(transaction, made.job.id, made.attempt(), reason))
     refuse_lost(made.job, made.attempt());
-  touch(transaction, context, made.job, made.attempt());
+  touch(transaction, context, made);
   transaction.commit();
   spdlog::warn("job failed job={} attempt={} reason=\"{}\"", made.job.id.value, made.attempt(),
                reason);
@@ -146,6 +142,7 @@ web::Response fail(Database& db, Context& context, const Request& request) {
 
 web::Response release(Database& db, Context& context, const Request& request) {
   const auto made = attempt_of(db, request, attempt_request());
+  if (!made.held) refuse_lost(made.job, made.attempt());
   storage::Transaction transaction(db);
   if (!storage::release_job(transaction, made.job.id, made.attempt()))
     refuse_lost(made.job, made.attempt());

@@ -7,9 +7,9 @@ namespace nightjar::service::api {
 BOOST_DESCRIBE_STRUCT(RegisterRequest, (), (name, labels, version, workloads, facts))
 BOOST_DESCRIBE_STRUCT(Registered, (), (runner, machine))
 BOOST_DESCRIBE_STRUCT(ClaimRequest, (), (runner, wait_seconds))
-BOOST_DESCRIBE_STRUCT(AttemptRequest, (), (attempt))
-BOOST_DESCRIBE_STRUCT(FailRequest, (), (attempt, reason))
-BOOST_DESCRIBE_STRUCT(ResultRequest, (), (attempt, result))
+BOOST_DESCRIBE_STRUCT(AttemptRequest, (), (attempt, nonce))
+BOOST_DESCRIBE_STRUCT(FailRequest, (), (attempt, nonce, reason))
+BOOST_DESCRIBE_STRUCT(ResultRequest, (), (attempt, nonce, result))
 BOOST_DESCRIBE_STRUCT(Lease, (), (lease_seconds))
 BOOST_DESCRIBE_STRUCT(ResultAnswer, (), (accepted))
 BOOST_DESCRIBE_STRUCT(Done, (), (done))
@@ -53,23 +53,27 @@ Note attempt_note() {
 
 }  // namespace
 
+Note nonce_note() {
+  return {"nonce", "As the claim was answered. Without it a job is not held.", {}, true};
+}
+
 const Described<AttemptRequest>& attempt_request() {
   static const auto made = aggregate<AttemptRequest>(
-      "AttemptRequest", "Names the attempt that holds the lease.", {attempt_note()});
+      "AttemptRequest", "Names the attempt that holds the lease.", {attempt_note(), nonce_note()});
   return made;
 }
 
 const Described<FailRequest>& fail_request() {
   static const auto made =
       aggregate<FailRequest>("FailRequest", "The job cannot be done by this runner.",
-                             {attempt_note(), {"reason", "", reason_schema()}});
+                             {attempt_note(), nonce_note(), {"reason", "", reason_schema()}});
   return made;
 }
 
 const Described<ResultRequest>& result_request() {
-  static const auto made =
-      aggregate<ResultRequest>("ResultRequest", "The result of an attempt.",
-                               {attempt_note(), {"result", "", schema_of<SessionResult>()}});
+  static const auto made = aggregate<ResultRequest>(
+      "ResultRequest", "The result of an attempt.",
+      {attempt_note(), nonce_note(), {"result", "", schema_of<SessionResult>()}});
   return made;
 }
 
@@ -92,11 +96,13 @@ const Described<ClaimedJob>& claimed_job() {
   const auto of_job = [](auto get) {
     return [get](const ClaimedJob& claimed) { return std::invoke(get, claimed.job); };
   };
-  static const Described<ClaimedJob> made("ClaimedJob", "A job under a lease of this attempt.",
-                                          {{"id", of_job(&Job::id)},
-                                           {"attempt", of_job(&Job::attempt)},
-                                           {"lease_seconds", &ClaimedJob::lease_seconds},
-                                           {"spec", of_job(&Job::spec)}});
+  static const Described<ClaimedJob> made(
+      "ClaimedJob", "A job under a lease of this attempt.",
+      {{"id", of_job(&Job::id)},
+       {"attempt", of_job(&Job::attempt)},
+       {"nonce", of_job(&Job::nonce), "To be said in all that is said of this attempt."},
+       {"lease_seconds", &ClaimedJob::lease_seconds},
+       {"spec", of_job(&Job::spec)}});
   return made;
 }
 

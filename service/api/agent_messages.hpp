@@ -25,17 +25,21 @@ struct ClaimRequest {
   double wait_seconds;
 };
 
+// `nonce` in these: what the claim was told. It proves that the sender made it.
 struct AttemptRequest {
   int attempt;
+  std::optional<std::string> nonce;
 };
 
 struct FailRequest {
   int attempt;
+  std::optional<std::string> nonce;
   std::string reason;
 };
 
 struct ResultRequest {
   int attempt;
+  std::optional<std::string> nonce;
   nlohmann::json result;
 };
 
@@ -55,6 +59,9 @@ struct ClaimedJob {
   Job job;
   std::int64_t lease_seconds;
 };
+
+// The member `nonce` of a request's description.
+Note nonce_note();
 
 const Described<RegisterRequest>& register_request();
 const Described<Registered>& registered();

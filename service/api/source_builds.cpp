@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include "service/api/agent_messages.hpp"
+#include "service/api/claimant.hpp"
 #include "service/api/routes.hpp"
 #include "service/builds/artifacts.hpp"
 #include "service/builds/uploads.hpp"
@@ -53,6 +54,9 @@ Query<Sha256> hash_query() {
   return made;
 }
 
+const Query<std::string> nonce_query{"nonce", "As the claim was answered.",
+                                     schema_of<std::string>(), "what the claim was answered with",
+                                     [](const std::string& given) { return std::optional(given); }};
 const Query<std::int64_t> attempt_query = number_query("attempt", "That holds the lease.");
 const Query<std::int64_t> offset_query = number_query("offset", "Of this part.");
 const Query<std::int64_t> size_query = number_query("size", "Of the whole wheel, in bytes.");
@@ -65,17 +69,16 @@ T required(const Query<T>& query, const Request& request) {
                 request.path + " needs the query parameter '" + query.name + "'.");
 }
 
-// The build job of the path. 409 unless this attempt is its latest and it still waits for an
+// The build job of the path. 409 unless the sender made its latest claim and it still waits for an
 // answer.
 Job held_build(const Database& db, const Request& request, std::int64_t attempt) {
   const auto id = path_id<JobId>(request);
   auto job = storage::find_job(db, id);
   if (!job || job->spec.kind != JobKind::build) refuse_unknown("build job", id.value);
   const bool open = job->state == JobState::leased || job->state == JobState::queued;
-  if (!open || job->attempt != attempt)
-    throw Refused(409, "Lease lost",
-                  "Attempt " + std::to_string(attempt) + " does not hold job " +
-                      std::to_string(id.value) + " any more; stop working on it.");
+  const auto nonce = nonce_query(request);
+  const bool held = made_claim(db, *job, static_cast<int>(attempt), nonce, request.principal);
+  if (!open || !held) refuse_lost(*job, static_cast<int>(attempt));
   return *std::move(job);
 }
 
@@ -119,14 +122,15 @@ web::Response take_log(Context& context, const Request& request) {
 
 struct OutcomeRequest {
   int attempt;
+  std::optional<std::string> nonce;
   json result;
 };
-BOOST_DESCRIBE_STRUCT(OutcomeRequest, (), (attempt, result))
+BOOST_DESCRIBE_STRUCT(OutcomeRequest, (), (attempt, nonce, result))
 
 const Described<OutcomeRequest>& outcome_request() {
   static const auto made = aggregate<OutcomeRequest>(
       "OutcomeRequest", "What came of a build.",
-      {{"attempt", "", {{"minimum", 1}}}, {"result", "", schema_of<SourceResult>()}});
+      {{"attempt", "", {{"minimum", 1}}}, nonce_note(), {"result", "", schema_of<SourceResult>()}});
   return made;
 }
 
@@ -170,10 +174,12 @@ web::Response take_outcome(Database& db, Context& context, const Request& reques
       throw Refused(409, "Wheel missing", "Send the wheel first, then what came of the build.");
   }
   storage::Transaction transaction(db);
-  const auto accepted = storage::store_source_result(transaction, id, asked.attempt, result, build,
-                                                     context.clock.now());
-  if (job->runner && job->attempt == asked.attempt)
+  auto accepted = storage::Accepted::stale;
+  if (made_claim(db, *job, asked.attempt, asked.nonce, request.principal)) {
+    accepted = storage::store_source_result(transaction, id, asked.attempt, result, build,
+                                            context.clock.now());
     storage::touch_runner(transaction, *job->runner, context.clock.now());
+  }
   transaction.commit();
   spdlog::info("build ended job={} attempt={} accepted={} outcome={} reason=\"{}\"", id.value,
                asked.attempt, name_of(accepted), name_of(result.outcome), result.reason);
@@ -236,7 +242,7 @@ void add_source_build_routes(Routes& routes) {
               .summary = "Send the next part of a wheel; an empty part asks where to go on",
               .method = web::Method::put,
               .role = web::Role::runner,
-              .parameters = {attempt_query, offset_query, size_query, sha256_query},
+              .parameters = {attempt_query, nonce_query, offset_query, size_query, sha256_query},
               .body = Body{.schema = bytes, .required = false, .type = "application/octet-stream"},
               .answers = {{.schema = wheel_part().schema()}},
               .problems = {no_job, lost, wrong, full}},
@@ -246,7 +252,7 @@ void add_source_build_routes(Routes& routes) {
               .summary = "Send a build's log",
               .method = web::Method::put,
               .role = web::Role::runner,
-              .parameters = {attempt_query},
+              .parameters = {attempt_query, nonce_query},
               .body = Body{.schema = text, .type = "text/plain"},
               .answers = {{.schema = done().schema()}},
               .problems = {no_job, lost, full}},

@@ -148,6 +148,7 @@ struct Job {
   std::string reason;  // why failed
   Time created_at{};
   std::optional<JobId> repeats;  // the job whose void session this one measures again
+  std::string nonce = {};        // of the latest claim; whoever answers for it must know it
 };
 
 void to_json(nlohmann::json& json, const JobSpec& spec);

@@ -29,7 +29,11 @@ struct Runner {
   std::vector<std::string> workloads;         // names it can run
   std::string version;
   Time seen_at{};
-  std::string token = {};  // name of the token that registered it
+  std::string token = {};     // name of the token that registered it
+  std::string instance = {};  // the host that the name stands for, by a random id of its own
+  int failures = 0;           // lost attempts in a row
+  Time quarantined_until{};   // gets no job before
+  std::string trouble = {};   // of the last lost attempt; empty after a result
 };
 
 }  // namespace nightjar

@@ -90,7 +90,7 @@ class FakeService {
   void add_job(const std::string& spec, int attempt = 1) {
     const std::lock_guard lock(mutex);
     jobs.push_back(R"({"id": 9, "attempt": )" + std::to_string(attempt) +
-                   R"(, "lease_seconds": 0.3, "spec": )" + spec + "}");
+                   R"(, "nonce": "n1", "lease_seconds": 0.3, "spec": )" + spec + "}");
   }
 
   // What came of a wheel so far.

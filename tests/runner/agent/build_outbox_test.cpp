@@ -30,18 +30,24 @@ struct Finished {
   BuildOutbox outbox{scratch / "outbox"};
 };
 
+Claim claim(int attempt) {
+  return {{9}, attempt, "n1", 60, ""};
+}
+
 }  // namespace
 
 TEST_CASE("A wheel is sent in parts, then its log and outcome, and is gone when it was taken") {
   Finished finished;
   FakeService service;
   Coordinator coordinator(service.url(), "secret");
-  finished.outbox.put({9}, 1, finished.made);
+  finished.outbox.put(claim(1), finished.made);
   CHECK(finished.outbox.send(coordinator, {}));
   CHECK((service.wheel() == std::string(20 << 20, 'w')));
   CHECK(service.count("/jobs/9/wheel") == 4);  // a question and three parts
   CHECK(service.count("/jobs/9/log") == 1);
-  CHECK(service.wait_for("/jobs/9/outcome")["result"]["outcome"] == "built");
+  const auto outcome = service.wait_for("/jobs/9/outcome");
+  CHECK(outcome["result"]["outcome"] == "built");
+  CHECK(outcome["nonce"] == "n1");
   CHECK_FALSE(fs::exists(finished.wheel));
   CHECK(finished.outbox.send(coordinator, {}));
   CHECK(service.count("/jobs/9/outcome") == 1);
@@ -51,7 +57,7 @@ TEST_CASE("A transfer that broke off goes on where it was, even in another proce
   Finished finished;
   FakeService service;
   Coordinator coordinator(service.url(), "secret");
-  finished.outbox.put({9}, 1, finished.made);
+  finished.outbox.put(claim(1), finished.made);
   service.set_wheel(std::string(9 << 20, 'w'));
   BuildOutbox restarted(finished.scratch / "outbox");
   CHECK(restarted.send(coordinator, {}));
@@ -63,7 +69,7 @@ TEST_CASE("Nothing is lost while the service is away") {
   Finished finished;
   FakeService service;
   Coordinator coordinator(service.url(), "secret");
-  finished.outbox.put({9}, 1, finished.made);
+  finished.outbox.put(claim(1), finished.made);
   service.set("outcome", 503);
   CHECK_FALSE(finished.outbox.send(coordinator, {}));
   CHECK(fs::exists(finished.wheel));
@@ -76,7 +82,7 @@ TEST_CASE("A build that the service wants no more is forgotten, but its wheel st
   Finished finished;
   FakeService service;
   Coordinator coordinator(service.url(), "secret");
-  finished.outbox.put({9}, 1, finished.made);
+  finished.outbox.put(claim(1), finished.made);
   service.set("wheel", 409);
   CHECK(finished.outbox.send(coordinator, {}));
   CHECK(fs::exists(finished.wheel));
@@ -93,7 +99,7 @@ TEST_CASE("A build that failed has a log and an outcome, and no wheel") {
   MadeWheel failed{finished.made.commit, {}, {}, finished.made.log};
   failed.result.outcome = SourceOutcome::does_not_compile;
   failed.result.reason = "error: x";
-  finished.outbox.put({9}, 2, failed);
+  finished.outbox.put(claim(2), failed);
   CHECK(finished.outbox.send(coordinator, {}));
   CHECK(service.count("/jobs/9/wheel") == 0);
   CHECK(service.wait_for("/jobs/9/outcome")["attempt"] == 2);

@@ -23,6 +23,7 @@ struct Shop {
   World world;
   Day day;
   std::int64_t runner = 0;
+  std::map<int, std::string> nonces;  // of the claims, by attempt
   Shop() {
     world.on_writer([&] {
       day.good = add_nightly(world, 1, "2026-08-19");
@@ -41,9 +42,15 @@ struct Shop {
         [&] { queue(world, day, day.night, job_spec(day, JobKind::screen, {day.bad}), key); });
   }
   Reply claim(double wait = 0) {
-    return world.post("/api/v1/agent/claim", {{"runner", runner}, {"wait_seconds", wait}});
+    const auto reply =
+        world.post("/api/v1/agent/claim", {{"runner", runner}, {"wait_seconds", wait}});
+    if (reply.status == 200) nonces[reply.json["attempt"]] = reply.json["nonce"];
+    return reply;
   }
+  // With the nonce of the attempt that the body names, unless it has one.
   Reply speak(std::int64_t job, const std::string& what, json body) {
+    const auto nonce = nonces.find(body["attempt"]);
+    if (nonce != nonces.end() && !body.contains("nonce")) body["nonce"] = nonce->second;
     return world.post("/api/v1/agent/jobs/" + std::to_string(job) + "/" + what, body);
   }
 };
@@ -112,6 +119,44 @@ TEST_CASE("A result that was not asked for or is no session is refused") {
   CHECK(shop.speak(job, "result", {{"attempt", 1}}).status == 400);
   CHECK(shop.speak(job, "result", {{"attempt", 7}, {"result", session(4)}}).json["accepted"] ==
         "stale");
+}
+
+TEST_CASE(
+    "What another database's claim came to is no answer, though job and attempt are the same") {
+  const auto claimed_job = [](Shop& shop) {
+    shop.add_job();
+    const auto claimed = shop.claim();
+    REQUIRE(claimed.status == 200);
+    return claimed.json;
+  };
+  Shop before, after;  // the folder was emptied in between: ids start again
+  const json old = claimed_job(before), now = claimed_job(after);
+  REQUIRE(old["id"] == now["id"]);
+  REQUIRE(old["attempt"] == now["attempt"]);
+  CHECK(old["nonce"] != now["nonce"]);
+  const std::int64_t job = now["id"];
+  for (const json& nonce : {old["nonce"], json("")}) {
+    const json said{{"attempt", 1}, {"nonce", nonce}};
+    CHECK(after.speak(job, "renew", said).status == 409);
+    CHECK(after.speak(job, "release", said).status == 409);
+    CHECK(after.speak(job, "fail", {{"attempt", 1}, {"nonce", nonce}, {"reason", "x"}}).status ==
+          409);
+    const json result{{"attempt", 1}, {"nonce", nonce}, {"result", session(4)}};
+    CHECK(after.speak(job, "result", result).json["accepted"] == "stale");
+  }
+  CHECK(after.world.get("/api/v1/runs?job=" + std::to_string(job)).json["items"].empty());
+  const json result{{"attempt", 1}, {"result", session(4)}};
+  CHECK(after.speak(job, "result", result).json["accepted"] == "stored");
+}
+
+TEST_CASE("A job is answered for by the token that registered its runner alone") {
+  Shop shop;
+  shop.add_job();
+  const std::int64_t job = shop.claim().json["id"];
+  const json body{{"attempt", 1}, {"nonce", shop.nonces[1]}, {"result", session(4)}};
+  const auto path = "/api/v1/agent/jobs/" + std::to_string(job) + "/result";
+  CHECK(shop.world.post(path, body, "admin").json["accepted"] == "stale");
+  CHECK(shop.world.post(path, body).json["accepted"] == "stored");
 }
 
 TEST_CASE("A released job is claimed again, a failed one is not") {

@@ -118,7 +118,7 @@ SourceResult failed_build() {
 }
 
 // How each operation is asked on this day.
-Call call_for(const std::string& path, const std::string& operation, const Day& day,
+Call call_for(World& world, const std::string& path, const std::string& operation, const Day& day,
               const std::vector<JobId>& builds) {
   const std::map<std::string, std::int64_t> ids{
       {"list", 0},
@@ -143,6 +143,10 @@ Call call_for(const std::string& path, const std::string& operation, const Day& 
       {"send_outcome", builds[0].value},
       {"get_job_log", builds[0].value},
       {"send_wheel", builds[1].value}};
+  const auto nonce = [&] {
+    const JobId job{ids.at(operation)};
+    return world.on_writer([&] { return storage::find_job(world.db, job).value().nonce; });
+  };
   Call call{path, "", {}};
   if (const auto at = path.find("{id}"); at != std::string::npos)
     call.target.replace(at, 4, std::to_string(ids.at(operation)));
@@ -159,16 +163,21 @@ Call call_for(const std::string& path, const std::string& operation, const Day& 
   if (operation == "add_mark") call.body = R"({"reason": "new pin", "metric": "latency"})";
   if (operation == "claim_job")
     call.body = json{{"runner", day.runner.id.value}, {"wait_seconds", 0}}.dump();
-  if (operation == "fail_job") call.body = attempt_body({{"reason", "no disk"}});
-  if (operation == "release_job" || operation == "renew_lease") call.body = attempt_body();
-  if (operation == "send_result") call.body = attempt_body({{"result", whole_session()}});
+  if (operation == "fail_job")
+    call.body = attempt_body({{"nonce", nonce()}, {"reason", "no disk"}});
+  if (operation == "release_job" || operation == "renew_lease")
+    call.body = attempt_body({{"nonce", nonce()}});
+  if (operation == "send_result")
+    call.body = attempt_body({{"nonce", nonce()}, {"result", whole_session()}});
   if (operation == "send_log") {
-    call.target += "?attempt=1";
+    call.target += "?attempt=1&nonce=" + nonce();
     call.body = "error: x\n";
   }
-  if (operation == "send_outcome") call.body = attempt_body({{"result", failed_build()}});
+  if (operation == "send_outcome")
+    call.body = attempt_body({{"nonce", nonce()}, {"result", failed_build()}});
   if (operation == "send_wheel")
-    call.target += "?attempt=1&offset=0&size=10&sha256=" + web::sha256("w").str();
+    call.target +=
+        "?attempt=1&nonce=" + nonce() + "&offset=0&size=10&sha256=" + web::sha256("w").str();
   if (operation == "github_webhook") {
     call.body = R"({"zen": "x"})";
     // HMAC-SHA-256 of that body with the secret "hush".
@@ -194,7 +203,7 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
       const auto id = operation.at("operationId").get<std::string>();
       if (id == "events") continue;  // never ends; below
       INFO(method << " " << path);
-      const auto call = call_for(path, id, day, builds);
+      const auto call = call_for(world, path, id, day, builds);
       const auto reply = world.send(verb_of(method), call.target, "admin", call.body, call.headers);
       const auto& responses = operation.at("responses");
       const bool begins = id == "github_webhook" || id == "start_night";

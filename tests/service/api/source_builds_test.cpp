@@ -21,6 +21,7 @@ const std::string wheel_name = "torch-2.15.0.dev20260820+cpu-cp311-cp311-linux_x
 struct Site {
   World world;
   std::int64_t runner = 0, job = 0;
+  std::string nonce;
   Site() {
     world.on_writer([&] {
       Night night;
@@ -41,6 +42,7 @@ struct Site {
         world.post("/api/v1/agent/claim", {{"runner", runner}, {"wait_seconds", 0}});
     REQUIRE(claimed.status == 200);
     job = claimed.json["id"];
+    nonce = claimed.json["nonce"];
     CHECK(claimed.json["spec"]["source"]["recipe"] == "r");
   }
   std::string path(const std::string& what) const {
@@ -48,14 +50,15 @@ struct Site {
   }
   Reply part(std::size_t offset, const std::string& bytes,
              const std::string& hash = digest_of(wheel).str(), int attempt = 1) {
-    return world.send(
-        "PUT",
-        path("wheel?attempt=" + std::to_string(attempt) + "&offset=" + std::to_string(offset) +
-             "&size=" + std::to_string(wheel.size()) + "&sha256=" + hash),
-        "runner", bytes);
+    return world.send("PUT",
+                      path("wheel?attempt=" + std::to_string(attempt) + "&nonce=" + nonce +
+                           "&offset=" + std::to_string(offset) +
+                           "&size=" + std::to_string(wheel.size()) + "&sha256=" + hash),
+                      "runner", bytes);
   }
   Reply outcome(json result, int attempt = 1) {
-    return world.post(path("outcome"), {{"attempt", attempt}, {"result", std::move(result)}});
+    return world.post(path("outcome"),
+                      {{"attempt", attempt}, {"nonce", nonce}, {"result", std::move(result)}});
   }
 };
 
@@ -142,8 +145,10 @@ TEST_CASE("A build's log is kept beside the database and is linked from its job"
   const std::string job = "/api/v1/jobs/" + std::to_string(site.job);
   CHECK(site.world.get(job).json["log"] == nullptr);
   CHECK(site.world.get(job + "/log").status == 404);
-  CHECK(site.world.send("PUT", site.path("log?attempt=1"), "runner", "+ make\nerror: x\n").status ==
-        200);
+  CHECK(site.world
+            .send("PUT", site.path("log?attempt=1&nonce=" + site.nonce), "runner",
+                  "+ make\nerror: x\n")
+            .status == 200);
   CHECK(site.outcome(failed(SourceOutcome::does_not_compile)).status == 200);
   CHECK(site.world.get(job).json["log"] == job + "/log");
   CHECK(site.world.get(job + "/log").text == "+ make\nerror: x\n");
@@ -159,8 +164,10 @@ TEST_CASE("A build that the infrastructure failed, or that was given up, is queu
     CHECK(site.outcome(failed(SourceOutcome::infrastructure)).json["accepted"] == "stored");
   }
   SECTION("its runner does not know how") {
-    CHECK(site.world.post(site.path("fail"), {{"attempt", 1}, {"reason", "error: x"}}).status ==
-          200);
+    CHECK(site.world
+              .post(site.path("fail"),
+                    {{"attempt", 1}, {"nonce", site.nonce}, {"reason", "error: x"}})
+              .status == 200);
   }
   CHECK(job()["state"] == "queued");
   CHECK(job()["source_build"]["state"] == "waiting");
