@@ -11,6 +11,7 @@ namespace nightjar::storage {
 namespace {
 
 constexpr int kLostAttempts = 3;
+constexpr int kMostPutOff = 6;
 constexpr int kMostReturns =
     8;  // attempts after which a restarted runner gets its job back no more
 
@@ -126,6 +127,31 @@ std::optional<JobId> job_to_return(const Database& db, const Runner& runner,
                   [](Statement& row) { return row.next<JobId>(); });
 }
 
+struct Liveness {
+  Time now, oldest;  // a runner that was seen before `oldest` is silent
+};
+
+std::optional<JobId> session_to_run(const Database& db, const Runner& runner,
+                                    const std::string& runnable, const Liveness& live) {
+  Statement find(db,
+                 "SELECT id FROM job WHERE state = 'queued' AND machine = ?1 "
+                 "AND (affinity IS NULL OR affinity = ?2) AND NOT EXISTS ("
+                 "SELECT 1 FROM job_workload WHERE job = job.id "
+                 "AND workload NOT IN (SELECT value FROM json_each(?3))) "
+                 "AND (NOT EXISTS (SELECT 1 FROM lost_attempt WHERE job = job.id AND runner = ?2) "
+                 "OR NOT EXISTS (SELECT 1 FROM runner "
+                 "WHERE runner.machine = ?1 AND runner.id <> ?2 AND runner.seen_at_us >= ?4 "
+                 "AND runner.quarantined_until_us <= ?5 "
+                 "AND (job.affinity IS NULL OR job.affinity = runner.id) "
+                 "AND NOT EXISTS (SELECT 1 FROM lost_attempt AS lost "
+                 "WHERE lost.job = job.id AND lost.runner = runner.id) "
+                 "AND NOT EXISTS (SELECT 1 FROM job_workload WHERE job = job.id "
+                 "AND workload NOT IN (SELECT value FROM json_each(runner.workloads))))) "
+                 "ORDER BY priority DESC, id LIMIT 1");
+  return read_one(find.bind(runner.machine, runner.id, runnable, live.oldest, live.now),
+                  [](Statement& row) { return row.next<JobId>(); });
+}
+
 std::optional<JobId> build_to_make(const Database& db, const Runner& runner, Time now) {
   if (!is_builder(runner)) return std::nullopt;
   Statement find(db,
@@ -154,18 +180,11 @@ std::vector<JobId> put_off_lost_builds(Transaction& transaction, Time now) {
 }  // namespace
 
 std::optional<Job> claim_job(Transaction& transaction, const Runner& runner, Time now,
-                             Time lease_until) {
+                             Time lease_until, std::chrono::microseconds silent) {
+  if (now < runner.quarantined_until) return std::nullopt;
   const std::string runnable = to_text(runner.workloads);
-  Statement find(transaction,
-                 "SELECT id FROM job WHERE state = 'queued' AND machine = ? "
-                 "AND (affinity IS NULL OR affinity = ?) AND NOT EXISTS ("
-                 "SELECT 1 FROM job_workload WHERE job = job.id "
-                 "AND workload NOT IN (SELECT value FROM json_each(?))) "
-                 "ORDER BY priority DESC, id LIMIT 1");
   auto id = job_to_return(transaction, runner, runnable);
-  if (!id)
-    id = read_one(find.bind(runner.machine, runner.id, runnable),
-                  [](Statement& row) { return row.next<JobId>(); });
+  if (!id) id = session_to_run(transaction, runner, runnable, {now, now - silent});
   if (!id) id = build_to_make(transaction, runner, now);
   if (!id) return std::nullopt;
   Statement(transaction,
@@ -195,8 +214,37 @@ bool release_job(Transaction& transaction, JobId id, int attempt) {
   return update.changes() == 1;
 }
 
+namespace {
+
+void note_lost_attempt(Transaction& transaction, JobId job, RunnerId runner,
+                       std::string_view reason, Time now) {
+  Statement(transaction,
+            "INSERT INTO lost_attempt (job, runner) VALUES (?, ?) "
+            "ON CONFLICT DO NOTHING")
+      .bind(job, runner)
+      .run();
+  note_failure(transaction, runner, reason, now);
+}
+
+// Whose lease on a session has ended; a build has its own back-off.
+void note_lost_leases(Transaction& transaction, Time now) {
+  Statement find(transaction,
+                 "SELECT id, runner FROM job WHERE state = 'leased' AND lease_until_us < ? "
+                 "AND kind <> 'build' AND runner IS NOT NULL");
+  const auto lost = read_all(find.bind(now), [](Statement& row) {
+    const auto id = row.next<JobId>();
+    return std::pair(id, row.next<RunnerId>());
+  });
+  for (const auto& [job, runner] : lost)
+    note_lost_attempt(transaction, job, runner,
+                      "its lease on job " + std::to_string(job.value) + " ended", now);
+}
+
+}  // namespace
+
 std::vector<JobId> expire_leases(Transaction& transaction, Time now) {
   std::vector<JobId> touched = put_off_lost_builds(transaction, now);
+  note_lost_leases(transaction, now);
   Statement update(transaction,
                    "UPDATE job SET lease_until_us = NULL, lost = lost + 1, "
                    "state = iif(lost + 1 >= ?1, 'failed', 'queued'), "
@@ -209,12 +257,12 @@ std::vector<JobId> expire_leases(Transaction& transaction, Time now) {
   return touched;
 }
 
-void cancel_job(Transaction& transaction, JobId id, std::string_view reason) {
-  Statement(transaction,
-            "UPDATE job SET state = 'cancelled', lease_until_us = NULL, reason = ? "
-            "WHERE id = ? AND state IN ('queued', 'leased')")
-      .bind(reason, id)
-      .run();
+bool cancel_job(Transaction& transaction, JobId id, std::string_view reason) {
+  Statement update(transaction,
+                   "UPDATE job SET state = 'cancelled', lease_until_us = NULL, reason = ? "
+                   "WHERE id = ? AND state IN ('queued', 'leased')");
+  update.bind(reason, id).run();
+  return update.changes() == 1;
 }
 
 int cancel_jobs_of_night(Transaction& transaction, NightId night, std::string_view reason) {
@@ -239,6 +287,20 @@ bool fail_job(Transaction& transaction, JobId id, int attempt, std::string_view 
                    "AND state IN ('queued', 'leased')");
   update.bind(reason, id, attempt).run();
   return update.changes() == 1;
+}
+
+bool put_off_job(Transaction& transaction, JobId id, int attempt, std::string_view reason,
+                 Time now) {
+  Statement update(transaction,
+                   "UPDATE job SET lease_until_us = NULL, put_off = put_off + 1, reason = ?1, "
+                   "state = iif(put_off + 1 >= ?2, 'failed', 'queued') "
+                   "WHERE id = ?3 AND attempt = ?4 AND attempt > 0 "
+                   "AND state IN ('queued', 'leased')");
+  update.bind(reason, kMostPutOff, id, attempt).run();
+  if (update.changes() != 1) return false;
+  const auto job = find_job(transaction, id);
+  if (job && job->runner) note_lost_attempt(transaction, id, *job->runner, reason, now);
+  return true;
 }
 
 }  // namespace nightjar::storage

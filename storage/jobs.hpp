@@ -1,6 +1,7 @@
 // The job queue: leases, attempts, affinity.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <span>
@@ -31,18 +32,22 @@ std::map<JobState, int> count_jobs_of_night(const Database& db, NightId night);
 // queued job: same machine class, all its workloads runnable there, affinity respected; highest
 // priority, then oldest. Where none is, a builder gets the best build that is due. Leases it,
 // raises its attempt, draws its nonce, and notes that the runner was seen at `now`.
-// Runner::workloads holds <name>@<version>.
+// Runner::workloads holds <name>@<version>. A runner in quarantine gets nothing. One that has lost
+// an attempt of a job gets that job again only if no other live runner is left that could try it;
+// `silent` is how long a runner may be unseen and count as live.
 std::optional<Job> claim_job(Transaction& transaction, const Runner& runner, Time now,
-                             Time lease_until);
+                             Time lease_until,
+                             std::chrono::microseconds silent = std::chrono::minutes(5));
 // False if the lease is no longer this attempt's.
 bool renew_lease(Transaction& transaction, JobId id, int attempt, Time lease_until);
 // Back to the queue at once (graceful stop); the attempt is not counted as lost.
 bool release_job(Transaction& transaction, JobId id, int attempt);
 // Returns leases that ended before `now` to the queue; the third lost attempt fails the job, unless
-// it is a build, which is put off.
+// it is a build, which is put off. Each counts as a failure of its runner.
 // Returns the jobs touched.
 std::vector<JobId> expire_leases(Transaction& transaction, Time now);
-void cancel_job(Transaction& transaction, JobId id, std::string_view reason);
+// False if the job had ended before.
+bool cancel_job(Transaction& transaction, JobId id, std::string_view reason);
 // Screening, confirmation and calibration of a night that is called off; its searches go on.
 // Returns how many.
 int cancel_jobs_of_night(Transaction& transaction, NightId night, std::string_view reason);
@@ -53,5 +58,10 @@ void return_jobs(Transaction& transaction, RunnerId runner);
 // Marks a job failed for a reason a runner gave; false if `attempt` is not the latest or the job
 // has ended.
 bool fail_job(Transaction& transaction, JobId id, int attempt, std::string_view reason);
+// Something on the runner's side was in the way, such as a full disk. The job is queued again, for
+// another runner if there is one; the sixth time fails it. It counts as a failure of the runner.
+// False as for fail_job().
+bool put_off_job(Transaction& transaction, JobId id, int attempt, std::string_view reason,
+                 Time now);
 
 }  // namespace nightjar::storage

@@ -1,10 +1,22 @@
 #include "storage/runners.hpp"
 
+#include <algorithm>
+
 #include "storage/paging.hpp"
 #include "storage/text_map.hpp"
 
 namespace nightjar::storage {
 namespace {
+
+constexpr int kFailuresBorne = 2;  // in a row, before quarantine
+constexpr std::chrono::minutes kFirstQuarantine{1};
+constexpr int kMostDoublings = 8;  // a little over four hours
+
+Time quarantine_end(int failures, Time now) {
+  if (failures <= kFailuresBorne) return Time{};
+  const int doublings = std::min(failures - kFailuresBorne - 1, kMostDoublings);
+  return now + kFirstQuarantine * (1 << doublings);
+}
 
 MachineClass read_machine(Statement& row) {
   return {row.next<MachineId>(), row.next<Sha256>(), map_from_text(row.next<std::string>())};
@@ -74,6 +86,23 @@ Runner register_runner(Transaction& transaction, const Runner& runner) {
 
 void touch_runner(Transaction& transaction, RunnerId id, Time seen_at) {
   Statement(transaction, "UPDATE runner SET seen_at_us = ? WHERE id = ?").bind(seen_at, id).run();
+}
+
+void note_failure(Transaction& transaction, RunnerId id, std::string_view reason, Time now) {
+  const auto runner = find_runner(transaction, id);
+  if (!runner) return;
+  const int failures = runner->failures + 1;
+  Statement(transaction,
+            "UPDATE runner SET failures = ?, quarantined_until_us = ?, trouble = ? WHERE id = ?")
+      .bind(failures, quarantine_end(failures, now), reason, id)
+      .run();
+}
+
+void note_success(Transaction& transaction, RunnerId id) {
+  Statement(transaction,
+            "UPDATE runner SET failures = 0, quarantined_until_us = 0, trouble = '' WHERE id = ?")
+      .bind(id)
+      .run();
 }
 
 std::optional<Runner> find_runner(const Database& db, RunnerId id) {

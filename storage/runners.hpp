@@ -19,6 +19,11 @@ std::optional<MachineClass> find_machine(const Database& db, MachineId id);
 // instance.
 Runner register_runner(Transaction& transaction, const Runner& runner);
 void touch_runner(Transaction& transaction, RunnerId id, Time seen_at);
+// An attempt was lost. From the third in a row on the runner is in quarantine: it gets no job for a
+// minute, then two, four and so on, at most four hours. Claiming or registering does not end it.
+void note_failure(Transaction& transaction, RunnerId id, std::string_view reason, Time now);
+// A result came: its failures are over.
+void note_success(Transaction& transaction, RunnerId id);
 std::optional<Runner> find_runner(const Database& db, RunnerId id);
 std::optional<Runner> find_runner(const Database& db, std::string_view name);
 std::vector<Runner> all_runners(const Database& db);

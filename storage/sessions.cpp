@@ -12,6 +12,7 @@
 #include "storage/model/run_value.hpp"
 #include "storage/paging.hpp"
 #include "storage/run_rows.hpp"
+#include "storage/runners.hpp"
 
 namespace nightjar::storage {
 namespace {
@@ -157,6 +158,7 @@ Accepted store_result(Transaction& transaction, JobId id, int attempt, const Ses
             "UPDATE job SET state = 'done', lease_until_us = NULL, reason = '' WHERE id = ?")
       .bind(id)
       .run();
+  if (job->runner) note_success(transaction, *job->runner);
   return Accepted::stored;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <spdlog/spdlog.h>
 #include <stdexcept>
+#include <system_error>
 
 #include "runner/machine/fingerprint.hpp"
 #include "runner/process/failure.hpp"
@@ -97,16 +98,23 @@ void Agent::work_on(const Claim& claim, std::stop_token stop) {
     if (const auto problem = problem_of(spec); !problem.empty()) throw std::runtime_error(problem);
     measure(claim, spec, stop);
   } catch (const TransientFailure& error) {
-    // Neither failed nor given back: the lease ends, the attempt counts, the third one fails the
-    // job.
-    spdlog::warn("job abandoned job={} attempt={} cause=\"{}\"", claim.job.value, claim.attempt,
-                 error.what());
-    back_off("making environments", stop);
+    put_off(claim, error.what(), stop);
+  } catch (const std::system_error& error) {
+    put_off(claim, error.what(), stop);  // a full disk, and files that cannot be read or written
+  } catch (const std::bad_alloc& error) {
+    put_off(claim, error.what(), stop);
   } catch (const std::exception& error) {
     spdlog::error("job failed job={} attempt={} cause=\"{}\"", claim.job.value, claim.attempt,
                   error.what());
-    coordinator_.fail(claim, error.what());
+    coordinator_.fail(claim, error.what(), Coordinator::Failure::final);
   }
+}
+
+// Another runner may do better. This one waits the longer the more jobs it could not measure.
+void Agent::put_off(const Claim& claim, const char* cause, std::stop_token stop) {
+  spdlog::warn("job put off job={} attempt={} cause=\"{}\"", claim.job.value, claim.attempt, cause);
+  coordinator_.fail(claim, cause, Coordinator::Failure::transient);
+  pause_after(put_off_++, stop);
 }
 
 void Agent::measure(const Claim& claim, const JobSpec& spec, std::stop_token stop) {
@@ -117,6 +125,7 @@ void Agent::measure(const Claim& claim, const JobSpec& spec, std::stop_token sto
   try {
     const SessionResult result = run_session(claim.job, spec, executor_, clock_, lease.job_token());
     spool_.put(claim, result);
+    put_off_ = 0;
   } catch (const Stopped&) {
     give_back(claim, lease);
   }
@@ -171,13 +180,17 @@ MadeWheel Agent::make(const Claim& claim, const SourceSpec& spec, std::stop_toke
   return failed;
 }
 
+void Agent::back_off(const char* attempted, std::stop_token stop) {
+  if (failures_ == 0)
+    spdlog::warn("service away attempted=\"{}\" cause=\"{}\"", attempted, coordinator_.error());
+  pause_after(failures_++, stop);
+}
+
 // Doubles up to the most, each pause between a half and the whole of it, so that a hundred runners
 // do not come back in one moment.
-void Agent::back_off(const char* attempted, std::stop_token stop) {
+void Agent::pause_after(int failures, std::stop_token stop) {
   const auto whole = std::min<std::int64_t>(
-      config_.backoff_most.count(), config_.backoff_first.count() << std::min(failures_, 16));
-  if (failures_++ == 0)
-    spdlog::warn("service away attempted=\"{}\" cause=\"{}\"", attempted, coordinator_.error());
+      config_.backoff_most.count(), config_.backoff_first.count() << std::min(failures, 16));
   const auto pause =
       whole / 2 + static_cast<std::int64_t>(jitter_() % static_cast<unsigned>(whole / 2 + 1));
   wait_for(std::chrono::milliseconds(pause), stop);

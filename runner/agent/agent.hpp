@@ -52,7 +52,9 @@ class Agent {
   void build(const Claim& claim, const SourceSpec& spec, std::stop_token stop);
   MadeWheel make(const Claim& claim, const SourceSpec& spec, std::stop_token stop);
   void give_back(const Claim& claim, const LeaseKeeper& lease);
+  void put_off(const Claim& claim, const char* cause, std::stop_token stop);
   void back_off(const char* attempted, std::stop_token stop);
+  void pause_after(int failures, std::stop_token stop);
 
   const AgentConfig config_;
   Executor& executor_;
@@ -61,7 +63,8 @@ class Agent {
   Spool spool_;
   BuildOutbox outbox_;
   RunnerId runner_;
-  int failures_ = 0;  // in a row
+  int failures_ = 0;  // of the service, in a row
+  int put_off_ = 0;   // jobs in a row that this machine could not measure; a claim changes it not
   std::minstd_rand jitter_{std::random_device{}()};
 };
 

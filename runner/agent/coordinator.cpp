@@ -174,9 +174,10 @@ Answer Coordinator::send_outcome(JobId job, const std::string& outcome_json) {
   return post(job_path(job, "outcome"), outcome_json, text, std::chrono::seconds(60));
 }
 
-Answer Coordinator::fail(const Claim& claim, const std::string& reason) {
+Answer Coordinator::fail(const Claim& claim, const std::string& reason, Failure kind) {
   Json body = of_claim(claim);
   body["reason"] = one_line(reason);
+  if (kind == Failure::transient) body["transient"] = true;
   std::string text;
   return post(job_path(claim.job, "fail"),
               body.dump(-1, ' ', false, Json::error_handler_t::replace), text);

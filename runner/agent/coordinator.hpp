@@ -61,7 +61,9 @@ class Coordinator {
   Answer send_log(JobId job, int attempt, const std::string& nonce, const std::string& log);
   // `outcome_json`: {"attempt": n, "nonce": "...", "result": {...}}, of a build.
   Answer send_outcome(JobId job, const std::string& outcome_json);
-  Answer fail(const Claim& claim, const std::string& reason);
+  // transient: something on this side was in the way, so the job is queued again.
+  enum class Failure { final, transient };
+  Answer fail(const Claim& claim, const std::string& reason, Failure kind);
   Answer release(const Claim& claim);
 
   // Says of the last failure what was attempted, on what, and what came back.

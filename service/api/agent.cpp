@@ -122,20 +122,22 @@ web::Response fail(Database& db, Context& context, const Request& request) {
   const auto made = attempt_of(db, request, fail_request());
   if (!made.held) refuse_lost(made.job, made.attempt());
   const std::string& reason = made.body.reason;
-  // A runner that gives a build up says nothing about the commit.
-  const bool build = made.job.spec.kind == JobKind::build;
+  const JobId id = made.job.id;
+  const Time now = context.clock.now();
   storage::Transaction transaction(db);
-  if (build ? !storage::put_off_build(transaction, made.job.id, made.attempt(), reason,
-                                      context.clock.now())
-            : !storage::fail_job(transaction, made.job.id, made.attempt(), reason))
-    refuse_lost(made.job, made.attempt());
+  // A runner that gives a build up says nothing about the commit.
+  const bool taken = made.job.spec.kind == JobKind::build
+                         ? storage::put_off_build(transaction, id, made.attempt(), reason, now)
+                     : made.body.transient
+                         ? storage::put_off_job(transaction, id, made.attempt(), reason, now)
+                         : storage::fail_job(transaction, id, made.attempt(), reason);
+  if (!taken) refuse_lost(made.job, made.attempt());
   touch(transaction, context, made);
+  const JobState state = storage::find_job(transaction, id).value().state;
   transaction.commit();
-  spdlog::warn("job failed job={} attempt={} reason=\"{}\"", made.job.id.value, made.attempt(),
-               reason);
-  context.events.publish(
-      "job",
-      json{{"id", made.job.id}, {"state", build ? JobState::queued : JobState::failed}}.dump());
+  spdlog::warn("job {} job={} attempt={} reason=\"{}\"",
+               state == JobState::failed ? "failed" : "put off", id.value, made.attempt(), reason);
+  context.events.publish("job", json{{"id", id}, {"state", state}}.dump());
   context.wake();
   return json_answer(done().write({}));
 }

@@ -8,7 +8,7 @@ BOOST_DESCRIBE_STRUCT(RegisterRequest, (), (name, labels, version, workloads, fa
 BOOST_DESCRIBE_STRUCT(Registered, (), (runner, machine))
 BOOST_DESCRIBE_STRUCT(ClaimRequest, (), (runner, wait_seconds))
 BOOST_DESCRIBE_STRUCT(AttemptRequest, (), (attempt, nonce))
-BOOST_DESCRIBE_STRUCT(FailRequest, (), (attempt, nonce, reason))
+BOOST_DESCRIBE_STRUCT(FailRequest, (), (attempt, nonce, reason, transient))
 BOOST_DESCRIBE_STRUCT(ResultRequest, (), (attempt, nonce, result))
 BOOST_DESCRIBE_STRUCT(Lease, (), (lease_seconds))
 BOOST_DESCRIBE_STRUCT(ResultAnswer, (), (accepted))
@@ -64,9 +64,16 @@ const Described<AttemptRequest>& attempt_request() {
 }
 
 const Described<FailRequest>& fail_request() {
-  static const auto made =
-      aggregate<FailRequest>("FailRequest", "The job cannot be done by this runner.",
-                             {attempt_note(), nonce_note(), {"reason", "", reason_schema()}});
+  static const auto made = aggregate<FailRequest>(
+      "FailRequest", "The job cannot be done by this runner.",
+      {attempt_note(),
+       nonce_note(),
+       {"reason", "", reason_schema()},
+       {"transient",
+        "Something on the runner's side was in the way: the job is queued again, and the runner "
+        "gets no job for a while if it says so again and again.",
+        {},
+        true}});
   return made;
 }
 

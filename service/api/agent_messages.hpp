@@ -35,6 +35,7 @@ struct FailRequest {
   int attempt;
   std::optional<std::string> nonce;
   std::string reason;
+  bool transient;
 };
 
 struct ResultRequest {

@@ -20,9 +20,14 @@ web::Response nothing() {
 
 }  // namespace
 
-Claims::Claims(storage::Database& writer, const Clock& clock, std::chrono::seconds lease,
+Claims::Claims(storage::Database& writer, const Clock& clock, const Config::Queue& queue,
                asio::any_io_executor io, asio::any_io_executor write)
-    : writer_(writer), clock_(clock), lease_(lease), io_(std::move(io)), write_(std::move(write)) {}
+    : writer_(writer),
+      clock_(clock),
+      lease_(queue.lease),
+      silent_(queue.runner_silent),
+      io_(std::move(io)),
+      write_(std::move(write)) {}
 
 void Claims::claim(const web::Request& request, RunnerId runner, std::chrono::milliseconds patience,
                    web::Respond respond) {
@@ -51,7 +56,7 @@ bool Claims::serve(RunnerId id, const web::Respond& respond) {
   }
   const Time now = clock_.now();
   const auto job = storage::write(writer_, [&](storage::Transaction& transaction) {
-    return storage::claim_job(transaction, *runner, now, now + lease_);
+    return storage::claim_job(transaction, *runner, now, now + lease_, silent_);
   });
   if (!job) return false;
   spdlog::info("job claimed job={} attempt={} runner={}", job->id.value, job->attempt,

@@ -9,6 +9,7 @@
 #include <list>
 #include <memory>
 
+#include "service/config.hpp"
 #include "storage/database.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/machine.hpp"
@@ -19,7 +20,7 @@ namespace nightjar::service::api {
 class Claims {
  public:
   // `write` is the writer's executor, to which everything here belongs; timers run on `io`.
-  Claims(storage::Database& writer, const Clock& clock, std::chrono::seconds lease,
+  Claims(storage::Database& writer, const Clock& clock, const Config::Queue& queue,
          boost::asio::any_io_executor io, boost::asio::any_io_executor write);
 
   // On the writer's executor: answers with a job (200), or after `patience` with none (204).
@@ -44,7 +45,7 @@ class Claims {
 
   storage::Database& writer_;
   const Clock& clock_;
-  std::chrono::seconds lease_;
+  std::chrono::seconds lease_, silent_;
   boost::asio::any_io_executor io_, write_;
   std::list<Waiting> waiting_;
   std::uint64_t next_number_ = 1;

@@ -64,6 +64,11 @@ bool is_live(const Runner& runner, Rows& rows) {
   return rows.context->clock.now() - runner.seen_at <= rows.context->config.queue.runner_silent;
 }
 
+std::optional<Time> quarantine_of(const Runner& runner, Rows& rows) {
+  if (runner.quarantined_until <= rows.context->clock.now()) return std::nullopt;
+  return runner.quarantined_until;
+}
+
 std::vector<std::string> workload_names(const Job& job) {
   std::vector<std::string> names;
   for (const Workload& workload : job.spec.workloads) names.push_back(workload.name.str());
@@ -116,6 +121,9 @@ const Row<Runner>& runner_row() {
        {"version", &Runner::version},
        {"seen_at", &Runner::seen_at},
        {"live", is_live, "Seen lately enough to be planned for."},
+       {"quarantined_until", quarantine_of,
+        "It has lost several attempts in a row and gets no job before; null: it gets jobs."},
+       {"trouble", or_null(&Runner::trouble), "Why its last attempt was lost."},
        {"job", [](const Runner& runner, Rows& rows) { return rows.job_held_by(runner.id); },
         "What it holds now."}});
   return made;

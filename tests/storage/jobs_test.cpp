@@ -119,6 +119,79 @@ TEST_CASE("a third lost attempt fails the job") {
   CHECK(expire_leases(Autocommit(story.db), at(2000)).empty());
 }
 
+TEST_CASE("a lost attempt is repeated by another live runner, if there is one") {
+  Story story;
+  const JobId id = story.queue("a").id;
+  const Runner beta = story.enrol("beta");
+  REQUIRE(story.claim(0));
+  expire_leases(Autocommit(story.db), at(100));
+  CHECK_FALSE(story.claim(101));  // beta, seen at 0, may try it
+  CHECK(claim_job(Autocommit(story.db), beta, at(101), at(161))->id == id);
+  expire_leases(Autocommit(story.db), at(200));
+  CHECK(story.claim(201)->id == id);  // both have lost it
+}
+
+TEST_CASE("a lost attempt is repeated by the same runner when the others are silent or cannot") {
+  Story story;
+  const JobId id = story.queue("a").id;
+  Runner beta = story.enrol("beta");
+  const auto lose = [&](int now) {
+    REQUIRE(story.claim(now)->id == id);
+    expire_leases(Autocommit(story.db), at(now + 61));
+  };
+  SECTION("silent") {
+    lose(300);
+    CHECK(story.claim(361)->id == id);
+  }
+  SECTION("without the workload") {
+    beta.workloads = {"python/other/eval/cpu/fp32/b4/eager@1"};
+    register_runner(Autocommit(story.db), beta);
+    lose(0);
+    CHECK(story.claim(62)->id == id);
+  }
+  SECTION("in quarantine") {
+    for (int i = 0; i < 3; ++i)
+      note_failure(Autocommit(story.db), beta.id, "the disk is full", at(60));
+    lose(0);
+    CHECK(story.claim(62)->id == id);
+  }
+}
+
+TEST_CASE("a runner that fails again and again pauses twice as long each time, until a result") {
+  Story story;
+  const RunnerId id = story.runner.id;
+  const auto until = [&] { return find_runner(story.db, id)->quarantined_until; };
+  for (const int minutes : {0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 256}) {
+    note_failure(Autocommit(story.db), id, "the disk is full", at(0));
+    CHECK(until() == (minutes == 0 ? Time{} : at(60 * minutes)));
+  }
+  story.runner = register_runner(Autocommit(story.db), story.runner);  // it starts anew
+  story.queue("a");
+  CHECK_FALSE(story.claim(60 * 256 - 1));
+  CHECK(story.runner.trouble == "the disk is full");
+  const Job job = *story.claim(60 * 256);
+  CHECK(until() == at(60 * 256));  // a claim alone says nothing
+  store_result(Autocommit(story.db), job.id, job.attempt, Story::result(), at(60 * 257));
+  CHECK(find_runner(story.db, id)->failures == 0);
+  CHECK(until() == Time{});
+  CHECK(find_runner(story.db, id)->trouble.empty());
+}
+
+TEST_CASE("a job that is put off is queued again, and the sixth time fails it with the reason") {
+  Story story;
+  const JobId id = story.queue("a").id;
+  for (int time = 1; time <= 6; ++time) {
+    story.runner = *find_runner(story.db, story.runner.id);
+    const int now = 3600 * time;
+    REQUIRE(story.claim(now));
+    CHECK_FALSE(put_off_job(Autocommit(story.db), id, time - 1, "no space", at(now)));
+    CHECK(put_off_job(Autocommit(story.db), id, time, "no space", at(now)));
+    CHECK(find_job(story.db, id)->state == (time < 6 ? JobState::queued : JobState::failed));
+    CHECK(find_job(story.db, id)->reason == "no space");
+  }
+  CHECK(find_runner(story.db, story.runner.id)->failures == 6);
+}
+
 TEST_CASE("a released job goes back at once and its attempt is not counted as lost") {
   Story story;
   const JobId id = story.queue("a").id;

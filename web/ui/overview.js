@@ -41,14 +41,21 @@ const bisections = (items) => (items.length === 0 ? note("None in progress.")
   : items.map((b) => [el("h3", {}, link(`#/bisections/${b.id}`, `Bisection ${b.id}`)), progress(b),
     posteriorChart(b)]));
 
+function runnerState(r) {
+  if (!r.live) return el("span", { class: "state bad" }, "silent");
+  if (r.quarantined_until) {
+    return el("span", { class: "state bad" },
+      `no jobs until ${r.quarantined_until.slice(11, 16)} UTC`);
+  }
+  return el("span", { class: "state good" }, r.job ? "busy" : "idle");
+}
+
 const runners = (items) => (items.length === 0
   ? note("No runner has registered. Start one: ",
     el("code", {}, "nightjar-runner --service URL --token-file FILE"))
   : table(null, [
     { name: "runner", cell: (r) => el("span", { class: "name" }, r.name) },
-    { name: "state", cell: (r) =>
-      (r.live ? el("span", { class: "state good" }, r.job ? "busy" : "idle")
-        : el("span", { class: "state bad" }, "silent")) },
+    { name: "state", cell: (r) => [runnerState(r), r.trouble ? note(r.trouble) : null] },
     { name: "job", cell: (r) => r.job ?? "–" },
     { name: "machine", cell: (r) => r.machine.facts.cpu_model ?? `class ${r.machine.id}` },
     { name: "seen", tight: true, cell: (r) => when(r.seen_at) },

@@ -1,7 +1,9 @@
 #include "runner/agent/agent.hpp"
 
+#include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sys/resource.h>
 
 #include <catch2/catch.hpp>
 
@@ -60,6 +62,21 @@ class Running {
   const SystemClock clock_;
   ScriptedExecutor executor_;
   std::jthread thread_;
+};
+
+// No file of this process can grow meanwhile.
+class FullDisk {
+ public:
+  FullDisk() {
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit none{0, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &none);
+  }
+  ~FullDisk() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
 };
 
 bool spool_is_empty(const Scratch& scratch) {
@@ -153,6 +170,25 @@ TEST_CASE("A job that cannot be understood is failed with the reason") {
   service.add_job(R"({"kind": "nonsense"})");
   Running agent(service.url(), scratch);
   CHECK_FALSE(service.wait_for("/jobs/9/fail").at("reason").get<std::string>().empty());
+  agent.stop();
+}
+
+TEST_CASE("A result that cannot be written to disk puts the job off, and the agent goes on") {
+  const Scratch scratch;
+  FakeService service;
+  Running agent(service.url(), scratch);
+  service.wait_for("/claim");
+  {
+    const FullDisk full;
+    service.add_job(job_spec());
+    const auto failure = service.wait_for("/jobs/9/fail");
+    CHECK(failure.at("transient") == true);
+    CHECK(failure.at("nonce") == "n1");
+    CHECK_FALSE(failure.at("reason").get<std::string>().empty());
+  }
+  CHECK(service.count("/result") == 0);
+  service.add_job(job_spec());
+  CHECK(service.wait_for("/jobs/9/result").is_object());
   agent.stop();
 }
 

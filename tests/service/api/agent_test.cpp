@@ -177,6 +177,31 @@ TEST_CASE("A released job is claimed again, a failed one is not") {
   CHECK(stored["reason"] == "the disk is full");
 }
 
+TEST_CASE("A runner whose disk is full gets no more jobs for a while, and the page can say why") {
+  Shop shop;
+  shop.add_job("one"), shop.add_job("two");
+  const auto runner = [&] {
+    return shop.world.get("/api/v1/runners/" + std::to_string(shop.runner)).json;
+  };
+  for (int time = 1; time <= 3; ++time) {
+    const auto claimed = shop.claim();
+    REQUIRE(claimed.status == 200);
+    CHECK(runner()["quarantined_until"].is_null());
+    const json put_off{
+        {"attempt", claimed.json["attempt"]}, {"reason", "no space left"}, {"transient", true}};
+    CHECK(shop.speak(claimed.json["id"], "fail", put_off).status == 200);
+    CHECK(shop.world.get("/api/v1/jobs/" + claimed.json["id"].dump()).json["state"] == "queued");
+  }
+  CHECK(shop.claim().status == 204);
+  CHECK(runner()["quarantined_until"] == "2026-08-20T20:01:00Z");
+  CHECK(runner()["trouble"] == "no space left");
+  CHECK(runner()["live"] == true);
+  CHECK(shop.world.post("/api/v1/agent/register", registration()).status == 200);
+  CHECK(shop.claim().status == 204);
+  shop.world.on_writer([&] { shop.world.clock.advance(std::chrono::minutes(1)); });
+  CHECK(shop.claim().status == 200);
+}
+
 TEST_CASE("A waiting claim gets the job as soon as one is queued") {
   Shop shop;
   auto waiting = std::async(std::launch::async, [&] { return shop.claim(50); });
