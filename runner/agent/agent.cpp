@@ -12,8 +12,23 @@
 #include "runner/run/session.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
+#include "web/secret.hpp"
 
 namespace nightjar::runner {
+
+namespace {
+
+// Kept in the cache, so that it is the same after a restart.
+std::string own_instance(const std::filesystem::path& cache) {
+  const auto file = cache / "instance";
+  if (const auto kept = read_file(file); kept && !kept->empty()) return *kept;
+  std::filesystem::create_directories(cache);
+  const std::string made = web::random_token();
+  write_durably(file, made);
+  return made;
+}
+
+}  // namespace
 
 Agent::Agent(AgentConfig config, Executor& executor, const Clock& clock)
     : config_(std::move(config)),
@@ -21,7 +36,8 @@ Agent::Agent(AgentConfig config, Executor& executor, const Clock& clock)
       clock_(clock),
       coordinator_(config_.service, config_.token),
       spool_(config_.cache / "spool"),
-      outbox_(config_.cache / "spool/builds") {}
+      outbox_(config_.cache / "spool/builds"),
+      instance_(own_instance(config_.cache)) {}
 
 void Agent::run(std::stop_token stop) {
   enroll(stop);
@@ -31,7 +47,7 @@ void Agent::run(std::stop_token stop) {
       continue;
     }
     Claim claim;
-    switch (coordinator_.claim(runner_, config_.claim_wait, claim)) {
+    switch (coordinator_.claim(runner_, instance_, config_.claim_wait, claim)) {
       case Answer::done:
         failures_ = 0;
         work_on(claim, stop);
@@ -54,7 +70,7 @@ void Agent::run(std::stop_token stop) {
 
 void Agent::enroll(std::stop_token stop) {
   const Registration registration{config_.name, config_.labels, executor_.workloads(),
-                                  machine_facts()};
+                                  machine_facts(), instance_};
   while (!stop.stop_requested()) {
     switch (coordinator_.enroll(registration, runner_)) {
       case Answer::done:

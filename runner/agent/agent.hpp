@@ -62,6 +62,7 @@ class Agent {
   Coordinator coordinator_;
   Spool spool_;
   BuildOutbox outbox_;
+  const std::string instance_;  // tells this host from another one of the same name
   RunnerId runner_;
   int failures_ = 0;  // of the service, in a row
   int put_off_ = 0;   // jobs in a row that this machine could not measure; a claim changes it not

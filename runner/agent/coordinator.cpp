@@ -84,7 +84,8 @@ Answer Coordinator::enroll(const Registration& registration, RunnerId& runner) {
                   {"labels", registration.labels},
                   {"version", NIGHTJAR_VERSION},
                   {"workloads", registration.workloads},
-                  {"facts", facts}};
+                  {"facts", facts},
+                  {"instance", registration.instance}};
   std::string text;
   const Answer answer = post("/api/v1/agent/register", body.dump(), text);
   if (answer != Answer::done) return answer;
@@ -97,8 +98,9 @@ Answer Coordinator::enroll(const Registration& registration, RunnerId& runner) {
   }
 }
 
-Answer Coordinator::claim(RunnerId runner, std::chrono::seconds wait, Claim& claim) {
-  const Json body{{"runner", runner.value}, {"wait_seconds", wait.count()}};
+Answer Coordinator::claim(RunnerId runner, const std::string& instance, std::chrono::seconds wait,
+                          Claim& claim) {
+  const Json body{{"runner", runner.value}, {"instance", instance}, {"wait_seconds", wait.count()}};
   std::string text;
   const Answer answer =
       post("/api/v1/agent/claim", body.dump(), text, wait + std::chrono::seconds(15));

@@ -19,6 +19,7 @@ struct Registration {
   std::map<std::string, std::string> labels;
   std::vector<std::string> workloads;  // "<name>@<version>"
   std::map<std::string, std::string> facts;
+  std::string instance;  // a random id of this host
 };
 
 struct Claim {
@@ -51,7 +52,8 @@ class Coordinator {
 
   Answer enroll(const Registration& registration, RunnerId& runner);
   // Waits up to `wait` for a job. `refused` means that the service does not know this runner.
-  Answer claim(RunnerId runner, std::chrono::seconds wait, Claim& claim);
+  Answer claim(RunnerId runner, const std::string& instance, std::chrono::seconds wait,
+               Claim& claim);
   // `refused` means that the lease is lost.
   Answer renew(const Claim& claim, double& lease_seconds);
   // `result_json`: {"attempt": n, "nonce": "...", "result": {...}}.

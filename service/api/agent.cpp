@@ -28,6 +28,18 @@ MachineClass machine_of(const std::map<std::string, std::string>& facts) {
   return {{}, web::sha256(text), facts};
 }
 
+bool is_live(const Context& context, const Runner& runner) {
+  return context.clock.now() - runner.seen_at <= context.config.queue.runner_silent;
+}
+
+// Two hosts under one name would take turns in being one runner.
+void refuse_twin(const Context& context, const Runner& known, const std::string& instance) {
+  if (known.instance.empty() || known.instance == instance || !is_live(context, known)) return;
+  throw Refused(409, "Name taken",
+                "Another host works as runner '" + known.name +
+                    "' and was seen lately. Start this one with a --name of its own.");
+}
+
 web::Response register_runner(Database& db, Context& context, const Request& request) {
   const auto asked = parse_body(request, register_request());
   Runner runner;
@@ -39,10 +51,13 @@ web::Response register_runner(Database& db, Context& context, const Request& req
   runner.machine = storage::intern_machine(transaction, machine_of(asked.facts)).id;
   runner.seen_at = context.clock.now();
   runner.token = request.principal.name;
+  runner.instance = asked.instance.value_or("");
   // A new process under the old name and token: what the old one held will never come back by
   // itself.
   const auto before = storage::find_runner(db, runner.name);
-  if (before && before->token == runner.token) storage::return_jobs(transaction, before->id);
+  if (before) refuse_twin(context, *before, runner.instance);
+  if (before && before->token == runner.token && before->instance == runner.instance)
+    storage::return_jobs(transaction, before->id);
   runner = storage::register_runner(transaction, runner);
   storage::add_audit(transaction, {0, runner.seen_at, "token:" + request.principal.name,
                                    "register-runner", "runner/" + std::to_string(runner.id.value)});
@@ -155,9 +170,21 @@ web::Response release(Database& db, Context& context, const Request& request) {
   return json_answer(done().write({}));
 }
 
+// Another host or another token may have registered the name since.
+void require_registered(const Context& context, const Request& request, const ClaimRequest& asked) {
+  const auto runner = storage::find_runner(context.writer, asked.runner);
+  if (!runner) return;  // Claims says so
+  const bool same_token = runner->token.empty() || runner->token == request.principal.name;
+  if (!same_token || runner->instance != asked.instance.value_or(""))
+    throw Refused(404, "Unknown runner",
+                  "Runner " + std::to_string(asked.runner.value) + " was registered by another " +
+                      (same_token ? "host" : "token") + "; register again.");
+}
+
 void claim(Context& context, const Request& request, web::Respond respond) {
   try {
     const auto asked = parse_body(request, claim_request());
+    require_registered(context, request, asked);
     const double wait = std::clamp(asked.wait_seconds, 0.0, longest_wait_seconds);
     context.claims.claim(request, asked.runner,
                          std::chrono::milliseconds(static_cast<long>(wait * 1000)), respond);
@@ -200,7 +227,8 @@ void add_agent_routes(Routes& routes) {
                             "The body is well-formed, but names what there is not or was not asked "
                             "for; detail says what."};
   add(operation("register", "register_runner", "Present a runner", register_request().schema(),
-                registered().schema()),
+                registered().schema(),
+                {{409, "TheNameIsTaken", "Another live host works under this name."}}),
       register_runner, 1 << 20);
   add(operation("jobs/{id}/renew", "renew_lease", "Keep the lease", attempt_request().schema(),
                 lease_row().schema(), {no_job, lost}),

@@ -4,9 +4,9 @@
 
 namespace nightjar::service::api {
 
-BOOST_DESCRIBE_STRUCT(RegisterRequest, (), (name, labels, version, workloads, facts))
+BOOST_DESCRIBE_STRUCT(RegisterRequest, (), (name, labels, version, workloads, facts, instance))
 BOOST_DESCRIBE_STRUCT(Registered, (), (runner, machine))
-BOOST_DESCRIBE_STRUCT(ClaimRequest, (), (runner, wait_seconds))
+BOOST_DESCRIBE_STRUCT(ClaimRequest, (), (runner, instance, wait_seconds))
 BOOST_DESCRIBE_STRUCT(AttemptRequest, (), (attempt, nonce))
 BOOST_DESCRIBE_STRUCT(FailRequest, (), (attempt, nonce, reason, transient))
 BOOST_DESCRIBE_STRUCT(ResultRequest, (), (attempt, nonce, result))
@@ -26,7 +26,10 @@ const Described<RegisterRequest>& register_request() {
        {"labels", "", facts},
        {"version", "", named("Line", line_schema(4000))},
        {"workloads", "<name>@<version>", list_of(name).with({{"maxItems", 10000}})},
-       {"facts", "", facts}});
+       {"facts", "", facts},
+       {"instance",
+        "A random id that this host keeps. While it is live no other host may take its name.",
+        named("Line", line_schema(4000)), true}});
   return made;
 }
 
@@ -38,7 +41,8 @@ const Described<Registered>& registered() {
 const Described<ClaimRequest>& claim_request() {
   static const auto made = aggregate<ClaimRequest>(
       "ClaimRequest", "A runner asks for work and waits so long for it.",
-      {{"wait_seconds", "60 is the most that is waited.", {{"minimum", 0}}}});
+      {{"instance", "As it registered.", {}, true},
+       {"wait_seconds", "60 is the most that is waited.", {{"minimum", 0}}}});
   return made;
 }
 

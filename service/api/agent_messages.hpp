@@ -13,6 +13,7 @@ struct RegisterRequest {
   std::string version;
   std::vector<std::string> workloads;
   std::map<std::string, std::string> facts;
+  std::optional<std::string> instance;  // a random id of the host that the name stands for
 };
 
 struct Registered {
@@ -22,6 +23,7 @@ struct Registered {
 
 struct ClaimRequest {
   RunnerId runner;
+  std::optional<std::string> instance;
   double wait_seconds;
 };
 

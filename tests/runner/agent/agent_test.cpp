@@ -192,6 +192,22 @@ TEST_CASE("A result that cannot be written to disk puts the job off, and the age
   agent.stop();
 }
 
+TEST_CASE("A host names itself by the same random id after a restart, another host by another") {
+  const Scratch scratch, other;
+  FakeService service;
+  std::vector<std::string> ids;
+  for (const Scratch* host : {&scratch, &scratch, &other}) {
+    Running agent(service.url(), *host);
+    const int times = static_cast<int>(ids.size()) + 1;
+    ids.push_back(service.wait_for("/register", times).at("instance"));
+    CHECK(service.wait_for("/claim", service.count("/claim") + 1).at("instance") == ids.back());
+    agent.stop();
+  }
+  CHECK(ids[0].size() == 64);
+  CHECK(ids[0] == ids[1]);
+  CHECK(ids[0] != ids[2]);
+}
+
 TEST_CASE("A wrong token ends the agent with a clear sentence") {
   const Scratch scratch;
   FakeService service;

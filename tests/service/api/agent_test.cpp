@@ -314,7 +314,38 @@ TEST_CASE("Another token that registers the same name does not get the job") {
   shop.add_job();
   REQUIRE(shop.claim().status == 200);
   CHECK(shop.world.post("/api/v1/agent/register", registration(), "admin").status == 200);
-  CHECK(shop.claim().status == 204);
+  CHECK(shop.claim().status == 404);
+  const json claim{{"runner", shop.runner}, {"wait_seconds", 0}};
+  CHECK(shop.world.post("/api/v1/agent/claim", claim, "admin").status == 204);
+}
+
+TEST_CASE("Two hosts of one name are not one runner") {
+  World world;
+  const auto enrol = [&](const char* host) {
+    auto body = registration();
+    body["instance"] = host;
+    return world.post("/api/v1/agent/register", body);
+  };
+  const auto claim = [&](const Reply& enrolled, const char* host) {
+    return world
+        .post("/api/v1/agent/claim",
+              {{"runner", enrolled.json["runner"]}, {"instance", host}, {"wait_seconds", 0}})
+        .status;
+  };
+  const auto first = enrol("host a");
+  REQUIRE(first.status == 200);
+  CHECK(enrol("host a").status == 200);  // it has restarted
+  const auto twin = enrol("host b");
+  CHECK(twin.status == 409);
+  CHECK(twin.text.find("--name") != std::string::npos);
+  CHECK(world.post("/api/v1/agent/register", registration()).status == 409);
+  CHECK(claim(first, "host a") == 204);
+  CHECK(claim(first, "host b") == 404);
+  // Once the first is silent its name is free. When it comes back it is told to register.
+  world.on_writer([&] { world.clock.advance(std::chrono::seconds(301)); });
+  CHECK(enrol("host b").status == 200);
+  CHECK(claim(first, "host a") == 404);
+  CHECK(enrol("host a").status == 409);
 }
 
 TEST_CASE("A runner whose night was cancelled is told so when it renews its lease") {
