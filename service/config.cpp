@@ -295,6 +295,8 @@ void read_queue(ConfigSection section, Config::Queue& queue) {
   seconds("lease", queue.lease, 1);
   seconds("tick", queue.tick, 1);
   seconds("runner_silent", queue.runner_silent, 1);
+  queue.patience = std::chrono::seconds(
+      section.integer("patience", queue.patience.count(), 1, 30 * day_seconds));
   section.done();
 }
 

@@ -105,6 +105,7 @@ struct Config {
     std::chrono::seconds lease{120};
     std::chrono::seconds tick{5};
     std::chrono::seconds runner_silent{300};  // a runner not seen for so long is not planned for
+    std::chrono::seconds patience{86400};     // a job that no live runner can claim fails after it
   } queue;
   struct Webhook {                      // [webhook]
     std::filesystem::path secret_file;  // empty: webhooks are refused

@@ -29,6 +29,7 @@
 #include "storage/base/files.hpp"
 #include "storage/builds.hpp"
 #include "storage/ci_lookups.hpp"
+#include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
@@ -122,6 +123,7 @@ struct Daemon::Impl {
             writer.get_executor(), readers.get_executor(), [this] { wake(); }),
         server(io, api::server_config(config)) {
     api::add_routes(server, api);
+    guarded("look at the queue", [this] { storage::write(db, storage::forget_unclaimable); });
   }
 
   // ---- writer thread

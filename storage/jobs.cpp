@@ -179,6 +179,39 @@ std::vector<JobId> put_off_lost_builds(Transaction& transaction, Time now) {
 
 }  // namespace
 
+std::vector<WaitingJob> waiting_jobs(const Database& db) {
+  Statement find(db,
+                 "SELECT id, machine, affinity, (SELECT json_group_array(workload) "
+                 "FROM job_workload WHERE job = job.id), unclaimable_since_us "
+                 "FROM job WHERE state = 'queued' AND kind <> 'build' ORDER BY id");
+  return read_all(find, [](Statement& row) {
+    return WaitingJob{row.next<JobId>(), row.next<MachineId>(), row.next<std::optional<RunnerId>>(),
+                      list_from_text(row.next<std::string>()), row.next<std::optional<Time>>()};
+  });
+}
+
+void note_unclaimable(Transaction& transaction, JobId id, std::optional<Time> since) {
+  Statement(transaction, "UPDATE job SET unclaimable_since_us = ? WHERE id = ?")
+      .bind(since, id)
+      .run();
+}
+
+void forget_unclaimable(Transaction& transaction) {
+  Statement(transaction, "UPDATE job SET unclaimable_since_us = NULL WHERE state = 'queued'").run();
+}
+
+void drop_affinity(Transaction& transaction, JobId id) {
+  Statement(transaction, "UPDATE job SET affinity = NULL WHERE id = ?").bind(id).run();
+}
+
+bool fail_queued_job(Transaction& transaction, JobId id, std::string_view reason) {
+  Statement update(transaction,
+                   "UPDATE job SET state = 'failed', reason = ? "
+                   "WHERE id = ? AND state = 'queued'");
+  update.bind(reason, id).run();
+  return update.changes() == 1;
+}
+
 std::optional<Job> claim_job(Transaction& transaction, const Runner& runner, Time now,
                              Time lease_until, std::chrono::microseconds silent) {
   if (now < runner.quarantined_until) return std::nullopt;
@@ -189,7 +222,7 @@ std::optional<Job> claim_job(Transaction& transaction, const Runner& runner, Tim
   if (!id) return std::nullopt;
   Statement(transaction,
             "UPDATE job SET state = 'leased', attempt = attempt + 1, runner = ?, "
-            "lease_until_us = ?, restarted = 0, reason = '', "
+            "lease_until_us = ?, restarted = 0, reason = '', unclaimable_since_us = NULL, "
             "nonce = lower(hex(randomblob(16))) WHERE id = ?")
       .bind(runner.id, lease_until, *id)
       .run();

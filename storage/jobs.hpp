@@ -28,6 +28,23 @@ Page<Job> list_jobs(const Database& db, std::optional<JobState> state, const Pag
 std::map<JobState, int> count_jobs(const Database& db);
 std::map<JobState, int> count_jobs_of_night(const Database& db, NightId night);
 
+// A queued session, and what a runner needs to claim it.
+struct WaitingJob {
+  JobId id;
+  MachineId machine;
+  std::optional<RunnerId> affinity;
+  std::vector<std::string> workloads;     // <name>@<version>
+  std::optional<Time> unclaimable_since;  // nullopt: when it was looked at, a runner could claim it
+};
+std::vector<WaitingJob> waiting_jobs(const Database& db);
+void note_unclaimable(Transaction& transaction, JobId id, std::optional<Time> since);
+// All of them, as when the service starts: how long it was away says nothing about runners.
+void forget_unclaimable(Transaction& transaction);
+// Any runner of the class may claim it from now on.
+void drop_affinity(Transaction& transaction, JobId id);
+// Fails a queued job that nobody will claim. False if it is not queued any more.
+bool fail_queued_job(Transaction& transaction, JobId id, std::string_view reason);
+
 // A job that `runner` held when it began anew comes first, as a fresh attempt. Otherwise the best
 // queued job: same machine class, all its workloads runnable there, affinity respected; highest
 // priority, then oldest. Where none is, a builder gets the best build that is due. Leases it,

@@ -65,6 +65,7 @@ void add_routes(web::Server& server, Context& context) {
   add_calibration_routes(routes);
   add_comparison_routes(routes);
   add_night_routes(routes);
+  add_job_routes(routes);
   add_mark_routes(routes);
   add_webhook_routes(routes);
   add_agent_routes(routes);

@@ -86,6 +86,7 @@ void add_evidence_routes(Routes& routes);    // of a verdict, to judge again
 void add_comparison_routes(Routes& routes);  // /compare, /series/{id}/points
 void add_calibration_routes(Routes& routes);
 void add_night_routes(Routes& routes);  // POST /nights, /nights/{id}/cancel
+void add_job_routes(Routes& routes);    // POST /jobs/{id}/cancel
 void add_mark_routes(Routes& routes);   // POST /marks, DELETE /marks/{id}
 void add_webhook_routes(Routes& routes);
 void add_agent_routes(Routes& routes);

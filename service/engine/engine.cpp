@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 
 #include "service/builds/artifacts.hpp"
+#include "service/engine/jobs/claimable.hpp"
 #include "service/engine/night/nights.hpp"
 #include "service/engine/night/starting.hpp"
 #include "service/engine/outcome/follow_up.hpp"
@@ -93,6 +94,7 @@ bool tick(EngineContext& context, bool surveyed) {
     for (const JobId id : expired) spdlog::warn("lease expired job={}", id.value);
     return !expired.empty();
   });
+  changed |= attempt(context, "queue", [&] { return watch_queue(context); });
   for (int rounds = 0; rounds < kMostRounds && round(context, surveyed); ++rounds) changed = true;
   attempt(context, "replay", [&] { return replay_one(context), false; });
   return changed;

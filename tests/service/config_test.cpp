@@ -102,6 +102,7 @@ planted = "20%"
 lease = 9
 tick = 1
 runner_silent = 11
+patience = 12
 [webhook]
 secret_file = "hook"
 branch = "night"
@@ -233,6 +234,7 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.queue.lease.count() == 9);
   CHECK(config.queue.tick.count() == 1);
   CHECK(config.queue.runner_silent.count() == 11);
+  CHECK(config.queue.patience.count() == 12);
   CHECK(config.webhook.secret_file == folder / "etc/hook");
   CHECK(config.webhook.branch == "night");
   CHECK(config.webhook.repository == "me/fork");

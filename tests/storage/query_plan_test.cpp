@@ -51,6 +51,9 @@ void ask_everything(Story& story) {
   list_jobs(db, std::nullopt, {50, 9}), list_jobs(db, JobState::queued, {50, 9});
   renew_lease(Autocommit(db), job, 1, at(0)), release_job(Autocommit(db), job, 1),
       expire_leases(Autocommit(db), at(0));
+  waiting_jobs(db), note_unclaimable(Autocommit(db), job, at(0)),
+      drop_affinity(Autocommit(db), job), forget_unclaimable(Autocommit(db));
+  put_off_job(Autocommit(db), job, 1, "x", at(0)), fail_queued_job(Autocommit(db), job, "x");
   cancel_job(Autocommit(db), job, "x"), fail_job(Autocommit(db), job, 1, "x"), session_of(db, job);
   find_series(db, series), series_of_night(db, story.night.id), runs_of_job(db, series, job);
   runs_of_series(db, series, story.night.id, JobKind::screen), points_of_series(db, series, 9);

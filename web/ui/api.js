@@ -1,4 +1,4 @@
-// The service's REST, read only. A token, where reads need one, lives as long as the tab.
+// The service's REST. A token, where reads need one, lives as long as the tab.
 
 export class Problem extends Error {
   constructor(status, message) {
@@ -29,6 +29,18 @@ export async function get(path) {
   }
   if (body === null) throw new Problem(response.status, "Its answer is not JSON.");
   return body;
+}
+
+/** Posts to /api/v1/<path> with this token; throws a Problem with what the service says. */
+export async function post(path, token) {
+  const response = await fetch(`api/v1/${path}`, {
+    method: "POST",
+    headers: { Accept: "application/json", Authorization: `Bearer ${token}` },
+    signal: AbortSignal.timeout(15000),
+  });
+  if (response.ok) return;
+  const body = await response.json().catch(() => null);
+  throw new Problem(response.status, body?.detail ?? `It answered ${response.status}.`);
 }
 
 /**

@@ -1,7 +1,7 @@
 // The overview: regressions, bisections in progress, runners, nights. Each card loads and fails
 // alone.
 
-import { get, list, readiness } from "./api.js";
+import { get, list, post, readiness } from "./api.js";
 import { duration, el, failure, link, metricName, namedCommit, note, probability, state, table,
   when,
   workloadName } from "./dom.js";
@@ -73,6 +73,35 @@ const nights = (items) => (items.length === 0
     { name: "took", cell: (n) => (n.finished_at ? duration(n.started_at, n.finished_at) : "–") },
   ], items));
 
+const shownJobs = 20;
+
+async function openJobs() {
+  const states = ["leased", "queued"];
+  const lists = await Promise.all(
+    states.map((s) => list(`jobs?state=${s}&limit=${shownJobs}`)));
+  return lists.flat();
+}
+
+async function cancelJob(job) {
+  const token = window.prompt(`Cancel job ${job.id}? It takes a token of the role admin:`);
+  if (!token) return;
+  try {
+    await post(`jobs/${job.id}/cancel`, token.trim());
+  } catch (error) {
+    window.alert(`Job ${job.id} was not cancelled. ${error.message}`);
+  }
+}
+
+const jobs = (items) => (items.length === 0 ? note("None waits or is measured.")
+  : table(null, [
+    { name: "job", cell: (j) => j.id },
+    { name: "for", cell: (j) => j.kind },
+    { name: "state", cell: (j) => [state(j.state), j.reason ? note(j.reason) : null] },
+    { name: "since", tight: true, cell: (j) => when(j.created_at) },
+    { name: "", cell: (j) => el("button", { type: "button", onclick: () => cancelJob(j) },
+      "Cancel") },
+  ], items));
+
 const obstacles = (now) => [
   now.ready ? null : failure("The service cannot work.", { message: now.detail }),
   now.obstacles.length === 0 ? null
@@ -84,6 +113,7 @@ const cards = [
   { title: "Regressions", load: () => list("regressions?limit=25"), view: regressions },
   { title: "Bisections in progress", load: openBisections, view: bisections },
   { title: "Nights", load: () => list("nights?limit=10"), view: nights },
+  { title: "Jobs", load: openJobs, view: jobs },
   { title: "Runners", load: () => list("runners?limit=50"), view: runners },
 ];
 

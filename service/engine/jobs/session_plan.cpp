@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace nightjar::service {
 namespace {
@@ -32,20 +33,38 @@ std::size_t place_of(const WorkloadName& name, const std::vector<std::string>& g
 
 // Place among the configuration's globs, which is the order of measuring; name and version.
 using Placed = std::tuple<std::size_t, std::string, int>;
+using RunnableBy = std::map<Placed, std::set<RunnerId>>;
 
-// Workloads that some live runner of the machine class can run and the configuration selects.
-std::map<MachineId, std::set<Placed>> runnable(std::span<const Runner> live,
-                                               const std::vector<std::string>& globs) {
-  std::map<MachineId, std::set<Placed>> by_machine;
+// Workloads that the configuration selects, with the live runners of the class that can run them.
+std::map<MachineId, RunnableBy> runnable(std::span<const Runner> live,
+                                         const std::vector<std::string>& globs) {
+  std::map<MachineId, RunnableBy> by_machine;
   for (const Runner& runner : live) {
     for (const std::string& text : runner.workloads) {
       const auto workload = announced_workload(text);
       if (!workload) continue;
-      if (const auto place = place_of(workload->name, globs); place < globs.size())
-        by_machine[runner.machine].emplace(place, workload->name.str(), workload->version);
+      const Placed placed{place_of(workload->name, globs), workload->name.str(), workload->version};
+      if (std::get<0>(placed) < globs.size()) by_machine[runner.machine][placed].insert(runner.id);
     }
   }
   return by_machine;
+}
+
+// Sessions of at most `most` workloads that the same runners can run, by their first workload.
+// Over all runners together there may be none that could run a session.
+std::vector<std::vector<Placed>> sessions_of(const RunnableBy& workloads, int most) {
+  std::vector<std::vector<Placed>> sessions;
+  std::map<std::set<RunnerId>, std::size_t> open;  // the session that takes the next workload
+  for (const auto& [placed, runners] : workloads) {
+    auto [found, added] = open.try_emplace(runners, sessions.size());
+    if (!added && std::cmp_equal(sessions[found->second].size(), most)) {
+      found->second = sessions.size();
+      added = true;
+    }
+    if (added) sessions.emplace_back();
+    sessions[found->second].push_back(placed);
+  }
+  return sessions;
 }
 
 }  // namespace
@@ -107,10 +126,8 @@ std::vector<Job> plan_screen(const Night& night, const EnvironmentSpec& environm
                              const RunsOf& runs) {
   std::vector<Job> jobs;
   for (const auto& [machine, workloads] : runnable(live, config.workloads)) {
-    std::vector<Workload> group;
     int index = 0;
-    const auto flush = [&] {
-      if (group.empty()) return;
+    for (const auto& session : sessions_of(workloads, config.session_workloads)) {
       Job job;
       job.key = "night:" + std::to_string(night.id.value) +
                 "/machine:" + std::to_string(machine.value) + "/screen:" + std::to_string(index++);
@@ -118,20 +135,15 @@ std::vector<Job> plan_screen(const Night& night, const EnvironmentSpec& environm
       job.machine = machine;
       job.spec.kind = JobKind::screen;
       job.spec.environments = {environment};
-      job.spec.workloads = std::move(group);
       std::vector<int> counts;
-      for (const Workload& one : job.spec.workloads)
-        counts.push_back(runs(machine, one.name.str(), one.version));
+      for (const auto& [place, name, version] : session) {
+        job.spec.workloads.push_back({{}, *WorkloadName::parse(name), version});
+        counts.push_back(runs(machine, name, version));
+      }
       job.spec.order = screen_order(counts);
       job.spec.limits = run_limits(config);
-      group.clear();
       jobs.push_back(std::move(job));
-    };
-    for (const auto& [place, name, version] : workloads) {
-      group.push_back({{}, *WorkloadName::parse(name), version});
-      if (static_cast<int>(group.size()) == config.session_workloads) flush();
     }
-    flush();
   }
   return jobs;
 }

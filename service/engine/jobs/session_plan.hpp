@@ -30,8 +30,9 @@ bool can_run_any(const Runner& runner, const std::vector<std::string>& globs);
 // Splits "name@version" as runners announce it; nullopt for anything else.
 std::optional<Workload> announced_workload(std::string_view text);
 
-// One session for each machine class and group of workloads that a live runner can run and the
-// configuration selects, in the order of its globs: what the first one selects is measured first.
+// One session for each machine class and group of workloads that the configuration selects, in the
+// order of its globs: what the first one selects is measured first. The same live runners can run
+// all workloads of a session.
 // Keys depend on night and content only: planning twice changes nothing. `runs`: how many of a
 // workload on a machine class.
 using RunsOf = std::function<int(MachineId machine, const std::string& workload, int version)>;

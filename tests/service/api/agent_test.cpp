@@ -348,6 +348,28 @@ TEST_CASE("Two hosts of one name are not one runner") {
   CHECK(enrol("host a").status == 409);
 }
 
+TEST_CASE("A job can be cancelled, and its runner is told when it renews its lease") {
+  Shop shop;
+  shop.add_job("held"), shop.add_job("queued");
+  const std::int64_t held = shop.claim().json["id"];
+  const auto cancel = [&](std::int64_t job, const char* token) {
+    return shop.world.send("POST", "/api/v1/jobs/" + std::to_string(job) + "/cancel", token);
+  };
+  CHECK(cancel(held, "runner").status == 403);
+  for (const std::int64_t job : {held, held + 1}) {
+    const auto cancelled = cancel(job, "admin");
+    REQUIRE(cancelled.status == 200);
+    CHECK(cancelled.json["state"] == "cancelled");
+    CHECK(cancelled.json["reason"] == "cancelled by token:t-admin");
+    CHECK(cancel(job, "admin").status == 409);
+  }
+  CHECK(cancel(99, "admin").status == 404);
+  CHECK(shop.claim().status == 204);
+  CHECK(shop.speak(held, "renew", {{"attempt", 1}}).json["title"] == "Job cancelled");
+  const auto audit = shop.world.send("GET", "/api/v1/audit", "admin").json["items"];
+  CHECK(audit[0]["action"] == "cancel-job");
+}
+
 TEST_CASE("A runner whose night was cancelled is told so when it renews its lease") {
   Shop shop;
   shop.add_job();

@@ -31,3 +31,28 @@ TEST_CASE("A night's sessions begin with what the first glob of the configuratio
                      {"mine/z/eval/cpu/fp32/b1/eager@4", "python/a/eval/cpu/fp32/b1/eager@2"},
                      {"python/b/eval/cpu/fp32/b1/eager@1", "native/a/eval/cpu/fp32/b1/eager@1"}});
 }
+
+TEST_CASE("Each session can be run by one runner, though none has all workloads of its class") {
+  const auto runner = [](int id, std::vector<std::string> names) {
+    Runner made;
+    made.id = RunnerId{id};
+    made.machine = MachineId{1};
+    for (const std::string& name : names)
+      made.workloads.push_back("python/" + name + "/eval/cpu/fp32/b1/eager@1");
+    return made;
+  };
+  const std::vector<Runner> live{runner(1, {"a", "b", "c"}), runner(2, {"b", "c", "d"})};
+  Config::NightConfig config;
+  config.workloads = {"python/**"};
+  config.session_workloads = 10;
+  const EnvironmentSpec environment{{}, "", "", Sha256::parse(std::string(64, '0')).value(),
+                                    {}, "", ""};
+  const auto jobs = plan_screen({}, environment, live, config,
+                                [](MachineId, const std::string&, int) { return 1; });
+  std::vector<std::string> models;
+  for (const Job& job : jobs) {
+    std::string& session = models.emplace_back();
+    for (const Workload& one : job.spec.workloads) session += one.name.model();
+  }
+  CHECK(models == std::vector<std::string>{"a", "bc", "d"});
+}

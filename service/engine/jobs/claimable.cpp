@@ -1,0 +1,116 @@
+#include "service/engine/jobs/claimable.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <spdlog/spdlog.h>
+
+#include "service/engine/jobs/live_runners.hpp"
+
+namespace nightjar::service {
+namespace {
+using storage::WaitingJob;
+
+constexpr std::chrono::seconds kOwnRunnerPatience = std::chrono::hours(1);
+
+bool offers(const Runner& runner, const std::string& workload) {
+  return std::find(runner.workloads.begin(), runner.workloads.end(), workload) !=
+         runner.workloads.end();
+}
+
+bool can_run(const Runner& runner, const WaitingJob& job) {
+  return runner.machine == job.machine &&
+         std::all_of(job.workloads.begin(), job.workloads.end(),
+                     [&](const std::string& workload) { return offers(runner, workload); });
+}
+
+// The first workload that no live runner of the class has.
+std::optional<std::string> missing_workload(const QueueFacts& facts, const WaitingJob& job) {
+  for (const std::string& workload : job.workloads)
+    if (std::none_of(facts.live.begin(), facts.live.end(), [&](const Runner& runner) {
+          return runner.machine == job.machine && offers(runner, workload);
+        }))
+      return workload;
+  return std::nullopt;
+}
+
+std::string reason_of(const QueueFacts& facts, const WaitingJob& job) {
+  const std::string span =
+      std::to_string(std::chrono::duration_cast<std::chrono::minutes>(facts.patience).count()) +
+      " minutes";
+  const std::string machine = "machine class " + std::to_string(job.machine.value);
+  if (std::none_of(facts.live.begin(), facts.live.end(),
+                   [&](const Runner& runner) { return runner.machine == job.machine; }))
+    return "no runner of " + machine + " was live for " + span +
+           "; an update of its kernel or driver makes another class";
+  if (const auto missing = missing_workload(facts, job))
+    return "no live runner of " + machine + " had " + *missing + " for " + span;
+  return "no live runner of " + machine + " had all its workloads for " + span;
+}
+
+std::optional<QueueStep> step_of(const QueueFacts& facts, const WaitingJob& job) {
+  bool anybody = false, allowed = false;
+  for (const Runner& runner : facts.live) {
+    if (!can_run(runner, job)) continue;
+    anybody = true;
+    allowed = allowed || !job.affinity || *job.affinity == runner.id;
+  }
+  if (allowed || facts.live.empty())
+    return job.unclaimable_since ? std::optional<QueueStep>(NoteClaimable{job.id}) : std::nullopt;
+  if (!job.unclaimable_since) return NoteUnclaimable{job.id};
+  const auto waited = facts.now - *job.unclaimable_since;
+  if (anybody && waited >= std::min(kOwnRunnerPatience, facts.patience)) return FreeJob{job.id};
+  if (waited >= facts.patience) return GiveUpJob{job.id, reason_of(facts, job)};
+  return std::nullopt;
+}
+
+// Each returns whether the queue is another one now.
+bool apply(storage::Transaction& transaction, const NoteUnclaimable& step, Time now) {
+  storage::note_unclaimable(transaction, step.job, now);
+  return false;
+}
+
+bool apply(storage::Transaction& transaction, const NoteClaimable& step, Time) {
+  storage::note_unclaimable(transaction, step.job, std::nullopt);
+  return false;
+}
+
+bool apply(storage::Transaction& transaction, const FreeJob& step, Time) {
+  storage::drop_affinity(transaction, step.job);
+  storage::note_unclaimable(transaction, step.job, std::nullopt);
+  spdlog::warn("job freed job={} cause=\"its own runner stays away\"", step.job.value);
+  return true;
+}
+
+bool apply(storage::Transaction& transaction, const GiveUpJob& step, Time) {
+  spdlog::warn("job given up job={} cause=\"{}\"", step.job.value, step.reason);
+  return storage::fail_queued_job(transaction, step.job, step.reason);
+}
+
+}  // namespace
+
+QueueFacts load_queue(const EngineView& view) {
+  return {view.clock.now(), storage::waiting_jobs(view.db), live_runners(view),
+          view.config.queue.patience};
+}
+
+std::vector<QueueStep> decide(const QueueFacts& facts) {
+  std::vector<QueueStep> steps;
+  for (const WaitingJob& job : facts.waiting)
+    if (auto step = step_of(facts, job)) steps.push_back(*std::move(step));
+  return steps;
+}
+
+bool watch_queue(EngineContext& context) {
+  const QueueFacts facts = load_queue(context);
+  const std::vector<QueueStep> steps = decide(facts);
+  if (steps.empty()) return false;
+  return storage::write(context.db, [&](storage::Transaction& transaction) {
+    bool changed = false;
+    for (const QueueStep& step : steps)
+      changed |=
+          std::visit([&](const auto& taken) { return apply(transaction, taken, facts.now); }, step);
+    return changed;
+  });
+}
+
+}  // namespace nightjar::service
