@@ -53,6 +53,13 @@ std::set<std::string> names_of(const Contents& contents) {
   return names;
 }
 
+// The files first: after a power cut a marker must not vouch for files that are empty.
+void complete(const fs::path& made, const Marker& marker, const fs::path& folder) {
+  sync_file_system(made);
+  write_marker(made, marker);
+  move_durably(made, folder);
+}
+
 }  // namespace
 
 Environments::Environments(EnvironmentsConfig config)
@@ -109,8 +116,7 @@ void Environments::make_wheel(const EnvironmentSpec& spec, std::stop_token stop)
   verify(parse_record(read_file(record).value_or("")), contents, is_of_ci);
   if (config_.import) compile_byte_code(config_.python, site_packages, {}, stop);
   if (stop.stop_requested()) throw Stopped();
-  write_marker(made, {bytes_of(contents), "", ""});
-  fs::rename(made, folder);
+  complete(made, {bytes_of(contents), "", ""}, folder);
   spdlog::info("environment made key={} wheel={} files={}", spec.wheel_sha256.brief(),
                spec.wheel_file, contents.size());
 }
@@ -128,8 +134,7 @@ void Environments::make_overlay(const EnvironmentSpec& spec, std::stop_token sto
   record_overlay(site_packages, distribution_of(spec), contents, removed);
   if (config_.import) compile_byte_code(config_.python, site_packages, names_of(contents), stop);
   if (stop.stop_requested()) throw Stopped();
-  write_marker(made, {bytes_of(contents), spec.wheel_sha256.str(), ""});
-  fs::rename(made, folder);
+  complete(made, {bytes_of(contents), spec.wheel_sha256.str(), ""}, folder);
   spdlog::info("environment made key={} base={} files={}", spec.overlay->sha256.brief(),
                spec.wheel_sha256.brief(), contents.size());
 }

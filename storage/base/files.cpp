@@ -71,6 +71,11 @@ void sync(const fs::path& path) {
   if (!fd || ::fsync(fd.get()) != 0) fail("cannot sync", path);
 }
 
+void sync_file_system(const fs::path& folder) {
+  const Fd fd(::open(folder.c_str(), O_RDONLY | O_CLOEXEC | O_DIRECTORY));
+  if (!fd || ::syncfs(fd.get()) != 0) fail("cannot sync the file system of", folder);
+}
+
 void move_durably(const fs::path& from, const fs::path& to) {
   sync(from);
   if (::rename(from.c_str(), to.c_str()) != 0) fail("cannot rename to", to);

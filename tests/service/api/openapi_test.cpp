@@ -134,7 +134,7 @@ Call call_for(World& world, const std::string& path, const std::string& operatio
       {"get_jobs", 1},
       {"get_nights", day.night.id.value},
       {"cancel_night", day.night.id.value},
-      {"cancel_job", day.leased[4].id.value},
+      {"cancel_job", day.leased[3].id.value + 1},  // queued
       {"delete_mark", 1},
       {"fail_job", day.leased[0].id.value},
       {"release_job", day.leased[1].id.value},
