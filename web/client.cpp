@@ -74,11 +74,15 @@ struct FileSink {
   Digest digest;
   std::string error;
   std::function<bool(std::uint64_t, std::uint64_t)> progress;
-  std::uint64_t so_far = 0;
+  std::uint64_t so_far = 0, most_bytes = 0;
 };
 
 std::size_t on_file(char* data, std::size_t, std::size_t size, void* to) {
   auto& sink = *static_cast<FileSink*>(to);
+  if (size > sink.most_bytes - sink.so_far) {
+    sink.error = "it has more than " + std::to_string(sink.most_bytes) + " bytes";
+    return 0;
+  }
   for (std::size_t done = 0; done < size;) {
     const auto count = ::write(sink.descriptor, data + done, size - done);
     if (count < 0 && errno == EINTR) continue;
@@ -228,7 +232,13 @@ Client::Result Client::send(const ClientRequest& request) {
   const bool safe = request.method == "GET" || request.method == "HEAD";
   CURL* curl = impl_->curl;
   impl_->prepare(request.url, request.headers, list, safe);
-  curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout.count()));
+  if (request.while_moving) {
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(request.timeout).count();
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);  // bytes a second
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(seconds));
+  } else {
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout.count()));
+  }
   curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "");
   curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, &response.headers);
@@ -289,7 +299,8 @@ std::optional<RangeFailure> Client::read_range(const RangeRequest& request,
 
 Sha256 Client::download(const std::string& url, const Headers& headers,
                         const std::filesystem::path& to,
-                        std::function<bool(std::uint64_t, std::uint64_t)> progress) {
+                        std::function<bool(std::uint64_t, std::uint64_t)> progress,
+                        std::uint64_t most_bytes) {
   const auto failed = [&](const std::string& why) {
     return std::runtime_error("cannot download " + shown(url) + " to " + to.string() + ": " + why);
   };
@@ -302,11 +313,13 @@ Sha256 Client::download(const std::string& url, const Headers& headers,
   sink.curl = impl_->curl;
   sink.descriptor = part.descriptor;
   sink.progress = std::move(progress);
+  sink.most_bytes = most_bytes;
   CURL* curl = impl_->curl;
   impl_->prepare(url, headers, list, true);
   curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1024L);
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 60L);
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT, 6L * 3600);
   curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 512L << 10);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_file);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &sink);

@@ -23,6 +23,8 @@ struct ClientRequest {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   std::chrono::milliseconds timeout{30000};
+  // The timeout is for standing still, not for the whole: an upload that makes progress goes on.
+  bool while_moving = false;
   std::size_t response_limit = 64u << 20;  // bytes; more is a failure
 };
 
@@ -80,13 +82,15 @@ class Client {
   std::optional<RangeFailure> read_range(const RangeRequest& request,
                                          const std::function<bool(std::string_view)>& take);
 
-  // Downloads to `to` (through a temporary name beside it) and returns its SHA-256. `progress` gets
+  // Downloads to `to` (through a temporary name beside it) and returns its SHA-256. More than
+  // `most_bytes`, or more than six hours, is a failure. `progress` gets
   // bytes so far and total (0: unknown); false cancels. Throws std::runtime_error with url and
   // cause.
   Sha256 download(const std::string& url,
                   const std::vector<std::pair<std::string, std::string>>& headers,
                   const std::filesystem::path& to,
-                  std::function<bool(std::uint64_t, std::uint64_t)> progress = {});
+                  std::function<bool(std::uint64_t, std::uint64_t)> progress = {},
+                  std::uint64_t most_bytes = 16ull << 30);
 
  private:
   struct Impl;

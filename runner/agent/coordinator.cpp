@@ -7,6 +7,8 @@ namespace nightjar::runner {
 using Json = nlohmann::json;
 namespace {
 
+constexpr std::size_t kLarge = 64 << 10;  // bytes; a body that may take its time
+
 // The detail of a problem+json, or the begin of whatever else came.
 std::string detail_of(const std::string& body) {
   const auto json = Json::parse(body, nullptr, false);
@@ -57,6 +59,7 @@ Answer Coordinator::post(const std::string& path, const std::string& body, std::
   request.headers = {{"Content-Type", "application/json"}};
   request.body = body;
   request.timeout = timeout;
+  request.while_moving = body.size() > kLarge;
   return send(std::move(request), answer);
 }
 
@@ -143,6 +146,7 @@ Answer Coordinator::send_part(WheelTransfer& transfer, const std::string& part) 
                 "&size=" + std::to_string(transfer.size_bytes) + "&sha256=" + transfer.sha256.str();
   request.headers = {{"Content-Type", "application/octet-stream"}};
   request.body = part;
+  request.while_moving = true;
   request.timeout = std::chrono::seconds(300);  // the last part is hashed and synced there
   std::string text;
   const Answer answer = send(std::move(request), text);
@@ -167,6 +171,7 @@ Answer Coordinator::send_log(JobId job, int attempt, const std::string& nonce,
   request.headers = {{"Content-Type", "text/plain"}};
   request.body = log;
   request.timeout = std::chrono::seconds(120);
+  request.while_moving = true;
   std::string text;
   return send(std::move(request), text);
 }

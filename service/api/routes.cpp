@@ -91,9 +91,10 @@ void Routes::describe(Operation operation) {
 }
 
 void Routes::add(Operation operation, web::Handler handler,
-                 std::optional<asio::any_io_executor> executor, std::size_t body_limit) {
+                 std::optional<asio::any_io_executor> executor, std::size_t body_limit,
+                 Refuse refuse) {
   server.add({operation.method, operation.path, operation.role, std::move(executor),
-              std::move(handler), body_limit});
+              std::move(handler), body_limit, std::move(refuse)});
   describe(std::move(operation));
 }
 
@@ -116,7 +117,7 @@ void Routes::read(Operation operation, Work work, Kept kept) {
   add(std::move(operation), std::move(handler), executor);
 }
 
-void Routes::write(Operation operation, Work work, std::size_t body_limit) {
+void Routes::write(Operation operation, Work work, std::size_t body_limit, Refuse refuse) {
   if (!operation.body) operation.problems.push_back(bad_query);
   auto handler = [&context = context, known = operation.parameters, work = std::move(work)](
                      const web::Request& request, web::Respond respond) {
@@ -131,7 +132,7 @@ void Routes::write(Operation operation, Work work, std::size_t body_limit) {
       respond(web::problem(400, "Bad body", cause_of(error)));
     }
   };
-  add(std::move(operation), std::move(handler), context.write, body_limit);
+  add(std::move(operation), std::move(handler), context.write, body_limit, std::move(refuse));
 }
 
 }  // namespace nightjar::service::api

@@ -23,12 +23,13 @@ class Routes {
   // A GET that queries a reader. What is kept until the database changes has an ETag. Other query
   // parameters than the operation's are refused.
   void read(Operation operation, Work work, Kept kept = Kept::until_change);
-  // A POST, or another method, that works on the writer.
-  void write(Operation operation, Work work, std::size_t body_limit = 1 << 20);
+  // A POST, or another method, that works on the writer. `refuse`: as web::Route has it.
+  using Refuse = std::function<std::optional<web::Response>(const web::Request&)>;
+  void write(Operation operation, Work work, std::size_t body_limit = 1 << 20, Refuse refuse = {});
   // Anything else: `handler` does what it is to do and answers. nullopt: on the I/O thread.
   void add(Operation operation, web::Handler handler,
            std::optional<boost::asio::any_io_executor> executor = std::nullopt,
-           std::size_t body_limit = 1 << 20);
+           std::size_t body_limit = 1 << 20, Refuse refuse = {});
   // Something that answers already and is only to be documented.
   void describe(Operation operation);
 

@@ -76,13 +76,24 @@ json parse_payload(const web::Request& request) {
   }
 }
 
+Refused bad_signature() {
+  return {401, "Unauthorized",
+          "X-Hub-Signature-256 is missing or does not fit the body and the webhook's secret."};
+}
+
+// Before up to 25 MB are read of somebody who cannot have signed them.
+std::optional<web::Response> refuse_unsigned(bool has_secret, const web::Request& request) {
+  const auto signature = request.header("x-hub-signature-256").value_or("");
+  const bool may_fit = signature.starts_with("sha256=") && signature.size() == 7 + 64;
+  if (has_secret && may_fit) return std::nullopt;
+  return bad_signature().response();
+}
+
 web::Response receive(storage::Database& db, Context& context, const web::Request& request) {
   const auto signature = request.header("x-hub-signature-256").value_or("");
   if (context.webhook_secret.empty() ||
       !web::signature_matches(context.webhook_secret, request.body, signature))
-    throw Refused(
-        401, "Unauthorized",
-        "X-Hub-Signature-256 is missing or does not fit the body and the webhook's secret.");
+    throw bad_signature();
   const auto payload = parse_payload(request);
   const auto event = required_header(request, "X-GitHub-Event");
   const auto delivery = required_header(request, "X-GitHub-Delivery");
@@ -123,7 +134,10 @@ void add_webhook_routes(Routes& routes) {
       [&context = routes.context](storage::Database& db, const web::Request& request) {
         return receive(db, context, request);
       },
-      24'999'999);  // 25 MB is more than GitHub sends
+      24'999'999,  // 25 MB is more than GitHub sends
+      [has_secret = !routes.context.webhook_secret.empty()](const web::Request& request) {
+        return refuse_unsigned(has_secret, request);
+      });
 }
 
 }  // namespace nightjar::service::api

@@ -173,6 +173,8 @@ TEST_CASE("A download that fails or is cancelled leaves nothing") {
   CHECK_THROWS_WITH(client.download(site.url("/nothing"), {}, to), Catch::Contains("404"));
   CHECK_THROWS_WITH(client.download(site.url("/wheel"), {}, to, [](auto, auto) { return false; }),
                     Catch::Contains("cancelled"));
+  CHECK_THROWS_WITH(client.download(site.url("/wheel"), {}, to, {}, site.content.size() - 1),
+                    Catch::Contains("it has more than"));
   const auto files = std::distance(fs::directory_iterator(site.folder.path), {});
   CHECK(files == 1);
 }

@@ -60,6 +60,36 @@ TEST_CASE("Many publishers and listeners that come and go do no harm") {
   CHECK(last.read_past("\"last\"\n\n").find("last") != std::string::npos);
 }
 
+TEST_CASE("So many listen without a token at most, and those with one are not kept out") {
+  ServerConfig config;
+  config.limits.anonymous_streams = 1;
+  config.authenticate = [](std::string_view) { return Principal{"a", Role::read}; };
+  Served served(config);
+  EventStream stream;
+  served.server->add_events("/events", Role::read, stream);
+  served.start();
+  const std::string ask = "GET /events HTTP/1.1\r\nHost: x\r\n";
+  {
+    RawClient first(served.server->port()), second(served.server->port());
+    first.write(ask + "\r\n");
+    CHECK(first.read_past("retry: 3000").find("200 OK") != std::string::npos);
+    second.write(ask + "\r\n");
+    CHECK(second.read().status == 503);
+    RawClient known(served.server->port());
+    known.write(ask + "Authorization: Bearer t\r\n\r\n");
+    CHECK(known.read_past("retry: 3000").find("200 OK") != std::string::npos);
+  }
+  // Once the server has noticed that the first one hung up there is room again.
+  bool listens = false;
+  for (int i = 0; i < 1000 && !listens; ++i) {
+    stream.publish("x", "{}");
+    RawClient third(served.server->port());
+    third.write(ask + "\r\n");
+    listens = third.read_past("\r\n").find("200 OK") != std::string::npos;
+  }
+  CHECK(listens);
+}
+
 TEST_CASE("Stopping ends the streams") {
   Streaming streaming;
   auto client = streaming.listener();

@@ -111,6 +111,117 @@ TEST_CASE("A body above the limit of its route is 413, declared or chunked") {
   CHECK(expecting.read().body == "ok");
 }
 
+TEST_CASE("A body that comes slowly but comes is read to its end, if its sender has a token") {
+  ServerConfig config;
+  config.limits.read_timeout = std::chrono::milliseconds(300);
+  config.authenticate = [](std::string_view) { return Principal{"a", Role::runner}; };
+  Served served(config);
+  for (const Role role : {Role::runner, Role::none})
+    served.server->add(
+        route(Method::post, role == Role::none ? "/open" : "/closed", echoes(), role));
+  served.start();
+  const std::string piece(20000, 'x');
+  const auto slowly = [&](const std::string& path) {
+    RawClient client(served.server->port());
+    client.write("POST " + path + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\n" +
+                 "Content-Length: 160000\r\n\r\n");
+    for (int i = 0; i < 8; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the time is what is tested
+      client.try_write(piece);
+    }
+    return client.read().status;
+  };
+  CHECK(slowly("/closed") == 200);
+  CHECK(slowly("/open") == 0);  // cut off
+}
+
+TEST_CASE("A body that stands still ends the connection, whoever sends it") {
+  ServerConfig config;
+  config.limits.read_timeout = std::chrono::milliseconds(300);
+  config.authenticate = [](std::string_view) { return Principal{"a", Role::runner}; };
+  Served served(config);
+  served.server->add(route(Method::post, "/closed", echoes(), Role::runner));
+  served.start();
+  RawClient client(served.server->port());
+  client.write(
+      "POST /closed HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\n"
+      "Content-Length: 160000\r\n\r\n" +
+      std::string(20000, 'x'));
+  CHECK(client.closed());
+}
+
+TEST_CASE("All bodies of senders without a token together are limited, others are not") {
+  ServerConfig config;
+  config.limits.anonymous_body_bytes = 100'000;
+  config.authenticate = [](std::string_view) { return Principal{"a", Role::runner}; };
+  Served served(config);
+  served.server->add(route(Method::post, "/open", echoes()));
+  served.server->add(route(Method::post, "/closed", echoes(), Role::runner));
+  served.start();
+  const auto head = [](const char* path) {
+    return "POST " + std::string(path) +
+           " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer t\r\nContent-Length: 80000\r\n\r\n";
+  };
+  const std::string most(79999, 'x'), all(80000, 'x');
+  RawClient first(served.server->port()), second(served.server->port());
+  first.write(head("/open") + most);
+  RawResponse refused;
+  // Until the first one's bytes have been read the second one is not over the limit.
+  for (int i = 0; i < 100 && refused.status != 503; ++i) {
+    RawClient again(served.server->port());
+    again.try_write(head("/open") + all);
+    refused = again.read();
+  }
+  CHECK(refused.status == 503);
+  CHECK(refused.has("Retry-After"));
+  second.write(head("/closed") + all);
+  CHECK(second.read().status == 200);
+  first.write("x");
+  CHECK(first.read().status == 200);
+  RawClient later(served.server->port());
+  later.write(head("/open") + all);
+  CHECK(later.read().status == 200);
+}
+
+TEST_CASE("A route can refuse by the head alone, and reads nothing of the body") {
+  Served served;
+  Route closed = route(Method::post, "/signed", echoes());
+  closed.refuse = [](const Request& request) -> std::optional<Response> {
+    if (request.header("x-signature")) return std::nullopt;
+    return problem(401, "Unauthorized", "no signature");
+  };
+  served.server->add(std::move(closed));
+  served.start();
+  RawClient client(served.server->port());
+  client.write("POST /signed HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
+  CHECK(client.read().status == 401);
+  RawClient with(served.server->port());
+  with.write("POST /signed HTTP/1.1\r\nHost: x\r\nX-Signature: y\r\nContent-Length: 1\r\n\r\nz");
+  CHECK(with.read().body == "z");
+}
+
+TEST_CASE("One address has so many connections at most, until a token is shown on them") {
+  ServerConfig config;
+  config.limits.anonymous_by_address = 2;
+  config.limits.count_loopback = true;
+  config.authenticate = [](std::string_view) { return Principal{"a", Role::runner}; };
+  Served served(config);
+  served.server->add(route(Method::get, "/open", says("1")));
+  served.server->add(route(Method::get, "/closed", says("2"), Role::runner));
+  served.start();
+  RawClient first(served.server->port()), second(served.server->port());
+  CHECK(first.get("/open").status == 200);
+  CHECK(second.get("/open").status == 200);
+  {
+    RawClient third(served.server->port());
+    CHECK(third.get("/open").status == 503);
+    CHECK(third.closed());
+  }
+  CHECK(first.get("/closed", "Authorization: Bearer t\r\n").status == 200);
+  RawClient fourth(served.server->port());
+  CHECK(fourth.get("/open").status == 200);
+}
+
 TEST_CASE("Roles decide who may do what") {
   ServerConfig config;
   config.open_reads = false;

@@ -93,6 +93,7 @@ std::optional<Response> Connection::admit_role() {
                    "This needs a token of role " + std::string(name_of(needed)) +
                        "; this one has role " + std::string(name_of(principal->role)) + ".");
   request_->principal = *std::move(principal);
+  forget_address();
   return std::nullopt;
 }
 

@@ -12,6 +12,17 @@
 namespace nightjar::web {
 namespace asio = boost::asio;
 using std::chrono::steady_clock;
+namespace {
+
+constexpr std::size_t progress_bytes = 16u << 10;  // that move the deadline of a body
+
+Response busy(std::string_view why) {
+  auto response = problem(503, "Busy", why);
+  response.headers.emplace_back("Retry-After", "5");
+  return response;
+}
+
+}  // namespace
 
 Connection::Connection(asio::ip::tcp::socket socket, std::shared_ptr<ServerState> state)
     : state_(std::move(state)),
@@ -23,6 +34,9 @@ Connection::Connection(asio::ip::tcp::socket socket, std::shared_ptr<ServerState
 }
 
 Connection::~Connection() {
+  forget_body();
+  forget_address();
+  if (stream_counted_) --state_->anonymous_streams;
   state_->connections.erase(this);
   --state_->open;
 }
@@ -31,6 +45,7 @@ void Connection::start(std::shared_ptr<Connection> self, bool refuse) {
   boost::system::error_code ignored;
   self->socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
   auto executor = self->socket_.get_executor();
+  refuse = !self->count_address() || refuse;
   auto work = refuse ? self->refuse() : self->serve();
   asio::co_spawn(executor, std::move(work), [self](std::exception_ptr) { self->close(); });
 }
@@ -62,6 +77,7 @@ asio::awaitable<bool> Connection::serve_request(ReadOutcome head) {
   answered_ = timed_out_ = head_only_ = false;
   response_ = Response();
   auto refused = admit(head);
+  if (!refused) refused = refuse_by_head();
   const bool has_body = head == ReadOutcome::ok && reader_.head().has_body;
   bool keep_alive = head == ReadOutcome::ok && reader_.head().keep_alive;
   if (refused && (has_body || head != ReadOutcome::ok)) unread_ = true;
@@ -71,9 +87,15 @@ asio::awaitable<bool> Connection::serve_request(ReadOutcome head) {
       out_ = {asio::buffer("HTTP/1.1 100 Continue\r\n\r\n", 25), asio::const_buffer()};
       co_await write_out();
     }
-    const auto outcome = co_await reader_.read_body(limit);
+    extended_at_ = 0;
+    const RequestReader::Progress progress = [this](std::size_t so_far) {
+      return take_more(so_far);
+    };
+    const auto outcome = co_await reader_.read_body(limit, progress);
     if (outcome == ReadOutcome::closed) co_return false;
-    if (outcome == ReadOutcome::body_too_large)
+    if (outcome == ReadOutcome::stopped)
+      refused = busy("Others are sending bodies without a token; try again later.");
+    else if (outcome == ReadOutcome::body_too_large)
       refused = problem(413, "Body too large",
                         "The body is larger than the " + std::to_string(limit) + " bytes that " +
                             request_->path + " accepts.");
@@ -83,6 +105,8 @@ asio::awaitable<bool> Connection::serve_request(ReadOutcome head) {
   }
   if (refused) {
     response_ = *std::move(refused);
+  } else if (endpoint_->events && !head_only_ && !may_stream()) {
+    response_ = busy("Too many listen to events without a token; try again later.");
   } else if (endpoint_->events && !head_only_) {
     co_await send_events(endpoint_->events);
     co_return false;
@@ -97,6 +121,7 @@ asio::awaitable<bool> Connection::serve_request(ReadOutcome head) {
     if (!answered_)
       response_ = problem(504, "No answer in time", request_->path + " took too long; try again.");
   }
+  forget_body();
   keep_alive = keep_alive && !unread_ && !state_->stopping;
   co_await send(keep_alive);
   co_return keep_alive && !error_;
@@ -161,6 +186,57 @@ void Connection::close() {
   boost::system::error_code ignored;
   socket_.shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
   socket_.close(ignored);
+}
+
+std::optional<Response> Connection::refuse_by_head() const {
+  const Route& route = endpoint_->route;
+  const bool fits = reader_.head().content_length.value_or(0) <= route.body_limit;
+  return fits && route.refuse ? route.refuse(*request_) : std::nullopt;
+}
+
+bool Connection::take_more(std::size_t so_far) {
+  if (request_->principal.role == Role::none) {
+    state_->anonymous_body_bytes += so_far - anonymous_bytes_;
+    anonymous_bytes_ = so_far;
+    return state_->anonymous_body_bytes <= state_->config.limits.anonymous_body_bytes;
+  }
+  if (so_far - extended_at_ >= progress_bytes) {
+    extended_at_ = so_far;
+    enter(Phase::reading, state_->config.limits.read_timeout);
+  }
+  return true;
+}
+
+void Connection::forget_body() {
+  state_->anonymous_body_bytes -= anonymous_bytes_;
+  anonymous_bytes_ = 0;
+}
+
+bool Connection::count_address() {
+  boost::system::error_code error;
+  const auto address = socket_.remote_endpoint(error).address();
+  const auto& limits = state_->config.limits;
+  if (error || (address.is_loopback() && !limits.count_loopback)) return true;
+  counted_ = address;
+  return ++state_->anonymous[address] <= limits.anonymous_by_address;
+}
+
+void Connection::forget_address() {
+  if (!counted_) return;
+  const auto found = state_->anonymous.find(*counted_);
+  if (--found->second == 0) state_->anonymous.erase(found);
+  counted_.reset();
+}
+
+void Connection::count_stream() {
+  if (request_->principal.role != Role::none) return;
+  ++state_->anonymous_streams;
+  stream_counted_ = true;
+}
+
+bool Connection::may_stream() const {
+  return request_->principal.role != Role::none ||
+         state_->anonymous_streams < state_->config.limits.anonymous_streams;
 }
 
 void Connection::watch_client() {

@@ -23,6 +23,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(boost::asio::ip::tcp::socket socket, std::shared_ptr<ServerState> state);
   ~Connection();
   // `refuse`: there are too many already; answers 503 and closes.
+  // So does an address that has too many without a token.
   static void start(std::shared_ptr<Connection> self, bool refuse);
 
   void expire(std::chrono::steady_clock::time_point now);  // ends what is over its deadline
@@ -49,7 +50,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Fills request_ and endpoint_; a problem if the request is refused before its body is read.
   std::optional<Response> admit(ReadOutcome head);
   std::optional<Response> admit_role();
+  std::optional<Response> refuse_by_head() const;  // what its route does not even read a body of
   void call_handler();
+  // Whether so much of a body may be held, and for longer.
+  bool take_more(std::size_t so_far);
+  void forget_body();
+  // Counts this connection by its address until it has shown a token.
+  bool count_address();
+  bool may_stream() const;  // of events
+  void count_stream();      // until the connection ends
+  void forget_address();
   void watch_client();
   void open_file();
   void read_chunk();
@@ -72,6 +82,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Response response_;
   bool answered_ = false, timed_out_ = false, watching_ = false, head_only_ = false;
   bool unread_ = false;  // bytes of a refused request are still on their way
+
+  std::optional<boost::asio::ip::address> counted_;  // at this address
+  bool stream_counted_ = false;                      // in the state
+  std::size_t anonymous_bytes_ = 0;                  // of the body, counted in the state
+  std::size_t extended_at_ = 0;                      // bytes, when the deadline moved last
 
   std::string head_, chunk_;
   std::array<boost::asio::const_buffer, 2> out_;

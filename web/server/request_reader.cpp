@@ -28,9 +28,9 @@ struct RequestReader::Impl {
     return http::async_read_header(socket, buffer, *parser,
                                    asio::redirect_error(asio::use_awaitable, error));
   }
-  asio::awaitable<std::size_t> read_rest() {
-    return http::async_read(socket, buffer, *parser,
-                            asio::redirect_error(asio::use_awaitable, error));
+  asio::awaitable<std::size_t> read_more() {
+    return http::async_read_some(socket, buffer, *parser,
+                                 asio::redirect_error(asio::use_awaitable, error));
   }
   ReadOutcome outcome() const;
 };
@@ -86,10 +86,15 @@ void RequestReader::fill_head() {
       expect != head_.headers.end() && lower_case(expect->second) == "100-continue";
 }
 
-asio::awaitable<ReadOutcome> RequestReader::read_body(std::size_t limit) {
+asio::awaitable<ReadOutcome> RequestReader::read_body(std::size_t limit, const Progress& progress) {
   if (head_.content_length.value_or(0) > limit) co_return ReadOutcome::body_too_large;
   impl_->parser->body_limit(limit);
-  co_await impl_->read_rest();
+  impl_->parser->eager(true);
+  while (!impl_->parser->is_done() && !impl_->error) {
+    co_await impl_->read_more();
+    const std::size_t so_far = impl_->parser->get().body().size();
+    if (!impl_->error && !progress(so_far)) co_return ReadOutcome::stopped;
+  }
   co_return impl_->outcome();
 }
 

@@ -5,6 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,7 +24,7 @@ struct Head {
   std::optional<std::uint64_t> content_length;
 };
 
-enum class ReadOutcome { ok, closed, malformed, head_too_large, body_too_large };
+enum class ReadOutcome { ok, closed, malformed, head_too_large, body_too_large, stopped };
 
 class RequestReader {
  public:
@@ -33,8 +34,10 @@ class RequestReader {
   // Discards what is known of the request before.
   boost::asio::awaitable<ReadOutcome> read_head();
   const Head& head() const { return head_; }
-  // At most `limit` bytes, however they come; a Content-Length above it reads nothing.
-  boost::asio::awaitable<ReadOutcome> read_body(std::size_t limit);
+  // At most `limit` bytes, however they come; a Content-Length above it reads nothing. `progress`
+  // hears after each piece how much of the body is here; if it says no, the rest is not read.
+  using Progress = std::function<bool(std::size_t so_far)>;
+  boost::asio::awaitable<ReadOutcome> read_body(std::size_t limit, const Progress& progress);
   std::string take_body();
 
  private:

@@ -149,6 +149,7 @@ void Connection::write_head(bool keep_alive, std::uint64_t length) {
 asio::awaitable<void> Connection::send_events(std::shared_ptr<EventStream::Impl> events) {
   const auto weak = weak_from_this();
   const auto executor = state_->executor;
+  count_stream();
   auto subscriber = events->subscribe(last_event_id(*request_), [weak, executor] {
     asio::post(executor, [weak] {
       if (const auto self = weak.lock()) self->wake();

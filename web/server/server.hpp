@@ -25,14 +25,24 @@ struct Route {
   std::optional<boost::asio::any_io_executor> executor;
   Handler handler;
   std::size_t body_limit = 1 << 20;  // bytes; more is 413
+  // Refuses by the head alone, before a body is read; on the I/O thread. May be empty.
+  std::function<std::optional<Response>(const Request&)> refuse = {};
 };
 
 struct Limits {
   std::size_t header_bytes = 16 << 10;
-  std::chrono::seconds read_timeout{30};
+  // For a head, and for the body of a sender without a token. Others may take longer over a body
+  // while it comes: the time begins anew with every 16 KiB.
+  std::chrono::milliseconds read_timeout{30000};
   std::chrono::seconds write_timeout{60};
   std::chrono::seconds handler_timeout{120};  // long polls included; then 504
   int connections = 512;                      // more get 503 and are closed
+  // What those without a token may have at once; more get 503. Connections are counted by address
+  // until a token was shown on them. Those of this machine, a reverse proxy's among them, are not.
+  int anonymous_by_address = 64;
+  bool count_loopback = false;
+  int anonymous_streams = 64;                    // of events
+  std::size_t anonymous_body_bytes = 32u << 20;  // of all bodies together
 };
 
 struct ServerConfig {

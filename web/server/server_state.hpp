@@ -9,6 +9,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct ServerState {
   boost::asio::steady_timer retry;  // of accept, when file descriptors have run out
   boost::asio::thread_pool files{1};
   std::set<Connection*> connections;
+  std::map<boost::asio::ip::address, int> anonymous;  // connections by address
+  int anonymous_streams = 0;
+  std::size_t anonymous_body_bytes = 0;
   std::atomic<std::uint64_t> requests{0}, errors_4xx{0}, errors_5xx{0}, open{0};
   std::vector<std::function<void()>> on_stop;
   bool stopping = false;

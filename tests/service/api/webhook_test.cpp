@@ -123,6 +123,15 @@ TEST_CASE("Without the right signature nothing is believed") {
   CHECK(hook.nights() == 0);
 }
 
+TEST_CASE("The body of a delivery without a signature is not even read") {
+  Hook hook;
+  web::RawClient client(hook.world.server.port());
+  client.write(
+      "POST /webhooks/github HTTP/1.1\r\nHost: x\r\nX-GitHub-Event: push\r\n"
+      "Content-Length: 20000000\r\n\r\n");
+  CHECK(client.read().status == 401);
+}
+
 TEST_CASE("A payload that cannot be read is refused, one that is too large is 413") {
   Hook hook;
   CHECK(hook.deliver_text("push", "payload=%7B%7D").status == 400);
