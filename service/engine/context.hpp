@@ -4,6 +4,7 @@
 // EngineContext, stores the decision with its evidence in one transaction, then tells who watches).
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,23 @@ struct EngineContext {
 
   operator EngineView() const { return {db, graph, artifacts, config, clock}; }
 };
+
+// Takes the step for each item, which has an id. One that fails is complained about as "<what>
+// <id>" and does not keep the others from their turn. True if a step changed something.
+template <class Items, class Step>
+bool for_each_item(EngineContext& context, const char* what, const Items& items, Step step) {
+  bool changed = false;
+  for (const auto& item : items) {
+    const std::string name = std::string(what) + " " + std::to_string(item.id.value);
+    try {
+      changed |= step(item);
+      context.complaints.works(name);
+    } catch (const std::exception& error) {
+      context.complaints.fails(name, error.what());
+    }
+  }
+  return changed;
+}
 
 // Tell who watches what is stored now.
 void announce(const EngineContext& context, const Night& night);

@@ -44,16 +44,28 @@ bool attempt(EngineContext& context, const char* name, Step step) {
   }
 }
 
+// Without the main branch nothing can be said of commits: the copy of the repository was lost and
+// is being fetched again. What would be concluded from an empty history is final, and wrong.
+bool knows_history(const EngineView& view) {
+  return view.graph.resolve(view.config.repository.main).has_value();
+}
+
+bool search_for_culprits(EngineContext& context) {
+  if (!knows_history(context)) return false;
+  bool changed = attempt(context, "search", [&] { return start_bisections(context); });
+  changed |= attempt(context, "native states", [&] { return record_commit_states(context); });
+  changed |= attempt(context, "revive", [&] { return revive_searches(context); });
+  changed |= attempt(context, "bisect", [&] { return advance_bisections(context); });
+  return changed;
+}
+
 bool round(EngineContext& context, bool surveyed) {
   bool changed = false;
   changed |= attempt(context, "schedule", [&] { return start_scheduled_night(context); });
   changed |= attempt(context, "assign", [&] { return assign_builds(context, surveyed); });
   changed |= attempt(context, "nights", [&] { return advance_nights(context); });
   changed |= attempt(context, "confirm", [&] { return advance_confirmations(context); });
-  changed |= attempt(context, "search", [&] { return start_bisections(context); });
-  changed |= attempt(context, "native states", [&] { return record_commit_states(context); });
-  changed |= attempt(context, "revive", [&] { return revive_searches(context); });
-  changed |= attempt(context, "bisect", [&] { return advance_bisections(context); });
+  changed |= search_for_culprits(context);
   changed |= attempt(context, "calibrate", [&] { return judge_calibrations(context); });
   changed |= attempt(context, "report", [&] { return report_blamed(context); });
   changed |= attempt(context, "recover", [&] { return watch_recovery(context); });

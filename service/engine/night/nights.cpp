@@ -208,12 +208,10 @@ JudgingStep decide(const JudgingFacts& facts) {
 }
 
 bool advance_nights(EngineContext& context) {
-  bool changed = false;
-  for (const Night& night : storage::open_nights(context.db)) {
-    if (night.state == NightState::measuring) changed |= advance_measuring(context, night);
-    if (night.state == NightState::judging) changed |= advance_judging(context, night);
-  }
-  return changed;
+  return for_each_item(context, "night", storage::open_nights(context.db), [&](const Night& night) {
+    if (night.state == NightState::measuring) return advance_measuring(context, night);
+    return night.state == NightState::judging && advance_judging(context, night);
+  });
 }
 
 }  // namespace nightjar::service

@@ -161,17 +161,17 @@ std::optional<NightChange> news(std::span<const LaterEffect> effects) {
 }
 
 bool follow_reported(EngineContext& context) {
-  bool changed = false;
-  for (const Regression& regression :
-       storage::regressions_in_state(context.db, RegressionState::reported)) {
+  const auto follow = [&](const Regression& regression) {
     const auto message = later_news(context, regression);
-    if (!message) continue;
+    if (!message) return false;
     storage::write(context.db, [&](storage::Transaction& transaction) {
       storage::add_message(transaction, *message);
     });
-    changed = true;
-  }
-  return changed;
+    return true;
+  };
+  return for_each_item(context, "follow-up of regression",
+                       storage::regressions_in_state(context.db, RegressionState::reported),
+                       follow);
 }
 
 }  // namespace nightjar::service

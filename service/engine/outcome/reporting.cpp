@@ -144,12 +144,13 @@ ReportingStep decide(const ReportingFacts& facts) {
 
 bool report_blamed(EngineContext& context) {
   bool changed = false;
+  const auto report = [&](const Regression& regression) {
+    const ReportingStep step = decide(load_reporting(context, regression));
+    return std::visit([&](const auto& taken) { return apply(context, regression, taken); }, step);
+  };
   for (const RegressionState state : {RegressionState::blamed, RegressionState::range})
-    for (const Regression& regression : storage::regressions_in_state(context.db, state)) {
-      const ReportingStep step = decide(load_reporting(context, regression));
-      changed |=
-          std::visit([&](const auto& taken) { return apply(context, regression, taken); }, step);
-    }
+    changed |= for_each_item(context, "report of regression",
+                             storage::regressions_in_state(context.db, state), report);
   return changed;
 }
 
@@ -174,15 +175,13 @@ std::optional<CloseIssue> decide(const RecoveryFacts& facts, const Config& confi
 }
 
 bool watch_recovery(EngineContext& context) {
-  bool changed = false;
-  for (const Regression& regression :
-       storage::regressions_in_state(context.db, RegressionState::reported)) {
+  const auto watch = [&](const Regression& regression) {
     const auto step = decide(load_recovery(context, regression), context.config);
-    if (!step) continue;
-    apply(context, regression, *step);
-    changed = true;
-  }
-  return changed;
+    if (step) apply(context, regression, *step);
+    return step.has_value();
+  };
+  return for_each_item(context, "recovery of regression",
+                       storage::regressions_in_state(context.db, RegressionState::reported), watch);
 }
 
 }  // namespace nightjar::service

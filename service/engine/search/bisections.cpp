@@ -296,13 +296,13 @@ std::variant<OpenSearch, CannotSearch> decide(const OpeningFacts& facts, Time no
 }
 
 bool start_bisections(EngineContext& context) {
-  bool changed = false;
-  for (const Regression& regression : next_to_search(load_waiting(context))) {
+  const auto start = [&](const Regression& regression) {
     const OpeningFacts facts = load_opening(context, regression);
     const auto step = decide(facts, context.clock.now());
-    changed |= std::visit([&](const auto& taken) { return open(context, facts, taken); }, step);
-  }
-  return changed;
+    return std::visit([&](const auto& taken) { return open(context, facts, taken); }, step);
+  };
+  return for_each_item(context, "search for regression", next_to_search(load_waiting(context)),
+                       start);
 }
 
 std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& search) {
@@ -359,10 +359,8 @@ std::optional<SearchStep> decide(const SearchFacts& facts, const Config& config)
 }
 
 bool advance_bisections(EngineContext& context) {
-  bool changed = false;
-  for (const Bisection& search : storage::open_bisections(context.db))
-    changed |= advance(context, search);
-  return changed;
+  return for_each_item(context, "bisection", storage::open_bisections(context.db),
+                       [&](const Bisection& search) { return advance(context, search); });
 }
 
 }  // namespace nightjar::service

@@ -265,11 +265,9 @@ std::set<SeriesId> series_under_suspicion(const storage::Database& db) {
 }
 
 bool advance_confirmations(EngineContext& context) {
-  bool changed = false;
-  for (const Regression& regression :
-       storage::regressions_in_state(context.db, RegressionState::suspected))
-    changed |= advance(context, regression);
-  return changed;
+  return for_each_item(context, "confirmation of regression",
+                       storage::regressions_in_state(context.db, RegressionState::suspected),
+                       [&](const Regression& one) { return advance(context, one); });
 }
 
 }  // namespace nightjar::service
