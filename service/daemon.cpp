@@ -255,8 +255,8 @@ struct Daemon::Impl {
       spdlog::info("ci wheel commit={} state={} bytes={} reason=\"{}\"", lookup.commit.brief(),
                    name_of(lookup.state), lookup.bytes, lookup.reason);
       if (build) announce(*build);
+      wake();  // not after a failure: the next tick is soon enough
     });
-    wake();
   }
 
   // Once, not at each poll; and once when all is well again.
@@ -317,6 +317,7 @@ struct Daemon::Impl {
 
   void send_next() {
     if (sending) return;
+    if (unrecorded) return record();
     const auto pending = storage::pending_messages(db, clock.now());
     if (pending.empty()) return;
     const auto regression = storage::find_regression(db, pending.front().regression);
@@ -324,32 +325,40 @@ struct Daemon::Impl {
     sending = true;
     asio::post(mailer, [this, message = pending.front(), issue] {
       Sent sent = sender.send(message, issue);
-      asio::post(writer,
-                 [this, message, sent = std::move(sent)]() mutable { note(message, sent); });
+      asio::post(writer, [this, message, sent = std::move(sent)]() mutable {
+        sending = false;
+        unrecorded.emplace(std::move(message), std::move(sent));
+        record();
+      });
+    });
+  }
+
+  // What cannot be stored now is kept and stored at a later tick. It is never sent anew meanwhile.
+  void record() {
+    guarded("note what was sent", [this] {
+      note(unrecorded->first, unrecorded->second);
+      unrecorded.reset();
+      wake();
     });
   }
 
   void note(OutboxMessage message, const Sent& sent) {
-    sending = false;
-    guarded("note what was sent", [&] {
-      sent.apply_to(message);
-      storage::Transaction transaction(db);
-      storage::update_message(transaction, message);
-      auto regression = storage::find_regression(db, message.regression);
-      if (regression && sent.issue) {
-        regression->issue_number = sent.issue->number;
-        regression->issue_url = sent.issue->url;
-        storage::update_regression(transaction, *regression);
-      }
-      transaction.commit();
-      spdlog::info("outbox key={} state={} url={} error={}", message.key, name_of(message.state),
-                   message.url, message.error);
-      events.publish("report", nlohmann::json{{"id", message.id.value},
-                                              {"state", name_of(message.state)},
-                                              {"url", message.url}}
-                                   .dump());
-    });
-    wake();
+    sent.apply_to(message);
+    storage::Transaction transaction(db);
+    storage::update_message(transaction, message);
+    auto regression = storage::find_regression(db, message.regression);
+    if (regression && sent.issue) {
+      regression->issue_number = sent.issue->number;
+      regression->issue_url = sent.issue->url;
+      storage::update_regression(transaction, *regression);
+    }
+    transaction.commit();
+    spdlog::info("outbox key={} state={} url={} error={}", message.key, name_of(message.state),
+                 message.url, message.error);
+    events.publish("report", nlohmann::json{{"id", message.id.value},
+                                            {"state", name_of(message.state)},
+                                            {"url", message.url}}
+                                 .dump());
   }
 
   // ---- discovery's thread
@@ -444,6 +453,7 @@ struct Daemon::Impl {
   // Owned by the writer's thread.
   std::vector<std::string> problems_before;
   Time mirror_next{};
+  std::optional<std::pair<OutboxMessage, Sent>> unrecorded;
   NativeStateOf native_state = native_state_by(graph, config.project);
   Surroundings around;
   bool surveyed = false, looking = false, looking_at_ci = false, sending = false, proving = false,

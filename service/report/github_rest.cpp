@@ -77,6 +77,7 @@ std::variant<Transient, Permanent> failure_of(const std::string& what, bool writ
                                           number_in(headers, "x-ratelimit-remaining") == 0 ||
                                           lower.find("rate limit") != std::string::npos));
   if (limited) return Transient{text, limit_over_in(headers, now), false};
+  if (status == 401) return Transient{text + "; renew the token", std::nullopt, false};
   if (status >= 500 || status == 408) {
     const auto after = number_in(headers, "retry-after");
     std::optional<std::chrono::seconds> wait;
@@ -84,6 +85,14 @@ std::variant<Transient, Permanent> failure_of(const std::string& what, bool writ
     return Transient{text, wait, writes};
   }
   return Permanent{text};
+}
+
+std::optional<std::string> moved_to(const std::string& api, unsigned status,
+                                    const std::map<std::string, std::string>& headers) {
+  if (status != 301 && status != 302 && status != 307 && status != 308) return std::nullopt;
+  const auto location = headers.find("location");
+  if (location == headers.end() || !location->second.starts_with(api + "/")) return std::nullopt;
+  return location->second;
 }
 
 std::string encoded(const std::string& text) {

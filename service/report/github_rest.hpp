@@ -17,10 +17,16 @@ std::optional<std::string> next_page(const std::string& link_header);
 
 // Why an answer that is no 2xx did not do it. 403 and 429 with retry-after, with an exhausted
 // x-ratelimit-remaining, or whose message tells of a rate limit: Transient until the time given;
-// 408 and 5xx: Transient, `maybe_done` where `writes`; the rest Permanent. `what` is "method path".
+// 401: Transient, since a token is replaced in its file. 408 and 5xx: Transient, `maybe_done` where
+// `writes`; the rest Permanent. `what` is "method path".
 std::variant<Transient, Permanent> failure_of(const std::string& what, bool writes, unsigned status,
                                               const std::map<std::string, std::string>& headers,
                                               const std::string& body, Time now);
+
+// Where a repository that was renamed or moved is now: the Location of a 301, 302, 307 or 308, if
+// it is on the same `api`. nullopt: nowhere that the token may be sent to.
+std::optional<std::string> moved_to(const std::string& api, unsigned status,
+                                    const std::map<std::string, std::string>& headers);
 
 // Percent-encodes all but unreserved characters.
 std::string encoded(const std::string& text);

@@ -16,6 +16,7 @@ using nlohmann::json;
 
 constexpr int label_pages = 30;  // of 100 issues each
 constexpr int recent_pages = 3;
+constexpr int kMostHops = 3;  // of a repository that was renamed and moved
 
 struct Answer {
   json body;
@@ -98,7 +99,14 @@ Outcome<Answer> GithubTracker::Impl::call(const std::string& method, const std::
     request.headers.emplace_back("Content-Type", "application/json");
     request.body = body.dump(-1, ' ', false, json::error_handler_t::replace);
   }
-  const auto result = client.send(request);
+  auto result = client.send(request);
+  // libcurl follows a GET by itself, and would make a GET of a POST.
+  for (int hops = 0; result && writes && hops < kMostHops; ++hops) {
+    const auto moved = moved_to(config.api, result.response->status, result.response->headers);
+    if (!moved) break;
+    request.url = *moved;
+    result = client.send(request);
+  }
   if (!result) return Transient{result.failure.what, std::nullopt, writes && result.failure.sent};
   const web::ClientResponse& response = *result.response;
   if (response.status < 200 || response.status > 299) {

@@ -55,7 +55,7 @@ TEST_CASE("What an answer means is read from status and headers") {
       {"bad gateway", 502, {}, "<html>", {}, true},
       {"unavailable", 503, {{"retry-after", "30"}}, "", 30s, true},
       {"request time-out", 408, {}, "", {}, true},
-      {"bad token", 401, {}, R"({"message": "Bad credentials"})", {}, false},
+      {"bad token", 401, {}, R"({"message": "Bad credentials"})", {}, true},
       {"not found", 404, {}, "", {}, false},
       {"gone", 410, {}, R"({"message": 7, "errors": []})", {}, false},
       {"unprocessable", 422, {}, R"({"message": "Validation Failed"})", {}, false},
@@ -67,6 +67,17 @@ TEST_CASE("What an answer means is read from status and headers") {
   if (!c.transient) return;
   CHECK(std::get<Transient>(failure).retry_after == c.wait);
   CHECK(std::get<Transient>(failure).maybe_done == (c.status >= 500 || c.status == 408));
+}
+
+TEST_CASE("A moved repository is followed, but the token goes to no other host") {
+  const std::string api = "https://api.github.com";
+  const std::string there = api + "/repositories/7/issues";
+  for (const unsigned status : {301u, 302u, 307u, 308u})
+    CHECK(moved_to(api, status, {{"location", there}}) == there);
+  CHECK_FALSE(moved_to(api, 201, {{"location", there}}));
+  CHECK_FALSE(moved_to(api, 301, {}));
+  for (const char* other : {"https://api.github.com.evil.org/x", "http://api.github.com/x", "/x"})
+    CHECK_FALSE(moved_to(api, 301, {{"location", other}}));
 }
 
 TEST_CASE("A failure repeats GitHub's words on one line") {

@@ -210,7 +210,7 @@ TEST_CASE("A rate limit is waited out for as long as GitHub says") {
 TEST_CASE("What GitHub refuses for good is permanent and says why") {
   Fixture f;
   GithubTracker tracker(f.config, f.clock);
-  for (const char* kind : {"401", "404", "410", "422"}) {
+  for (const char* kind : {"404", "410", "422"}) {
     f.github.fault("POST", kind);
     const auto refused = tracker.open_issue("t", "b", {});
     CHECK(permanent(refused).what.find(std::string("GitHub answered ") + kind + " to POST ") == 0);
@@ -220,6 +220,31 @@ TEST_CASE("What GitHub refuses for good is permanent and says why") {
             .what.find("too long") != std::string::npos);
   f.github.fault("GET /search", "422");
   CHECK_FALSE(std::get<std::optional<Issue>>(tracker.find_issue("x")));
+}
+
+TEST_CASE("A message waits for a new token and is sent with it") {
+  Fixture f;
+  GithubTracker tracker(f.config, f.clock);
+  OutboxSender sender(tracker, {"nightjar"}, f.clock);
+  OutboxMessage message = issue_message();
+  f.write_token("expired");
+  const Sent refused = sender.send(message, {});
+  CHECK(refused.state == OutboxState::pending);
+  CHECK(refused.error.find("GitHub answered 401") == 0);
+  REQUIRE(refused.not_before);
+  CHECK(*refused.not_before >= f.clock.now() + 10s);
+  f.write_token(GithubDouble::token);
+  CHECK(f.deliver(tracker, message).state == OutboxState::sent);
+}
+
+TEST_CASE("Issues and comments reach a repository that was renamed") {
+  Fixture f(json{{"renamed_from", "octo/before"}});
+  f.config.repository = "octo/before";
+  GithubTracker tracker(f.config, f.clock);
+  const auto issue = std::get<Issue>(tracker.open_issue("t", "b", {}));
+  CHECK(std::holds_alternative<std::string>(tracker.comment(issue.number, "x")));
+  CHECK_FALSE(std::get<Issue>(tracker.close_issue(issue.number)).open);
+  CHECK(f.github.state()["issues"].size() == 1);
 }
 
 TEST_CASE("The longest body that we render is taken") {
@@ -237,8 +262,8 @@ TEST_CASE("The token is read anew for each request and never part of a message")
   GithubTracker tracker(f.config, f.clock);
   f.write_token("wrong-secret");
   const auto refused = tracker.open_issue("t", "b", {});
-  CHECK(permanent(refused).what.find("Bad credentials") != std::string::npos);
-  CHECK(permanent(refused).what.find("wrong-secret") == std::string::npos);
+  CHECK(transient(refused).what.find("Bad credentials") != std::string::npos);
+  CHECK(transient(refused).what.find("wrong-secret") == std::string::npos);
   std::filesystem::remove(f.token_file);
   CHECK(transient(tracker.open_issue("t", "b", {})).what.find(f.token_file.string()) !=
         std::string::npos);

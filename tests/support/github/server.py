@@ -6,7 +6,8 @@ test that finds any fails.
 
 prints {"port": n} once it listens, and ends when its standard input is closed. For tests only:
     GET  /_double/state      {"issues", "violations", "requests"}
-    POST /_double/reset      forgets everything; {"drops_labels": true, "search_lags": true}
+    POST /_double/reset      forgets everything; {"drops_labels": true, "search_lags": true,
+                               "renamed_from": "owner/before"}
     POST /_double/issues     {"items": [{"title", "body", "labels", "state", "pull_request",
                              "comments"}]}
     POST /_double/faults     {"items": [{"on": regex over "METHOD /path", "kind", "retry_after",
@@ -45,6 +46,7 @@ class Double:
         self.repository = Repository(self.base, self.options.repository)
         self.repository.drops_labels = settings.get("drops_labels", False)
         self.repository.search_lags = settings.get("search_lags", False)
+        self.renamed_from = settings.get("renamed_from", "")
         self.violations, self.requests, self.faults = [], [], []
 
     def fault_for(self, line):
@@ -131,6 +133,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             kind = fault["kind"] if fault else ""
             if fault and kind not in ACTS_FIRST:
                 return self.fail(kind, fault.get("retry_after", 1))
+            before = self.double.renamed_from
+            if before and url.path.startswith(f"/repos/{before}/"):
+                return self.redirect(before)
             status, answer, link = self.answer(url.path, query, body)
         if kind in ("cut_after", "hang_after", "502_after"):
             return self.fail(kind, 1)
@@ -158,6 +163,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
             status, answer, link = refusal.status, refusal.body, ""
         self.double.violations += operation.answer_problems(status, answer)
         return status, answer, link
+
+    def redirect(self, before):
+        """As GitHub answers for a renamed repository: a POST stays one."""
+        there = self.path.replace(before, self.double.repository.name, 1)
+        status = 301 if self.command == "GET" else 307
+        self.reply(status, json.dumps({"message": "Moved Permanently"}).encode(),
+                   {"Location": self.double.base + there})
 
     def fail(self, kind, retry_after):
         if kind.startswith("cut"):
