@@ -418,12 +418,19 @@ struct Daemon::Impl {
     poll_later();
     wake();
     io.run();
-    // What the other threads still do is lost without harm: rows are all the state there is.
-    // The writer ends last, since the others post to it.
+  }
+
+  // However run() ended, nothing runs any more when the members go. What the other threads still do
+  // is lost without harm: rows are all the state there is. The writer ends last, since the others
+  // post to it.
+  ~Impl() {
+    graph.stop();
+    worker.stop();
+    mailer.stop();
     worker.join();
     mailer.join();
-    writer.join();
     readers.join();
+    writer.join();
   }
 
   void stop() {
