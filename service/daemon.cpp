@@ -21,6 +21,7 @@
 #include "service/builds/discovery.hpp"
 #include "service/builds/native_state.hpp"
 #include "service/builds/source_rung.hpp"
+#include "service/clock_steps.hpp"
 #include "service/engine/engine.hpp"
 #include "service/engine/obstacles.hpp"
 #include "service/report/dry_run_tracker.hpp"
@@ -142,6 +143,7 @@ struct Daemon::Impl {
   void on_tick() {
     waking = false;
     if (!is_damaged()) {
+      guarded("clock", [this] { follow_clock(); });
       if (tick(context, surveyed)) spdlog::debug("tick changed rows");
       guarded("pin artifacts", [this] { pin_artifacts(context); });
       guarded("write again", [this] { write_again(); });
@@ -157,6 +159,17 @@ struct Daemon::Impl {
       const bool asked = night_waits();
       if (asked && !asked_before) look();
       asked_before = asked;
+    });
+  }
+
+  // Before leases are looked at: they must not end because somebody set the clock.
+  void follow_clock() {
+    const auto step = clock_steps.observe(clock.now(), std::chrono::steady_clock::now());
+    if (!step) return;
+    spdlog::warn("the clock was set seconds={}",
+                 std::chrono::duration_cast<std::chrono::seconds>(*step).count());
+    storage::write(db, [&](storage::Transaction& transaction) {
+      storage::follow_clock(transaction, {clock.now(), *step, config.queue.lease});
     });
   }
 
@@ -461,6 +474,7 @@ struct Daemon::Impl {
   std::vector<std::string> problems_before;
   Time mirror_next{};
   std::optional<std::pair<OutboxMessage, Sent>> unrecorded;
+  ClockSteps clock_steps;
   NativeStateOf native_state = native_state_by(graph, config.project);
   Surroundings around;
   bool surveyed = false, looking = false, looking_at_ci = false, sending = false, proving = false,

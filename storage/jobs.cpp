@@ -313,6 +313,26 @@ void return_jobs(Transaction& transaction, RunnerId runner) {
       .run();
 }
 
+void follow_clock(Transaction& transaction, const ClockStep& clock) {
+  const std::int64_t step = clock.step.count();
+  Statement(transaction,
+            "UPDATE job SET lease_until_us = lease_until_us + ?1 WHERE state = 'leased' "
+            "AND NOT lease_until_us BETWEEN ?2 AND ?3")
+      .bind(step, clock.now, clock.now + clock.lease)
+      .run();
+  Statement(transaction,
+            "UPDATE job SET unclaimable_since_us = unclaimable_since_us + ? "
+            "WHERE state = 'queued' AND unclaimable_since_us IS NOT NULL")
+      .bind(step)
+      .run();
+  Statement(transaction,
+            "UPDATE runner SET seen_at_us = min(seen_at_us + ?1, ?2), "
+            "quarantined_until_us = iif(quarantined_until_us = 0, 0, quarantined_until_us + ?1) "
+            "WHERE ?1 > 0 OR seen_at_us > ?2")
+      .bind(step, clock.now)
+      .run();
+}
+
 bool fail_job(Transaction& transaction, JobId id, int attempt, std::string_view reason) {
   Statement update(transaction,
                    "UPDATE job SET state = 'failed', lease_until_us = NULL, reason = ? "

@@ -72,6 +72,15 @@ int cancel_jobs_of_night(Transaction& transaction, NightId night, std::string_vi
 // attempt. One that restarts on the same job again and again loses attempts as any other.
 void return_jobs(Transaction& transaction, RunnerId runner);
 
+// The wall clock was set by `step`, and it is `now`. Leases that do not lie within `lease` from now
+// move along, and so do the times at which runners were seen.
+struct ClockStep {
+  Time now{};
+  std::chrono::microseconds step{};
+  std::chrono::seconds lease{};
+};
+void follow_clock(Transaction& transaction, const ClockStep& clock);
+
 // Marks a job failed for a reason a runner gave; false if `attempt` is not the latest or the job
 // has ended.
 bool fail_job(Transaction& transaction, JobId id, int attempt, std::string_view reason);

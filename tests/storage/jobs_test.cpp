@@ -102,6 +102,24 @@ TEST_CASE("a lease is renewed by its attempt only, and only while it is held") {
   CHECK_FALSE(renew_lease(Autocommit(story.db), id, 1, at(300)));
 }
 
+TEST_CASE("a lease does not end because the clock was set by a day") {
+  for (const int day : {86400, -86400}) {
+    Story story;
+    const JobId held = story.queue("held").id, fresh = story.queue("fresh").id;
+    REQUIRE(story.claim(100));
+    const int now = 110 + day;  // ten seconds later
+    REQUIRE(story.claim(now)->id == fresh);
+    touch_runner(Autocommit(story.db), story.runner.id, at(100));
+    follow_clock(Autocommit(story.db),
+                 {at(now), std::chrono::seconds(day), std::chrono::seconds(60)});
+    CHECK(find_job(story.db, held)->lease_until == at(160 + day));
+    CHECK(find_job(story.db, fresh)->lease_until == at(now + 60));
+    CHECK(find_runner(story.db, story.runner.id)->seen_at == at(100 + day));
+    CHECK(expire_leases(Autocommit(story.db), at(now)).empty());
+    CHECK(expire_leases(Autocommit(story.db), at(now + 51)) == std::vector{held});
+  }
+}
+
 TEST_CASE("a third lost attempt fails the job") {
   Story story;
   const JobId id = story.queue("a").id;

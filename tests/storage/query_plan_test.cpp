@@ -53,6 +53,7 @@ void ask_everything(Story& story) {
       expire_leases(Autocommit(db), at(0));
   waiting_jobs(db), note_unclaimable(Autocommit(db), job, at(0)),
       drop_affinity(Autocommit(db), job), forget_unclaimable(Autocommit(db));
+  follow_clock(Autocommit(db), {at(0), std::chrono::seconds(60), std::chrono::seconds(60)});
   put_off_job(Autocommit(db), job, 1, "x", at(0)), fail_queued_job(Autocommit(db), job, "x");
   cancel_job(Autocommit(db), job, "x"), fail_job(Autocommit(db), job, 1, "x"), session_of(db, job);
   find_series(db, series), series_of_night(db, story.night.id), runs_of_job(db, series, job);
