@@ -1,5 +1,6 @@
 """What an operator relies on: backup and restore as docs/operating.md has them, one daemon a data
 folder, and a service that answers while its network does not."""
+import http.server
 import json
 import pathlib
 import re
@@ -195,3 +196,62 @@ def test_a_configuration_is_refused_with_a_line_for_each_thing_that_is_wrong(wor
     lines = ended.stderr.strip().splitlines()
     assert len(lines) == 3 and all(line.startswith(f"nightjard: {w.config}:") for line in lines)
     assert any('did you mean "7%" or 0.07?' in line for line in lines)
+
+
+class Tracker(http.server.BaseHTTPRequestHandler):
+    """As much of GitHub's issues as one message needs."""
+    requests = []
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body):
+        self.requests.append(self.command)
+        text = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def do_GET(self):
+        self.answer(200, {"items": [], "total_count": 0} if "/search/" in self.path else [])
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.answer(201, {"number": 1, "html_url": "http://x/1", "state": "open"})
+
+
+@pytest.fixture
+def tracker():
+    Tracker.requests.clear()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Tracker)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+def test_an_answer_that_cannot_be_stored_is_stored_later_and_nothing_is_sent_again(
+        world, tracker, tmp_path):
+    token = tmp_path / "token"
+    token.write_text("t")
+    w = world(report={"tracker": "github", "api": tracker, "repository": "owner/name",
+                      "token_file": str(token)})
+    w.start_daemon()
+    with sqlite3.connect(database(w)) as connection:
+        connection.execute("CREATE TRIGGER broken BEFORE UPDATE ON outbox "
+                           "BEGIN SELECT RAISE(ABORT, 'no'); END")
+        connection.execute(
+            "INSERT INTO outbox (key, regression, kind, title, body, state, attempts, error, url, "
+            "created_at_us) VALUES ('k', 1, 'open_issue', 't', 'b', 'pending', 0, '', '', 0)")
+    w.wait("the issue to be filed", lambda: "POST" in Tracker.requests, 30)
+    ticks = w.tail("nightjard").count("\n")
+    time.sleep(4)  # several ticks
+    assert Tracker.requests.count("POST") == 1
+    assert len(Tracker.requests) < 10, Tracker.requests
+    assert w.tail("nightjard").count("\n") < ticks + 5
+    with sqlite3.connect(database(w)) as connection:
+        connection.execute("DROP TRIGGER broken")
+    w.wait("the answer to be stored", lambda: [r for r in w.items("reports")
+                                               if r["state"] == "sent"], 30)
+    assert Tracker.requests.count("POST") == 1
+    assert w.kill("nightjard", signal.SIGTERM) == 0
