@@ -18,15 +18,15 @@ os.write(3, json.dumps({"version": torch.__version__, "path": torch.__file__,
     "git_version": str(torch.version.git_version), "python": platform.python_version()}).encode())
 )";
 
-// Argument: the module. Its version is that of the one distribution beside it.
+// Arguments: the module, and the folder that it must come from. Its version is that of the one
+// distribution there.
 constexpr const char* kImportOther =
     R"(import importlib, importlib.metadata, json, os, platform, sys
 import torch
 name = sys.argv[1]
 module = importlib.import_module(name)
 path = module.__file__ or list(module.__path__)[0]
-site = os.environ["PYTHONPATH"]
-version = [found.version for found in importlib.metadata.distributions(path=[site])]
+version = [found.version for found in importlib.metadata.distributions(path=[sys.argv[2]])]
 os.write(3, json.dumps({"version": version[0] if len(version) == 1 else "", "path": path,
     "git_version": "", "python": platform.python_version()}).encode())
 )";
@@ -49,9 +49,10 @@ fs::path default_python(const fs::path& asked) {
 ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
                          const ExpectedTorch& expected, std::stop_token stop) {
   ProcessSpec spec;
-  spec.command = expected.is_torch() ? std::vector<std::string>{python.string(), "-c", kImport}
-                                     : std::vector<std::string>{python.string(), "-c", kImportOther,
-                                                                expected.module};
+  spec.command = expected.is_torch()
+                     ? std::vector<std::string>{python.string(), "-c", kImport}
+                     : std::vector<std::string>{python.string(), "-c", kImportOther,
+                                                expected.module, site_packages.string()};
   spec.environment = clean_environment("/tmp");
   spec.environment["PYTHONDONTWRITEBYTECODE"] = "1";
   if (!site_packages.empty()) spec.environment["PYTHONPATH"] = site_packages.string();

@@ -13,8 +13,7 @@ BOOST_DESCRIBE_STRUCT(GpuState, (),
 BOOST_DESCRIBE_STRUCT(MachineState, (), (load1, steal_share, frequency_mhz, extra, gpus))
 BOOST_DESCRIBE_STRUCT(OverlaySpec, (), (url, sha256, removed))
 BOOST_DESCRIBE_STRUCT(EnvironmentSpec, (),
-                      (build, wheel_url, wheel_file, wheel_sha256, overlay, version, git_version,
-                       module))
+                      (build, wheel_url, wheel_file, wheel_sha256, overlay, version, git_version))
 BOOST_DESCRIBE_STRUCT(Workload, (), (id, name, version))
 BOOST_DESCRIBE_STRUCT(PlannedRun, (), (environment, workload, slow))
 BOOST_DESCRIBE_STRUCT(RunLimits, (),
@@ -95,10 +94,29 @@ const Described<OverlaySpec>& described(Parsed<OverlaySpec>) {
   return made;
 }
 
+// The module is left out where it is torch: jobs that were stored before it was there have none.
 const Described<EnvironmentSpec>& described(Parsed<EnvironmentSpec>) {
-  static const auto made = aggregate<EnvironmentSpec>(
+  using Spec = EnvironmentSpec;
+  const auto module_of = [](const Spec& spec) {
+    return Maybe<std::string>{spec.module == "torch" ? std::nullopt : std::optional(spec.module)};
+  };
+  static const auto without_module = aggregate<Spec>("", "");
+  static const Described<Spec> made{
       "EnvironmentSpec", "What a runner needs to make one build's environment.",
-      {{"module", "What its runs must load from the wheel; torch if absent.", {}, true}});
+      Described<Spec>::Fields{
+          {"build", &Spec::build},
+          {"wheel_url", &Spec::wheel_url},
+          {"wheel_file", &Spec::wheel_file},
+          {"wheel_sha256", &Spec::wheel_sha256},
+          {"overlay", &Spec::overlay},
+          {"version", &Spec::version},
+          {"git_version", &Spec::git_version},
+          {"module", module_of, "What its runs must load from the wheel; torch if absent."}},
+      [](const json& in) {
+        Spec spec = without_module.read(in);
+        if (in.contains("module")) spec.module = field<std::string>(in, "module");
+        return spec;
+      }};
   return made;
 }
 

@@ -190,6 +190,15 @@ TEST_CASE("numbers keep their range and their kind") {
   CHECK(spec.get<JobSpec>().limits.seconds == 2.0);
 }
 
+TEST_CASE("an environment says its module only where that is not torch") {
+  JobSpec spec = sample_spec();
+  CHECK_FALSE(json(spec)["environments"][0].contains("module"));
+  CHECK(json(spec).get<JobSpec>().environments[0].module == "torch");
+  spec.environments[0].module = "torch_scatter";
+  CHECK(json(spec)["environments"][0]["module"] == "torch_scatter");
+  CHECK(json(spec).get<JobSpec>().environments[0].module == "torch_scatter");
+}
+
 TEST_CASE("an environment is named by its wheel and its overlay") {
   const JobSpec spec = sample_spec();
   CHECK(spec.environments[0].key() == std::string(64, 'a'));
