@@ -1,4 +1,4 @@
-"""Workflow runs as GitHub's double answers them, for GET /repos/{owner}/{repo}/actions/runs."""
+"""Workflow runs as GitHub answers them, for GET /repos/{owner}/{repo}/actions/runs."""
 
 TIME = "2026-08-20T08:00:00Z"
 

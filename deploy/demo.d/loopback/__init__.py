@@ -1,0 +1,1 @@
+"""Places on loopback that builds come from. They speak as the real ones do."""
