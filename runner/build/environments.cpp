@@ -8,6 +8,7 @@
 #include "runner/build/marker.hpp"
 #include "runner/build/python.hpp"
 #include "runner/build/record.hpp"
+#include "runner/build/sharing.hpp"
 #include "runner/build/unpack.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/digest.hpp"
@@ -45,6 +46,14 @@ std::string folder_name(const EnvironmentSpec& spec) {
 // As the wheel's name spells it, and its .dist-info folder too.
 std::string distribution_of(const EnvironmentSpec& spec) {
   return spec.wheel_file.substr(0, spec.wheel_file.find('-'));
+}
+
+// The site-packages of the wheel that was used last; empty: there is none.
+fs::path newest_wheel(const fs::path& folder) {
+  fs::path newest;
+  for (const CachedEnvironment& one : cached_environments(folder))
+    if (one.marker.base.empty()) newest = folder / one.key / "site-packages";
+  return newest;
 }
 
 std::set<std::string> names_of(const Contents& contents) {
@@ -114,11 +123,14 @@ void Environments::make_wheel(const EnvironmentSpec& spec, std::stop_token stop)
   if (record.empty()) throw BrokenArchive(spec.wheel_file + " has no RECORD of " + distribution);
   const bool is_of_ci = spec.version.find("+git") != std::string::npos;
   verify(parse_record(read_file(record).value_or("")), contents, is_of_ci);
+  const fs::path neighbour = newest_wheel(config_.cache / "env");
+  const std::size_t shared =
+      neighbour.empty() ? 0 : share_files(neighbour, site_packages, contents);
   if (config_.import) compile_byte_code(config_.python, site_packages, {}, stop);
   if (stop.stop_requested()) throw Stopped();
   complete(made, {bytes_of(contents), "", ""}, folder);
-  spdlog::info("environment made key={} wheel={} files={}", spec.wheel_sha256.brief(),
-               spec.wheel_file, contents.size());
+  spdlog::info("environment made key={} wheel={} files={} shared={}", spec.wheel_sha256.brief(),
+               spec.wheel_file, contents.size(), shared);
 }
 
 void Environments::make_overlay(const EnvironmentSpec& spec, std::stop_token stop) {

@@ -1,5 +1,6 @@
 #include "runner/build/environments.hpp"
 
+#include <fstream>
 #include <set>
 #include <string>
 #include <vector>
@@ -137,6 +138,27 @@ TEST_CASE("A wheel of CI may have Python files of a later commit, but no other c
   };
   CHECK(broken("torch/slow.py") == "");
   CHECK(broken("torch/lib/libtorch.so") == "torch/lib/libtorch.so differs from what RECORD says");
+}
+
+TEST_CASE("A second wheel shares the files that are the same with the first, and no other") {
+  const Scratch scratch;
+  Environments environments(config_in(scratch));
+  const fs::path first = make(environments, good_wheel(scratch)).site_packages;
+  fs::create_directories(first / "torch/__pycache__");
+  std::ofstream(first / "torch/__pycache__/old.python-3.pyc") << "byte code";
+  std::ofstream(first / "torch/__pycache__/slow.python-3.pyc") << "byte code of another slow.py";
+  auto members = torch_members("2.16.0", "abd");
+  members[2].text = "FACTOR = 2\n";  // as long as the other
+  members.push_back(record_of(members, "2.16.0"));
+  const auto spec =
+      wheel_environment(scratch / "torch-2.16.0-py3-none-any.whl", members, "2.16.0", "abd");
+  const fs::path second = make(environments, spec).site_packages;
+  CHECK(fs::equivalent(first / "torch/old.py", second / "torch/old.py"));
+  CHECK(slurp(second / "torch/__pycache__/old.python-3.pyc") == "byte code");
+  CHECK(slurp(first / "torch/slow.py") == "FACTOR = 1\n");
+  CHECK(slurp(second / "torch/slow.py") == "FACTOR = 2\n");
+  CHECK_FALSE(fs::exists(second / "torch/__pycache__/slow.python-3.pyc"));
+  CHECK(slurp(second / "torch/version.py").find("2.16.0") != std::string::npos);
 }
 
 TEST_CASE("A truncated wheel and a wrong hash are told apart from a missing one") {
