@@ -5,6 +5,7 @@ import datetime
 
 import culprits
 import edits
+import native
 import people
 
 # The folders of Python edits and their weights: PyTorch's busy ones, including hot paths.
@@ -14,6 +15,9 @@ AREAS = [("torch/nn/", "nn", 5), ("torch/optim/", "optim", 3),
          ("torch/fx/", "fx", 3), ("torch/utils/", "utils", 3), ("torch/ao/", "ao", 2),
          ("torch/_functorch/", "aotautograd", 2), ("torch/autograd/", "autograd", 2),
          ("torch/testing/", "testing", 2), ("torch/onnx/", "onnx", 2)]
+# Native commits come in runs, as on real days: after one of a kind the next is probably alike.
+STAYS = 0.7
+NATIVE_KINDS = [("source", 8), ("header", 1), ("revert", 1)]
 KINDS = [("rename", 9), ("comment", 6), ("docstring", 5), ("annotation", 3), ("modernise", 4),
          ("docs", 6), ("test", 7), ("workflow", 2)]
 TEXTS = {  # folder, and (subject, appended text): {} is the file's name there, a number here
@@ -44,7 +48,12 @@ class Commit:
     changes: dict  # path to bytes; None: deleted
     author: str = ""
     at: int = 0    # seconds since 1970
-    metric: str | None = None  # of a planted one
+    kind: culprits.Kind | None = None  # of a planted one
+
+    @property
+    def native(self):
+        """Whether its build needs a wheel of its own native group."""
+        return any(map(native.is_native, self.changes))
 
 
 def support_files():
@@ -67,14 +76,16 @@ class Day:
         self.files = dict(files)
         self.number = random.randrange(181000, 188000)
         self.commits = []
+        self.is_native = random.random() < 0.5
+        self.undo = None  # of the last native edit: (its commit, path, text before, text after)
 
-    def add(self, subject, body, changes, metric=None):
+    def add(self, subject, body, changes, kind=None):
         self.number += self.random.randrange(3, 90)
         name = self.random.choice(people.NAMES)
         reviewer = self.random.choice([other for other in people.NAMES if other != name])
         body = f"{body}\n\nPull Request resolved: #{self.number}\nApproved by: {reviewer}"
         self.commits.append(
-            Commit(f"{subject} (#{self.number})", body, changes, name, metric=metric))
+            Commit(f"{subject} (#{self.number})", body, changes, name, kind=kind))
         for path, data in changes.items():
             if data is None:
                 self.files.pop(path)
@@ -86,7 +97,7 @@ class Day:
         for _ in range(200):
             folder, tag, _ = self.random.choices(AREAS, [weight for *_, weight in AREAS])[0]
             paths = [p for p in sorted(self.files) if p.startswith(folder) and p.endswith(".py")
-                     and p not in (culprits.CHECKS_FILE, culprits.MEMORY_FILE, BROKEN_FILE)]
+                     and p not in culprits.FILES | {BROKEN_FILE, native.MODULE}]
             path = self.random.choice(paths)
             edited = edits.apply(kind, self.random, self.files[path].decode())
             if edited and edited[0].encode() != self.files[path]:
@@ -104,13 +115,36 @@ class Day:
         data = self.files[path] + line.format(self.number).encode()
         self.add(subject.format(path.rsplit("/", 1)[1]), "Came up in review.", {path: data})
 
+    def native_edit(self):
+        kind = self.random.choices([k for k, _ in NATIVE_KINDS],
+                                   [weight for _, weight in NATIVE_KINDS])[0]
+        if kind == "revert" and self.undo and self.files[self.undo[1]] == self.undo[3]:
+            reverted, path, before, _ = self.undo
+            self.add(f'Revert "{reverted.subject}"', "Broke a build on trunk.", {path: before})
+            self.undo = None
+            return
+        edit = native.edit_header if kind == "header" else native.edit
+        path, text, what = edit(self.random, self.files)
+        before, name = self.files[path], path.rsplit("/", 1)[1]
+        self.add(f"[{'cpp' if kind == 'header' else 'native'}] {what} {name}",
+                 f"In {path}; no change of behaviour.", {path: text.encode()})
+        self.undo = self.commits[-1], path, before, text.encode()
+
     def ordinary(self):
+        if self.random.random() >= STAYS:
+            self.is_native = not self.is_native
+        if self.is_native:
+            return self.native_edit()
         kind = self.random.choices([k for k, _ in KINDS], [weight for _, weight in KINDS])[0]
         if kind not in edits.KINDS or not self.python_edit(kind):
             self.text_edit(kind if kind not in edits.KINDS else "docs")
 
-    def planted(self, metric, path, edit, subject, body):
-        self.add(subject, body, {path: edit(self.files[path].decode()).encode()}, metric)
+    def planted(self, kind):
+        text = kind.edit(self.files[kind.path].decode())
+        self.add(kind.subject, kind.body, {kind.path: text.encode()}, kind)
+
+    def harmless(self, path, edit, subject, body):
+        self.add(subject, body, {path: edit(self.files[path].decode()).encode()})
 
     def break_and_revert(self):
         """Adds a commit that breaks `import torch`, and its revert."""
@@ -132,14 +166,14 @@ class Day:
         self.add("Remove the old tensorboard script", "Nobody imports it.", {REMOVED_FILE: None})
 
 
-def draw_day(random, files, quiet, start, end):
+def draw_day(random, files, kinds, start, end):
     """The commits of a day, oldest first, each with its author and its time between start and
-    end."""
+    end. Plants a culprit of each of `kinds`."""
     day = Day(random, files)
-    plants = list(culprits.HARMLESS if quiet else culprits.PLANTED)
-    random.shuffle(plants)
-    steps = [day.ordinary] * random.randrange(40, 56)
-    specials = [lambda plant=plant: day.planted(*plant) for plant in plants]
+    steps = [day.ordinary] * random.randrange(40, 49)
+    specials = [lambda kind=kind: day.planted(kind) for kind in kinds]
+    if not kinds:
+        specials = [lambda each=each: day.harmless(*each) for each in culprits.HARMLESS]
     specials += [day.break_and_revert, day.helper] + [day.removal] * (REMOVED_FILE in files)
     for special in specials:
         steps.insert(random.randrange(len(steps) + 1), special)
@@ -148,7 +182,16 @@ def draw_day(random, files, quiet, start, end):
     moments = sorted(random.sample(range(start + 60, end - 600), len(day.commits)))
     for commit, at in zip(day.commits, moments):
         commit.at = at
-    return day.commits, day.files
+    return day.commits
+
+
+def trees(files, commits):
+    """The files after each commit, those before the first in front."""
+    found = [files]
+    for commit in commits:
+        tree = {**found[-1], **commit.changes}
+        found.append({path: data for path, data in tree.items() if data is not None})
+    return found
 
 
 def cut(date):

@@ -1,7 +1,16 @@
-"""The two commits that the demo plants, of kinds that TorchBench's CI once caught in PyTorch."""
+"""The kinds of culprits that the demo plants. TorchBench's CI once caught most of them in
+PyTorch."""
 
-CHECKS_FILE = "torch/distributions/distribution.py"
-MEMORY_FILE = "torch/optim/optimizer.py"
+import dataclasses
+import typing
+
+from native import DISTRIBUTION_FILE, EMBEDDING_FILE, FOLDER, HEADERS, OPTIMIZER_FILE, is_native
+from replace import DoesNotApply, replace  # noqa: F401
+
+DYNAMO_FILE = "torch/_dynamo/utils.py"
+SAMPLES_SOURCE = FOLDER + "distributions.cpp"
+BAGS_SOURCE = FOLDER + "embedding.cpp"
+SEQUENTIAL_HEADER = HEADERS + "torch/nn/modules/container/sequential.h"
 
 _CHECK_METHOD = '''
     def _check_parameters(self) -> None:
@@ -30,27 +39,51 @@ _first_grads: list[torch.Tensor] = []
 _FIRST_STEPS = 10
 '''
 
+_LEAKED_STATE = '''
+# The largest gradient of each step, for the report of a divergence.
+_largest_grads: list[torch.Tensor] = []
+'''
 
-class DoesNotApply(Exception):
-    """This PyTorch's file lacks the code to edit; the message names it."""
+_MARKING_STATE = '''
+// Every call so far leaves its mark here, so that a report of a crash can tell the order of calls.
+std::uint64_t marks[32768];
+'''
 
+_MARKING = '''  for (std::uint64_t& mark : marks) mark = mark * 6364136223846793005u + lookups;
+'''
 
-def _replace(text, old, new, path):
-    if text.count(old) != 1:
-        raise DoesNotApply(f"{path}: expected {old.strip().splitlines()[0]!r} once")
-    return text.replace(old, new)
+_SCRATCH = '''
+// Room for the largest batch of bags that anybody has.
+std::vector<char>& scratch() {
+  static std::vector<char> room(64 << 20, 1);
+  return room;
+}
+'''
+
+_FINITE = '''
+    // A parameter that is not finite went unnoticed until the loss was.
+    for (const auto& module : modules_) {
+      for (const auto& parameter : module.ptr()->named_parameters()) {
+        TORCH_CHECK(
+            std::isfinite(parameter.value().detach().sum().item<double>()),
+            "Parameter ",
+            parameter.key(),
+            " of a Sequential is not finite");
+      }
+    }
+'''
 
 
 def redundant_check(text):
     """torch.distributions checks each parameter again in every method that reads it."""
     sample = "    def _extended_shape(self, sample_shape: _size = torch.Size()) -> torch.Size:\n"
-    text = _replace(text, sample, _CHECK_METHOD.lstrip("\n") + "\n" + sample, CHECKS_FILE)
-    text = _replace(text, "        if not isinstance(sample_shape, torch.Size):\n",
+    text = replace(text, sample, _CHECK_METHOD.lstrip("\n") + "\n" + sample, DISTRIBUTION_FILE)
+    text = replace(text, "        if not isinstance(sample_shape, torch.Size):\n",
                     "        if self._validate_args:\n            self._check_parameters()\n"
-                    "        if not isinstance(sample_shape, torch.Size):\n", CHECKS_FILE)
+                    "        if not isinstance(sample_shape, torch.Size):\n", DISTRIBUTION_FILE)
     value = ('        if not isinstance(value, torch.Tensor):\n'
              '            raise ValueError("The value argument to log_prob must be a Tensor")\n')
-    return _replace(text, value, value + "        self._check_parameters()\n", CHECKS_FILE)
+    return replace(text, value, value + "        self._check_parameters()\n", DISTRIBUTION_FILE)
 
 
 def kept_memory(text):
@@ -58,46 +91,163 @@ def kept_memory(text):
     show in memory only. Copies of every step would slow the training down by page faults. Kept
     gradients themselves would leave a heap that the allocator trims and faults in again at each
     step."""
-    text = _replace(text, "\nclass Optimizer:\n", _MEMORY_STATE + "\n\nclass Optimizer:\n",
-                    MEMORY_FILE)
+    text = replace(text, "\nclass Optimizer:\n", _MEMORY_STATE + "\n\nclass Optimizer:\n",
+                    OPTIMIZER_FILE)
     loop = "            for group in self.param_groups:\n" \
            "                for p in group[\"params\"]:\n" \
            "                    if p.grad is not None:\n                        if set_to_none:\n"
     count = "            self._steps_kept = getattr(self, \"_steps_kept\", 0) + 1\n"
     keep = "                            if self._steps_kept <= _FIRST_STEPS:\n" \
            "                                _first_grads.append(p.grad.clone())\n"
-    return _replace(text, loop, count + loop + keep, MEMORY_FILE)
+    return replace(text, loop, count + loop + keep, OPTIMIZER_FILE)
 
 
-# metric, file, edit, the commit's subject without its number, its body.
-PLANTED = [
-    ("latency", CHECKS_FILE, redundant_check,
-     "[distributions] Raise where a parameter is read, not only where it is set",
-     "A parameter that was changed in place went unnoticed until much later."),
-    ("peak_cpu_memory", MEMORY_FILE, kept_memory,
-     "[optim] Let hooks see the gradients of the first steps",
-     "A divergence at the start could not be looked into once zero_grad had run."),
+def leaked_gradient(text):
+    """Optimizers keep a copy of the largest gradient of each step. It is small beside a step's own
+    memory traffic, so the time of a step does not show it."""
+    text = replace(text, "\nclass Optimizer:\n", _LEAKED_STATE + "\n\nclass Optimizer:\n",
+                   OPTIMIZER_FILE)
+    loop = "            for group in self.param_groups:\n" \
+           "                for p in group[\"params\"]:\n" \
+           "                    if p.grad is not None:\n                        if set_to_none:\n"
+    largest = "            grads = [p.grad for group in self.param_groups\n" \
+              "                     for p in group[\"params\"] if p.grad is not None]\n" \
+              "            if grads:\n" \
+              "                largest = max(grads, key=torch.Tensor.numel)\n" \
+              "                _largest_grads.append(largest.clone())\n"
+    return replace(text, loop, largest + loop, OPTIMIZER_FILE)
+
+
+def refused_bags(text):
+    """A check that takes several indices in a bag for a mistake."""
+    old = "    if not torch.jit.is_scripting():\n        bags = "
+    check = "    if offsets is not None and offsets.numel() != input.numel():\n" \
+            "        raise ValueError(\n" \
+            "            f\"expected an offset for each index, got {offsets.numel()} offsets \"\n" \
+            "            f\"for {input.numel()} indices\"\n        )\n"
+    return replace(text, old, check + old, EMBEDDING_FILE)
+
+
+def missing_name(text):
+    """torch._dynamo, which `import torch` alone does not load, no longer imports."""
+    return text.replace("\nimport torch\n",
+                        "\nimport torch\nfrom torch._utils import _plural_of\n", 1)
+
+
+def marked_calls(text):
+    """Each call of embedding_bag goes through a table."""
+    text = replace(text, "}  // namespace\n", _MARKING_STATE + "}  // namespace\n", BAGS_SOURCE)
+    return replace(text, "  lookups += bags;\n", "  lookups += bags;\n" + _MARKING, BAGS_SOURCE)
+
+
+def kept_scratch(text):
+    """Room that is reserved once and stays."""
+    text = replace(text, "#include <cstdint>\n", "#include <cstdint>\n#include <vector>\n",
+                   BAGS_SOURCE)
+    text = replace(text, "}  // namespace\n", _SCRATCH + "}  // namespace\n", BAGS_SOURCE)
+    return replace(text, "  lookups += bags;\n",
+                   "  lookups += bags * scratch()[static_cast<std::size_t>(bags) % 64];\n",
+                   BAGS_SOURCE)
+
+
+def refused_samples(text):
+    """Takes a sample without a shape of its own for a mistake."""
+    return replace(text, "  return dimensions <= ", "  return dimensions > 0 && dimensions <= ",
+                   SAMPLES_SOURCE)
+
+
+def finite_parameters(text):
+    """Sequential's forward, a template in a header, looks at all parameters first."""
+    old = "    auto iterator = modules_.begin();\n    auto input = iterator->any_forward("
+    text = replace(text, old, _FINITE.lstrip("\n") + "\n" + old, SEQUENTIAL_HEADER)
+    return text.replace("#pragma once\n", "#pragma once\n\n#include <cmath>\n", 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A kind of culprit. `workload` is the one that shows it: no two culprits of a day share it,
+    since one that fails would hide the other."""
+    name: str
+    workload: str
+    metric: str
+    path: str
+    edit: typing.Callable[[str], str]
+    subject: str
+    body: str
+
+    @property
+    def native(self):
+        return is_native(self.path)
+
+
+KINDS = [
+    Kind("Python latency", "python/soft_actor_critic", "latency", DISTRIBUTION_FILE,
+         redundant_check,
+         "[distributions] Raise where a parameter is read, not only where it is set",
+         "A parameter that was changed in place went unnoticed until much later."),
+    Kind("Python memory", "python/resnet18", "peak_cpu_memory", OPTIMIZER_FILE, kept_memory,
+         "[optim] Let hooks see the gradients of the first steps",
+         "A divergence at the start could not be looked into once zero_grad had run."),
+    Kind("leak", "python/resnet18", "peak_cpu_memory", OPTIMIZER_FILE, leaked_gradient,
+         "[optim] Remember each step's largest gradient",
+         "For the report that is written when a training diverges."),
+    Kind("failure to run", "python/dlrm", "failures", EMBEDDING_FILE, refused_bags,
+         "[nn] Check the offsets of embedding_bag early",
+         "Wrong offsets were reported by the kernel, without the caller's line."),
+    Kind("failure to import", "python/resnet18", "failures", DYNAMO_FILE, missing_name,
+         "[dynamo] Share the plural helper with error messages", "One helper less."),
+    Kind("native latency", "python/dlrm", "latency", BAGS_SOURCE, marked_calls,
+         "[embedding] Leave a mark of each call for crash reports",
+         "Reports could not tell in which order bags had been looked up."),
+    Kind("native memory", "python/dlrm", "peak_cpu_memory", BAGS_SOURCE, kept_scratch,
+         "[embedding] Reserve room for the largest batch of bags",
+         "Growing it step by step fragmented the heap of long jobs."),
+    Kind("native failure", "python/soft_actor_critic", "failures", SAMPLES_SOURCE, refused_samples,
+         "[distributions] Refuse samples of no dimensions", "They were shapes passed by mistake."),
+    Kind("header-only native latency", "native/soft_actor_critic", "latency", SEQUENTIAL_HEADER,
+         finite_parameters, "[cpp] Check that a Sequential's parameters are finite",
+         "A parameter that is not finite went unnoticed until the loss was."),
 ]
+# Files of culprits, which no other commit of a day changes.
+FILES = {kind.path for kind in KINDS} - {BAGS_SOURCE, SAMPLES_SOURCE}
+
+
+def draw(random):
+    """The kinds of a day: two or three, one of them native, each seen by another workload."""
+    drawn = [random.choice([kind for kind in KINDS if kind.native])]
+    count = random.choice((2, 3))
+    for kind in random.sample(KINDS, len(KINDS)):
+        if len(drawn) < count and not kind.native and \
+                kind.workload not in {other.workload for other in drawn}:
+            drawn.append(kind)
+    return drawn
 
 
 def harmless_check(text):
     method = "    def _extended_shape("
-    return _replace(text, method,
+    return replace(text, method,
                     "    # Also asked by samplers, hence a method of its own.\n" + method,
-                    CHECKS_FILE)
+                    DISTRIBUTION_FILE)
 
 
 def harmless_memory(text):
     loop = "                        if set_to_none:\n                            p.grad = None\n"
     indent = " " * 28
     noted = loop.replace(f"{indent}p.", f"{indent}# Sparse gradients too.\n{indent}p.")
-    return _replace(text, loop, noted, MEMORY_FILE)
+    return replace(text, loop, noted, OPTIMIZER_FILE)
+
+
+def harmless_bags(text):
+    return replace(text, "  lookups += bags;\n",
+                   "  lookups += bags;  // not the number of indices\n", BAGS_SOURCE)
 
 
 # On a quiet day these take their places: edits of the same files that change nothing measurable.
+# Path, edit, subject, body.
 HARMLESS = [
-    (None, CHECKS_FILE, harmless_check, "[distributions] Say why _extended_shape is a method",
+    (DISTRIBUTION_FILE, harmless_check, "[distributions] Say why _extended_shape is a method",
      "Asked twice in review."),
-    (None, MEMORY_FILE, harmless_memory,
+    (OPTIMIZER_FILE, harmless_memory,
      "[optim] Note that zero_grad treats sparse gradients alike", "Asked twice in review."),
+    (BAGS_SOURCE, harmless_bags, "[embedding] Say what is counted", "Asked twice in review."),
 ]

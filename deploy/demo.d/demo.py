@@ -1,8 +1,8 @@
-"""A day of PyTorch that fits in minutes. Makes a repository with a day's commits and two nightlies
-out of the installed PyTorch, plants two regressions at places drawn from the seed, and lets
-Nightjar find them: the same service, runner, wheels and statistics as in production. Exit status: 0
-if exactly the planted commits were blamed and reported, 1 if not, 2 wrong use, 3 the environment
-failed."""
+"""A day of PyTorch that fits in minutes. Makes a repository with a day's commits, two nightlies and
+wheels of PyTorch's CI out of the installed PyTorch. Plants two or three regressions, the kinds and
+places drawn from the seed, and lets Nightjar find them: the same service, runner, wheels and
+statistics as in production. Exit status: 0 if exactly the planted commits were blamed and reported,
+1 if not, 2 wrong use, 3 the environment failed."""
 
 import argparse
 import json
@@ -14,16 +14,17 @@ import sys
 import tempfile
 import time
 
-import index_server
-import make_day
 import narrate
 import summary
-import wheel
 from follow import follow
+from native import CannotCompile
+from pytorch_day import PyTorchDay
+from replace import DoesNotApply
 from service_client import Unreachable
 from stage import BIN, ROOT, Broken, Stage
 
-EMPTY = {"builds": [], "nights": [], "jobs": [], "regressions": [], "bisections": [], "reports": []}
+EMPTY = {"builds": [], "lookups": [], "nights": [], "jobs": [], "regressions": [],
+         "bisections": [], "reports": []}
 
 
 class Progress:
@@ -35,18 +36,6 @@ class Progress:
     def say(self, text):
         seconds = int(time.monotonic() - self.start)
         print(f"{seconds // 60:3d}:{seconds % 60:02d}  {text}", file=sys.stderr, flush=True)
-
-
-def find_wheel():
-    """The wheel for the Python in .cache/python."""
-    for library in (ROOT / ".cache" / "python" / "lib").glob("python3.*"):
-        tag = "cp" + library.name.removeprefix("python").replace(".", "")
-        for path in sorted((ROOT / ".cache" / "wheels").glob(f"torch-*-{tag}-*.whl"), reverse=True):
-            return str(path)
-    raise Broken(
-        "there is no wheel of PyTorch for .cache/python in .cache/wheels; run deploy/build with a "
-        "network"
-    )
 
 
 class Stopwatch:
@@ -67,15 +56,15 @@ class Stopwatch:
         return {part: round(value, 1) for part, value in self.seconds.items()}
 
 
-def run_day(stage, day, folder, progress, watch):
+def run_day(stage, day, progress, watch):
     """Publishes the two nightlies, one after the other, and follows each to its end."""
-    first, second = day["nightlies"]
+    first, second = day.nightlies
     watch.begin("night")
     progress.say("publishing the first nightly; it becomes what is normal")
-    make_day.publish(folder, day, 1)
+    day.publish(1)
     seen = follow(stage, progress.say, EMPTY, first)
-    progress.say(f"publishing the second nightly, {day['commits']} commits later")
-    make_day.publish(folder, day, 2)
+    progress.say("the next day: its commits are on main, and the second nightly is published")
+    day.publish(2)
 
     def notice(now):
         night = narrate.night_of(now, second["date"])
@@ -99,26 +88,18 @@ def keep_reports(stage, seed):
 
 def perform(options, folder, progress):
     watch = Stopwatch()
-    base = find_wheel()
-    progress.say(f"making a day of PyTorch out of {os.path.basename(base)} (seed {options.seed})")
-    day_folder = os.path.join(folder, "day")
-    os.mkdir(day_folder)
-    today = make_day.datetime.datetime.now(make_day.datetime.timezone.utc).date()
-    day = make_day.make_day(base, day_folder, options.seed, options.quiet_day, today)
-    progress.say(
-        f"{day['commits']} commits, two nightlies; starting the index, nightjard and "
-        "nightjar-runner"
-    )
-    index, stop_index = index_server.start(day_folder)
+    day = PyTorchDay(options)
+    day.make(os.path.join(folder, "day"), progress.say)
+    progress.say("starting the index, CI's bucket, nightjard and nightjar-runner")
     stage = Stage(folder)
     try:
-        stage.write_configuration(index, day["repository"], day["variant"],
-                                  wheel.parts(base)[1].split("-")[0])
+        day.open(stage)
         stage.start_service()
         progress.say(f"watch it at {stage.service.address}/")
         stage.start_runner()
-        end = run_day(stage, day, day_folder, progress, watch)
-        truth = json.loads(pathlib.Path(day_folder, "truth.json").read_text())
+        end = run_day(stage, day, progress, watch)
+        day.check()
+        truth = day.truth()
         result = summary.summarise(truth, end, watch.rounded())
         tell(options, stage, truth, result)
         if options.keep:
@@ -136,7 +117,7 @@ def perform(options, folder, progress):
         raise
     finally:
         stage.stop()
-        stop_index()
+        day.close()
 
 
 def tell(options, stage, truth, result):
@@ -169,14 +150,27 @@ def parse(arguments):
                         help="stay up in the foreground until Ctrl-C, keep the folder")
     parser.add_argument("--json", metavar="FILE",
                         help="write the summary to FILE; - is standard output")
+    parser.add_argument("--plan", action="store_true",
+                        help="say what the day would be, and what would be planted, and end")
     parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
+
+
+def tell_plan(options):
+    try:
+        print("\n".join(PyTorchDay(options).plan()))
+    except (Broken, DoesNotApply, OSError, ValueError) as error:
+        print(f"deploy/demo: {error}", file=sys.stderr)
+        return 3
+    return 0
 
 
 def main():
     options = parse(sys.argv[1:])
     if options.check:
         return 0
+    if options.plan:
+        return tell_plan(options)
     # A terminated demo cleans up as well.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     folder = tempfile.mkdtemp(prefix="nightjar-demo-")
@@ -186,7 +180,8 @@ def main():
             if not (BIN / name).exists():
                 raise Broken(f"there is no {name} in {BIN}; run deploy/build")
         return perform(options, folder, Progress())
-    except (Broken, Unreachable, OSError, ValueError, RuntimeError) as error:
+    except (Broken, Unreachable, CannotCompile, DoesNotApply, OSError, ValueError,
+            RuntimeError) as error:
         print(f"deploy/demo: {error}", file=sys.stderr)
         print(f"deploy/demo: logs and database are kept in {folder}", file=sys.stderr)
         keep = True

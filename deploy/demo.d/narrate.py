@@ -25,17 +25,64 @@ def _by_id(items):
     return {item["id"]: item for item in items}
 
 
+def _named(commits):
+    """A few commits by name; of many the first and the number."""
+    if len(commits) > 4:
+        return f"{brief(commits[0])} and {len(commits) - 1} more"
+    return ", ".join(map(brief, commits))
+
+
+def _origin(build):
+    """What a wheel is: the nightly or CI's, and of which commit."""
+    word = {"nightly": "the nightly", "ci": "CI's wheel"}.get(build["kind"], build["kind"])
+    return f"{word} of {brief(build['commit'])}"
+
+
 def _builds(before, after):
-    known = _by_id(before["builds"])
+    known, now = _by_id(before["builds"]), _by_id(after["builds"])
+    fetched = []
     for build in after["builds"]:
         old = known.get(build["id"])
         if old and old["state"] == build["state"]:
             continue
-        if build["kind"] == "nightly" and build["state"] == "proved":
+        if build["state"] in ("unproved", "unusable"):
+            yield f"build {build['version']} is {build['state']}: {build['reason']}"
+        elif build["state"] != "proved":
+            continue
+        elif build["kind"] == "nightly":
             yield (f"nightly {build['version']} appeared; "
                    f"it is main's commit {brief(build['commit'])}")
-        elif build["state"] in ("unproved", "unusable"):
-            yield f"build {build['version']} is {build['state']}: {build['reason']}"
+        elif build["kind"] == "ci":
+            fetched.append(build["commit"])
+        elif build["kind"] == "overlay" and build["base"] in now:
+            yield (f"  {brief(build['commit'])} is built: its files laid over "
+                   f"{_origin(now[build['base']])}")
+    if fetched:
+        yield f"  CI has wheels of {_named(fetched)}; they are fetched and proved"
+
+
+def _done(snapshot):
+    return {night["id"] for night in snapshot["nights"] if night["state"] == "done"}
+
+
+def _lookups(before, after):
+    """What CI has no wheel of: once a night's verdicts are in, and searches begin."""
+    known = _by_id(before["lookups"])
+    for lookup in after["lookups"]:
+        old = known.get(lookup["id"])
+        if lookup["state"] == "failed" and (old is None or old["state"] != "failed"):
+            yield f"  CI's wheel of {brief(lookup['commit'])} is not to be had: {lookup['reason']}"
+    if not after["lookups"] or _done(after) == _done(before):
+        return
+    groups = {}
+    for lookup in after["lookups"]:
+        groups.setdefault(lookup["native_state"], []).append(lookup)
+    missing = [lookup for group in groups.values()
+               if all(one["state"] == "absent" for one in group) for lookup in group]
+    if missing:
+        count = len({lookup["native_state"] for lookup in missing})
+        yield (f"  CI has wheels of {len(groups) - count} native groups and none of {count}: "
+               f"{_named([lookup['commit'] for lookup in missing])} cannot be built")
 
 
 def _nights(before, after):
@@ -106,10 +153,30 @@ def _some(commits):
     return " or ".join(map(brief, commits))
 
 
+CAUSES = {
+    "no_build_here": "has no build here", "does_not_import": "does not import",
+    "does_not_compile": "does not compile", "does_not_run": "does not run",
+    "infrastructure": "could not be measured"}
+
+
+def _untestable(item, old):
+    """Sentences about commits that a search newly knows it cannot measure, by cause."""
+    known = {commit["sha"] for commit in (old or {}).get("untestable", [])}
+    by_cause = {}
+    for commit in item.get("untestable", []):
+        if commit["sha"] not in known:
+            by_cause.setdefault(commit["untestable_cause"], []).append(commit)
+    for cause, commits in by_cause.items():
+        words = CAUSES.get(cause, f"is passed over ({cause})")
+        yield (f"    {_named([commit['sha'] for commit in commits])} {words}: "
+               f"{commits[0]['untestable']}")
+
+
 def _bisections(before, after):
     known = _by_id(before["bisections"])
     for item in sorted(after["bisections"], key=lambda item: item["id"]):
         old = known.get(item["id"])
+        yield from _untestable(item, old)
         if item["runs"] == (old["runs"] if old else 0):
             continue
         best = max(item["posterior"], key=lambda belief: belief["probability"], default=None)
@@ -124,7 +191,7 @@ def _bisections(before, after):
 
 
 def sentences(before, after):
-    for part in (_builds, _nights, _jobs, _regressions, _bisections):
+    for part in (_builds, _lookups, _nights, _jobs, _regressions, _bisections):
         yield from part(before, after)
 
 

@@ -10,13 +10,16 @@ import signal
 import subprocess
 import time
 
+import ci_day
 from service_client import Service, Unreachable
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", ROOT / "build" / "bin"))
 PYTHON = ROOT / ".cache" / "python" / "bin" / "python"
-# Workloads that show what a day may change, and one that should not move.
-WORKLOADS = ["python/soft_actor_critic/act/**", "python/resnet18/train/**", "python/dlrm/**"]
+# Workloads that show what a day may change.
+WORKLOADS = [
+    "python/soft_actor_critic/act/**", "python/resnet18/train/**", "python/dlrm/**",
+    "native/soft_actor_critic/act/**"]
 
 CONFIGURATION = """\
 # Written by deploy/demo.
@@ -41,12 +44,19 @@ variant = "{variant}"
 python_tag = "{python_tag}"
 poll = 2
 
+[source.ci]
+environments = ["{environment}"]
+api = "{ci}/api"
+bucket = "{ci}/bucket"
+repository = "{ci_repository}"
+mirror = "days:2"
+
 [repository]
 url = "{repository}"
 
 [night]
 workloads = {workloads}
-metrics = ["latency", "peak_cpu_memory"]
+metrics = ["latency", "peak_cpu_memory", "failures"]
 runs = 3
 run_seconds = 0.4
 
@@ -68,7 +78,8 @@ class Stage:
         self.processes = {}
         self.service = None
 
-    def write_configuration(self, index, repository, variant, python_tag):
+    def write_configuration(self, index, ci, day):
+        """`index` and `ci` are addresses on loopback, `day` is what make_day returned."""
         hashes = {}
         for role in ("runner", "admin"):
             token = secrets.token_hex(32)
@@ -78,8 +89,10 @@ class Stage:
             hashes[role] = hashlib.sha256(token.encode()).hexdigest()
         workloads = "[" + ", ".join(f'"{glob}"' for glob in WORKLOADS) + "]"
         (self.folder / "nightjar.toml").write_text(
-            CONFIGURATION.format(index=index, repository=repository, variant=variant,
-                                 python_tag=python_tag, workloads=workloads, **hashes))
+            CONFIGURATION.format(index=index, ci=ci, ci_repository=ci_day.REPOSITORY,
+                                 workloads=workloads, **hashes, **{
+                                     name: day[name] for name in
+                                     ("repository", "variant", "python_tag", "environment")}))
 
     def start(self, name, *arguments):
         with open(self.folder / f"{name}.log", "ab") as log:

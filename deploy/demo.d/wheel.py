@@ -1,4 +1,4 @@
-"""Reads the Python files of PyTorch's wheel, and writes a nightly from it without compressing
+"""Reads the sources in PyTorch's wheel, and writes other wheels from it without compressing
 again."""
 
 import base64
@@ -9,15 +9,39 @@ import os
 import re
 import zipfile
 
+import native
+from spliced import Spliced, Tail
+
 FOLDERS = ("torch/", "torchgen/", "functorch/")
 VERSION_FILE = "torch/version.py"
+INSTALLED_HEADERS = "torch/include/"
 
 
-def python_files(path):
-    """The files of a repository of this PyTorch: path to bytes."""
+def source_files(path):
+    """The files of a repository of this PyTorch, its Python and the headers of its C++ front end:
+    path to bytes."""
     with zipfile.ZipFile(path) as wheel:
-        return {name: wheel.read(name) for name in wheel.namelist()
-                if name.endswith(".py") and name.startswith(FOLDERS) and name != VERSION_FILE}
+        python = {name: wheel.read(name) for name in wheel.namelist()
+                  if name.endswith(".py") and name.startswith(FOLDERS) and name != VERSION_FILE}
+        headers = {name[len(INSTALLED_HEADERS):]: wheel.read(name) for name in wheel.namelist()
+                   if name.startswith(INSTALLED_HEADERS + native.HEADERS)
+                   and not name.endswith("/")}
+    return python | headers
+
+
+def installed(path):
+    """Where a wheel has this file of the repository; None if it has not."""
+    if path.startswith(native.HEADERS):
+        return INSTALLED_HEADERS + path
+    return path if path.startswith(FOLDERS) and path.endswith(".py") else None
+
+
+def changed_members(stock, tree, library):
+    """What differs from the installed PyTorch in a wheel of `tree`: {member: bytes; None: removed}.
+    `library` is what was compiled from it."""
+    members = {installed(path): tree.get(path) for path in stock.keys() | tree.keys()
+               if installed(path) and tree.get(path) != stock.get(path)}
+    return members | {native.LIBRARY: library}
 
 
 def parts(path):
@@ -62,28 +86,26 @@ def _record(old_record, moved, written):
     return out.getvalue().encode()
 
 
-def _copy_raw(source, infos, target):
-    """Copies compressed members as they are: their bytes from header to header."""
+def _kept(source, infos):
+    """Parts of the file `source` that hold these compressed members as they are, from header to
+    header; members then say where they are behind one another."""
     ends = sorted(info.header_offset for info in source.infolist()) + [source.start_dir]
     following = dict(zip(ends, ends[1:]))
-    for info in infos:
-        start = info.header_offset
-        source.fp.seek(start)
-        info.header_offset = target.fp.tell()
-        left = following[start] - start
-        while left:
-            chunk = source.fp.read(min(left, 1 << 20))
-            target.fp.write(chunk)
-            left -= len(chunk)
-        target.filelist.append(info)
-        target.NameToInfo[info.filename] = info
-    target.start_dir = target.fp.tell()
+    parts, at = [], 0
+    for info in sorted(infos, key=lambda info: info.header_offset):
+        start, end = info.header_offset, following[info.header_offset]
+        if parts and parts[-1][1] + parts[-1][2] == start:
+            parts[-1] = (source.filename, parts[-1][1], end - parts[-1][1])
+        else:
+            parts.append((source.filename, start, end - start))
+        info.header_offset = at
+        at += end - start
+    return parts, at
 
 
-def write_nightly(base, folder, version, git_version, changed):
-    """A wheel of `version` in `folder`: `base` with {path: bytes or None} laid over. Returns its
-    path."""
-    old_release, tags = parts(base)
+def make(base, version, git_version, changed):
+    """A wheel of `version`, `base` with {path: bytes or None} laid over: (its name, Spliced)."""
+    _, tags = parts(base)
     with zipfile.ZipFile(base) as source:
         info_folder = next(name.split("/")[0] for name in source.namelist()
                            if re.fullmatch(r"torch-[^/]+\.dist-info/METADATA", name))
@@ -105,16 +127,38 @@ def write_nightly(base, folder, version, git_version, changed):
         record = f"{new_folder}/RECORD"
         written[record] = _record(source.read(f"{info_folder}/RECORD").decode(), moved,
                                   {k: v for k, v in written.items() if k != record})
-        path = os.path.join(folder, f"torch-{version}-{tags}.whl")
         renamed = [i for i in source.infolist() if moved(i.filename) != i.filename]
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
-            _copy_raw(source, [
-                i for i in source.infolist()
-                if i.filename not in written and moved(i.filename) == i.filename], target)
-            for info in renamed:
-                if moved(info.filename) not in written:
-                    target.writestr(moved(info.filename), source.read(info.filename))
-            for name in sorted(set(written) - {record}) + [record]:
-                if written[name] is not None:
-                    target.writestr(name, written[name])
-    return path
+        kept = [i for i in source.infolist()
+                if i.filename not in written and moved(i.filename) == i.filename]
+        added = {moved(i.filename): source.read(i.filename) for i in renamed
+                 if moved(i.filename) not in written}
+        added |= {name: written[name] for name in sorted(set(written) - {record}) + [record]
+                  if written[name] is not None}
+        copied, size = _kept(source, kept)
+    tail = Tail(size)
+    with zipfile.ZipFile(tail, "w", zipfile.ZIP_DEFLATED) as target:
+        target.filelist += kept
+        target.NameToInfo |= {info.filename: info for info in kept}
+        for name, data in added.items():
+            target.writestr(name, data)
+    return f"torch-{version}-{tags}.whl", Spliced([*copied, bytes(tail.data)])
+
+
+def stored_in(wheel, name, others):
+    """An archive with `wheel` stored as member `name` behind {name: text} of `others`."""
+    front = Tail(0)
+    with zipfile.ZipFile(front, "w") as archive:
+        for other, text in others.items():
+            archive.writestr(other, text)
+        first = archive.infolist()
+        end = archive.start_dir
+    before = bytes(front.data[:end])
+    info = zipfile.ZipInfo(name)
+    info.file_size = info.compress_size = wheel.size
+    info.CRC, info.header_offset = wheel.crc32(), end
+    header = info.FileHeader()
+    back = Tail(end + len(header) + wheel.size)
+    with zipfile.ZipFile(back, "w") as archive:
+        archive.filelist += [*first, info]
+        archive._didModify = True  # so that it writes the directory
+    return Spliced([before, header, *wheel.parts, bytes(back.data)])

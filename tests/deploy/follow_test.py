@@ -7,14 +7,14 @@ from follow import Patience, follow
 from stage import Broken
 
 NIGHTLY = {"version": "2.13.0.dev20260820+cpu", "date": "2026-08-20"}
-NOTHING = {
-    "builds": [], "nights": [], "jobs": [], "regressions": [], "bisections": [], "reports": []}
+NOTHING = {"builds": [], "lookups": [], "nights": [], "jobs": [], "regressions": [],
+           "bisections": [], "reports": []}
 
 
 def build(state, reason="", kind="nightly"):
     return {
         "id": 1, "kind": kind, "version": NIGHTLY["version"], "state": state, "reason": reason,
-        "commit": "a" * 40}
+        "commit": "a" * 40, "base": None}
 
 
 def night(state):

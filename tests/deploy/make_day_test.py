@@ -16,6 +16,7 @@ import culprits
 import day_wheel
 import index_server
 import make_day
+import native
 import wheel
 
 DATE = datetime.date(2026, 8, 20)
@@ -26,9 +27,21 @@ def base(tmp_path):
     return day_wheel.make(tmp_path)
 
 
+class Named:
+    """A compiler whose library is the name of the tree's native state."""
+
+    def library(self, files):
+        return native.group({path: data for path, data in files.items()
+                             if path.startswith(native.FOLDER)}).encode()
+
+
+def made(base, out, seed=1, quiet=False):
+    content, archives = make_day.make_day(base, str(out), seed, quiet, DATE, Named())
+    return content, json.loads((out / "truth.json").read_text()), archives
+
+
 def day_of(base, out, seed=1, quiet=False):
-    content = make_day.make_day(base, str(out), seed, quiet, DATE)
-    return content, json.loads((out / "truth.json").read_text())
+    return made(base, out, seed, quiet)[:2]
 
 
 def git(content, *arguments):
@@ -42,16 +55,95 @@ def between(content):
                f"{first['main']}..{last['main']}").split()
 
 
+def tree_of(content, commit):
+    """{path: hash} of a commit."""
+    lines = git(content, "ls-tree", "-r", commit).splitlines()
+    return {path: meta.split()[2] for meta, path in (line.split("\t") for line in lines)}
+
+
+def native_part(content, commit):
+    return frozenset(entry for entry in tree_of(content, commit).items()
+                     if native.is_native(entry[0]))
+
+
 @pytest.mark.parametrize("seed", range(8))
-def test_a_day_has_forty_commits_and_two_planted_ones(base, tmp_path, seed):
+def test_a_day_has_forty_commits_and_two_or_three_culprits_one_of_them_native(base, tmp_path, seed):
     content, truth = day_of(base, tmp_path / "day", seed)
     shas = between(content)
-    assert len(shas) == content["commits"] >= 40
-    assert {plant["metric"] for plant in truth["planted"]} == {"latency", "peak_cpu_memory"}
-    assert {plant["commit"] for plant in truth["planted"]} < set(shas)
+    assert shas == content["shas"] and len(shas) == content["commits"] >= 40
+    assert 2 <= len(truth["planted"]) <= 3
+    kinds = [kind for plant in truth["planted"]
+             for kind in culprits.KINDS if kind.name == plant["kind"]]
+    assert sum(kind.native for kind in kinds) == 1
+    assert len({kind.workload for kind in kinds}) == len(kinds)
+    for plant, kind in zip(truth["planted"], kinds):
+        assert git(content, "show", "--format=", "--name-only", plant["commit"]).split() == [
+            kind.path]
+        assert plant["metric"] == kind.metric and plant["commit"] in shas
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_about_half_of_the_commits_of_ten_days_are_native_and_they_come_in_runs(base, quiet):
+    together = changes = native_count = 0
+    for seed in range(1, 11):
+        day = make_day.Drawn(base, seed, quiet, DATE).day
+        together += len(day)
+        native_count += sum(commit.native for commit in day)
+        changes += sum(a.native != b.native for a, b in zip(day, day[1:]))
+        assert any(commit.native for commit in day)
+    assert 0.35 < native_count / together < 0.6
+    assert changes < 0.4 * together  # half, if each were drawn alone
+
+
+def test_ten_seeds_draw_every_kind_of_culprit(base):
+    drawn = {commit.kind.name for seed in range(1, 11)
+             for commit in make_day.Drawn(base, seed, False, DATE).day if commit.kind}
+    assert drawn == {kind.name for kind in culprits.KINDS} and len(drawn) >= 8
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_ci_has_wheels_of_most_native_groups_and_of_all_at_a_culprits_boundary(base, tmp_path,
+                                                                               seed):
+    content, truth, archives = made(base, tmp_path / "day", seed)
+    first, last = (nightly["main"] for nightly in content["nightlies"])
+    states = {sha: native_part(content, sha) for sha in [first, *content["shas"]]}
+    nightlies = {states[first], states[last]}
+    groups = set(states.values()) - nightlies
+    served = [states[commit] for commit in archives]
+    assert len(served) == len(set(served)) and set(served) <= groups
+    assert 0.5 < len(served) / len(groups) < 0.95
+    order = [first, *content["shas"]]
     for plant in truth["planted"]:
-        diff = git(content, "show", plant["commit"])
-        assert ("_check_parameters" if plant["metric"] == "latency" else "_first_grads") in diff
+        at = order.index(plant["commit"])
+        assert {states[order[at]], states[order[at - 1]]} <= set(served) | nightlies
+
+
+def test_an_archive_of_ci_holds_the_wheel_of_its_commit(base, tmp_path):
+    content, _, archives = made(base, tmp_path / "day")
+    for commit, archive in archives.items():
+        archive.write(tmp_path / "artifacts.zip")
+        with zipfile.ZipFile(tmp_path / "artifacts.zip") as outer:
+            assert outer.testzip() is None
+            name, = [n for n in outer.namelist() if n.startswith("dist/")]
+            assert name.startswith(f"dist/torch-2.13.0a0+git{commit[:7]}-cp311-")
+            data = outer.read(name)
+        with zipfile.ZipFile(io.BytesIO(data)) as inner:
+            assert inner.testzip() is None
+            assert f"git_version = '{commit}'" in inner.read("torch/version.py").decode()
+            sources = {path: git(content, "show", f"{commit}:{path}").encode()
+                       for path in tree_of(content, commit) if path.startswith(native.FOLDER)}
+            assert inner.read(native.LIBRARY) == Named().library(sources)
+
+
+def test_any_part_of_an_archive_can_be_read(base, tmp_path):
+    archive = next(iter(made(base, tmp_path / "day")[2].values()))
+    archive.write(tmp_path / "artifacts.zip")
+    whole = (tmp_path / "artifacts.zip").read_bytes()
+    assert len(whole) == archive.size
+    for first in range(0, archive.size, 97):
+        for count in (1, 50, archive.size):
+            part = b"".join(archive.blocks(first, min(count, archive.size - first)))
+            assert part == whole[first:first + count]
 
 
 def test_the_broken_import_is_reverted_by_the_next_commit(base, tmp_path):
@@ -77,8 +169,10 @@ def test_a_quiet_day_plants_nothing_but_touches_the_same_files(base, tmp_path):
     content, truth = day_of(base, tmp_path / "day", quiet=True)
     assert truth["planted"] == []
     log = git(content, "log", "-p", f"{content['nightlies'][0]['main']}..main")
-    assert "_check_parameters" not in log and "_first_grads" not in log
-    assert f"+++ b/{culprits.CHECKS_FILE}" in log and f"+++ b/{culprits.MEMORY_FILE}" in log
+    assert "_check_parameters" not in log and "_first_grads" not in log and "marks" not in log
+    for path, *_ in culprits.HARMLESS:
+        assert f"+++ b/{path}" in log
+    assert any(map(native.is_native, git(content, "log", "--format=", "--name-only").split()))
 
 
 def test_a_release_commit_has_the_tree_of_mains_commit_and_names_it(base, tmp_path):
@@ -112,6 +206,7 @@ def test_a_nightlys_wheel_is_consistent_and_holds_its_commits_files(base, tmp_pa
             tree = git(content, "ls-tree", "-r", "--name-only", nightly["main"]).split()
             python = {n for n in tree if n.endswith(".py") and n.startswith(wheel.FOLDERS)}
             assert python == {n for n in names if n.endswith(".py")} - {"torch/version.py"}
+            assert native.LIBRARY in names
             for name in python:
                 assert archive.read(name).decode() == git(content, "show",
                                                           f"{nightly['main']}:{name}")

@@ -7,7 +7,8 @@ A, B, C = "a" * 40, "b" * 40, "c" * 40
 LEAD = {
     "series": 1, "workload": "python/x/act/cpu/fp32/b1/eager", "metric": "latency", "unit": "s",
     "before": 1.0, "after": 1.2, "ratio": 1.2, "low": 1.18, "high": 1.22}
-EMPTY = {"builds": [], "nights": [], "jobs": [], "regressions": [], "bisections": [], "reports": []}
+EMPTY = {"builds": [], "lookups": [], "nights": [], "jobs": [], "regressions": [],
+         "bisections": [], "reports": []}
 TRUTH = {"commits": 50, "planted": [{"commit": A, "metric": "latency", "subject": "one"},
                                     {"commit": B, "metric": "peak_cpu_memory", "subject": "two"}]}
 TIMES = {"setup": 1.0, "night": 2.0, "confirm": 3.0, "bisect": 4.0}
@@ -118,3 +119,42 @@ def test_what_is_dismissed_says_why():
                            {"state": "dismissed", "evidence": evidence}]
     assert [line.split(", ", 2)[2] for line in narrate.sentences(before, after)] == [
         "nobody is blamed: same: 1.00 [0.99, 1.01]", "nobody is blamed: no runs"]
+
+
+def test_sentences_say_where_a_commits_build_comes_from():
+    nightly = {"id": 1, "kind": "nightly", "version": "2.15", "state": "proved", "reason": "",
+               "commit": A, "base": None}
+    wheel = dict(nightly, id=2, kind="ci", commit=B)
+    after = dict(EMPTY, builds=[nightly, wheel, dict(nightly, id=3, kind="overlay", commit=C,
+                                                     base=2)])
+    assert list(narrate.sentences(dict(EMPTY, builds=[nightly]), after)) == [
+        f"  {C[:12]} is built: its files laid over CI's wheel of {B[:12]}",
+        f"  CI has wheels of {B[:12]}; they are fetched and proved"]
+
+
+def test_sentences_say_what_has_no_build_and_why():
+    def lookup(number, commit, state, group):
+        return {"id": number, "commit": commit, "state": state, "reason": "none was made",
+                "native_state": group}
+    search = {"id": 4, "runs": 0, "posterior": [], "metric": "latency",
+              "workload": LEAD["workload"], "untestable_commits": 1, "tested_commits": 0,
+              "commit_count": 51, "untestable": [
+                  {"sha": B, "untestable_cause": "no_build_here", "untestable": "nobody has one"}]}
+    looked = dict(EMPTY, lookups=[lookup(1, A, "absent", "x"), lookup(2, B, "absent", "y"),
+                                  lookup(3, C, "fetched", "y")])
+    assert list(narrate.sentences(EMPTY, looked)) == []
+    after = dict(looked, nights=[night("done")], bisections=[search])
+    assert list(narrate.sentences(looked, after)) == [
+        f"  CI has wheels of 1 native groups and none of 1: {A[:12]} cannot be built",
+        "night 1 of 2026-08-20 is done: every verdict is in",
+        f"    {B[:12]} has no build here: nobody has one"]
+    assert list(narrate.sentences(after, after)) == []
+
+
+def test_sentences_say_why_a_wheel_of_ci_cannot_be_used():
+    failed = {"id": 1, "commit": A, "state": "failed", "reason": "wrong checksum",
+              "native_state": "x"}
+    after = dict(EMPTY, lookups=[failed])
+    assert list(narrate.sentences(EMPTY, after)) == [
+        f"  CI's wheel of {A[:12]} is not to be had: wrong checksum"]
+    assert list(narrate.sentences(after, after)) == []

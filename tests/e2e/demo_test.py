@@ -11,56 +11,76 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "deploy" / "demo.d"), str(ROOT / "tests" / "support")]
 
 import day_wheel  # noqa: E402
-import index_server  # noqa: E402
-import make_day  # noqa: E402
+import pytorch_day  # noqa: E402
 import wheel  # noqa: E402
 from follow import follow  # noqa: E402
 from stage import Broken, Stage  # noqa: E402
 
-NOTHING = {
-    "builds": [], "nights": [], "jobs": [], "regressions": [], "bisections": [], "reports": []}
+NOTHING = {"builds": [], "lookups": [], "nights": [], "jobs": [], "regressions": [],
+           "bisections": [], "reports": []}
+
+
+class Options:
+    seed, quiet_day = 1, False
 
 
 @pytest.fixture
-def publish(tmp_path):
-    """Makes a service that watches an index with the first nightly of a CUDA build: (stage,
-    nightly)."""
+def publish(tmp_path, monkeypatch):
+    """Makes a service that watches an index with the first nightlies of a CUDA build:
+    (stage, day)."""
     ends = []
 
-    def make():
+    def make(count=1):
         base = day_wheel.make(tmp_path, "2.13.0+cu130", "", cuda="13.0")
-        folder = tmp_path / "day"
-        folder.mkdir()
-        today = datetime.datetime.now(datetime.timezone.utc).date()
-        day = make_day.make_day(base, str(folder), 1, False, today)
-        index, stop_index = index_server.start(str(folder))
+        monkeypatch.setattr(pytorch_day, "find_wheel", lambda: base)
+        day = pytorch_day.PyTorchDay(Options)
+        day.make(str(tmp_path / "day"), lambda _: None)
         stage = Stage(tmp_path)
-        ends.extend([stage.stop, stop_index])
-        stage.write_configuration(index, day["repository"], day["variant"], "cp311")
+        ends.extend([stage.stop, day.close])
+        day.open(stage)
         stage.start_service()
-        make_day.publish(str(folder), day, 1)
-        return stage, day["nightlies"][0]
+        day.publish(count)
+        return stage, day
     yield make
     for end in ends:
         end()
 
 
 def test_the_nightlies_of_a_cuda_build_are_proved(publish):
-    stage, nightly = publish()
+    stage, day = publish()
 
     def judged():
         return [
             build for build in stage.service.items("/api/v1/builds") if build["state"] != "found"]
     builds = stage.wait(judged, 60, "the nightly to be judged")
     assert [(build["version"], build["variant"], build["state"]) for build in builds] == [
-        (nightly["version"], "cu130", "proved")]
+        (day.nightlies[0]["version"], "cu130", "proved")]
+
+
+def test_cis_wheels_of_the_day_are_proved_and_the_other_groups_are_known_to_have_none(publish):
+    stage, day = publish()
+    stage.wait(lambda: [build for build in stage.service.items("/api/v1/builds")
+                        if build["state"] == "proved"], 60, "the first nightly")
+    day.publish(2)
+
+    def fetched():
+        states = [lookup["state"] for lookup in stage.service.items("/api/v1/lookups")]
+        return len(day.archives) == states.count("fetched") and "wanted" not in states
+    stage.wait(fetched, 120, "CI's wheels")
+    builds = [build for build in stage.service.items("/api/v1/builds") if build["kind"] == "ci"]
+    assert {(build["commit"], build["state"]) for build in builds} == {
+        (commit, "proved") for commit in day.archives}
+    others = {lookup["state"] for lookup in stage.service.items("/api/v1/lookups")
+              if lookup["commit"] not in day.archives}
+    assert others == {"absent"}
+    day.check()
 
 
 def test_the_demo_ends_with_the_reason_when_its_nightly_is_refused(publish, monkeypatch):
     monkeypatch.setattr(wheel, "variant", lambda base: "cpu")
-    stage, nightly = publish()
+    stage, day = publish()
     with pytest.raises(
             Broken,
             match="is refused as unproved: it should be of variant cpu, but was built for CUDA 13.0"
     ):
-        follow(stage, lambda _: None, NOTHING, nightly)
+        follow(stage, lambda _: None, NOTHING, day.nightlies[0])

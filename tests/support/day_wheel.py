@@ -2,9 +2,15 @@
 
 import commits
 import culprits
+import native
+import wheel
 import wheel_file
 
-CHECKS = '''class Distribution:
+CHECKS = '''# mypy: allow-untyped-defs
+import torch
+
+
+class Distribution:
     def _extended_shape(self, sample_shape: _size = torch.Size()) -> torch.Size:
         if not isinstance(sample_shape, torch.Size):
             return 1
@@ -13,7 +19,8 @@ CHECKS = '''class Distribution:
         if not isinstance(value, torch.Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
 '''
-MEMORY = '''import torch
+MEMORY = '''# mypy: allow-untyped-defs
+import torch
 
 
 class Optimizer:
@@ -24,6 +31,28 @@ class Optimizer:
                     if p.grad is not None:
                         if set_to_none:
                             p.grad = None
+'''
+EMBEDDING = '''"""Functional interface."""
+import torch
+
+
+def embedding_bag(input, weight, offsets, mode_enum):
+    ret, _, _, _ = torch.embedding_bag(
+        weight,
+    )
+    return ret
+'''
+DYNAMO = '''"""Utilities."""
+import torch
+'''
+SEQUENTIAL = '''#pragma once
+
+class SequentialImpl {
+  ReturnType forward(InputTypes&&... inputs) {
+    auto iterator = modules_.begin();
+    auto input = iterator->any_forward(std::forward<InputTypes>(inputs)...);
+  }
+};
 '''
 BUSY = '''class Layer:
     def __init__(self, size):
@@ -48,8 +77,12 @@ def make(folder, version="2.13.0+cpu", local="+cpu", cuda=None, hip=None, xpu=No
     files = {
         "torch/version.py": f"from typing import Optional\n\n__version__ = "
                             f"'{version}'\ngit_version = 'old'\n{said}",
-        "torch/lib/libtorch.so": "native\n" * 99, culprits.CHECKS_FILE: CHECKS,
-        culprits.MEMORY_FILE: MEMORY, commits.BROKEN_FILE: "import math\n\nimport torch\n",
+        "torch/lib/libtorch.so": "native\n" * 99,
+        native.DISTRIBUTION_FILE: CHECKS, native.OPTIMIZER_FILE: MEMORY,
+        native.EMBEDDING_FILE: EMBEDDING, culprits.DYNAMO_FILE: DYNAMO,
+        wheel.INSTALLED_HEADERS + culprits.SEQUENTIAL_HEADER: SEQUENTIAL,
+        f"{wheel.INSTALLED_HEADERS}{native.HEADERS}torch/types.h": "#pragma once\n",
+        commits.BROKEN_FILE: "import math\n\nimport torch\n",
         commits.REMOVED_FILE: "import time\n"}
     for number, (area, *_) in enumerate(commits.AREAS):
         files[f"{area}busy{number}.py"] = BUSY
