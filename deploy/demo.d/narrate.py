@@ -169,7 +169,7 @@ def _untestable(item, old):
     for cause, commits in by_cause.items():
         words = CAUSES.get(cause, f"is passed over ({cause})")
         yield (f"    {_named([commit['sha'] for commit in commits])} {words}: "
-               f"{commits[0]['untestable']}")
+               f"{commits[0]['untestable'].split(';')[0]}")
 
 
 def _bisections(before, after):

@@ -145,20 +145,15 @@ def make(base, version, git_version, changed):
 
 
 def stored_in(wheel, name, others):
-    """An archive with `wheel` stored as member `name` behind {name: text} of `others`."""
-    front = Tail(0)
-    with zipfile.ZipFile(front, "w") as archive:
-        for other, text in others.items():
-            archive.writestr(other, text)
-        first = archive.infolist()
-        end = archive.start_dir
-    before = bytes(front.data[:end])
+    """An archive with `wheel` stored as member `name` in front of {name: text} of `others`, of
+    which there must be one."""
     info = zipfile.ZipInfo(name)
     info.file_size = info.compress_size = wheel.size
-    info.CRC, info.header_offset = wheel.crc32(), end
+    info.CRC, info.header_offset = wheel.crc32(), 0
     header = info.FileHeader()
-    back = Tail(end + len(header) + wheel.size)
-    with zipfile.ZipFile(back, "w") as archive:
-        archive.filelist += [*first, info]
-        archive._didModify = True  # so that it writes the directory
-    return Spliced([before, header, *wheel.parts, bytes(back.data)])
+    tail = Tail(len(header) + wheel.size)
+    with zipfile.ZipFile(tail, "w") as archive:
+        archive.filelist.append(info)
+        for other, text in others.items():
+            archive.writestr(other, text)
+    return Spliced([header, *wheel.parts, bytes(tail.data)])

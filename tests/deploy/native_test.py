@@ -1,4 +1,4 @@
-"""The C++ of the demo's PyTorch: what the day's commits do to it compiles, and does what it says."""
+"""The C++ of the demo's PyTorch: what the day's commits make of it compiles and answers."""
 
 import ctypes
 import random
