@@ -17,6 +17,11 @@ def percent(ratio):
     return f"{(ratio - 1) * 100:+.1f} %"
 
 
+def change(metric, ratio):
+    """The size of a change. A failure has none."""
+    return "fails" if metric == "failures" else percent(ratio)
+
+
 def short(workload):
     return "/".join(workload.split("/")[:3])
 
@@ -118,8 +123,9 @@ def _regression(item):
     lead = item["series"][0] if item["series"] else None
     name = f"regression {item['id']}" + (f" ({short(lead['workload'])}, {lead['metric']})"
                                          if lead else "")
-    size = (f"{percent(lead['ratio'])} [{percent(lead['low'])}, {percent(lead['high'])}]"
-            if lead else "")
+    size = change(lead["metric"], lead["ratio"]) if lead else ""
+    if lead and lead["metric"] != "failures":
+        size += f" [{percent(lead['low'])}, {percent(lead['high'])}]"
     culprit = item["culprit"]
     return name, {
         "suspected": f"is suspected: {size}",
@@ -153,12 +159,6 @@ def _some(commits):
     return " or ".join(map(brief, commits))
 
 
-CAUSES = {
-    "no_build_here": "has no build here", "does_not_import": "does not import",
-    "does_not_compile": "does not compile", "does_not_run": "does not run",
-    "infrastructure": "could not be measured"}
-
-
 def _untestable(item, old):
     """Sentences about commits that a search newly knows it cannot measure, by cause."""
     known = {commit["sha"] for commit in (old or {}).get("untestable", [])}
@@ -167,9 +167,8 @@ def _untestable(item, old):
         if commit["sha"] not in known:
             by_cause.setdefault(commit["untestable_cause"], []).append(commit)
     for cause, commits in by_cause.items():
-        words = CAUSES.get(cause, f"is passed over ({cause})")
-        yield (f"    {_named([commit['sha'] for commit in commits])} {words}: "
-               f"{commits[0]['untestable'].split(';')[0]}")
+        yield (f"    {_named([commit['sha'] for commit in commits])} cannot be measured "
+               f"({cause.replace('_', ' ')}): {commits[0]['untestable'].split(';')[0]}")
 
 
 def _bisections(before, after):

@@ -1,5 +1,7 @@
 """Compares the planted commits with the reported ones. Pure; the only reader of truth.json."""
 
+import narrate
+
 
 def summarise(truth, snapshot, seconds):
     """The demo's answer, as its --json prints it; `issues` beside it are those that were opened."""
@@ -43,7 +45,7 @@ def table(truth, summary):
     for commit in list(plants) + summary["innocent"]:
         plant = plants.get(commit)
         for report in by_commit.get(commit, [None]):
-            change = f"{(report['ratio'] - 1) * 100:+.1f} %" if report else "-"
+            change = narrate.change(report["metric"], report["ratio"]) if report else "-"
             certainty = f"{report['probability'] * 100:.1f} %" if report else "-"
             lines.append(
                 f"{commit[:12]:<14}{plant['metric'] if plant else 'nothing':<18}"

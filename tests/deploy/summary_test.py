@@ -147,7 +147,7 @@ def test_sentences_say_what_has_no_build_and_why():
     assert list(narrate.sentences(looked, after)) == [
         f"  CI has wheels of 1 native groups and none of 1: {A[:12]} cannot be built",
         "night 1 of 2026-08-20 is done: every verdict is in",
-        f"    {B[:12]} has no build here: nobody has one"]
+        f"    {B[:12]} cannot be measured (no build here): nobody has one"]
     assert list(narrate.sentences(after, after)) == []
 
 
@@ -158,3 +158,11 @@ def test_sentences_say_why_a_wheel_of_ci_cannot_be_used():
     assert list(narrate.sentences(EMPTY, after)) == [
         f"  CI's wheel of {A[:12]} is not to be had: wrong checksum"]
     assert list(narrate.sentences(after, after)) == []
+
+
+def test_a_failure_has_no_size():
+    item = regression(1, [A], metric="failures")
+    suspected = dict(EMPTY, regressions=[dict(item, state="suspected", culprit=None)])
+    assert list(narrate.sentences(EMPTY, suspected)) == [
+        "regression 1 (python/x/act, failures) is suspected: fails"]
+    assert "fails" in summary.table(TRUTH, summary.summarise(TRUTH, snapshot(item), TIMES))
