@@ -37,10 +37,12 @@ def _named(commits):
     return ", ".join(map(brief, commits))
 
 
+WHEELS = {"nightly": "the nightly", "ci": "CI's wheel", "source": "the wheel compiled here"}
+
+
 def _origin(build):
-    """What a wheel is: the nightly or CI's, and of which commit."""
-    word = {"nightly": "the nightly", "ci": "CI's wheel"}.get(build["kind"], build["kind"])
-    return f"{word} of {brief(build['commit'])}"
+    """What a wheel is, and of which commit."""
+    return f"{WHEELS.get(build['kind'], build['kind'])} of {brief(build['commit'])}"
 
 
 def _builds(before, after):
@@ -59,6 +61,8 @@ def _builds(before, after):
                    f"it is main's commit {brief(build['commit'])}")
         elif build["kind"] == "ci":
             fetched.append(build["commit"])
+        elif build["kind"] == "source":
+            yield f"  {brief(build['commit'])} is built: compiled here"
         elif build["kind"] == "overlay" and build["base"] in now:
             yield (f"  {brief(build['commit'])} is built: its files laid over "
                    f"{_origin(now[build['base']])}")
