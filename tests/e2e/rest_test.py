@@ -31,7 +31,7 @@ def day(make_world):
     w.wait("jobs to be queued", lambda: w.get("/api/v1/jobs?state=queued")["items"])
     runner = w.items("runners")[0]["id"]
     status, claimed = w.request("POST", "/api/v1/agent/claim",
-                                {"runner": runner, "wait_seconds": 0})
+                                {"runner": runner, "wait_seconds": 0}, token="runner")
     assert status == 200
     w.leased = json.loads(claimed)["id"]
     return w
