@@ -30,8 +30,10 @@ def day(make_world):
     assert w.request("POST", "/api/v1/nights", {"reason": "once more"})[0] == 202
     w.wait("jobs to be queued", lambda: w.get("/api/v1/jobs?state=queued")["items"])
     runner = w.items("runners")[0]["id"]
-    status, claimed = w.request("POST", "/api/v1/agent/claim",
-                                {"runner": runner, "wait_seconds": 0}, token="runner")
+    instance = (w.folder / "cache/instance").read_text().strip()
+    status, claimed = w.request(
+        "POST", "/api/v1/agent/claim",
+        {"runner": runner, "instance": instance, "wait_seconds": 0}, token="runner")
     assert status == 200
     w.leased = json.loads(claimed)["id"]
     return w
