@@ -28,13 +28,14 @@ MachineClass machine_of(const std::map<std::string, std::string>& facts) {
   return {{}, web::sha256(text), facts};
 }
 
-bool is_live(const Context& context, const Runner& runner) {
+bool is_seen_lately(const Context& context, const Runner& runner) {
   return context.clock.now() - runner.seen_at <= context.config.queue.runner_silent;
 }
 
 // Two hosts under one name would take turns in being one runner.
 void refuse_twin(const Context& context, const Runner& known, const std::string& instance) {
-  if (known.instance.empty() || known.instance == instance || !is_live(context, known)) return;
+  if (known.instance.empty() || known.instance == instance || !is_seen_lately(context, known))
+    return;
   throw Refused(409, "Name taken",
                 "Another host works as runner '" + known.name +
                     "' and was seen lately. Start this one with a --name of its own.");
