@@ -56,7 +56,7 @@ Prospect of_builders(const EngineView& view, const CommitSha& commit, bool any_b
   if (!state) return HasNoPlace{};
   const BuildOutcome outcome =
       build_outcome(view.db, state->native, view.config.source.variant, *recipe, commit);
-  const Prospect prospect = std::visit(ToProspect{view, state->native}, outcome);
+  Prospect prospect = std::visit(ToProspect{view, state->native}, outcome);
   const bool needs_builder = std::holds_alternative<CanBeBuilt>(prospect) ||
                              std::holds_alternative<IsBeingBuilt>(prospect);
   if (needs_builder && !any_builder) return HasNoPlace{"no builder is here"};
