@@ -50,8 +50,8 @@ bool fail_queued_job(Transaction& transaction, JobId id, std::string_view reason
 // priority, then oldest. Where none is, a builder gets the best build that is due. Leases it,
 // raises its attempt, draws its nonce, and notes that the runner was seen at `now`.
 // Runner::workloads holds <name>@<version>. A runner in quarantine gets nothing. One that has lost
-// an attempt of a job gets that job again only if no other live runner is left that could try it;
-// `silent` is how long a runner may be unseen and count as live.
+// an attempt of a job gets it again only if no other live runner could try it. `silent` is how long
+// a runner may be unseen and count as live.
 std::optional<Job> claim_job(Transaction& transaction, const Runner& runner, Time now,
                              Time lease_until,
                              std::chrono::microseconds silent = std::chrono::minutes(5));

@@ -171,6 +171,12 @@ def main():
         return 0
     if options.plan:
         return tell_plan(options)
+    return play(options, perform)
+
+
+def play(options, perform):
+    """Calls perform(options, folder, progress) in a folder of its own; returns the exit status. The
+    folder stays if the environment failed, or if it is to be kept."""
     # A terminated demo cleans up as well.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     folder = tempfile.mkdtemp(prefix="nightjar-demo-")

@@ -5,52 +5,26 @@ use, 3 the environment failed."""
 
 import argparse
 import os
-import shutil
-import signal
 import sys
-import tempfile
 import time
 
 import demo
-import narrate
 import summary
-from follow import follow
-from service_client import Unreachable
 from source_day import SourceDay, SourceStage
-from stage import BIN, Broken
 
 
-def run_day(stage, day, say, watch):
-    """Publishes the two nightlies, one after the other, and follows each to its end."""
-    first, second = day.nightlies
-    watch.begin("night")
-    say("publishing the first nightly; it becomes what is normal")
-    day.publish(1)
-    seen = follow(stage, say, demo.EMPTY, first)
-    say("the next day: its commits are on main, and the second nightly is published")
-    day.publish(2)
-
-    def notice(now):
-        night = narrate.night_of(now, second["date"])
-        if night and night["state"] == "judging":
-            watch.begin("confirm")
-        if night and night["state"] == "done":
-            watch.begin("bisect")
-    return follow(stage, say, seen, second, notice)
-
-
-def perform(options, folder, say):
+def perform(options, folder, progress):
     watch = demo.Stopwatch()
     day = SourceDay(options)
-    day.make(os.path.join(folder, "day"), say)
+    day.make(os.path.join(folder, "day"), progress.say)
     stage = SourceStage(folder, day)
     try:
         day.open(stage)
-        say("starting nightjard, and nightjar-runner as a builder")
+        progress.say("starting nightjard, and nightjar-runner as a builder")
         stage.start_service()
-        say(f"watch it at {stage.service.address}/")
+        progress.say(f"watch it at {stage.service.address}/")
         stage.start_runner()
-        end = run_day(stage, day, say, watch)
+        end = demo.run_day(stage, day, progress, watch)
         result = summary.summarise(day.truth(), end, watch.rounded())
         demo.tell(options, stage, day.truth(), result)
         out = sys.stderr if options.json == "-" else sys.stdout
@@ -86,24 +60,7 @@ def main():
     options = parse(sys.argv[1:])
     if options.check:
         return 0
-    # A terminated demo cleans up as well.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    folder = tempfile.mkdtemp(prefix="nightjar-demo-")
-    keep = options.keep
-    try:
-        if not (BIN / "nightjar-runner").exists():
-            raise Broken(f"there is no nightjar-runner in {BIN}; run deploy/build")
-        return perform(options, folder, demo.Progress().say)
-    except (Broken, Unreachable, OSError, ValueError, RuntimeError) as error:
-        print(f"deploy/demo: {error}", file=sys.stderr)
-        print(f"deploy/demo: logs and database are kept in {folder}", file=sys.stderr)
-        keep = True
-        return 3
-    except KeyboardInterrupt:
-        return 130
-    finally:
-        if not keep:
-            shutil.rmtree(folder, ignore_errors=True)
+    return demo.play(options, perform)
 
 
 if __name__ == "__main__":

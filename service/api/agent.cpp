@@ -5,6 +5,7 @@
 #include "service/api/agent_messages.hpp"
 #include "service/api/claimant.hpp"
 #include "service/api/routes.hpp"
+#include "service/engine/jobs/live_runners.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/runners.hpp"
@@ -28,13 +29,10 @@ MachineClass machine_of(const std::map<std::string, std::string>& facts) {
   return {{}, web::sha256(text), facts};
 }
 
-bool is_seen_lately(const Context& context, const Runner& runner) {
-  return context.clock.now() - runner.seen_at <= context.config.queue.runner_silent;
-}
-
 // Two hosts under one name would take turns in being one runner.
 void refuse_twin(const Context& context, const Runner& known, const std::string& instance) {
-  if (known.instance.empty() || known.instance == instance || !is_seen_lately(context, known))
+  if (known.instance.empty() || known.instance == instance ||
+      !is_seen_lately(known, context.clock.now(), context.config))
     return;
   throw Refused(409, "Name taken",
                 "Another host works as runner '" + known.name +

@@ -2,6 +2,7 @@
 
 #include "service/api/rows.hpp"
 #include "service/builds/uploads.hpp"
+#include "service/engine/jobs/live_runners.hpp"
 #include "storage/calibration.hpp"
 #include "storage/source_builds.hpp"
 
@@ -61,7 +62,7 @@ const Row<storage::SourceBuild>& source_build_row() {
 }
 
 bool is_live(const Runner& runner, Rows& rows) {
-  return rows.context->clock.now() - runner.seen_at <= rows.context->config.queue.runner_silent;
+  return is_seen_lately(runner, rows.context->clock.now(), rows.context->config);
 }
 
 std::optional<Time> quarantine_of(const Runner& runner, Rows& rows) {

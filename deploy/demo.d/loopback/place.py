@@ -283,16 +283,6 @@ class Server(http.server.ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request, client_address):
-        if not isinstance(
-            sys.exc_info()[1], ConnectionError
-        ):  # clients may go away, that is tested
-            super().handle_error(request, client_address)
-
-
 def start(repository):
     """Serves a new Place in a thread. Returns (the place, its URL, a function that stops it)."""
 

@@ -8,7 +8,9 @@
 
 namespace nightjar::service {
 
-// Those seen within [queue] runner_silent.
+// Whether it was seen within [queue] runner_silent.
+bool is_seen_lately(const Runner& runner, Time now, const Config& config);
+// All such runners.
 std::vector<Runner> live_runners(const EngineView& view);
 
 }  // namespace nightjar::service
