@@ -12,8 +12,8 @@ from world import ROOT, git
 sys.path[:0] = [str(ROOT / "deploy" / "demo.d")]
 
 import summary  # noqa: E402
+from demo import run_day  # noqa: E402
 from source_day import SourceDay, SourceStage  # noqa: E402
-from source_demo import run_day  # noqa: E402
 
 MAKE = """\
 import base64, hashlib, os, subprocess, zipfile
