@@ -5,7 +5,7 @@ torch_version=2.13.0
 torch_index=https://download.pytorch.org/whl/cpu
 cuda_gigabytes=8  # of disk, for a CUDA build with NVIDIA's libraries
 # schemathesis is pinned, since a newer one may find more.
-tools="pytest openapi-schema-validator openapi-spec-validator schemathesis==4.32.5"
+tools="pytest uv==0.13.9 openapi-schema-validator openapi-spec-validator schemathesis==4.32.5"
 # Other versions format in other ways.
 tools+=" clang-format==18.1.8 clang-tidy==18.1.8"
 spelling=cspell@8.19.4

@@ -114,22 +114,32 @@ class Watch:
         pass
 
 
+class Told:
+    """Keeps what a person would have read, for the message of a failure."""
+
+    def __init__(self):
+        self.lines = []
+
+    def say(self, line):
+        self.lines.append(line)
+
+
 @pytest.mark.timing
 def test_a_slow_down_in_c_of_another_package_is_blamed_by_builds_from_source(tmp_path):
-    said = []
+    told = Told()
     day = TinyDay(tmp_path)
-    day.make(str(day.folder), said.append)
+    day.make(str(day.folder), told.say)
     stage = SourceStage(tmp_path, day)
     day.open(stage)
     stage.start_service()
     try:
         stage.start_runner()
-        end = run_day(stage, day, said.append, Watch())
+        end = run_day(stage, day, told, Watch())
     finally:
         stage.stop()
     result = summary.summarise(day.truth(), end, {})
-    assert summary.is_right(result), "\n".join(said)
+    assert summary.is_right(result), "\n".join(told.lines)
     made = day.made_from_source(end)
-    assert 1 <= len(made) <= 3, "\n".join(said)  # one a native group, never one a commit
+    assert 1 <= len(made) <= 3, "\n".join(told.lines)  # one a native group, never one a commit
     issue = next((tmp_path / "reports").rglob("*.md")).read_text()
     assert "--no-deps" in issue and "only tiny_ops itself differs" in issue

@@ -114,6 +114,10 @@ def reported(tmp_path_factory):
         planted = a_day(w)
         w.publish_nightly("2026-08-20")
         finish(w, seconds=400)
+        for night in (3, 4):  # a disturbed machine may not tell at once
+            if not w.issues():
+                w.request("POST", "/api/v1/nights", {})
+                finish(w, nights=night, seconds=400)
         assert len(w.issues()) == 1
         w.kill("nightjar-runner")
         yield tree, shell, w.issues()[0].read_text(), planted
@@ -135,13 +139,22 @@ def typed(commands, tree, shell):
     return done
 
 
+def compared(commands, again, tree, shell):
+    """As a person does: what is inconclusive on a disturbed machine is measured again."""
+    for part in (commands, again, again):
+        done = typed(part, tree, shell)
+        assert done.returncode == 0, done.stdout + done.stderr
+        if not re.search(r"alpha.*latency.*inconclusive", done.stdout):
+            break
+    return done
+
+
 def test_the_commands_of_an_issue_say_what_it_says(reported):
     tree, shell, issue, planted = reported
     assert planted in issue
     ends, prepare, boundary, search = blocks(issue)
 
-    done = typed(ends, tree, shell)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = compared(ends, ends, tree, shell)
     assert re.search(r"alpha.*latency.*worse", done.stdout), done.stdout
     measured = {
         end: json.loads((tree / "reproduce" / f"{end}.json").read_text())["items"][0]
@@ -151,8 +164,7 @@ def test_the_commands_of_an_issue_say_what_it_says(reported):
     locations = [measured[end]["metrics"]["latency"]["location"] for end in ("old", "new")]
     assert locations[1] / locations[0] == pytest.approx(SLOWER, rel=.1)
 
-    done = typed(prepare + boundary, tree, shell)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = compared(prepare + boundary, boundary[boundary.index("for side"):], tree, shell)
     assert re.search(r"alpha.*latency.*worse", done.stdout), done.stdout
 
     done = typed(search, tree, shell)
