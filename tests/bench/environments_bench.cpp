@@ -12,12 +12,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <map>
+#include <spdlog/spdlog.h>
 #include <stdexcept>
 #include <string>
 #include <unistd.h>
 #include <vector>
 
+#include "bisect/statistics.hpp"
 #include "runner/build/environments.hpp"
 #include "runner/build/python.hpp"
 #include "runner/catalog/source_tree.hpp"
@@ -28,6 +29,7 @@
 
 using namespace nightjar;
 using namespace nightjar::runner;
+using nightjar::bisect::median;
 namespace fs = std::filesystem;
 
 namespace {
@@ -53,111 +55,104 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-void run(std::vector<std::string> command, std::map<std::string, std::string> environment) {
+struct Wheel {
+  fs::path python, file;
+  std::string address;
+  Sha256 sha256;
+};
+
+// Makes an environment of the wheel in `target`, with what `cache` has kept of earlier ones.
+using Install =
+    std::function<void(const Wheel& wheel, const fs::path& cache, const fs::path& target)>;
+
+void ours(const Wheel& wheel, const fs::path& cache, const fs::path&) {
+  EnvironmentsConfig config;
+  config.cache = cache;
+  config.python = wheel.python;
+  const EnvironmentSpec spec{.build = BuildId{1},
+                             .wheel_url = wheel.address,
+                             .wheel_file = wheel.file.filename(),
+                             .wheel_sha256 = wheel.sha256,
+                             .overlay = {},
+                             .version = "",
+                             .git_version = ""};
+  const Environment made = Environments(config).make(spec, {});
+  if (!made.broken.empty()) throw std::runtime_error(made.broken);
+}
+
+// Runs an installer, and imports what it made as this runner does.
+void theirs(const Wheel& wheel, const fs::path& target, std::vector<std::string> command,
+            const std::vector<std::string>& arguments) {
+  command.insert(command.end(), {"install", "--quiet", "--no-deps", "--target", target});
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  command.push_back(wheel.address);
   ProcessSpec spec;
   spec.command = std::move(command);
   spec.environment = clean_environment("/tmp");
-  spec.environment.merge(environment);
   spec.folder = "/";
   spec.timeout_seconds = 600;
-  const std::string name = spec.command.front();
-  const ProcessResult result = run_process(spec, {});
-  if (!result.fine()) throw std::runtime_error(name + " " + result.describe());
+  const ProcessResult result = run_process(spec);
+  if (!result.fine()) throw std::runtime_error(spec.command.front() + " " + result.describe());
+  const std::string broken = check_import(wheel.python, target, {target, "", ""}, {}).broken;
+  if (!broken.empty()) throw std::runtime_error(broken);
 }
 
-struct Times {
+void uv(const Wheel& wheel, const fs::path& cache, const fs::path& target) {
+  theirs(wheel, target, {uv_program(), "pip"}, {"--cache-dir", cache, "--python", wheel.python});
+}
+
+void uv_compiling(const Wheel& wheel, const fs::path& cache, const fs::path& target) {
+  theirs(wheel, target, {uv_program(), "pip"},
+         {"--cache-dir", cache, "--python", wheel.python, "--compile-bytecode"});
+}
+
+void pip(const Wheel& wheel, const fs::path& cache, const fs::path& target) {
+  theirs(wheel, target, {wheel.python, "-m", "pip"},
+         {"--cache-dir", cache, "--disable-pip-version-check"});
+}
+
+struct Row {
   const char* name;
-  std::vector<double> cold, warm;
+  Install install;
+  std::vector<double> cold = {}, warm = {};
 };
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
+// Cold, and then warm into a second target of the same cache.
+void measure(Row& row, const Wheel& wheel, const fs::path& folder) {
+  const TemporaryFolder place(folder);
+  for (auto* times : {&row.cold, &row.warm}) {
+    const fs::path target = place.path() / (times == &row.cold ? "cold" : "warm");
+    times->push_back(seconds_of([&] { row.install(wheel, place.path() / "cache", target); }));
+  }
+  std::fprintf(stderr, " %s %.1f and %.1f;", row.name, row.cold.back(), row.warm.back());
 }
-
-struct Bench {
-  fs::path python, wheel, folder;
-  std::string address;
-  Sha256 sha256;
-
-  void ours(const fs::path& cache) const {
-    EnvironmentsConfig config;
-    config.cache = cache;
-    config.python = python;
-    const EnvironmentSpec spec{.build = BuildId{1},
-                               .wheel_url = address,
-                               .wheel_file = wheel.filename(),
-                               .wheel_sha256 = sha256,
-                               .overlay = {},
-                               .version = "",
-                               .git_version = ""};
-    const Environment made = Environments(config).make(spec, {});
-    if (!made.broken.empty()) throw std::runtime_error(made.broken);
-  }
-
-  void import(const fs::path& target) const {
-    run({python, "-c", "import torch"}, {{"PYTHONPATH", target}});
-  }
-
-  void uv(const fs::path& cache, const fs::path& target, bool compile) const {
-    std::vector<std::string> command = {uv_program(), "pip",  "install",  "--quiet", "--no-deps",
-                                        "--target",   target, "--python", python,    address};
-    if (compile) command.push_back("--compile-bytecode");
-    run(command, {{"UV_CACHE_DIR", cache}});
-    import(target);
-  }
-
-  void pip(const fs::path& cache, const fs::path& target) const {
-    run({python, "-m", "pip", "install", "--quiet", "--no-deps", "--cache-dir", cache, "--target",
-         target, address},
-        {{"PIP_DISABLE_PIP_VERSION_CHECK", "1"}});
-    import(target);
-  }
-
-  // Each in a folder of its own; `warm` is a second target of the same cache.
-  void round(std::vector<Times>& times) const {
-    const TemporaryFolder place(folder);
-    const auto at = [&](const char* name) { return place.path() / name; };
-    times[0].cold.push_back(seconds_of([&] { ours(at("ours")); }));
-    times[0].warm.push_back(seconds_of([&] { ours(at("ours")); }));
-    fs::remove_all(at("ours"));
-    for (const bool compile : {true, false}) {
-      auto& row = times[compile ? 1 : 2];
-      row.cold.push_back(seconds_of([&] { uv(at("uv"), at("uv-1"), compile); }));
-      row.warm.push_back(seconds_of([&] { uv(at("uv"), at("uv-2"), compile); }));
-      for (const char* name : {"uv", "uv-1", "uv-2"}) fs::remove_all(at(name));
-    }
-    times[3].cold.push_back(seconds_of([&] { pip(at("pip"), at("pip-1")); }));
-    times[3].warm.push_back(seconds_of([&] { pip(at("pip"), at("pip-2")); }));
-  }
-};
 
 }  // namespace
 
 int main(int argc, char** argv) try {
+  spdlog::set_level(spdlog::level::warn);
   const TemporaryFolder served("/tmp");  // where the server looks
-  const fs::path kept = the_wheel(argc, argv), wheel = served.path() / kept.filename();
-  fs::copy_file(kept, wheel);
-  const Bench bench{default_python({}), wheel, served.path(), FileServer::shared().url_of(wheel),
-                    digest_of_file(wheel)};
-  std::vector<Times> times = {
-      {"this runner", {}, {}}, {"uv, byte code compiled", {}, {}}, {"uv", {}, {}}, {"pip", {}, {}}};
-  for (int round = 0; round < kRounds; ++round) {
-    bench.round(times);
-    std::fprintf(stderr, "round %d of %d:", round + 1, kRounds);
-    for (const auto& row : times)
-      std::fprintf(stderr, " %s %.1f and %.1f;", row.name, row.cold.back(), row.warm.back());
+  const fs::path kept = the_wheel(argc, argv), file = served.path() / kept.filename();
+  fs::copy_file(kept, file);
+  const Wheel wheel{default_python({}), file, FileServer::shared().url_of(file),
+                    digest_of_file(file)};
+  std::vector<Row> rows = {
+      {"this runner", ours}, {"uv, byte code compiled", uv_compiling}, {"uv", uv}, {"pip", pip}};
+  for (int round = 1; round <= kRounds; ++round) {
+    std::fprintf(stderr, "round %d of %d:", round, kRounds);
+    for (Row& row : rows) measure(row, wheel, served.path());
     std::fprintf(stderr, "\n");
   }
   std::printf("%-24s %8s %16s %8s %16s\n", "seconds", "cold", "(lowest-highest)", "warm",
               "(lowest-highest)");
-  for (const auto& row : times) {
+  for (const Row& row : rows) {
     const auto cold = std::ranges::minmax(row.cold), warm = std::ranges::minmax(row.warm);
     std::printf("%-24s %8.2f %8.2f-%-7.2f %8.2f %8.2f-%-7.2f\n", row.name, median(row.cold),
                 cold.min, cold.max, median(row.warm), warm.min, warm.max);
   }
-  const bool held = median(times[0].cold) <= median(times[1].cold) &&
-                    median(times[0].warm) <= median(times[1].warm);
+  const Row &mine = rows[0], &rival = rows[1];
+  const bool held =
+      median(mine.cold) <= median(rival.cold) && median(mine.warm) <= median(rival.warm);
   std::printf("%s: this runner takes at most the time of uv\n", held ? "held" : "NOT HELD");
   return held ? 0 : 1;
 } catch (const std::exception& error) {

@@ -1,7 +1,6 @@
 // Requests per second at 32 connections over 1 M stored runs: /healthz and /api/v1/regressions,
 // each against a bare Beast handler that answers the same bytes. Both in turn, several times; the
 // median of the ratios counts. `http_bench [RUNS]`.
-#include <algorithm>
 #include <boost/asio.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "bisect/statistics.hpp"
 #include "service/api/api.hpp"
 #include "service/builds/artifacts.hpp"
 #include "storage/builds.hpp"
@@ -28,6 +28,7 @@
 #include "web/client.hpp"
 
 using namespace nightjar;
+using nightjar::bisect::median;
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
@@ -211,11 +212,6 @@ double rate(std::uint16_t port, const std::string& target) {
   io.run_for(kRound);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   return static_cast<double>(count) / seconds.count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 // True if ours is at least the bound of the bare one.

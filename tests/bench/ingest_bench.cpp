@@ -2,7 +2,6 @@
 // same columns and bytes, prepared statements, one transaction a session, synced alike, but no
 // foreign keys, checks, secondary indexes, medians or job state). Both in turn, several times;
 // medians count.
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "bisect/statistics.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
@@ -21,6 +21,7 @@
 
 using namespace nightjar;
 using namespace nightjar::storage;
+using nightjar::bisect::median;
 
 namespace {
 
@@ -190,11 +191,6 @@ double rate_of(Store store) {
   for (int i = 0; i < kSessions; ++i) store(i);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   return kSessions * kRuns / taken.count();
-}
-
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + kRepeats / 2, values.end());
-  return values[kRepeats / 2];
 }
 
 int measure(const std::filesystem::path& folder) {
