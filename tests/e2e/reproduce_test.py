@@ -89,20 +89,13 @@ def a_day(world):
     return world.repo.commits[-6]
 
 
-@pytest.fixture(scope="module")
-def reported(tmp_path_factory):
-    """(checkout, environment of a person's shell, the issue's text, the planted commit)"""
-    folder = tmp_path_factory.mktemp("reproduce")
-    (folder / "world").mkdir()
+def watched_day(folder, tree):
+    """Two nightlies of `a_day`, measured for real. Returns (world, the slow commit)."""
+    folder.mkdir()
     tag = f"cp3{sys.version_info.minor}"
-    w = World(folder / "world", source={"python_tag": tag},
-              report={"profile_runs": 0, "directory": str(folder / "world" / "reports")},
+    w = World(folder, source={"python_tag": tag},
+              report={"profile_runs": 0, "directory": str(folder / "reports")},
               night={"metrics": ["latency"], "run_seconds": .1})
-    tree = checkout(folder / "checkout")
-    shell = dict(os.environ, NIGHTJAR_MACHINE_LOCK=str(folder / "lock"),
-                 PIP_DISABLE_PIP_VERSION_CHECK="1",
-                 PATH=f"{sys.base_prefix}/bin:{os.environ['PATH']}")
-    os.environ["NIGHTJAR_MACHINE_LOCK"] = shell["NIGHTJAR_MACHINE_LOCK"]
     try:
         begin(w)
         w.publish_nightly("2026-08-19")
@@ -114,16 +107,36 @@ def reported(tmp_path_factory):
         planted = a_day(w)
         w.publish_nightly("2026-08-20")
         finish(w, seconds=400)
-        for night in (3, 4):  # a disturbed machine may not tell at once
-            if not w.issues():
-                w.request("POST", "/api/v1/nights", {})
-                finish(w, nights=night, seconds=400)
+    except BaseException:
+        w.stop()
+        raise
+    return w, planted
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory):
+    """(checkout, environment of a person's shell, the issue's text, the planted commit)"""
+    folder = tmp_path_factory.mktemp("reproduce")
+    tree = checkout(folder / "checkout")
+    shell = dict(os.environ, NIGHTJAR_MACHINE_LOCK=str(folder / "lock"),
+                 PIP_DISABLE_PIP_VERSION_CHECK="1",
+                 PATH=f"{sys.base_prefix}/bin:{os.environ['PATH']}")
+    os.environ["NIGHTJAR_MACHINE_LOCK"] = shell["NIGHTJAR_MACHINE_LOCK"]
+    w = None
+    try:
+        # A first night on a disturbed machine is a level that hides the day's step.
+        for attempt in range(3):
+            w, planted = watched_day(folder / f"world{attempt}", tree)
+            if w.issues():
+                break
+            w.stop()
         assert len(w.issues()) == 1
         w.kill("nightjar-runner")
         yield tree, shell, w.issues()[0].read_text(), planted
     finally:
         del os.environ["NIGHTJAR_MACHINE_LOCK"]
-        w.stop()
+        if w:
+            w.stop()
 
 
 def blocks(issue):
