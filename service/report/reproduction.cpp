@@ -13,6 +13,10 @@ namespace {
 constexpr double kUsualSeconds = 2;     // of measuring in a run, unless it is told otherwise
 constexpr double kLeastSeconds = .001;  // what repeats without it needs no measuring time
 
+// Both sides take turns, so that a machine that is slow for a while is so for both. Each turn
+// begins with a look at the environment, which costs more than a run: hence two runs a turn.
+constexpr int kRounds = 5, kRunsOfTurn = 2;
+
 std::string figure(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);
@@ -46,8 +50,15 @@ std::string percent(double threshold) {
 }
 
 std::string compare(const ReportInput& input, const std::string& before, const std::string& after) {
-  return "build/bin/nightjar compare --threshold " + percent(input.threshold) + " --control " +
-         before + " --treatment " + after + "\n";
+  return "build/bin/nightjar compare --threshold " + percent(input.threshold) +
+         " --control reproduce/" + before + "-?.json --treatment reproduce/" + after + "-?.json\n";
+}
+
+// `first` and `second` print results to standard output.
+std::string in_turns(const std::string& before, const std::string& first, const std::string& after,
+                     const std::string& second) {
+  return "for round in $(seq " + std::to_string(kRounds) + "); do\n  " + first + " >reproduce/" +
+         before + "-$round.json\n  " + second + " >reproduce/" + after + "-$round.json\ndone\n";
 }
 
 // The folders of two sides have names of one length: a longer path alone moved the latency of a
@@ -61,10 +72,13 @@ std::string both_ends(const ReportInput& input) {
     const std::string index =
         input.index.empty() ? "" : "--extra-index-url " + shell_word(input.index) + " ";
     commands += python_of(build.wheel) + " -m venv " + folder + "\n" + folder +
-                "/bin/pip install " + index + shell_word(build.wheel) + "\n" + "build/bin/" +
-                measure(input, folder + "/bin/python", 10) + " >" + folder + ".json\n";
+                "/bin/pip install " + index + shell_word(build.wheel) + "\n";
   }
-  return commands + compare(input, "reproduce/old.json", "reproduce/new.json");
+  const auto measured = [&](const std::string& end) {
+    return "build/bin/" + measure(input, "reproduce/" + end + "/bin/python", kRunsOfTurn);
+  };
+  return commands + in_turns("old", measured("old"), "new", measured("new")) +
+         compare(input, "old", "new");
 }
 
 std::string kept_wheels(const ReportInput& input) {
@@ -103,14 +117,16 @@ std::string build_script(const ReportInput& input) {
 std::string boundary(const ReportInput& input) {
   const auto& commits = input.culprit->commits;
   const std::string before = commits.front().sha.str() + "~1", after = commits.back().sha.str();
-  const std::string measured =
-      "build/bin/" + measure(input, "reproduce/$side-tree/.venv/bin/python", 10);
+  const auto measured = [&](const std::string& side) {
+    const std::string python = "reproduce/" + side + "-tree/.venv/bin/python";
+    return "build/bin/" + measure(input, python, kRunsOfTurn);
+  };
   return "git -C reproduce/pytorch worktree add --detach ../parent-tree " + before +
          "\ngit -C reproduce/pytorch worktree add --detach ../change-tree " + after +
-         "\nfor side in parent change; do\n"
-         "  (cd reproduce/$side-tree && sh ../build.sh) &&\n    " +
-         measured + " >reproduce/$side.json\ndone\n" +
-         compare(input, "reproduce/parent.json", "reproduce/change.json");
+         "\n(cd reproduce/parent-tree && sh ../build.sh)\n"
+         "(cd reproduce/change-tree && sh ../build.sh)\n" +
+         in_turns("parent", measured("parent"), "change", measured("change")) +
+         compare(input, "parent", "change");
 }
 
 // A metric of which `nightjar bisect run` can be told in one positive number.
@@ -165,18 +181,18 @@ std::string single_commits(const ReportInput& input) {
 // Of a package other than PyTorch: its wheels beside the PyTorch that a Python has, and a workload
 // that only its operator's file knows.
 std::string beside_torch(const ReportInput& input) {
-  std::string commands = "mkdir -p reproduce\n";
-  for (const std::string end : {"old", "new"}) {
-    const ReportBuild& build = end == "old" ? input.good : input.bad;
-    if (build.wheel.empty()) return {};
-    commands += "\"$PYTHON\" -m pip install --no-deps --force-reinstall " +
-                shell_word(build.wheel) + "\nbuild/bin/" + measure(input, "\"$PYTHON\"", 10) +
-                " --commands \"$COMMANDS\" >reproduce/" + end + ".json\n";
-  }
+  if (input.good.wheel.empty() || input.bad.wheel.empty()) return {};
+  const auto measured = [&](const ReportBuild& build) {
+    return "\"$PYTHON\" -m pip install --quiet --no-deps --force-reinstall " +
+           shell_word(build.wheel) + "\n  build/bin/" +
+           measure(input, "\"$PYTHON\"", kRunsOfTurn) + " --commands \"$COMMANDS\"";
+  };
   return "Type this in a checkout of Nightjar that `deploy/build` has made ready. `PYTHON` names a "
          "Python with PyTorch in which the package may be replaced, and `COMMANDS` the file that "
          "describes the workload:\n" +
-         block(commands + compare(input, "reproduce/old.json", "reproduce/new.json")) +
+         block("mkdir -p reproduce\n" +
+               in_turns("old", measured(input.good), "new", measured(input.bad)) +
+               compare(input, "old", "new")) +
          "\nA single commit's wheel is made by `nightjar-runner build COMMIT` with the project's "
          "recipe.\n";
 }
@@ -196,7 +212,7 @@ std::string reproduction_section(const ReportInput& input) {
   std::string text =
       "\n## Reproduce\n\nType this in a checkout of Nightjar that `deploy/build` has made ready. "
       "Every build "
-      "gets a virtual environment of its own below `reproduce`. Both ends, side by side:\n";
+      "gets a virtual environment of its own below `reproduce`. Both ends, measured in turns:\n";
   text += block(ends) +
           "\nCompare with what was found on this machine class: " + plain(brief_change(lead)) +
           change_in_brackets(lead) + ".\n";

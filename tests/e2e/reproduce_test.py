@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 
@@ -13,7 +14,7 @@ from world import BIN, ROOT, World, git
 
 pytestmark = pytest.mark.timing
 WORKLOAD = "python/alpha/eval/cpu/fp32/b1/eager"
-SLOWER = 1.4
+SLOWER = 2  # more than a disturbed machine hides: this is about commands, not about sight
 
 TORCH = """\
 from .version import __version__
@@ -124,8 +125,9 @@ def reported(tmp_path_factory):
     os.environ["NIGHTJAR_MACHINE_LOCK"] = shell["NIGHTJAR_MACHINE_LOCK"]
     w = None
     try:
-        # A first night on a disturbed machine is a level that hides the day's step.
-        for attempt in range(3):
+        # A first night on a disturbed machine is a level that hides the day's step, and one that
+        # was disturbed throughout has no values.
+        for attempt in range(10):
             w, planted = watched_day(folder / f"world{attempt}", tree)
             if w.issues():
                 break
@@ -162,6 +164,11 @@ def compared(commands, again, tree, shell):
     return done
 
 
+def locations(turns):
+    """None where a turn never saw the machine undisturbed."""
+    return [one["metrics"]["latency"]["location"] for one in turns]
+
+
 def test_the_commands_of_an_issue_say_what_it_says(reported):
     tree, shell, issue, planted = reported
     assert planted in issue
@@ -170,14 +177,16 @@ def test_the_commands_of_an_issue_say_what_it_says(reported):
     done = compared(ends, ends, tree, shell)
     assert re.search(r"alpha.*latency.*worse", done.stdout), done.stdout
     measured = {
-        end: json.loads((tree / "reproduce" / f"{end}.json").read_text())["items"][0]
+        end: [json.loads(path.read_text())["items"][0]
+              for path in sorted((tree / "reproduce").glob(f"{end}-?.json"))]
         for end in ("old", "new")}
-    assert [measured[end]["build"]["version"]
-            for end in ("old", "new")] == ["2.14.0.dev20260819+cpu", "2.14.0.dev20260820+cpu"]
-    locations = [measured[end]["metrics"]["latency"]["location"] for end in ("old", "new")]
-    assert locations[1] / locations[0] == pytest.approx(SLOWER, rel=.1)
+    assert {end: {one["build"]["version"] for one in turns} for end, turns in measured.items()} == {
+        "old": {"2.14.0.dev20260819+cpu"}, "new": {"2.14.0.dev20260820+cpu"}}
+    turns = zip(locations(measured["old"]), locations(measured["new"]))
+    ratios = [new / old for old, new in turns if old and new]
+    assert statistics.median(ratios) == pytest.approx(SLOWER, rel=.1)
 
-    done = compared(prepare + boundary, boundary[boundary.index("for side"):], tree, shell)
+    done = compared(prepare + boundary, boundary[boundary.index("for round"):], tree, shell)
     assert re.search(r"alpha.*latency.*worse", done.stdout), done.stdout
 
     done = typed(search, tree, shell)

@@ -144,15 +144,24 @@ def test_the_difference_names_the_operator_that_was_made_slow(tmp_path):
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    for folder, out in ((programs.WORKLOADS, "before.json"), (slow.name, "after.json")):
-        runner("nightjar-runner", "profile", TINY, "--workloads", folder, "--runs", 1,
-               "--iterations", 20, "--python", programs.python(), "--out", tmp_path / out)
-    diff = json.loads(
-        runner("nightjar", "profile-diff", tmp_path / "before.json", tmp_path / "after.json",
-               "--json"))
-    worst = diff["items"][0]["changes"][0]
-    assert (worst["operator"], worst["kind"]) == ("aten::cumsum", "appeared")
-    assert worst["share"] > 0.5 and worst["after"]["calls"] == 6
+    def item():
+        for folder, out in ((programs.WORKLOADS, "before.json"), (slow.name, "after.json")):
+            runner("nightjar-runner", "profile", TINY, "--workloads", folder, "--runs", 1,
+                   "--iterations", 20, "--python", programs.python(), "--out", tmp_path / out)
+        return json.loads(
+            runner("nightjar", "profile-diff", tmp_path / "before.json", tmp_path / "after.json",
+                   "--json"))["items"][0]
+
+    # A run that never saw the machine undisturbed has calls, but no times.
+    for _ in range(5):
+        diff = item()
+        worst = next(one for one in diff["changes"] if one["operator"] == "aten::cumsum")
+        assert (worst["kind"], worst["after"]["calls"]) == ("appeared", 6)
+        if diff["runs"]:
+            break
+    else:
+        pytest.skip("this machine was disturbed in each of five comparisons")
+    assert diff["changes"][0] == worst and worst["share"] > 0.5
 
 
 PLANTED = """

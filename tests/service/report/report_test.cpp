@@ -133,7 +133,7 @@ TEST_CASE("An issue about another project's build says how to measure it beside 
   input.package = "torch_scatter";
   input.differences = std::vector<ReportDifference>{};
   const std::string body = render_issue(input).body;
-  CHECK(count(body, "-m pip install --no-deps --force-reinstall ") == 2);
+  CHECK(count(body, "-m pip install --quiet --no-deps --force-reinstall ") == 2);
   CHECK(count(body, "--commands \"$COMMANDS\"") == 2);
   CHECK(count(body, "only torch_scatter itself differs") == 1);
   CHECK(count(body, "torch/*.py") == 0);  // files of PyTorch's repository
