@@ -8,7 +8,10 @@ wanted_packages() {
   local boost=
   if [[ $VERSION_CODENAME == bookworm ]]; then boost=1.81; fi
   echo "libboost$boost-dev" "libboost-url$boost-dev"
-  if [[ $with_tests == yes ]]; then echo jq; fi  # documents' commands use it
+  if [[ $with_tests == yes ]]; then
+    echo jq                      # documents' commands use it
+    echo dpkg-dev systemd man-db # packages are made, installed in a scratch root, and looked at
+  fi
   # torch.compile needs Python's headers, which a Python of one's own has.
   if ! has_python_headers; then echo python3-dev; fi
   # Any npm will do; NodeSource's nodejs has one.

@@ -1,7 +1,7 @@
 # Runs steps with progress, a log each, and one clear line on failure. Sourced by deploy/build.
 
 refuse() {
-  echo "deploy/build: $1" >&2
+  echo "${program:-deploy/build}: $1" >&2
   exit 2
 }
 
@@ -37,7 +37,7 @@ step() {
     local line
     line=$(sed -n 's/^nightjar-failure: //p' "$log" | tail -n 1)
     [[ -n $line ]] || line="$(tail -n 1 "$log")"
-    echo "deploy/build: $title: $line (log: ${log#"$root"/})" >&2
+    echo "${program:-deploy/build}: $title: $line (log: ${log#"$root"/})" >&2
     exit 3
   fi
   local said
