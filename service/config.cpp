@@ -328,6 +328,13 @@ void read_report(ConfigSection section, Config::Report& report) {
       static_cast<int>(section.integer("recovered_nights", report.recovered_nights, 1, 100));
   report.profile_runs =
       static_cast<int>(section.integer("profile_runs", report.profile_runs, 0, 100));
+  std::string unattributed(name_of(report.unattributed));
+  section.read("unattributed", unattributed);
+  if (const auto known = enum_from<UnattributedReports>(unattributed))
+    report.unattributed = *known;
+  else
+    section.fail("unattributed",
+                 "must be \"issue\", \"digest\" or \"none\", not '" + unattributed + "'");
   section.done();
   if (report.tracker == "github")
     check_secret(section, "token_file", report.token_file, github_token_variable);

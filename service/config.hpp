@@ -31,6 +31,10 @@ struct ThresholdConfig {
   double threshold = .07;
 };
 
+// How the tracker hears of a confirmed finding that no commit could be named for. issue: one of its
+// own. digest: one issue a week has all of them. none: not at all.
+NIGHTJAR_ENUM(UnattributedReports, issue, digest, none);
+
 // Which wheels of PyTorch's CI are fetched before the bucket deletes them, one a native group. off:
 // only what a search had no build for. searches: all groups of open searches. days: those and the
 // groups of the last `days` days.
@@ -121,6 +125,7 @@ struct Config {
     std::vector<std::string> labels = {"nightjar"};
     int recovered_nights = 3;
     int profile_runs = 5;  // of each side of a blamed commit, before it is reported; 0: none
+    UnattributedReports unattributed = UnattributedReports::issue;
   } report;
 };
 

@@ -36,10 +36,14 @@ const std::map<std::string, StateRule>& state_rules() {
        {{"bisection:range", "bisection:culprit", "bisection:inconclusive",
          "bisection:below_threshold", "reason"},
         {"bisecting"}}},
+      {"unattributed", {{"bisection:inconclusive", "reason"}, {"confirmed"}}},
+      // A reason: it joins another that nobody could be named for.
       {"merged",
-       {{"bisection:culprit", "bisection:several_small", "bisection:range"}, {"bisecting"}}},
+       {{"bisection:culprit", "bisection:several_small", "bisection:range", "reason"},
+        {"bisecting", "unattributed"}}},
       {"reported",
-       {{"title", "reason"}, {"blamed", "range"}}},  // a reason: a later night showed it again
+       {{"title", "reason"},
+        {"blamed", "range", "unattributed"}}},  // a reason: a later night showed it again
       {"recovered", {{"reason"}, {"reported"}}},
       {"dismissed",
        {{"confirmation:same", "confirmation:better", "confirmation:inconclusive",

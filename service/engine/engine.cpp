@@ -10,6 +10,7 @@
 #include "service/engine/night/starting.hpp"
 #include "service/engine/outcome/follow_up.hpp"
 #include "service/engine/outcome/reporting.hpp"
+#include "service/engine/outcome/unattributed.hpp"
 #include "service/engine/search/bisections.hpp"
 #include "service/engine/search/commit_states.hpp"
 #include "service/engine/search/revival.hpp"
@@ -67,6 +68,7 @@ bool round(EngineContext& context, bool surveyed) {
   changed |= attempt(context, "confirm", [&] { return advance_confirmations(context); });
   changed |= search_for_culprits(context);
   changed |= attempt(context, "calibrate", [&] { return judge_calibrations(context); });
+  changed |= attempt(context, "gather", [&] { return gather_unattributed(context); });
   changed |= attempt(context, "report", [&] { return report_blamed(context); });
   changed |= attempt(context, "recover", [&] { return watch_recovery(context); });
   changed |= attempt(context, "follow", [&] { return follow_reported(context); });

@@ -42,7 +42,12 @@ std::string headline(const NightComment& comment) {
 
 std::string render_night_comment(const NightComment& comment) {
   std::string text;
-  if (!comment.new_series.empty()) {
+  if (!comment.unattributed.empty()) {
+    text = "**Another finding that no commit could be named for**, with " + code(comment.version) +
+           " (night of " + plain(comment.date) + "):\n\n" +
+           series_table(comment.new_series, rows_shown) +
+           "\nReason: " + plain(shortened(comment.unattributed, 600)) + "\n";
+  } else if (!comment.new_series.empty()) {
     text = "**Also seen in " + plain(brief_workloads(comment.new_series)) + "** with " +
            code(comment.version) + ": the same cause moves " +
            std::to_string(comment.new_series.size()) + " more series.\n\n" +

@@ -37,15 +37,30 @@ std::string safe_key(std::string_view key) {
   return out;
 }
 
+std::string hashed(const std::string& kind, std::string_view repository, const std::string& what) {
+  const std::string text = kind + "\n" + canonical_repository(repository) + "\n" + what;
+  return web::sha256(text).str().substr(0, 32);
+}
+
 }  // namespace
 
 std::string fingerprint_of(std::string_view repository, std::span<const CommitSha> culprits) {
   std::vector<CommitSha> commits(culprits.begin(), culprits.end());
   std::sort(commits.begin(), commits.end());
   // The empty line stood for a metric once. It stays: issues filed then are found by this text.
-  std::string text = "nightjar regression 1\n" + canonical_repository(repository) + "\n\n";
+  std::string text = "\n";
   for (const CommitSha& commit : commits) text += commit.str() + "\n";
-  return web::sha256(text).str().substr(0, 32);
+  return hashed("nightjar regression 1", repository, text);
+}
+
+std::string unattributed_fingerprint(std::string_view repository, std::string_view good,
+                                     std::string_view bad) {
+  return hashed("nightjar unattributed 1", repository,
+                std::string(good) + "\n" + std::string(bad) + "\n");
+}
+
+std::string digest_fingerprint(std::string_view repository, std::string_view monday) {
+  return hashed("nightjar digest 1", repository, std::string(monday) + "\n");
 }
 
 std::string issue_key(std::string_view fingerprint) {

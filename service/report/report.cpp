@@ -42,6 +42,8 @@ std::string change_of_cause(const ReportInput& input) {
 }
 
 std::string title_of(const ReportInput& input) {
+  if (!input.digest_of_week.empty())
+    return "[nightjar] Confirmed slow-downs without a commit, week of " + input.digest_of_week;
   std::string title = "[nightjar] " + brief_workloads(input.series) + ": " + change_of_cause(input);
   if (input.range) {
     const auto& commits = input.range->commits;
@@ -96,11 +98,7 @@ std::string verdict(const ReportInput& input) {
             brief_change(lead);
   text += change_in_brackets(lead);
   if (input.range) return text + range_verdict(input);
-  if (!input.culprit) {
-    return text + " between " + code(input.good.version) + " and " + code(input.bad.version) +
-           ": confirmed, but no commit could be named, so nobody is blamed; one of " +
-           std::to_string(input.range_commits) + " commits did it.";
-  }
+  if (!input.culprit) return text + unattributed_verdict(input);
   if (!input.contributors.empty()) return text + contributors_verdict(input);
   const auto& commits = input.culprit->commits;
   return text + (commits.size() == 1 ? blamed_one(input, commits.front()) : blamed_set(input));
@@ -108,7 +106,7 @@ std::string verdict(const ReportInput& input) {
 
 std::string culprit_section(const ReportInput& input, std::size_t limit) {
   if (input.range) return range_section(input, limit);
-  if (!input.culprit) return {};
+  if (!input.culprit) return unattributed_section(input);
   if (!input.contributors.empty()) return contributors_section(input, limit);
   const ReportCulprit& culprit = *input.culprit;
   const std::size_t count = culprit.commits.size();
@@ -153,13 +151,21 @@ std::string failure_line(const std::string& said) {
                       : "\nThe first run that failed said: " + code(shortened(said, 400)) + "\n";
 }
 
+std::string digest_line(const ReportInput& input) {
+  if (input.digest_of_week.empty()) return {};
+  return "Each finding of the week of " + plain(input.digest_of_week) +
+         " is confirmed, and no commit could be named for it. This is the first; the others follow "
+         "as comments.\n\n";
+}
+
 std::string body_of(const ReportInput& input, const Rows& rows) {
-  return verdict(input) + "\n\n## Affected series\n\n" + series_table(input.series, rows.series) +
-         failure_line(input.failure) + culprit_section(input, rows.culprit) +
-         profile_section(input, rows.facts) + measured_section(input, rows.facts) +
-         environment_section(input, rows.facts) + reproduction_section(input) +
-         tested_section(input, rows.tested) + alternatives_section(input, rows.facts) + "\n---\n" +
-         source_line(input) + "\n\n" + marker_of(issue_key(input.fingerprint)) + "\n";
+  return digest_line(input) + verdict(input) + "\n\n## Affected series\n\n" +
+         series_table(input.series, rows.series) + failure_line(input.failure) +
+         culprit_section(input, rows.culprit) + profile_section(input, rows.facts) +
+         measured_section(input, rows.facts) + environment_section(input, rows.facts) +
+         reproduction_section(input) + tested_section(input, rows.tested) +
+         alternatives_section(input, rows.facts) + "\n---\n" + source_line(input) + "\n\n" +
+         marker_of(issue_key(input.fingerprint)) + "\n";
 }
 
 }  // namespace

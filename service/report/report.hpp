@@ -78,18 +78,19 @@ struct ReportAlternative {
 };
 
 struct ReportInput {
-  std::int64_t regression = 0;               // row id, as /api/v1/regressions knows it
-  std::string fingerprint;                   // fingerprint_of(...)
-  std::string repository;                    // URL of the repository that was searched
-  std::string package = "torch";             // of which the builds are
-  std::string details_url;                   // this regression on Nightjar's own pages; empty: none
-  std::string evidence_url;                  // its evidence bundle; empty: not reachable
-  std::string found_on;                      // date of the night, "2026-08-20"
-  double threshold = .07;                    // of the confirmation
-  double search_threshold = .07;             // the smallest change that a commit is blamed for
-  std::vector<ReportSeries> series;          // the lead first
-  std::optional<ReportCulprit> culprit;      // nullopt: a range, or nobody could be named
-  std::optional<ReportCulprit> range;        // in place of a culprit: nobody is blamed
+  std::int64_t regression = 0;           // row id, as /api/v1/regressions knows it
+  std::string fingerprint;               // fingerprint_of(...)
+  std::string repository;                // URL of the repository that was searched
+  std::string package = "torch";         // of which the builds are
+  std::string details_url;               // this regression on Nightjar's own pages; empty: none
+  std::string evidence_url;              // its evidence bundle; empty: not reachable
+  std::string found_on;                  // date of the night, "2026-08-20"
+  double threshold = .07;                // of the confirmation
+  double search_threshold = .07;         // the smallest change that a commit is blamed for
+  std::vector<ReportSeries> series;      // the lead first
+  std::optional<ReportCulprit> culprit;  // nullopt: a range, or nobody could be named
+  std::optional<ReportCulprit> range;    // in place of a culprit: nobody is blamed
+  std::string digest_of_week;  // its Monday: this is the first finding of a digest; usually empty
   std::vector<std::string> range_obstacles;  // why its commits have no run, each reason once
   bool range_may_narrow = true;              // false: every commit of it was tried
   // Several small steps, of which `culprit` is the sum; usually empty.
@@ -141,7 +142,8 @@ struct NightComment {
   std::vector<ReportSeries> series;        // tonight against the level before the regression
   std::vector<ReportSeries> new_series;    // seen for the first time tonight
   NightChange change = NightChange::grew;  // of `series`
-  int nights_to_close = 3;                 // good nights after which the issue is closed
+  std::string unattributed;  // why no commit could be named for `new_series`; empty: one is known
+  int nights_to_close = 3;   // good nights after which the issue is closed
 };
 std::string render_night_comment(const NightComment& comment);
 
@@ -160,6 +162,12 @@ std::string render_recovered_comment(const RecoveredComment& comment);
 // Names one cause, for ever: 32 hex digits of the SHA-256 over repository and culprit commits (in
 // any order). The repository's URL counts without scheme, ".git" and trailing slash.
 std::string fingerprint_of(std::string_view repository, std::span<const CommitSha> culprits);
+
+// Name what no commit could be named for: by the builds that it lies between, or by the Monday of
+// its week.
+std::string unattributed_fingerprint(std::string_view repository, std::string_view good,
+                                     std::string_view bad);
+std::string digest_fingerprint(std::string_view repository, std::string_view monday);
 
 // The outbox's keys: unique, and the same after a restart from an older database.
 std::string issue_key(std::string_view fingerprint);  // "regression:<fingerprint>"

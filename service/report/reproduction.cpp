@@ -184,8 +184,8 @@ std::string beside_torch(const ReportInput& input) {
   if (input.good.wheel.empty() || input.bad.wheel.empty()) return {};
   const auto measured = [&](const ReportBuild& build) {
     return "\"$PYTHON\" -m pip install --quiet --no-deps --force-reinstall " +
-           shell_word(build.wheel) + "\n  build/bin/" +
-           measure(input, "\"$PYTHON\"", kRunsOfTurn) + " --commands \"$COMMANDS\"";
+           shell_word(build.wheel) + "\n  build/bin/" + measure(input, "\"$PYTHON\"", kRunsOfTurn) +
+           " --commands \"$COMMANDS\"";
   };
   return "Type this in a checkout of Nightjar that `deploy/build` has made ready. `PYTHON` names a "
          "Python with PyTorch in which the package may be replaced, and `COMMANDS` the file that "

@@ -34,4 +34,8 @@ std::string contributors_section(const ReportInput& input, std::size_t limit);
 std::string range_verdict(const ReportInput& input);
 std::string range_section(const ReportInput& input, std::size_t limit);
 
+// What no commit could be named for: the verdict's end, and a section with the reason and advice.
+std::string unattributed_verdict(const ReportInput& input);
+std::string unattributed_section(const ReportInput& input);
+
 }  // namespace nightjar::service

@@ -12,13 +12,16 @@
 
 namespace nightjar {
 
-// inconclusive: confirmed, but the search could not name a culprit; nobody is blamed.
+// inconclusive: confirmed, but every step is below the threshold, or nobody wants to hear of what
+// could not be named (`report.unattributed`); it ends here.
 // unconfirmed: its confirmation was cut short by lost jobs or void sessions. The next night takes
 // it up again. merged: another regression turned out to have the same cause (`merged_into`).
 // range: the search could not narrow it to a culprit, since commits in between have no build here;
 // it is reported, and nobody is blamed.
+// unattributed: confirmed, but neither a culprit nor a range could be named; it is about to be
+// reported, and nobody is blamed.
 NIGHTJAR_ENUM(RegressionState, suspected, confirmed, bisecting, blamed, reported, recovered,
-              dismissed, inconclusive, merged, unconfirmed, range);
+              dismissed, inconclusive, merged, unconfirmed, range, unattributed);
 
 // search: a further culprit of another regression's search.
 NIGHTJAR_ENUM(FoundBy, screening, creep, search);
@@ -51,7 +54,7 @@ struct Regression {
   std::optional<Culprit> range;  // in place of a culprit
   std::optional<RegressionId> merged_into;
   int unfinished = 0;       // confirmations that were cut short
-  std::string fingerprint;  // hidden in the issue; set when blamed
+  std::string fingerprint;  // hidden in the issue; set before it is reported
   std::optional<std::int64_t> issue_number;
   std::string issue_url;  // empty until filed; a file path in a dry run
   Time opened_at{};

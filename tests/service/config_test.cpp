@@ -116,6 +116,7 @@ token_file = "token"
 labels = ["a", "b"]
 recovered_nights = 2
 profile_runs = 3
+unattributed = "digest"
 )";
 
 // "table.key" of each line.
@@ -246,6 +247,7 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.report.labels == std::vector<std::string>{"a", "b"});
   CHECK(config.report.recovered_nights == 2);
   CHECK(config.report.profile_runs == 3);
+  CHECK(config.report.unattributed == UnattributedReports::digest);
 }
 
 TEST_CASE("what is wrong in a configuration is told in lines that name file, line and key") {

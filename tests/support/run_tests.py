@@ -27,6 +27,8 @@ SHARED_RUNS = [f"tests/workloads/{name}_test.py" for name in ("memory", "protoco
 # Starts no thread and is started by none, so there is no race to find; most of it is arithmetic,
 # which ThreadSanitizer makes ten times slower.
 WITHOUT_THREADS = ["test_bisect"]
+# End-to-end tests that spend their time in one thread of a command, likewise.
+ONE_THREADED = "several_builds_run_at_once or not (cli_test or verify_test or exchange_test)"
 SIDE_BY_SIDE = min(2, len(os.sched_getaffinity(0)))
 
 
@@ -127,6 +129,8 @@ def groups(options, tally):
             yield lambda: tally.pytest("documents", ["tests/docs_test.py"])
         # What measures real time tells nothing under a sanitizer.
         slowed = [] if options.preset == "release" else ["-m", "not timing"]
+        if options.preset == "tsan":
+            slowed += ["-k", ONE_THREADED]
         yield lambda: tally.pytest("end to end", ["tests/e2e"], slowed)
     if options.kind in ("all", "unit"):
         programs = [

@@ -107,7 +107,8 @@ export const when = (text) =>
 
 const tones = {
   suspected: "warn", confirmed: "warn", bisecting: "warn", blamed: "bad", reported: "bad",
-  recovered: "good", inconclusive: "warn", unconfirmed: "warn", range: "warn", open: "warn",
+  recovered: "good", inconclusive: "warn", unconfirmed: "warn", range: "warn", unattributed: "warn",
+  open: "warn",
   culprit: "bad", measuring: "warn",
   judging: "warn", failed: "bad", pending: "warn", sent: "good",
 };

@@ -9,6 +9,7 @@
 #include "service/builds/artifacts.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/builds/wheel.hpp"
+#include "service/engine/outcome/unattributed.hpp"
 #include "service/engine/search/boundary_profiles.hpp"
 #include "service/engine/search/search_log.hpp"
 #include "service/engine/verdict/affected_series.hpp"
@@ -258,6 +259,14 @@ void add_search(const EngineView& view, const Regression& regression, ReportInpu
   }
 }
 
+void add_unattributed(const EngineView& view, const Regression& regression, ReportInput& input) {
+  input.rule = why_unattributed(view.db, regression.id);
+  input.differences = differences(view, regression);
+  const auto night = storage::find_night(view.db, regression.night);
+  if (view.config.report.unattributed == UnattributedReports::digest && night)
+    input.digest_of_week = week_of(night->started_at);
+}
+
 }  // namespace
 
 ReportInput report_facts(const EngineView& view, const Regression& regression) {
@@ -289,6 +298,7 @@ ReportInput report_facts(const EngineView& view, const Regression& regression) {
     input.machine = machine->facts;
   input.calibration = storage::calibration_totals(view.db, regression.machine);
   add_search(view, regression, input);
+  if (!regression.culprit && !regression.range) add_unattributed(view, regression, input);
   input.profiles = boundary_difference(view, regression);
   return input;
 }

@@ -24,16 +24,6 @@ constexpr NightId kEver{1ll << 60};
 const std::string kWentOn =
     "Builds of more commits became available, so the search went on. It says now:\n\n";
 
-bool night_is_explained(const storage::Database& db, const Regression& regression) {
-  using enum RegressionState;
-  const auto regressions = storage::regressions_of_night(db, regression.night);
-  return std::none_of(regressions.begin(), regressions.end(), [&](const Regression& other) {
-    const bool open =
-        other.state == suspected || other.state == confirmed || other.state == bisecting;
-    return open && other.machine == regression.machine;
-  });
-}
-
 bool apply(EngineContext&, const Regression&, const AwaitExplanation&) {
   return false;
 }
@@ -115,11 +105,23 @@ void apply(EngineContext& context, const Regression& regression, const CloseIssu
 
 }  // namespace
 
+bool night_is_explained(const storage::Database& db, const Regression& regression) {
+  using enum RegressionState;
+  const auto regressions = storage::regressions_of_night(db, regression.night);
+  return std::none_of(regressions.begin(), regressions.end(), [&](const Regression& other) {
+    const bool open =
+        other.state == suspected || other.state == confirmed || other.state == bisecting;
+    return open && other.machine == regression.machine;
+  });
+}
+
 ReportingFacts load_reporting(const EngineView& view, const Regression& regression) {
   ReportingFacts facts;
   facts.regression = regression;
   facts.now = view.clock.now();
-  facts.explained = night_is_explained(view.db, regression);
+  // What nobody could be named for has no fingerprint before it is known which issue it shall be
+  // in.
+  facts.explained = !regression.fingerprint.empty() && night_is_explained(view.db, regression);
   if (!facts.explained) return facts;
   facts.boundary = load_boundary(view, regression);
   if (!std::holds_alternative<ProfilesDone>(decide(facts.boundary))) return facts;
@@ -148,7 +150,8 @@ bool report_blamed(EngineContext& context) {
     const ReportingStep step = decide(load_reporting(context, regression));
     return std::visit([&](const auto& taken) { return apply(context, regression, taken); }, step);
   };
-  for (const RegressionState state : {RegressionState::blamed, RegressionState::range})
+  for (const RegressionState state :
+       {RegressionState::blamed, RegressionState::range, RegressionState::unattributed})
     changed |= for_each_item(context, "report of regression",
                              storage::regressions_in_state(context.db, state), report);
   return changed;

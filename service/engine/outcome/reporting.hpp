@@ -15,6 +15,9 @@
 
 namespace nightjar::service {
 
+// Whether each other regression that the night saw on the machine class has its end.
+bool night_is_explained(const storage::Database& db, const Regression& regression);
+
 struct ReportingFacts {
   Regression regression;
   Time now{};

@@ -112,17 +112,26 @@ void add_untestable(storage::Transaction& transaction, const SearchFacts& facts)
     storage::add_untestable(transaction, facts.search.id, commit);
 }
 
+// Of what is confirmed, and nobody can be named for.
+RegressionState unnamed_state(const Config& config) {
+  return config.report.unattributed == UnattributedReports::none ? RegressionState::inconclusive
+                                                                 : RegressionState::unattributed;
+}
+
 // A range that was found before stands as long as nothing better is found.
-RegressionState state_without_culprit(const Regression& regression, bisect::SearchOutcome outcome) {
+RegressionState state_without_culprit(const Regression& regression, bisect::SearchOutcome outcome,
+                                      const Config& config) {
   if (outcome == bisect::SearchOutcome::not_reproduced) return RegressionState::dismissed;
-  return regression.range ? RegressionState::range : RegressionState::inconclusive;
+  if (regression.range) return RegressionState::range;
+  return outcome == bisect::SearchOutcome::below_threshold ? RegressionState::inconclusive
+                                                           : unnamed_state(config);
 }
 
 bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
            const GiveUp& step) {
   const Time now = context.clock.now();
   const RegressionState state =
-      state_without_culprit(facts.regression, bisect::SearchOutcome::inconclusive);
+      state_without_culprit(facts.regression, bisect::SearchOutcome::inconclusive, context.config);
   storage::Transaction transaction(context.db);
   add_untestable(transaction, facts);
   end(transaction, search, BisectionState::inconclusive, now);
@@ -135,9 +144,10 @@ bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& se
 
 // What is below the threshold is real: a new level begins, and the next nights do not ask again.
 void end_without_culprit(storage::Transaction& transaction, const SearchFacts& facts,
-                         const Bisection& search, const Conclude& step, Time now) {
+                         const Bisection& search, const Conclude& step, const Config& config,
+                         Time now) {
   Regression regression = facts.regression;
-  const RegressionState state = state_without_culprit(regression, step.answer.outcome);
+  const RegressionState state = state_without_culprit(regression, step.answer.outcome, config);
   const bool gone = state == RegressionState::dismissed;
   end(transaction, search, gone ? BisectionState::not_reproduced : BisectionState::inconclusive,
       now);
@@ -173,7 +183,7 @@ bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& se
     end(transaction, search, is_range ? BisectionState::range : BisectionState::culprit, now);
     store(transaction, facts.regression, blamed, step.evidence, now);
   } else {
-    end_without_culprit(transaction, facts, search, step, now);
+    end_without_culprit(transaction, facts, search, step, context.config, now);
   }
   transaction.commit();
   announce(context, blamed);
@@ -233,7 +243,7 @@ bool open(EngineContext& context, const OpeningFacts& facts, const CannotSearch&
   storage::write(context.db, [&](storage::Transaction& transaction) {
     storage::change_regression(
         transaction, facts.regression,
-        {RegressionState::inconclusive, context.clock.now(), evidence::of_reason(step.reason)});
+        {unnamed_state(context.config), context.clock.now(), evidence::of_reason(step.reason)});
   });
   return true;
 }

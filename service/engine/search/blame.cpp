@@ -40,7 +40,8 @@ std::optional<Regression> same_cause(const EngineView& view, const Regression& r
                                      const std::string& fingerprint) {
   auto known = storage::find_regression(view.db, fingerprint);
   if (!known || known->id == regression.id) return std::nullopt;
-  const bool stands = known->state == blamed || known->state == range || known->state == reported ||
+  const bool stands = known->state == blamed || known->state == range ||
+                      known->state == unattributed || known->state == reported ||
                       known->state == recovered;
   return stands ? known : std::nullopt;
 }
@@ -48,7 +49,7 @@ std::optional<Regression> same_cause(const EngineView& view, const Regression& r
 // A reported issue hears of the further series; an unreported one will name them itself.
 std::optional<NightComment> comment_for(const EngineView& view, const Regression& joining,
                                         const Regression& known) {
-  if (known.state == blamed || known.state == range) return std::nullopt;
+  if (known.state != reported && known.state != recovered) return std::nullopt;
   const auto build = storage::find_build(view.db, joining.bad);
   const auto night = storage::find_night(view.db, joining.night);
   if (!build || !night) return std::nullopt;
@@ -104,6 +105,8 @@ void store(storage::Transaction& transaction, const NameCulprit& blame, const st
   storage::change_regression(transaction, blame.regression, {state, now, evidence});
 }
 
+}  // namespace
+
 void store(storage::Transaction& transaction, const JoinKnown& blame, const std::string& evidence,
            Time now) {
   const std::string id = std::to_string(blame.regression.id.value);
@@ -129,17 +132,30 @@ void store(storage::Transaction& transaction, const JoinKnown& blame, const std:
   storage::add_message(transaction, message);
 }
 
-}  // namespace
+std::optional<KnownCause> load_known(const EngineView& view, const Regression& joining,
+                                     const std::string& fingerprint) {
+  const auto known = same_cause(view, joining, fingerprint);
+  if (!known) return std::nullopt;
+  return KnownCause{*known, comment_for(view, joining, *known)};
+}
+
+JoinKnown join(Regression regression, const KnownCause& known) {
+  JoinKnown join{std::move(regression), known.regression, known.regression.state == recovered,
+                 known.comment};
+  take_over_series(join.known, join.regression);
+  join.regression.merged_into = join.known.id;
+  join.regression.fingerprint.clear();
+  return join;
+}
 
 BlameFacts load_blame(const EngineView& view, const Regression& regression,
                       const Bisection& bisection, const bisect::Answer& answer,
                       const evidence::Naming& naming) {
   BlameFacts facts{regression, {}};
   for (auto& [commits, is_range] : causes_of(answer, bisection, naming)) {
-    CauseFacts cause{std::move(commits), is_range, {}, {}, {}};
+    CauseFacts cause{std::move(commits), is_range, {}, {}};
     cause.fingerprint = fingerprint_of(view.config.repository.url, cause.commits.commits);
-    cause.known = same_cause(view, regression, cause.fingerprint);
-    if (cause.known) cause.comment = comment_for(view, regression, *cause.known);
+    cause.known = load_known(view, regression, cause.fingerprint);
     facts.causes.push_back(std::move(cause));
   }
   return facts;
@@ -152,17 +168,12 @@ std::vector<Blame> decide(const BlameFacts& facts) {
     regression.culprit.reset();
     regression.range.reset();
     (cause.is_range ? regression.range : regression.culprit) = cause.commits;
-    if (!cause.known) {
-      regression.fingerprint = cause.fingerprint;
-      all.push_back(NameCulprit{std::move(regression)});
+    if (cause.known) {
+      all.push_back(join(std::move(regression), *cause.known));
       continue;
     }
-    JoinKnown join{std::move(regression), *cause.known, cause.known->state == recovered,
-                   cause.comment};
-    take_over_series(join.known, join.regression);
-    join.regression.merged_into = join.known.id;
-    join.regression.fingerprint.clear();
-    all.push_back(std::move(join));
+    regression.fingerprint = cause.fingerprint;
+    all.push_back(NameCulprit{std::move(regression)});
   }
   return all;
 }
@@ -178,18 +189,19 @@ void store(storage::Transaction& transaction, const Regression& searched, std::v
         one);
 }
 
+void announce(const EngineContext& context, const JoinKnown& blame) {
+  if (blame.reopens) announce(context, blame.known, reported);
+  announce(context, blame.regression, merged);
+}
+
 void announce(const EngineContext& context, const std::vector<Blame>& all) {
   for (const Blame& one : all) {
-    const auto* join = std::get_if<JoinKnown>(&one);
-    if (join && join->reopens) announce(context, join->known, reported);
-    std::visit(
-        [&](const auto& blame) {
-          announce(context, blame.regression,
-                   join                     ? merged
-                   : blame.regression.range ? range
-                                            : blamed);
-        },
-        one);
+    if (const auto* join = std::get_if<JoinKnown>(&one)) {
+      announce(context, *join);
+      continue;
+    }
+    const Regression& named = std::get<NameCulprit>(one).regression;
+    announce(context, named, named.range ? range : blamed);
   }
 }
 

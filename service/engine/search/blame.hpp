@@ -15,13 +15,21 @@
 
 namespace nightjar::service {
 
+// The regression that stands for a cause already, on whatever machine class.
+struct KnownCause {
+  Regression regression;
+  std::optional<NightComment> comment;  // what its issue hears, if it has one
+};
+// nullopt: nothing but `joining` has this fingerprint, or what has it does not stand any more.
+std::optional<KnownCause> load_known(const EngineView& view, const Regression& joining,
+                                     const std::string& fingerprint);
+
 // One cause that the search found, and what is known of it already.
 struct CauseFacts {
   Culprit commits;
   bool is_range = false;  // which of them did it is not known
   std::string fingerprint;
-  std::optional<Regression> known;  // the regression that has this cause, on whatever machine class
-  std::optional<NightComment> comment;  // what its issue hears, if it has one
+  std::optional<KnownCause> known;
 };
 struct BlameFacts {
   Regression regression;
@@ -45,6 +53,12 @@ struct JoinKnown {
   bool reopens = false;
   std::optional<NightComment> comment;
 };
+JoinKnown join(Regression regression, const KnownCause& known);
+// In the caller's transaction.
+void store(storage::Transaction& transaction, const JoinKnown& blame, const std::string& evidence,
+           Time now);
+void announce(const EngineContext& context, const JoinKnown& blame);
+
 using Blame = std::variant<NameCulprit, JoinKnown>;
 std::vector<Blame> decide(const BlameFacts& facts);
 // In the caller's transaction.

@@ -104,7 +104,7 @@ TEST_CASE("Without a culprit the issue blames nobody") {
   const RenderedIssue issue = render_issue(input);
   CHECK(issue.title.find("between 2.15.0.dev20260819+cpu and 2.15.0.dev20260820+cpu") !=
         std::string::npos);
-  CHECK(first_line(issue.body).find("nobody is blamed; one of 44 commits did it") !=
+  CHECK(first_line(issue.body).find("nobody is blamed; 44 commits lie between them") !=
         std::string::npos);
   CHECK(issue.body.find("## Culprit") == std::string::npos);
   CHECK(issue.body.find("Jane Doe") == std::string::npos);
@@ -205,6 +205,7 @@ TEST_CASE("A later night's comment reads as its golden file") {
                                                  {input.series[0]},
                                                  {input.series[1]},
                                                  NightChange::grew,
+                                                 {},
                                                  3});
   CHECK(text == golden("night.md", text));
   CHECK(text.find(marker_of(night_key(input.fingerprint, "2.15.0.dev20260821+cpu"))) !=

@@ -100,6 +100,7 @@ TEST_CASE("a search reads what an earlier one of the night measured of the same 
 
 TEST_CASE("a search that has spent its minutes blames nobody, and says so") {
   NightWorld world;
+  world.config.report.unattributed = UnattributedReports::none;
   world.run_seconds = 60;
   world.config.search_minutes = std::chrono::minutes(10);
   two_nights(world, {.latency = 17});
