@@ -20,7 +20,8 @@ SERVICE = "http://127.0.0.1:8187"
 LEFT = re.compile(r"/etc/(passwd|group|shadow|gshadow)-?|/etc/\.pwd\.lock|/var/lib/dpkg/.*"
                   r"|/var/log/dpkg\.log|/var/cache/man/.*|/root/.*\.deb")
 
-pytestmark = pytest.mark.skipif(obstacle() is not None, reason=str(obstacle()))
+OBSTACLE = obstacle()
+pytestmark = pytest.mark.skipif(OBSTACLE is not None, reason=str(OBSTACLE))
 
 
 @pytest.fixture(scope="module")

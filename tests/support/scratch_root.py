@@ -7,9 +7,10 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import tempfile
 
 CHECKOUT = pathlib.Path(__file__).resolve().parents[2]
-ENTER = """
+LAYER = """
 set -e
 mount -t tmpfs scratch "$1"
 mkdir "$1/changed" "$1/work" "$1/root"
@@ -25,6 +26,8 @@ import fcntl, socket, struct
 interface = struct.pack("16sh", b"lo", 1)  # IFF_UP
 fcntl.ioctl(socket.socket(), 0x8914, interface)  # SIOCSIFFLAGS
 PYTHON
+"""
+STAY = """
 echo up
 exec sleep infinity
 """
@@ -40,16 +43,24 @@ def obstacle():
     for program in ("unshare", "nsenter", "dpkg", "systemd-analyze", "man"):
         if shutil.which(program) is None:
             return f"no {program} here; deploy/build --tests installs it"
+    with tempfile.TemporaryDirectory() as folder:
+        tried = subprocess.run(entered(folder, LAYER), capture_output=True, text=True)
+    if tried.returncode != 0:
+        return "root may not lay a file system over this machine's: " + tried.stderr.strip()
     return None
+
+
+def entered(folder, script):
+    """The command that runs the script where `folder` gets the layer."""
+    return ["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child", "sh", "-c", script,
+            "sh", folder, CHECKOUT]
 
 
 class ScratchRoot:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
-        self._holder = subprocess.Popen(
-            ["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child", "sh", "-c", ENTER,
-             "sh", self.folder, CHECKOUT], stdout=subprocess.PIPE, text=True,
-            start_new_session=True)
+        self._holder = subprocess.Popen(entered(self.folder, LAYER + STAY),
+                                        stdout=subprocess.PIPE, text=True, start_new_session=True)
         if self._holder.stdout.readline() != "up\n":
             raise OSError("cannot lay a file system over this machine's")
         children = pathlib.Path(f"/proc/{self._holder.pid}/task/{self._holder.pid}/children")
@@ -70,7 +81,7 @@ class ScratchRoot:
 
     def run(self, *command, expected=0):
         """Standard output and error of a command that ends with `expected`."""
-        done = subprocess.run(self._command(command), capture_output=True, text=True, timeout=120)
+        done = subprocess.run(self._command(command), capture_output=True, text=True, timeout=300)
         said = done.stdout + done.stderr
         assert done.returncode == expected, f"{command} ended with {done.returncode}:\n{said}"
         return said
