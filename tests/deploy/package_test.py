@@ -143,6 +143,13 @@ def test_units_are_enabled_and_wait_for_their_configuration(machine):
         machine.run("getent", "passwd", unit_value(machine, unit, "User"))
 
 
+def test_the_services_unit_is_confined(machine):
+    """systemd's exposure level, at most 2.5 of 10. The runner's unit has no filter of system calls,
+    which each call of a measured workload would pass."""
+    machine.run("systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=25",
+                "nightjard.service")
+
+
 def test_the_example_configuration_serves_and_a_runner_registers(machine):
     machine.run("sh", "-c", """
         set -e
