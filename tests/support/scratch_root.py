@@ -13,14 +13,14 @@ CHECKOUT = pathlib.Path(__file__).resolve().parents[2]
 LAYER = """
 set -e
 mount -t tmpfs scratch "$1"
-mkdir "$1/changed" "$1/work" "$1/root"
-mount -t overlay overlay -o "lowerdir=/,upperdir=$1/changed,workdir=$1/work" "$1/root"
-mount -t proc proc "$1/root/proc"
-mount --rbind /dev "$1/root/dev"
-mount --rbind /sys "$1/root/sys"
-mount -t tmpfs checkout "$1/root$2"
-mount -t tmpfs run "$1/root/run"
-mkdir -m 1777 "$1/root/run/lock"
+mkdir "$1/changed" "$1/work" "$1/machine"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$1/changed,workdir=$1/work" "$1/machine"
+mount -t proc proc "$1/machine/proc"
+mount --rbind /dev "$1/machine/dev"
+mount --rbind /sys "$1/machine/sys"
+mount -t tmpfs checkout "$1/machine$2"
+mount -t tmpfs run "$1/machine/run"
+mkdir -m 1777 "$1/machine/run/lock"
 python3 - <<'PYTHON'
 import fcntl, socket, struct
 interface = struct.pack("16sh", b"lo", 1)  # IFF_UP
@@ -73,7 +73,8 @@ class ScratchRoot:
 
     def outside(self, path):
         """Where this process sees a file of the root."""
-        return pathlib.Path(f"/proc/{self._inside}/root{self.folder}/root") / str(path).lstrip("/")
+        machine = pathlib.Path(f"/proc/{self._inside}/root{self.folder}/machine")
+        return machine / str(path).lstrip("/")
 
     def start(self, *command):
         return subprocess.Popen(self._command(command), stdout=subprocess.PIPE,
@@ -90,9 +91,9 @@ class ScratchRoot:
         """By dpkg, as an operator does. Documents are installed even where an image leaves them
         out."""
         for package in packages:
-            shutil.copy(package, self.outside("root"))
+            shutil.copy(package, self.outside("var/tmp"))
         return self.run("dpkg", "--path-include=/usr/share/*", "-i",
-                        *(f"/root/{package.name}" for package in packages))
+                        *(f"/var/tmp/{package.name}" for package in packages))
 
     def changed(self):
         """Every file and folder that is not as on the machine, and "-PATH" where it has none."""

@@ -245,7 +245,6 @@ void add_search(const EngineView& view, const Regression& regression, ReportInpu
     if (*named) blamed.insert((*named)->commits.begin(), (*named)->commits.end());
   if (regression.range) add_obstacles(*bisection, *regression.range, untestable, input);
   input.alternatives = alternatives(*bisection, blamed);
-  input.differences = differences(view, regression);
   if (const auto* last = last_session(runs); last && last->runner)
     if (const auto runner = storage::find_runner(view.db, *last->runner))
       input.runner = runner->name;
@@ -261,7 +260,6 @@ void add_search(const EngineView& view, const Regression& regression, ReportInpu
 
 void add_unattributed(const EngineView& view, const Regression& regression, ReportInput& input) {
   input.rule = why_unattributed(view.db, regression.id);
-  input.differences = differences(view, regression);
   const auto night = storage::find_night(view.db, regression.night);
   if (view.config.report.unattributed == UnattributedReports::digest && night)
     input.digest_of_week = week_of(night->started_at);
@@ -297,6 +295,7 @@ ReportInput report_facts(const EngineView& view, const Regression& regression) {
   if (const auto machine = storage::find_machine(view.db, regression.machine))
     input.machine = machine->facts;
   input.calibration = storage::calibration_totals(view.db, regression.machine);
+  input.differences = differences(view, regression);
   add_search(view, regression, input);
   if (!regression.culprit && !regression.range) add_unattributed(view, regression, input);
   input.profiles = boundary_difference(view, regression);
