@@ -2,7 +2,6 @@
 // work. Used by Repository only.
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <stop_token>
@@ -10,12 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "storage/base/guarded_child.hpp"
+
 namespace nightjar::git {
 
-struct NetworkLimits {
-  std::chrono::milliseconds total{7'200'000};  // for one fetch; a first one brings everything
-  std::chrono::milliseconds stall{120'000};    // without any progress
-};
+using NetworkLimits = ChildLimits;  // of one fetch; a first one brings everything
 
 struct GitOutcome {
   std::string failure;  // why it did not end well; empty: it did

@@ -1,0 +1,132 @@
+#include "storage/base/guarded_child.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "storage/base/child.hpp"
+
+namespace nightjar {
+namespace {
+using std::chrono::steady_clock;
+constexpr int kLookMilliseconds = 50;
+
+std::string text(std::chrono::milliseconds limit) {
+  return std::to_string(std::chrono::ceil<std::chrono::seconds>(limit).count()) + " s";
+}
+
+// False if there is nothing more to read now.
+bool take(Fd& end, std::string& to) {
+  char buffer[65536];
+  const auto got = end ? ::read(end.get(), buffer, sizeof buffer) : 0;
+  if (got > 0) to.append(buffer, static_cast<std::size_t>(got));
+  if (got == 0) end.reset();  // or poll() would not wait any more
+  return got > 0;
+}
+
+// The daemon has other children, started by other threads. So it cannot adopt orphans and take them
+// for this one's, as a runner's guard does; helpers stay in its process group.
+class Guard {
+ public:
+  Guard(const ChildLimits& limits, std::stop_token stop,
+        const std::function<void(std::string_view)>& line)
+      : limits_(limits), stop_(std::move(stop)), line_(line) {}
+
+  ChildOutcome run(const std::vector<std::string>& command,
+                   const std::vector<std::string>& environment) {
+    const int error = start(command, environment);
+    outcome_.is_missing = error == ENOENT;
+    if (error != 0) outcome_.stopped = std::strerror(error);
+    if (error != 0) return std::move(outcome_);
+    begun_ = heard_ = steady_clock::now();
+    while (outcome_.stopped.empty() && !step()) {
+    }
+    ::kill(-child_, SIGKILL);
+    while (::waitpid(child_, &outcome_.status, 0) < 0 && errno == EINTR) {
+    }
+    while (take(out_, outcome_.output)) {
+    }
+    while (take(err_, errors_)) say();
+    return std::move(outcome_);
+  }
+
+ private:
+  // Returns why it could not be started, as errno has it; 0: it was.
+  int start(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
+    const Fd low_nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    const Fd nothing(::fcntl(low_nothing.get(), F_DUPFD_CLOEXEC, 10));
+    auto out = open_pipe(), err = open_pipe();
+    if (!nothing || !out || !err) return errno;
+    ChildSpec spec;
+    spec.command = command;
+    spec.environment = environment;
+    spec.descriptors = {nothing.get(), out->write.get(), err->write.get()};
+    const Child started = start_child(spec);
+    child_ = started.pid;
+    out_ = std::move(out->read);
+    err_ = std::move(err->read);
+    return started.error;
+  }
+
+  // True when it has ended.
+  bool step() {
+    pollfd ends[2] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}};
+    ::poll(ends, 2, kLookMilliseconds);
+    const auto now = steady_clock::now();
+    if (take(out_, outcome_.output)) heard_ = now;
+    if (take(err_, errors_)) heard_ = now;
+    say();
+    siginfo_t info{};
+    const auto id = static_cast<id_t>(child_);
+    if (::waitid(P_PID, id, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child_)
+      return true;
+    if (stop_.stop_requested())
+      outcome_.stopped = "the service is stopping";
+    else if (now - heard_ > limits_.stall)
+      outcome_.stopped = "no progress for " + text(limits_.stall);
+    else if (now - begun_ > limits_.total)
+      outcome_.stopped = "not done after " + text(limits_.total);
+    return false;
+  }
+
+  void say() {
+    for (auto end = errors_.find_first_of("\r\n"); end != std::string::npos;
+         end = errors_.find_first_of("\r\n")) {
+      if (end > 0 && line_) line_(errors_.substr(0, end));
+      errors_.erase(0, end + 1);
+    }
+  }
+
+  const ChildLimits& limits_;
+  const std::stop_token stop_;
+  const std::function<void(std::string_view)>& line_;
+  Fd out_, err_;
+  pid_t child_ = -1;
+  steady_clock::time_point begun_, heard_;
+  std::string errors_;
+  ChildOutcome outcome_;
+};
+
+}  // namespace
+
+ChildOutcome run_guarded(const std::vector<std::string>& command,
+                         const std::vector<std::string>& environment, const ChildLimits& limits,
+                         std::stop_token stop, const std::function<void(std::string_view)>& line) {
+  return Guard(limits, std::move(stop), line).run(command, environment);
+}
+
+std::vector<std::string> network_environment() {
+  std::vector<std::string> all{"LC_ALL=C"};
+  for (const char* name : {"PATH", "HOME", "TMPDIR", "SSH_AUTH_SOCK", "SSL_CERT_FILE",
+                           "SSL_CERT_DIR", "GIT_SSL_CAINFO", "http_proxy", "https_proxy",
+                           "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"})
+    if (const char* value = std::getenv(name)) all.push_back(std::string(name) + "=" + value);
+  return all;
+}
+
+}  // namespace nightjar
