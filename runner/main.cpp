@@ -46,6 +46,8 @@ void add_agent(CLI::App& app, Options& options) {
   app.add_option("--label", options.labels, "k=v, may be repeated")->allow_extra_args(false);
   app.add_option("--cache-bytes", options.cache_bytes, "size limit of environments")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 60));
+  app.add_option("--uv", options.uv, "installs the packages that builds are locked to")
+      ->default_str("uv, as PATH has it");
   app.add_flag("--builder{also}", options.builder,
                "takes build jobs, too; --builder=only: no sessions")
       ->check(CLI::IsMember(std::vector<std::string>{"also", "only"}));

@@ -174,6 +174,15 @@ void read_source(ConfigSection section, Config::Source& source) {
     section.fail("index", "name one source of builds: either index or directory");
 }
 
+void read_environment(ConfigSection section, Config::Environment& environment) {
+  section.read("indexes", environment.indexes);
+  for (std::string& index : environment.indexes) check_url(section, "indexes", index);
+  section.read("uv", environment.uv);
+  environment.timeout =
+      std::chrono::seconds(section.integer("timeout", environment.timeout.count(), 1, day_seconds));
+  section.done();
+}
+
 // The "owner/name" of a repository on GitHub; empty for any other.
 std::string github_name(const std::string& url) {
   std::smatch match;
@@ -350,6 +359,7 @@ Config load_config(const std::filesystem::path& file) {
   read_service(reader.table("service"), config.service);
   read_tokens(reader, config.tokens);
   read_source(reader.table("source"), config.source);
+  read_environment(reader.table("environment"), config.environment);
   read_repository(reader.table("repository"), config.repository);
   if (config.source.ci.repository.empty())
     config.source.ci.repository = github_name(config.repository.url);

@@ -74,6 +74,11 @@ struct Config {
     std::uint64_t artifact_bytes = 20ull << 30;
     Ci ci;
   } source;
+  struct Environment {                 // [environment]
+    std::vector<std::string> indexes;  // PEP 503, the first has the say; empty: nothing is resolved
+    std::string uv = "uv";             // the program; a name is looked for in PATH
+    std::chrono::seconds timeout{600};  // of resolving the packages of one wheel
+  } environment;
   struct Repository {  // [repository]
     std::string url;   // https://github.com/pytorch/pytorch, or a path (made absolute)
     std::string main = "main";

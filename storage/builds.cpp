@@ -7,7 +7,7 @@ namespace {
 
 #define BUILD_COLUMNS                                                                        \
   "id, kind, version, variant, date, url, commit_sha, nightly_commit, sha256, base, state, " \
-  "reason, found_at_us, python_tag, platform_tag, glibc, gpu_architectures"
+  "reason, found_at_us, python_tag, platform_tag, glibc, gpu_architectures, lock"
 
 Build read_build(Statement& row) {
   return {row.next<BuildId>(),
@@ -24,7 +24,8 @@ Build read_build(Statement& row) {
           row.next<std::string>(),
           row.next<Time>(),
           {row.next<std::optional<std::string>>(), row.next<std::optional<std::string>>(),
-           row.next<std::optional<std::string>>(), row.next<std::optional<std::string>>()}};
+           row.next<std::optional<std::string>>(), row.next<std::optional<std::string>>()},
+          row.next<std::optional<Sha256>>()};
 }
 
 }  // namespace
@@ -33,12 +34,13 @@ Build add_build(Transaction& transaction, const Build& build) {
   Statement(transaction,
             "INSERT INTO build (kind, version, variant, date, url, commit_sha, nightly_commit, "
             "sha256, base, state, reason, found_at_us, python_tag, platform_tag, glibc, "
-            "gpu_architectures) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "gpu_architectures, lock) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT DO NOTHING")
       .bind(build.kind, build.version, build.variant, build.date, build.url, build.commit,
             build.nightly_commit, build.sha256, build.base, build.state, build.reason,
             build.found_at, build.needs.python_tag, build.needs.platform_tag, build.needs.glibc,
-            build.needs.gpu_architectures)
+            build.needs.gpu_architectures, build.lock)
       .run();
   Statement find(transaction,
                  "SELECT " BUILD_COLUMNS
@@ -52,12 +54,12 @@ void update_build(Transaction& transaction, const Build& build) {
   Statement(transaction,
             "UPDATE build SET kind = ?, version = ?, variant = ?, date = ?, url = ?, "
             "commit_sha = ?, nightly_commit = ?, sha256 = ?, base = ?, state = ?, reason = ?, "
-            "found_at_us = ?, python_tag = ?, platform_tag = ?, glibc = ?, gpu_architectures = ? "
-            "WHERE id = ?")
+            "found_at_us = ?, python_tag = ?, platform_tag = ?, glibc = ?, gpu_architectures = ?, "
+            "lock = ? WHERE id = ?")
       .bind(build.kind, build.version, build.variant, build.date, build.url, build.commit,
             build.nightly_commit, build.sha256, build.base, build.state, build.reason,
             build.found_at, build.needs.python_tag, build.needs.platform_tag, build.needs.glibc,
-            build.needs.gpu_architectures, build.id)
+            build.needs.gpu_architectures, build.lock, build.id)
       .run();
 }
 
@@ -81,6 +83,12 @@ std::optional<Build> newest_proved(const Database& db, std::string_view variant)
 std::vector<Build> builds_of_commit(const Database& db, const CommitSha& commit) {
   Statement find(db, "SELECT " BUILD_COLUMNS " FROM build WHERE commit_sha = ? ORDER BY id DESC");
   return read_all(find.bind(commit), read_build);
+}
+
+std::optional<Build> crossed_build(const Database& db, BuildId base, const Sha256& lock) {
+  Statement find(
+      db, "SELECT " BUILD_COLUMNS " FROM build WHERE base = ? AND lock = ? AND kind = 'crossed'");
+  return read_one(find.bind(base, lock), read_build);
 }
 
 std::vector<Build> overlays_of_commit(const Database& db, const CommitSha& commit,
@@ -120,26 +128,32 @@ std::optional<CommitState> find_commit_state(const Database& db, const CommitSha
 
 std::vector<Build> wheels_of_native_group(const Database& db, std::string_view variant,
                                           const CommitState& state) {
-  Statement find(db, "SELECT " BUILD_COLUMNS
-                     " FROM build WHERE state = 'proved' AND kind <> 'overlay' AND variant = ? "
-                     "AND commit_sha IN (SELECT commit_sha FROM commit_state "
-                     "WHERE native_state = ? AND rules = ?) ORDER BY id DESC");
+  Statement find(
+      db,
+      "SELECT " BUILD_COLUMNS
+      " FROM build WHERE state = 'proved' AND kind NOT IN ('overlay', 'crossed') AND variant = ? "
+      "AND commit_sha IN (SELECT commit_sha FROM commit_state "
+      "WHERE native_state = ? AND rules = ?) ORDER BY id DESC");
   return read_all(find.bind(variant, state.native, state.rules), read_build);
 }
 
 std::vector<Build> wheels_of_same_libraries(const Database& db, std::string_view variant,
                                             const CommitState& state) {
-  Statement find(db, "SELECT " BUILD_COLUMNS
-                     " FROM build WHERE state = 'proved' AND kind <> 'overlay' AND variant = ? "
-                     "AND commit_sha IN (SELECT commit_sha FROM commit_state "
-                     "WHERE library_state = ? AND rules = ?) ORDER BY id DESC");
+  Statement find(
+      db,
+      "SELECT " BUILD_COLUMNS
+      " FROM build WHERE state = 'proved' AND kind NOT IN ('overlay', 'crossed') AND variant = ? "
+      "AND commit_sha IN (SELECT commit_sha FROM commit_state "
+      "WHERE library_state = ? AND rules = ?) ORDER BY id DESC");
   return read_all(find.bind(variant, state.library, state.rules), read_build);
 }
 
 std::vector<Build> proved_wheels(const Database& db, std::string_view variant) {
-  Statement find(db, "SELECT " BUILD_COLUMNS
-                     " FROM build WHERE state = 'proved' AND kind <> 'overlay' AND variant = ? "
-                     "ORDER BY id DESC");
+  Statement find(
+      db,
+      "SELECT " BUILD_COLUMNS
+      " FROM build WHERE state = 'proved' AND kind NOT IN ('overlay', 'crossed') AND variant = ? "
+      "ORDER BY id DESC");
   return read_all(find.bind(variant), read_build);
 }
 

@@ -21,6 +21,8 @@ std::vector<Build> builds_in_state(const Database& db, BuildState state);
 std::optional<Build> newest_proved(const Database& db, std::string_view variant);
 // Of every kind, newest first.
 std::vector<Build> builds_of_commit(const Database& db, const CommitSha& commit);
+// The one that is the wheel of `base` with the packages of `lock`.
+std::optional<Build> crossed_build(const Database& db, BuildId base, const Sha256& lock);
 // Overlays of a commit that were made, newest first.
 std::vector<Build> overlays_of_commit(const Database& db, const CommitSha& commit,
                                       std::string_view variant);
@@ -31,8 +33,8 @@ std::vector<BuildId> bases_of_open_searches(const Database& db);
 void add_commit_state(Transaction& transaction, const CommitState& state);
 std::optional<CommitState> find_commit_state(const Database& db, const CommitSha& commit,
                                              int rules);
-// Proved wheels of a variant (of every kind but overlay) whose commit has the same native state,
-// wherever in history it lies; the newest first.
+// Proved wheels of a variant (of every kind but overlay and crossed) whose commit has the same
+// native state, wherever in history it lies; the newest first.
 std::vector<Build> wheels_of_native_group(const Database& db, std::string_view variant,
                                           const CommitState& state);
 // The same for the library state.

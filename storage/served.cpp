@@ -36,7 +36,8 @@ std::vector<SearchedCommit> commits_with_wheels(const Database& db, std::string_
       "AND EXISTS (SELECT 1 FROM commit_state AS there "
       "JOIN build ON build.commit_sha = there.commit_sha "
       "WHERE there.library_state = wanted.library_state AND there.rules = wanted.rules "
-      "AND build.state = 'proved' AND build.kind <> 'overlay' AND build.variant = ?) "
+      "AND build.state = 'proved' AND build.kind NOT IN ('overlay', 'crossed') AND build.variant = "
+      "?) "
       "ORDER BY search.id, waiting.position");
   return read_all(find.bind(rules, since, variant), read_commit);
 }

@@ -100,6 +100,29 @@ std::string of_confirmation(const bisect::Confirmation& confirmation, const Valu
       .dump();
 }
 
+std::string of_attribution(const bisect::AttributionVerdict& verdict, const CellValues& cells,
+                           const bisect::DetectionPolicy& policy) {
+  const auto part = [](const Part& of) {
+    return json{{"ratio", of.ratio}, {"low", of.low}, {"high", of.high}};
+  };
+  return json{{"rules", rules},
+              {"stage", "attribution"},
+              {"verdict", name_of(verdict.attribution.cause)},
+              {"rule", verdict.rule},
+              {"source", part(verdict.attribution.source)},
+              {"environment", part(verdict.attribution.environment)},
+              {"good", cells.good.values},
+              {"good_runs", cells.good.runs},
+              {"bad", cells.bad.values},
+              {"bad_runs", cells.bad.runs},
+              {"source_only", cells.source.values},
+              {"source_only_runs", cells.source.runs},
+              {"environment_only", cells.environment.values},
+              {"environment_only_runs", cells.environment.runs},
+              {"policy", policy_json(policy)}}
+      .dump();
+}
+
 std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief,
                       const SearchInput& input) {
   json runs = json::array();

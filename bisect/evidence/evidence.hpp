@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bisect/attribution.hpp"
 #include "bisect/detection.hpp"
 #include "bisect/evidence/naming.hpp"
 #include "bisect/search.hpp"
@@ -32,6 +33,16 @@ std::string of_creep(const bisect::Creep& creep, const Values& tonight,
                      std::span<const double> levels, const bisect::DetectionPolicy& policy);
 std::string of_confirmation(const bisect::Confirmation& confirmation, const Values& good,
                             const Values& bad, const bisect::DetectionPolicy& policy);
+
+// Runs of a good and a bad build, each with its own packages and with the other's.
+struct CellValues {
+  Values good, source, environment, bad;
+  bisect::Cells cells() const {
+    return {good.values, source.values, environment.values, bad.values};
+  }
+};
+std::string of_attribution(const bisect::AttributionVerdict& verdict, const CellValues& cells,
+                           const bisect::DetectionPolicy& policy);
 
 // A search's log and policy, the run of each value, and the commit of each position: commits[0] is
 // the good end.

@@ -6,6 +6,7 @@
 
 #include "bisect/evidence/contributors.hpp"
 #include "bisect/evidence/difference.hpp"
+#include "storage/model/build.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/metric.hpp"
@@ -26,7 +27,11 @@ const std::map<std::string, StateRule>& state_rules() {
   static const std::map<std::string, StateRule> all{
       {"suspected", {{"screening:suspect_worse", "creep:suspect_worse", "reason"}, {}, true}},
       {"unconfirmed", {{"reason"}, {"suspected"}}},
-      {"confirmed", {{"confirmation:worse"}, {"suspected"}}},
+      // The second one: whether the source or the packages did it.
+      {"confirmed",
+       {{"confirmation:worse", "attribution:source", "attribution:environment", "attribution:both",
+         "attribution:unknown"},
+        {"suspected"}}},
       // A further culprit of another regression's search begins here.
       {"bisecting", {{"reason"}, {"confirmed"}, true}},
       {"blamed", {{"bisection:culprit", "bisection:several_small"}, {"bisecting"}}},
@@ -238,6 +243,11 @@ class Statement {
       return;
     }
     expect(of + "sha256", row.at("sha256"), environment.wheel_sha256, from);
+    if (text_in(row, "kind") == name_of(BuildKind::crossed)) {
+      expect(of + "lock", row.at("lock"),
+             environment.lock ? json(environment.lock->sha256) : json(), from);
+      return;
+    }
     expect(of + "version", row.at("version"), environment.version, from);
     if (!environment.git_version.empty())
       expect(of + "nightly_commit", row.at("nightly_commit"), environment.git_version, from);

@@ -29,7 +29,10 @@ class RawRuns {
         good_(field<BuildId>(bundle.at("regression"), "good")),
         bad_(field<BuildId>(bundle.at("regression"), "bad")) {
     for (const json& build : bundle.at("builds"))
-      commits_[field<BuildId>(build, "id")] = field<std::optional<CommitSha>>(build, "commit");
+      builds_[field<BuildId>(build, "id")] = {
+          field<std::optional<CommitSha>>(build, "commit"),
+          field<std::optional<BuildId>>(build, "base"),
+          build.contains("lock") ? field<std::optional<Sha256>>(build, "lock") : std::nullopt};
     for (const json& run : bundle.at("runs"))
       runs_[field<RunId>(run, "id")] = {field<BuildId>(run, "build"),
                                         run.at("result").get<RunResult>()};
@@ -42,11 +45,13 @@ class RawRuns {
     return metric && metric->direction == Direction::higher_is_better;
   }
   std::optional<CommitSha> commit_of(RunId run) const { return commit_of(find(run).build); }
-  std::optional<CommitSha> commit_of(BuildId build) const {
-    const auto found = commits_.find(build);
-    if (found == commits_.end())
-      throw Differs("build " + std::to_string(build.value) + " is missing");
-    return found->second;
+  std::optional<CommitSha> commit_of(BuildId build) const { return find_build(build).commit; }
+
+  // Throws Differs unless the run is of the wheel of `base` with the packages of `other`.
+  void check_crossed(RunId run, BuildId base, BuildId other) const {
+    const Build& crossed = find_build(find(run).build);
+    if (crossed.base != base || !crossed.lock || crossed.lock != find_build(other).lock)
+      throw Differs("run " + std::to_string(run.value) + " has another wheel or other packages");
   }
 
   // Throws Differs unless the run is one of `build` and its samples give this value.
@@ -66,6 +71,16 @@ class RawRuns {
     BuildId build;
     RunResult result;
   };
+  struct Build {
+    std::optional<CommitSha> commit;
+    std::optional<BuildId> base;
+    std::optional<Sha256> lock;
+  };
+  const Build& find_build(BuildId id) const {
+    const auto found = builds_.find(id);
+    if (found == builds_.end()) throw Differs("build " + std::to_string(id.value) + " is missing");
+    return found->second;
+  }
   const Raw& find(RunId run) const {
     const auto found = runs_.find(run);
     if (found == runs_.end()) throw Differs("run " + std::to_string(run.value) + " is missing");
@@ -74,7 +89,7 @@ class RawRuns {
 
   std::string metric_;
   BuildId good_, bad_;
-  std::map<BuildId, std::optional<CommitSha>> commits_;
+  std::map<BuildId, Build> builds_;
   std::map<RunId, Raw> runs_;
 };
 
@@ -102,6 +117,29 @@ std::string creep_again(const json& said, const RawRuns& raw) {
   const auto creep = bisect::creep(levels, policy);
   if (!creep) throw Differs("these levels do not creep");
   return of_creep(*creep, tonight, levels, policy);
+}
+
+// Runs of the wheel of `base` with the packages of `other`.
+Values crossed_in(const json& said, const char* values, const char* runs, const RawRuns& raw,
+                  BuildId base, BuildId other) {
+  Values out{field<std::vector<double>>(said, values), field<std::vector<RunId>>(said, runs)};
+  if (out.values.size() != out.runs.size()) throw Differs("not every value names its run");
+  for (std::size_t i = 0; i < out.runs.size(); ++i) {
+    raw.check_crossed(out.runs[i], base, other);
+    raw.check(out.runs[i], std::nullopt, out.values[i]);
+  }
+  return out;
+}
+
+std::string attribute_again(const json& said, const RawRuns& raw) {
+  CellValues cells;
+  cells.good = values_in(said, "good", "good_runs", raw, raw.good());
+  cells.bad = values_in(said, "bad", "bad_runs", raw, raw.bad());
+  cells.source = crossed_in(said, "source_only", "source_only_runs", raw, raw.bad(), raw.good());
+  cells.environment =
+      crossed_in(said, "environment_only", "environment_only_runs", raw, raw.good(), raw.bad());
+  const auto policy = detection_policy(said.at("policy"));
+  return of_attribution(bisect::attribute(cells.cells(), policy), cells, policy);
 }
 
 std::string confirm_again(const json& said, const RawRuns& raw) {
@@ -172,6 +210,7 @@ const std::map<std::string, Stage>& stages() {
   static const std::map<std::string, Stage> all{{"screening", {screen_again, 5}},
                                                 {"creep", {creep_again, 5}},
                                                 {"confirmation", {confirm_again, 5}},
+                                                {"attribution", {attribute_again, 7}},
                                                 {"bisection", {search_again, 6}}};
   return all;
 }

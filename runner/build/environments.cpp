@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 #include <system_error>
 
+#include "runner/build/locked_packages.hpp"
 #include "runner/build/marker.hpp"
 #include "runner/build/python.hpp"
 #include "runner/build/record.hpp"
@@ -36,11 +37,17 @@ void link_tree(const fs::path& from, const fs::path& to) {
   }
 }
 
-// As long for an overlay as for a wheel. Where a path is longer, Python's heap is laid out
-// otherwise: one loop then took 3 to 5 % less time, and the overlay beside the nightly looked like
-// a culprit.
+// As long for an overlay, and for a wheel with its packages, as for a wheel. Where a path is
+// longer, Python's heap is laid out otherwise: one loop then took 3 to 5 % less time, and the
+// overlay beside the nightly looked like a culprit.
 std::string folder_name(const EnvironmentSpec& spec) {
-  return spec.overlay ? digest_of(spec.key()).str() : spec.wheel_sha256.str();
+  return spec.overlay || spec.lock ? digest_of(spec.key()).str() : spec.wheel_sha256.str();
+}
+
+// The same environment without the packages of its lock.
+EnvironmentSpec without_lock(EnvironmentSpec spec) {
+  spec.lock.reset();
+  return spec;
 }
 
 // As the wheel's name spells it, and its .dist-info folder too.
@@ -54,6 +61,21 @@ fs::path newest_wheel(const fs::path& folder) {
   for (const CachedEnvironment& one : cached_environments(folder))
     if (one.marker.base.empty()) newest = folder / one.key / "site-packages";
   return newest;
+}
+
+// Moves the files of `from` into `to`, over what is there. Returns their bytes.
+std::int64_t move_tree(const fs::path& from, const fs::path& to) {
+  std::int64_t bytes = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(from)) {
+    const fs::path target = to / entry.path().lexically_relative(from);
+    if (entry.is_directory() && !entry.is_symlink()) {
+      fs::create_directories(target);
+      continue;
+    }
+    if (entry.is_regular_file()) bytes += static_cast<std::int64_t>(entry.file_size());
+    fs::rename(entry.path(), target);
+  }
+  return bytes;
 }
 
 std::set<std::string> names_of(const Contents& contents) {
@@ -85,7 +107,8 @@ fs::path Environments::folder_of(const std::string& name) const {
 
 void Environments::begin_session(const std::vector<EnvironmentSpec>& specs) {
   in_use_.clear();
-  for (const auto& spec : specs) in_use_.insert({folder_name(spec), spec.wheel_sha256.str()});
+  for (const auto& spec : specs)
+    in_use_.insert({folder_name(spec), folder_name(without_lock(spec)), spec.wheel_sha256.str()});
 }
 
 Environment Environments::make(const EnvironmentSpec& spec, std::stop_token stop) {
@@ -94,7 +117,8 @@ Environment Environments::make(const EnvironmentSpec& spec, std::stop_token stop
   environment.site_packages = folder_of(folder_name(spec)) / "site-packages";
   try {
     make_wheel(spec, stop);
-    if (spec.overlay) make_overlay(spec, stop);
+    if (spec.overlay) make_overlay(without_lock(spec), stop);
+    if (spec.lock) install_packages(spec, stop);
     if (config_.import) import_once(spec, environment, stop);
   } catch (const BrokenArchive& error) {
     environment.broken = error.what();
@@ -151,6 +175,26 @@ void Environments::make_overlay(const EnvironmentSpec& spec, std::stop_token sto
                spec.wheel_sha256.brief(), contents.size());
 }
 
+// The wheel, or its overlay, once more, with the packages of the lock in it. A package that cannot
+// be had says nothing of the build.
+void Environments::install_packages(const EnvironmentSpec& spec, std::stop_token stop) {
+  const fs::path folder = folder_of(folder_name(spec));
+  if (read_marker(folder)) return touch_marker(folder);
+  const TemporaryFolder work(config_.cache / "tmp");
+  const fs::path lock = work.path() / "requirements.txt";
+  downloader_.fetch(spec.lock->url, spec.lock->sha256, lock, stop);
+  const fs::path made = work.path() / "made", site_packages = made / "site-packages";
+  const fs::path packages = work.path() / "packages";
+  install_locked({config_.uv, config_.python}, lock, packages, config_.import, stop);
+  if (stop.stop_requested()) throw Stopped();
+  const std::string base = folder_name(without_lock(spec));
+  link_tree(folder_of(base) / "site-packages", site_packages);
+  const std::int64_t bytes = move_tree(packages, site_packages);
+  complete(made, {bytes, base, ""}, folder);
+  spdlog::info("environment made key={} base={} lock={} bytes={}", folder_name(spec).substr(0, 12),
+               base.substr(0, 12), spec.lock->sha256.brief(), bytes);
+}
+
 // Success is remembered with the Python it was had with; failure is not, since the cause may be
 // there.
 void Environments::import_once(const EnvironmentSpec& spec, Environment& environment,
@@ -174,6 +218,7 @@ void Environments::download_only(const EnvironmentSpec& spec, std::stop_token st
   downloader_.fetch(spec.wheel_url, spec.wheel_sha256, work.path() / "wheel", stop);
   if (spec.overlay)
     downloader_.fetch(spec.overlay->url, spec.overlay->sha256, work.path() / "overlay", stop);
+  if (spec.lock) downloader_.fetch(spec.lock->url, spec.lock->sha256, work.path() / "lock", stop);
 }
 
 void Environments::trim() {

@@ -16,6 +16,7 @@ namespace nightjar::runner {
 struct EnvironmentsConfig {
   std::filesystem::path cache;
   std::filesystem::path python;
+  std::string uv = "uv";  // installs the packages of locks; a name is looked for in PATH
   std::int64_t limit_bytes = 40LL << 30;
   // false: what is unpacked is neither compiled to byte code nor imported (scripted runners).
   bool import = true;
@@ -46,6 +47,7 @@ class Environments {
   std::filesystem::path folder_of(const std::string& name) const;
   void make_wheel(const EnvironmentSpec& spec, std::stop_token stop);
   void make_overlay(const EnvironmentSpec& spec, std::stop_token stop);
+  void install_packages(const EnvironmentSpec& spec, std::stop_token stop);
   void import_once(const EnvironmentSpec& spec, Environment& environment, std::stop_token stop);
   void trim();
 

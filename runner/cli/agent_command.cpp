@@ -65,6 +65,7 @@ std::unique_ptr<Executor> make_executor(const Options& options, const AgentConfi
   environments.cache = agent.cache;
   environments.python = python_of(options);
   environments.limit_bytes = options.cache_bytes;
+  environments.uv = options.uv;
   environments.download.service = agent.service;
   environments.download.token = agent.token;
   if (!options.scripted.empty())

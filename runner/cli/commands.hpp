@@ -18,6 +18,7 @@ struct Options {
   std::vector<std::string> labels;  // "k=v"
   std::filesystem::path cache, python, libtorch, workloads, scripted, torchbench, commands;
   std::int64_t cache_bytes = 40LL << 30;
+  std::string uv = "uv";
   std::vector<std::string> globs;  // of measure, profile and list
   std::string suite, device, format = "table";
   bool json = false;

@@ -6,6 +6,7 @@
 #include "service/builds/artifacts.hpp"
 #include "storage/calibration.hpp"
 #include "storage/jobs.hpp"
+#include "storage/locks.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
@@ -216,6 +217,17 @@ web::Response artifact(Context& context, const web::Request& request) {
   return response;
 }
 
+web::Response lock(const storage::Database& db, const web::Request& request) {
+  const std::string& name = request.parameters.at("sha256");
+  const auto sha256 = Sha256::parse(name);
+  const auto found = sha256 ? storage::find_lock(db, *sha256) : std::nullopt;
+  if (!found) return web::problem(404, "Not found", "There is no lock '" + name + "' here.");
+  web::Response response;
+  response.content_type = "text/plain; charset=utf-8";
+  response.body = found->text;
+  return response;
+}
+
 }  // namespace
 
 std::string disk_check(const Context& context) {
@@ -248,6 +260,14 @@ void add_artifact_routes(Routes& routes) {
         respond(artifact(context, request));
       },
       routes.context.read);
+  routes.read({.path = "/api/v1/locks/{sha256}",
+               .id = "get_lock",
+               .summary = "The packages that builds are installed with, as a requirements file",
+               .answers = {{.text = "Each package with its version and its hashes.",
+                            .schema = {{"type", "string"}},
+                            .type = "text/plain"}},
+               .problems = {{404, "ThereIsNoSuchLock", "There is no such lock."}}},
+              [](storage::Database& db, const web::Request& request) { return lock(db, request); });
 }
 
 void add_operation_routes(Routes& routes) {

@@ -110,30 +110,34 @@ const Row<Build>& build_ref() {
 }
 
 const Row<Build>& build_row() {
-  static const Row<Build> made("Build",
-                               "One installable PyTorch and how far its identity is proved.",
-                               {{"id", &Build::id},
-                                {"kind", &Build::kind},
-                                {"version", &Build::version},
-                                {"variant", &Build::variant},
-                                {"date",
-                                 or_null(&Build::date),
-                                 "The version's UTC date; null unless a nightly.",
-                                 {{"format", "date"}}},
-                                {"url", or_null(&Build::url)},
-                                {"commit", &Build::commit, "The commit on main."},
-                                {"nightly_commit", &Build::nightly_commit},
-                                {"sha256", &Build::sha256},
-                                {"base", &Build::base, "The build that an overlay lies on."},
-                                {"state", &Build::state},
-                                {"reason", or_null(&Build::reason), "Why unproved or unusable."},
-                                {"found_at", &Build::found_at},
-                                {"python_tag", need(&BuildNeeds::python_tag),
-                                 "For this Python; null here and below: its wheel does not say."},
-                                {"platform_tag", need(&BuildNeeds::platform_tag)},
-                                {"glibc", need(&BuildNeeds::glibc), "The oldest that will do."},
-                                {"gpu_architectures", need(&BuildNeeds::gpu_architectures),
-                                 "sm_N: machine code, compute_N: PTX; empty: no GPU code."}});
+  static const Row<Build> made(
+      "Build", "One installable PyTorch and how far its identity is proved.",
+      {{"id", &Build::id},
+       {"kind", &Build::kind},
+       {"version", &Build::version},
+       {"variant", &Build::variant},
+       {"date",
+        or_null(&Build::date),
+        "The version's UTC date; null unless a nightly.",
+        {{"format", "date"}}},
+       {"url", or_null(&Build::url)},
+       {"commit", &Build::commit, "The commit on main."},
+       {"nightly_commit", &Build::nightly_commit},
+       {"sha256", &Build::sha256},
+       {"base", &Build::base,
+        "The build that an overlay lies on, or whose wheel a crossed one is."},
+       {"state", &Build::state},
+       {"reason", or_null(&Build::reason), "Why unproved or unusable."},
+       {"found_at", &Build::found_at},
+       {"python_tag", need(&BuildNeeds::python_tag),
+        "For this Python; null here and below: its wheel does not say."},
+       {"platform_tag", need(&BuildNeeds::platform_tag)},
+       {"glibc", need(&BuildNeeds::glibc), "The oldest that will do."},
+       {"gpu_architectures", need(&BuildNeeds::gpu_architectures),
+        "sm_N: machine code, compute_N: PTX; empty: no GPU code."},
+       {"lock", &Build::lock,
+        "Of the packages that it is installed with; null: those of the "
+        "runner's own Python."}});
   return made;
 }
 

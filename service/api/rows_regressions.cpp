@@ -1,4 +1,5 @@
 #include "service/api/rows.hpp"
+#include "storage/locks.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
@@ -19,6 +20,25 @@ const Row<AffectedSeries>& affected_row() {
        {"ratio", &Shown::ratio, "after / before"},
        {"low", &Shown::low},
        {"high", &Shown::high}});
+  return made;
+}
+
+const Row<Part>& part_row() {
+  static const Row<Part> made(
+      "PartOfChange", "after / before, as far as it is this part's.",
+      {{"ratio", &Part::ratio}, {"low", &Part::low}, {"high", &Part::high}});
+  return made;
+}
+
+const Row<Attribution>& attribution_row() {
+  static const Row<Attribution> made(
+      "Attribution", "Whether the source or the packages changed it, measured two by two.",
+      {{"cause", &Attribution::cause},
+       {"source", &Attribution::source, part_row()},
+       {"environment", &Attribution::environment, part_row()},
+       {"held", &Attribution::held,
+        "The bad wheel with the good one's packages, which ends the search; null: it does not "
+        "run."}});
   return made;
 }
 
@@ -58,6 +78,9 @@ const Row<RegressionChange>& change_row() {
 }
 
 const Row<Regression>& regression_row() {
+  const auto whose = [](const Regression& regression, Rows& rows) {
+    return storage::attribution_of(rows.db, regression.id);
+  };
   static const Row<Regression> made(
       "Regression", "One cause, however many series show it.",
       {{"id", &Regression::id},
@@ -70,6 +93,8 @@ const Row<Regression>& regression_row() {
        {"culprit", &Regression::culprit, culprit_row()},
        {"range", &Regression::range, culprit_row(),
         "In place of a culprit: some of these commits were never tried, and nobody is blamed."},
+       {"attribution", whose, attribution_row(),
+        "Where the ends have different packages: whose the change is. null: they have the same."},
        {"merged_into", &Regression::merged_into},
        {"unfinished",
         &Regression::unfinished,

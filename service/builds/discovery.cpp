@@ -4,10 +4,12 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "service/builds/lock.hpp"
 #include "service/builds/needs.hpp"
 #include "service/builds/proof.hpp"
 #include "service/builds/wheel.hpp"
 #include "service/builds/wheel_name.hpp"
+#include "storage/locks.hpp"
 #include "storage/nights.hpp"
 
 namespace nightjar::service {
@@ -181,7 +183,7 @@ void Discovery::prove_or_postpone(Build build, const ListedWheel& wheel, bool go
   try {
     fetch_commits();  // first: without them the download would be in vain
     const std::optional<Sha256> sha256 = bring(wheel, gone, download.path, build);
-    if (sha256) judge(build, *sha256, download.path);
+    if (sha256) judge(build, *sha256, download.path, survey);
     backoff_.erase(build.url);
     survey.settled = std::move(build);
   } catch (const std::exception& error) {
@@ -202,7 +204,20 @@ std::optional<Sha256> Discovery::bring(const ListedWheel& wheel, bool gone,
   }
 }
 
-void Discovery::judge(Build& build, const Sha256& sha256, const std::filesystem::path& file) {
+// Throws if an index cannot be asked now.
+void Discovery::lock(Build& build, const WheelFacts& facts, Survey& survey) const {
+  if (config_.environment.indexes.empty()) return;
+  try {
+    survey.lock = resolve(facts.requires_dist, build.needs, config_.environment);
+    build.lock = survey.lock->sha256;
+  } catch (const Unresolvable& error) {
+    build.state = BuildState::unusable;
+    build.reason = error.what();
+  }
+}
+
+void Discovery::judge(Build& build, const Sha256& sha256, const std::filesystem::path& file,
+                      Survey& survey) {
   build.state = BuildState::unproved;
   try {
     const WheelFacts facts = read_wheel(file, config_.project.version_file);
@@ -215,9 +230,10 @@ void Discovery::judge(Build& build, const Sha256& sha256, const std::filesystem:
       build.nightly_commit = proved.git_version;
       if (const auto name = parse_wheel_name(file_name_of(build.url)))
         build.needs = needs_of(file, *name, facts);
-      artifacts_.add(file);
       build.state = BuildState::proved;
       build.reason.clear();
+      lock(build, facts, survey);
+      if (build.state == BuildState::proved) artifacts_.add(file);
     }
   } catch (const BadWheel& bad) {
     build.reason = bad.what();
@@ -251,6 +267,8 @@ Changes Discovery::apply(storage::Database& db, const Survey& survey) const {
     Build build = **result;
     build.id = row->id;
     build.found_at = row->found_at;
+    if (survey.lock && build.lock == survey.lock->sha256)
+      storage::add_lock(transaction, *survey.lock, clock_.now());
     storage::update_build(transaction, build);
     if (build.state != BuildState::found) changes.settled = build;
   }

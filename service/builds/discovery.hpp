@@ -15,9 +15,11 @@
 #include "bisect/git/commit_graph.hpp"
 #include "service/builds/artifacts.hpp"
 #include "service/builds/build_source.hpp"
+#include "service/builds/wheel.hpp"
 #include "service/config.hpp"
 #include "storage/builds.hpp"
 #include "storage/database.hpp"
+#include "storage/model/lock.hpp"
 #include "storage/model/time.hpp"
 
 namespace nightjar::service {
@@ -35,6 +37,7 @@ struct Survey {
   std::optional<std::string> prove_from;  // set by a first start
   std::optional<Build> settled;           // a build that became proved or unproved
   std::optional<Build> postponed;  // could not be downloaded; `reason` says why, tried again later
+  std::optional<Lock> lock;        // of the settled build, if its packages are resolved
   std::vector<std::string> problems;  // of the source, one line each: for the log
   // Why no build can be found or proved now, and what to do; empty: nothing stands in the way.
   std::string source_failure, repository_failure;
@@ -84,7 +87,8 @@ class Discovery {
   void prove_or_postpone(Build build, const ListedWheel& wheel, bool gone, Survey& survey);
   std::optional<Sha256> bring(const ListedWheel& wheel, bool gone, const std::filesystem::path& to,
                               Build& build);
-  void judge(Build& build, const Sha256& sha256, const std::filesystem::path& file);
+  void judge(Build& build, const Sha256& sha256, const std::filesystem::path& file, Survey& survey);
+  void lock(Build& build, const WheelFacts& facts, Survey& survey) const;
   void postpone(Build build, const std::string& why, Survey& survey);
 
   BuildSource& source_;

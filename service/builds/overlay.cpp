@@ -131,17 +131,51 @@ Build make_overlay(const git::CommitGraph& graph, const OverlayPlan& plan, const
 }
 
 EnvironmentSpec environment_of(const Build& wheel, const Project& project) {
-  if (wheel.kind == BuildKind::overlay || wheel.state != BuildState::proved || !wheel.sha256)
+  const bool is_wheel = wheel.kind != BuildKind::overlay && wheel.kind != BuildKind::crossed;
+  if (!is_wheel || wheel.state != BuildState::proved || !wheel.sha256)
     throw std::invalid_argument("build " + wheel.version + " is no proved wheel to measure");
   const bool says_commit = project.is_pytorch() && wheel.nightly_commit;
-  return EnvironmentSpec{wheel.id,
-                         url_of(*wheel.sha256),
-                         file_name_of(wheel.url),
-                         *wheel.sha256,
-                         std::nullopt,
-                         wheel.version,
-                         says_commit ? wheel.nightly_commit->str() : "",
-                         project.module};
+  EnvironmentSpec spec{wheel.id,
+                       url_of(*wheel.sha256),
+                       file_name_of(wheel.url),
+                       *wheel.sha256,
+                       std::nullopt,
+                       wheel.version,
+                       says_commit ? wheel.nightly_commit->str() : "",
+                       project.module};
+  if (wheel.lock) spec.lock = lock_spec(*wheel.lock);
+  return spec;
+}
+
+LockSpec lock_spec(const Sha256& lock) {
+  return {"/api/v1/locks/" + lock.str(), lock};
+}
+
+Build cross(const Build& wheel, const Sha256& lock, const Clock& clock) {
+  Build crossed;
+  crossed.kind = BuildKind::crossed;
+  crossed.version = wheel.version + "@" + lock.brief();
+  crossed.variant = wheel.variant;
+  crossed.commit = wheel.commit;
+  crossed.nightly_commit = wheel.nightly_commit;
+  crossed.sha256 = wheel.sha256;
+  crossed.base = wheel.id;
+  crossed.state = BuildState::proved;
+  crossed.found_at = clock.now();
+  crossed.needs = wheel.needs;
+  crossed.lock = lock;
+  return crossed;
+}
+
+EnvironmentSpec environment_of_crossed(const Build& crossed, const Build& wheel,
+                                       const Project& project) {
+  if (crossed.kind != BuildKind::crossed || crossed.base != wheel.id || !crossed.lock)
+    throw std::invalid_argument("build " + crossed.version + " is no " + wheel.version +
+                                " with other packages");
+  EnvironmentSpec spec = environment_of(wheel, project);
+  spec.build = crossed.id;
+  spec.lock = lock_spec(*crossed.lock);
+  return spec;
 }
 
 EnvironmentSpec environment_of(const Build& overlay, const Build& base, const Artifacts& artifacts,

@@ -63,13 +63,20 @@ std::variant<OverlayPlan, NoOverlay> plan_overlay(const git::CommitGraph& graph,
 Build make_overlay(const git::CommitGraph& graph, const OverlayPlan& plan, const Project& project,
                    Artifacts& artifacts, const Clock& clock);
 
-// What a runner needs for a proved build that is a wheel.
+// What a runner needs for a proved build that is a wheel, with the packages of its lock.
 EnvironmentSpec environment_of(const Build& wheel, const Project& project);
 // For an overlay: it keeps its base's version file, so the base's version is what the module says.
 // Throws std::runtime_error if the archive is not among the artifacts: make it again, the hash will
 // be the same.
 EnvironmentSpec environment_of(const Build& overlay, const Build& base, const Artifacts& artifacts,
                                const Project& project);
+
+// Where runners fetch a lock.
+LockSpec lock_spec(const Sha256& lock);
+// The wheel with other packages than it was resolved with, not stored yet.
+Build cross(const Build& wheel, const Sha256& lock, const Clock& clock);
+EnvironmentSpec environment_of_crossed(const Build& crossed, const Build& wheel,
+                                       const Project& project);
 
 // A weight a commit for SearchLog::prior: 1, or .05 where documentation and tests only changed.
 // Never zero: what looks harmless has been guilty before.

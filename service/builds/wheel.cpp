@@ -85,7 +85,10 @@ void read_metadata(std::string_view text, WheelFacts& facts) {
     if (line.empty()) return;  // the description follows
     if (line.starts_with("Name:")) facts.metadata_name = trim_field(line.substr(5));
     if (line.starts_with("Version:")) facts.metadata_version = trim_field(line.substr(8));
-    if (line.starts_with("Requires-Dist:")) read_requirement(trim_field(line.substr(14)), facts);
+    if (!line.starts_with("Requires-Dist:")) continue;
+    const std::string_view requirement = trim_field(line.substr(14));
+    facts.requires_dist.emplace_back(requirement);
+    read_requirement(requirement, facts);
   }
 }
 

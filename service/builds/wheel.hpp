@@ -26,7 +26,8 @@ struct WheelFacts {
   std::string metadata_version;
   // METADATA's Requires-Dist by package: "sympy" -> ">=1.13.3", with marker and extras.
   std::map<std::string, std::string> requirements;
-  std::vector<std::string> tags;  // of its WHEEL file, "cp311-cp311-linux_x86_64"
+  std::vector<std::string> requires_dist;  // those fields as they stand
+  std::vector<std::string> tags;           // of its WHEEL file, "cp311-cp311-linux_x86_64"
   VersionFile version_file;
 };
 // Something is wrong with the wheel itself, and trying again will not help: truncated, no zip, a

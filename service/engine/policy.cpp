@@ -21,6 +21,11 @@ bisect::DetectionPolicy policy_of(const Series& series, const Config& config) {
   return policy;
 }
 
+RegressionState unnamed_state(const Config& config) {
+  return config.report.unattributed == UnattributedReports::none ? RegressionState::inconclusive
+                                                                 : RegressionState::unattributed;
+}
+
 bool is_judged(const Series& series, const Config& config) {
   const auto& metrics = config.night.metrics;
   return std::find(metrics.begin(), metrics.end(), series.metric) != metrics.end();

@@ -4,11 +4,14 @@
 
 #include "bisect/detection.hpp"
 #include "service/config.hpp"
+#include "storage/model/regression.hpp"
 #include "storage/model/series.hpp"
 
 namespace nightjar::service {
 
 bisect::DetectionPolicy policy_of(const Series& series, const Config& config);
+// Of what is confirmed, and nobody can be named for.
+RegressionState unnamed_state(const Config& config);
 // Whether the configuration asks for verdicts on this metric (others are stored only).
 bool is_judged(const Series& series, const Config& config);
 

@@ -93,6 +93,17 @@ std::string measured_section(const ReportInput& input, std::size_t limit) {
          "\n</details>\n";
 }
 
+std::string said_of(const Part& part) {
+  return change(part.ratio) + " (" + change_interval(part.low, part.high) + ")";
+}
+
+std::string attributed(const Attribution& whose) {
+  if (whose.source.low == whose.source.high)
+    return "The packages differ, and neither wheel runs with the other's:";
+  return "Each wheel was measured with both sets of packages, in turns. The source changes it by " +
+         said_of(whose.source) + ", the packages by " + said_of(whose.environment) + ":";
+}
+
 std::string environment_section(const ReportInput& input, std::size_t limit) {
   std::string text = "\n## Environment differences between the ends\n\n";
   const std::string watched = input.package == "torch" ? "PyTorch" : input.package;
@@ -111,9 +122,10 @@ std::string environment_section(const ReportInput& input, std::size_t limit) {
     rows.push_back({plain(one.name), one.good.empty() ? "not installed" : plain(one.good),
                     one.bad.empty() ? "not installed" : plain(one.bad)});
   }
-  text += "The ends differ in more than " + watched +
-          "'s source, so one of these may be the cause:\n\n" +
-          table({"package", "last good", "first bad"}, rows);
+  text += (input.attribution ? attributed(*input.attribution)
+                             : "The ends differ in more than " + watched +
+                                   "'s source, so one of these may be the cause:") +
+          "\n\n" + table({"package", "last good", "first bad"}, rows);
   if (input.differences->size() > limit) {
     text += "\n" + std::to_string(input.differences->size() - limit) + " more are left out here.\n";
   }

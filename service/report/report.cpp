@@ -51,6 +51,7 @@ std::string title_of(const ReportInput& input) {
              (commits.size() == 1 ? " commit, " : " commits, ") + commits.front().sha.brief();
     return commits.size() == 1 ? title : title + " to " + commits.back().sha.brief();
   }
+  if (is_environment(input)) return title + " by " + one_line(brief_packages(input));
   if (!input.culprit) {
     return title + " between " + one_line(input.good.version) + " and " +
            one_line(input.bad.version);

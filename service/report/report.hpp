@@ -14,6 +14,7 @@
 #include "bisect/profile_diff.hpp"
 #include "storage/calibration.hpp"
 #include "storage/model/hex.hpp"
+#include "storage/model/lock.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/model/time.hpp"
 
@@ -51,6 +52,7 @@ struct ReportBuild {
   std::optional<CommitSha> nightly;  // what torch.version.git_version says
   std::string wheel;                 // what pip installs: file name or URL
   std::string kept;                  // URL of the service's own copy; empty: not reachable
+  std::string lock = {};             // URL of its packages; empty: not locked, or not reachable
 };
 
 // A package, interpreter or library that differs between the ends. Empty: not there at that end.
@@ -110,6 +112,7 @@ struct ReportInput {
   std::map<std::string, std::string> machine;  // facts of the machine class
   CalibrationTotals calibration;               // cases of known truth on that machine class
   std::optional<std::vector<ReportDifference>> differences;  // nullopt: not known; empty: none
+  std::optional<Attribution> attribution;  // whose the change is, where the packages differ
   std::optional<bisect::ProfileDiff>
       profiles;  // last good against first bad build; nullopt: not profiled
   std::vector<ReportTested> tested;

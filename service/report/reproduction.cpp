@@ -61,6 +61,17 @@ std::string in_turns(const std::string& before, const std::string& first, const 
          before + "-$round.json\n  " + second + " >reproduce/" + after + "-$round.json\ndone\n";
 }
 
+// Installs the packages that the wheel was measured with. Where the source did it, that was with
+// the good end's.
+std::string packages(const ReportInput& input, const ReportBuild& build,
+                     const std::string& folder) {
+  const bool held = input.attribution && input.attribution->held && !is_environment(input);
+  const std::string& lock = held ? input.good.lock : build.lock;
+  if (lock.empty()) return {};
+  return "curl -fsS " + shell_word(lock) + " >" + folder + "-packages.txt\n" + folder +
+         "/bin/pip install --no-deps --require-hashes -r " + folder + "-packages.txt\n";
+}
+
 // The folders of two sides have names of one length: a longer path alone moved the latency of a
 // Python loop by 5 %.
 std::string both_ends(const ReportInput& input) {
@@ -71,8 +82,10 @@ std::string both_ends(const ReportInput& input) {
     const std::string folder = "reproduce/" + end;
     const std::string index =
         input.index.empty() ? "" : "--extra-index-url " + shell_word(input.index) + " ";
-    commands += python_of(build.wheel) + " -m venv " + folder + "\n" + folder +
-                "/bin/pip install " + index + shell_word(build.wheel) + "\n";
+    const std::string locked = packages(input, build, folder);
+    commands += python_of(build.wheel) + " -m venv " + folder + "\n" + locked + folder +
+                "/bin/pip install " + (locked.empty() ? "" : "--no-deps ") + index +
+                shell_word(build.wheel) + "\n";
   }
   const auto measured = [&](const std::string& end) {
     return "build/bin/" + measure(input, "reproduce/" + end + "/bin/python", kRunsOfTurn);

@@ -34,6 +34,10 @@ std::string contributors_section(const ReportInput& input, std::size_t limit);
 std::string range_verdict(const ReportInput& input);
 std::string range_section(const ReportInput& input, std::size_t limit);
 
+// "sympy 1.13.3 → 1.14.0 and 2 more": the packages that differ between the ends.
+std::string brief_packages(const ReportInput& input);
+bool is_environment(const ReportInput& input);  // the packages did it, and the source did not
+
 // What no commit could be named for: the verdict's end, and a section with the reason and advice.
 std::string unattributed_verdict(const ReportInput& input);
 std::string unattributed_section(const ReportInput& input);

@@ -12,7 +12,8 @@
 
 namespace nightjar {
 
-NIGHTJAR_ENUM(BuildKind, nightly, ci, overlay, source);
+// crossed: the wheel of another build, `base`, with the packages of a third.
+NIGHTJAR_ENUM(BuildKind, nightly, ci, overlay, source, crossed);
 
 // found: listed by a source, nothing proved yet. proved: hash, version and commit agree.
 // unproved: kept and marked, never measured. unusable: its environment cannot be made or imported.
@@ -34,15 +35,18 @@ struct Build {
   std::string version;  // "2.15.0.dev20260820+cpu"; an overlay: "<base version>+<12 hex of commit>"
   std::string variant;  // "cpu", "cu130"
   std::string date;     // "2026-08-20", the version's UTC date; empty for other kinds
-  std::string url;      // where the wheel was found; empty for an overlay
+  std::string url;      // where the wheel was found; empty for an overlay and for a crossed one
   std::optional<CommitSha> commit;          // main's commit
   std::optional<CommitSha> nightly_commit;  // what torch/version.py:git_version says
   std::optional<Sha256> sha256;             // of the wheel; of the overlay archive
-  std::optional<BuildId> base;              // the build that an overlay lies on
+  std::optional<BuildId>
+      base;  // the build that an overlay lies on, or whose wheel a crossed one is
   BuildState state = BuildState::found;
   std::string reason;  // why unproved or unusable, one sentence
   Time found_at{};
   BuildNeeds needs;  // of a wheel
+  // Of the packages that it is installed with; nullopt: those of the runner's own Python.
+  std::optional<Sha256> lock = {};
 };
 
 // What a commit's compiled files depend on, as hashes. Commits with the same native state are a

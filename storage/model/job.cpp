@@ -3,7 +3,8 @@
 namespace nightjar {
 
 std::string EnvironmentSpec::key() const {
-  return overlay ? wheel_sha256.str() + "-" + overlay->sha256.str() : wheel_sha256.str();
+  return wheel_sha256.str() + (overlay ? "-" + overlay->sha256.str() : "") +
+         (lock ? "-" + lock->sha256.str() : "");
 }
 
 }  // namespace nightjar

@@ -32,6 +32,12 @@ struct OverlaySpec {
   std::vector<std::string> removed;
 };
 
+// A requirements file: the packages that a build is installed with.
+struct LockSpec {
+  std::string url;  // absolute, or a path on the service
+  Sha256 sha256;
+};
+
 // Everything a runner needs to make one build's environment. `build` comes back with each run. A
 // wheel of PyTorch is the whole environment; that of another package comes before the PyTorch that
 // the runner's own Python has.
@@ -45,8 +51,10 @@ struct EnvironmentSpec {
   std::string version;
   std::string git_version;       // what torch.version.git_version must say; empty: not checked
   std::string module = "torch";  // what the wheel is for: its runs must load it from there
+  // Its packages come before those of the runner's Python; nullopt: it has only the latter.
+  std::optional<LockSpec> lock = {};
 
-  // Names the environment in the runner's cache: wheel hash, and the overlay's if there is one.
+  // Names the environment in the runner's cache: the hashes of its wheel, overlay and lock.
   std::string key() const;
 };
 

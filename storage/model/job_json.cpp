@@ -12,6 +12,7 @@ BOOST_DESCRIBE_STRUCT(GpuState, (),
                        temperature_celsius, ecc_errors, persistence, clock_events, others))
 BOOST_DESCRIBE_STRUCT(MachineState, (), (load1, steal_share, frequency_mhz, extra, gpus))
 BOOST_DESCRIBE_STRUCT(OverlaySpec, (), (url, sha256, removed))
+BOOST_DESCRIBE_STRUCT(LockSpec, (), (url, sha256))
 BOOST_DESCRIBE_STRUCT(EnvironmentSpec, (),
                       (build, wheel_url, wheel_file, wheel_sha256, overlay, version, git_version))
 BOOST_DESCRIBE_STRUCT(Workload, (), (id, name, version))
@@ -94,13 +95,21 @@ const Described<OverlaySpec>& described(Parsed<OverlaySpec>) {
   return made;
 }
 
-// The module is left out where it is torch: jobs that were stored before it was there have none.
+const Described<LockSpec>& described(Parsed<LockSpec>) {
+  static const auto made = aggregate<LockSpec>(
+      "Lock", "A requirements file with hashes: the packages that a build is installed with.");
+  return made;
+}
+
+// Module and lock are left out where they are the usual ones: jobs that were stored before they
+// were there have none.
 const Described<EnvironmentSpec>& described(Parsed<EnvironmentSpec>) {
   using Spec = EnvironmentSpec;
   const auto module_of = [](const Spec& spec) {
     return Maybe<std::string>{spec.module == "torch" ? std::nullopt : std::optional(spec.module)};
   };
-  static const auto without_module = aggregate<Spec>("", "");
+  static const auto lock_of = [](const Spec& spec) { return Maybe<LockSpec>{spec.lock}; };
+  static const auto without_both = aggregate<Spec>("", "");
   static const Described<Spec> made{
       "EnvironmentSpec", "What a runner needs to make one build's environment.",
       Described<Spec>::Fields{
@@ -111,10 +120,12 @@ const Described<EnvironmentSpec>& described(Parsed<EnvironmentSpec>) {
           {"overlay", &Spec::overlay},
           {"version", &Spec::version},
           {"git_version", &Spec::git_version},
-          {"module", module_of, "What its runs must load from the wheel; torch if absent."}},
+          {"module", module_of, "What its runs must load from the wheel; torch if absent."},
+          {"lock", lock_of, "Its packages come before those of the runner's Python."}},
       [](const json& in) {
-        Spec spec = without_module.read(in);
+        Spec spec = without_both.read(in);
         if (in.contains("module")) spec.module = field<std::string>(in, "module");
+        if (in.contains("lock")) spec.lock = field<LockSpec>(in, "lock");
         return spec;
       }};
   return made;

@@ -19,6 +19,7 @@ const Described<GpuProcess>& described(Parsed<GpuProcess>);
 const Described<GpuState>& described(Parsed<GpuState>);
 const Described<MachineState>& described(Parsed<MachineState>);
 const Described<OverlaySpec>& described(Parsed<OverlaySpec>);
+const Described<LockSpec>& described(Parsed<LockSpec>);
 const Described<EnvironmentSpec>& described(Parsed<EnvironmentSpec>);
 const Described<Workload>& described(Parsed<Workload>);
 const Described<PlannedRun>& described(Parsed<PlannedRun>);

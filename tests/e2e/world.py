@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 import wheel_file
 
+UV = ROOT / ".cache" / "tools" / "bin" / "uv"
 BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", ROOT / "build" / "bin"))
 GIT_ENV = {
     "GIT_AUTHOR_NAME": "A. Developer", "GIT_AUTHOR_EMAIL": "a@example.org",
@@ -103,7 +104,7 @@ class Repository:
         return sha
 
 
-def make_wheel(folder, version, git_version, repo, python_tag="cp311"):
+def make_wheel(folder, version, git_version, repo, python_tag="cp311", requires=()):
     """A wheel of the repository's torch/ folder as it stands, consistent in name, METADATA and
     RECORD."""
     tag = f"{python_tag}-{python_tag}-linux_x86_64"
@@ -113,7 +114,9 @@ def make_wheel(folder, version, git_version, repo, python_tag="cp311"):
     files["torch/version.py"] = (f"__version__ = '{version}'\ndebug = False\ncuda = None\n"
                                  f"git_version = '{git_version}'\nhip = None\n").encode()
     info = f"torch-{version}.dist-info"
-    files[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n".encode()
+    needs = "".join(f"Requires-Dist: {one}\n" for one in requires)
+    files[f"{info}/METADATA"] = (f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n{needs}"
+                                 ).encode()
     files[f"{info}/WHEEL"] = ("Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: false\n"
                               f"Tag: {tag}\n").encode()
     path = folder / f"torch-{version}-{tag}.whl"
@@ -150,6 +153,22 @@ class Index:
             for name in self.names)
         page = f"<!DOCTYPE html><html><body><h1>Links for torch</h1>\n{anchors}</body></html>\n"
         (self.folder / "torch" / "index.html").write_text(page)
+
+
+def make_package(folder, name, version, files):
+    """A wheel of pure Python in a PEP 503 index below `folder`, with its page."""
+    (folder / name).mkdir(exist_ok=True)
+    info = f"{name}-{version}.dist-info"
+    files = {path: text.encode() for path, text in files.items()}
+    files[f"{info}/METADATA"] = (
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n").encode()
+    files[f"{info}/WHEEL"] = (b"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\n"
+                              b"Tag: py3-none-any\n")
+    wheel_file.write(folder / name / f"{name}-{version}-py3-none-any.whl", info, files)
+    anchors = "".join(
+        f'<a href="{wheel.name}#sha256={hashlib.sha256(wheel.read_bytes()).hexdigest()}">'
+        f"{wheel.name}</a>\n" for wheel in sorted((folder / name).glob("*.whl")))
+    (folder / name / "index.html").write_text(f"<!DOCTYPE html><html><body>{anchors}</body></html>")
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
@@ -202,11 +221,12 @@ class World:
         self.config.write_text(text + tokens)
 
     # ---- a day of builds
-    def publish_nightly(self, date):
+    def publish_nightly(self, date, requires=()):
         nightly = self.repo.nightly(date)
         version = f"2.14.0.dev{date.replace('-', '')}+cpu"
         tag = self.overrides.get("source", {}).get("python_tag", "cp311")
-        self.index.publish(make_wheel(self.index.folder, version, nightly, self.repo, tag))
+        self.index.publish(
+            make_wheel(self.index.folder, version, nightly, self.repo, tag, requires))
         return version
 
     # ---- programs
@@ -232,7 +252,7 @@ class World:
         path.write_text(json.dumps(script))
         self.start("nightjar-runner", BIN / "nightjar-runner", "--service", self.url,
                    "--token-file", self.folder / "runner.token", "--name", "scripted", "--cache",
-                   self.folder / "cache", "--scripted", path)
+                   self.folder / "cache", "--uv", UV, "--scripted", path)
 
     def kill(self, name, how=signal.SIGKILL):
         process = self.processes.pop(name, None)

@@ -4,6 +4,7 @@
 
 #include "storage/model/build.hpp"
 #include "storage/model/job.hpp"
+#include "storage/model/lock.hpp"
 #include "storage/model/night.hpp"
 #include "storage/model/outbox.hpp"
 #include "storage/model/regression.hpp"
@@ -25,7 +26,8 @@ int check_every_name() {
 }  // namespace
 
 TEST_CASE("every enumerator has the name it has in C++, both ways") {
-  CHECK(check_every_name<BuildKind>() == 4);
+  CHECK(check_every_name<BuildKind>() == 5);
+  CHECK(check_every_name<Cause>() == 4);
   CHECK(check_every_name<BuildState>() == 4);
   CHECK(check_every_name<JobKind>() == 6);
   CHECK(check_every_name<JobState>() == 5);

@@ -55,6 +55,10 @@ repository = "owner/name"
 token_file = "token"
 mirror = "days:14"
 wheel_bytes = 2_097_152
+[environment]
+indexes = ["https://index.test/simple", "https://other.test"]
+uv = "/opt/uv"
+timeout = 9
 [repository]
 url = "repo.git"
 main = "trunk"
@@ -189,6 +193,10 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.source.keep_days == 3);
   CHECK(config.source.first_nightlies == 2);
   CHECK(config.source.artifact_bytes == 1048576);
+  CHECK(config.environment.indexes ==
+        std::vector<std::string>{"https://index.test/simple", "https://other.test"});
+  CHECK(config.environment.uv == "/opt/uv");
+  CHECK(config.environment.timeout.count() == 9);
   CHECK(config.source.ci.environments ==
         std::vector<std::string>{"linux-jammy-cuda13.*-py3.*-gcc11"});
   CHECK(config.source.ci.api == "https://github.test/api");

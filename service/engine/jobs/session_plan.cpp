@@ -85,12 +85,11 @@ std::vector<PlannedRun> screen_order(std::span<const int> runs) {
   return with_controls(std::move(order));
 }
 
-std::vector<PlannedRun> pair_order(int pairs) {
+std::vector<PlannedRun> turns_order(int environments, int rounds) {
   std::vector<PlannedRun> order;
-  for (int pair = 0; pair < pairs; ++pair) {
-    order.push_back({pair % 2, 0});
-    order.push_back({1 - pair % 2, 0});
-  }
+  for (int round = 0; round < rounds; ++round)
+    for (int i = 0; i < environments; ++i)
+      order.push_back({round % 2 == 0 ? i : environments - 1 - i, 0});
   return with_controls(std::move(order));
 }
 

@@ -19,8 +19,9 @@ namespace nightjar::service {
 // Rounds over all workloads on environment 0, each round one workload further on; workload i takes
 // part in the first runs[i] rounds.
 std::vector<PlannedRun> screen_order(std::span<const int> runs);
-// `pairs` runs of environments 0 and 1 of workload 0, alternately 0 1 and 1 0.
-std::vector<PlannedRun> pair_order(int pairs);
+// `rounds` over the first environments, workload 0: forwards and backwards in turn, so that two are
+// run 0 1 and 1 0.
+std::vector<PlannedRun> turns_order(int environments, int rounds);
 // A control, then the given environments in this order, workload 0.
 std::vector<PlannedRun> given_order(std::span<const int> environments);
 

@@ -7,6 +7,7 @@
 #include "bisect/search.hpp"
 #include "bisect/statistics.hpp"
 #include "service/builds/artifacts.hpp"
+#include "service/builds/lock.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/builds/wheel.hpp"
 #include "service/engine/outcome/unattributed.hpp"
@@ -17,6 +18,7 @@
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/calibration.hpp"
+#include "storage/locks.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/model/run_value.hpp"
@@ -46,8 +48,10 @@ ReportBuild build_facts(const EngineView& view, BuildId id) {
     facts.commit = build->commit;
     facts.nightly = build->nightly_commit;
     facts.wheel = build->url;
-    if (!view.config.service.public_url.empty() && build->sha256)
-      facts.kept = view.config.service.public_url + "/api/v1/artifacts/" + build->sha256->str();
+    const std::string& here = view.config.service.public_url;
+    if (!here.empty() && build->sha256)
+      facts.kept = here + "/api/v1/artifacts/" + build->sha256->str();
+    if (!here.empty() && build->lock) facts.lock = here + lock_spec(*build->lock).url;
   }
   return facts;
 }
@@ -134,10 +138,27 @@ std::optional<std::map<std::string, std::string>> requirements_of(const EngineVi
   }
 }
 
-// Both ends are measured in one session with one Python and its packages: what can differ is what
-// the wheels themselves ask for.
+// Of the locks that both ends were measured with; nullopt: they have none.
+std::optional<std::vector<ReportDifference>> locked_differences(const EngineView& view,
+                                                                const Regression& regression) {
+  std::vector<Lock> locks;
+  for (const BuildId id : {regression.good, regression.bad}) {
+    const auto build = storage::find_build(view.db, id);
+    auto lock = build && build->lock ? storage::find_lock(view.db, *build->lock) : std::nullopt;
+    if (!lock) return std::nullopt;
+    locks.push_back(*std::move(lock));
+  }
+  std::vector<ReportDifference> list;
+  for (const PackageChange& change : changes_between(locks[0], locks[1]))
+    list.push_back({change.name, change.before, change.after});
+  return list;
+}
+
+// Ends without locks are measured in one session with one Python and its packages: what can differ
+// is what the wheels themselves ask for.
 std::optional<std::vector<ReportDifference>> differences(const EngineView& view,
                                                          const Regression& regression) {
+  if (auto locked = locked_differences(view, regression)) return locked;
   const auto good = requirements_of(view, regression.good);
   const auto bad = requirements_of(view, regression.bad);
   if (!good || !bad) return std::nullopt;
@@ -296,6 +317,7 @@ ReportInput report_facts(const EngineView& view, const Regression& regression) {
     input.machine = machine->facts;
   input.calibration = storage::calibration_totals(view.db, regression.machine);
   input.differences = differences(view, regression);
+  input.attribution = storage::attribution_of(view.db, regression.id);
   add_search(view, regression, input);
   if (!regression.culprit && !regression.range) add_unattributed(view, regression, input);
   input.profiles = boundary_difference(view, regression);

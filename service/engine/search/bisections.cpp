@@ -7,6 +7,7 @@
 
 #include "bisect/evidence/evidence.hpp"
 #include "service/builds/overlay.hpp"
+#include "service/engine/policy.hpp"
 #include "service/engine/search/blame.hpp"
 #include "service/engine/search/commit_builds.hpp"
 #include "service/engine/search/costs.hpp"
@@ -16,6 +17,7 @@
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
+#include "storage/locks.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
 
@@ -110,12 +112,6 @@ void end(storage::Transaction& transaction, Bisection search, BisectionState sta
 void add_untestable(storage::Transaction& transaction, const SearchFacts& facts) {
   for (const Untestable& commit : facts.progress.newly_untestable)
     storage::add_untestable(transaction, facts.search.id, commit);
-}
-
-// Of what is confirmed, and nobody can be named for.
-RegressionState unnamed_state(const Config& config) {
-  return config.report.unattributed == UnattributedReports::none ? RegressionState::inconclusive
-                                                                 : RegressionState::unattributed;
 }
 
 // A range that was found before stands as long as nothing better is found.
@@ -276,7 +272,8 @@ std::vector<Regression> next_to_search(const WaitingFacts& facts) {
 }
 
 OpeningFacts load_opening(const EngineView& view, const Regression& regression) {
-  OpeningFacts facts{regression, {}, {}};
+  OpeningFacts facts{regression, {}, {}, {}};
+  if (const auto whose = storage::attribution_of(view.db, regression.id)) facts.held = whose->held;
   const auto good = storage::find_build(view.db, regression.good);
   const auto bad = storage::find_build(view.db, regression.bad);
   if (!good || !bad || !good->commit || !bad->commit) return facts;
@@ -297,7 +294,7 @@ std::variant<OpenSearch, CannotSearch> decide(const OpeningFacts& facts, Time no
   search.regression = facts.regression.id;
   search.series = facts.regression.series.front().series;
   search.good = facts.regression.good;
-  search.bad = facts.regression.bad;
+  search.bad = facts.held.value_or(facts.regression.bad);
   search.commits = {*facts.good};
   search.commits.insert(search.commits.end(), facts.commits->begin(), facts.commits->end());
   search.posterior = "[]";

@@ -29,6 +29,7 @@ std::vector<Regression> next_to_search(const WaitingFacts& facts);
 
 struct OpeningFacts {
   Regression regression;
+  std::optional<BuildId> held;                    // the bad wheel with the good one's packages
   std::optional<CommitSha> good;                  // commit of the good end
   std::optional<std::vector<CommitSha>> commits;  // after it, up to the bad end; nullopt: no range
 };

@@ -73,9 +73,21 @@ std::optional<Build> stored_overlay(const EngineView& view, const CommitSha& com
   return std::nullopt;
 }
 
-CommitBuild with_environment(const EngineView& view, const Build& overlay) {
+CommitBuild with_environment(const EngineView& view, const Build& overlay,
+                             const std::optional<LockSpec>& lock) {
   const auto base = storage::find_build(view.db, *overlay.base);
-  return {overlay.id, environment_of(overlay, *base, view.artifacts, view.config.project)};
+  CommitBuild build{overlay.id,
+                    environment_of(overlay, *base, view.artifacts, view.config.project)};
+  build.environment.lock = lock;
+  return build;
+}
+
+// The bad end, which runs with the good one's packages if it can.
+CommitBuild bad_end(const EngineView& view, const Build& bad) {
+  const Project& project = view.config.project;
+  const auto wheel = bad.base ? storage::find_build(view.db, *bad.base) : std::nullopt;
+  return {bad.id,
+          wheel ? environment_of_crossed(bad, *wheel, project) : environment_of(bad, project)};
 }
 
 // Why none of these wheels of the commit's native group serves it; there is at least one.
@@ -141,19 +153,22 @@ CommitBuildState find_commit_build(const EngineView& view, const Bisection& bise
   const auto bad = storage::find_build(view.db, bisection.bad);
   if (!good || !bad) return NoBuild{"one of the ends is not stored any more"};
   if (index == 0) return CommitBuild{good->id, environment_of(*good, project)};
-  if (is_last(bisection, index)) return CommitBuild{bad->id, environment_of(*bad, project)};
+  if (is_last(bisection, index)) return bad_end(view, *bad);
+  const std::optional<LockSpec> lock =
+      good->lock ? std::optional(lock_spec(*good->lock)) : std::nullopt;
   const CommitSha& commit = commit_at(bisection, index);
   const Needed needed = needed_by(view, bisection);
   const std::vector<Build> wheels = usable_wheels(view, commit, needed);
   const auto known = stored_overlay(view, commit, wheels);
-  if (known && view.artifacts.holds(*known->sha256)) return with_environment(view, *known);
+  if (known && view.artifacts.holds(*known->sha256)) return with_environment(view, *known, lock);
   auto found = plan_overlay(view.graph, wheels, commit, project, needed.use);
   if (std::holds_alternative<NoOverlay>(found))
     return nothing_found(view, bisection, commit, needed);
   OverlayPlan& plan = std::get<OverlayPlan>(found);
-  if (plan.base.commit == commit)
-    return CommitBuild{plan.base.id, environment_of(plan.base, project)};
-  return OverlayToMake{std::move(plan)};
+  if (plan.base.commit != commit) return OverlayToMake{std::move(plan), lock};
+  CommitBuild build{plan.base.id, environment_of(plan.base, project)};
+  build.environment.lock = lock;
+  return build;
 }
 
 CommitBuild made(EngineContext& context, storage::Transaction& transaction,
@@ -162,7 +177,7 @@ CommitBuild made(EngineContext& context, storage::Transaction& transaction,
   if (!missing) return std::get<CommitBuild>(state);
   const Build overlay = make_overlay(context.graph, missing->plan, context.config.project,
                                      context.artifacts, context.clock);
-  return with_environment(context, storage::add_build(transaction, overlay));
+  return with_environment(context, storage::add_build(transaction, overlay), missing->lock);
 }
 
 }  // namespace nightjar::service

@@ -1,5 +1,6 @@
 // Where a commit's build comes from: a wheel of any commit of its native group, with its Python
-// files laid over. The ends are wheels themselves.
+// files laid over. The ends are wheels themselves. All of a search is measured with the packages of
+// its good end, so that they cannot differ.
 #pragma once
 
 #include <optional>
@@ -21,6 +22,7 @@ struct CommitBuild {
 // It does not exist yet, or its file is gone.
 struct OverlayToMake {
   OverlayPlan plan;
+  std::optional<LockSpec> lock;  // the packages that it is measured with
 };
 // Says nothing of the commit, only that no place has a build of it now.
 struct NoBuild {

@@ -22,6 +22,9 @@ class Positions {
   Positions(const storage::Database& db, const Bisection& bisection) : db_(db) {
     for (std::size_t i = 0; i < bisection.commits.size(); ++i)
       by_commit_[bisection.commits[i]] = static_cast<int>(i);
+    // The bad wheel with its own packages is no end where the good one's are held.
+    const auto bad = storage::find_build(db, bisection.bad);
+    if (bad && bad->kind == BuildKind::crossed) by_build_[*bad->base] = -1;
     by_build_[bisection.good] = 0;
     by_build_[bisection.bad] = static_cast<int>(bisection.commits.size()) - 1;
   }
@@ -30,6 +33,7 @@ class Positions {
   int of(BuildId id) {
     if (const auto known = by_build_.find(id); known != by_build_.end()) return known->second;
     const auto build = storage::find_build(db_, id);
+    if (build && build->kind == BuildKind::crossed) return by_build_[id] = -1;
     const auto commit = build && build->commit ? by_commit_.find(*build->commit) : by_commit_.end();
     return by_build_[id] = commit == by_commit_.end() ? -1 : commit->second;
   }

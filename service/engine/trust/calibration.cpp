@@ -52,7 +52,7 @@ Job case_of(const Config& config, const Night& night, MachineId machine, const B
   job.spec.environments = {environment_of(build, config.project),
                            environment_of(build, config.project)};
   job.spec.workloads = {workload};
-  job.spec.order = pair_order(kPairs);
+  job.spec.order = turns_order(2, kPairs);
   const bool planted = number % 2 == 1;
   for (PlannedRun& run : job.spec.order)
     if (planted && run.environment == 1) run.slow = config.calibration.planted;

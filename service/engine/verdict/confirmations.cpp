@@ -9,9 +9,11 @@
 #include "service/builds/overlay.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/jobs/sessions.hpp"
+#include "service/engine/policy.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "storage/builds.hpp"
 #include "storage/confirmations.hpp"
+#include "storage/locks.hpp"
 #include "storage/marks.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
@@ -25,6 +27,7 @@ constexpr int kPriority = 20;
 constexpr std::size_t kMostSessions = 24;
 constexpr std::size_t kUninformativeSessions = 6;  // after which a build still has no run at all
 constexpr int kMostUnfinished = 3;                 // nights that try to confirm a suspicion
+constexpr int kMostToAttribute = 80;               // runs a side, source or packages
 
 storage::Comparison comparison_of(const Regression& regression, const Series& lead) {
   return {regression.night, regression.machine, lead.workload,
@@ -92,8 +95,11 @@ AffectedSeries measured_series(const SeriesId& lead, const bisect::Confirmation&
           confirmation.change.high};
 }
 
-Job session_for(const ConfirmationFacts& facts, int runs, int want, const Config& config) {
-  Job job;
+// The job's crossed builds follow when they are stored.
+AskForSession session_for(const ConfirmationFacts& facts, int runs, int want,
+                          const Config& config) {
+  AskForSession step{{}, facts.crossing};
+  Job& job = step.job;
   job.key = key_of(comparison_of(facts.regression, facts.lead), facts.lead, want, facts.asked);
   job.night = facts.regression.night;
   job.machine = facts.regression.machine;
@@ -103,16 +109,75 @@ Job session_for(const ConfirmationFacts& facts, int runs, int want, const Config
                            environment_of(*facts.bad_build, config.project)};
   job.spec.workloads = {
       {facts.lead.workload, facts.lead.workload_name, facts.lead.workload_version}};
-  job.spec.order = pair_order(runs);
+  job.spec.order = turns_order(facts.crossing ? 4 : 2, runs);
   job.spec.limits = run_limits(config.night);
-  return job;
+  return step;
+}
+
+int runs_a_side(const evidence::CellValues& values) {
+  return static_cast<int>(std::min(values.good.values.size(), values.bad.values.size()));
+}
+
+// Whose the confirmed change is; or more runs that may tell.
+std::variant<AskForSession, Attributed> attribute(const ConfirmationFacts& facts,
+                                                  const Config& config) {
+  const auto verdict = bisect::attribute(facts.values.cells(), facts.policy);
+  const int have = runs_a_side(facts.values);
+  if (verdict.more && have < kMostToAttribute && facts.asked < kMostSessions)
+    return session_for(facts, have, 2 * have, config);
+  Attributed attributed{verdict.attribution, verdict.rule,
+                        evidence::of_attribution(verdict, facts.values, facts.policy)};
+  if (!facts.values.source.values.empty()) attributed.attribution.held = facts.crossing->source.id;
+  return attributed;
+}
+
+void store(storage::Transaction& transaction, const Regression& regression,
+           const Attributed& attributed, const Config& config, Time now) {
+  storage::set_attribution(transaction, regression.id, attributed.attribution);
+  storage::change_regression(transaction, regression,
+                             {RegressionState::confirmed, now, attributed.evidence});
+  const Cause cause = attributed.attribution.cause;
+  if (cause == Cause::source || cause == Cause::both) return;
+  storage::change_regression(transaction, regression,
+                             {unnamed_state(config), now, evidence::of_reason(attributed.rule)});
+}
+
+// Stored, or as they shall be; nullopt: both builds have the same packages.
+std::optional<ConfirmationFacts::Crossing> crossing_of(const EngineView& view,
+                                                       const ConfirmationFacts& facts) {
+  const auto &good = facts.good_build, &bad = facts.bad_build;
+  if (!good || !bad || !good->lock || !bad->lock || good->lock == bad->lock) return std::nullopt;
+  const auto crossed = [&](const Build& wheel, const Sha256& lock) {
+    const auto stored = storage::crossed_build(view.db, wheel.id, lock);
+    return stored ? *stored : cross(wheel, lock, view.clock);
+  };
+  return ConfirmationFacts::Crossing{crossed(*bad, *good->lock), crossed(*good, *bad->lock)};
+}
+
+// Where the runs of a build belong; nullptr: nowhere.
+evidence::Values* cell_of(ConfirmationFacts& facts, BuildId build) {
+  if (build == facts.regression.good) return &facts.values.good;
+  if (build == facts.regression.bad) return &facts.values.bad;
+  if (facts.crossing && build == facts.crossing->source.id) return &facts.values.source;
+  if (facts.crossing && build == facts.crossing->environment.id) return &facts.values.environment;
+  return nullptr;
 }
 
 void apply(EngineContext&, const ConfirmationFacts&, const AwaitSessions&) {}
 
 void apply(EngineContext& context, const ConfirmationFacts& facts, const AskForSession& step) {
   storage::write(context.db, [&](storage::Transaction& transaction) {
-    const Job job = queue_job(transaction, step.job, context.clock.now());
+    Job asked = step.job;
+    const auto add = [&](const Build& crossed, const Build& wheel) {
+      const Build stored = storage::add_build(transaction, crossed);
+      asked.spec.environments.push_back(
+          environment_of_crossed(stored, wheel, context.config.project));
+    };
+    if (step.crossing) {
+      add(step.crossing->source, *facts.bad_build);
+      add(step.crossing->environment, *facts.good_build);
+    }
+    const Job job = queue_job(transaction, std::move(asked), context.clock.now());
     storage::add_confirmation_job(transaction, job.id, comparison_of(facts.regression, facts.lead));
   });
 }
@@ -147,8 +212,11 @@ void apply(EngineContext& context, const ConfirmationFacts& facts, const Confirm
   storage::Transaction transaction(context.db);
   storage::change_regression(transaction, regression,
                              {RegressionState::confirmed, context.clock.now(), step.evidence});
-  storage::set_level(transaction, {step.measured.series, regression.bad, regression.night,
-                                   step.measured.after, static_cast<int>(facts.bad.values.size())});
+  storage::set_level(transaction,
+                     {step.measured.series, regression.bad, regression.night, step.measured.after,
+                      static_cast<int>(facts.values.bad.values.size())});
+  if (step.attributed)
+    store(transaction, regression, *step.attributed, context.config, context.clock.now());
   transaction.commit();
   announce(context, regression, RegressionState::confirmed);
 }
@@ -170,6 +238,7 @@ ConfirmationFacts load_confirmation(const EngineView& view, const Regression& re
                                     const Series& lead) {
   ConfirmationFacts facts{regression, lead, storage::find_build(view.db, regression.good),
                           storage::find_build(view.db, regression.bad), learned_policy(view, lead)};
+  facts.crossing = crossing_of(view, facts);
   const std::vector<Job> asked = confirmation_jobs(view.db, regression, lead);
   facts.asked = asked.size();
   std::vector<Job> sessions;
@@ -180,9 +249,10 @@ ConfirmationFacts load_confirmation(const EngineView& view, const Regression& re
     if (session.state != SessionOutcome::State::usable) return facts;
     sessions.push_back(session.job);
     for (const SeriesRun& run : storage::runs_of_job(view.db, lead.id, session.job.id)) {
-      evidence::Values& side = run.build == regression.good ? facts.good : facts.bad;
-      side.values.push_back(run.value);
-      side.runs.push_back(run.run);
+      evidence::Values* cell = cell_of(facts, run.build);
+      if (!cell) continue;
+      cell->values.push_back(run.value);
+      cell->runs.push_back(run.run);
     }
   }
   facts.a_build_only_fails = only_fails(view.db, sessions, regression.good) ||
@@ -194,7 +264,7 @@ ConfirmationStep decide(const ConfirmationFacts& facts, const Config& config) {
   using Verdict = bisect::Confirmation::Verdict;
   if (facts.pending) return AwaitSessions{};
   if (!facts.failure.empty()) return CutShort{facts.failure};
-  const auto &good = facts.good, &bad = facts.bad;
+  const auto &good = facts.values.good, &bad = facts.values.bad;
   if (facts.asked >= kUninformativeSessions && (good.values.empty() || bad.values.empty())) {
     if (!facts.a_build_only_fails) return CutShort{"no run saw the machine undisturbed"};
     return Dismiss{evidence::of_reason("could not be confirmed: one of the builds gave no runs"),
@@ -204,14 +274,18 @@ ConfirmationStep decide(const ConfirmationFacts& facts, const Config& config) {
   if (confirmation.verdict == Verdict::more) {
     if (facts.asked >= kMostSessions || !facts.good_build || !facts.bad_build)
       return CutShort{"too few runs succeeded undisturbed"};
-    const int have = static_cast<int>(std::min(good.values.size(), bad.values.size()));
     const int want = confirmation.runs_a_side;
-    return AskForSession{session_for(facts, want - have, want, config)};
+    return session_for(facts, want - runs_a_side(facts.values), want, config);
   }
   const std::string why = evidence::of_confirmation(confirmation, good, bad, facts.policy);
   if (confirmation.verdict != Verdict::worse) return Dismiss{why, level_of(confirmation, bad)};
-  return Confirm{measured_series(facts.regression.series.front().series, confirmation, good, bad),
-                 why};
+  Confirm confirmed{
+      measured_series(facts.regression.series.front().series, confirmation, good, bad), why};
+  if (!facts.crossing) return confirmed;
+  auto whose = attribute(facts, config);
+  if (auto* ask = std::get_if<AskForSession>(&whose)) return std::move(*ask);
+  confirmed.attributed = std::get<Attributed>(std::move(whose));
+  return confirmed;
 }
 
 std::vector<Job> confirmation_jobs(const storage::Database& db, const Regression& regression,

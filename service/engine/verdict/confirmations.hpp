@@ -13,6 +13,7 @@
 #include "service/engine/context.hpp"
 #include "storage/model/build.hpp"
 #include "storage/model/job.hpp"
+#include "storage/model/lock.hpp"
 #include "storage/model/night.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/model/series.hpp"
@@ -30,15 +31,24 @@ struct ConfirmationFacts {
   std::size_t asked = 0;  // sessions so far
   bool pending = false;   // one of them is under way, or nobody has checked it yet
   std::string failure{};  // why one failed for good; what follows is then not read
-  evidence::Values good{}, bad{};
+  // Runs of both builds, and of each wheel with the other's packages.
+  evidence::CellValues values{};
   bool a_build_only_fails = false;
+  // Where the builds have different packages: the bad wheel with the good one's, and the good wheel
+  // with the bad one's. Without an id they are not stored yet.
+  struct Crossing {
+    Build source, environment;
+  };
+  std::optional<Crossing> crossing{};
 };
 ConfirmationFacts load_confirmation(const EngineView& view, const Regression& regression,
                                     const Series& lead);
 
 struct AwaitSessions {};
+// `crossing` runs too, if it is there.
 struct AskForSession {
   Job job;
+  std::optional<ConfirmationFacts::Crossing> crossing{};
 };
 struct CutShort {
   std::string reason;
@@ -49,9 +59,16 @@ struct Dismiss {
   std::string evidence;
   std::optional<double> level;
 };
+// Where the packages differ, it is said whose change it is. What is not the source's has no commit
+// to search for.
+struct Attributed {
+  Attribution attribution;
+  std::string rule, evidence;
+};
 struct Confirm {
   AffectedSeries measured;
   std::string evidence;
+  std::optional<Attributed> attributed{};
 };
 using ConfirmationStep = std::variant<AwaitSessions, AskForSession, CutShort, Dismiss, Confirm>;
 ConfirmationStep decide(const ConfirmationFacts& facts, const Config& config);

@@ -378,3 +378,18 @@ TEST_CASE("What a killed runner left is removed, what a live one works on is not
   CHECK(fs::exists(live.path()));
   CHECK(entries_in(scratch / "cache/env") == 0);
 }
+
+TEST_CASE("Packages that cannot be installed say nothing of the build, and nothing of it stays") {
+  const Scratch scratch;
+  EnvironmentSpec spec = good_wheel(scratch);
+  const fs::path lock = scratch / "lock";
+  std::ofstream(lock) << "sympy==1.13.3 --hash=sha256:" << std::string(64, '0') << "\n";
+  spec.lock = LockSpec{FileServer::shared().url_of(lock), digest_of_file(lock)};
+  EnvironmentsConfig config = config_in(scratch);
+  config.uv = "no-such-uv";
+  Environments environments(config);
+  environments.begin_session({spec});
+  CHECK_THROWS_AS(environments.make(spec, {}), TransientFailure);
+  CHECK(entries_in(scratch / "cache/tmp") == 0);
+  CHECK(entries_in(scratch / "cache/env") == 1);  // the wheel alone, to go on with
+}

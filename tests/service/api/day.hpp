@@ -4,6 +4,7 @@
 
 #include "storage/calibration.hpp"
 #include "storage/ci_lookups.hpp"
+#include "storage/locks.hpp"
 #include "storage/marks.hpp"
 #include "tests/service/api/world.hpp"
 #include "tests/support/autocommit.hpp"
@@ -23,7 +24,7 @@ struct Day {
   Regression regression;
   Bisection bisection;
   std::vector<Job> leased;  // by `runner`, attempt 1
-  Sha256 artifact = web::sha256("");
+  Sha256 artifact = web::sha256(""), lock = web::sha256("sympy==1.13.3\n");
   CommitSha named = commit(5);  // in the copy of the repository; the others are not
 };
 
@@ -189,6 +190,10 @@ inline Day fill(World& world) {
                                        evening + std::chrono::hours(1)))
     day.leased.push_back(*job);
   queue(world, day, day.night, job_spec(day, JobKind::confirm, {day.good, day.bad}), "queued");
+  storage::add_lock(storage::Autocommit(world.db),
+                    {day.lock, "sympy==1.13.3\n", {{"sympy", "1.13.3"}}}, evening);
+  storage::set_attribution(storage::Autocommit(world.db), day.regression.id,
+                           {Cause::source, {1.2, 1.18, 1.22}, {1, .99, 1.01}, day.bad.id});
   const auto file = world.artifacts.temporary();
   std::ofstream(file) << "wheel bytes";
   day.artifact = world.artifacts.add(file);

@@ -155,9 +155,16 @@ class NightWorld {
             job.spec.environments[static_cast<std::size_t>(planned.environment)];
         const auto build = storage::find_build(db, environment.build);
         const auto& name = job.spec.workloads[static_cast<std::size_t>(planned.workload)].name;
-        fill(run, *build, name.str());  // a careless runner measures under the profiler, too
+        if (installs(environment)) {
+          fill(run, *build, name.str());
+        } else {
+          run.status = RunStatus::broken_environment;
+          run.reason = "ImportError";
+        }
+        // A careless runner measures under the profiler, too.
         if (job.spec.kind == JobKind::profile) fill_profile(run, *build, name.str());
-        for (double& latency : run.samples["latency"]) latency *= 1 + planned.slow;
+        for (double& latency : run.samples["latency"])
+          latency *= (1 + planned.slow) * of_packages(environment, name.str());
         if (disturbed(job)) run.slowdown.assign(run.samples["latency"].size(), 2);
       }
       result.runs.push_back(std::move(run));
@@ -192,6 +199,12 @@ class NightWorld {
   std::function<bool(int position)> imports = [](int) { return true; };
   std::function<bool(int position, const std::string& workload)> crashes =
       [](int, const std::string&) { return false; };
+  // What an environment's packages do to the latency, and whether they can be imported.
+  std::function<double(const EnvironmentSpec&, const std::string& workload)> of_packages =
+      [](const EnvironmentSpec&, const std::string&) { return 1.; };
+  std::function<bool(const EnvironmentSpec&)> installs = [](const EnvironmentSpec&) {
+    return true;
+  };
   // Something else shares the core in all of this session's runs.
   std::function<bool(const Job&)> disturbed = [](const Job&) { return false; };
   // Share of CPU time that others took; such a session is void.

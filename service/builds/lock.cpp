@@ -1,0 +1,175 @@
+#include "service/builds/lock.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "storage/base/digest.hpp"
+#include "storage/base/files.hpp"
+#include "storage/base/guarded_child.hpp"
+
+namespace nightjar::service {
+namespace {
+
+// "cp311" -> "3.11"; nullopt for anything else.
+std::optional<std::string> python_version(const BuildNeeds& needs) {
+  const std::string tag = needs.python_tag.value_or("");
+  if (!tag.starts_with("cp3") || tag.size() < 4) return std::nullopt;
+  return "3." + tag.substr(3);
+}
+
+// uv's names: the oldest C library that serves is taken, as pip takes the machine's.
+std::string platform(const BuildNeeds& needs) {
+  const std::string tag = needs.platform_tag.value_or("linux_x86_64");
+  const std::string machine = tag.ends_with("aarch64") ? "aarch64" : "x86_64";
+  return machine + (tag.starts_with("manylinux_2_28") ? "-manylinux_2_28" : "-unknown-linux-gnu");
+}
+
+std::vector<std::string> command_for(const BuildNeeds& needs, const Config::Environment& config,
+                                     const std::string& file) {
+  std::vector<std::string> command{config.uv,
+                                   "pip",
+                                   "compile",
+                                   file,
+                                   "--quiet",
+                                   "--no-config",
+                                   "--no-header",
+                                   "--no-annotate",
+                                   "--no-progress",
+                                   "--color",
+                                   "never",
+                                   "--generate-hashes",
+                                   "--only-binary",
+                                   ":all:",
+                                   "--emit-index-url",
+                                   "--python-platform",
+                                   platform(needs)};
+  if (const auto python = python_version(needs))
+    command.insert(command.end(), {"--python-version", *python});
+  for (std::size_t i = 0; i < config.indexes.size(); ++i)
+    command.insert(command.end(), {i + 1 < config.indexes.size() ? "--index" : "--default-index",
+                                   config.indexes[i]});
+  return command;
+}
+
+// A file that is gone when this is.
+class Scratch {
+ public:
+  explicit Scratch(const std::string& text) {
+    char name[] = "/tmp/nightjar-requirements-XXXXXX";
+    const int file = ::mkstemp(name);
+    if (file < 0) throw std::runtime_error("cannot write a file of requirements below /tmp");
+    ::close(file);
+    path_ = name;
+    write_output(path_, text);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() { ::unlink(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string_view name_in(std::string_view block) {
+  return block.substr(0, std::min(block.find_first_of(" =@;\\\n"), block.size()));
+}
+
+std::string version_in(std::string_view block) {
+  const auto equals = block.find("==");
+  if (equals == std::string_view::npos) return "";
+  const auto version = block.substr(equals + 2);
+  return std::string(version.substr(0, version.find_first_of(" ;\\\n")));
+}
+
+// A requirements file as its options and one block for each package.
+struct Blocks {
+  std::string options;
+  std::map<std::string, std::string> packages;
+};
+
+Blocks blocks_of(std::string_view text) {
+  Blocks blocks;
+  std::string* current = &blocks.options;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end);
+    if (line.front() == '-')
+      current = &blocks.options;
+    else if (line.front() != ' ' && line.front() != '\n' && line.front() != '#')
+      current = &blocks.packages[std::string(name_in(line))];
+    if (line != "\n") current->append(line);
+  }
+  return blocks;
+}
+
+std::string text_of(const Blocks& blocks) {
+  std::string text = blocks.options;
+  for (const auto& [name, block] : blocks.packages) text += block;
+  return text;
+}
+
+}  // namespace
+
+Lock resolve(const std::vector<std::string>& requirements, const BuildNeeds& needs,
+             const Config::Environment& config) {
+  std::string wanted;
+  for (const std::string& requirement : requirements) wanted += requirement + "\n";
+  const Scratch file(wanted);
+  std::string said;
+  const auto hear = [&](std::string_view line) {
+    if (said.size() < 2000) said += (said.empty() ? "" : " ") + std::string(line);
+  };
+  const ChildLimits limits{config.timeout, config.timeout};
+  const ChildOutcome ended =
+      run_guarded(command_for(needs, config, file.path()), network_environment(), limits, {}, hear);
+  if (ended.is_missing)
+    throw std::runtime_error("cannot resolve the packages of a wheel: there is no program '" +
+                             config.uv + "'; install uv, or name it in [environment] uv");
+  if (!ended.stopped.empty())
+    throw std::runtime_error("cannot resolve the packages of a wheel: uv: " + ended.stopped);
+  const bool no_solution = WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 1;
+  if (no_solution) throw Unresolvable("its packages cannot be installed: " + said);
+  if (!ended.fine())
+    throw std::runtime_error("cannot resolve the packages of a wheel: uv: " + said);
+  return lock_of(ended.output);
+}
+
+Lock lock_of(std::string text) {
+  const Blocks blocks = blocks_of(text);
+  Lock lock{digest_of(text), std::move(text), {}};
+  for (const auto& [name, block] : blocks.packages)
+    lock.packages.push_back({name, version_in(block)});
+  return lock;
+}
+
+Lock with_packages(const Lock& lock, const Lock& other, const std::set<std::string>& names) {
+  Blocks blocks = blocks_of(lock.text);
+  const Blocks others = blocks_of(other.text);
+  for (const std::string& name : names) {
+    const auto found = others.packages.find(name);
+    if (found == others.packages.end())
+      blocks.packages.erase(name);
+    else
+      blocks.packages[name] = found->second;
+  }
+  return lock_of(text_of(blocks));
+}
+
+std::vector<PackageChange> changes_between(const Lock& before, const Lock& after) {
+  std::map<std::string, PackageChange> all;
+  for (const LockedPackage& one : before.packages) all[one.name].before = one.version;
+  for (const LockedPackage& one : after.packages) all[one.name].after = one.version;
+  std::vector<PackageChange> changes;
+  for (auto& [name, change] : all) {
+    change.name = name;
+    if (change.before != change.after) changes.push_back(std::move(change));
+  }
+  return changes;
+}
+
+}  // namespace nightjar::service

@@ -1,0 +1,40 @@
+// The packages that a wheel requires, resolved once for each wheel: what a user who installs it
+// tonight gets. Whoever measures the wheel installs exactly these. Resolving waits for the network:
+// never on the writer's thread.
+#pragma once
+
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "service/config.hpp"
+#include "storage/model/build.hpp"
+#include "storage/model/lock.hpp"
+
+namespace nightjar::service {
+
+// No choice of versions satisfies the wheel; trying again will not help until an index changes.
+struct Unresolvable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// `requirements`: the Requires-Dist lines of the wheel's METADATA; those of its extras do not
+// count. `needs`: for which Python and platform. Throws Unresolvable; or std::runtime_error if an
+// index cannot be asked or uv is missing.
+Lock resolve(const std::vector<std::string>& requirements, const BuildNeeds& needs,
+             const Config::Environment& config);
+
+// Of a requirements file as uv writes it. Its SHA-256 is that of the text.
+Lock lock_of(std::string text);
+// `lock` with these packages as `other` has them; one that `other` lacks is left out.
+Lock with_packages(const Lock& lock, const Lock& other, const std::set<std::string>& names);
+
+// Packages that differ, by name; an empty version: not there.
+struct PackageChange {
+  std::string name, before, after;
+};
+std::vector<PackageChange> changes_between(const Lock& before, const Lock& after);
+
+}  // namespace nightjar::service

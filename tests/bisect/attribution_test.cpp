@@ -1,0 +1,90 @@
+#include "bisect/attribution.hpp"
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+namespace nightjar::bisect {
+namespace {
+
+std::vector<double> runs(std::mt19937_64& random, double at, double cv, int count) {
+  std::vector<double> values;
+  std::normal_distribution<double> noise(0, cv);
+  for (int i = 0; i < count; ++i) values.push_back(at * std::exp(noise(random)));
+  return values;
+}
+
+// Runs of a world whose source and packages each have a factor.
+struct TwoFactors {
+  TwoFactors(std::uint64_t seed, double source, double environment, double cv, int count)
+      : random(seed),
+        good(runs(random, .01, cv, count)),
+        source_only(runs(random, .01 * source, cv, count)),
+        environment_only(runs(random, .01 * environment, cv, count)),
+        bad(runs(random, .01 * source * environment, cv, count)) {}
+  Cells cells() const { return {good, source_only, environment_only, bad}; }
+  std::mt19937_64 random;
+  std::vector<double> good, source_only, environment_only, bad;
+};
+
+int said(Cause cause, double source, double environment, double cv, int count) {
+  int times = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed)
+    times +=
+        attribute(TwoFactors(seed, source, environment, cv, count).cells(), {}).attribution.cause ==
+        cause;
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("what the source did is told from what the packages did") {
+  CHECK(said(Cause::source, 1.2, 1, .01, 10) >= 198);
+  CHECK(said(Cause::environment, 1, 1.2, .01, 10) >= 198);
+  CHECK(said(Cause::both, 1.1, 1.1, .01, 10) >= 198);
+  // Never the wrong one alone, also where the runs are few and noisy.
+  CHECK(said(Cause::environment, 1.2, 1, .05, 5) == 0);
+  CHECK(said(Cause::source, 1, 1.2, .05, 5) == 0);
+}
+
+TEST_CASE("the parts of a change have their product, and intervals that hold the truth") {
+  int held = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    const auto verdict = attribute(TwoFactors(seed, 1.08, 1.15, .02, 10).cells(), {});
+    const Part &source = verdict.attribution.source, &other = verdict.attribution.environment;
+    held += source.low <= 1.08 && 1.08 <= source.high;
+    held += other.low <= 1.15 && 1.15 <= other.high;
+    CHECK(source.ratio * other.ratio == Approx(1.08 * 1.15).epsilon(.05));
+  }
+  CHECK(held >= 740);  // .925 of 800; nominal .95
+  CHECK(held <= 790);
+}
+
+TEST_CASE("a cell that does not run is left out, and that is said") {
+  const TwoFactors world(7, 1.2, 1, .01, 10);
+  Cells cells = world.cells();
+  cells.environment = {};
+  const auto verdict = attribute(cells, {});
+  CHECK(verdict.attribution.cause == Cause::source);
+  CHECK(verdict.rule.find("the old build does not run with the new packages") != std::string::npos);
+  cells.source = {};
+  CHECK(attribute(cells, {}).attribution.cause == Cause::unknown);
+  CHECK_FALSE(attribute(cells, {}).more);
+}
+
+TEST_CASE("too few runs ask for more instead of naming somebody") {
+  const auto verdict = attribute(TwoFactors(3, 1.06, 1.03, .1, 5).cells(), {});
+  CHECK(verdict.attribution.cause == Cause::unknown);
+  CHECK(verdict.more);
+}
+
+TEST_CASE("of a speed-up, less is worse") {
+  DetectionPolicy policy;
+  policy.direction = Direction::higher_is_better;
+  const TwoFactors world(5, 1 / 1.2, 1, .01, 10);
+  CHECK(attribute(world.cells(), policy).attribution.cause == Cause::source);
+}
+
+}  // namespace nightjar::bisect

@@ -1,0 +1,162 @@
+// Where the ends of a change have different packages: is it theirs or the source's?
+#include <algorithm>
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "service/builds/lock.hpp"
+#include "storage/bisections.hpp"
+#include "storage/locks.hpp"
+#include "tests/service/engine/night_world.hpp"
+
+using namespace nightjar;
+using namespace nightjar::service;
+using service::test::kAlpha;
+using service::test::NightWorld;
+
+namespace {
+
+const std::string kHash = " \\\n    --hash=sha256:" + std::string(64, 'a') + "\n";
+
+// Two nightlies that are installed with different versions of sympy. Alpha's latency steps at a
+// commit of the range, with the new packages, or with both.
+struct Packages : NightWorld {
+  double source = 1, environment = 1;
+  bool old_runs_with_new = true, new_runs_with_old = true;
+  Lock before = lock_of("numpy==2.1.0" + kHash + "sympy==1.13.3" + kHash);
+  Lock after = lock_of("numpy==2.1.0" + kHash + "sympy==1.14.0" + kHash);
+  std::set<Sha256> searched_with;  // locks of the search's sessions
+
+  Packages(double with_source, double with_environment)
+      : source(with_source), environment(with_environment) {
+    noise = .01;
+    level = [this](int position, const std::string& workload, const std::string& metric) {
+      if (metric != "latency") return 3e8;
+      return .010 * (workload == kAlpha && position >= 17 ? source : 1);
+    };
+    of_packages = [this](const EnvironmentSpec& spec, const std::string& workload) {
+      if (measuring->spec.kind == JobKind::bisect) searched_with.insert(spec.lock->sha256);
+      return workload == kAlpha && spec.lock->sha256 == after.sha256 ? environment : 1;
+    };
+    installs = [this](const EnvironmentSpec& spec) {
+      const bool old = storage::find_build(db, spec.build)->commit == commits.front();
+      const bool with_new = spec.lock->sha256 == after.sha256;
+      return old ? !with_new || old_runs_with_new : with_new || new_runs_with_old;
+    };
+  }
+
+  // Both nights.
+  void pass() {
+    night("2026-08-19", before);
+    grow(24);
+    night("2026-08-20", after);
+  }
+
+  void night(const std::string& date, const Lock& lock) {
+    Build build = nightly(date);
+    build.lock = lock.sha256;
+    storage::write(db, [&](storage::Transaction& transaction) {
+      storage::add_lock(transaction, lock, clock.now());
+      storage::update_build(transaction, build);
+    });
+    settle();
+  }
+
+  Regression only() {
+    const auto all = storage::list_regressions(db, {}, {10, {}}).items;
+    REQUIRE(all.size() == 1);
+    return all[0];
+  }
+  OutboxMessage issue() {
+    for (const OutboxMessage& message : storage::list_messages(db, {10, {}}).items)
+      if (message.kind == OutboxKind::open_issue) return message;
+    FAIL("no issue");
+    return {};
+  }
+};
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("packages that slow a workload down are named, and no commit is searched for") {
+  Packages world(1, 1.15);
+  world.pass();
+  const Regression found = world.only();
+  CHECK(found.state == RegressionState::reported);
+  CHECK_FALSE(found.culprit);
+  CHECK_FALSE(storage::bisection_of(world.db, found.id));
+  const auto whose = storage::attribution_of(world.db, found.id);
+  REQUIRE(whose);
+  CHECK(whose->cause == Cause::environment);
+  CHECK(whose->environment.low < 1.15);
+  CHECK(whose->environment.high > 1.15);
+  CHECK(whose->source.low < 1);
+  CHECK(whose->source.high > 1);
+  const OutboxMessage issue = world.issue();
+  CHECK(has(issue.title, "by sympy 1.13.3 → 1.14.0"));
+  CHECK(has(issue.body, "the packages did it, not the source: sympy 1.13.3 → 1.14.0"));
+  CHECK(has(issue.body, "Each wheel was measured with both sets of packages, in turns."));
+  CHECK_FALSE(has(issue.body, "revert"));
+}
+
+TEST_CASE("a commit is found where the packages differ too, all measured with the good end's") {
+  Packages world(1.15, 1);
+  world.pass();
+  const Regression found = world.only();
+  CHECK(found.state == RegressionState::reported);
+  REQUIRE(found.culprit);
+  CHECK(found.culprit->commits == std::vector{world.commits[17]});
+  CHECK(storage::attribution_of(world.db, found.id)->cause == Cause::source);
+  CHECK(world.searched_with == std::set{world.before.sha256});
+  CHECK(has(world.issue().body, "The source changes it by +1"));
+}
+
+TEST_CASE("where both did it, the commit is named for its own part") {
+  Packages world(1.2, 1.2);
+  world.pass();
+  const Regression found = world.only();
+  REQUIRE(found.culprit);
+  CHECK(found.culprit->commits == std::vector{world.commits[17]});
+  CHECK(found.culprit->ratio == Approx(1.2).epsilon(.02));
+  const auto whose = storage::attribution_of(world.db, found.id);
+  CHECK(whose->cause == Cause::both);
+  CHECK(whose->environment.ratio == Approx(1.2).epsilon(.02));
+}
+
+TEST_CASE("one wheel that does not run with the other's packages is left out") {
+  Packages world(1, 1.15);
+  world.new_runs_with_old = false;
+  world.pass();
+  const auto whose = storage::attribution_of(world.db, world.only().id);
+  REQUIRE(whose);
+  CHECK(whose->cause == Cause::environment);
+  CHECK_FALSE(whose->held);
+  const auto reason = storage::changes_of(world.db, world.only().id);
+  CHECK(std::any_of(reason.begin(), reason.end(), [](const RegressionChange& change) {
+    return has(change.evidence, "the new build does not run with the old packages");
+  }));
+}
+
+TEST_CASE("where neither wheel runs with the other's packages nobody is blamed") {
+  Packages world(1.15, 1);
+  world.new_runs_with_old = world.old_runs_with_new = false;
+  world.pass();
+  const Regression found = world.only();
+  CHECK(found.state == RegressionState::reported);
+  CHECK_FALSE(found.culprit);
+  CHECK(storage::attribution_of(world.db, found.id)->cause == Cause::unknown);
+  CHECK(has(world.issue().body, "neither build runs with the other"));
+}
+
+TEST_CASE("builds with the same packages are confirmed as ever") {
+  Packages world(1.15, 1.5);
+  world.after = world.before;
+  world.environment = 1;
+  world.pass();
+  const Regression found = world.only();
+  REQUIRE(found.culprit);
+  CHECK_FALSE(storage::attribution_of(world.db, found.id));
+}
