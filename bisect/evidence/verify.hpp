@@ -12,7 +12,7 @@
 namespace nightjar::evidence {
 
 struct Finding {
-  std::string stage;    // "screening", "creep", "confirmation", "bisection"
+  std::string stage;    // "screening", "creep", "history", "confirmation", "bisection"
   std::string verdict;  // what the bundle says
   bool agrees = false;
   std::string why;  // one sentence: the rule that agrees, or what differs
