@@ -23,8 +23,8 @@ constexpr Metric kMetrics[] = {
     {"leaked_gpu_memory", "bytes/iteration", kLower, Repeatability::slope, kLeastGpuLeak},
     {kFailures, "outcome", kLower, Repeatability::steady},
     {"compression_ratio", "times eager", Direction::higher_is_better, Repeatability::steady},
-    {"imported_cost", "", kLower, Repeatability::noisy},
-    {"imported_rate", "", Direction::higher_is_better, Repeatability::noisy},
+    {"imported_cost", "units", kLower, Repeatability::noisy},
+    {"imported_rate", "units", Direction::higher_is_better, Repeatability::noisy},
 };
 }  // namespace
 
