@@ -174,6 +174,13 @@ int shortest_series() {
   return positions;
 }
 
+std::vector<Position> positions_of(std::span<const double> values) {
+  std::vector<Position> positions;
+  for (const double value : values)
+    positions.push_back({static_cast<long long>(positions.size()), {value}});
+  return positions;
+}
+
 std::vector<Change> change_points(std::span<const Position> series, const DetectionPolicy& policy) {
   std::vector<double> logs;
   for (const Position& position : series) {

@@ -104,6 +104,8 @@ struct Change {
   Ratio ratio;
 };
 std::vector<Change> change_points(std::span<const Position> series, const DetectionPolicy& policy);
+// Positions 0, 1, 2, ... of one value each.
+std::vector<Position> positions_of(std::span<const double> values);
 
 // The shortest levels that `change_points` can find at the start and the end of a series, even if
 // the change is large and there is no noise. `first` positions stand before its first change,

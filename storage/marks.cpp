@@ -22,6 +22,13 @@ Mark read_mark(Statement& row) {
           row.next<std::string>()};
 }
 
+#define IMPROVEMENT_SELECT "SELECT id, night, series, build, before, after, at_us FROM improvement"
+
+Improvement read_improvement(Statement& row) {
+  return {row.next<std::int64_t>(), row.next<NightId>(), row.next<SeriesId>(), row.next<BuildId>(),
+          row.next<double>(),       row.next<double>(),  row.next<Time>()};
+}
+
 bool concerns(const Mark& mark, const Series& series) {
   return (!mark.machine || *mark.machine == series.machine) &&
          (mark.metric == "*" || mark.metric == series.metric) &&
@@ -80,13 +87,17 @@ void delete_improvements(Transaction& transaction, NightId night) {
   Statement(transaction, "DELETE FROM improvement WHERE night = ?").bind(night).run();
 }
 
+void delete_improvement(Transaction& transaction, std::int64_t id) {
+  Statement(transaction, "DELETE FROM improvement WHERE id = ?").bind(id).run();
+}
+
+std::vector<Improvement> improvements_of(const Database& db, SeriesId series) {
+  Statement find(db, IMPROVEMENT_SELECT " WHERE series = ? ORDER BY id");
+  return read_all(find.bind(series), read_improvement);
+}
+
 Page<Improvement> list_improvements(const Database& db, const PageRequest& page) {
-  return Query("SELECT id, night, series, build, before, after, at_us FROM improvement")
-      .page<Improvement>(db, page, [](Statement& row) -> Improvement {
-        return {row.next<std::int64_t>(), row.next<NightId>(), row.next<SeriesId>(),
-                row.next<BuildId>(),      row.next<double>(),  row.next<double>(),
-                row.next<Time>()};
-      });
+  return Query(IMPROVEMENT_SELECT).page<Improvement>(db, page, read_improvement);
 }
 
 }  // namespace nightjar::storage

@@ -43,6 +43,8 @@ struct Improvement {
 void add_improvement(Transaction& transaction,
                      const Improvement& improvement);  // once a night and series
 void delete_improvements(Transaction& transaction, NightId night);
+void delete_improvement(Transaction& transaction, std::int64_t id);
+std::vector<Improvement> improvements_of(const Database& db, SeriesId series);  // oldest first
 Page<Improvement> list_improvements(const Database& db, const PageRequest& page);
 
 }  // namespace nightjar::storage

@@ -84,6 +84,12 @@ NightId newest_night(const Database& db) {
   return read_one(find, [](Statement& row) { return row.next<NightId>(); }).value_or(NightId{});
 }
 
+std::optional<Night> newest_measured_night(const Database& db) {
+  Statement find(db, "SELECT " NIGHT_COLUMNS
+                     " FROM night WHERE trigger <> 'imported' ORDER BY id DESC LIMIT 1");
+  return read_one(find, read_night);
+}
+
 Page<Night> list_nights(const Database& db, const PageRequest& page) {
   return Query("SELECT " NIGHT_COLUMNS " FROM night").page<Night>(db, page, read_night);
 }

@@ -21,7 +21,8 @@ std::vector<Night> open_nights(const Database& db);  // neither done nor cancell
 std::optional<Night> waiting_night(const Database& db, NightTrigger trigger);
 // The oldest night that measures `build` (nullopt: any) and of which no job was ever claimed.
 std::optional<Night> unclaimed_night(const Database& db, std::optional<BuildId> build);
-NightId newest_night(const Database& db);  // 0: none
+NightId newest_night(const Database& db);                        // 0: none
+std::optional<Night> newest_measured_night(const Database& db);  // imported ones are left out
 Page<Night> list_nights(const Database& db, const PageRequest& page);
 
 struct AuditEntry {

@@ -180,6 +180,11 @@ std::vector<Regression> regressions_of_night(const Database& db, NightId night) 
   return read_all(find.bind(night), regression_reader(db));
 }
 
+std::vector<Regression> findings_of_history(const Database& db, SeriesId series) {
+  Statement find(db, REGRESSION_SELECT " WHERE lead = ? AND found_by = 'history' ORDER BY id");
+  return read_all(find.bind(series), regression_reader(db));
+}
+
 Page<Regression> list_regressions(const Database& db, const RegressionFilter& filter,
                                   const PageRequest& page) {
   return Query(REGRESSION_SELECT)

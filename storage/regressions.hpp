@@ -27,6 +27,8 @@ std::optional<Regression> find_regression(const Database& db, std::string_view f
 std::vector<RegressionChange> changes_of(const Database& db, RegressionId id);
 std::vector<Regression> regressions_in_state(const Database& db, RegressionState state);
 std::vector<Regression> regressions_of_night(const Database& db, NightId night);
+// What the change points of an imported series came to, whatever their state.
+std::vector<Regression> findings_of_history(const Database& db, SeriesId series);
 struct RegressionFilter {
   std::optional<RegressionState> state;
   std::optional<std::string> metric;

@@ -116,6 +116,10 @@ void set_level(Transaction& transaction, const Level& level) {
       .run();
 }
 
+void clear_levels(Transaction& transaction, SeriesId series) {
+  Statement(transaction, "DELETE FROM level WHERE series = ?").bind(series).run();
+}
+
 std::vector<Level> levels_before(const Database& db, SeriesId series, NightId before, int limit) {
   Statement find(db,
                  "SELECT series, build, night, value, runs FROM level "

@@ -42,6 +42,7 @@ std::vector<SeriesPoint> points_of_series(const Database& db, SeriesId series, i
 
 void set_level(Transaction& transaction,
                const Level& level);  // replaces the one of the same series and build
+void clear_levels(Transaction& transaction, SeriesId series);
 // Newest first, at most `limit`, of nights before `before`.
 std::vector<Level> levels_before(const Database& db, SeriesId series, NightId before, int limit);
 

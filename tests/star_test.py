@@ -35,7 +35,7 @@ MAY_INCLUDE = {
     "runner/cli": {"storage/base", "web", "runner/process", "runner/machine", "runner/catalog",
                    "runner/build", "runner/make", "runner/format", "runner/run", "runner/agent"},
     "runner": {"runner/cli", "runner/process", "runner/run"},
-    "service/cli": {"storage/base", "bisect", "bisect/evidence", "runner/process",
+    "service/cli": {"storage/base", "bisect", "bisect/evidence", "web", "runner/process",
                     "runner/format"},
     "service": {"storage", "storage/base", "bisect", "bisect/evidence", "bisect/git", "web"},
 }

@@ -83,6 +83,26 @@ std::string of_creep(const bisect::Creep& creep, const Values& tonight,
       .dump();
 }
 
+std::string of_history(const bisect::Change& change, const HistoryMedians& history,
+                       const bisect::DetectionPolicy& policy) {
+  return json{{"rules", rules},
+              {"stage", "history"},
+              {"verdict", change.worse ? "worse" : "better"},
+              {"rule",
+               "the level of the imported series moved and stayed; nothing was measured "
+               "side by side, and nobody is blamed"},
+              {"position", change.position},
+              {"before", change.before},
+              {"after", change.after},
+              {"ratio", change.ratio.ratio},
+              {"low", change.ratio.low},
+              {"high", change.ratio.high},
+              {"builds", history.builds},
+              {"medians", history.medians},
+              {"policy", policy_json(policy)}}
+      .dump();
+}
+
 std::string of_confirmation(const bisect::Confirmation& confirmation, const Values& good,
                             const Values& bad, const bisect::DetectionPolicy& policy) {
   return json{{"rules", rules},

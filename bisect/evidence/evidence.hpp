@@ -31,6 +31,13 @@ std::string of_screening(const bisect::Screen& screen, const Values& tonight,
 // `levels`: newest first, tonight's included.
 std::string of_creep(const bisect::Creep& creep, const Values& tonight,
                      std::span<const double> levels, const bisect::DetectionPolicy& policy);
+// A step of the level in an imported history: the builds, oldest first, and the median of each.
+struct HistoryMedians {
+  std::vector<BuildId> builds;
+  std::vector<double> medians;
+};
+std::string of_history(const bisect::Change& change, const HistoryMedians& history,
+                       const bisect::DetectionPolicy& policy);
 std::string of_confirmation(const bisect::Confirmation& confirmation, const Values& good,
                             const Values& bad, const bisect::DetectionPolicy& policy);
 

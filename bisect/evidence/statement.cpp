@@ -53,7 +53,8 @@ const std::map<std::string, StateRule>& state_rules() {
       {"dismissed",
        {{"confirmation:same", "confirmation:better", "confirmation:inconclusive",
          "bisection:not_reproduced", "reason"},
-        {"suspected"}}},
+        {"suspected", "historical"}}},
+      {"historical", {{"history:worse"}, {"dismissed"}, true}},
       {"inconclusive",
        {{"bisection:inconclusive", "bisection:below_threshold", "reason"}, {"confirmed"}}},
   };

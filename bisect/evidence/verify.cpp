@@ -142,6 +142,24 @@ std::string attribute_again(const json& said, const RawRuns& raw) {
   return of_attribution(bisect::attribute(cells.cells(), policy), cells, policy);
 }
 
+// The medians stand in the verdict: what was imported has no sessions to be read again.
+std::string history_again(const json& said, const RawRuns& raw) {
+  const HistoryMedians history{field<std::vector<BuildId>>(said, "builds"),
+                               field<std::vector<double>>(said, "medians")};
+  const auto policy = detection_policy(said.at("policy"));
+  const auto position = field<long long>(said, "position");
+  if (history.builds.size() != history.medians.size())
+    throw Differs("not every median names its build");
+  if (position < 1 || position >= static_cast<long long>(history.builds.size()) ||
+      history.builds[static_cast<std::size_t>(position)] != raw.bad() ||
+      history.builds[static_cast<std::size_t>(position - 1)] != raw.good())
+    throw Differs("the builds at its position are not the regression's");
+  const auto positions = bisect::positions_of(history.medians);
+  for (const bisect::Change& change : bisect::change_points(positions, policy))
+    if (change.position == position) return of_history(change, history, policy);
+  throw Differs("no step is found at position " + std::to_string(position));
+}
+
 std::string confirm_again(const json& said, const RawRuns& raw) {
   const Values good = values_in(said, "good", "good_runs", raw, raw.good());
   const Values bad = values_in(said, "bad", "bad_runs", raw, raw.bad());
@@ -209,6 +227,7 @@ struct Stage {
 const std::map<std::string, Stage>& stages() {
   static const std::map<std::string, Stage> all{{"screening", {screen_again, 5}},
                                                 {"creep", {creep_again, 5}},
+                                                {"history", {history_again, 7}},
                                                 {"confirmation", {confirm_again, 5}},
                                                 {"attribution", {attribute_again, 7}},
                                                 {"bisection", {search_again, 6}}};

@@ -12,7 +12,8 @@
 namespace nightjar::evidence {
 
 struct Finding {
-  std::string stage;    // "screening", "creep", "confirmation", "attribution", "bisection"
+  // "screening", "creep", "history", "confirmation", "attribution", "bisection"
+  std::string stage;
   std::string verdict;  // what the bundle says
   bool agrees = false;
   std::string why;  // one sentence: the rule that agrees, or what differs

@@ -3,21 +3,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "web/access.hpp"
+
 namespace nightjar::runner {
 using Json = nlohmann::json;
 namespace {
 
 constexpr std::size_t kLarge = 64 << 10;  // bytes; a body that may take its time
-
-// The detail of a problem+json, or the begin of whatever else came.
-std::string detail_of(const std::string& body) {
-  const auto json = Json::parse(body, nullptr, false);
-  if (json.is_object())
-    for (const char* name : {"detail", "title"})
-      if (const auto found = json.find(name); found != json.end() && found->is_string())
-        return found->get<std::string>();
-  return body.substr(0, 200);
-}
 
 // What the service takes as one line: control characters (C0 and C1) become spaces, the rest of a
 // long text goes.
@@ -75,7 +67,7 @@ Answer Coordinator::send(web::ClientRequest request, std::string& answer) {
   if (status_ == 200 || status_ == 201) return Answer::done;
   if (status_ == 204) return Answer::nothing;
   error_ = request.method + " " + request.url + " was answered with " + std::to_string(status_) +
-           ": " + detail_of(answer);
+           ": " + web::problem_detail(answer);
   const bool passes = status_ >= 500 || status_ == 408 || status_ == 429;
   return passes ? Answer::away : Answer::refused;
 }

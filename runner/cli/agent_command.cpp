@@ -13,6 +13,7 @@
 #include "runner/run/wheel_builds.hpp"
 #include "storage/base/file_lock.hpp"
 #include "storage/base/files.hpp"
+#include "web/access.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::runner {
@@ -26,15 +27,13 @@ std::string host_name() {
 }
 
 std::string read_token(const std::string& path) {
-  const auto text = read_file(path);
-  if (!text) throw WrongUse("cannot read the token file " + path);
-  const auto begin = text->find_first_not_of(" \t\r\n");
-  if (begin == std::string::npos) throw WrongUse("the token file " + path + " is empty");
-  const auto token = text->substr(begin, text->find_last_not_of(" \t\r\n") - begin + 1);
-  if (token.find_first_of(" \t\r\n") != std::string::npos)
-    throw WrongUse("the token file " + path + " holds more than one word");
-  if (const auto warning = web::exposure(path)) spdlog::warn("{}", *warning);
-  return token;
+  try {
+    auto token = web::token_in(path);
+    if (const auto warning = web::exposure(path)) spdlog::warn("{}", *warning);
+    return token;
+  } catch (const std::invalid_argument& error) {
+    throw WrongUse(error.what());
+  }
 }
 
 std::map<std::string, std::string> labels_of(const std::vector<std::string>& texts) {
@@ -48,11 +47,12 @@ std::map<std::string, std::string> labels_of(const std::vector<std::string>& tex
   return labels;
 }
 
-std::string service_address(std::string url) {
-  while (url.ends_with('/')) url.pop_back();
-  if (!url.starts_with("http://") && !url.starts_with("https://"))
-    throw WrongUse("--service " + url + " is no http:// or https:// address");
-  return url;
+std::string service_address(const std::string& url) {
+  try {
+    return web::service_address(url);
+  } catch (const std::invalid_argument& error) {
+    throw WrongUse(std::string("--service ") + error.what());
+  }
 }
 
 std::vector<std::string> control_command() {

@@ -4,6 +4,7 @@
 
 #include "service/api/agent_messages.hpp"
 #include "service/api/claimant.hpp"
+#include "service/api/machine_class.hpp"
 #include "service/api/routes.hpp"
 #include "service/engine/jobs/live_runners.hpp"
 #include "storage/jobs.hpp"
@@ -21,13 +22,6 @@ namespace {
 
 constexpr double longest_wait_seconds = 60;
 constexpr std::size_t result_bytes = 128u << 20;
-
-// The fingerprint of a machine class: SHA-256 of "name=value\n" over the sorted facts.
-MachineClass machine_of(const std::map<std::string, std::string>& facts) {
-  std::string text;
-  for (const auto& [name, value] : facts) text += name + "=" + value + "\n";
-  return {{}, web::sha256(text), facts};
-}
 
 // Two hosts under one name would take turns in being one runner.
 void refuse_twin(const Context& context, const Runner& known, const std::string& instance) {

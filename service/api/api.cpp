@@ -67,6 +67,7 @@ void add_routes(web::Server& server, Context& context) {
   add_night_routes(routes);
   add_job_routes(routes);
   add_mark_routes(routes);
+  add_import_routes(routes);
   add_webhook_routes(routes);
   add_agent_routes(routes);
   add_source_build_routes(routes);

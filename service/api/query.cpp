@@ -48,10 +48,6 @@ std::optional<std::int64_t> parse_id(std::string_view text) {
   return value;
 }
 
-Schema metric_schema() {
-  return named("MetricName", one_of(metric_names()));
-}
-
 Query<std::string> metric_query() {
   const auto parse = [](const std::string& text) {
     return find_metric(text) ? std::optional(text) : std::nullopt;

@@ -58,7 +58,6 @@ Query<E> enum_query(const char* name, const char* text) {
   return {name, text, schema_of<E>(), "one of " + std::string(enum_names(E{})), parse};
 }
 
-Schema metric_schema();  // the name of a metric
 Query<std::string> metric_query();
 Query<std::string> workload_query();
 Query<Time> time_query(const char* name, const char* text);

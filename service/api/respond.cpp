@@ -56,13 +56,6 @@ std::string cause_of(const std::exception& error) {
   return bracket == std::string::npos ? what : what.substr(bracket + 2);
 }
 
-Schema line_schema(int most) {
-  return {{"type", "string"},
-          {"maxLength", most},
-          {"pattern", R"(^[^\x00-\x1f\x7f-\x9f]*$)"},
-          {"x-wanted", "no control characters"}};
-}
-
 Schema reason_schema() {
   return named("Reason", line_schema(2000));
 }

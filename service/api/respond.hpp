@@ -40,9 +40,7 @@ template <class T>
 T parse_body(const web::Request& request, const Described<T>& body) {
   return body.read(checked_body(request, body.schema()));
 }
-// Texts in bodies: without control characters, and so many characters at most.
-Schema line_schema(int most);
-Schema reason_schema();
+Schema reason_schema();  // of a text in a body: a person's reason
 // What an exception of nlohmann's says, without its number.
 std::string cause_of(const std::exception& error);
 

@@ -89,6 +89,7 @@ void add_calibration_routes(Routes& routes);
 void add_night_routes(Routes& routes);  // POST /nights, /nights/{id}/cancel
 void add_job_routes(Routes& routes);    // POST /jobs/{id}/cancel
 void add_mark_routes(Routes& routes);   // POST /marks, DELETE /marks/{id}
+void add_import_routes(Routes& routes);
 void add_webhook_routes(Routes& routes);
 void add_agent_routes(Routes& routes);
 void add_source_build_routes(Routes& routes);  // of builders, and the logs of their builds

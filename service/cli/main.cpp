@@ -13,6 +13,8 @@
 #include "service/cli/compare.hpp"
 #include "service/cli/detect.hpp"
 #include "service/cli/failure.hpp"
+#include "service/cli/history/formats.hpp"
+#include "service/cli/import.hpp"
 #include "service/cli/profile_diff.hpp"
 #include "service/cli/repeat.hpp"
 #include "service/cli/summary.hpp"
@@ -41,9 +43,11 @@ struct Commands {
   RepeatOptions repeat;
   bool summary_json = false;
   ProfileDiffOptions profile_diff;
+  ImportOptions importing;
+  std::vector<std::string> import_words;
   std::string threshold = "7%", direction = "lower", fail_on;
   CLI::App *detect_command, *compare_command, *bisect_command, *run_command, *verify_command,
-      *summary_command, *repeat_command, *profile_diff_command;
+      *summary_command, *repeat_command, *profile_diff_command, *import_command;
 
   Commands() {
     app.set_version_flag("--version", "nightjar " NIGHTJAR_VERSION);
@@ -55,6 +59,7 @@ struct Commands {
     add_summary();
     add_profile_diff();
     add_repeat();
+    add_import();
   }
 
   void add_fail_on(CLI::App& command) {
@@ -214,6 +219,40 @@ struct Commands {
         ->capture_default_str();
   }
 
+  void add_import() {
+    import_command = app.add_subcommand(
+        "import", "Hand the results of other benchmarks to a service, as its history");
+    std::string names = "auto";
+    for (const Format& format : formats()) names += ", " + format.name;
+    import_command->footer(
+        "Example: what is in this folder, and then take it over\n"
+        "  nightjar import results/ --dry-run\n"
+        "  nightjar import results/ --to http://localhost:8187 --token-file token\n"
+        "Formats are found by themselves; to insist on one, name it first: `nightjar import asv "
+        "results/`.\n"
+        "There are " +
+        names +
+        ".\n"
+        "What was imported before is not stored twice. docs/importing.md says what becomes of it.\n"
+        "Exit codes: 0 stored, 2 nothing could be read, or wrong use, 3 the service is away.");
+    import_command->add_option("words", import_words, "[FORMAT] PATH")->required()->expected(1, 2);
+    import_command->add_option("--to", importing.to, "the service, such as http://localhost:8187");
+    import_command->add_option("--token-file", importing.token_file, "file with a runner's token");
+    import_command->add_option("--machine-class", importing.machine_class,
+                               "the machine class of all of it, in place of what the files say");
+    import_command->add_flag("--dry-run", importing.dry_run, "only say what there is");
+    import_command->add_flag("--json", importing.json);
+  }
+
+  int run_import() {
+    if (import_words.size() == 2) importing.format = import_words.front();
+    importing.path = import_words.back();
+    if (importing.format != "auto" && !find_format(importing.format))
+      throw BadInput("cannot import: there is no format '" + importing.format +
+                     "'; see nightjar import --help");
+    return import_history(importing);
+  }
+
   // What is left of a search that was interrupted.
   std::string stopped() const {
     if (bisect.state.empty()) return "stopped; nothing was kept, as there was no --state";
@@ -233,6 +272,7 @@ struct Commands {
     if (*profile_diff_command) return cli::profile_diff(profile_diff);
     if (*verify_command) return cli::verify(verify);
     if (summary_json) summary.format = "json";
+    if (*import_command) return run_import();
     if (*repeat_command) return cli::repeat(repeat);
     if (*summary_command) return cli::summary(summary);
     const runner::StopOnSignal stop;

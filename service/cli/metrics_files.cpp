@@ -4,11 +4,11 @@
 #include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "runner/format/suite_result.hpp"
 #include "service/cli/csv_file.hpp"
 #include "service/cli/failure.hpp"
+#include "service/cli/history/reading.hpp"
 #include "service/cli/model_results.hpp"
 
 namespace nightjar::cli {
@@ -34,15 +34,6 @@ std::string one_line(std::string text) {
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
   text.erase(0, text.rfind('\n') + 1);
   return text.size() > kMost ? text.substr(0, kMost) + "..." : text;
-}
-
-// Python writes NaN and Infinity bare, which JSON does not know. They stand for values only, after
-// ": ".
-std::string without_nan(const std::string& text) {
-  if (text.find("NaN") == std::string::npos && text.find("Infinity") == std::string::npos)
-    return text;
-  static const std::regex bare(R"((":\s*)(NaN|-?Infinity)\b)");
-  return std::regex_replace(text, bare, "$1null");
 }
 
 // TorchBench's test_bench writes "not_implemented" or an error's text in place of a number.
@@ -108,7 +99,7 @@ void add_file_to(MetricsSide& side, const std::filesystem::path& path) {
   const std::string attempt = "cannot read the metrics file " + path.string();
   const std::string text = read_text(path);
   if (path.extension() == ".csv") return add_dynamo(side, parse_csv(path, text));
-  const auto root = nlohmann::json::parse(without_nan(text), nullptr, false);
+  const auto root = nlohmann::json::parse(json_of_python(text), nullptr, false);
   if (root.is_discarded()) throw BadInput(attempt + ": it is not JSON");
   if (root.is_object() && root.contains("items")) {
     add_measured(side, text, attempt);

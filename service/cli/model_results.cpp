@@ -37,16 +37,6 @@ std::pair<Group, std::string> place_of(const WorkloadName& name) {
           text(name.model()) + " " + text(name.batch())};
 }
 
-std::string our_word(const std::string& word) {
-  static const std::map<std::string, std::string> words{{"float32", "fp32"},
-                                                        {"float16", "fp16"},
-                                                        {"bfloat16", "bf16"},
-                                                        {"training", "train"},
-                                                        {"inference", "eval"}};
-  const auto found = words.find(word);
-  return found == words.end() ? word : found->second;
-}
-
 void add_csv(Collected& all, const CsvFile& file) {
   const bool performance = file.has("speedup");
   if (!performance && !file.has("accuracy"))
@@ -104,6 +94,16 @@ fs::path accuracy_beside(const fs::path& path) {
 
 }  // namespace
 
+std::string our_word(const std::string& word) {
+  static const std::map<std::string, std::string> words{{"float32", "fp32"},
+                                                        {"float16", "fp16"},
+                                                        {"bfloat16", "bf16"},
+                                                        {"training", "train"},
+                                                        {"inference", "eval"}};
+  const auto found = words.find(word);
+  return found == words.end() ? word : found->second;
+}
+
 std::string read_text(const fs::path& file) {
   std::ostringstream text;
   if (file == "-") return text << std::cin.rdbuf(), text.str();
@@ -125,6 +125,11 @@ Group group_of_file(const fs::path& file) {
       "(training|inference)_([A-Za-z0-9]+)(_.+)?_(performance|accuracy)");
   std::smatch found;
   const std::string stem = file.stem().string();
+  static const std::regex expected(
+      "(.+?)_(torchbench|huggingface|timm(?:_models)?)(_.+)?_"
+      "(training|inference)");
+  if (std::regex_match(stem, found, expected))
+    return {found[2], our_word(found[4]), "", "", found[1].str() + found[3].str()};
   if (!std::regex_match(stem, found, pattern)) return {stem, "", "", "", ""};
   return {found[2], our_word(found[4]), found[5], our_word(found[3]), found[1]};
 }

@@ -17,6 +17,7 @@
 #include "service/engine/trust/calibration.hpp"
 #include "service/engine/trust/replays.hpp"
 #include "service/engine/verdict/confirmations.hpp"
+#include "service/engine/verdict/histories.hpp"
 #include "storage/builds.hpp"
 #include "storage/ci_lookups.hpp"
 #include "storage/jobs.hpp"
@@ -71,6 +72,7 @@ bool round(EngineContext& context, bool surveyed) {
   changed |= attempt(context, "gather", [&] { return gather_unattributed(context); });
   changed |= attempt(context, "report", [&] { return report_blamed(context); });
   changed |= attempt(context, "recover", [&] { return watch_recovery(context); });
+  changed |= attempt(context, "histories", [&] { return judge_histories(context); });
   changed |= attempt(context, "follow", [&] { return follow_reported(context); });
   return changed;
 }

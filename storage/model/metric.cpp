@@ -22,6 +22,9 @@ constexpr Metric kMetrics[] = {
     {"leaked_memory", "bytes/iteration", kLower, Repeatability::slope, kLeastLeak},
     {"leaked_gpu_memory", "bytes/iteration", kLower, Repeatability::slope, kLeastGpuLeak},
     {kFailures, "outcome", kLower, Repeatability::steady},
+    {"compression_ratio", "times eager", Direction::higher_is_better, Repeatability::steady},
+    {"imported_cost", "units", kLower, Repeatability::noisy},
+    {"imported_rate", "units", Direction::higher_is_better, Repeatability::noisy},
 };
 }  // namespace
 

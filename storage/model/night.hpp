@@ -10,7 +10,8 @@
 
 namespace nightjar {
 
-NIGHTJAR_ENUM(NightTrigger, schedule, webhook, api, build);
+// imported: it was measured elsewhere and is stored as a night that is done.
+NIGHTJAR_ENUM(NightTrigger, schedule, webhook, api, build, imported);
 // waiting: for a new proved build to appear. measuring: screen jobs run. judging: suspects are
 // being confirmed. done: its verdicts are in (bisections may still run). cancelled: by a person;
 // nothing that it measured counts.

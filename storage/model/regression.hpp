@@ -20,11 +20,14 @@ namespace nightjar {
 // it is reported, and nobody is blamed.
 // unattributed: confirmed, but neither a culprit nor a range could be named; it is about to be
 // reported, and nobody is blamed.
+// historical: a step of the level in an imported history. It was not confirmed side by side, is not
+// searched or reported, and nobody is blamed.
 NIGHTJAR_ENUM(RegressionState, suspected, confirmed, bisecting, blamed, reported, recovered,
-              dismissed, inconclusive, merged, unconfirmed, range, unattributed);
+              dismissed, inconclusive, merged, unconfirmed, range, unattributed, historical);
 
-// search: a further culprit of another regression's search.
-NIGHTJAR_ENUM(FoundBy, screening, creep, search);
+// search: a further culprit of another regression's search. history: by the change points of an
+// imported series.
+NIGHTJAR_ENUM(FoundBy, screening, creep, search, history);
 
 // What one series shows: location before and after, and their ratio with its 95 % interval.
 struct AffectedSeries {

@@ -1,5 +1,7 @@
 #include "storage/model/schema.hpp"
 
+#include "storage/model/metric.hpp"
+
 namespace nightjar {
 using nlohmann::json;
 
@@ -41,6 +43,19 @@ Schema one_of(const std::vector<std::string_view>& words) {
 
 Schema hex_schema(std::size_t digits) {
   return {{"type", "string"}, {"pattern", "^[0-9a-f]{" + std::to_string(digits) + "}$"}};
+}
+
+Schema line_schema(int most) {
+  return {{"type", "string"},
+          {"maxLength", most},
+          {"pattern", R"(^[^\x00-\x1f\x7f-\x9f]*$)"},
+          {"x-wanted", "no control characters"}};
+}
+
+Schema metric_schema() {
+  std::vector<std::string_view> names;
+  for (const Metric& metric : all_metrics()) names.push_back(metric.name);
+  return named("MetricName", one_of(names));
 }
 
 }  // namespace nightjar

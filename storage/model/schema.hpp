@@ -29,6 +29,9 @@ Schema list_of(Schema item);
 Schema map_of(Schema item);  // by any name
 Schema one_of(const std::vector<std::string_view>& words);
 Schema hex_schema(std::size_t digits);
+// A text without control characters, of so many characters at most.
+Schema line_schema(int most);
+Schema metric_schema();  // the name of a metric
 
 template <class T, template <class...> class Template>
 inline constexpr bool is_a = false;

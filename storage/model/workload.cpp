@@ -13,7 +13,7 @@ bool is_word(char c) {
 }
 
 bool is_batch(std::string_view text) {
-  if (text == "bmax") return true;
+  if (text == "bmax" || text == "bdefault") return true;
   return text.size() > 1 && text.size() < 10 && text[0] == 'b' && text[1] != '0' &&
          std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }

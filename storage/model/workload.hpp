@@ -14,7 +14,8 @@ namespace nightjar {
 // E.g. native/resnet18/eval/cpu/fp32/b4/eager. Every part is [A-Za-z0-9_.-]+.
 class WorkloadName {
  public:
-  // nullopt unless `text` has seven well-formed parts, the sixth being bN or bmax.
+  // nullopt unless `text` has seven well-formed parts, the sixth being bN, bmax or bdefault (what
+  // an imported history does not say).
   static std::optional<WorkloadName> parse(std::string_view text);
   const std::string& str() const { return text_; }
   std::string_view suite() const { return part(0); }

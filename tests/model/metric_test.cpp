@@ -18,7 +18,8 @@ TEST_CASE("every metric is found by its name, which is unique") {
                      "latency", "compile_time", "peak_cpu_memory", "memory_after_import",
                      "peak_gpu_memory", "leaked_memory", "failures", "cuda_latency",
                      "warm_compile_time", "speedup", "unique_graphs", "graph_breaks", "recompiles",
-                     "peak_gpu_memory_reserved", "leaked_gpu_memory"});
+                     "peak_gpu_memory_reserved", "leaked_gpu_memory", "compression_ratio",
+                     "imported_cost", "imported_rate"});
   CHECK(find_metric("speed") == nullptr);
 }
 

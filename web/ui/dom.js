@@ -108,7 +108,7 @@ export const when = (text) =>
 const tones = {
   suspected: "warn", confirmed: "warn", bisecting: "warn", blamed: "bad", reported: "bad",
   recovered: "good", inconclusive: "warn", unconfirmed: "warn", range: "warn", unattributed: "warn",
-  open: "warn",
+  historical: "warn", open: "warn",
   culprit: "bad", measuring: "warn",
   judging: "warn", failed: "bad", pending: "warn", sent: "good",
 };

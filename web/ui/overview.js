@@ -70,7 +70,7 @@ const nights = (items) => (items.length === 0
     { name: "state", cell: (n) => state(n.state) },
     { name: "by", cell: (n) => n.trigger },
     { name: "begun", tight: true, cell: (n) => when(n.started_at) },
-    { name: "took", cell: (n) => (n.finished_at ? duration(n.started_at, n.finished_at) : "–") },
+    { name: "took", cell: (n) => (n.finished_at && n.trigger !== "imported" ? duration(n.started_at, n.finished_at) : "–") },
   ], items));
 
 const shownJobs = 20;

@@ -63,7 +63,8 @@ function verdict(r) {
       "; which one is not known, and nobody is blamed"];
   }
   if (!r.culprit) return [what, " between ", el("code", {}, r.good.version), " and ",
-    el("code", {}, r.bad.version)];
+    el("code", {}, r.bad.version), r.state === "historical"
+      ? "; from an imported history, nothing was measured side by side, and nobody is blamed" : ""];
   const commits = r.culprit.commit_details;
   const together = r.changes.some((c) => c.evidence.outcome === "several_small");
   const who = commits.length === 1 ? namedCommit(commits[0])

@@ -33,11 +33,11 @@ ReplayFacts load_replay(const EngineView& view) {
   ReplayFacts facts;
   facts.now = view.clock.now();
   if (view.config.calibration.share <= 0) return facts;
-  const auto nights = storage::list_nights(view.db, {1, {}}).items;
-  if (nights.empty() || nights.front().state != NightState::done) return facts;
-  facts.night = nights.front().id;
+  const auto newest = storage::newest_measured_night(view.db);
+  if (!newest || newest->state != NightState::done) return facts;
+  facts.night = newest->id;
   if (!storage::replays_are_queued(view.db, *facts.night)) {
-    facts.to_queue = candidates(view.db, nights.front());
+    facts.to_queue = candidates(view.db, *newest);
     return facts;
   }
   facts.next = storage::next_replay(view.db, *facts.night);

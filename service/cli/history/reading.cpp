@@ -1,0 +1,197 @@
+#include "service/cli/history/reading.hpp"
+
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <regex>
+#include <stdexcept>
+
+#include "service/cli/metrics_files.hpp"
+#include "storage/base/digest.hpp"
+#include "storage/model/metric.hpp"
+
+namespace nightjar::cli {
+namespace {
+
+constexpr std::size_t kLongest = 120;
+
+bool may_stand(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+}
+
+std::string word_of(const std::string& text) {
+  std::string word;
+  for (const char c : text) {
+    if (may_stand(c))
+      word += c;
+    else if (!word.ends_with('_'))
+      word += '_';
+  }
+  while (word.ends_with('_')) word.pop_back();
+  if (word.size() > kLongest)
+    word = word.substr(0, kLongest) + "-" + digest_of(text).str().substr(0, 8);
+  return word.empty() ? "unknown" : word;
+}
+
+std::string batch_word(const std::string& text) {
+  const auto number = text.substr(text.starts_with('b') ? 1 : 0);
+  const bool digits = !number.empty() && number.size() < 9 && number[0] != '0' &&
+                      number.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? "b" + number : "bdefault";
+}
+
+bool means_something(const std::string& metric, double value) {
+  const Metric* known = find_metric(metric);
+  const bool may_be_zero = known && known->repeatability == Repeatability::slope;
+  return std::isfinite(value) && (value > 0 || (may_be_zero && value == 0));
+}
+
+std::optional<Time> time_from(const std::string& year, const std::smatch& parts, int first) {
+  const auto two = [&](int index) {
+    return parts[static_cast<std::size_t>(index)].matched
+               ? parts[static_cast<std::size_t>(index)].str()
+               : std::string("00");
+  };
+  return parse_rfc3339(year + "-" + two(first) + "-" + two(first + 1) + "T" + two(first + 2) + ":" +
+                       two(first + 3) + ":" + two(first + 4) + "Z");
+}
+
+std::optional<Time> time_in(const std::string& part) {
+  static const std::regex dashed(
+      R"((?:^|[^0-9])(20\d\d)-(\d\d)-(\d\d)(?:[T_ -](\d\d)[:.-]?(\d\d)(?:[:.-]?(\d\d))?(?![0-9a-fA-F]))?(?![0-9]))");
+  static const std::regex bare(
+      R"((?:^|[^0-9A-Fa-f])(20\d\d)(\d\d)(\d\d)(?:[T_-]?(\d\d)(\d\d)(\d\d))?(?![0-9A-Fa-f]))");
+  std::smatch found;
+  for (const std::regex* pattern : {&dashed, &bare})
+    if (std::regex_search(part, found, *pattern))
+      if (const auto time = time_from(found[1], found, 2)) return time;
+  return std::nullopt;
+}
+
+std::optional<CommitSha> commit_in(const std::string& part) {
+  static const std::regex pattern("(?:^|[^0-9a-f])([0-9a-f]{40})(?![0-9a-f])");
+  std::smatch found;
+  if (!std::regex_search(part, found, pattern)) return std::nullopt;
+  return CommitSha::parse(found[1].str());
+}
+
+// The length of a number that only Python writes, at the begin of `text`; else 0.
+std::size_t bare_word(std::string_view text) {
+  for (const std::string_view word : {"NaN", "Infinity", "-Infinity"})
+    if (text.starts_with(word)) return word.size();
+  return 0;
+}
+
+}  // namespace
+
+WorkloadName workload_of(const WorkloadWords& words) {
+  const std::string text = word_of(words.suite) + "/" + word_of(words.model) + "/" +
+                           word_of(words.task) + "/" + word_of(words.device) + "/" +
+                           word_of(words.precision) + "/" + batch_word(words.batch) + "/" +
+                           word_of(words.backend);
+  const auto name = WorkloadName::parse(text);
+  if (!name) throw std::logic_error(text + " is made of words and yet no workload's name");
+  return *name;
+}
+
+KnownMetric foreign_metric(WorkloadWords& words, const std::string& name) {
+  words.model += (words.model.empty() ? "" : ".") + name;
+  return {higher_is_better(name) ? "imported_rate" : "imported_cost"};
+}
+
+std::string peak_memory_on(const std::string& device) {
+  return device == "cpu" ? "peak_cpu_memory" : "peak_gpu_memory";
+}
+
+NightReader::NightReader(Reading& reading, std::string machine_class, HistoryNight night)
+    : reading_(reading), found_{std::move(machine_class), std::move(night)} {}
+
+void NightReader::finish() {
+  for (const auto& [workload, passed] : outcomes_)
+    found_.night.values.push_back({workload, std::string(kFailures), {passed ? 1 : kFailed}});
+  if (!found_.night.values.empty()) reading_.nights.push_back(std::move(found_));
+}
+
+void NightReader::add(const WorkloadWords& words, const KnownMetric& metric,
+                      const std::vector<double>& values, const std::string& source) {
+  HistoryValue value{workload_of(words), metric.metric, {}};
+  for (const double one : values) {
+    if (means_something(metric.metric, one * metric.factor))
+      value.values.push_back(one * metric.factor);
+    else
+      ++reading_.unmeasured;
+  }
+  if (!value.values.empty()) put(std::move(value), source);
+}
+
+void NightReader::add_outcome(const WorkloadWords& words, bool passed) {
+  const auto known = outcomes_.try_emplace(workload_of(words), passed).first;
+  known->second = known->second && passed;
+}
+
+void NightReader::put(HistoryValue value, const std::string& source) {
+  auto& values = found_.night.values;
+  const auto [place, is_new] =
+      places_.try_emplace({value.workload.str(), value.metric}, std::pair(values.size(), source));
+  if (is_new)
+    values.push_back(std::move(value));
+  else if (place->second.second == source)
+    values[place->second.first] = std::move(value);
+  else
+    reading_.left_out.push_back("'" + source + "' would be " + value.metric + " of " +
+                                value.workload.str() + ", as '" + place->second.second + "' is");
+}
+
+When when_of(std::string_view place) {
+  When when;
+  std::string rest(place);
+  while (!rest.empty()) {
+    const auto slash = rest.rfind('/');
+    const std::string part = slash == std::string::npos ? rest : rest.substr(slash + 1);
+    if (!when.time) when.time = time_in(part);
+    if (!when.commit) when.commit = commit_in(part);
+    rest.resize(slash == std::string::npos ? 0 : slash);
+  }
+  return when;
+}
+
+std::optional<Time> time_in_version(std::string_view version) {
+  const auto at = version.find(".dev20");
+  return at == std::string_view::npos ? std::nullopt
+                                      : time_in(std::string(version.substr(at + 4, 8)));
+}
+
+Time require_time(const std::optional<Time>& time) {
+  if (time) return *time;
+  throw std::invalid_argument(
+      "nothing says when it was measured; put it into a folder that is named by the date, such as "
+      "2026-08-20, or 2026-08-20_COMMIT");
+}
+
+std::string json_of_python(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      out += c;
+      if (c == '\\' && i + 1 < text.size())
+        out += text[++i];
+      else if (c == '"')
+        quoted = false;
+      continue;
+    }
+    const std::size_t bare = c == 'N' || c == 'I' || c == '-' ? bare_word(text.substr(i, 9)) : 0;
+    if (bare > 0) {
+      out += "null";
+      i += bare - 1;
+      continue;
+    }
+    quoted = c == '"';
+    out += c;
+  }
+  return out;
+}
+
+}  // namespace nightjar::cli

@@ -1,0 +1,91 @@
+// What a file of somebody else's results says in our terms: nights of a history. Each format has a
+// reader, a pure function; `nightjar import` asks them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/model/history.hpp"
+
+namespace nightjar::cli {
+
+struct ResultFile {
+  std::string place;  // its path below the folder that is imported; it may tell date and commit
+  std::string text;
+};
+
+struct FoundNight {
+  std::string machine_class;  // empty: the file does not say
+  HistoryNight night;
+};
+
+struct Reading {
+  std::vector<FoundNight> nights;
+  std::vector<std::string> left_out;  // a line each: what could not be taken, and why
+  int unmeasured = 0;                 // values that stand for "not measured": null, NaN, 0
+};
+
+// The parts of a workload's name as the file spells them. What is not known is empty.
+struct WorkloadWords {
+  std::string suite, model, task, device, precision, batch, backend;
+};
+// What no part of a name may hold becomes "_", and a part that is empty "unknown". A part of more
+// than 120 characters is cut, with a digest of the whole at its end.
+WorkloadName workload_of(const WorkloadWords& words);
+
+// A metric of ours, and what a value in the file is multiplied with.
+struct KnownMetric {
+  std::string metric;
+  double factor = 1;
+};
+// For a metric that is none of ours: its name becomes a part of the model, and it counts as a cost
+// or, by its name, as a rate, in a unit of its own.
+KnownMetric foreign_metric(WorkloadWords& words, const std::string& name);
+// Peak memory is the GPU's on every device but the CPU.
+std::string peak_memory_on(const std::string& device);
+
+// Gathers the values of one night.
+class NightReader {
+ public:
+  NightReader(Reading& reading, std::string machine_class, HistoryNight night);
+
+  // `source`: what the file calls it. Values that mean nothing (not finite, or 0 where 0 is no
+  // measurement) are counted as unmeasured. Of two sources of one name the first stays, and a line
+  // says so; of one source that stands twice the last.
+  void add(const WorkloadWords& words, const KnownMetric& metric, const std::vector<double>& values,
+           const std::string& source);
+  // Whether it ran, as the metric `failures`. One that failed once has failed.
+  void add_outcome(const WorkloadWords& words, bool passed);
+  // Adds the night to the reading, if it has values. Called last.
+  void finish();
+
+ private:
+  void put(HistoryValue value, const std::string& source);
+
+  Reading& reading_;
+  FoundNight found_;
+  std::map<std::pair<std::string, std::string>, std::pair<std::size_t, std::string>> places_;
+  std::map<WorkloadName, bool> outcomes_;
+};
+
+struct When {
+  std::optional<Time> time;
+  std::optional<CommitSha> commit;
+};
+// What a path says: a date such as 2026-08-20, 20260820 or 20260820073000 (UTC), and a commit of 40
+// digits. The deepest folder counts first.
+When when_of(std::string_view place);
+// The date in a nightly's version: 2.9.0.dev20260820+cu130.
+std::optional<Time> time_in_version(std::string_view version);
+// Throws std::invalid_argument that says how to tell it.
+Time require_time(const std::optional<Time>& time);
+
+// The text of a file, with NaN and Infinity, which Python writes bare and JSON does not know, as
+// null.
+std::string json_of_python(std::string_view text);
+
+}  // namespace nightjar::cli

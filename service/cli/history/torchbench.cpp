@@ -1,0 +1,229 @@
+// TorchBench, today's userbenchmarks and the pytest-benchmark files before them.
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <stdexcept>
+
+#include "service/cli/history/fields.hpp"
+#include "service/cli/history/formats.hpp"
+#include "storage/model/json_problem.hpp"
+
+namespace nightjar::cli {
+namespace {
+using nlohmann::json;
+
+constexpr double kMilli = 1e-3, kGigabyte = 1e9;
+
+json parse_metrics(const ResultFile& file) {
+  try {
+    auto root = json::parse(json_of_python(file.text));
+    if (!root.is_object()) throw std::invalid_argument("it is no JSON object");
+    return root;
+  } catch (const json::exception& error) {
+    throw std::invalid_argument(problem_of(error));
+  }
+}
+
+struct TestName {
+  WorkloadWords words;
+  KnownMetric metric;
+};
+
+// What our own export has no other place for: "python/resnet18-bf16-b4".
+void take_apart(WorkloadWords& words) {
+  static const std::regex batch("(.+)-(b[1-9][0-9]*)"),
+      precision("(.+)-(fp32|fp16|bf16|fp64|amp|amp_bf16|amp_fp16|tf32)");
+  std::smatch found;
+  if (std::regex_match(words.model, found, batch)) {
+    words.batch = found[2];
+    words.model = found[1].str();
+  }
+  if (std::regex_match(words.model, found, precision)) {
+    words.precision = found[2];
+    words.model = found[1].str();
+  }
+  const auto slash = words.model.find('/');
+  if (slash == std::string::npos) return;
+  words.suite = words.model.substr(0, slash);
+  words.model.erase(0, slash + 1);
+}
+
+// test_eval[resnet50-cuda-eager]
+std::optional<WorkloadWords> words_of_test(const std::string& name, const std::string& precision) {
+  static const std::regex pattern(R"(test_([A-Za-z]+)\[(.+)-([A-Za-z]+)-([A-Za-z0-9_]+)\])");
+  std::smatch found;
+  if (!std::regex_match(name, found, pattern)) return std::nullopt;
+  WorkloadWords words{"torchbench", found[2], found[1], found[3], precision, "", found[4]};
+  take_apart(words);
+  return words;
+}
+
+std::optional<KnownMetric> metric_of_ending(const std::string& ending, const std::string& device) {
+  if (ending == "latency" || ending == "iter_latencies" || ending == "latencies")
+    return KnownMetric{"latency", kMilli};
+  if (ending == "cmem" || ending == "cpu_peak_mem") return KnownMetric{"peak_cpu_memory", kGigabyte};
+  if (ending == "gmem" || ending == "gpu_peak_mem")
+    return KnownMetric{device == "cpu" ? "peak_cpu_memory" : "peak_gpu_memory", kGigabyte};
+  return std::nullopt;
+}
+
+TestName named(WorkloadWords words, const std::string& ending) {
+  if (const auto known = metric_of_ending(ending, words.device)) return {std::move(words), *known};
+  KnownMetric metric = foreign_metric(words, ending);
+  return {std::move(words), std::move(metric)};
+}
+
+// torch-nightly: test_eval[resnet50-cuda-eager]_latency
+std::optional<TestName> of_nightly(const std::string& text) {
+  const auto end = text.rfind("]_");
+  if (end == std::string::npos) return std::nullopt;
+  auto words = words_of_test(text.substr(0, end + 1), "fp32");
+  if (!words) return std::nullopt;
+  return named(std::move(*words), text.substr(end + 2));
+}
+
+// test_bench: model=resnet50, test=eval, device=cuda, bs=None, extra_args=[], metric=latencies
+std::optional<TestName> of_test_bench(const std::string& text) {
+  static const std::regex pattern(
+      "model=(.*), test=(.*), device=(.*), bs=(.*), extra_args=(.*), metric=(.*)");
+  std::smatch found;
+  if (!std::regex_match(text, found, pattern)) return std::nullopt;
+  const std::string arguments = found[5];
+  static const std::regex precision("--precision'?,? ?'?([a-z0-9_]+)");
+  std::smatch chosen;
+  WorkloadWords words{"torchbench", found[1], found[2], found[3], "fp32", found[4], "eager"};
+  if (std::regex_search(arguments, chosen, precision)) {
+    words.precision = chosen[1];
+  } else if (arguments.find_first_not_of("[]' ") != std::string::npos && arguments != "None") {
+    words.backend = arguments;
+  }
+  return named(std::move(words), found[6]);
+}
+
+// cpu: timm_regnet-eval_latency
+std::optional<TestName> of_cpu(const std::string& text) {
+  static const std::regex pattern(
+      "(.+)-(train|eval)_(latency|iter_latencies|throughput|iter_throughputs|cmem)");
+  std::smatch found;
+  if (!std::regex_match(text, found, pattern)) return std::nullopt;
+  WorkloadWords words{"torchbench", found[1], found[2], "cpu", "fp32", "", "eager"};
+  // Its iterations beside their mean: one metric, of which the samples are worth more.
+  std::string ending = found[3];
+  if (ending == "iter_throughputs") ending = "throughput";
+  return named(std::move(words), ending);
+}
+
+// optim: resnet50, Adam, cuda, default, foreach. Seconds.
+std::optional<TestName> of_optim(const std::string& text, const std::string& benchmark) {
+  if (benchmark != "optim") return std::nullopt;
+  static const std::regex pattern("([^,]+), (?:optim\\.)?([^,]+), (cuda|cpu)(?:, (.*))?");
+  std::smatch found;
+  if (!std::regex_match(text, found, pattern)) return std::nullopt;
+  std::string rest = found[4];
+  const bool compiling = rest.find("compile_time") != std::string::npos;
+  const bool compiled = compiling || rest.find("pt2") != std::string::npos;
+  if (rest.empty()) rest = "default";
+  const WorkloadWords words{"torchbench-optim",
+                            found[1].str() + "." + found[2].str() + "." + rest,
+                            "optim",
+                            found[3],
+                            "fp32",
+                            "",
+                            compiled ? "inductor" : "eager"};
+  return TestName{words, {compiling ? "compile_time" : "latency", 1}};
+}
+
+TestName test_name_of(const std::string& text, const std::string& benchmark,
+                      const std::string& device) {
+  if (auto name = of_nightly(text)) return *name;
+  if (auto name = of_cpu(text)) return *name;
+  if (auto name = of_optim(text, benchmark)) return *name;
+  WorkloadWords words{"torchbench-" + benchmark, "", "bench", device, "", "", ""};
+  const KnownMetric metric = foreign_metric(words, text);
+  return {words, metric};
+}
+
+std::vector<double> numbers_of(const json& value, Reading& reading) {
+  std::vector<double> numbers;
+  if (value.is_number()) return {value.get<double>()};
+  if (value.is_array())
+    for (const auto& one : value) {
+      if (one.is_number())
+        numbers.push_back(one.get<double>());
+      else
+        ++reading.unmeasured;
+    }
+  if (numbers.empty()) ++reading.unmeasured;
+  return numbers;
+}
+
+// A mean beside its samples has the same name; the samples are kept.
+bool has_samples(const json& metrics, const std::string& name) {
+  const auto ends = [&](const char* ending, const char* samples) {
+    if (!name.ends_with(ending)) return false;
+    return metrics.contains(name.substr(0, name.size() - std::string(ending).size()) + samples);
+  };
+  return ends("_latency", "_iter_latencies") || ends("_throughput", "_iter_throughputs");
+}
+
+}  // namespace
+
+Reading read_torchbench(const ResultFile& file) {
+  const json root = parse_metrics(file);
+  const json& environ = object_field(root, "environ");
+  const When place = when_of(file.place);
+  HistoryNight night;
+  night.version = text_field(environ, "pytorch_version");
+  const auto written = time_in_version(night.version);
+  night.measured_at = require_time(place.time ? place.time : written);
+  night.commit = CommitSha::parse(text_field(environ, "pytorch_git_version"));
+  if (!night.commit) night.commit = place.commit;
+  night.origin = file.place;
+  const std::string device = text_field(environ, "device");
+  const bool on_cpu = device.empty() || device.find("CPU") != std::string::npos;
+  const std::string benchmark = text_field(root, "name");
+  const json& metrics = object_field(root, "metrics");
+  Reading reading;
+  NightReader values(reading, device, night);
+  for (const auto& [name, value] : metrics.items()) {
+    if (has_samples(metrics, name)) continue;
+    const auto of_bench = of_test_bench(name);
+    const TestName known =
+        of_bench ? *of_bench : test_name_of(name, benchmark, on_cpu ? "cpu" : "cuda");
+    // test_bench writes an error's text in place of a number.
+    if (of_bench && value != "not_implemented") values.add_outcome(known.words, value.is_number());
+    values.add(known.words, known.metric, numbers_of(value, reading), name);
+  }
+  values.finish();
+  return reading;
+}
+
+Reading read_pytest(const ResultFile& file) {
+  const json root = parse_metrics(file);
+  const json& machine = object_field(root, "machine_info");
+  const When place = when_of(file.place);
+  HistoryNight night;
+  night.version = text_field(machine, "pytorch_version");
+  std::string at = text_field(root, "datetime");
+  if (const auto end = at.find_first_of("+."); end != std::string::npos) at.resize(end);
+  const auto stated = parse_rfc3339(at.ends_with('Z') ? at : at + "Z");
+  night.measured_at = require_time(stated ? stated : place.time);
+  night.commit = CommitSha::parse(text_field(machine, "pytorch_git_version"));
+  if (!night.commit && night.version.empty())
+    night.commit = CommitSha::parse(text_field(object_field(root, "commit_info"), "id"));
+  night.origin = file.place;
+  Reading reading;
+  NightReader values(reading, text_field(machine, "node"), night);
+  for (const auto& one : root.at("benchmarks")) {
+    const std::string name = text_field(one, "name");
+    const json& stats = object_field(one, "stats");
+    auto words = words_of_test(name, "fp32");
+    if (!words) words = WorkloadWords{"pytest", name, "bench", "cpu", "", "", ""};
+    const json median = stats.contains("median") ? stats["median"] : json();
+    const bool whole = stats.contains("data") && stats["data"].is_array() && !stats["data"].empty();
+    values.add(*words, {"latency", 1}, numbers_of(whole ? stats["data"] : median, reading), name);
+  }
+  values.finish();
+  return reading;
+}
+
+}  // namespace nightjar::cli

@@ -1,0 +1,189 @@
+#include "service/cli/import.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "service/cli/failure.hpp"
+#include "service/cli/history/collect.hpp"
+#include "storage/base/text_table.hpp"
+#include "storage/model/history_json.hpp"
+#include "web/access.hpp"
+#include "web/client.hpp"
+#include "web/secret.hpp"
+
+namespace nightjar::cli {
+namespace {
+using nlohmann::json;
+
+constexpr std::size_t kValuesAtOnce = 10000;  // about a second of the service's writer
+constexpr std::size_t kLinesLeftOut = 20;
+
+// A line every few seconds, so that short work says nothing.
+class Progress {
+ public:
+  void say(const char* doing, std::size_t done, std::size_t all, const char* of_what) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < std::chrono::seconds(5)) return;
+    last_ = now;
+    std::fprintf(stderr, "nightjar: %s %zu of %zu %s\n", doing, done, all, of_what);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+// What the service said of the batches of one machine class.
+struct Stored {
+  std::int64_t machine = 0;
+  std::int64_t nights = 0, added = 0, known = 0, differing = 0;
+};
+
+class Service {
+ public:
+  explicit Service(const ImportOptions& options) {
+    try {
+      address_ = web::service_address(options.to);
+      token_ = web::token_in(options.token_file);
+    } catch (const std::invalid_argument& error) {
+      throw BadInput("cannot import: " + std::string(error.what()));
+    }
+    if (const auto warning = web::exposure(options.token_file))
+      std::fprintf(stderr, "nightjar: %s\n", warning->c_str());
+  }
+
+  json send(const History& history) {
+    web::ClientRequest request;
+    request.method = "POST";
+    request.url = address_ + "/api/v1/imports";
+    request.headers = {{"Content-Type", "application/json"}, {"Authorization", "Bearer " + token_}};
+    request.body = described(Parsed<History>{})
+                       .write(history)
+                       .dump(-1, ' ', false, json::error_handler_t::replace);
+    request.timeout = std::chrono::minutes(2);
+    request.while_moving = true;
+    const auto result = client_.send(request);
+    if (!result) throw Broken(result.failure.what + "; the same command goes on from here");
+    const auto& answer = *result.response;
+    const std::string said = request.url + " was answered with " + std::to_string(answer.status) +
+                             ": " + web::problem_detail(answer.body);
+    if (answer.status >= 500 || answer.status == 429)
+      throw Broken(said + "; the same command goes on from here");
+    if (answer.status != 200) throw BadInput("cannot import: " + said);
+    return json::parse(answer.body);
+  }
+
+ private:
+  web::Client client_;
+  std::string address_, token_;
+};
+
+std::map<std::string, Stored> send_all(const ImportOptions& options,
+                                       const std::vector<FoundNight>& nights) {
+  Service service(options);
+  Progress progress;
+  std::map<std::string, Stored> stored;
+  const auto batches = batches_of(nights, kValuesAtOnce);
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const json answer = service.send(batches[i]);
+    Stored& sum = stored[batches[i].machine_class];
+    sum.machine = answer.at("machine").get<std::int64_t>();
+    sum.nights += answer.at("nights").get<std::int64_t>();
+    sum.added += answer.at("added").get<std::int64_t>();
+    sum.known += answer.at("known").get<std::int64_t>();
+    sum.differing += answer.at("differing").get<std::int64_t>();
+    progress.say("sent", i + 1, batches.size(), "batches");
+  }
+  return stored;
+}
+
+void print_faults(const Collection& all) {
+  for (const auto& [place, why] : all.not_read)
+    std::fprintf(stderr, "nightjar: not read: %s: %s\n", place.c_str(), why.c_str());
+  for (std::size_t i = 0; i < all.left_out.size() && i < kLinesLeftOut; ++i)
+    std::fprintf(stderr, "nightjar: left out: %s\n", all.left_out[i].c_str());
+  if (all.left_out.size() > kLinesLeftOut)
+    std::fprintf(stderr, "nightjar: left out: %zu more of this kind\n",
+                 all.left_out.size() - kLinesLeftOut);
+}
+
+void print_extents(const std::vector<Extent>& extents) {
+  TextTable table{{"machine class", "suite", "series", "nights", "values", "first", "last"}, {}, 2};
+  for (const Extent& one : extents)
+    table.rows.push_back({one.machine_class, one.suite, std::to_string(one.series),
+                          std::to_string(one.nights), std::to_string(one.values),
+                          to_date(one.first), to_date(one.last)});
+  std::fputs(table_text(table, false).c_str(), stdout);
+}
+
+void print_text(const Collection& all, const std::vector<Extent>& extents,
+                const std::map<std::string, Stored>& stored, const ImportOptions& options) {
+  print_extents(extents);
+  std::printf("\n%d files read, %zu not read, %zu values left out, %d not measured\n", all.files,
+              all.not_read.size(), all.left_out.size(), all.unmeasured);
+  if (options.dry_run) {
+    std::printf("nothing is sent: this was a dry run\n");
+    return;
+  }
+  for (const auto& [name, sum] : stored)
+    std::printf(
+        "%s: %lld new nights, %lld values added, %lld were there, %lld differ and stay as "
+        "they are\n",
+        name.c_str(), static_cast<long long>(sum.nights), static_cast<long long>(sum.added),
+        static_cast<long long>(sum.known), static_cast<long long>(sum.differing));
+  std::printf("steps are looked for next; %s/api/v1/imports says how far that is\n",
+              options.to.c_str());
+}
+
+json extent_json(const Extent& one) {
+  return {{"machine_class", one.machine_class},
+          {"suite", one.suite},
+          {"series", one.series},
+          {"nights", one.nights},
+          {"values", one.values},
+          {"first", to_rfc3339(one.first)},
+          {"last", to_rfc3339(one.last)}};
+}
+
+void print_json(const Collection& all, const std::vector<Extent>& extents,
+                const std::map<std::string, Stored>& stored) {
+  json root{{"files", all.files},           {"not_read", json::array()}, {"left_out", all.left_out},
+            {"unmeasured", all.unmeasured}, {"found", json::array()},    {"stored", json::array()}};
+  for (const auto& [place, why] : all.not_read)
+    root["not_read"].push_back({{"file", place}, {"reason", why}});
+  for (const Extent& one : extents) root["found"].push_back(extent_json(one));
+  for (const auto& [name, sum] : stored)
+    root["stored"].push_back({{"machine_class", name},
+                              {"machine", sum.machine},
+                              {"nights", sum.nights},
+                              {"added", sum.added},
+                              {"known", sum.known},
+                              {"differing", sum.differing}});
+  std::printf("%s\n", root.dump(2, ' ', false, json::error_handler_t::replace).c_str());
+}
+
+}  // namespace
+
+int import_history(const ImportOptions& options) {
+  if (!options.dry_run && (options.to.empty() || options.token_file.empty()))
+    throw BadInput("cannot import: --to and --token-file are needed, or --dry-run");
+  Progress progress;
+  const Collection all = collect(
+      options.path, options.format, options.machine_class,
+      [&](std::size_t done, std::size_t count) { progress.say("read", done, count, "files"); });
+  print_faults(all);
+  if (all.nights.empty())
+    throw BadInput("cannot import " + options.path.string() +
+                   ": no result was found in it; docs/importing.md says which formats there are");
+  const auto extents = extents_of(all.nights);
+  std::map<std::string, Stored> stored;
+  if (!options.dry_run) stored = send_all(options, all.nights);
+  if (options.json)
+    print_json(all, extents, stored);
+  else
+    print_text(all, extents, stored, options);
+  return 0;
+}
+
+}  // namespace nightjar::cli

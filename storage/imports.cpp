@@ -1,0 +1,267 @@
+#include "storage/imports.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "storage/builds.hpp"
+#include "storage/model/metric.hpp"
+#include "storage/model/run_value.hpp"
+#include "storage/nights.hpp"
+#include "storage/paging.hpp"
+#include "storage/runners.hpp"
+#include "storage/series.hpp"
+
+namespace nightjar::storage {
+namespace {
+
+// "20260820.073000" of a time in UTC: sorts as the time does.
+std::string stamp_of(Time time) {
+  std::string stamp;
+  for (const char c : to_rfc3339(time).substr(0, 19))
+    if (c != '-' && c != ':') stamp += c == 'T' ? '.' : c;
+  return stamp;
+}
+
+// The date in a nightly's version, as "2026-08-20".
+std::optional<std::string> date_in(const std::string& version) {
+  const auto at = version.find(".dev");
+  if (at == std::string::npos || version.size() < at + 12) return std::nullopt;
+  const std::string digits = version.substr(at + 4, 8);
+  if (digits.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  const std::string date = digits.substr(0, 4) + "-" + digits.substr(4, 2) + "-" + digits.substr(6);
+  return parse_rfc3339(date + "T00:00:00Z") ? std::optional(date) : std::nullopt;
+}
+
+// A version without a date does not say which of two builds of a day came first: the time does.
+std::string version_of(const HistoryNight& night) {
+  if (date_in(night.version)) return night.version;
+  std::string version = stamp_of(night.measured_at);
+  if (!night.version.empty()) version += "+" + night.version;
+  if (night.version.empty() && night.commit) version += "+" + night.commit->brief();
+  return version;
+}
+
+// The commit is what a build is known by, however its version is written.
+Build build_of(Transaction& transaction, const HistoryNight& night, Time now) {
+  if (night.commit)
+    for (const Build& known : builds_of_commit(transaction, *night.commit))
+      if (known.state == BuildState::imported) return known;
+  Build build;
+  build.version = version_of(night);
+  build.variant = imported_variant;
+  build.date = date_in(night.version).value_or(to_date(night.measured_at));
+  build.url = "imported:" + (night.commit ? night.commit->str() : build.version);
+  build.commit = night.commit;
+  build.state = BuildState::imported;
+  build.reason = "known from an imported history only";
+  build.found_at = now;
+  return add_build(transaction, build);
+}
+
+std::optional<NightId> find_imported(const Database& db, MachineId machine, BuildId build,
+                                     Time at) {
+  Statement find(db,
+                 "SELECT night FROM imported_night WHERE machine = ? AND build = ? "
+                 "AND measured_at_us = ?");
+  return read_one(find.bind(machine, build, at),
+                  [](Statement& row) { return row.next<NightId>(); });
+}
+
+NightId add_imported(Transaction& transaction, MachineId machine, BuildId build,
+                     const HistoryNight& from, Time now) {
+  Night night;
+  night.trigger = NightTrigger::imported;
+  night.state = NightState::done;
+  night.build = build;
+  night.reason = "imported from " + from.origin;
+  night.started_at = from.measured_at;
+  night.finished_at = now;
+  night = add_night(transaction, night);
+  Statement(transaction,
+            "INSERT INTO imported_night (night, machine, build, measured_at_us) "
+            "VALUES (?, ?, ?, ?)")
+      .bind(night.id, machine, build, from.measured_at)
+      .run();
+  return night.id;
+}
+
+// The one job that stands for the session in which the night was measured.
+JobId job_of(Transaction& transaction, NightId night, MachineId machine, Time measured_at,
+             Time now) {
+  const std::string key = "night:" + std::to_string(night.value) + "/imported";
+  Statement find(transaction, "SELECT id FROM job WHERE key = ?");
+  if (find.bind(key).step()) return find.next<JobId>();
+  const std::string spec = nlohmann::json(JobSpec{}).dump();
+  Statement insert(transaction,
+                   "INSERT INTO job (key, night, machine, kind, spec, state, priority, attempt, "
+                   "reason, created_at_us) VALUES (?, ?, ?, ?, ?, ?, 0, 0, '', ?)");
+  insert.bind(key, night, machine, JobKind::screen, spec, JobState::done, measured_at).run();
+  const JobId job{insert.inserted_id()};
+  const std::string frame = nlohmann::json(SessionResult{}).dump();
+  Statement(transaction, "INSERT INTO session (job, stored_at_us, frame) VALUES (?, ?, ?)")
+      .bind(job, now, frame)
+      .run();
+  return job;
+}
+
+// Writes the values of one night. A run holds the metrics of a workload; whether it failed is a run
+// of its own, since a failed run has no other values.
+class HistoryWriter {
+ public:
+  HistoryWriter(Transaction& transaction, MachineId machine, BuildId build, JobId job, Time at,
+                KnownSeries& known)
+      : transaction_(transaction),
+        known_(known),
+        machine_(machine),
+        build_(build),
+        job_(job),
+        at_(at) {
+    Statement runs(transaction,
+                   "SELECT run.id, run.workload, EXISTS (SELECT 1 FROM sample "
+                   "WHERE sample.run = run.id AND metric = ?) FROM run WHERE job = ?");
+    runs.bind(kFailures, job);
+    while (runs.step()) {
+      const auto run = runs.next<RunId>();
+      const auto workload = runs.next<WorkloadId>();
+      runs_[{workload, runs.next<bool>()}] = run;
+    }
+  }
+
+  void write(const HistoryValue& given, StoredHistory& out) {
+    const WorkloadId workload = intern(given.workload);
+    RunResult result;
+    result.samples[given.metric] = given.values;
+    if (given.metric == kFailures && given.values.at(0) != 1) {
+      result.status = RunStatus::failed;
+      result.reason = "its source says that it failed";
+    }
+    const RunId run = run_of(workload, given.metric == kFailures, result);
+    if (const auto stored = samples_of(run, given.metric)) {
+      ++(*stored == given.values ? out.known : out.differing);
+      return;
+    }
+    const auto value = value_of(result, given.metric);
+    if (!value) return;
+    Statement(transaction_, "INSERT INTO sample (run, metric, samples) VALUES (?, ?, ?)")
+        .bind(run, given.metric, given.values)
+        .run();
+    Statement(transaction_,
+              "INSERT INTO series_value (series, build, run, screened, value, wait_share) "
+              "VALUES (?, ?, ?, 1, ?, 0)")
+        .bind(series_of(workload, given.metric), build_, run, *value)
+        .run();
+    ++out.added;
+  }
+
+ private:
+  WorkloadId intern(const WorkloadName& name) {
+    const auto [found, added] = known_.workloads.try_emplace(name.str());
+    if (added) found->second = intern_workload(transaction_, name, 1).id;
+    return found->second;
+  }
+
+  std::optional<std::vector<double>> samples_of(RunId run, const std::string& metric) {
+    Statement find(transaction_, "SELECT samples FROM sample WHERE run = ? AND metric = ?");
+    if (!find.bind(run, metric).step()) return std::nullopt;
+    return find.next<std::vector<double>>();
+  }
+
+  RunId run_of(WorkloadId workload, bool of_failures, const RunResult& result) {
+    const auto [found, added] = runs_.try_emplace({workload, of_failures});
+    if (!added) return found->second;
+    Statement insert(transaction_,
+                     "INSERT INTO run (job, position, build, workload, status, reason, "
+                     "warmup_iterations, started_at_us, seconds, cpu_seconds, wait_seconds, "
+                     "slowdown) VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0, x'', x'', x'')");
+    insert.bind(job_, runs_.size() - 1, build_, workload, result.status, result.reason, at_).run();
+    return found->second = RunId{insert.inserted_id()};
+  }
+
+  // Adds it if it is new, and notes that it is to be judged.
+  SeriesId series_of(WorkloadId workload, const std::string& metric) {
+    const auto [known, is_first] = known_.series.try_emplace({workload, metric});
+    if (!is_first) return known->second;
+    Statement(transaction_,
+              "INSERT INTO series (workload, metric, machine, variant) VALUES (?, ?, ?, ?) "
+              "ON CONFLICT DO NOTHING")
+        .bind(workload, metric, machine_, imported_variant)
+        .run();
+    const SeriesId series =
+        find_series(transaction_, workload, metric, machine_, imported_variant).value().id;
+    Statement(transaction_,
+              "INSERT INTO imported_series (series, machine, judged) VALUES (?, ?, 0) "
+              "ON CONFLICT (series) DO UPDATE SET judged = 0")
+        .bind(series, machine_)
+        .run();
+    return known->second = series;
+  }
+
+  Transaction& transaction_;
+  KnownSeries& known_;
+  MachineId machine_;
+  BuildId build_;
+  JobId job_;
+  Time at_;
+  std::map<std::pair<WorkloadId, bool>, RunId> runs_;
+};
+
+}  // namespace
+
+StoredHistory store_history(Transaction& transaction, MachineId machine, const HistoryNight& night,
+                            Time now, KnownSeries& known) {
+  StoredHistory out;
+  const Build build = build_of(transaction, night, now);
+  auto id = find_imported(transaction, machine, build.id, night.measured_at);
+  out.is_new = !id;
+  if (!id) id = add_imported(transaction, machine, build.id, night, now);
+  const JobId job = job_of(transaction, *id, machine, night.measured_at, now);
+  HistoryWriter writer(transaction, machine, build.id, job, night.measured_at, known);
+  for (const HistoryValue& value : night.values) writer.write(value, out);
+  return out;
+}
+
+std::vector<ImportedClass> imported_classes(const Database& db) {
+  Statement find(
+      db,
+      "SELECT machine, count(*), min(measured_at_us), max(measured_at_us), "
+      "(SELECT count(*) FROM imported_series AS known "
+      "WHERE known.machine = imported_night.machine), "
+      "(SELECT count(*) FROM imported_series AS known "
+      "WHERE known.machine = imported_night.machine AND known.judged = 0), "
+      "(SELECT count(*) FROM regression WHERE regression.found_by = 'history' "
+      "AND regression.state = 'historical' AND regression.machine = imported_night.machine) "
+      "FROM imported_night GROUP BY machine");
+  std::vector<ImportedClass> classes = read_all(find, [](Statement& row) -> ImportedClass {
+    return {row.next<MachineId>(), {},
+            row.next<int>(),       row.next<Time>(),
+            row.next<Time>(),      row.next<int>(),
+            row.next<int>(),       row.next<int>()};
+  });
+  for (ImportedClass& one : classes)
+    one.name = find_machine(db, one.id).value().facts.at("imported");
+  return classes;
+}
+
+std::vector<SeriesId> series_to_judge(const Database& db, int limit) {
+  Statement find(db, "SELECT series FROM imported_series WHERE judged = 0 LIMIT ?");
+  return read_all(find.bind(limit), [](Statement& row) { return row.next<SeriesId>(); });
+}
+
+void note_judged(Transaction& transaction, SeriesId series) {
+  Statement(transaction, "UPDATE imported_series SET judged = 1 WHERE series = ?")
+      .bind(series)
+      .run();
+}
+
+std::map<BuildId, NightId> imported_nights(const Database& db, MachineId machine) {
+  Statement find(db,
+                 "SELECT build, min(night) FROM imported_night WHERE machine = ? GROUP BY build");
+  find.bind(machine);
+  std::map<BuildId, NightId> nights;
+  while (find.step()) {
+    const auto build = find.next<BuildId>();
+    nights[build] = find.next<NightId>();
+  }
+  return nights;
+}
+
+}  // namespace nightjar::storage

@@ -1,0 +1,56 @@
+// Nights that were measured elsewhere. Each is stored as a night that is done, with one job and a
+// run for each workload, so that its series are read and shown like any other.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "storage/database.hpp"
+#include "storage/model/history.hpp"
+#include "storage/model/id.hpp"
+
+namespace nightjar::storage {
+
+// Builds of imported nights, and so their series, have this variant: they never mix with those that
+// are measured here.
+inline constexpr std::string_view imported_variant = "imported";
+
+// What became of the values of a night. `known`: the night has them already. `differing`: it has
+// other values for these, which stay.
+struct StoredHistory {
+  bool is_new = false;  // the night was not there
+  int added = 0, known = 0, differing = 0;
+};
+// Ids that were looked up for one machine class, kept over the nights of one import. Of no use once
+// a transaction was rolled back.
+struct KnownSeries {
+  std::map<std::string, WorkloadId> workloads;
+  std::map<std::pair<WorkloadId, std::string>, SeriesId> series;  // by metric
+};
+// Stores what is not there yet of a night: the same night has the same machine class, build and
+// time. Series that get values are to be judged again.
+StoredHistory store_history(Transaction& transaction, MachineId machine, const HistoryNight& night,
+                            Time now, KnownSeries& known);
+
+// A machine class with imported nights (its facts are its name, as `imported`), and how far its
+// series are judged.
+struct ImportedClass {
+  MachineId id;
+  std::string name;
+  int nights = 0;
+  Time first{}, last{};  // when they were measured
+  int series = 0, to_judge = 0, findings = 0;
+};
+std::vector<ImportedClass> imported_classes(const Database& db);
+
+// At most `limit`.
+std::vector<SeriesId> series_to_judge(const Database& db, int limit);
+void note_judged(Transaction& transaction, SeriesId series);
+// The first imported night of each build on a machine class.
+std::map<BuildId, NightId> imported_nights(const Database& db, MachineId machine);
+
+}  // namespace nightjar::storage

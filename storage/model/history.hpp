@@ -1,0 +1,37 @@
+// What somebody else measured in one night: how `nightjar import` hands over the files of other
+// projects, and what the service stores as a night that is done.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/model/hex.hpp"
+#include "storage/model/time.hpp"
+#include "storage/model/workload.hpp"
+
+namespace nightjar {
+
+// The samples of one metric of one workload, in the metric's unit.
+struct HistoryValue {
+  WorkloadName workload;
+  std::string metric;  // a name of all_metrics(); of `failures` there is one value
+  std::vector<double> values;
+};
+
+// One build, measured once on one machine class. A build is known by its commit, or where there is
+// none by its version.
+struct HistoryNight {
+  Time measured_at{};
+  std::string version;  // "2.15.0.dev20260820+cu130"; empty: named by time and commit
+  std::optional<CommitSha> commit;
+  std::string origin;  // the file it comes from, for people
+  std::vector<HistoryValue> values;
+};
+
+struct History {
+  std::string machine_class;  // its name; series of imported and of measured classes never mix
+  std::vector<HistoryNight> nights;
+};
+
+}  // namespace nightjar

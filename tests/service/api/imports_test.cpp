@@ -1,0 +1,97 @@
+// Histories by REST: taken once however often they are sent, and refused with the record that is no
+// good.
+#include "storage/imports.hpp"
+
+#include "tests/service/api/day.hpp"
+
+using namespace nightjar;
+using namespace nightjar::service::api;
+using nlohmann::json;
+
+namespace {
+
+json night(int day, const json& values) {
+  char time[32];
+  std::snprintf(time, sizeof time, "2026-03-%02dT07:00:00Z", day);
+  return {{"measured_at", time},
+          {"version", ""},
+          {"commit", nullptr},
+          {"origin", "results/metrics.json"},
+          {"values", values}};
+}
+json latency(std::vector<double> values) {
+  return {{"workload", workload_text}, {"metric", "latency"}, {"values", values}};
+}
+json history(const json& nights) {
+  return {{"machine_class", "A100 of somebody else"}, {"nights", nights}};
+}
+
+}  // namespace
+
+TEST_CASE("An imported history is stored once, and later nights are added to it") {
+  World world;
+  const json first = history(json::array({night(1, {latency({.5})}), night(2, {latency({.5})})}));
+  const auto stored = world.post("/api/v1/imports", first);
+  REQUIRE(stored.status == 200);
+  CHECK(stored.json["nights"] == 2);
+  CHECK(stored.json["added"] == 2);
+  CHECK(world.wakes > 0);
+  const auto again = world.post("/api/v1/imports", first);
+  CHECK((again.json["nights"] == 0 && again.json["added"] == 0 && again.json["known"] == 2));
+  const auto later =
+      world.post("/api/v1/imports",
+                 history(json::array({night(2, {latency({.5})}), night(3, {latency({.7})})})));
+  CHECK((later.json["nights"] == 1 && later.json["added"] == 1 && later.json["known"] == 1));
+  CHECK(later.json["machine"] == stored.json["machine"]);
+
+  const auto classes = world.get("/api/v1/imports").json["items"];
+  REQUIRE(classes.size() == 1);
+  CHECK(classes[0]["name"] == "A100 of somebody else");
+  CHECK(classes[0]["nights"] == 3);
+  CHECK(classes[0]["first"] == "2026-03-01T07:00:00Z");
+  CHECK(classes[0]["last"] == "2026-03-03T07:00:00Z");
+  CHECK((classes[0]["series"] == 1 && classes[0]["to_judge"] == 1));
+}
+
+TEST_CASE("What was imported is marked as such wherever it is read") {
+  World world;
+  world.post("/api/v1/imports", history(json::array({night(1, {latency({.5})})})));
+  CHECK(world.get("/api/v1/nights").json["items"][0]["trigger"] == "imported");
+  CHECK(world.get("/api/v1/builds").json["items"][0]["state"] == "imported");
+  CHECK(world.get("/api/v1/series").json["items"][0]["variant"] == "imported");
+  const auto audit = world.send("GET", "/api/v1/audit", "admin").json["items"].at(0);
+  CHECK(audit["action"] == "import");
+  CHECK(audit["actor"] == "token:t-runner");
+}
+
+TEST_CASE("A record that is no good is named, and nothing of its body is stored") {
+  World world;
+  const auto refused = [&](const json& body, unsigned status) {
+    const auto reply = world.post("/api/v1/imports", body);
+    CHECK(reply.status == status);
+    REQUIRE(reply.json["errors"].size() == 1);
+    CHECK(world.get("/api/v1/imports").json["items"].empty());
+    return reply.json["errors"][0]["pointer"].get<std::string>();
+  };
+  const auto second = [&](const json& value) {
+    return history(json::array({night(1, {latency({.5})}), night(2, {latency({.5}), value})}));
+  };
+  CHECK(refused(second(latency({-1})), 422) == "#/nights/1/values/1");
+  CHECK(refused(second({{"workload", workload_text}, {"metric", "failures"}, {"values", {2}}}),
+                422) == "#/nights/1/values/1");
+  CHECK(refused(second({{"workload", "resnet50"}, {"metric", "latency"}, {"values", {1}}}), 422) ==
+        "#/nights/1/values/1");
+  CHECK(refused(second({{"workload", workload_text}, {"metric", "speed"}, {"values", {1}}}), 400) ==
+        "#/nights/1/values/1/metric");
+  json late = night(2, json::array());
+  late["measured_at"] = "yesterday";
+  CHECK(refused(history(json::array({night(1, json::array()), late})), 422) == "#/nights/1");
+  CHECK(refused({{"machine_class", ""}, {"nights", json::array()}}, 400) == "#/machine_class");
+}
+
+TEST_CASE("Only who may measure may import") {
+  World world;
+  const json body = history(json::array({night(1, {latency({.5})})}));
+  CHECK(world.post("/api/v1/imports", body, "read").status == 403);
+  CHECK(world.post("/api/v1/imports", body, "").status == 401);
+}

@@ -1,0 +1,121 @@
+#include "storage/imports.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "storage/model/metric.hpp"
+#include "tests/storage/story.hpp"
+
+using namespace nightjar;
+using namespace nightjar::storage;
+using namespace nightjar::storage::test;
+
+namespace {
+
+const WorkloadName kResnet = *WorkloadName::parse("torchbench/resnet50/eval/cuda/fp32/b8/eager");
+
+HistoryNight measured(int day, std::vector<double> latencies) {
+  return {at(day * 86400),
+          "",
+          std::nullopt,
+          "2026/metrics.json",
+          {{kResnet, "latency", std::move(latencies)}}};
+}
+
+struct Histories {
+  Database db = Database::open_writer(":memory:");
+  MachineId machine = intern_machine(Autocommit(db), {{}, sha256('7'), {{"imported", "A100"}}}).id;
+  StoredHistory store(const HistoryNight& night) {
+    Transaction transaction(db);
+    KnownSeries known;
+    const auto stored = store_history(transaction, machine, night, at(0), known);
+    transaction.commit();
+    return stored;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a night that was measured elsewhere is a night that is done, and says so") {
+  Histories world;
+  const auto stored = world.store(measured(3, {.5, .6, .7}));
+  CHECK((stored.is_new && stored.added == 1 && stored.known == 0));
+  const auto nights = list_nights(world.db, {}).items;
+  REQUIRE(nights.size() == 1);
+  CHECK(nights[0].trigger == NightTrigger::imported);
+  CHECK(nights[0].state == NightState::done);
+  CHECK(nights[0].started_at == at(3 * 86400));
+  CHECK(nights[0].reason == "imported from 2026/metrics.json");
+  const Build build = find_build(world.db, nights[0].build.value()).value();
+  CHECK(build.state == BuildState::imported);
+  CHECK(build.variant == imported_variant);
+  const auto series = series_of_night(world.db, nights[0].id);
+  REQUIRE(series.size() == 1);
+  CHECK(series[0].variant == imported_variant);
+  // A run's latency is the first decile of its samples, as of one that is measured here.
+  const auto point = points_of_series(world.db, series[0].id, 5).at(0);
+  CHECK(point.values.size() == 1);
+  CHECK(point.values.at(0) == Approx(.52));
+  CHECK_FALSE(newest_measured_night(world.db));
+}
+
+TEST_CASE("what was imported before adds nothing, and other values of it stay out") {
+  Histories world;
+  world.store(measured(1, {.5}));
+  const auto again = world.store(measured(1, {.5}));
+  CHECK((!again.is_new && again.added == 0 && again.known == 1 && again.differing == 0));
+  const auto other = world.store(measured(1, {.9}));
+  CHECK((!other.is_new && other.added == 0 && other.known == 0 && other.differing == 1));
+  const auto series = series_to_judge(world.db, 5);
+  REQUIRE(series.size() == 1);
+  CHECK(points_of_series(world.db, series[0], 5).at(0).values == std::vector{.5});
+}
+
+TEST_CASE("a night that was stored in part is completed") {
+  Histories world;
+  world.store(measured(1, {.5}));
+  HistoryNight whole = measured(1, {.5});
+  whole.values.push_back({kResnet, "peak_gpu_memory", {2e9}});
+  whole.values.push_back({kResnet, std::string(kFailures), {kFailed}});
+  const auto stored = world.store(whole);
+  CHECK((!stored.is_new && stored.known == 1 && stored.added == 2));
+  CHECK(list_nights(world.db, {}).items.size() == 1);
+  CHECK(series_to_judge(world.db, 5).size() == 3);
+}
+
+TEST_CASE("nights are in the order in which they were measured, whenever they are imported") {
+  Histories world;
+  for (const int day : {5, 2, 9}) world.store(measured(day, {double(day)}));
+  const auto series = series_to_judge(world.db, 5);
+  std::vector<double> values;
+  for (const auto& point : points_of_series(world.db, series.at(0), 9))
+    values.push_back(point.values.at(0));
+  CHECK(values == std::vector{2., 5., 9.});
+}
+
+TEST_CASE("a build is known by its commit, on whatever machine class it was measured") {
+  Histories world;
+  HistoryNight night = measured(1, {.5});
+  night.commit = commit('c');
+  world.store(night);
+  world.machine = intern_machine(Autocommit(world.db), {{}, sha256('8'), {{"imported", "T4"}}}).id;
+  CHECK(world.store(night).is_new);
+  CHECK(builds_of_commit(world.db, commit('c')).size() == 1);
+  const auto classes = imported_classes(world.db);
+  REQUIRE(classes.size() == 2);
+  CHECK(classes[0].name == "A100");
+  CHECK(classes[1].name == "T4");
+  CHECK((classes[1].nights == 1 && classes[1].series == 1 && classes[1].to_judge == 1));
+}
+
+TEST_CASE("a series waits to be judged until it is, and again when it gets a value") {
+  Histories world;
+  world.store(measured(1, {.5}));
+  const auto series = series_to_judge(world.db, 5);
+  REQUIRE(series.size() == 1);
+  note_judged(Autocommit(world.db), series[0]);
+  CHECK(series_to_judge(world.db, 5).empty());
+  world.store(measured(1, {.5}));
+  CHECK(series_to_judge(world.db, 5).empty());
+  world.store(measured(2, {.5}));
+  CHECK(series_to_judge(world.db, 5) == series);
+}

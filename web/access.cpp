@@ -1,0 +1,38 @@
+#include "web/access.hpp"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "storage/base/files.hpp"
+
+namespace nightjar::web {
+
+std::string service_address(std::string url) {
+  while (url.ends_with('/')) url.pop_back();
+  if (!url.starts_with("http://") && !url.starts_with("https://"))
+    throw std::invalid_argument(url + " is no http:// or https:// address");
+  return url;
+}
+
+std::string token_in(const std::filesystem::path& file) {
+  const auto text = read_file(file);
+  if (!text) throw std::invalid_argument("cannot read the token file " + file.string());
+  const auto begin = text->find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos)
+    throw std::invalid_argument("the token file " + file.string() + " is empty");
+  const auto token = text->substr(begin, text->find_last_not_of(" \t\r\n") - begin + 1);
+  if (token.find_first_of(" \t\r\n") != std::string::npos)
+    throw std::invalid_argument("the token file " + file.string() + " holds more than one word");
+  return token;
+}
+
+std::string problem_detail(const std::string& body) {
+  const auto json = nlohmann::json::parse(body, nullptr, false);
+  if (json.is_object())
+    for (const char* name : {"detail", "title"})
+      if (const auto found = json.find(name); found != json.end() && found->is_string())
+        return found->get<std::string>();
+  return body.substr(0, 200);
+}
+
+}  // namespace nightjar::web
