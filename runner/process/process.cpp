@@ -155,6 +155,7 @@ class Guard {
     result_.oom_kills = kernel_oom_kills() - oom_kills_;
     if (result_.signal == SIGKILL && !ours && result_.oom_kills > 0) result_.out_of_memory = true;
     result_.seconds = seconds_since(start_);
+    if (spec_.confinement) note_confinement_failure(result_);
   }
 
   const ProcessSpec& spec_;
