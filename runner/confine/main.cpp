@@ -1,6 +1,7 @@
 // nightjar-confine OPTIONS -- COMMAND: runs one command in namespaces of its own. Three processes:
 // this one waits outside; its child is the first process inside, whose end ends all others there;
 // the command is that one's child.
+#include <algorithm>
 #include <cstdio>
 #include <fcntl.h>
 #include <fstream>
@@ -27,7 +28,22 @@ namespace {
 using namespace nightjar::confine;
 using nightjar::Fd;
 
-constexpr int kFailed = 125;  // runner/process/confinement.hpp knows it, too
+constexpr int kFailed = 125;  // only of this program; runner/process/confinement.cpp knows it, too
+
+struct Pipe {
+  Fd read, write;  // a command inherits neither
+};
+
+Pipe make_pipe() {
+  int ends[2];
+  require(::pipe2(ends, O_CLOEXEC), "make a pipe");
+  return {Fd(ends[0]), Fd(ends[1])};
+}
+
+// The command's descriptors, so that who reads them sees it close them.
+void close_below(int descriptor) {
+  ::close_range(0, static_cast<unsigned>(descriptor - 1), 0);
+}
 
 void write_line(const char* path, const std::string& text) {
   std::ofstream file(path);
@@ -82,12 +98,15 @@ void drop_rights(const Plan& plan) {
   ::_exit(kFailed);
 }
 
-// Waits for `child` and reaps whoever else ends meanwhile.
-int status_of(pid_t child) {
+// Waits for the command and reaps whoever else ends meanwhile. `failed` has a byte if it could not
+// be started. A command's own exit code 125 becomes 124, or it could pass for our failure.
+int status_of(pid_t command, const Fd& failed) {
   int status = 0;
-  for (pid_t ended; (ended = ::wait(&status)) != child;)
+  for (pid_t ended; (ended = ::wait(&status)) != command;)
     if (ended < 0 && errno != EINTR) return kFailed << 8;
-  return status;
+  char byte = 0;
+  const bool started = ::read(failed.get(), &byte, 1) == 0;
+  return started && status == kFailed << 8 ? (kFailed - 1) << 8 : status;
 }
 
 // Of the first process inside: it says on `status` how the command ended.
@@ -97,14 +116,21 @@ void run_inside(const Plan& plan, const Fd& status) {
   if (::poll(&reader, 1, 0) > 0) return;  // it has ended already
   const mode_t mask = ::umask(022);
   raise_loopback();
-  enter_new_root(plan.places, plan.scratch_bytes);
+  enter_new_root(plan);
   drop_rights(plan);
   require(::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "keep this process to itself");
+  Pipe failed = make_pipe();
   const pid_t command = ::fork();
   require(command, "make a process");
-  if (command == 0) become_command(plan, mask);
-  ::close_range(0, static_cast<unsigned>(status.get() - 1), 0);  // the command's descriptors
-  const int ended = status_of(command);
+  if (command == 0) try {
+      become_command(plan, mask);
+    } catch (const std::exception&) {
+      static_cast<void>(!::write(failed.write.get(), "", 1));
+      throw;
+    }
+  failed.write.reset();
+  close_below(std::min(status.get(), failed.read.get()));
+  const int ended = status_of(command, failed.read);
   static_cast<void>(!::write(status.get(), &ended, sizeof ended));
 }
 
@@ -121,23 +147,21 @@ void run_inside(const Plan& plan, const Fd& status) {
 int run(const Plan& plan) {
   part_namespaces();
   require(::prctl(PR_SET_PDEATHSIG, SIGKILL), "end with the runner");
-  int ends[2];
-  require(::pipe2(ends, O_CLOEXEC), "make a pipe");
-  const Fd read_end(ends[0]);
-  Fd write_end(ends[1]);
+  Pipe status = make_pipe();
   const pid_t first = ::fork();
   require(first, "make a process");
   if (first == 0) {
-    run_inside(plan, write_end);
+    status.read.reset();
+    run_inside(plan, status.write);
     ::_exit(0);
   }
-  write_end.reset();
-  ::close_range(0, static_cast<unsigned>(read_end.get() - 1), 0);
-  int status = SIGKILL;
-  const auto got = ::read(read_end.get(), &status, sizeof status);
+  status.write.reset();
+  close_below(status.read.get());
+  int of_command = SIGKILL;
+  const auto got = ::read(status.read.get(), &of_command, sizeof of_command);
   int ended = 0;
   ::waitpid(first, &ended, 0);
-  end_as(got == sizeof status ? status : ended);
+  end_as(got == sizeof of_command ? of_command : ended);
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 #include "runner/confine/new_root.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <fcntl.h>
 #include <fstream>
 #include <linux/mount.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "runner/confine/failure.hpp"
@@ -17,14 +19,15 @@ namespace {
 
 // Programs and libraries. /etc is not among them, since secrets lie there: only what the C library
 // and compilers read.
-constexpr const char* kSystem[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
-                                   "/opt", "/nix", "/sys"};
+constexpr const char* kSystem[] = {"/usr",   "/bin", "/sbin", "/lib", "/lib32",
+                                   "/lib64", "/opt", "/nix",  "/sys"};
 constexpr const char* kSettings[] = {
-    "alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "passwd",  "group",
-    "nsswitch.conf", "hosts",      "localtime",  "timezone",     "OpenCL",  "nvidia",
-    "os-release",   "vulkan",      "glvnd",      "ssl/openssl.cnf"};
-constexpr const char* kDevices[] = {"null", "zero", "full", "random", "urandom",
-                                    "dri",  "kfd",  "dxg",  "infiniband"};
+    "alternatives",  "ld.so.cache", "ld.so.conf", "ld.so.conf.d",   "passwd", "group",
+    "nsswitch.conf", "hosts",       "localtime",  "timezone",       "OpenCL", "nvidia",
+    "os-release",    "vulkan",      "glvnd",      "ssl/openssl.cnf"};
+// Not those of a network, as /dev/infiniband.
+constexpr const char* kDevices[] = {"null",    "zero", "full", "random",
+                                    "urandom", "dri",  "kfd",  "dxg"};
 
 // During the work /old is the machine's root and /root becomes the new one.
 fs::path old_place(const fs::path& path) {
@@ -42,9 +45,9 @@ bool is_below(const fs::path& path, const fs::path& folder) {
 void restrict(const fs::path& mounted, std::uint64_t flags, unsigned how) {
   mount_attr attributes{};
   attributes.attr_set = flags;
-  require(::syscall(SYS_mount_setattr, AT_FDCWD, mounted.c_str(), how, &attributes,
-                    sizeof attributes),
-          "make " + mounted.string() + " read-only");
+  require(
+      ::syscall(SYS_mount_setattr, AT_FDCWD, mounted.c_str(), how, &attributes, sizeof attributes),
+      "make " + mounted.string() + " read-only");
 }
 
 void bind(const fs::path& from, const fs::path& to) {
@@ -173,6 +176,8 @@ class NewRoot {
       if (!fs::exists(old_place(device))) continue;
       make_target(new_place(device), fs::is_directory(old_place(device)));
       bind(old_place(device), new_place(device));
+      // A device can be written to all the same, but its owner cannot change or remove it.
+      restrict(new_place(device), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, AT_RECURSIVE);
     }
     fs::create_symlink("/proc/self/fd", "/root/dev/fd");
     for (int fd = 0; const char* name : {"stdin", "stdout", "stderr"})
@@ -184,11 +189,27 @@ class NewRoot {
   std::vector<fs::path> emptied_;
 };
 
+// Before Linux 6.14 this setting is the whole machine's, and root could change it.
+bool has_own_process_limit() {
+  utsname kernel{};
+  int major = 0, minor = 0;
+  ::uname(&kernel);
+  return std::sscanf(kernel.release, "%d.%d", &major, &minor) == 2 &&
+         (major > 6 || (major == 6 && minor >= 14));
+}
+
+// RLIMIT_NPROC does not bind root. This does, where the kernel has it.
+void limit_processes(unsigned long threads) {
+  constexpr unsigned long kLeast = 301;  // the kernel takes no less
+  std::ofstream("/root/proc/sys/kernel/pid_max") << std::max(threads, kLeast);
+}
+
 // Whoever is in this /proc sees the processes of the namespace, and cannot make another one.
-void add_proc() {
+void add_proc(unsigned long threads) {
   fs::create_directory("/root/proc");
   require(::mount("proc", "/root/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr),
           "mount /proc");
+  if (has_own_process_limit()) limit_processes(threads);
   std::ofstream limit("/root/proc/sys/user/max_user_namespaces");
   limit << "0";
   limit.close();  // what is open for writing cannot become read-only
@@ -198,7 +219,7 @@ void add_proc() {
 
 }  // namespace
 
-void enter_new_root(std::vector<Place> places, const std::string& scratch_bytes) {
+void enter_new_root(const Plan& plan) {
   require(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr), "part the mounts");
   mount_memory("/tmp", "mode=0755,size=4m");
   for (const char* name : {"/tmp/old", "/tmp/root", "/tmp/scratch", "/tmp/empty"})
@@ -206,9 +227,9 @@ void enter_new_root(std::vector<Place> places, const std::string& scratch_bytes)
   require(::syscall(SYS_pivot_root, "/tmp", "/tmp/old"), "change the root folder");
   require(::chdir("/"), "enter the root folder");
   bind("/root", "/root");
-  mount_memory("/scratch", "mode=0755,nr_inodes=1000000,size=" + scratch_bytes);
-  NewRoot(std::move(places)).fill();
-  add_proc();
+  mount_memory("/scratch", "mode=0755,nr_inodes=1000000,size=" + plan.scratch_bytes);
+  NewRoot(plan.places).fill();
+  add_proc(plan.threads);
   restrict("/root", MOUNT_ATTR_RDONLY, 0);
   require(::chdir("/root"), "enter the new root folder");
   require(::syscall(SYS_pivot_root, ".", "."), "change the root folder again");

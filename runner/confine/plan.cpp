@@ -30,7 +30,8 @@ void take(Plan& plan, const std::string& option, const std::string& value) {
 Plan parse(int argc, char** argv) {
   Plan plan;
   int at = 1;
-  for (; at + 1 < argc && std::string(argv[at]) != "--"; at += 2) take(plan, argv[at], argv[at + 1]);
+  for (; at + 1 < argc && std::string(argv[at]) != "--"; at += 2)
+    take(plan, argv[at], argv[at + 1]);
   for (++at; at < argc; ++at) plan.command.emplace_back(argv[at]);
   if (plan.command.empty()) throw std::runtime_error("there is no command after --");
   return plan;

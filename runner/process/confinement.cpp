@@ -10,8 +10,9 @@ namespace {
 
 constexpr const char* kProgram = "nightjar-confine";
 constexpr const char* kPrefix = "nightjar-confine: ";
-constexpr int kFailed = 125;     // its exit code where it could not start the command
-constexpr int kThreadsEach = 8;  // of a process on average; OpenMP's and compilers' are few
+constexpr int kFailed = 125;  // its exit code where the command never ran, and of nothing else
+constexpr int kThreadsEach =
+    4;  // of a process on average: a pool of a hundred, beside many small ones
 
 fs::path confiner() {
   std::error_code error;
@@ -44,8 +45,13 @@ std::vector<std::string> confined_command(const ProcessSpec& spec) {
 }
 
 void note_confinement_failure(ProcessResult& result) {
-  if (result.exit_code != kFailed || !result.output.starts_with(kPrefix)) return;
-  const std::string said = result.output.substr(std::string_view(kPrefix).size());
+  if (result.exit_code != kFailed) return;
+  const auto begin = result.output.find(kPrefix);
+  if (begin == std::string::npos) {
+    result.start_error = "cannot confine the process: nightjar-confine ended without a word";
+    return;
+  }
+  const std::string said = result.output.substr(begin + std::string_view(kPrefix).size());
   result.start_error = said.substr(0, said.find('\n'));
 }
 

@@ -1,6 +1,6 @@
-// What a process sees of this machine that runs a build which nobody trusts. It has no network, sees
-// no other process, and what it leaves behind ends with it. `nightjar-confine` (runner/confine)
-// does it; spawn.cpp starts that in front of the command.
+// What a process sees of this machine that runs a build which nobody trusts. It has no network,
+// sees no other process, and what it leaves behind ends with it. `nightjar-confine`
+// (runner/confine) does it; spawn.cpp starts that in front of the command.
 #pragma once
 
 #include <cstdint>

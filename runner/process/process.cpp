@@ -88,7 +88,7 @@ class Guard {
 
   void weigh_family() {
     last_weighed_ = SteadyClock::now();
-    const Weight weight = weigh(child_.pid, known_);
+    const Weight weight = weigh(child_.pid, known_, spec_.processes);
     if (spec_.memory_bytes > 0 && weight.bytes > spec_.memory_bytes) result_.out_of_memory = true;
     if (weight.processes > spec_.processes) result_.flooded = "processes";
   }

@@ -27,7 +27,8 @@ struct ProcessSpec {
   int processes = 512;                      // of the family; more ends it as `flooded`
   std::vector<int> cpus;                    // empty: not pinned
   int nice = 0;
-  std::optional<Confinement> confinement = {};  // nullopt: it sees and may do what this process does
+  std::optional<Confinement> confinement =
+      {};  // nullopt: it sees and may do what this process does
 };
 
 struct ProcessResult {
