@@ -35,6 +35,11 @@ std::vector<std::string> confined_command(const ProcessSpec& spec);
 // Makes a result that is nightjar-confine's own failure one of a process that never started.
 void note_confinement_failure(ProcessResult& result);
 
+// What an operator does about most problems.
+constexpr const char* kAllowConfinement =
+    "allow user namespaces (sysctl user.max_user_namespaces=10000, and where the system has it "
+    "kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0)";
+
 // Tries it: empty if processes can be confined here, else why not.
 std::string confinement_problem();
 

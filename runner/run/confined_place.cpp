@@ -28,12 +28,12 @@ std::string confine(RunPlace& place, const ConfinementRequest& request, std::sto
   if (request.mode == ConfinementMode::off) return "none";
   const std::string problem = confinement_problem();
   if (!problem.empty() && request.mode == ConfinementMode::required)
-    throw WrongUse("cannot confine workloads on this machine: " + problem +
-                   "; see docs/operating.md, or allow it with --confinement preferred");
+    throw WrongUse("cannot confine builds on this machine: " + problem + "; " + kAllowConfinement +
+                   ", or measure unconfined with --confinement preferred");
   if (!problem.empty()) {
     spdlog::warn(
-        "workloads run unconfined, so a hostile build could use this runner's token cause=\"{}\"",
-        problem);
+        "builds run unconfined, so a hostile one could use this runner's token; {} cause=\"{}\"",
+        kAllowConfinement, problem);
     return "none";
   }
   place.confinement = confinement_at(place, request, std::move(stop));

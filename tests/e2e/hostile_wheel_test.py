@@ -3,7 +3,6 @@ nothing outside its own run changes."""
 import hashlib
 import http.server
 import json
-import os
 import pathlib
 import signal
 import subprocess
@@ -17,6 +16,9 @@ from world import BIN, ROOT, Server
 
 RUNNER = BIN / "nightjar-runner"
 HOSTILE = ROOT / "tests/support/hostile"
+# A machine that allows no user namespaces, as its kernel's setting says.
+FORBIDDEN = ("unshare", "--user", "--map-root-user", "sh", "-c",
+             'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"', "sh")
 MARK = "left by a hostile build"
 INIT = """\
 from .version import __version__
@@ -32,7 +34,7 @@ def say(**event): os.write(3, (json.dumps(event) + "\\n").encode())
 say(event="ready", torch={"version": torch.__version__, "git_version": torch.version.git_version,
     "path": torch.__path__[0]})
 for _ in range(20): say(event="sample", latency=.001, cpu=.001, wait=0)
-deed = sys.argv[1]
+deed = "calm" if os.path.exists("all_are_calm") else sys.argv[1]
 if deed == "steal":
     say(event="error", status="failed", reason=json.dumps(torch.attacked))
     sys.exit(1)
@@ -87,17 +89,13 @@ class Lab:
         repo.commit("Add what " + date + " has")
         return self.world.publish_nightly(date)
 
-    def start_runner(self, confinement, environment=None):
-        log = open(self.world.folder / "nightjar-runner.log", "ab")
-        self.world.processes["nightjar-runner"] = subprocess.Popen(
-            list(map(str, [
-                RUNNER, "--service", self.world.url, "--token-file",
-                self.world.folder / "runner.token", "--name", "lab", "--cache", self.cache,
-                "--python", sys.executable, "--commands",
-                self.world.folder / "commands/commands.toml", "--confinement", confinement])),
-            stdout=log, stderr=log, start_new_session=True,
-            env={**os.environ, "NIGHTJAR_MACHINE_LOCK": str(self.world.folder / "machine.lock"),
-                 **(environment or {})})
+    def start_runner(self, confinement, before=()):
+        self.world.start(
+            "nightjar-runner", "env", f"NIGHTJAR_MACHINE_LOCK={self.world.folder}/machine.lock",
+            *before, RUNNER, "--service", self.world.url, "--token-file",
+            self.world.folder / "runner.token", "--name", "lab", "--cache", self.cache, "--python",
+            sys.executable, "--commands", self.world.folder / "commands/commands.toml",
+            "--confinement", confinement)
 
     def runs(self, deed):
         return [run for run in self.world.items("runs") if run["workload_name"] == name_of(deed)]
@@ -191,9 +189,43 @@ def test_confined_nothing_outside_its_own_run_changes(make_lab):
     assert [one["action"] for one in world.items("audit")].count("register-runner") == 1
     assert {one["labels"]["confinement"] for one in world.items("runners")} == {"namespaces"}
 
+    (world.folder / "commands/all_are_calm").touch()  # ten storms are enough
     lab.publish("2026-08-20")
     world.wait("the next night", lambda: world.night_done(2), 240)
     assert len(lab.runs("calm")) > len(calm)
     assert lab.is_as_published() and before.items() <= lab.unpacked().items()
     world.kill("nightjar-runner", signal.SIGTERM)
     assert daemons() == []
+
+
+def test_a_machine_without_user_namespaces_says_so_once_and_measures(make_lab):
+    lab = make_lab("calm")
+    lab.publish("2026-08-19")
+    lab.start_runner("preferred", FORBIDDEN)
+    lab.world.wait("the first night", lambda: lab.world.night_done(1), 120)
+    assert {run["status"] for run in lab.runs("calm")} == {"measured"}
+    said = [line for line in lab.world.tail("nightjar-runner").splitlines()
+            if "builds run unconfined" in line]
+    assert len(said) == 1 and "user.max_user_namespaces" in said[0], said
+    assert [one["labels"]["confinement"] for one in lab.world.items("runners")] == ["none"]
+
+
+def test_required_confinement_that_is_not_to_be_had_is_refused_at_the_start(tmp_path):
+    (tmp_path / "token").write_text("secret\n")
+    refused = subprocess.run(
+        [*FORBIDDEN, RUNNER, "--service", "http://127.0.0.1:1", "--token-file",
+         tmp_path / "token", "--cache", tmp_path / "cache", "--confinement", "required"],
+        capture_output=True, text=True, timeout=60)
+    assert refused.returncode == 2, refused.stderr
+    line = refused.stderr.splitlines()[-1]
+    assert "cannot confine builds on this machine: cannot make namespaces: " in line
+    assert "user.max_user_namespaces" in line and "--confinement preferred" in line
+
+
+@pytest.mark.parametrize("before, finding", [((), "builds under test run confined"),
+                                             (FORBIDDEN, "builds under test cannot be confined")])
+def test_the_doctor_says_whether_builds_are_confined(tmp_path, before, finding):
+    said = subprocess.run([*before, RUNNER, "doctor", "--cache", tmp_path], capture_output=True,
+                          text=True, timeout=60).stdout
+    assert finding in said
+    assert ("user.max_user_namespaces" in said) == bool(before)
