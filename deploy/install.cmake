@@ -29,6 +29,9 @@ endfunction()
 nightjar_install(service nightjard nightjard.service)
 nightjar_install(runner nightjar-runner nightjar-runner.service)
 nightjar_install(tools nightjar)
+# The runner starts it from its own folder (runner/process/confinement.cpp). It is nobody's command,
+# so it has no manual.
+install(TARGETS nightjar-confine RUNTIME COMPONENT runner)
 
 # The example's `projects/pytorch.toml` and a project's `../recipes/...` are relative to their file.
 install(FILES deploy/nightjar.toml DESTINATION ${NIGHTJAR_SHARE} COMPONENT service)

@@ -39,6 +39,17 @@ void add_places(CLI::App& app, Options& options) {
       ->default_str(".cache/runner of the checkout, else ~/.cache/nightjar-runner");
 }
 
+void add_confinement(CLI::App& app, Options& options, const char* usual) {
+  app.add_option("--confinement", options.confinement,
+                 "of what runs a build, so that it has no network and sees no secrets: required, "
+                 "preferred (where this machine can), off")
+      ->check(CLI::IsMember(std::vector<std::string>{"required", "preferred", "off"}))
+      ->default_str(usual);
+  app.add_option("--visible", options.visible,
+                 "folder that confined processes may read, may be repeated")
+      ->allow_extra_args(false);
+}
+
 void add_agent(CLI::App& app, Options& options) {
   app.add_option("--service", options.service, "address of nightjard, http://HOST:PORT");
   app.add_option("--token-file", options.token_file, "file with this runner's token");
@@ -162,6 +173,7 @@ int parse_and_run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   app.fallthrough();
   add_agent(app, options);
+  add_confinement(app, options, "preferred");
   add_places(app, options);
   auto* list = app.add_subcommand("list", "names of workloads, one a line");
   add_list(*list, options);

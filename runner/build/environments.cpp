@@ -207,7 +207,8 @@ void Environments::import_once(const EnvironmentSpec& spec, Environment& environ
   const ExpectedTorch expected{environment.site_packages, spec.version, spec.git_version,
                                spec.module};
   environment.broken =
-      check_import(config_.python, environment.site_packages, expected, stop).broken;
+      check_import(config_.python, environment.site_packages, expected, config_.confinement, stop)
+          .broken;
   if (!environment.broken.empty()) return;
   marker.imports = with;
   write_marker(folder, marker);

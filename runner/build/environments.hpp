@@ -3,12 +3,14 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "runner/build/download.hpp"
+#include "runner/process/confinement.hpp"
 #include "storage/model/job.hpp"
 
 namespace nightjar::runner {
@@ -21,6 +23,7 @@ struct EnvironmentsConfig {
   // false: what is unpacked is neither compiled to byte code nor imported (scripted runners).
   bool import = true;
   DownloadConfig download;
+  std::optional<Confinement> confinement = {};  // of the first import
 };
 
 struct Environment {

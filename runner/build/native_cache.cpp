@@ -97,6 +97,12 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
                                 "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_SKIP_RPATH=ON",
                                 "-DLIBTORCH=" + libtorch.prefix.string()},
                                work.path());
+  std::optional<Confinement> confinement = confinement_;
+  if (confinement) {
+    confinement->written.push_back(work.path());
+    confinement->shown.insert(confinement->shown.end(), {sources_, libtorch.prefix});
+  }
+  configure.confinement = confinement;
   const ProcessResult configured = run_process(configure, stop);
   if (stop.stop_requested()) throw Stopped();
   if (!configured.start_error.empty())
@@ -104,8 +110,9 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
   if (!configured.fine())
     return {{}, {}, false, "cmake for native workloads: " + error_line(configured)};
   const auto jobs = std::to_string(std::max(1u, std::thread::hardware_concurrency()));
-  const ProcessResult built =
-      run_process(tool({"cmake", "--build", build.string(), "-j", jobs}, work.path()), stop);
+  ProcessSpec compile = tool({"cmake", "--build", build.string(), "-j", jobs}, work.path());
+  compile.confinement = confinement;
+  const ProcessResult built = run_process(compile, stop);
   if (stop.stop_requested()) throw Stopped();
   if (!built.fine()) return {{}, {}, false, "compiling native workloads: " + error_line(built)};
   const fs::path made = work.path() / "made", folder = target.path.parent_path();

@@ -5,10 +5,12 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <stop_token>
 #include <string>
 
 #include "runner/build/libtorch.hpp"
+#include "runner/process/confinement.hpp"
 
 namespace nightjar::runner {
 
@@ -22,9 +24,13 @@ struct NativeProgram {
 
 class NativeCache {
  public:
-  // `sources` is the native CMake project; what is made goes to <cache>/native/<key>.
-  NativeCache(std::filesystem::path cache, std::filesystem::path sources)
-      : cache_(std::move(cache)), sources_(std::move(sources)) {}
+  // `sources` is the native CMake project; what is made goes to <cache>/native/<key>. A header may
+  // include or embed any file that the compiler can read, so compiling is confined too.
+  NativeCache(std::filesystem::path cache, std::filesystem::path sources,
+              std::optional<Confinement> confinement = {})
+      : cache_(std::move(cache)),
+        sources_(std::move(sources)),
+        confinement_(std::move(confinement)) {}
 
   // Hashes what the program depends on: LibTorch (see hashes_of), the sources and the compiler.
   std::string key(const LibTorch& libtorch);
@@ -39,6 +45,7 @@ class NativeCache {
   void trim();
 
   const std::filesystem::path cache_, sources_;
+  const std::optional<Confinement> confinement_;
   std::map<std::string, NativeProgram> failed_;  // by key, so as not to try again all night
 };
 

@@ -36,6 +36,26 @@ found = [folder for path in sys.path for folder in sorted(glob.glob(glob.escape(
 os.write(3, json.dumps(found).encode())
 )";
 
+constexpr const char* kFolders = R"(import json, os, sys
+found = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, sys.executable,
+    *filter(os.path.isabs, sys.path)]
+os.write(3, json.dumps([path for path in dict.fromkeys(found) if os.path.exists(path)]).encode())
+)";
+
+// What the program `text` answers: a list of paths.
+std::vector<fs::path> paths_said(const fs::path& python, const char* text, std::stop_token stop) {
+  ProcessSpec spec;
+  spec.command = {python.string(), "-c", text};
+  spec.environment = clean_environment("/tmp");
+  spec.folder = "/";
+  const ProcessResult result = run_process(spec, std::move(stop));
+  const auto said = nlohmann::json::parse(result.protocol, nullptr, false);
+  std::vector<fs::path> paths;
+  if (result.fine() && said.is_array())
+    for (const auto& path : said) paths.emplace_back(path.get<std::string>());
+  return paths;
+}
+
 }  // namespace
 
 fs::path default_python(const fs::path& asked) {
@@ -47,7 +67,8 @@ fs::path default_python(const fs::path& asked) {
 }
 
 ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
-                         const ExpectedTorch& expected, std::stop_token stop) {
+                         const ExpectedTorch& expected,
+                         const std::optional<Confinement>& confinement, std::stop_token stop) {
   ProcessSpec spec;
   spec.command = expected.is_torch()
                      ? std::vector<std::string>{python.string(), "-c", kImport}
@@ -58,6 +79,8 @@ ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
   if (!site_packages.empty()) spec.environment["PYTHONPATH"] = site_packages.string();
   spec.folder = "/";  // "" is on the path of -c: nothing of that name may lie there
   spec.timeout_seconds = 180;
+  spec.confinement = confinement;
+  if (spec.confinement) spec.confinement->shown.push_back(site_packages);
   const ProcessResult result = run_process(spec, std::move(stop));
   ImportCheck check;
   const auto said = nlohmann::json::parse(result.protocol, nullptr, false);
@@ -72,15 +95,12 @@ ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
 }
 
 std::vector<fs::path> gpu_libraries(const fs::path& python, std::stop_token stop) {
-  ProcessSpec spec;
-  spec.command = {python.string(), "-c", kGpuLibraries};
-  spec.environment = clean_environment("/tmp");
-  spec.folder = "/";
-  const ProcessResult result = run_process(spec, std::move(stop));
-  const auto said = nlohmann::json::parse(result.protocol, nullptr, false);
-  std::vector<fs::path> folders;
-  if (result.fine() && said.is_array())
-    for (const auto& folder : said) folders.emplace_back(folder.get<std::string>());
+  return paths_said(python, kGpuLibraries, std::move(stop));
+}
+
+std::vector<fs::path> python_folders(const fs::path& python, std::stop_token stop) {
+  std::vector<fs::path> folders = paths_said(python, kFolders, std::move(stop));
+  if (python.is_absolute()) folders.push_back(python);  // it may be a script that starts another
   return folders;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runner/build/torch_identity.hpp"
+#include "runner/process/confinement.hpp"
 
 namespace nightjar::runner {
 
@@ -22,10 +23,15 @@ struct ImportCheck {
   std::string python;  // "3.11.7"
 };
 // Imports torch, or the other module that is expected, in a process of its own, with
-// `site_packages` first on its path; empty: Python's own.
+// `site_packages` first on its path; empty: Python's own. `confinement` need not name it.
 ImportCheck check_import(const std::filesystem::path& python,
                          const std::filesystem::path& site_packages, const ExpectedTorch& expected,
-                         std::stop_token stop);
+                         const std::optional<Confinement>& confinement, std::stop_token stop);
+
+// Returns the folders that this Python and its packages lie in, as it says itself; none if it
+// cannot be asked.
+std::vector<std::filesystem::path> python_folders(const std::filesystem::path& python,
+                                                  std::stop_token stop);
 
 // Returns the folders of the NVIDIA libraries that this Python's packages brought, or none if it
 // cannot be asked. A build for CUDA finds them through Python only, so programs that load its

@@ -8,6 +8,7 @@
 #include "runner/cli/selection.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/process/stop_on_signal.hpp"
+#include "runner/run/confined_place.hpp"
 #include "runner/run/process_executor.hpp"
 #include "runner/run/scripted_executor.hpp"
 #include "runner/run/wheel_builds.hpp"
@@ -60,7 +61,19 @@ std::vector<std::string> control_command() {
   return {fs::read_symlink("/proc/self/exe", error).string(), "control"};
 }
 
-std::unique_ptr<Executor> make_executor(const Options& options, const AgentConfig& agent) {
+ConfinementRequest confinement_request(const Options& options, const AgentConfig& agent) {
+  ConfinementRequest request;
+  if (!options.confinement.empty())
+    request.mode = require_enum<ConfinementMode>(options.confinement);
+  for (const auto& path : options.visible) request.shown.push_back(fs::absolute(path));
+  request.hidden.push_back(fs::absolute(options.token_file));
+  if (agent.builder) request.hidden.push_back(agent.builder->work);
+  return request;
+}
+
+// Says in a label how workloads are confined, so that the service shows it.
+std::unique_ptr<Executor> make_executor(const Options& options, AgentConfig& agent,
+                                        std::stop_token stop) {
   EnvironmentsConfig environments;
   environments.cache = agent.cache;
   environments.python = python_of(options);
@@ -75,6 +88,8 @@ std::unique_ptr<Executor> make_executor(const Options& options, const AgentConfi
                  .workloads = default_workloads(options.workloads),
                  .torchbench = options.torchbench,
                  .externals = read_externals(options.commands)};
+  agent.labels["confinement"] = confine(place, confinement_request(options, agent), stop);
+  environments.confinement = place.confinement;
   ProcessExecutorConfig config{.place = place, .control = control_command()};
   // A machine that only builds offers no workload, so no session is planned for it.
   if (options.builder == "only")
@@ -106,7 +121,7 @@ int run_agent(const Options& options) {
   const FileLock lock = lock_folder(config.cache, "lock", "give each runner a --cache of its own");
   const StopOnSignal stop;
   const SystemClock clock;
-  const auto executor = make_executor(options, config);
+  const auto executor = make_executor(options, config, stop.token());
   Agent(config, *executor, clock).run(stop.token());
   return 0;
 }

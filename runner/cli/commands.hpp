@@ -32,9 +32,11 @@ struct Options {
   std::filesystem::path out;  // of profile, as are the next two
   int iterations = 10;
   bool remeasure = false;
-  std::string revision, repository;    // of build, as are the next two and `out`
-  std::filesystem::path recipe, work;  // `work` of a builder's agent, too
-  std::string builder;                 // of the agent: empty, "also" or "only"
+  std::string revision, repository;            // of build, as are the next two and `out`
+  std::filesystem::path recipe, work;          // `work` of a builder's agent, too
+  std::string builder;                         // of the agent: empty, "also" or "only"
+  std::string confinement;                     // empty: `preferred` of the agent, `off` by hand
+  std::vector<std::filesystem::path> visible;  // to confined processes
 };
 
 // Each returns the exit code; throws WrongUse, and std::exception when the environment failed.

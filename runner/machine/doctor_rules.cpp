@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "runner/process/confinement.hpp"
+
 namespace nightjar::runner {
 namespace {
 constexpr double kGib = 1 << 30;
@@ -147,6 +149,14 @@ void examine_tools(const Health& health, Findings& out) {
       "Python's headers: " + (health.python_headers.empty() ? "not there" : health.python_headers),
       "apt-get install python3-dev, or a Python that has them for --python (now " +
           health.python.string() + "): torch.compile needs them");
+  out.judge(!health.unconfined.empty(),
+            health.unconfined.empty()
+                ? "builds under test run confined: no network, no view of this runner's secrets"
+                : "builds under test cannot be confined: " + health.unconfined,
+            std::string(kAllowConfinement) +
+                "; until then a hostile build can use this runner's "
+                "token",
+            FindingClass::worth_knowing);
   out.judge(!health.ccache, health.ccache ? "ccache: there" : "ccache: not there",
             "apt-get install ccache: builds from source then take less time",
             FindingClass::worth_knowing);

@@ -33,6 +33,7 @@ struct Health {
   bool ccache = false;
   std::filesystem::path python;  // that runs get
   std::string python_headers;    // folder of Python.h; empty: not there
+  std::string unconfined;        // why builds cannot be confined here; empty: they can
 };
 
 // Takes about a second, in which stolen CPU time is counted. `cache` need not exist.

@@ -88,7 +88,7 @@ class Guard {
 
   void weigh_family() {
     last_weighed_ = SteadyClock::now();
-    const Weight weight = weigh(child_.pid, known_);
+    const Weight weight = weigh(child_.pid, known_, spec_.processes);
     if (spec_.memory_bytes > 0 && weight.bytes > spec_.memory_bytes) result_.out_of_memory = true;
     if (weight.processes > spec_.processes) result_.flooded = "processes";
   }
@@ -155,6 +155,7 @@ class Guard {
     result_.oom_kills = kernel_oom_kills() - oom_kills_;
     if (result_.signal == SIGKILL && !ours && result_.oom_kills > 0) result_.out_of_memory = true;
     result_.seconds = seconds_since(start_);
+    if (spec_.confinement) note_confinement_failure(result_);
   }
 
   const ProcessSpec& spec_;

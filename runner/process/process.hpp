@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "runner/process/confinement.hpp"
+
 namespace nightjar::runner {
 
 struct ProcessSpec {
@@ -25,6 +27,8 @@ struct ProcessSpec {
   int processes = 512;                      // of the family; more ends it as `flooded`
   std::vector<int> cpus;                    // empty: not pinned
   int nice = 0;
+  std::optional<Confinement> confinement =
+      {};  // nullopt: it sees and may do what this process does
 };
 
 struct ProcessResult {

@@ -82,14 +82,14 @@ std::vector<pid_t> family_of(pid_t root, const std::set<pid_t>& known) {
   return family;
 }
 
-Weight weigh(pid_t root, const std::set<pid_t>& known) {
+Weight weigh(pid_t root, const std::set<pid_t>& known, int most) {
   std::vector<pid_t> family{root};
   for (const pid_t orphan : own_children())
     if (orphan != root && !known.contains(orphan)) family.push_back(orphan);
   Weight weight;
   std::int64_t largest_shared = 0;
   const std::int64_t page = ::sysconf(_SC_PAGESIZE);
-  for (std::size_t i = 0; i < family.size() && i < 4096; ++i) {
+  for (std::size_t i = 0; i < family.size() && weight.processes <= most; ++i) {
     const std::string statm = read_line("/proc/" + std::to_string(family[i]) + "/statm");
     long long total = 0, resident = 0, shared = 0;
     if (std::sscanf(statm.c_str(), "%lld %lld %lld", &total, &resident, &shared) != 3) continue;

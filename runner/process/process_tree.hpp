@@ -21,8 +21,9 @@ struct Weight {
   std::int64_t bytes = 0;  // resident: what each has for itself, plus the largest shared part
   int processes = 0;
 };
-// Weighs `root`, its descendants and handed-over orphans in microseconds for each process.
-Weight weigh(pid_t root, const std::set<pid_t>& known);
+// Weighs `root`, its descendants and handed-over orphans in microseconds for each process. Stops
+// counting above `most` processes: where they fork without end, more are made than can be counted.
+Weight weigh(pid_t root, const std::set<pid_t>& known, int most);
 
 // Kills `root`'s process group and family until nobody is left. Reaps our own children among them,
 // except `root`.

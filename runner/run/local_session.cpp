@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 namespace {
 
 ReadyTorch imported(const fs::path& python, std::stop_token stop) {
-  const ImportCheck check = check_import(python, {}, {}, stop);
+  const ImportCheck check = check_import(python, {}, {}, {}, stop);
   if (stop.stop_requested()) throw Stopped();
   if (!check.broken.empty())
     throw std::runtime_error(check.broken + " (with " + python.string() +

@@ -11,6 +11,8 @@ namespace nightjar::runner {
 using Json = nlohmann::json;
 namespace {
 
+constexpr const char* kNoResult = "the workload ended without a result";
+
 // A line that breaks the protocol; becomes the run's reason.
 struct Garbage : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -141,7 +143,7 @@ void read_lines(std::string_view text, ParsedRun& run) {
                       (json ? "no JSON: '" + std::string(one.substr(0, 80)) + "'" : error.what()));
     }
   }
-  if (!reader.ended()) fail(run.result, RunStatus::failed, "the workload ended without a result");
+  if (!reader.ended()) fail(run.result, RunStatus::failed, kNoResult);
 }
 
 }  // namespace
@@ -178,7 +180,7 @@ ParsedRun run_of(const ProcessResult& process, const ExpectedTorch& expected) {
   else if (process.signal != 0)
     fail(result, RunStatus::crashed, process.describe());
   else if (process.exit_code != 0 &&
-           (result.status == RunStatus::measured || process.protocol.empty()))
+           (result.status == RunStatus::measured || result.reason == kNoResult))
     fail(result, RunStatus::failed, process.describe());
   if (result.status != RunStatus::measured) return run;
   if (const auto wrong = mismatch(expected.is_torch() ? run.torch : run.module, expected);

@@ -7,7 +7,7 @@ namespace nightjar::runner {
 WheelBuilds::WheelBuilds(EnvironmentsConfig environments, RunPlace place)
     : place_(std::move(place)),
       environments_(std::move(environments)),
-      natives_(place_.cache, place_.workloads) {}
+      natives_(place_.cache, place_.workloads, place_.confinement) {}
 
 void WheelBuilds::begin_session(const JobSpec& spec) {
   environments_.begin_session(spec.environments);

@@ -29,6 +29,17 @@ std::map<std::string, std::string> environment_of(const RunPlace& place, const f
   return environment;
 }
 
+// Confined, a run sees its own build and no other one, and its home is in memory.
+std::optional<Confinement> confinement_of(const RunPlace& place, const fs::path& home) {
+  std::optional<Confinement> confinement = place.confinement;
+  if (!confinement) return confinement;
+  confinement->scratch.push_back(home);
+  auto& shown = confinement->shown;
+  shown.insert(shown.end(), {place.site_packages, place.libtorch, place.native, place.profiled});
+  shown.insert(shown.end(), place.gpu_libraries.begin(), place.gpu_libraries.end());
+  return confinement;
+}
+
 }  // namespace
 
 ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>& control,
@@ -40,6 +51,8 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
   spec.folder = home.path();
   spec.timeout_seconds = limits.timeout_seconds;
   spec.environment = environment_of(place, home.path(), limits.threads);
+  // The control workload measures the machine and runs nothing of a build.
+  if (workload) spec.confinement = confinement_of(place, home.path());
   const auto* external = workload ? find_external(place.externals, workload->name) : nullptr;
   if (!workload) {
     spec.command = control;

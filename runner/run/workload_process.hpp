@@ -2,11 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "runner/catalog/external.hpp"
+#include "runner/process/confinement.hpp"
 #include "runner/run/protocol.hpp"
 
 namespace nightjar::runner {
@@ -23,6 +25,8 @@ struct RunPlace {
   std::filesystem::path profiled = {};       // its library, by which Python profiles native ones
   std::filesystem::path libtorch = {};       // libraries of the build, for all but Python
   std::vector<std::filesystem::path> gpu_libraries = {};  // that `libtorch` may need
+  // What all runs see; nullopt: they are not confined. What is of one build is added to it.
+  std::optional<Confinement> confinement = {};
 };
 
 // Runs the task's workload in a home of its own, pinned, with the environment variables that

@@ -93,7 +93,7 @@ void theirs(const Wheel& wheel, const fs::path& target, std::vector<std::string>
   spec.timeout_seconds = 600;
   const ProcessResult result = run_process(spec);
   if (!result.fine()) throw std::runtime_error(spec.command.front() + " " + result.describe());
-  const std::string broken = check_import(wheel.python, target, {target, "", ""}, {}).broken;
+  const std::string broken = check_import(wheel.python, target, {target, "", ""}, {}, {}).broken;
   if (!broken.empty()) throw std::runtime_error(broken);
 }
 

@@ -117,6 +117,16 @@ TEST_CASE("A workload that says why it cannot is believed") {
   CHECK(run.result.reason == "no CUDA device");
 }
 
+TEST_CASE("A run that ended with an error after its first samples says which") {
+  ProcessResult process;
+  process.protocol = kReady + kSample;
+  process.exit_code = 1;
+  process.output = "OSError: [Errno 28] No space left on device\n";
+  const auto run = parse_run(process, {});
+  CHECK(run.result.status == RunStatus::failed);
+  CHECK(run.result.reason == "ended with exit code 1: OSError: [Errno 28] No space left on device");
+}
+
 TEST_CASE("How the process ended outweighs what it said") {
   const std::string good = kReady + kSample + kResult;
   const auto status_after = [&](auto change) {

@@ -1,0 +1,46 @@
+// What a process sees of this machine that runs a build which nobody trusts. It has no network,
+// sees no other process, and what it leaves behind ends with it. `nightjar-confine`
+// (runner/confine) does it; spawn.cpp starts that in front of the command.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "storage/model/enum.hpp"
+
+namespace nightjar::runner {
+
+struct ProcessSpec;
+struct ProcessResult;
+
+// Folders and files beside /usr, /opt and what else belongs to the system. Of two places one of
+// which holds the other, the inner one decides. What is not named is not there.
+struct Confinement {
+  std::vector<std::filesystem::path> shown;    // read-only
+  std::vector<std::filesystem::path> written;  // as they are
+  std::vector<std::filesystem::path> scratch;  // empty, in memory, gone with the process
+  std::vector<std::filesystem::path> hidden;   // empty
+  std::int64_t scratch_bytes = 2LL << 30;      // of all scratch, with /tmp and /dev/shm
+};
+
+// required: nothing of a build runs unconfined. preferred: it does where this machine cannot
+// confine, after a warning.
+NIGHTJAR_ENUM(ConfinementMode, required, preferred, off);
+
+// The command that runs the specification's command confined, for an empty environment.
+std::vector<std::string> confined_command(const ProcessSpec& spec);
+
+// Makes a result that is nightjar-confine's own failure one of a process that never started.
+void note_confinement_failure(ProcessResult& result);
+
+// What an operator does about most problems.
+constexpr const char* kAllowConfinement =
+    "allow user namespaces (sysctl user.max_user_namespaces=10000, and where the system has it "
+    "kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0)";
+
+// Tries it: empty if processes can be confined here, else why not.
+std::string confinement_problem();
+
+}  // namespace nightjar::runner

@@ -1,0 +1,25 @@
+// Whether and how the runs at a place are confined. Used by the agent, by `measure`, by `profile`
+// and by the doctor.
+#pragma once
+
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "runner/run/workload_process.hpp"
+
+namespace nightjar::runner {
+
+struct ConfinementRequest {
+  ConfinementMode mode = ConfinementMode::preferred;
+  std::vector<std::filesystem::path> shown;   // what runs need, beside what is found by itself
+  std::vector<std::filesystem::path> hidden;  // secrets, should they lie in what is shown
+};
+
+// Confines the runs at `place`, if this machine can and it is asked for. Returns how: "namespaces"
+// or "none", after a warning unless nothing else was asked for. Throws WrongUse if confinement is
+// required and not to be had.
+std::string confine(RunPlace& place, const ConfinementRequest& request, std::stop_token stop);
+
+}  // namespace nightjar::runner

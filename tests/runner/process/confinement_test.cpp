@@ -1,0 +1,164 @@
+#include "runner/process/confinement.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "runner/process/process.hpp"
+#include "storage/base/files.hpp"
+#include "tests/support/scratch.hpp"
+
+namespace fs = std::filesystem;
+using namespace nightjar;
+using namespace nightjar::runner;
+
+namespace {
+
+// Where a machine cannot confine there is nothing to test here; how the runner then behaves is
+// tested end to end.
+bool can_confine() {
+  static const std::string problem = confinement_problem();
+  if (!problem.empty()) WARN("nothing is confined here: " + problem);
+  return problem.empty();
+}
+
+ProcessSpec confined(const std::string& script) {
+  ProcessSpec spec;
+  spec.command = {"sh", "-c", script};
+  spec.environment = clean_environment("/tmp");
+  spec.timeout_seconds = 20;
+  spec.confinement.emplace();
+  return spec;
+}
+
+std::string said(const ProcessSpec& spec) {
+  return run_process(spec).output;
+}
+
+}  // namespace
+
+TEST_CASE("A confined process is heard as any other, and ends as any other") {
+  if (!can_confine()) return;
+  ProcessSpec spec = confined("cat; echo oops >&2; echo '{\"event\": 1}' >&3; exit 7");
+  spec.input = "hello\n";
+  const ProcessResult result = run_process(spec);
+  CHECK(result.exit_code == 7);
+  CHECK(result.output == "hello\noops\n");
+  CHECK(result.protocol == "{\"event\": 1}\n");
+  CHECK(run_process(confined("kill -SEGV $$")).signal == SIGSEGV);
+}
+
+TEST_CASE("A confined process has its own variables and folder, and no others") {
+  if (!can_confine()) return;
+  const Scratch scratch;
+  ProcessSpec spec = confined("pwd; env | grep -v '^PWD=' | sort | cut -d = -f 1 | tr '\\n' ' '");
+  spec.confinement->shown.push_back(scratch.path());
+  spec.folder = scratch.path();
+  spec.environment = {{"PATH", "/usr/bin:/bin"}, {"LD_LIBRARY_PATH", "/nowhere"}};
+  CHECK(said(spec) == scratch.path().string() + "\nLD_LIBRARY_PATH PATH ");
+}
+
+TEST_CASE("What is not named is not there, and what is shown cannot be changed") {
+  if (!can_confine()) return;
+  const Scratch scratch;
+  fs::create_directories(scratch / "build/secrets");
+  std::ofstream(scratch / "build/file") << "built\n";
+  std::ofstream(scratch / "build/secrets/token") << "secret\n";
+  std::ofstream(scratch / "token") << "secret\n";
+  ProcessSpec spec = confined("cd " + scratch.path().string() +
+                              "; cat build/file; cat token; cat build/secrets/token"
+                              "; echo x >>build/file; rm build/file; chmod 0 build/file"
+                              "; ln build/file $TMPDIR/link; ls build/secrets | wc -l");
+  spec.confinement->shown.push_back(scratch / "build");
+  spec.confinement->hidden.push_back(scratch / "build/secrets");
+  const std::string heard = said(spec);
+  CHECK(heard.starts_with("built\n"));
+  CHECK(heard.find("secret\n") == std::string::npos);
+  CHECK(heard.ends_with("\n0\n"));
+  CHECK(read_file(scratch / "build/file") == "built\n");
+  CHECK(fs::hard_link_count(scratch / "build/file") == 1);
+  CHECK((fs::status(scratch / "build/file").permissions() & fs::perms::owner_read) !=
+        fs::perms::none);
+}
+
+TEST_CASE("A confined process may change what it is given, also inside what it is only shown") {
+  if (!can_confine()) return;
+  const Scratch scratch;
+  fs::create_directories(scratch / "shown/written");
+  ProcessSpec spec = confined("echo made >" + (scratch / "shown/written/file").string());
+  spec.confinement->shown.push_back(scratch / "shown");
+  spec.confinement->written.push_back(scratch / "shown/written");
+  CHECK(run_process(spec).fine());
+  CHECK(read_file(scratch / "shown/written/file") == "made\n");
+}
+
+TEST_CASE("What a confined process writes to its scratch folders is bounded and gone afterwards") {
+  if (!can_confine()) return;
+  const Scratch scratch;
+  fs::create_directories(scratch / "home");
+  const std::string file = (scratch / "home/file").string();
+  ProcessSpec spec = confined("head -c 3M /dev/zero >" + file + "; stat -c %s " + file +
+                              "; head -c 3M /dev/zero >/dev/shm/more; stat -c %s /dev/shm/more");
+  spec.confinement->scratch.push_back(scratch / "home");
+  spec.confinement->scratch_bytes = 4 << 20;
+  const std::string heard = said(spec);
+  CHECK(heard.find("3145728\n") != std::string::npos);
+  CHECK(heard.find("No space left on device") != std::string::npos);
+  CHECK(heard.ends_with("1048576\n"));
+  CHECK(fs::is_empty(scratch / "home"));
+}
+
+TEST_CASE("A confined process sees no network and no process but its own") {
+  if (!can_confine()) return;
+  CHECK(said(confined("tail -n +3 /proc/net/dev | cut -d : -f 1 | tr -d ' '")) == "lo\n");
+  // The first process inside, the shell, and its children.
+  const std::string ids = said(confined("echo /proc/[0-9]* | wc -w"));
+  CHECK(std::stoi(ids) <= 4);
+  const std::string outside = std::to_string(::getpid());
+  CHECK_FALSE(run_process(confined("kill -9 " + outside)).fine());
+}
+
+TEST_CASE("A confined process has no rights, and gets none by namespaces of its own") {
+  if (!can_confine()) return;
+  CHECK(said(confined("grep -E 'Cap(Prm|Eff|Bnd|Amb)|NoNewPrivs' /proc/self/status | "
+                      "cut -f 2 | sort -u")) == "0000000000000000\n1\n");
+  CHECK_FALSE(run_process(confined("unshare --user true")).fine());
+  CHECK_FALSE(run_process(confined("mount -t tmpfs none /tmp")).fine());
+  CHECK_FALSE(run_process(confined("echo 1 >/proc/sys/vm/drop_caches")).fine());
+  CHECK_FALSE(run_process(confined("chmod 0 /dev/null")).fine());
+  CHECK(run_process(confined("echo gone >/dev/null")).fine());
+}
+
+TEST_CASE("What a confined process leaves running ends with it") {
+  if (!can_confine()) return;
+  const Scratch scratch;
+  const std::string file = (scratch / "alive").string();
+  ProcessSpec spec = confined("setsid sh -c 'exec >/dev/null 2>&1 3>&1; while :; do date +%N >" +
+                              file + "; done' & while ! [ -s " + file + " ]; do :; done");
+  spec.confinement->written.push_back(scratch.path());
+  CHECK(run_process(spec).fine());
+  const auto last = read_file(file);
+  ::usleep(100'000);
+  CHECK(read_file(file) == last);
+}
+
+TEST_CASE("A confined process that forks without end is ended with all that it made") {
+  if (!can_confine()) return;
+  ProcessSpec spec = confined("f() { f | f & f; }; f");
+  spec.processes = 100;
+  const ProcessResult result = run_process(spec);
+  CHECK_FALSE(result.fine());
+  CHECK_FALSE(result.timed_out);
+}
+
+TEST_CASE("A confined program that does not exist is a start error, and no workload can fake one") {
+  if (!can_confine()) return;
+  ProcessSpec spec = confined("");
+  spec.command = {"/nowhere/python"};
+  CHECK(run_process(spec).start_error == "cannot start /nowhere/python: No such file or directory");
+  spec = confined("");
+  spec.folder = "/nowhere";
+  CHECK(run_process(spec).start_error ==
+        "cannot enter the folder /nowhere: No such file or directory");
+  const ProcessResult fake = run_process(confined("echo nightjar-confine: cannot; exit 125"));
+  CHECK(fake.start_error.empty());
+  CHECK(fake.exit_code == 124);
+}
