@@ -1,14 +1,36 @@
 """Nightlies that require other versions of a package: real uv resolves and installs them from an
 index on loopback, and the service finds whether the package or the source did it."""
 import json
+import shutil
 import subprocess
+import sys
 
 import pytest
 
 from loop_test import blamed, finish, shas
-from world import BIN, UV, WORKLOADS, make_package, script, step
+from world import BIN, ROOT, UV, WORKLOADS, list_packages, make_package, script, step
 
 ALPHA = WORKLOADS[0]
+NUMPY = ROOT / ".cache/testdata/numpy"
+TAG = f"cp{sys.version_info.major}{sys.version_info.minor}"
+# Speaks the workloads' protocol: distinct numbers, by numpy and then by Python.
+DISTINCT = """\
+import json, os, sys, time
+json.load(sys.stdin)
+import numpy, torch
+from torch import counting
+def say(**event): os.write(3, (json.dumps(event) + "\\n").encode())
+say(event="ready", torch={"version": torch.__version__, "git_version": torch.version.git_version,
+    "path": torch.__path__[0]}, packages={"numpy": numpy.__version__})
+numbers = numpy.random.default_rng(0).integers(0, 1 << 62, 20_000)
+for _ in range(30):
+    begin, cpu = time.perf_counter(), time.process_time()
+    found = len(numpy.unique(numbers)) + counting.count(20_000)
+    say(event="sample", latency=time.perf_counter() - begin, cpu=time.process_time() - cpu, wait=0)
+say(event="result", warmup_iterations=2, metrics={}, checksum=found)
+"""
+FAST = "def count(n):\n    return sum(range(n))\n"
+SLOW = "def count(n):\n    return sum(sum(range(k % 40)) for k in range(n))\n"
 
 
 def by_package(version, **factors):
@@ -93,3 +115,68 @@ def test_packages_that_no_version_satisfies_are_told_where_nights_wait(world):
         (b for b in w.items("builds") if b["state"] == "unusable"), None))
     assert "its packages cannot be installed" in build["reason"]
     assert "helper==9" in build["reason"]
+
+
+@pytest.fixture
+def measured(world):
+    """Two nights of a real runner whose workload counts by numpy and by the build itself; the
+    nightlies require two releases of numpy."""
+    def made(commits):
+        w = world(source={"python_tag": TAG},
+                  environment={"indexes": [], "uv": str(UV)},
+                  night={"workloads": ["own/**"], "run_seconds": .1, "metrics": ["latency"]},
+                  queue={"lease": 30, "tick": 1})
+        w.overrides["environment"]["indexes"] = [w.index.url]
+        w.write_config()
+        shutil.copytree(NUMPY, w.index.folder / "numpy")
+        list_packages(w.index.folder / "numpy")
+        commands = w.folder / "commands"
+        commands.mkdir()
+        (commands / "distinct.py").write_text(DISTINCT)
+        (commands / "commands.toml").write_text(
+            '[[workload]]\nname = "own/distinct/eval/cpu/fp32/b1/eager"\ntimeout = 60\n'
+            'command = ["{python}", "distinct.py"]\n')
+        w.repo.write("torch/__init__.py",
+                     "from .version import __version__\nfrom . import version\n")
+        w.repo.write("torch/counting.py", FAST)
+        w.repo.commit("Count")
+        w.publish_nightly("2026-08-19", requires=["numpy==2.2.6"])
+        w.start_daemon()
+        w.start("nightjar-runner", "env", f"NIGHTJAR_MACHINE_LOCK={w.folder}/machine.lock",
+                BIN / "nightjar-runner", "--service", w.url, "--token-file",
+                w.folder / "runner.token", "--name", "lab", "--cache", w.folder / "cache",
+                "--python", sys.executable, "--uv", UV, "--commands", commands / "commands.toml")
+        w.wait("the first night", lambda: w.night_done(1), 120)
+        commits(w.repo)
+        w.publish_nightly("2026-08-20", requires=["numpy==2.3.5"])
+        finish(w, seconds=400)
+        [found] = [r for r in w.items("regressions") if r["state"] == "reported"]
+        code, said = verdicts(w, found["id"])
+        assert code == 0, said
+        return w, found
+    return made
+
+
+def test_a_release_of_numpy_that_is_slower_is_named_and_no_commit(measured):
+    w, found = measured(lambda repo: repo.grow(6))
+    assert found["attribution"]["cause"] == "environment" and found["culprit"] is None
+    assert found["attribution"]["environment"]["low"] > 1.5
+    assert .8 < found["attribution"]["source"]["ratio"] < 1.25
+    assert "the packages did it, not the source: numpy 2.2.6 → 2.3.5" in w.issues()[0].read_text()
+
+
+def test_a_commit_is_named_though_numpy_moved_too(measured):
+    def slow_down(repo):
+        repo.grow(3)
+        repo.write("torch/counting.py", SLOW)
+        repo.commit("Count more")
+        repo.grow(3)
+    w, found = measured(slow_down)
+    slow = next(commit for commit in w.repo.commits if subject(w, commit).startswith("Count more"))
+    assert shas(found["culprit"]["commits"]) == [slow]
+    assert found["attribution"]["cause"] in ("source", "both")
+
+
+def subject(w, commit):
+    return subprocess.run(["git", "-C", w.repo.path, "log", "-1", "--format=%s", commit],
+                          capture_output=True, text=True, check=True).stdout

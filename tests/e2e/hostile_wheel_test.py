@@ -138,7 +138,7 @@ def make_lab(world):
     made = []
 
     def make(*deeds):
-        one = world(night={"workloads": ["hostile/**"], "run_seconds": .1},
+        one = world(night={"workloads": ["hostile/**"], "run_seconds": .1, "runs": 2},
                     queue={"lease": 30, "tick": 1})
         made.append(Lab(one, deeds))
         return made[-1]
@@ -189,7 +189,7 @@ def test_confined_nothing_outside_its_own_run_changes(make_lab):
     assert [one["action"] for one in world.items("audit")].count("register-runner") == 1
     assert {one["labels"]["confinement"] for one in world.items("runners")} == {"namespaces"}
 
-    (world.folder / "commands/all_are_calm").touch()  # ten storms are enough
+    (world.folder / "commands/all_are_calm").touch()  # so many storms are enough
     lab.publish("2026-08-20")
     world.wait("the next night", lambda: world.night_done(2), 240)
     assert len(lab.runs("calm")) > len(calm)

@@ -165,10 +165,15 @@ def make_package(folder, name, version, files):
     files[f"{info}/WHEEL"] = (b"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\n"
                               b"Tag: py3-none-any\n")
     wheel_file.write(folder / name / f"{name}-{version}-py3-none-any.whl", info, files)
+    list_packages(folder / name)
+
+
+def list_packages(folder):
+    """Writes the index's page of the wheels in `folder`."""
     anchors = "".join(
         f'<a href="{wheel.name}#sha256={hashlib.sha256(wheel.read_bytes()).hexdigest()}">'
-        f"{wheel.name}</a>\n" for wheel in sorted((folder / name).glob("*.whl")))
-    (folder / name / "index.html").write_text(f"<!DOCTYPE html><html><body>{anchors}</body></html>")
+        f"{wheel.name}</a>\n" for wheel in sorted(folder.glob("*.whl")))
+    (folder / "index.html").write_text(f"<!DOCTYPE html><html><body>{anchors}</body></html>")
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
