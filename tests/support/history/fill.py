@@ -164,7 +164,7 @@ class History:
 
     def _marks(self):
         for night, actor, machine, reason in (
-                (3, "token:operator", 2, "the driver was updated to 580.65.06"),
+                (3, "token:operator", 3, "the driver was updated to 580.65.06"),
                 (len(self.truth.days) // 2, "nightjar", 5,
                  "the machine has another level now: three void sessions agree")):
             if night in self.nights:

@@ -72,8 +72,9 @@ class Searches:
         self.at = self.truth.days[bad] + 180 * MINUTE
         self.commits = self.truth.commits[self.good["index"]:self.bad["index"] + 1]
         state = change.state if change.state != "merged" or self.first else "reported"
+        ends_as = "reported" if state == "range" else state  # with the range in its place
         self.id = self.tables.add(
-            "regression", state=state, night=self.night, machine=self.machine + 1,
+            "regression", state=ends_as, night=self.night, machine=self.machine + 1,
             good=self.good["id"], bad=self.bad["id"], lead=self.jobs.series[shown[0]], part=0,
             merged_into=self.first if state == "merged" else None, fingerprint="", issue_url="",
             opened_at_us=microseconds(self.at), updated_at_us=microseconds(self.at))
@@ -84,7 +85,7 @@ class Searches:
         if SEARCHED.get(state):
             self._search(SEARCHED[state])
         self._changes(state)
-        if state in ("reported", "recovered"):
+        if state in ("reported", "recovered", "range"):
             self._report(state)
 
     def _affected(self, shown):
@@ -276,7 +277,7 @@ class Searches:
     # ---- what is told of it
     def _changes(self, state):
         at = self.at
-        for one in [*WAY[state], state]:
+        for one in [*WAY[state], state, *(["reported"] if state == "range" else [])]:
             evidence = self.evidence.get(one) or {"rules": 7, "reason": WHY.get(one, one)}
             if one in ("dismissed", "unconfirmed"):
                 evidence = self.evidence["confirmed"]
@@ -295,7 +296,7 @@ class Searches:
         self.tables.db.execute(
             "UPDATE regression SET fingerprint = ?, issue_number = ?, issue_url = ? WHERE id = ?",
             (fingerprint, self.issue, url, self.id))
-        self.first = self.id
+        self.first = self.first if state == "range" else self.id
         model, task = self.lead.name.split("/")[1:3]
         percent = f"{100 * (self.numbers[0] - 1):+.0f} %"
         title = f"[nightjar] {model} {task}: {self.change.metric} {percent}"
