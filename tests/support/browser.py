@@ -13,7 +13,7 @@ import urllib.error
 import urllib.request
 
 KEYS = {"Enter": "\ue007", "Tab": "\ue004", "Escape": "\ue00c", "Down": "\ue015", "Left": "\ue012",
-        "Right": "\ue014", "Control": "\ue009"}
+        "Right": "\ue014", "Home": "\ue011", "Control": "\ue009"}
 WIDE, PHONE = (1280, 1000), (390, 844)
 
 
@@ -80,7 +80,8 @@ class Browser:
     def run(self, script, *arguments):
         """What the body of an asynchronous function returns."""
         return self.ask("POST", "/execute/sync", {
-            "script": f"return (async () => {{{script}\n}})()", "args": list(arguments)})
+            "script": f"return (async function () {{{script}\n}})(...arguments)",
+            "args": list(arguments)})
 
     def press(self, *keys):
         """Keys one after the other; "Control+k" is a chord."""

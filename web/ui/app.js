@@ -7,6 +7,7 @@ import { buildsPage } from "./pages/builds.js";
 import { changesPage } from "./pages/changes.js";
 import { commitPage } from "./pages/commit.js";
 import { comparePage } from "./pages/compare.js";
+import { compilersPage } from "./pages/compilers.js";
 import { machinesPage } from "./pages/machines.js";
 import { morningPage } from "./pages/morning.js";
 import { nightsPage } from "./pages/nights.js";
@@ -25,6 +26,7 @@ const routes = [
   [/^bisections\/(\d+)$/, bisectionPage, "changes"],
   [/^changes$/, changesPage, "changes"],
   [/^compare$/, comparePage, "compare"],
+  [/^compilers$/, compilersPage, "compilers"],
   [/^nights$/, nightsPage, "nights"],
   [/^machines$/, machinesPage, "machines"],
   [/^builds$/, buildsPage, "builds"],
@@ -161,5 +163,7 @@ window.addEventListener("hashchange", async () => {
   main.focus({ preventScroll: true });
   window.scrollTo(0, 0);
 });
-setInterval(() => { if (!document.hidden) show(true); }, refreshMilliseconds);
+const look = () => { if (!document.hidden) show(true); };
+setInterval(look, refreshMilliseconds);
+document.addEventListener("visibilitychange", look);
 visit();

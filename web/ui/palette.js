@@ -5,7 +5,8 @@ import { el } from "./dom.js";
 import { globOf } from "./glob.js";
 import { metricName, workloadName } from "./words.js";
 
-const pages = ["Morning", "Changes", "Series", "Compare", "Nights", "Machines", "Builds"];
+const pages = ["Morning", "Changes", "Series", "Compare", "Compilers", "Nights", "Machines",
+  "Builds"];
 const most = 12;
 
 const pageHits = (text) => pages.filter((p) => p.toLowerCase().startsWith(text.toLowerCase()))

@@ -24,7 +24,9 @@ export const noRatio = (metric) =>
 export function tone(s) {
   const [above, below] = s.direction === "higher_is_better" || s.metric === "speedup"
     ? ["better", "worse"] : ["worse", "better"];
-  if (noRatio(s.metric) || s.unit === "outcome") return s.after > s.before ? above : below;
+  if (noRatio(s.metric) || s.unit === "outcome") {
+    return s.after > s.before ? above : s.after < s.before ? below : null;
+  }
   return s.low > 1 ? above : s.high < 1 ? below : null;
 }
 

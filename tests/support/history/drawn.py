@@ -92,6 +92,7 @@ class Truth:
         today = now.replace(hour=0, minute=30, second=0, microsecond=0)
         self.days = [today - DAY * (nights - 1 - n) for n in range(nights)]
         self.commits = []
+        self._models = {}  # name -> seconds and bytes of an iteration
         self.workloads = self._workloads(workloads)
         self._commits()
         self.changes = self._changes()
@@ -120,13 +121,19 @@ class Truth:
 
     def _workload(self, id, name):
         cuda, compiled = "/cuda/" in name, name.endswith("/inductor")
-        metrics = ["latency", "peak_gpu_memory" if cuda else "peak_cpu_memory"]
+        metrics = ["latency", "peak_gpu_memory" if cuda else "peak_cpu_memory", "failures"]
         if compiled:
             metrics.append("compile_time")
         some = self.random.sample(GPU_CLASSES if cuda else CPU_CLASSES,
                                   self.random.choice((1, 2, 2)))
-        return Workload(id, name, self.random.lognormvariate(-4, 1.3) * (.4 if cuda else 1),
-                        self.random.lognormvariate(0, .9) * GIB,
+        # Backends of one model differ by a factor, not by chance.
+        model = self._models.setdefault(name.split("/")[1], (
+            self.random.lognormvariate(-4, 1.1), self.random.lognormvariate(0, .9) * GIB))
+        seconds = model[0] * (.3 if cuda else 1) * (2.6 if "/train/" in name else 1)
+        seconds *= self.random.uniform(.5, 1.05) if compiled else 1
+        seconds *= 1 if "/fp32/" in name else .6
+        return Workload(id, name, seconds, model[1] * (self.random.uniform(.8, 1.1)
+                                                       if compiled else 1),
                         self.random.lognormvariate(-4.6, .5), tuple(sorted(some)), tuple(metrics))
 
     def _commits(self):
@@ -154,6 +161,9 @@ class Truth:
         wanted = list(dict.fromkeys(ends)) + [
             draw.choice(ends) for _ in range(max(0, last // 9 - len(set(ends))))]
         draw.shuffle(wanted)
+        # The first one is reported, so that there is one that others can be merged into.
+        wanted.remove("reported")
+        wanted.insert(0, "reported")
         span = max(1, (last - 6) // len(wanted))
         made = [self._change(4 + i * span + draw.randrange(span), state)
                 for i, state in enumerate(wanted) if 4 + (i + 1) * span < last]
@@ -193,6 +203,8 @@ class Truth:
 
     def run(self, workload, metric, machine, commit, session=1.0):
         """One run's value: `session` is what all runs of its session share."""
+        if metric == "failures":
+            return 1.0  # it passes
         level = self.level(workload, metric, machine, commit)
         if "memory" in metric:
             return level * (1 + abs(self.random.gauss(0, .0008)))
