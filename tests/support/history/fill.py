@@ -33,7 +33,9 @@ class History:
                 self._night_without_build(night, day)
             else:
                 self._night(night, day, is_open=night == last)
-        search.Searches(self).fill()
+        searches = search.Searches(self)
+        searches.fill()
+        self.issues = searches.issues
         self._beside()
         self.tables.close()
 
@@ -173,13 +175,14 @@ class History:
                                 metric="*", reason=reason)
 
     def _calibration(self):
-        night, build = max(self.nights), self.builds[max(self.builds)]
         timed = [(key, id) for key, id in self.jobs.series.items() if key[1] == "latency"]
         for case in range(min(120, 4 * len(self.truth.days))):
             (w, metric, machine), series = self.random.choice(timed)
             planted = self.random.choice((0, .05, .1))
             workload = self.truth.workloads[w - 1]
-            at = self.truth.days[case * len(self.truth.days) // 121] + 400 * MINUTE
+            day = case * len(self.truth.days) // 121
+            night = max(n for n in self.builds if n <= max(day, min(self.builds)))
+            build, at = self.builds[night], self.truth.days[night] + 400 * MINUTE
             job = self.jobs.add(f"calibrate:{case}", self.nights[night], machine, "calibrate",
                                 [build], [workload], [(0, 0)] * 10, at)
             self.jobs.finish(job, machine, at)

@@ -51,6 +51,10 @@ def make(folder, nights, workloads, seed=1):
     repository.fetch(folder / "data" / "repository.git")
     history = History(folder / "data" / "nightjar.sqlite", truth, folder / "wheels")
     history.fill()
+    # The tracker is a folder, one file an issue.
+    (folder / "reports").mkdir(exist_ok=True)
+    for number in history.issues:
+        (folder / "reports" / f"{number}-made.md").write_text("An issue of the made history.\n")
     # The source still lists the newest build, which is known.
     pathlib.Path(history.builds[nights - 1]["url"].removeprefix("file://")).touch()
 

@@ -44,7 +44,7 @@ class Searches:
         self.history, self.truth = history, history.truth
         self.tables, self.jobs = history.tables, history.jobs
         self.random = random.Random(23)
-        self.issue = 160400
+        self.issue, self.issues, self.found = 160400, [], set()
 
     def fill(self):
         by_time = sorted(self.truth.changes, key=lambda change: change.commit)
@@ -62,8 +62,10 @@ class Searches:
         good = max((n for n in nights if n < night), default=None)
         lead = min(change.workloads)
         self.machine = self.truth.workloads[lead - 1].classes[0]
-        if bad is None or good is None:
+        # Two changes of one night and series would be one finding.
+        if bad is None or good is None or (bad, lead, change.metric) in self.found:
             return
+        self.found.add((bad, lead, change.metric))
         shown = [(w, change.metric, self.machine) for w in sorted(change.workloads)
                  if (w, change.metric, self.machine) in self.jobs.series]
         self.lead = self.truth.workloads[lead - 1]
@@ -291,6 +293,7 @@ class Searches:
 
     def _report(self, state):
         self.issue += self.random.randint(3, 60)
+        self.issues.append(self.issue)
         fingerprint = digest(self.id)[:32]
         url = f"https://github.com/pytorch/pytorch/issues/{self.issue}"
         self.tables.db.execute(

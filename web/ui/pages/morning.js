@@ -111,7 +111,8 @@ const jobColumns = [
   { name: "for", cell: (j) => j.kind },
   { name: "state", cell: (j) => [state(j.state), j.reason && ` ${j.reason}`] },
   { name: "workload", whole: true, cell: (j) => (j.workloads.length === 1
-    ? workload(j.workloads[0]) : count(j.workloads.length, "workload")) },
+    ? workload(j.workloads[0]) : j.kind === "build" ? "a wheel from source"
+      : count(j.workloads.length, "workload")) },
   { name: "since", tight: true, cell: (j) => when(j.created_at) },
   { name: "", cell: (j) => el("button", { type: "button", onclick: () => cancelJob(j),
     "aria-label": `Cancel job ${j.id}` }, "Cancel") }];
