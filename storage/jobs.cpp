@@ -85,9 +85,10 @@ std::vector<Job> repeats_of(const Database& db, JobId asked) {
   return read_all(find.bind(asked), read_job);
 }
 
-Page<Job> list_jobs(const Database& db, std::optional<JobState> state, const PageRequest& page) {
+Page<Job> list_jobs(const Database& db, const JobFilter& filter, const PageRequest& page) {
   return Query("SELECT " JOB_COLUMNS " FROM job")
-      .where("state = ?", state)
+      .where("state = ?", filter.state)
+      .where("night = ?", filter.night)
       .page<Job>(db, page, read_job);
 }
 

@@ -24,7 +24,11 @@ std::optional<Job> find_job(const Database& db, std::string_view key);
 std::vector<Job> jobs_of_night(const Database& db, NightId night, JobKind kind);
 // The jobs that measure the void session of `asked` again, in order.
 std::vector<Job> repeats_of(const Database& db, JobId asked);
-Page<Job> list_jobs(const Database& db, std::optional<JobState> state, const PageRequest& page);
+struct JobFilter {
+  std::optional<JobState> state = {};
+  std::optional<NightId> night = {};
+};
+Page<Job> list_jobs(const Database& db, const JobFilter& filter, const PageRequest& page);
 std::map<JobState, int> count_jobs(const Database& db);
 std::map<JobState, int> count_jobs_of_night(const Database& db, NightId night);
 

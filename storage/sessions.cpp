@@ -162,6 +162,11 @@ Accepted store_result(Transaction& transaction, JobId id, int attempt, const Ses
   return Accepted::stored;
 }
 
+std::optional<Time> result_time(const Database& db, JobId id) {
+  Statement find(db, "SELECT stored_at_us FROM session WHERE job = ?");
+  return read_one(find.bind(id), [](Statement& row) { return row.next<Time>(); });
+}
+
 std::optional<SessionResult> session_of(const Database& db, JobId id) {
   Statement find(db, "SELECT frame FROM session WHERE job = ?");
   if (!find.bind(id).step()) return std::nullopt;

@@ -22,6 +22,8 @@ Accepted store_result(Transaction& transaction, JobId id, int attempt, const Ses
                       Time now);
 // What store_result stored, as it came; nullopt before.
 std::optional<SessionResult> session_of(const Database& db, JobId id);
+// When that was; nullopt before.
+std::optional<Time> result_time(const Database& db, JobId id);
 
 // What a job of profiles found out on each of its builds, all runs of it together.
 std::map<BuildId, Profile> profiles_of_job(const Database& db, JobId id);

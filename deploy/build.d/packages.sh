@@ -11,6 +11,8 @@ wanted_packages() {
   if [[ $with_tests == yes ]]; then
     echo jq                      # documents' commands use it
     echo dpkg-dev systemd man-db # packages are made, installed in a scratch root, and looked at
+    # The pages are looked at in a browser. Ubuntu has none as a package: there the tests skip.
+    if [[ $ID == debian ]]; then echo chromium chromium-driver fonts-dejavu-core; fi
   fi
   # torch.compile needs Python's headers, which a Python of one's own has.
   if ! has_python_headers; then echo python3-dev; fi

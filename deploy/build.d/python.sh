@@ -9,6 +9,8 @@ tools="pytest uv==0.13.9 openapi-schema-validator openapi-spec-validator schemat
 # Other versions format in other ways.
 tools+=" clang-format==18.1.8 clang-tidy==18.1.8"
 spelling=cspell@8.19.4
+accessibility=axe-core@4.14.1  # finds what a page lacks for screen readers and keyboards
+accessibility_sha256=29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c
 
 base_python() { echo "${NIGHTJAR_PYTHON:-python3}"; }
 
@@ -135,7 +137,7 @@ workloads only."
 ensure_tools() {
   local identity stamp=$cache/tools/.nightjar
   rebase_venv "$cache/tools"
-  identity="$tools $spelling; $(python_identity)"
+  identity="$tools $spelling $accessibility; $(python_identity)"
   if done_already "$stamp" "$identity"; then
     say "there already"
     return
@@ -143,7 +145,9 @@ ensure_tools() {
   make_venv "$cache/tools" "$(base_python)"
   # shellcheck disable=SC2086
   "$cache/tools/bin/pip" install -q $tools || fail "pip cannot install $tools"
-  npm install --silent --no-audit --no-fund --prefix "$cache/tools" "$spelling" ||
-    fail "npm cannot install $spelling"
+  npm install --silent --no-audit --no-fund --prefix "$cache/tools" "$spelling" \
+    "$accessibility" || fail "npm cannot install $spelling and $accessibility"
+  echo "$accessibility_sha256  $cache/tools/node_modules/axe-core/axe.min.js" |
+    sha256sum --check --quiet || fail "$accessibility is not what it was"
   echo "$identity" >"$stamp"
 }

@@ -149,7 +149,8 @@ void add_comparison_routes(Routes& routes) {
                 return json_answer(comparison_row().write(compare(db, from, to), rows));
               });
   constexpr int usual_points = 200;
-  const auto limit = limit_query(usual_points, "The newest so many.");
+  constexpr int most_points = 5000;  // over ten years
+  const auto limit = limit_query(usual_points, "The newest so many.", most_points);
   static const auto page = page_row(point_row());
   routes.read(
       {.path = "/api/v1/series/{id}/points",

@@ -132,10 +132,11 @@ void add_list_routes(Routes& routes) {
   add_regressions(routes);
   add_bisections(routes);
   const auto state = enum_query<JobState>("state", "In this state.");
+  const auto of_night = id_query<NightId>("night", "Of this night.");
   const auto jobs = [=](Database& db, const Request& request, const PageRequest& page) {
-    return storage::list_jobs(db, state(request), page);
+    return storage::list_jobs(db, {state(request), of_night(request)}, page);
   };
-  routes.list("jobs", "Jobs", job_row(), jobs, {state});
+  routes.list("jobs", "Jobs", job_row(), jobs, {state, of_night});
   routes.one<Job, JobId>("jobs", "One job with specification and session", "job", job_detail(),
                          storage::find_job);
   routes.list("nights", "Nights", night_row(), simple(storage::list_nights));

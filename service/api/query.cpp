@@ -82,15 +82,15 @@ Query<CommitSha> commit_query(const char* name, const char* text) {
           parse};
 }
 
-Query<int> limit_query(int otherwise, const char* text) {
-  const auto parse = [](const std::string& given) {
+Query<int> limit_query(int otherwise, const char* text, int most) {
+  const auto parse = [most](const std::string& given) {
     const auto value = parse_id(given);
-    return value && *value <= 500 ? std::optional(static_cast<int>(*value)) : std::nullopt;
+    return value && *value <= most ? std::optional(static_cast<int>(*value)) : std::nullopt;
   };
   return {"limit",
           text,
-          {{"type", "integer"}, {"minimum", 1}, {"maximum", 500}, {"default", otherwise}},
-          "a number from 1 to 500",
+          {{"type", "integer"}, {"minimum", 1}, {"maximum", most}, {"default", otherwise}},
+          "a number from 1 to " + std::to_string(most),
           parse};
 }
 

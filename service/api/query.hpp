@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,8 +31,10 @@ Id path_id(const web::Request& request) {
 template <class T>
 struct Query : Parameter {
   Query(const char* is_called, const char* says, Schema has, std::string must_be,
-        std::optional<T> (*reads)(const std::string&))
-      : Parameter{is_called, says, std::move(has)}, wanted(std::move(must_be)), parse(reads) {}
+        std::function<std::optional<T>(const std::string&)> reads)
+      : Parameter{is_called, says, std::move(has)},
+        wanted(std::move(must_be)),
+        parse(std::move(reads)) {}
   std::optional<T> operator()(const web::Request& request) const {
     const auto given = request.query_value(name);
     if (!given) return std::nullopt;
@@ -40,7 +43,7 @@ struct Query : Parameter {
   }
 
   std::string wanted;
-  std::optional<T> (*parse)(const std::string&);
+  std::function<std::optional<T>(const std::string&)> parse;
 };
 
 template <class Id>
@@ -62,8 +65,8 @@ Query<std::string> metric_query();
 Query<std::string> workload_query();
 Query<Time> time_query(const char* name, const char* text);
 Query<CommitSha> commit_query(const char* name, const char* text);
-// 1 to 500.
-Query<int> limit_query(int otherwise, const char* text = "Items at most.");
+// 1 to `most`.
+Query<int> limit_query(int otherwise, const char* text = "Items at most.", int most = 500);
 
 // The parameters `limit` and `cursor` of a list in pages.
 std::vector<Parameter> paging();

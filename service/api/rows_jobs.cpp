@@ -70,6 +70,15 @@ std::optional<Time> quarantine_of(const Runner& runner, Rows& rows) {
   return runner.quarantined_until;
 }
 
+std::optional<std::string> why_void(const Job& job, Rows& rows) {
+  const auto check = storage::find_check(rows.db, job.id);
+  return check ? or_null(&SessionCheck::reason)(*check) : std::nullopt;
+}
+
+std::optional<Time> stored_at(const Job& job, Rows& rows) {
+  return storage::result_time(rows.db, job.id);
+}
+
 std::vector<std::string> workload_names(const Job& job) {
   std::vector<std::string> names;
   for (const Workload& workload : job.spec.workloads) names.push_back(workload.name.str());
@@ -101,7 +110,7 @@ std::optional<JobId> Rows::job_held_by(RunnerId id) {
     held_.emplace();
     storage::PageRequest page;
     page.limit = 500;
-    for (const Job& job : storage::list_jobs(db, JobState::leased, page).items)
+    for (const Job& job : storage::list_jobs(db, {JobState::leased}, page).items)
       if (job.runner) held_->emplace(*job.runner, job.id);
   }
   const auto found = held_->find(id);
@@ -145,7 +154,9 @@ const Row<Job>& job_row() {
        {"affinity", &Job::affinity},
        {"lease_until", &Job::lease_until},
        {"reason", or_null(&Job::reason)},
+       {"void", why_void, "Why its session does not count: the machine was not itself."},
        {"created_at", &Job::created_at},
+       {"stored_at", stored_at, "When its session's result came."},
        {"environments", [](const Job& job) { return job.spec.environments; }, environment_row()},
        {"workloads", workload_names, "Names."},
        {"runs", [](const Job& job) { return job.spec.order.size(); },

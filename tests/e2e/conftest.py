@@ -1,6 +1,13 @@
+import sys
+import types
+
 import pytest
 
-from world import World
+from world import ROOT, World
+
+sys.path.append(str(ROOT / "tests" / "support" / "history"))
+
+import make
 
 
 def worlds_in(folder):
@@ -26,3 +33,14 @@ def world(tmp_path):
 def make_world(tmp_path_factory):
     """Of a world that several tests only look at."""
     yield from worlds_in(tmp_path_factory.mktemp("shared"))
+
+
+@pytest.fixture(scope="session")
+def history(tmp_path_factory):
+    """A served database of a month (tests/support/history): {url, folder, process}."""
+    folder = tmp_path_factory.mktemp("history") / "made"
+    make.make(folder, nights=30, workloads=14)
+    process, url = make.serve(folder)
+    yield types.SimpleNamespace(url=url, folder=folder, process=process)
+    process.terminate()
+    process.wait(30)

@@ -256,9 +256,12 @@ TEST_CASE("jobs are listed by night and kind, by state, and counted") {
   CHECK(jobs_of_night(story.db, story.night.id, JobKind::screen).size() == 2);
   CHECK(jobs_of_night(story.db, story.night.id, JobKind::confirm).size() == 1);
   CHECK(jobs_of_night(story.db, NightId{9}, JobKind::screen).empty());
-  CHECK(list_jobs(story.db, JobState::queued, {}).items.size() == 2);
-  CHECK(list_jobs(story.db, std::nullopt, {}).items[0].key == "confirm");
-  CHECK(list_jobs(story.db, std::nullopt, {2, std::nullopt}).next == 2);
+  CHECK(list_jobs(story.db, {JobState::queued}, {}).items.size() == 2);
+  CHECK(list_jobs(story.db, {}, {}).items[0].key == "confirm");
+  CHECK(list_jobs(story.db, {{}, story.night.id}, {}).items.size() == 3);
+  CHECK(list_jobs(story.db, {JobState::done, story.night.id}, {}).items.size() == 1);
+  CHECK(list_jobs(story.db, {{}, NightId{9}}, {}).items.empty());
+  CHECK(list_jobs(story.db, {}, {2, std::nullopt}).next == 2);
   CHECK(count_jobs(story.db) ==
         std::map<JobState, int>{{JobState::queued, 2}, {JobState::done, 1}});
   CHECK(count_jobs_of_night(story.db, story.night.id) == count_jobs(story.db));

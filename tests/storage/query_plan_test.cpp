@@ -50,7 +50,8 @@ void ask_everything(Story& story) {
       set_note(Autocommit(db), "a", "b");
   jobs_of_night(db, story.night.id, JobKind::screen), repeats_of(db, job), count_jobs(db),
       count_jobs_of_night(db, story.night.id);
-  list_jobs(db, std::nullopt, {50, 9}), list_jobs(db, JobState::queued, {50, 9});
+  list_jobs(db, {}, {50, 9}), list_jobs(db, {JobState::queued}, {50, 9});
+  list_jobs(db, {{}, NightId{1}}, {50, 9});
   renew_lease(Autocommit(db), job, 1, at(0)), release_job(Autocommit(db), job, 1),
       expire_leases(Autocommit(db), at(0));
   waiting_jobs(db), note_unclaimable(Autocommit(db), job, at(0)),

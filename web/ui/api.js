@@ -52,17 +52,6 @@ export async function readiness() {
   return { ready: body.ready, detail: body.detail ?? "", obstacles: body.obstacles };
 }
 
-/** Saves what is at /api/v1/<path> as a file: a plain link could not show a token. */
-export async function save(path, name) {
-  const text = JSON.stringify(await get(path), null, 1);
-  const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
-}
-
 /** The metrics there are, as the interface's description lists them. */
 export async function metricNames() {
   const document = await (await fetch("openapi.json")).json();
@@ -72,15 +61,32 @@ export async function metricNames() {
 /** The items at <path>. */
 export const list = async (path) => (await get(path)).items;
 
-const builds = new Map();
+/** All items of a list of several pages, about `most` at most. */
+export async function all(path, most = 1000) {
+  const items = [];
+  let cursor = null;
+  do {
+    const page = await get(`${path}${path.includes("?") ? "&" : "?"}limit=500${
+      cursor ? `&cursor=${cursor}` : ""}`);
+    items.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor && items.length < most);
+  return items;
+}
 
-/** A build by id; proved builds do not change, so each is asked for once. */
-export function build(id) {
-  if (!builds.has(id)) {
-    builds.set(id, get(`builds/${id}`).catch((error) => {
-      builds.delete(id);
+const kept = new Map();
+
+/** Something that does not change, such as a proved build: each is asked for once. */
+export function once(path) {
+  if (!kept.has(path)) {
+    kept.set(path, get(path).catch((error) => {
+      kept.delete(path);
       throw error;
     }));
   }
-  return builds.get(id);
+  return kept.get(path);
 }
+
+/** The machine classes that runners have: [{id, facts}]. */
+export const machines = async () =>
+  [...new Map((await list("runners?limit=500")).map((r) => [r.machine.id, r.machine])).values()];

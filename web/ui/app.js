@@ -1,27 +1,54 @@
-// The page: shows what the address names, and looks again every few seconds.
+// The page: shows what the address names, and says when there is something newer to show.
 
 import { setToken } from "./api.js";
-import { el, failure, timeAgo } from "./dom.js";
-import { overviewPage } from "./overview.js";
-import { bisectionPage, commitPage, regressionPage, seriesPage } from "./pages.js";
-import { searchPage } from "./search.js";
+import { el, failure } from "./dom.js";
+import { bisectionPage } from "./pages/bisection.js";
+import { buildsPage } from "./pages/builds.js";
+import { changesPage } from "./pages/changes.js";
+import { commitPage } from "./pages/commit.js";
+import { comparePage } from "./pages/compare.js";
+import { compilersPage } from "./pages/compilers.js";
+import { machinesPage } from "./pages/machines.js";
+import { morningPage } from "./pages/morning.js";
+import { nightsPage } from "./pages/nights.js";
+import { regressionPage } from "./pages/regression.js";
+import { searchPage } from "./pages/search.js";
+import { seriesPage } from "./pages/series.js";
+import { openPalette } from "./palette.js";
+import { timeAgo } from "./words.js";
 
-const refreshMilliseconds = 5000;
+const refreshMilliseconds = 10000;
 const routes = [
-  [/^$/, overviewPage, ""],
+  [/^$/, morningPage, ""],
   [/^series$/, searchPage, "series"],
   [/^series\/(\d+)$/, seriesPage, "series"],
-  [/^regressions?[/-](\d+)$/, regressionPage, ""],
-  [/^bisections\/(\d+)$/, bisectionPage, ""],
-  [/^commits\/([0-9a-f]{40})$/, commitPage, ""],
+  [/^regressions?[/-](\d+)$/, regressionPage, "changes"],
+  [/^bisections\/(\d+)$/, bisectionPage, "changes"],
+  [/^changes$/, changesPage, "changes"],
+  [/^compare$/, comparePage, "compare"],
+  [/^compilers$/, compilersPage, "compilers"],
+  [/^nights$/, nightsPage, "nights"],
+  [/^machines$/, machinesPage, "machines"],
+  [/^builds$/, buildsPage, "builds"],
+  [/^commits\/([0-9a-f]{40})$/, commitPage, "builds"],
 ];
 
 const main = document.getElementById("main");
 const status = document.getElementById("status");
-let shown = null;  // {address, text}: what is on the screen
+const fresh = document.getElementById("fresh");
+let shown = null;  // {address, text, data}: what is on the screen; text is null for an error
 let turn = 0;
 
-const address = () => location.hash.replace(/^#\/?/, "");
+/** What the address names: "series/12?by=time" → path, page, argument and query. */
+function here() {
+  const address = location.hash.replace(/^#\/?/, "");
+  const [path, query] = address.split("?");
+  for (const [pattern, page, tab] of routes) {
+    const found = pattern.exec(path);
+    if (found) return { address, page, tab, argument: found[1], query: new URLSearchParams(query) };
+  }
+  return { address, page: null };
+}
 
 function tokenForm() {
   const field = el("input", { type: "password", autocomplete: "off", id: "token" });
@@ -38,84 +65,105 @@ function say(text, bad) {
   status.className = bad ? "bad" : "";
 }
 
-/** Replaces the content, and keeps focus and open details where the new content has them too. */
-function put(nodes) {
+function put(place, data, text) {
   const focused = document.activeElement?.id;
-  const open = [...main.querySelectorAll("details")].map((d) => d.open);
-  main.replaceChildren(...nodes);
-  main.querySelectorAll("details").forEach((d, i) => { d.open = open[i] ?? false; });
-  if (focused && focused !== "main") document.getElementById(focused)?.focus(
-    { preventScroll: true });
+  const nodes = place.page.view(data, place.argument, place.query);
+  main.replaceChildren(...nodes.flat(Infinity).filter(Boolean));
+  if (focused && focused !== "main") {
+    document.getElementById(focused)?.focus({ preventScroll: true });
+  }
+  shown = { address: place.address, text, data };
+  fresh.hidden = true;
+  main.setAttribute("aria-busy", "false");
 }
 
-function refuse(error, same) {
-  const text = `error ${error.status} ${error.message}`;
-  if (error.status === 401) {
-    if (shown?.text !== text) main.replaceChildren(tokenForm());
-    say("", false);
-  } else if (same && shown.text && !shown.text.startsWith("error")) {
+function refuse(error, again, address) {
+  if (again && shown?.address === address) {
     say(error.message, true);  // what was shown is still of use
     return;
-  } else {
-    main.replaceChildren(el("section", {}, failure("This cannot be shown.", error),
-      el("button", { onclick: () => visit() }, "Try again")));
-    say("", false);
   }
-  shown = { address: address(), text };
+  shown = { address, text: null };
+  main.replaceChildren(error.status === 401 ? tokenForm()
+    : el("section", {}, failure("This cannot be shown.", error),
+      el("button", { onclick: () => visit() }, "Try again")));
+  say("", false);
+  main.setAttribute("aria-busy", "false");
 }
 
-/** Loads and shows what the address names; `again`: a look at the same, which changes little. */
+/** Nothing moves while somebody reads: what is newer waits for a click. */
+function announce(place, data, text) {
+  const sentence = place.page.news?.(shown.data, data) ?? "There is something new";
+  fresh.replaceChildren(`${sentence}. `, el("button", { type: "button", onclick: () => {
+    put(place, data, text);
+    main.focus({ preventScroll: true });
+  } }, "Show"));
+  fresh.hidden = false;
+}
+
+/** Loads and shows what the address names; `again`: looks whether it has changed. */
 async function show(again) {
-  const here = address();
+  const place = here();
   const mine = ++turn;
-  const match = routes.map(([pattern, page, tab]) => ({ found: pattern.exec(here), page, tab }))
-    .find((r) => r.found);
-  if (!match) {
+  if (!place.page) {
     shown = null;
-    main.replaceChildren(el("section", {}, failure("There is no such page.", { message: here })));
+    main.replaceChildren(el("section", {},
+      failure("There is no such page:", { message: place.address })));
+    main.setAttribute("aria-busy", "false");
     return;
   }
-  const argument = match.found[1];
   try {
-    const data = await match.page.load(argument);
+    const data = await place.page.load(place.argument, place.query);
     if (mine !== turn) return;
-    say(`looked at ${new Date().toLocaleTimeString()}`, false);
+    say("", false);
     const text = JSON.stringify(data);
-    if (again && shown?.address === here && shown.text === text) {
-      main.querySelectorAll("time")
-        .forEach((node) => { node.textContent = timeAgo(node.dateTime); });
+    if (!again || !shown || shown.text === null) {
+      put(place, data, text);
       return;
     }
-    put(match.page.view(data, argument));
-    shown = { address: here, text };
+    shown.address = place.address;  // a page may change its own query without a visit
+    for (const node of main.querySelectorAll("time")) node.textContent = timeAgo(node.dateTime);
+    if (shown.text !== text) announce(place, data, text);
   } catch (error) {
     if (mine !== turn) return;
     if (error.status === undefined) console.error(error);
-    refuse(error, again && shown?.address === here);
+    refuse(error, again, place.address);
   }
 }
 
 function visit() {
-  const here = address();
-  const match = routes.find(([pattern]) => pattern.test(here));
-  const name = match ? match[1].title(match[0].exec(here)[1]) : "Not found";
-  document.title = `${name} · Nightjar`;
-  for (const tab of document.querySelectorAll("nav a")) {
-    if (match && tab.dataset.page === match[2]) tab.setAttribute("aria-current", "page");
-    else tab.removeAttribute("aria-current");
+  const { page, tab, argument } = here();
+  document.title = `${page ? page.title(argument) : "Not found"} · Nightjar`;
+  for (const entry of document.querySelectorAll("nav a")) {
+    if (page && entry.dataset.page === tab) entry.setAttribute("aria-current", "page");
+    else entry.removeAttribute("aria-current");
   }
-  main.replaceChildren(el("p", { class: "note", role: "status" }, "Loading …"));
-  return show(false);
+  fresh.hidden = true;
+  main.setAttribute("aria-busy", "true");
+  // A page that is there at once does not flash.
+  const waiting = setTimeout(() => main.replaceChildren(
+    el("p", { class: "note", role: "status" }, "Loading …")), 300);
+  return show(false).finally(() => clearTimeout(waiting));
 }
 
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();  // the address names a page, not a place in it
   main.focus();
 });
+document.getElementById("find").addEventListener("click", openPalette);
+window.addEventListener("keydown", (event) => {
+  const typing = event.target.matches?.("input, select, textarea");
+  const asked = (event.key === "k" && (event.ctrlKey || event.metaKey))
+    || (event.key === "/" && !typing);
+  if (!asked) return;
+  event.preventDefault();
+  openPalette();
+});
 window.addEventListener("hashchange", async () => {
   await visit();
   main.focus({ preventScroll: true });
   window.scrollTo(0, 0);
 });
-setInterval(() => { if (!document.hidden) show(true); }, refreshMilliseconds);
+const look = () => { if (!document.hidden) show(true); };
+setInterval(look, refreshMilliseconds);
+document.addEventListener("visibilitychange", look);
 visit();

@@ -1,17 +1,49 @@
-// What the two charts share: size, ticks, and choosing a place by pointer or keyboard.
+// What the charts share: size, ticks, and choosing a place by pointer or keyboard.
 
 import { el, svg } from "./dom.js";
+import { unitFor } from "./words.js";
 
 /** About `count` round numbers that cover low..high. */
 export function ticks(low, high, count) {
   const rough = (high - low) / count;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((s) => s >= rough);
+  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
   const first = Math.ceil(low / step - 1e-9);
   const found = [];
   for (let i = first; i * step <= high + step * 1e-9; ++i) found.push(i * step);
   return found;
 }
+
+/** So many decimals that neighbouring ticks differ as written. */
+export function decimals(values) {
+  const step = values.length > 1 ? values[1] - values[0] : 1;
+  return [0, 1, 2, 3, 4].find((d) => Math.abs(step * 10 ** d - Math.round(step * 10 ** d)) < 1e-6)
+    ?? 4;
+}
+
+/**
+ * Lines and names of a value axis from low to high, whose ticks are round in the unit that is
+ * shown; edge: {left, right} of the plot, y(v) the height of a value.
+ */
+export function valueAxis({ low, high, unit, width, edge, y, size = high }) {
+  const scale = unitFor(unit, size);
+  const marks = ticks(low / scale.size, high / scale.size, 5);
+  const places = decimals(marks);
+  return [marks.map((mark) => [
+    svg("line", { class: "axis", x1: edge.left, x2: width - edge.right, y1: y(mark * scale.size),
+      y2: y(mark * scale.size) }),
+    svg("text", { x: edge.left - 8, y: y(mark * scale.size) + 4, "text-anchor": "end" },
+      mark.toFixed(places).replace("-", "−"))]),
+  svg("text", { x: edge.left - 8, y: 12, "text-anchor": "end" }, scale.name)];
+}
+
+/** A small drawing for the key of a chart. */
+export const sample = (...nodes) =>
+  svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" }, nodes);
+
+/** [[drawing, words]]: what a chart's signs mean. */
+export const chartKey = (entries) => el("ul", { class: "key" },
+  entries.filter(Boolean).map(([drawing, words]) => el("li", {}, drawing, words)));
 
 /**
  * A chart in which one of `count` places can be chosen. draw(width) returns {nodes, x(i), slot}:
@@ -19,12 +51,12 @@ export function ticks(low, high, count) {
  * chosen(i) is called when it changes. Arrow keys, Home and End move it, so it is a slider to a
  * screen reader.
  */
-export function chart({ label, height, count, first, draw, mark, say, chosen }) {
+export function chart({ id, label, height, count, first, draw, mark, say, chosen }) {
   let at = Math.min(Math.max(first, 0), count - 1);
   let width = 0;
   let drawing = null;
   const root = el("div", { class: "chart", role: "slider", tabindex: 0, "aria-label": label,
-    "aria-valuemin": 1, "aria-valuemax": count, id: "chart" });
+    "aria-valuemin": 1, "aria-valuemax": count, id });
   const marker = svg("g", {});
 
   function choose(index) {
@@ -34,9 +66,9 @@ export function chart({ label, height, count, first, draw, mark, say, chosen }) 
     if (drawing) marker.replaceChildren(...mark(at, width));
     chosen(at);
   }
-  function redraw() {
+  function redraw(again) {
     const next = Math.max(280, Math.round(root.clientWidth));
-    if (next === width) return;
+    if (next === width && !again) return;
     width = next;
     drawing = draw(width);
     const slots = Array.from({ length: count }, (_, i) => svg("rect", {
@@ -55,7 +87,7 @@ export function chart({ label, height, count, first, draw, mark, say, chosen }) 
     event.preventDefault();
     choose(step);
   });
-  new ResizeObserver(() => requestAnimationFrame(redraw)).observe(root);
+  new ResizeObserver(() => requestAnimationFrame(() => redraw())).observe(root);
   choose(at);
-  return { node: root, choose };
+  return { node: root, choose, redraw: () => { if (width) redraw(true); choose(at); } };
 }

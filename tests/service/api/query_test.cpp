@@ -33,6 +33,35 @@ TEST_CASE("Regressions are found by every filter") {
   CHECK(item["bad"]["version"] == day.bad.version);
 }
 
+TEST_CASE("A night's sessions tell when their results came and why one does not count") {
+  World world;
+  const Day day = fill(world);
+  const std::string path = "/api/v1/jobs?night=" + std::to_string(day.night.id.value);
+  const auto of_night = world.get(path).json["items"];
+  REQUIRE_FALSE(of_night.empty());
+  CHECK(world.get("/api/v1/jobs?night=99").json["items"].empty());
+  CHECK(world.get("/api/v1/jobs?night=none").status == 400);
+  for (const auto& job : of_night) {
+    CHECK(job["night"] == day.night.id.value);
+    CHECK(job["stored_at"].is_null() == (job["state"] != "done"));
+    CHECK(job["void"].is_null());
+  }
+  world.on_writer([&] {
+    world.db.impl().execute("UPDATE session_check SET usable = 0, reason = 'it was hot'");
+  });
+  const auto later = world.get(path + "&limit=60").json["items"];
+  CHECK(std::any_of(later.begin(), later.end(),
+                    [](const json& job) { return job["void"] == "it was hot"; }));
+}
+
+TEST_CASE("Years of a series can be asked for at once") {
+  World world;
+  (void)fill(world);
+  CHECK(world.get("/api/v1/series/1/points?limit=5000").status == 200);
+  CHECK(world.get("/api/v1/series/1/points?limit=5001").status == 400);
+  CHECK(world.get("/api/v1/series?limit=501").status == 400);
+}
+
 TEST_CASE("A bisection shows each commit's runs and level") {
   World world;
   const Day day = fill(world);

@@ -47,7 +47,7 @@ struct ReadingWorld : NightWorld {
   // Sessions count once they are checked, which is the beginning of several steps.
   void check_all() {
     EngineContext context = this->context();
-    for (const Job& job : storage::list_jobs(db, JobState::done, {500, {}}).items)
+    for (const Job& job : storage::list_jobs(db, {JobState::done}, {500, {}}).items)
       if (!job.repeats) check_finished(context, job);
   }
 

@@ -21,7 +21,7 @@ void plant(NightWorld& world, const std::string& metric) {
 }
 
 std::vector<Job> profile_jobs(NightWorld& world) {
-  std::vector<Job> jobs = storage::list_jobs(world.db, std::nullopt, {1000, {}}).items;
+  std::vector<Job> jobs = storage::list_jobs(world.db, {}, {1000, {}}).items;
   std::erase_if(jobs, [](const Job& job) { return job.spec.kind != JobKind::profile; });
   return jobs;
 }

@@ -1,0 +1,43 @@
+"""The made history (tests/support/history) is what the real service reads, serves and goes on
+with."""
+
+import json
+import urllib.request
+
+import pytest
+
+LISTS = ["builds", "lookups", "workloads", "series", "runs", "regressions", "reports", "bisections",
+         "jobs", "nights", "marks", "improvements", "runners", "calibration"]
+
+
+def get(history, path):
+    with urllib.request.urlopen(f"{history.url}{path}", timeout=30) as answer:
+        return json.load(answer)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_every_list_has_rows(history, name):
+    assert get(history, f"/api/v1/{name}")["items"]
+
+
+def test_single_things_are_served_with_what_they_rest_on(history):
+    for regression in get(history, "/api/v1/regressions?limit=100")["items"]:
+        path = f"/api/v1/regressions/{regression['id']}"
+        assert get(history, path)["changes"]
+        assert get(history, f"{path}/evidence")["seal"]
+    for search in get(history, "/api/v1/bisections?limit=100")["items"]:
+        commits = get(history, f"/api/v1/bisections/{search['id']}")["commits"]
+        assert len(commits) == search["commit_count"] and commits[0]["subject"]
+    for series in get(history, "/api/v1/series?limit=10")["items"]:
+        assert len(get(history, f"/api/v1/series/{series['id']}/points")["items"]) > 10
+
+
+def test_regressions_of_every_kind_are_there(history):
+    states = {r["state"] for r in get(history, "/api/v1/regressions?limit=100")["items"]}
+    assert {"reported", "recovered", "dismissed", "unconfirmed", "merged", "inconclusive",
+            "suspected", "bisecting"} <= states
+
+
+def test_nothing_stands_in_the_service_s_way(history):
+    ready = get(history, "/readyz")
+    assert ready["ready"] and ready["obstacles"] == []

@@ -1,0 +1,178 @@
+"""Every page in a real browser on a made history: the console is quiet, axe finds nothing in light,
+dark and at a phone's width, nothing scrolls sideways, and the main tasks work by keyboard."""
+
+import json
+import urllib.request
+
+import pytest
+
+from browser import PHONE, WIDE, Browser, missing
+from world import ROOT
+
+AXE = ROOT / ".cache" / "tools" / "node_modules" / "axe-core" / "axe.min.js"
+LOOKS = {"light": (WIDE, False), "dark": (WIDE, True), "phone": (PHONE, False)}
+# Contrast takes axe the longest. Dark changes colours only, a phone's width changes no colour.
+RULES = {"light": {}, "dark": {"runOnly": ["color-contrast"]},
+         "phone": {"rules": {"color-contrast": {"enabled": False}}}}
+PAGES = ["morning", "changes", "series", "compare", "compilers", "nights", "machines", "builds",
+         "culprit", "suspected", "search", "open search", "one series", "two series",
+         "commit", "nothing"]
+
+pytestmark = pytest.mark.skipif(bool(missing()) or not AXE.exists(),
+                                reason=missing() or f"{AXE} is missing; run deploy/build --tests")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    one = Browser()
+    yield one
+    one.close()
+
+
+@pytest.fixture(scope="module")
+def addresses(history):
+    """What stands after # for each page."""
+    def items(path):
+        with urllib.request.urlopen(f"{history.url}/api/v1/{path}", timeout=30) as answer:
+            return json.load(answer)["items"]
+    regressions = items("regressions?limit=100")
+    culprit = next(r for r in regressions if r["culprit"])
+    searches = items("bisections?limit=100")
+    series = [s["id"] for s in items("series?limit=9&metric=latency")]
+    return {
+        "morning": "", "nothing": "no/such/page", "nights": "nights", "machines": "machines",
+        "changes": "changes?days=365&all=yes", "series": "series?words=eager", "compare": "compare",
+        "compilers": "compilers?sort=compile",
+        "builds": "builds", "culprit": f"regressions/{culprit['id']}",
+        "suspected": "regressions/%d" % next(
+            r["id"] for r in regressions if r["state"] == "suspected"),
+        "search": "bisections/%d" % next(b["id"] for b in searches if b["state"] == "culprit"),
+        "open search": "bisections/%d" % next(b["id"] for b in searches if b["state"] == "open"),
+        "one series": f"series/{series[0]}",
+        "two series": f"series/{series[0]}?with={series[1]}&by=build",
+        "commit": f"commits/{culprit['culprit']['commits'][0]}"}
+
+
+def visit(browser, history, address):
+    browser.open(f"{history.url}/#/{address}")
+    settle(browser)
+
+
+def settle(browser):
+    """Until the page is shown and every late cell is filled."""
+    browser.wait(lambda: browser.run("""
+        const main = document.getElementById("main");
+        return main?.getAttribute("aria-busy") === "false"
+          && ![...main.querySelectorAll(".later")].some((cell) => !cell.hasChildNodes());"""))
+
+
+def title(browser):
+    return browser.run("return document.title")
+
+
+def complaints_of(browser, look):
+    """What is wrong with the page that is shown, on this kind of screen."""
+    browser.show(*LOOKS[look])
+    found = browser.run("""
+        await new Promise(requestAnimationFrame);
+        const found = await axe.run(arguments[0]);
+        return found.violations.map((v) =>
+          [v.id, v.help, v.nodes.slice(0, 3).map((n) => n.html + " " + n.failureSummary)]);""",
+                        RULES[look])
+    wide, screen = browser.run("return [document.documentElement.scrollWidth, innerWidth]")
+    return found + ([f"{wide} pixels wide on a screen of {screen}"] if wide > screen else [])
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_sound(browser, history, addresses, page):
+    browser.show()
+    browser.complaints()
+    visit(browser, history, addresses[page])
+    assert browser.run("return document.querySelector('main section') !== null")
+    browser.run(AXE.read_text())
+    assert {look: complaints_of(browser, look) for look in LOOKS} == {look: [] for look in LOOKS}
+    failed = browser.run("""return [...document.querySelectorAll("main section .error")]
+        .map((e) => e.textContent)""")
+    assert failed == [] or page == "nothing"
+    assert browser.complaints() == []
+
+
+def test_a_culprit_is_found_from_the_morning_by_keyboard(browser, history, addresses):
+    browser.show()
+    visit(browser, history, "")
+    browser.press("/")
+    browser.wait(lambda: browser.run(
+        "return document.activeElement.getAttribute('role') === 'combobox'"))
+    number = addresses["culprit"].split("/")[1]
+    browser.press(*number)
+    browser.wait(lambda: f"regression {number}" in (browser.run(
+        "return document.querySelector('#hit-0')?.textContent") or ""))
+    browser.press("Enter")
+    browser.wait(lambda: title(browser).startswith(f"Regression {number} "))
+    settle(browser)
+    browser.run("document.querySelector('.chart[role=slider]').focus()")
+    before = browser.run("return document.querySelector('.detail').textContent")
+    browser.press("Left")
+    assert browser.run("return document.querySelector('.detail').textContent") != before
+
+
+def test_the_palette_closes_and_focus_returns(browser, history):
+    visit(browser, history, "machines")
+    browser.run("document.querySelector('nav a').focus()")
+    browser.press("Control+k")
+    browser.wait(lambda: browser.run("return document.querySelector('dialog[open]') !== null"))
+    browser.press("Escape")
+    browser.wait(lambda: browser.run("return document.querySelector('dialog') === null"))
+    assert browser.run("return document.activeElement.textContent") == "Morning"
+
+
+def test_a_search_for_a_series_is_in_the_address(browser, history):
+    visit(browser, history, "series")
+    browser.run("document.getElementById('words').focus()")
+    browser.press(*"eager")
+    browser.wait(lambda: browser.run("return location.hash") == "#/series?words=eager")
+    settle(browser)
+    rows = browser.wait(lambda: browser.run(
+        "return [...document.querySelectorAll('.results .workload')].map((n) => n.title)"))
+    assert all(name.endswith("/eager") for name in rows)
+
+
+def test_a_plot_zooms_and_moves_by_keys(browser, history, addresses):
+    visit(browser, history, addresses["one series"])
+    points = "return document.querySelectorAll('.chart.pan circle.point').length"
+    browser.wait(lambda: browser.run(points) > 10)
+    dates = """return [...document.querySelectorAll('.chart.pan text')].map((t) => t.textContent)
+        .filter((t) => /^\\d{4}-/.test(t))"""
+    before = browser.run(dates)
+    browser.run("document.querySelector('.chart.pan').focus()")
+    browser.press(*"++++++")
+    assert browser.run(dates) != before
+    chosen = browser.run("return document.querySelector('.detail').textContent")
+    browser.press("Home")
+    assert browser.run("return document.querySelector('.detail').textContent") != chosen
+
+
+def test_nothing_moves_while_somebody_reads(browser, history, addresses):
+    """What is newer announces itself, and is shown when the reader asks."""
+    visit(browser, history, addresses["culprit"])
+    browser.run("""
+        const ask = window.fetch;
+        window.fetch = async (path, options) => {
+          const answer = await ask(path, options);
+          if (!/regressions\\/\\d+$/.test(path)) return answer;
+          const body = await answer.json();
+          return new Response(JSON.stringify({ ...body, state: "recovered" }));
+        };""")
+    browser.run("document.dispatchEvent(new Event('visibilitychange'))")
+    browser.wait(lambda: browser.run("return !document.getElementById('fresh').hidden"))
+    heading = "return document.querySelector('h2').textContent"
+    assert "It is recovered now" in browser.run(
+        "return document.getElementById('fresh').textContent")
+    assert "recovered" not in browser.run(heading)
+    browser.run("document.querySelector('#fresh button').click()")
+    assert "recovered" in browser.run(heading)
+
+
+def test_the_page_s_script_is_small():
+    scripts = (ROOT / "web" / "ui").rglob("*.js")
+    assert sum(file.stat().st_size for file in scripts) < 150_000

@@ -1,0 +1,211 @@
+"""What is true in a made history: machine classes, workloads, commits, and the changes that commits
+bring. Drawn from a seed; everything measured follows from it."""
+
+import dataclasses
+import datetime
+import json
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.append(str(ROOT / "deploy" / "demo.d"))
+
+import people
+
+VARIANT = "cu130"
+DAY = datetime.timedelta(days=1)
+GIB = 2 ** 30
+
+# Name, facts, noise of a session and how fast it is.
+CLASSES = [
+    ("epyc", {"cpu_model": "AMD EPYC 9R14", "cpu_count": "8", "gpu": "none"}, .004, 1.0),
+    ("xeon", {"cpu_model": "Intel Xeon Platinum 8488C", "cpu_count": "8", "gpu": "none"},
+     .006, 1.1),
+    ("a100", {"cpu_model": "AMD EPYC 7V12", "cpu_count": "24", "gpu": "NVIDIA A100-SXM4-40GB"},
+     .005, 1.2),
+    ("h100", {"cpu_model": "Intel Xeon Platinum 8480C", "cpu_count": "26",
+              "gpu": "NVIDIA H100 80GB HBM3"}, .004, .9),
+    ("l4", {"cpu_model": "Intel Xeon Platinum 8481C", "cpu_count": "8", "gpu": "NVIDIA L4"},
+     .009, 1.9),
+    ("rtx", {"cpu_model": "AMD EPYC 7443P", "cpu_count": "16",
+             "gpu": "NVIDIA GeForce RTX 4090"}, .007, 1.0),
+]
+CPU_CLASSES, GPU_CLASSES = (0, 1), (2, 3, 4, 5)
+
+SUBJECTS = [
+    "[inductor] Fuse pointwise ops into {} reductions", "[dynamo] Guard on {} only once",
+    "Use a strided loop in {} on CPU", "[MPS] Add {} for integer types",
+    "Fix a dtype promotion in {}", "[export] Serialise {} by its qualified name",
+    "Move {} to the structured kernel", "[ROCm] Enable {} tests", "Add a missing check to {}",
+    "[inductor] Pad the inner dimension of {}", "Update the pin of {}",
+    "[aot autograd] Keep fewer activations for {}", "Vectorise {} for bfloat16",
+    "[c10d] Coalesce {} over buckets", "Deprecate the old signature of {}",
+    "[docs] Explain when {} copies", "[caching allocator] Round {} blocks to 2 MiB",
+    "Speed up {} for channels-last input", "[CI] Shard the tests of {}", "Revert \"Speed up {}\"",
+]
+WORDS = ["softmax", "layer_norm", "scatter_add", "index_put", "cumsum", "embedding_bag", "conv2d",
+         "upsample", "batch_norm", "attention", "gelu", "foreach_add", "addmm", "max_pool2d",
+         "gather", "nll_loss", "group_norm", "matmul", "all_reduce", "clip_grad_norm"]
+
+
+@dataclasses.dataclass
+class Commit:
+    index: int
+    sha: str
+    subject: str
+    author: str
+    at: datetime.datetime
+    night: int  # the first night whose build has it
+
+
+@dataclasses.dataclass
+class Change:
+    """A step that the commit brings to some series, and takes away at `end` (a commit's index)."""
+    commit: int
+    end: int
+    factor: float
+    metric: str
+    workloads: frozenset
+    state: str = ""
+
+
+@dataclasses.dataclass
+class Workload:
+    id: int
+    name: str
+    seconds: float
+    bytes: float
+    noise: float
+    classes: tuple
+    metrics: tuple
+
+    @property
+    def device(self):
+        return self.name.split("/")[3]
+
+
+class Truth:
+    """Days, commits, workloads and changes of one history."""
+
+    def __init__(self, random, nights, workloads, now):
+        self.random, self.now = random, now
+        today = now.replace(hour=0, minute=30, second=0, microsecond=0)
+        self.days = [today - DAY * (nights - 1 - n) for n in range(nights)]
+        self.commits = []
+        self._models = {}  # name -> seconds and bytes of an iteration
+        self.workloads = self._workloads(workloads)
+        self._commits()
+        self.changes = self._changes()
+        self._by_series = {}
+        for change in self.changes:
+            for workload in change.workloads:
+                self._by_series.setdefault((workload, change.metric), []).append(change)
+
+    def _workloads(self, count):
+        """The catalog's own names on their device, and on GPUs in more precisions and backends."""
+        file = ROOT / "runner" / "workloads" / "workloads.json"
+        names = [item["name"] for item in json.loads(file.read_text())["items"]]
+        names = [n for n in names if not n.startswith("native/")]
+        parts = [n.split("/") for n in names]
+        for precision, backend in (("fp32", "eager"), ("bf16", "eager"), ("bf16", "inductor"),
+                                   ("fp16", "inductor"), ("fp32", "inductor")):
+            names += ["/".join((*p[:3], "cuda", precision, p[5], backend)) for p in parts]
+        names += ["/".join((*p[:3], "cpu", "fp32", p[5], "inductor")) for p in parts]
+        names = list(dict.fromkeys(names))
+        cpu = [n for n in names if "/cpu/" in n]
+        gpu = [n for n in names if "/cuda/" in n]
+        self.random.shuffle(cpu), self.random.shuffle(gpu)
+        share = min(len(cpu), max(2, count * 2 // 5))
+        return [self._workload(i + 1, n) for i, n in enumerate(
+            sorted(cpu[:share] + gpu[:max(1, count - share)]))]
+
+    def _workload(self, id, name):
+        cuda, compiled = "/cuda/" in name, name.endswith("/inductor")
+        metrics = ["latency", "peak_gpu_memory" if cuda else "peak_cpu_memory", "failures"]
+        if compiled:
+            metrics.append("compile_time")
+        some = self.random.sample(GPU_CLASSES if cuda else CPU_CLASSES,
+                                  self.random.choice((1, 2, 2)))
+        # Backends of one model differ by a factor, not by chance.
+        model = self._models.setdefault(name.split("/")[1], (
+            self.random.lognormvariate(-4, 1.1), self.random.lognormvariate(0, .9) * GIB))
+        seconds = model[0] * (.3 if cuda else 1) * (2.6 if "/train/" in name else 1)
+        seconds *= self.random.uniform(.5, 1.05) if compiled else 1
+        seconds *= 1 if "/fp32/" in name else .6
+        return Workload(id, name, seconds, model[1] * (self.random.uniform(.8, 1.1)
+                                                       if compiled else 1),
+                        self.random.lognormvariate(-4.6, .5), tuple(sorted(some)), tuple(metrics))
+
+    def _commits(self):
+        number = 151000
+        for night, day in enumerate(self.days):
+            busy = self.random.randint(9, 26) if day.weekday() < 5 else self.random.randint(3, 8)
+            at = day - DAY + datetime.timedelta(hours=1)
+            for _ in range(busy):
+                number += self.random.randint(1, 9)
+                at += datetime.timedelta(minutes=self.random.randint(5, 22 * 60 // busy))
+                subject = self.random.choice(SUBJECTS).format(self.random.choice(WORDS))
+                self.commits.append(Commit(len(self.commits), "", f"{subject} (#{number})",
+                                           self.random.choice(people.NAMES), at, night))
+
+    def of_night(self, night):
+        return [c for c in self.commits if c.night == night]
+
+    def _changes(self):
+        """About one step in nine nights; the newest nights have one in each state that passes."""
+        draw, last = self.random, len(self.days) - 1
+        ends = ["reported"] * 8 + ["recovered"] * 8 + [
+            "better"] * 5 + ["range", "merged", "inconclusive", "unattributed", "dismissed",
+                             "dismissed", "unconfirmed"]
+        # Each state once at least, however short the history is.
+        wanted = list(dict.fromkeys(ends)) + [
+            draw.choice(ends) for _ in range(max(0, last // 9 - len(set(ends))))]
+        draw.shuffle(wanted)
+        # The first one is reported, so that there is one that others can be merged into.
+        wanted.remove("reported")
+        wanted.insert(0, "reported")
+        span = max(1, (last - 6) // len(wanted))
+        made = [self._change(4 + i * span + draw.randrange(span), state)
+                for i, state in enumerate(wanted) if 4 + (i + 1) * span < last]
+        fresh = [(last - 1, "reported"), (last - 1, "better"), (last - 1, "bisecting"),
+                 (last, "confirmed"), (last, "suspected")]
+        return made + [self._change(night, state) for night, state in fresh]
+
+    def _change(self, night, state):
+        draw = self.random
+        commit = draw.choice(self.of_night(night)[1:-1] or self.of_night(night))
+        metric = draw.choice(["latency"] * 5 + ["peak_gpu_memory", "compile_time"])
+        able = [w for w in self.workloads if metric in w.metrics] or self.workloads
+        metric = metric if metric in able[0].metrics else "latency"
+        seed = draw.choice(able)
+        like = [w for w in able if w.device == seed.device and
+                (w.name.split("/")[1] == seed.name.split("/")[1] or
+                 w.name.split("/")[2:] == seed.name.split("/")[2:])]
+        some = {w.id for w in draw.sample(like, min(len(like), draw.choice((1, 2, 4, 9))))}
+        factor = 1 + draw.choice((.09, .11, .14, .18, .25, .4)) * draw.uniform(.9, 1.1)
+        if state == "better":
+            factor = 1 / factor
+        if state in ("dismissed", "unconfirmed"):
+            factor = 1.0
+        end = len(self.commits)
+        if state in ("recovered", "inconclusive"):
+            end = self.of_night(min(len(self.days) - 1, night + draw.randint(2, 20)))[0].index
+        return Change(commit.index, end, factor, metric, frozenset(some | {seed.id}), state)
+
+    def level(self, workload, metric, machine, commit):
+        """What an undisturbed run on this commit says, in the metric's unit."""
+        base = {"latency": workload.seconds * CLASSES[machine][3],
+                "compile_time": 4 + 900 * workload.seconds}.get(metric, workload.bytes)
+        for change in self._by_series.get((workload.id, metric), ()):
+            if change.commit <= commit < change.end:
+                base *= change.factor
+        return base
+
+    def run(self, workload, metric, machine, commit, session=1.0):
+        """One run's value: `session` is what all runs of its session share."""
+        if metric == "failures":
+            return 1.0  # it passes
+        level = self.level(workload, metric, machine, commit)
+        if "memory" in metric:
+            return level * (1 + abs(self.random.gauss(0, .0008)))
+        return level * session * (1 + self.random.gauss(0, workload.noise))

@@ -1,0 +1,83 @@
+"""A folder with repository, configuration and filled database."""
+
+import datetime
+import os
+import pathlib
+import random
+import subprocess
+import time
+
+import drawn
+import repository
+from fill import History
+from people import address
+
+BIN = pathlib.Path(os.environ.get("NIGHTJAR_BIN", drawn.ROOT / "build" / "bin"))
+# Runners count as live for a day: nobody renews when they were seen.
+CONFIGURATION = """\
+[service]
+data = "data"
+port = 0
+port_file = "port"
+[source]
+directory = "wheels"
+variant = "{variant}"
+keep_days = 3650
+[repository]
+url = "{folder}/repository"
+[night]
+workloads = ["**"]
+at = "23:59"
+on_new_build = false
+[queue]
+runner_silent = 86400
+[report]
+directory = "reports"
+"""
+
+
+def make(folder, nights, workloads, seed=1):
+    """`folder` must not exist. Days are counted back from today, so that pages show them as they
+    would."""
+    folder = folder.resolve()
+    folder.mkdir(parents=True)
+    (folder / "wheels").mkdir()
+    (folder / "nightjar.toml").write_text(
+        CONFIGURATION.format(folder=folder, variant=drawn.VARIANT))
+    now = datetime.datetime.now(datetime.timezone.utc)
+    truth = drawn.Truth(random.Random(seed), nights, workloads, now)
+    repository.make(folder / "repository", truth.commits, address)
+    make_schema(folder)
+    repository.fetch(folder / "data" / "repository.git")
+    history = History(folder / "data" / "nightjar.sqlite", truth, folder / "wheels")
+    history.fill()
+    # The tracker is a folder, one file an issue.
+    (folder / "reports").mkdir(exist_ok=True)
+    for number in history.issues:
+        (folder / "reports" / f"{number}-made.md").write_text("An issue of the made history.\n")
+    # The source still lists the newest build, which is known.
+    pathlib.Path(history.builds[nights - 1]["url"].removeprefix("file://")).touch()
+
+
+def serve(folder):
+    """Starts nightjard on it: (process, address). The caller ends the process."""
+    port = folder / "port"
+    port.unlink(missing_ok=True)
+    with open(folder / "nightjard.log", "ab") as log:
+        process = subprocess.Popen([BIN / "nightjard", "--config", folder / "nightjar.toml"],
+                                   stdout=log, stderr=log)
+    end = time.monotonic() + 60
+    while not (port.exists() and port.read_text().strip()):
+        if process.poll() is not None or time.monotonic() > end:
+            process.kill()
+            raise RuntimeError("nightjard does not start: "
+                               + (folder / "nightjard.log").read_text()[-2000:])
+        time.sleep(.02)
+    return process, f"http://127.0.0.1:{port.read_text().strip()}"
+
+
+def make_schema(folder):
+    """The service makes its own tables, in an empty folder."""
+    process, _ = serve(folder)
+    process.terminate()
+    process.wait(60)

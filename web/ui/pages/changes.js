@@ -1,0 +1,86 @@
+// What regressed and what improved in the last days, and how long it took to find and to repair.
+
+import { all } from "../api.js";
+import { el, link, longTable, note, section, when } from "../dom.js";
+import { andMore, changeOf, regressionColumns, workload } from "../parts.js";
+import { median } from "../statistics.js";
+import { count, metricName, quantity, span } from "../words.js";
+
+const periods = [1, 7, 30, 365];
+const judged = new Set(["blamed", "reported", "recovered", "range", "unattributed"]);
+
+const daysOf = (query) => periods.find((d) => String(d) === query.get("days")) ?? 30;
+
+const seconds = (from, to) => (new Date(to) - new Date(from)) / 1000;
+
+/** Medians of the time to an answer and to a repair. */
+function times(regressions, searches) {
+  const found = regressions.filter((r) => searches.get(r.bisection)?.finished_at && r.culprit)
+    .map((r) => seconds(r.opened_at, searches.get(r.bisection).finished_at));
+  const repaired = regressions.filter((r) => r.state === "recovered")
+    .map((r) => seconds(r.opened_at, r.updated_at));
+  return el("dl", { class: "facts" },
+    el("dt", {}, "To the culprit"), el("dd", {}, found.length
+      ? `${span(median(found))} (median of ${found.length})` : "no search named one"),
+    el("dt", {}, "To the repair"), el("dd", {}, repaired.length
+      ? `${span(median(repaired))} (median of ${repaired.length})` : "none is repaired yet"));
+}
+
+/** Improvements of one night and size are shown as one, the largest series first. */
+function byNight(improvements) {
+  const groups = new Map();
+  for (const one of improvements) {
+    const key = `${one.night}/${one.metric}`;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups.values()].map((some) => some.toSorted((a, b) =>
+    Math.abs(Math.log(b.ratio)) - Math.abs(Math.log(a.ratio))));
+}
+
+// An improvement's change has no interval: it is recorded, and never filed.
+const asChange = (i) => ({ ...i, low: i.ratio, high: i.ratio,
+  direction: i.metric === "speedup" ? "higher_is_better" : "lower_is_better" });
+
+const improvementColumns = [
+  { name: "series", whole: true, cell: ([i, ...more]) => [
+    workload(i.workload, `#/series/${i.series}`), ` ${metricName(i.metric)}`,
+    andMore([i, ...more])] },
+  { name: "before", number: true, cell: ([i]) => quantity(i.before, i.unit) },
+  { name: "after", number: true, cell: ([i]) => quantity(i.after, i.unit, i.before) },
+  { name: "change", number: true, cell: ([i]) => changeOf(asChange(i)) },
+  { name: "build", tight: true, cell: ([i]) => link(`#/compare?bad=${i.build.id}`,
+    i.build.date ?? i.build.version) },
+  { name: "when", tight: true, cell: ([i]) => when(i.at) }];
+
+export const changesPage = {
+  title: () => "Changes",
+  async load(_, query) {
+    const since = new Date(Date.now() - daysOf(query) * 86400000);
+    since.setUTCMinutes(0, 0, 0);
+    const from = since.toISOString().replace(".000", "");
+    const [regressions, improvements, searches] = await Promise.all([
+      all(`regressions?since=${from}`), all("improvements"), all("bisections")]);
+    return { regressions, improvements: improvements.filter((i) => i.at >= from), searches };
+  },
+  view({ regressions, improvements, searches }, _, query) {
+    const days = daysOf(query), every = query.get("all") === "yes";
+    const shown = every ? regressions : regressions.filter((r) => judged.has(r.state));
+    const rest = regressions.length - shown.length;
+    const better = byNight(improvements);
+    return [section("What regressed and what improved",
+      el("p", { class: "tools" }, periods.map((d) => el("a", { href: `#/changes?days=${d}`,
+        "aria-current": d === days && "true" }, d === 1 ? "last day" : `last ${d} days`))),
+      el("p", { class: "lead" }, `${count(shown.length, "regression")}, `,
+        `${shown.filter((r) => r.state === "recovered").length} of them repaired; `,
+        `${count(better.length, "improvement")} in `,
+        count(improvements.length, "series", "series")),
+      times(regressions, new Map(searches.map((b) => [b.id, b])))),
+    section("Worse", shown.length === 0 ? note("Nothing in this time.")
+      : longTable(null, regressionColumns, shown),
+    (rest > 0 || every) && note(link(`#/changes?days=${days}${every ? "" : "&all=yes"}`,
+      every ? "Only those that were judged" : `${rest} more were dismissed, merged or are open`))),
+    section("Better", better.length === 0 ? note("Nothing in this time.")
+      : longTable(null, improvementColumns, better))];
+  },
+  news: () => "There are new changes",
+};

@@ -1,0 +1,82 @@
+// Machines: classes and runners, what they are doing, how noisy they are, and how far their
+// verdicts can be trusted.
+
+import { get, list } from "../api.js";
+import { el, fold, longTable, note, section, table, when } from "../dom.js";
+import { workload } from "../parts.js";
+import { median } from "../statistics.js";
+import { count, machineName, metricName } from "../words.js";
+
+function runnerState(r) {
+  if (!r.live) return el("span", { class: "state bad" }, "silent");
+  if (r.quarantined_until) {
+    return el("span", { class: "state bad" },
+      `no jobs until ${r.quarantined_until.slice(11, 16)} UTC`);
+  }
+  return el("span", { class: "state good" }, r.job ? `busy with job ${r.job}` : "idle");
+}
+
+const runnerColumns = [
+  { name: "runner", cell: (r) => el("strong", {}, r.name) },
+  { name: "machine", cell: (r) => machineName(r.machine) },
+  { name: "state", cell: (r) => [runnerState(r), r.trouble && el("span", { class: "soft" },
+    ` ${r.trouble}`)] },
+  { name: "workloads", number: true, cell: (r) => r.workloads.length },
+  { name: "labels", cell: (r) => Object.entries(r.labels).map(([name, value]) =>
+    el("span", { class: "tag" }, `${name}=${value}`)) },
+  { name: "version", cell: (r) => r.version },
+  { name: "seen", tight: true, cell: (r) => (r.live ? "now" : when(r.seen_at)) }];
+
+const percent = (share) => (share === null || share === undefined ? "–"
+  : `${(share * 100).toFixed(1)}\u00a0%`);
+
+/** "2 of 40 (0.6 to 17 %)": how often, and how sure that is. */
+const share = (s) => (!s || s.cases === 0 ? "–" : [`${s.worse} of ${s.cases}`,
+  el("span", { class: "within" }, ` (${percent(s.low)} to ${percent(s.high)})`)]);
+
+const calibrationColumns = [
+  { name: "series", whole: true, cell: (c) => workload(c.workload, `#/series/${c.series}`) },
+  { name: "metric", cell: (c) => metricName(c.metric) },
+  { name: "noise of a run", number: true, cell: (c) => percent(c.noise) },
+  { name: "smallest seen", number: true, cell: (c) => percent(c.smallest_seen) },
+  { name: "false alarms", number: true, cell: (c) => share(c.same_build) },
+  { name: "planted and seen", number: true, cell: (c) => c.planted.map((p) => [
+    `${percent(p.planted)}: `, share(p), " "]) }];
+
+const facts = (machine) => el("dl", { class: "facts" }, Object.entries(machine.facts)
+  .filter(([, value]) => value !== "none").map(([name, value]) =>
+    [el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, value)]));
+
+function classSection(machine, runners, calibration) {
+  const own = calibration.filter((c) => c.machine === machine.id);
+  const noise = own.map((c) => c.noise).filter((n) => n !== null);
+  const cases = own.reduce((sum, c) => sum + (c.same_build?.cases ?? 0), 0);
+  const alarms = own.reduce((sum, c) => sum + (c.same_build?.worse ?? 0), 0);
+  return section(machineName(machine), el("p", {}, `Class ${machine.id}: `,
+    runners.map((r, i) => [i > 0 && ", ", el("strong", {}, r.name), " ", runnerState(r)]), ". ",
+    noise.length > 0 && `A run's noise is ${percent(median(noise))} (median of ${count(
+      noise.length, "series", "series")}). `,
+    cases > 0 && `A build against itself was called worse ${alarms} of ${cases} times.`),
+  fold(`facts-${machine.id}`, "Facts", facts(machine)),
+  own.length > 0 && fold(`calibration-${machine.id}`, `Calibration of ${count(own.length,
+    "series", "series")}`, longTable(null, calibrationColumns, own)));
+}
+
+export const machinesPage = {
+  title: () => "Machines",
+  async load() {
+    const [runners, calibration] = await Promise.all([list("runners?limit=500"),
+      get("calibration").then((page) => page.items)]);
+    // A heartbeat is no news.
+    return { runners: runners.map((r) => (r.live ? { ...r, seen_at: null } : r)), calibration };
+  },
+  view({ runners, calibration }) {
+    if (runners.length === 0) {
+      return [section("Machines", note("No runner has registered. Start one: ",
+        el("code", {}, "nightjar-runner --service URL --token-file FILE")))];
+    }
+    const classes = Map.groupBy(runners, (r) => r.machine.id);
+    return [section("Runners", table(null, runnerColumns, runners)),
+      [...classes.values()].map((some) => classSection(some[0].machine, some, calibration))];
+  },
+};

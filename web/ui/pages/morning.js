@@ -1,0 +1,157 @@
+// Morning: what is new since the reader last looked, what is being searched, what waits for a
+// person, and what stands in the way. Quiet when nothing happened.
+
+import { get, list, post, readiness } from "../api.js";
+import { el, failure, fold, link, namedCommit, note, section, state, table, when }
+  from "../dom.js";
+import { minutesToGo, regressionColumns, workload } from "../parts.js";
+import { cellsOf } from "../step_chart.js";
+import { count, duration, machineName, metricName, probability, span, timeAgo }
+  from "../words.js";
+
+const lookedName = "nightjar-looked";
+const newDays = 3;
+
+/** When the reader last pressed "seen"; before the first time, some days ago. */
+const lookedAt = () => localStorage.getItem(lookedName)
+  ?? new Date(Date.now() - newDays * 86400000).toISOString();
+
+// States in which somebody should look: nobody else will.
+const waiting = new Set(["blamed", "range", "unattributed"]);
+const passing = new Set(["suspected", "confirmed", "bisecting", "unconfirmed"]);
+
+/** One sentence that answers "is something wrong?". */
+function summary({ regressions, improvements, nights }, since) {
+  const fresh = regressions.filter((r) => r.opened_at > since && r.state !== "dismissed"
+    && r.state !== "merged");
+  const blamed = fresh.filter((r) => r.culprit);
+  const better = new Set(improvements.filter((i) => i.at > since).map((i) => i.night)).size;
+  const last = nights.find((n) => n.state !== "cancelled" && n.build);
+  return el("p", { class: "lead" }, fresh.length === 0 ? "Nothing new broke"
+    : [el("strong", {}, count(fresh.length, "new regression")),
+      blamed.length > 0 ? ` (${blamed.length} with a culprit)` : ""],
+  ` since ${timeAgo(since).replace("in ", "")}`, better > 0
+    ? `; something got better in ${count(better, "night")}` : "",
+  last ? [". The newest night measured ", el("code", {}, last.build.version), " and is ",
+    state(last.state), last.finished_at ? ` (${duration(last.started_at, last.finished_at)})` : "",
+    "."] : ".");
+}
+
+function news(data, since) {
+  const fresh = data.regressions.filter((r) => r.updated_at > since && r.state !== "merged");
+  const seen = el("button", { type: "button", id: "seen", onclick: () => {
+    localStorage.setItem(lookedName, new Date().toISOString());
+    seen.replaceWith(el("span", { class: "soft", role: "status" }, "Marked as seen."));
+  } }, "Mark as seen");
+  return section("New since you looked", summary(data, since),
+    fresh.length > 0 && table(null, regressionColumns, fresh),
+    el("p", {}, fresh.length > 0 && [seen, " "], link("#/changes", "All changes")));
+}
+
+/** The likeliest place as the search sees it, in words. */
+function likeliest(b) {
+  const best = cellsOf(b).reduce((a, c) => (c.probability > (a?.probability ?? 0) ? c : a), null);
+  if (!best) return "nothing yet";
+  const wide = best.last - best.first + 1;
+  return wide > 1 ? `one of ${wide} commits, ${probability(best.probability)}`
+    : [probability(best.probability), " ", namedCommit(b.commits[best.last])];
+}
+
+const searchColumns = [
+  { name: "search", whole: true, cell: (b) => [workload(b.workload, `#/bisections/${b.id}`),
+    ` ${metricName(b.metric)}`] },
+  { name: "likeliest", whole: true, cell: likeliest },
+  { name: "measured", number: true, cell: (b) => `${b.tested_commits} of ${b.commit_count}` },
+  { name: "spent", number: true, cell: (b) => span(b.spent_seconds) },
+  { name: "to go, roughly", number: true, cell: (b) => {
+    const minutes = minutesToGo(b);
+    return minutes ? span(minutes * 60) : "not known yet";
+  } }];
+
+const searches = (open) => section("Being searched", open.length === 0
+  ? note("No search is open.") : table(null, searchColumns, open));
+
+function forPeople({ regressions, reports }) {
+  const cases = regressions.filter((r) => waiting.has(r.state));
+  const failed = reports.filter((m) => m.state === "failed");
+  if (cases.length + failed.length === 0) return note("Nothing waits for you.");
+  return [cases.length > 0 && table(null, regressionColumns, cases),
+    failed.map((m) => el("p", { class: "error" },
+      `A message to the tracker failed: ${m.error ?? ""} `,
+      link(`#/regressions/${m.regression}`, `regression ${m.regression}`)))];
+}
+
+/** What stops work: the service's own words first, then runners. */
+function obstacles({ ready, runners }) {
+  const silent = runners.filter((r) => !r.live), troubled = runners.filter((r) =>
+    r.live && r.quarantined_until);
+  return [!ready.ready && failure("The service cannot work.", { message: ready.detail }),
+    ready.obstacles.length > 0 && el("div", { class: "error", role: "alert" },
+      el("strong", {}, "No night can start:"),
+      el("ul", {}, ready.obstacles.map((o) => el("li", {}, `${o.kind}: ${o.reason}`)))),
+    silent.map((r) => el("p", { class: "warning" }, link("#/machines", r.name),
+      ` (${machineName(r.machine)}) was last seen `, when(r.seen_at),
+      r.trouble && `: ${r.trouble}`)),
+    troubled.map((r) => el("p", { class: "warning" }, link("#/machines", r.name),
+      ` gets no jobs until ${r.quarantined_until.slice(11, 16)} UTC: ${r.trouble}`))];
+}
+
+async function cancelJob(job) {
+  const token = window.prompt(`Cancel job ${job.id}? It takes a token of the role admin:`);
+  if (!token) return;
+  try {
+    await post(`jobs/${job.id}/cancel`, token.trim());
+  } catch (error) {
+    window.alert(`Job ${job.id} was not cancelled. ${error.message}`);
+  }
+}
+
+const jobColumns = [
+  { name: "job", number: true, cell: (j) => j.id },
+  { name: "for", cell: (j) => j.kind },
+  { name: "state", cell: (j) => [state(j.state), j.reason && ` ${j.reason}`] },
+  { name: "workload", whole: true, cell: (j) => (j.workloads.length === 1
+    ? workload(j.workloads[0]) : j.kind === "build" ? "a wheel from source"
+      : count(j.workloads.length, "workload")) },
+  { name: "since", tight: true, cell: (j) => when(j.created_at) },
+  { name: "", cell: (j) => el("button", { type: "button", onclick: () => cancelJob(j),
+    "aria-label": `Cancel job ${j.id}` }, "Cancel") }];
+
+const work = (jobs) => section("Measured now or waiting", jobs.length === 0
+  ? note("No job waits or is measured.") : table(null, jobColumns, jobs));
+
+async function openSearches() {
+  const open = (await list("bisections?limit=50")).filter((b) => b.state === "open").slice(0, 8);
+  return Promise.all(open.map((b) => get(`bisections/${b.id}`)));
+}
+
+const openJobs = async () =>
+  (await Promise.all(["leased", "queued"].map((s) => list(`jobs?state=${s}&limit=20`)))).flat();
+
+export const morningPage = {
+  title: () => "Morning",
+  async load() {
+    const [regressions, improvements, nights, open, reports, runners, jobs, ready] =
+      await Promise.all([list("regressions?limit=100"), list("improvements?limit=200"),
+        list("nights?limit=5"), openSearches(), list("reports?limit=50"),
+        list("runners?limit=200"), openJobs(), readiness()]);
+    // A runner's heartbeat is no news.
+    const quiet = runners.map((r) => (r.live ? { ...r, seen_at: null } : r));
+    return { regressions, improvements, nights, open, reports, runners: quiet, jobs, ready };
+  },
+  view(data) {
+    const since = lookedAt();
+    const under = data.regressions.filter((r) => passing.has(r.state));
+    return [obstacles(data), data.nights.length === 0
+      && section("Nothing was measured yet", note("A night starts when a new build appears, or by ",
+        el("code", {}, "POST /api/v1/nights"), ".")),
+    news(data, since), section("Waits for a person", forPeople(data)), searches(data.open),
+    under.length > 0 && fold("passing", `${count(under.length, "regression")} on the way`,
+      section(null, table(null, regressionColumns, under))), work(data.jobs)];
+  },
+  news(before, now) {
+    const changed = now.regressions.filter((r) => !before.regressions.some((old) =>
+      old.id === r.id && old.updated_at === r.updated_at)).length;
+    return changed > 0 ? count(changed, "new result") : "There is something new";
+  },
+};

@@ -1,0 +1,99 @@
+// Nights: sessions by runner on a line of time, and why some of them do not count.
+
+import { all, get, list } from "../api.js";
+import { el, link, longTable, note, section, state, svg, table, when } from "../dom.js";
+import { count, duration, span } from "../words.js";
+
+const [width, row, left] = [900, 22, 150];
+
+/** A job's time: from when it was asked for to when its result came. */
+const ended = (j) => j.stored_at ?? (j.state === "leased" || j.state === "queued"
+  ? new Date().toISOString() : j.created_at);
+
+const tone = (j) => (j.void ? "void" : j.state === "failed" ? "void" : j.kind);
+
+function hours(from, to, x) {
+  const step = Math.max(1, Math.ceil((to - from) / 3600000 / 8)) * 3600000, nodes = [];
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
+    nodes.push(svg("line", { class: "axis", x1: x(at), x2: x(at), y1: 0, y2: "100%" }),
+      svg("text", { x: x(at) + 3, y: 11 }, new Date(at).toISOString().slice(11, 16)));
+  }
+  return nodes;
+}
+
+function timeline(jobs, runners) {
+  const by = Map.groupBy(jobs.filter((j) => j.runner !== null), (j) => j.runner);
+  if (by.size === 0) return note("No session of this night was measured yet.");
+  const from = Math.min(...jobs.map((j) => Date.parse(j.created_at)));
+  const to = Math.max(...jobs.map((j) => Date.parse(ended(j))), from + 60000);
+  const x = (at) => left + (width - left - 8) * (at - from) / (to - from);
+  const height = 20 + by.size * row;
+  const nameOf = (id) => runners.find((r) => r.id === id)?.name ?? `runner ${id}`;
+  return el("div", { class: "chart still", tabindex: 0 }, svg("svg", {
+    viewBox: `0 0 ${width} ${height}`, role: "img",
+    "aria-label": `Sessions of ${count(by.size, "runner")}, UTC; listed below` },
+  hours(from, to, x), [...by].toSorted().map(([runner, some], i) => [
+    svg("text", { x: 0, y: 20 + row * i + 15 }, nameOf(runner)),
+    some.map((j) => svg("rect", { class: `session ${tone(j)}`, x: x(Date.parse(j.created_at)),
+      width: Math.max(3, x(Date.parse(ended(j))) - x(Date.parse(j.created_at)) - 1),
+      y: 20 + row * i + 3, height: row - 6, rx: 2 }, svg("title", {},
+      `job ${j.id}, ${j.kind}, ${j.state}${j.void ? `, void: ${j.void}` : ""}`)))])));
+}
+
+const jobColumns = (runners) => [
+  { name: "job", number: true, cell: (j) => j.id },
+  { name: "for", cell: (j) => j.kind },
+  { name: "runner", cell: (j) => runners.find((r) => r.id === j.runner)?.name ?? "–" },
+  { name: "state", cell: (j) => [state(j.state), j.void && [" ", state("void")]] },
+  { name: "why", whole: true, cell: (j) => j.void ?? j.reason ?? "–" },
+  { name: "runs", number: true, cell: (j) => j.runs },
+  { name: "took", number: true, cell: (j) => (j.stored_at
+    ? duration(j.created_at, j.stored_at) : "–") }];
+
+const nightColumns = [
+  { name: "night", tight: true, cell: (n) => link(`#/nights?night=${n.id}`,
+    n.build?.date ?? n.started_at.slice(0, 10)) },
+  { name: "build", whole: true, cell: (n) => (n.build ? el("code", {}, n.build.version)
+    : n.reason ?? "waits for a build") },
+  { name: "state", cell: (n) => [state(n.state), n.cancelled_by && ` by ${n.cancelled_by}`] },
+  { name: "by", cell: (n) => n.trigger },
+  { name: "begun", tight: true, cell: (n) => when(n.started_at) },
+  { name: "took", number: true, cell: (n) => (n.finished_at && n.trigger !== "imported"
+    ? duration(n.started_at, n.finished_at) : "–") }];
+
+/** What a night came to, in a sentence. */
+function summary(night, jobs) {
+  const voids = jobs.filter((j) => j.void);
+  const spent = jobs.filter((j) => j.stored_at).reduce((sum, j) =>
+    sum + (Date.parse(j.stored_at) - Date.parse(j.created_at)) / 1000, 0);
+  return el("p", { class: "lead" }, night.build
+    ? [el("code", {}, night.build.version), " ", state(night.state), `: ${count(jobs.length,
+      "session")} (${span(spent)} of waiting and measuring), `, voids.length > 0
+      ? el("strong", {}, `${voids.length} void`) : "none void", ", ",
+    count(night.regressions.length, "regression")] : night.reason,
+  night.regressions.map((id) => [" ", link(`#/regressions/${id}`, `#${id}`)]));
+}
+
+export const nightsPage = {
+  title: () => "Nights",
+  async load(_, query) {
+    const [nights, runners] = await Promise.all([list("nights?limit=60"),
+      list("runners?limit=200")]);
+    const chosen = Number(query.get("night")) || nights.find((n) => n.build)?.id;
+    if (!chosen) return { nights, runners: [], night: null, jobs: [] };
+    const [night, jobs] = await Promise.all([get(`nights/${chosen}`), all(`jobs?night=${chosen}`)]);
+    const known = runners.map(({ id, name, machine }) => ({ id, name, machine }));
+    return { nights, runners: known, night, jobs: jobs.filter((j) => j.kind !== "build") };
+  },
+  view({ nights, runners, night, jobs }) {
+    if (!night) {
+      return [section("Nights", note("No night yet. One starts when a new build appears."))];
+    }
+    const voids = jobs.filter((j) => j.void || j.state === "failed");
+    return [section(`Night ${night.build?.date ?? night.id}`, summary(night, jobs),
+      timeline(jobs, runners), voids.length > 0
+        ? table("Sessions that do not count", jobColumns(runners), voids) : null),
+    section("All nights", longTable(null, nightColumns, nights)),
+    section("Its sessions", longTable(null, jobColumns(runners), jobs, 10))];
+  },
+};

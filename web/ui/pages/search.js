@@ -1,0 +1,89 @@
+// Choosing a series: words of a workload's name, a metric, and what matches, with its last weeks.
+
+import { get, list, machines, metricNames } from "../api.js";
+import { el, failure, note, section, table } from "../dom.js";
+import { globOf } from "../glob.js";
+import { changeOf, spark, workload } from "../parts.js";
+import { median } from "../statistics.js";
+import { machineName, metricName, quantity } from "../words.js";
+
+const shown = 30;  // points of a sparkline
+const limit = 40;
+const least = 0.03;
+
+/** The newest night against what was usual before it. */
+function lastChange(s, points) {
+  if (points.length < 4) return "–";
+  const before = points.slice(0, -1).map((p) => p.location), now = points.at(-1);
+  const usual = median(before);
+  if (!(usual > 0)) return "–";
+  const ratio = now.location / usual;
+  // Small moves are not worth a colour in a list, however sure they are.
+  const [low, high] = Math.abs(ratio - 1) < least ? [1, 1] : [now.low / usual, now.high / usual];
+  return changeOf({ ...s, ratio, low, high, before: usual, after: now.location });
+}
+
+/** Cells that are filled once the row's points are there. */
+function later(s, draw) {
+  const cell = el("span", { class: "later" });
+  s.points.then((points) => cell.replaceChildren(draw(points)), () => cell.replaceChildren("–"));
+  return cell;
+}
+
+const columns = (classes) => [
+  { name: "series", whole: true, cell: (s) => workload(s.workload_name, `#/series/${s.id}`) },
+  { name: "metric", cell: (s) => metricName(s.metric) },
+  { name: "machine", cell: (s) => machineName(classes.find((m) => m.id === s.machine)
+    ?? { facts: {}, id: s.machine }) },
+  { name: `last ${shown} builds`, cell: (s) => later(s, spark) },
+  { name: "level", number: true, cell: (s) => (s.level ? quantity(s.level.value, s.unit) : "–") },
+  { name: "newest", number: true, cell: (s) => later(s, (points) => lastChange(s, points)) }];
+
+async function fill(results, status, { words, metric }, classes, isStale) {
+  const query = new URLSearchParams({ workload: globOf(words), limit: String(limit) });
+  if (metric) query.set("metric", metric);
+  try {
+    const page = await get(`series?${query}`);
+    if (isStale()) return;
+    const items = page.items.map((s) => ({ ...s,
+      points: list(`series/${s.id}/points?limit=${shown}`) }));
+    results.replaceChildren(items.length ? table(null, columns(classes), items) : "");
+    status.replaceChildren(items.length === 0
+      ? note(words || metric ? "No series matches."
+        : "No series yet: they appear with the first night.")
+      : note(page.next_cursor ? `The first ${items.length}; more words find fewer.`
+        : `${items.length} series`));
+  } catch (error) {
+    if (!isStale()) status.replaceChildren(failure("Cannot search.", error));
+  }
+}
+
+export const searchPage = {
+  title: () => "Series",
+  load: async () => ({ metrics: await metricNames(), classes: await machines() }),
+  view({ metrics, classes }, _, query) {
+    let asked = 0, timer = 0;
+    const results = el("div", { class: "results" });
+    const status = el("div", { role: "status" }, note("Loading …"));
+    const words = el("input", { type: "search", id: "words", autocomplete: "off",
+      placeholder: "e.g. bert cuda inductor, or python/*/eval/**", spellcheck: "false" });
+    const metric = el("select", { id: "metric" }, el("option", { value: "" }, "any"),
+      metrics.map((name) => el("option", { value: name }, metricName(name))));
+    words.value = query.get("words") ?? "";
+    metric.value = query.get("metric") ?? "";
+    const ask = () => {
+      const mine = ++asked;
+      const wish = { words: words.value, metric: metric.value };
+      const next = new URLSearchParams(Object.entries(wish).filter(([, value]) => value));
+      history.replaceState(null, "", `#/series${next.size ? `?${next}` : ""}`);
+      fill(results, status, wish, classes, () => mine !== asked);
+    };
+    words.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, 200); });
+    metric.addEventListener("change", ask);
+    ask();
+    return [section("Series", el("form", { class: "search", role: "search",
+      onsubmit: (event) => { event.preventDefault(); ask(); } },
+    el("label", {}, "Words of the workload", words), el("label", {}, "Metric", metric)),
+    status, results)];
+  },
+};

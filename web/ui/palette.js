@@ -1,0 +1,104 @@
+// The command palette: finds a page, a workload's series, a commit, an issue or a runner by keys.
+
+import { get, list } from "./api.js";
+import { el } from "./dom.js";
+import { globOf } from "./glob.js";
+import { metricName, workloadName } from "./words.js";
+
+const pages = ["Morning", "Changes", "Series", "Compare", "Compilers", "Nights", "Machines",
+  "Builds"];
+const most = 12;
+
+const pageHits = (text) => pages.filter((p) => p.toLowerCase().startsWith(text.toLowerCase()))
+  .map((p) => ({ href: p === "Morning" ? "#/" : `#/${p.toLowerCase()}`, kind: "page", name: p }));
+
+async function seriesHits(text) {
+  const query = new URLSearchParams({ workload: globOf(text), limit: String(most) });
+  const { items } = await get(`series?${query}`);
+  return items.map((s) => ({ href: `#/series/${s.id}`, kind: "series",
+    name: `${workloadName(s.workload_name)} ${metricName(s.metric)}`, more: s.workload_name }));
+}
+
+async function regressionHits(text) {
+  const number = Number(text.replace(/^#/, ""));
+  if (!Number.isInteger(number) || number < 1) return [];
+  const items = await list("regressions?limit=500");
+  return items.filter((r) => r.id === number || r.issue_number === number).map((r) => ({
+    href: `#/regressions/${r.id}`, kind: r.issue_number === number ? `issue #${number}`
+      : `regression ${r.id}`, name: workloadName(r.series[0].workload), more: r.state }));
+}
+
+const commitHits = (text) => (/^[0-9a-f]{40}$/.test(text)
+  ? [{ href: `#/commits/${text}`, kind: "commit", name: text.slice(0, 10) }] : []);
+
+async function buildHits(text) {
+  if (!/^[0-9a-f.+dev-]{4,39}$/.test(text)) return [];
+  const items = await list("builds?limit=500");
+  return items.filter((b) => b.commit && (b.commit.startsWith(text) || b.version.includes(text)))
+    .map((b) => ({ href: `#/commits/${b.commit}`, kind: "commit", name: b.commit.slice(0, 10),
+      more: b.version }));
+}
+
+async function runnerHits(text) {
+  const items = await list("runners?limit=500");
+  return items.filter((r) => r.name.includes(text)).map((r) => ({ href: "#/machines",
+    kind: "runner", name: r.name }));
+}
+
+async function hits(text) {
+  if (text === "") return pageHits("");
+  const found = await Promise.allSettled([pageHits(text), commitHits(text), regressionHits(text),
+    runnerHits(text), buildHits(text), seriesHits(text)]);
+  return found.flatMap((f) => f.value ?? []).slice(0, most);
+}
+
+const option = (hit, index, chosen) => el("a", { href: hit.href, role: "option",
+  id: `hit-${index}`, tabindex: -1, "aria-selected": String(index === chosen) },
+el("span", { class: "tag" }, hit.kind), " ", hit.name,
+hit.more && el("span", { class: "soft" }, ` ${hit.more}`));
+
+/** Opens it; Escape closes it, and so does choosing. */
+export function openPalette() {
+  if (document.querySelector("dialog.palette")) return;
+  let found = [], chosen = 0, asked = 0;
+  const results = el("div", { role: "listbox", id: "hits", "aria-label": "What was found" });
+  const said = el("p", { class: "note", role: "status" });
+  const input = el("input", { type: "search", role: "combobox", "aria-expanded": "true",
+    "aria-controls": "hits", "aria-label": "Find a workload, commit, issue number or runner",
+    placeholder: "workload, commit, issue number, runner …", autocomplete: "off",
+    spellcheck: "false" });
+  const dialog = el("dialog", { class: "palette", "aria-label": "Find" }, input, results, said);
+  const draw = () => {
+    results.replaceChildren(...found.map((hit, i) => option(hit, i, chosen)));
+    if (found.length) input.setAttribute("aria-activedescendant", `hit-${chosen}`);
+    else input.removeAttribute("aria-activedescendant");
+    said.textContent = found.length ? "" : "Nothing found.";
+  };
+  const ask = async () => {
+    const mine = ++asked;
+    const now = await hits(input.value.trim());
+    if (mine !== asked) return;
+    [found, chosen] = [now, 0];
+    draw();
+  };
+  const go = () => {
+    if (!found[chosen]) return;
+    dialog.close();
+    location.hash = found[chosen].href;
+  };
+  input.addEventListener("input", ask);
+  input.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step && event.key !== "Enter") return;
+    event.preventDefault();
+    if (!step) return go();
+    if (found.length) chosen = (chosen + step + found.length) % found.length;
+    draw();
+  });
+  results.addEventListener("click", () => dialog.close());
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  input.focus();
+  ask();
+}

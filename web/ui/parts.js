@@ -1,0 +1,149 @@
+// What several pages show alike: a workload's tags, a change, an issue, a verdict, a search's
+// progress.
+
+import { el, link, namedCommit, state, svg, when } from "./dom.js";
+import { change, count, interval, metricName, probability, quantity, workloadName,
+  workloadParts } from "./words.js";
+
+/** Device, precision, batch and backend as small tags. */
+export function tags(name) {
+  const parts = workloadParts(name);
+  if (!parts) return [];
+  return [parts.device, parts.precision, parts.batch, parts.backend]
+    .map((text) => el("span", { class: "tag" }, text));
+}
+
+/** Model and task, which lead to the series, and the rest as tags; the whole name on hover. */
+export const workload = (name, href) => el("span", { class: "workload", title: name },
+  href ? link(href, workloadName(name)) : el("strong", {}, workloadName(name)), " ", tags(name));
+
+export const noRatio = (metric) =>
+  ["leaked_memory", "leaked_gpu_memory", "graph_breaks", "recompiles"].includes(metric);
+
+/** "worse", "better" or null, by the interval and the metric's direction. */
+export function tone(s) {
+  const [above, below] = s.direction === "higher_is_better" || s.metric === "speedup"
+    ? ["better", "worse"] : ["worse", "better"];
+  if (noRatio(s.metric) || s.unit === "outcome") {
+    return s.after > s.before ? above : s.after < s.before ? below : null;
+  }
+  return s.low > 1 ? above : s.high < 1 ? below : null;
+}
+
+/** "▲ +23.1 %" in the colour of worse or better, which the sign tells too. */
+export function changeOf(s) {
+  const text = noRatio(s.metric)
+    ? `${s.after > s.before ? "+" : ""}${quantity(s.after - s.before, s.unit)}`
+    : s.unit === "outcome" ? quantity(s.after, s.unit) : change(s.ratio);
+  return el("span", { class: `change ${tone(s) ?? ""}` }, text);
+}
+
+/** The change with its interval in lighter type. */
+export const changeWithin = (s) => [changeOf(s), !noRatio(s.metric) && s.low !== null
+  && s.unit !== "outcome" && el("span", { class: "within" }, ` (${interval(s.low, s.high)})`)];
+
+/** An issue on the web is a link; a dry run's is a file. */
+export function issue(regression) {
+  if (!regression.issue_url) return "–";
+  const name = `#${regression.issue_number ?? "?"}`;
+  return /^https?:\/\//.test(regression.issue_url) ? link(regression.issue_url, name)
+    : el("span", { title: regression.issue_url }, name);
+}
+
+/** Who is blamed, in a cell. */
+export function culprit(r) {
+  if (r.culprit) {
+    const more = r.culprit.commits.length - 1;
+    return [namedCommit(r.culprit.commit_details[0]), more > 0 && ` or ${more} next`];
+  }
+  return r.range ? `within ${count(r.range.commits.length, "commit")}` : "–";
+}
+
+/** What happened since when, in a sentence. */
+export function verdict(r) {
+  const lead = r.series[0];
+  const what = [workload(lead.workload, `#/series/${lead.series}`), ` ${metricName(lead.metric)} `,
+    changeWithin(lead),
+    r.series.length > 1 ? ` and ${r.series.length - 1} more series` : ""];
+  if (r.range) {
+    const among = r.range.commit_details;
+    return [what, ` within ${count(among.length, "commit")}, `, namedCommit(among[0]),
+      among.length > 1 ? [" to ", namedCommit(among.at(-1))] : "",
+      "; which one is not known, and nobody is blamed"];
+  }
+  if (!r.culprit) return [what, " between ", el("code", {}, r.good.version), " and ",
+    el("code", {}, r.bad.version), withoutCulprit(r)];
+  return [what, " since ", blamed(r), `, ${probability(r.culprit.probability)} certain`];
+}
+
+function withoutCulprit(r) {
+  if (r.state === "historical") {
+    return "; from an imported history, nothing was measured side by side, and nobody is blamed";
+  }
+  return r.attribution?.cause === "environment"
+    ? "; the packages did it, not the source, and no commit is blamed" : "";
+}
+
+function blamed(r) {
+  const commits = r.culprit.commit_details;
+  if (commits.length === 1) return namedCommit(commits[0]);
+  if (r.changes?.some((c) => c.evidence.outcome === "several_small")) {
+    return commits.flatMap((one, i) => [i === 0 ? "" : ", ", namedCommit(one)]).concat(" together");
+  }
+  return [`one of ${commits.length} adjacent commits, `, namedCommit(commits[0]), " to ",
+    namedCommit(commits.at(-1))];
+}
+
+/** "+3" for further series, in words on hover. */
+export const andMore = (series) => series.length > 1 && el("span", { class: "soft",
+  title: `and ${series.length - 1} more series` }, ` +${series.length - 1}`);
+
+/** Columns of a list of regressions. */
+export const regressionColumns = [
+  { name: "regression", whole: true, cell: (r) => [
+    workload(r.series[0].workload, `#/regressions/${r.id}`),
+    ` ${metricName(r.series[0].metric)}`, andMore(r.series)] },
+  { name: "change", number: true, cell: (r) => changeOf(r.series[0]) },
+  { name: "state", cell: (r) => state(r.state) },
+  { name: "culprit", whole: true, cell: culprit },
+  { name: "issue", cell: issue },
+  { name: "changed", tight: true, cell: (r) => when(r.updated_at) },
+];
+
+/** Minutes that a search probably still needs; null: nobody can say. */
+export const minutesToGo = (b) => (b.state === "open" && b.expected_runs >= 1 && b.own_runs > 0
+  ? Math.max(1, Math.ceil(b.expected_runs * b.spent_seconds / b.own_runs / 60)) : null);
+
+function toGo(b) {
+  if (b.state !== "open" || b.expected_runs < 1) return "";
+  const minutes = minutesToGo(b);
+  return `, some ${Math.round(b.expected_runs)} to go${
+    minutes ? ` (about ${minutes} min, a rough guess)` : ""}`;
+}
+
+/** How far a search is, in a sentence. */
+export const progress = (b) => el("p", {}, workload(b.workload, `#/series/${b.series}`),
+  ` ${metricName(b.metric)}: ${count(b.commit_count - 1, "commit")}, `,
+  `${b.tested_commits} measured (the ends included), ${b.untestable_commits} not measurable, `,
+  `${b.runs} runs in ${count(b.session_count, "session")}`,
+  b.builds_under_way > 0 ? `, ${count(b.builds_under_way, "wheel")} being built` : "",
+  toGo(b), ", begun ", when(b.started_at));
+
+/** A measured commit's level against the good end's, with its interval. */
+export const againstGoodEnd = (c) => (c.index === 0 ? "the good end" : !c.change ? "–"
+  : [change(c.change.ratio), el("span", { class: "within" },
+    ` (${interval(c.change.low, c.change.high)})`)]);
+
+/** 60 × 16 pixels of a series' newest levels. */
+export function spark(points) {
+  const values = points.map((p) => p.location ?? p);
+  if (values.length < 2) return svg("svg", { class: "spark", viewBox: "0 0 60 16" });
+  const middle = values.toSorted((a, b) => a - b)[values.length >> 1];
+  const low = Math.min(...values, middle * 0.97), high = Math.max(...values, middle * 1.03);
+  const at = (v, i) => `${(1 + i * 58 / (values.length - 1)).toFixed(1)},${
+    (15 - 14 * (v - low) / (high - low || 1)).toFixed(1)}`;
+  return svg("svg", { class: "spark", viewBox: "0 0 60 16", "aria-hidden": "true" },
+    svg("polyline", { points: values.map(at).join(" ") }),
+    svg("circle", { cx: 59, cy: at(values.at(-1), 0).split(",")[1], r: 1.5 }));
+}
+

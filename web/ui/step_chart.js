@@ -1,0 +1,169 @@
+// The picture that convinces: a search's commits in order, each measured one's level against the
+// good end, the step, and below it where the step probably is. Steps through the search's sessions.
+
+import { chart, chartKey, sample, valueAxis } from "./chart.js";
+import { el, namedCommit, svg } from "./dom.js";
+import { levelsOf } from "./statistics.js";
+import { change, count, interval, probability } from "./words.js";
+
+const height = 300;
+const edge = { top: 22, right: 14, bottom: 62, left: 58 };
+const floor = height - edge.bottom;
+const band = { y: floor + 22, height: 14 };
+
+/** The search's belief as ranges of indices: [{first, last, probability}]. */
+export function cellsOf(bisection) {
+  const index = new Map(bisection.commits.map((c) => [c.sha, c.index]));
+  return bisection.posterior.map((belief) => {
+    const at = belief.commits.map((sha) => index.get(sha)).filter((i) => i !== undefined);
+    return at.length ? { first: Math.min(...at), last: Math.max(...at),
+      probability: belief.probability } : null;
+  }).filter(Boolean);
+}
+
+/** What is known at the end, by commit: as the service says it. */
+function lastLevels(bisection) {
+  const levels = new Map();
+  for (const c of bisection.commits) {
+    if (c.index === 0 && c.runs) levels.set(0, { runs: c.runs, ratio: 1, low: 1, high: 1 });
+    else if (c.change) levels.set(c.index, { runs: c.runs, ...c.change });
+  }
+  return levels;
+}
+
+function scaleOf(levels, width, commits) {
+  const ends = [...levels.values()].flatMap((l) => [l.low, l.high]).concat(1);
+  let low = Math.min(...ends), high = Math.max(...ends);
+  const spare = Math.max((high - low) * 0.12, 0.01);
+  [low, high] = [low - spare, high + spare];
+  const slot = (width - edge.left - edge.right) / commits;
+  return { low, high, slot, x: (i) => edge.left + slot * (i + 0.5),
+    y: (v) => edge.top + (floor - edge.top) * (1 - (v - low) / (high - low)) };
+}
+
+/** The step as a line: the good end's level up to the culprit, and the level after it. */
+function stepLine(scale, levels, cell, width) {
+  const after = [...levels].filter(([i]) => i >= cell.last).map(([, l]) => l.ratio);
+  if (!after.length) return null;
+  const high = after.reduce((a, b) => a + b, 0) / after.length;
+  const left = scale.x(cell.first) - scale.slot / 2, right = scale.x(cell.last) - scale.slot / 2;
+  return svg("path", { class: "step", d: `M${edge.left},${scale.y(1)}H${left}${
+    cell.last > cell.first ? `L${right},${scale.y(high)}` : `V${scale.y(high)}`}H${
+    width - edge.right}` });
+}
+
+function dots(scale, levels) {
+  return [...levels].map(([i, l]) => {
+    const x = scale.x(i), r = Math.min(7, 2 + Math.sqrt(l.runs), Math.max(2.5, scale.slot * 0.6));
+    return [svg("line", { class: "interval", x1: x, x2: x, y1: scale.y(l.low),
+      y2: scale.y(l.high) }),
+    svg("circle", { class: l.low > 1 ? "point high" : "point", cx: x, cy: scale.y(l.ratio), r })];
+  });
+}
+
+function crosses(scale, commits) {
+  const r = Math.max(2, Math.min(4, scale.slot * 0.4)), y = floor + 10;
+  return commits.filter((c) => c.untestable).map((c) => svg("path", { class: "untestable",
+    d: `M${scale.x(c.index) - r},${y - r}l${2 * r},${2 * r}m0,${-2 * r}l${-2 * r},${2 * r}` }));
+}
+
+/** A band in which the darker part is the likelier. */
+function belief(scale, cells, width) {
+  const frame = svg("rect", { class: "belief-frame", x: edge.left, y: band.y,
+    width: width - edge.left - edge.right, height: band.height });
+  return [frame, cells.map((c) => svg("rect", { class: "belief",
+    x: scale.x(c.first) - scale.slot / 2, y: band.y, height: band.height,
+    width: Math.max(2, scale.slot * (c.last - c.first + 1)),
+    "fill-opacity": Math.max(0.08, c.probability) }))];
+}
+
+function draw(width, bisection, levels, cells) {
+  const scale = scaleOf(levels, width, bisection.commits.length);
+  const best = cells.reduce((a, c) => (c.probability > (a?.probability ?? 0) ? c : a), null);
+  const nodes = [
+    valueAxis({ low: (scale.low - 1) * 100, high: (scale.high - 1) * 100, unit: "%", width, edge,
+      y: (percent) => scale.y(1 + percent / 100) }),
+    svg("line", { class: "level", x1: edge.left, x2: width - edge.right, y1: scale.y(1),
+      y2: scale.y(1) }),
+    best && best.probability > 0.5 && stepLine(scale, levels, best, width),
+    dots(scale, levels), crosses(scale, bisection.commits), belief(scale, cells, width),
+    svg("text", { x: edge.left, y: height - 8 }, "last good"),
+    svg("text", { x: (edge.left + width) / 2, y: height - 8, "text-anchor": "middle" },
+      "commits in order"),
+    svg("text", { x: width - edge.right, y: height - 8, "text-anchor": "end" }, "first bad")];
+  return { nodes: nodes.flat(Infinity).filter(Boolean), x: scale.x, slot: scale.slot, scale };
+}
+
+function describe(bisection, levels, cells, i) {
+  const one = bisection.commits[i], level = levels.get(i);
+  const cell = cells.find((c) => c.first <= i && i <= c.last);
+  const end = i === 0 ? " (good end)" : i === bisection.commits.length - 1 ? " (bad end)" : "";
+  return [namedCommit(one), el("br"), `commit ${i} of ${bisection.commits.length - 1}${end}: `,
+    one.untestable ? `cannot be measured: ${one.untestable}`
+      : level ? [i === 0 ? "the good end's level" : [el("strong", {}, change(level.ratio)),
+        ` (${interval(level.low, level.high)}) against the good end`],
+      `, ${count(level.runs, "run")}`] : "not measured",
+    cell && ["; the step is here with probability ", el("strong", {},
+      probability(cell.probability)),
+    cell.last > cell.first && ` (it and ${count(cell.last - cell.first, "neighbour")})`]];
+}
+
+const keyOfChart = () => chartKey([
+  [sample(svg("circle", { class: "point", cx: 12, cy: 6, r: 4 })),
+    "a measured commit, with its 95 % interval; larger with more runs"],
+  [sample(svg("path", { class: "untestable", d: "M8,2l8,8m0,-8l-8,8" })), "cannot be measured"],
+  [sample(svg("path", { class: "step", d: "M0,10H12V2H24" })), "the step"],
+  [sample(svg("rect", { class: "belief", x: 4, width: 16, height: 12, "fill-opacity": .7 })),
+    "where the step is: the darker, the likelier"]]);
+
+/** A slider over the sessions; the last place is the search as it ended or stands. */
+function stepper(sessions, show) {
+  const last = sessions.length;
+  const said = el("output", { for: "step" });
+  const say = (k) => {
+    said.textContent = k === last ? `all ${count(last, "session")}`
+      : `after ${k === 1 ? "the confirmation" : count(k, "session")}`;
+  };
+  const slider = el("input", { type: "range", id: "step", min: 1, max: last, value: last,
+    oninput: () => { say(Number(slider.value)); show(Number(slider.value)); } });
+  say(last);
+  return el("p", { class: "stepper" }, el("label", { for: "step" }, "How it narrowed "), slider,
+    said);
+}
+
+/**
+ * The chart, what is known of the chosen commit, and the stepper. `runs`: those of the search,
+ * {session, commit, value}; empty where they are not known.
+ */
+export function stepChart(bisection, runs = []) {
+  const sessions = [...new Set(runs.map((r) => r.session))].toSorted((a, b) => a - b);
+  const detail = el("div", { class: "detail" });
+  const cells = cellsOf(bisection);
+  const best = cells.reduce((a, c) => (c.probability > (a?.probability ?? 0) ? c : a), null);
+  let levels = lastLevels(bisection), drawn = cells, drawing = null;
+  const { node, redraw } = chart({
+    id: `bisection-${bisection.id}`,
+    label: `Level of each commit of search ${bisection.id} against the good end; arrow keys ` +
+      "choose a commit",
+    height, count: bisection.commits.length, first: best?.last ?? bisection.commits.length - 1,
+    draw: (width) => (drawing = draw(width, bisection, levels, drawn)),
+    mark: (i) => [svg("rect", { class: "slot chosen-slot",
+      x: drawing.x(i) - Math.max(drawing.slot, 6) / 2, y: edge.top,
+      width: Math.max(drawing.slot, 6), height: band.y + band.height - edge.top })],
+    say: (i) => {
+      const level = levels.get(i);
+      return `${bisection.commits[i].subject ?? bisection.commits[i].sha.slice(0, 10)}: ${
+        level ? change(level.ratio) : "not measured"}`;
+    },
+    chosen: (i) => detail.replaceChildren(
+      ...describe(bisection, levels, cells, i).flat(Infinity).filter(Boolean)),
+  });
+  const show = (k) => {
+    const whole = k === sessions.length;
+    levels = whole ? lastLevels(bisection)
+      : levelsOf(runs.filter((r) => r.session <= sessions[k - 1]));
+    drawn = whole ? cells : [];
+    redraw();
+  };
+  return [node, keyOfChart(), sessions.length > 1 && stepper(sessions, show), detail];
+}
