@@ -89,9 +89,9 @@ TEST_CASE("a step for the better is an improvement, and no regression") {
 }
 
 TEST_CASE("a step that more nights no longer show is dismissed, and can come back") {
-  HistoryFacts facts;
-  facts.series.id = SeriesId{1};
-  facts.series.metric = "latency";
+  const Series series{SeriesId{1},  WorkloadId{1}, *WorkloadName::parse(kAlpha), 1, "latency",
+                      MachineId{1}, "imported"};
+  HistoryFacts facts{series, {}, {}, {}, {}, {}, {}, {}};
   facts.now = *parse_rfc3339("2026-08-20T08:00:00Z");
   for (int i = 1; i <= 30; ++i) {
     facts.medians.push_back(1 + .001 * (i % 3));
