@@ -225,12 +225,10 @@ struct Stage {
   int alike_since;
 };
 const std::map<std::string, Stage>& stages() {
-  static const std::map<std::string, Stage> all{{"screening", {screen_again, 5}},
-                                                {"creep", {creep_again, 5}},
-                                                {"history", {history_again, 7}},
-                                                {"confirmation", {confirm_again, 5}},
-                                                {"attribution", {attribute_again, 7}},
-                                                {"bisection", {search_again, 6}}};
+  static const std::map<std::string, Stage> all{
+      {"screening", {screen_again, 5}},      {"creep", {creep_again, 5}},
+      {"history", {history_again, 7}},       {"confirmation", {confirm_again, 5}},
+      {"attribution", {attribute_again, 7}}, {"bisection", {search_again, 6}}};
   return all;
 }
 

@@ -60,7 +60,8 @@ std::optional<WorkloadWords> words_of_test(const std::string& name, const std::s
 std::optional<KnownMetric> metric_of_ending(const std::string& ending, const std::string& device) {
   if (ending == "latency" || ending == "iter_latencies" || ending == "latencies")
     return KnownMetric{"latency", kMilli};
-  if (ending == "cmem" || ending == "cpu_peak_mem") return KnownMetric{"peak_cpu_memory", kGigabyte};
+  if (ending == "cmem" || ending == "cpu_peak_mem")
+    return KnownMetric{"peak_cpu_memory", kGigabyte};
   if (ending == "gmem" || ending == "gpu_peak_mem")
     return KnownMetric{device == "cpu" ? "peak_cpu_memory" : "peak_gpu_memory", kGigabyte};
   return std::nullopt;
