@@ -76,7 +76,9 @@ def write_into_base():
 
 
 def write_through_a_link():
-    link = pathlib.Path(os.environ["HOME"], "link")
+    outside = TARGETS["outside"]
+    folder = outside if os.path.isdir(outside) else os.environ["HOME"]
+    link = pathlib.Path(folder, f"link{os.getpid()}")
     os.link(HERE / "linked.py", link)
     with open(link, "a") as file:
         file.write("# written by the build\n")
