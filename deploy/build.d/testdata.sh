@@ -3,7 +3,7 @@
 payloads=@octokit/webhooks-examples@7.6.1
 description=@octokit/openapi@23.0.2
 # numpy.unique of integers is several times slower in the later one.
-numpys="numpy==2.2.6 numpy==2.3.5"
+numpy_releases="numpy==2.2.6 numpy==2.3.5"
 description_file=generated/api.github.com.deref.json
 
 # unpack PACKAGE FOLDER [MEMBER]: unpacks a package's files, or one of them, into FOLDER.
@@ -17,7 +17,7 @@ unpack() {
 }
 
 ensure_testdata() {
-  local data=$cache/testdata stamp=$cache/testdata/.nightjar identity="$payloads $description $numpys"
+  local data=$cache/testdata stamp=$cache/testdata/.nightjar identity="$payloads $description $numpy_releases"
   if done_already "$stamp" "$identity"; then
     say "there already"
     return
@@ -29,7 +29,7 @@ ensure_testdata() {
   mv "$data.new/$description_file" "$data.new/"
   rmdir "$data.new/${description_file%/*}"
   local version
-  for version in $numpys; do
+  for version in $numpy_releases; do
     "$cache/tools/bin/python" -m pip download -q --no-deps --only-binary :all: \
       --dest "$data.new/numpy" "$version" || fail "pip cannot fetch $version"
   done
