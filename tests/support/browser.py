@@ -93,7 +93,7 @@ class Browser:
         self.ask("POST", "/actions", {"actions": [
             {"type": "key", "id": "keyboard", "actions": actions}]})
 
-    def wait(self, condition, seconds=20, what="the page"):
+    def wait(self, condition, seconds=60, what="the page"):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if found := condition():
