@@ -146,7 +146,7 @@ void add_import_routes(Routes& routes) {
        .summary = "Store nights that were measured elsewhere; what is there already stays",
        .method = web::Method::post,
        .role = web::Role::runner,
-       .body = Body{described(Parsed<History>{}).schema(), example_body()},
+       .body = Body{.schema = described(Parsed<History>{}).schema(), .example = example_body()},
        .answers = {{.text = "Stored, each night in a transaction. Steps are looked for next.",
                     .schema = imported().schema(),
                     .example = {{"machine", 4},

@@ -30,7 +30,8 @@ json history(const json& nights) {
 
 TEST_CASE("An imported history is stored once, and later nights are added to it") {
   World world;
-  const json first = history(json::array({night(1, {latency({.5})}), night(2, {latency({.5})})}));
+  const json first = history(json::array(
+      {night(1, json::array({latency({.5})})), night(2, json::array({latency({.5})}))}));
   const auto stored = world.post("/api/v1/imports", first);
   REQUIRE(stored.status == 200);
   CHECK(stored.json["nights"] == 2);
@@ -39,8 +40,8 @@ TEST_CASE("An imported history is stored once, and later nights are added to it"
   const auto again = world.post("/api/v1/imports", first);
   CHECK((again.json["nights"] == 0 && again.json["added"] == 0 && again.json["known"] == 2));
   const auto later =
-      world.post("/api/v1/imports",
-                 history(json::array({night(2, {latency({.5})}), night(3, {latency({.7})})})));
+      world.post("/api/v1/imports", history(json::array({night(2, json::array({latency({.5})})),
+                                                         night(3, json::array({latency({.7})}))})));
   CHECK((later.json["nights"] == 1 && later.json["added"] == 1 && later.json["known"] == 1));
   CHECK(later.json["machine"] == stored.json["machine"]);
 
@@ -55,7 +56,7 @@ TEST_CASE("An imported history is stored once, and later nights are added to it"
 
 TEST_CASE("What was imported is marked as such wherever it is read") {
   World world;
-  world.post("/api/v1/imports", history(json::array({night(1, {latency({.5})})})));
+  world.post("/api/v1/imports", history(json::array({night(1, json::array({latency({.5})}))})));
   CHECK(world.get("/api/v1/nights").json["items"][0]["trigger"] == "imported");
   CHECK(world.get("/api/v1/builds").json["items"][0]["state"] == "imported");
   CHECK(world.get("/api/v1/series").json["items"][0]["variant"] == "imported");
@@ -74,7 +75,8 @@ TEST_CASE("A record that is no good is named, and nothing of its body is stored"
     return reply.json["errors"][0]["pointer"].get<std::string>();
   };
   const auto second = [&](const json& value) {
-    return history(json::array({night(1, {latency({.5})}), night(2, {latency({.5}), value})}));
+    return history(
+        json::array({night(1, json::array({latency({.5})})), night(2, {latency({.5}), value})}));
   };
   CHECK(refused(second(latency({-1})), 422) == "#/nights/1/values/1");
   CHECK(refused(second({{"workload", workload_text}, {"metric", "failures"}, {"values", {2}}}),
@@ -91,7 +93,7 @@ TEST_CASE("A record that is no good is named, and nothing of its body is stored"
 
 TEST_CASE("Only who may measure may import") {
   World world;
-  const json body = history(json::array({night(1, {latency({.5})})}));
+  const json body = history(json::array({night(1, json::array({latency({.5})}))}));
   CHECK(world.post("/api/v1/imports", body, "read").status == 403);
   CHECK(world.post("/api/v1/imports", body, "").status == 401);
 }

@@ -27,9 +27,9 @@ struct ImportingWorld : NightWorld {
       night.measured_at = *parse_rfc3339("2026-01-01T07:00:00Z") + std::chrono::hours(24) * day;
       night.commit = CommitSha::parse(web::sha256(std::to_string(day)).str().substr(0, 40));
       night.origin = "results";
-      const double noise = 1 + .002 * ((day * 7) % 5 - 2);
+      const double jitter = 1 + .002 * ((day * 7) % 5 - 2);
       night.values = {
-          {*WorkloadName::parse(kAlpha), "latency", {.1 * noise * (day >= step ? factor : 1)}}};
+          {*WorkloadName::parse(kAlpha), "latency", {.1 * jitter * (day >= step ? factor : 1)}}};
       storage::Transaction transaction(db);
       storage::KnownSeries known;
       storage::store_history(transaction, elsewhere, night, clock.now(), known);
@@ -57,7 +57,7 @@ TEST_CASE("a step in an imported history is found between its two nights, and no
   CHECK_FALSE(found[0].range);
   CHECK(storage::list_messages(world.db, {}).items.empty());
   CHECK(storage::list_bisections(world.db, {}).items.empty());
-  CHECK(storage::list_jobs(world.db, JobState::queued, {}).items.empty());
+  CHECK(storage::list_jobs(world.db, {.state = JobState::queued}, {}).items.empty());
   CHECK(storage::series_to_judge(world.db, 5).empty());
 }
 
