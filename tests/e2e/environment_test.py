@@ -157,6 +157,7 @@ def measured(world):
     return made
 
 
+@pytest.mark.timing
 def test_a_release_of_numpy_that_is_slower_is_named_and_no_commit(measured):
     w, found = measured(lambda repo: repo.grow(6))
     assert found["attribution"]["cause"] == "environment" and found["culprit"] is None
@@ -165,6 +166,7 @@ def test_a_release_of_numpy_that_is_slower_is_named_and_no_commit(measured):
     assert "the packages did it, not the source: numpy 2.2.6 → 2.3.5" in w.issues()[0].read_text()
 
 
+@pytest.mark.timing
 def test_a_commit_is_named_though_numpy_moved_too(measured):
     def slow_down(repo):
         repo.grow(3)

@@ -18,8 +18,10 @@ PAGES = ["morning", "changes", "series", "compare", "compilers", "nights", "mach
          "culprit", "suspected", "search", "open search", "one series", "two series",
          "commit", "nothing"]
 
-pytestmark = pytest.mark.skipif(bool(missing()) or not AXE.exists(),
-                                reason=missing() or f"{AXE} is missing; run deploy/build --tests")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(missing()) or not AXE.exists(),
+                       reason=missing() or f"{AXE} is missing; run deploy/build --tests")]
 
 
 @pytest.fixture(scope="module")

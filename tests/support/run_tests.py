@@ -127,8 +127,9 @@ def groups(options, tally):
                 f"--ignore={path}" for path in SHARED_RUNS])
             yield lambda: tally.pytest("workloads' shared runs", SHARED_RUNS)
             yield lambda: tally.pytest("documents", ["tests/docs_test.py"])
-        # What measures real time tells nothing under a sanitizer.
-        slowed = [] if options.preset == "release" else ["-m", "not timing"]
+        # What measures real time tells nothing under a sanitizer, and a browser asks for nothing
+        # that other tests do not.
+        slowed = [] if options.preset == "release" else ["-m", "not timing and not browser"]
         if options.preset == "tsan":
             slowed += ["-k", ONE_THREADED]
         yield lambda: tally.pytest("end to end", ["tests/e2e"], slowed)
