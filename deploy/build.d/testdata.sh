@@ -17,7 +17,8 @@ unpack() {
 }
 
 ensure_testdata() {
-  local data=$cache/testdata stamp=$cache/testdata/.nightjar identity="$payloads $description $numpy_releases"
+  local data=$cache/testdata stamp=$cache/testdata/.nightjar
+  local identity="$payloads $description $numpy_releases"
   if done_already "$stamp" "$identity"; then
     say "there already"
     return
