@@ -164,7 +164,7 @@ def test_an_import_that_the_service_dies_in_is_completed_by_the_next(make_world)
     world = make_world()
     world.start_daemon()
     models = [f"model{number}" for number in range(50)]
-    write_history(world.folder / "runs", 100, models)
+    write_history(world.folder / "runs", 60, models)
     given = arguments(world, world.folder / "runs")
     with subprocess.Popen([BIN / "nightjar", *map(str, given)], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as client:
@@ -174,11 +174,11 @@ def test_an_import_that_the_service_dies_in_is_completed_by_the_next(make_world)
     assert client.returncode == 3 and "the same command goes on from here" in errors
     world.start_daemon_again()
     begun = imports(world)[0]["nights"]
-    assert 0 < begun < 100
+    assert 0 < begun < 60
     done = nightjar(*given)
     assert done.returncode == 0, done.stderr
     (stored,) = json.loads(done.stdout)["stored"]
-    assert stored["added"] + stored["known"] == 100 * 50 * 8
+    assert stored["added"] + stored["known"] == 60 * 50 * 8
     assert stored["differing"] == 0 and stored["known"] > 0
     (one,) = imports(world)
-    assert (one["nights"], one["series"]) == (100, 400)
+    assert (one["nights"], one["series"]) == (60, 400)
