@@ -29,12 +29,12 @@ constexpr const char* kSettings[] = {
 constexpr const char* kDevices[] = {"null",    "zero", "full", "random",
                                     "urandom", "dri",  "kfd",  "dxg"};
 
-// During the work /old is the machine's root and /root becomes the new one.
+// During the work /old is the machine's root and /new becomes the new one.
 fs::path old_place(const fs::path& path) {
   return "/old" / path.relative_path();
 }
 fs::path new_place(const fs::path& path) {
-  return "/root" / path.relative_path();
+  return "/new" / path.relative_path();
 }
 
 bool is_below(const fs::path& path, const fs::path& folder) {
@@ -179,9 +179,9 @@ class NewRoot {
       // A device can be written to all the same, but its owner cannot change or remove it.
       restrict(new_place(device), MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID, AT_RECURSIVE);
     }
-    fs::create_symlink("/proc/self/fd", "/root/dev/fd");
+    fs::create_symlink("/proc/self/fd", "/new/dev/fd");
     for (int fd = 0; const char* name : {"stdin", "stdout", "stderr"})
-      fs::create_symlink("/proc/self/fd/" + std::to_string(fd++), fs::path("/root/dev") / name);
+      fs::create_symlink("/proc/self/fd/" + std::to_string(fd++), fs::path("/new/dev") / name);
   }
 
   std::vector<Place> places_, added_;
@@ -201,20 +201,20 @@ bool has_own_process_limit() {
 // RLIMIT_NPROC does not bind root. This does, where the kernel has it.
 void limit_processes(unsigned long threads) {
   constexpr unsigned long kLeast = 301;  // the kernel takes no less
-  std::ofstream("/root/proc/sys/kernel/pid_max") << std::max(threads, kLeast);
+  std::ofstream("/new/proc/sys/kernel/pid_max") << std::max(threads, kLeast);
 }
 
 // Whoever is in this /proc sees the processes of the namespace, and cannot make another one.
 void add_proc(unsigned long threads) {
-  fs::create_directory("/root/proc");
-  require(::mount("proc", "/root/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr),
+  fs::create_directory("/new/proc");
+  require(::mount("proc", "/new/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr),
           "mount /proc");
   if (has_own_process_limit()) limit_processes(threads);
-  std::ofstream limit("/root/proc/sys/user/max_user_namespaces");
+  std::ofstream limit("/new/proc/sys/user/max_user_namespaces");
   limit << "0";
   limit.close();  // what is open for writing cannot become read-only
   if (!limit) throw std::runtime_error("cannot forbid further user namespaces");
-  restrict("/root/proc", MOUNT_ATTR_RDONLY, 0);
+  restrict("/new/proc", MOUNT_ATTR_RDONLY, 0);
 }
 
 }  // namespace
@@ -222,16 +222,16 @@ void add_proc(unsigned long threads) {
 void enter_new_root(const Plan& plan) {
   require(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr), "part the mounts");
   mount_memory("/tmp", "mode=0755,size=4m");
-  for (const char* name : {"/tmp/old", "/tmp/root", "/tmp/scratch", "/tmp/empty"})
+  for (const char* name : {"/tmp/old", "/tmp/new", "/tmp/scratch", "/tmp/empty"})
     fs::create_directory(name);
   require(::syscall(SYS_pivot_root, "/tmp", "/tmp/old"), "change the root folder");
   require(::chdir("/"), "enter the root folder");
-  bind("/root", "/root");
+  bind("/new", "/new");
   mount_memory("/scratch", "mode=0755,nr_inodes=1000000,size=" + plan.scratch_bytes);
   NewRoot(plan.places).fill();
   add_proc(plan.threads);
-  restrict("/root", MOUNT_ATTR_RDONLY, 0);
-  require(::chdir("/root"), "enter the new root folder");
+  restrict("/new", MOUNT_ATTR_RDONLY, 0);
+  require(::chdir("/new"), "enter the new root folder");
   require(::syscall(SYS_pivot_root, ".", "."), "change the root folder again");
   require(::umount2(".", MNT_DETACH), "let the machine's root folder go");
   require(::chdir("/"), "enter the root folder");
