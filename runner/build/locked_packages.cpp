@@ -29,19 +29,11 @@ void install_locked(const Installer& with, const fs::path& lock, const fs::path&
                                    "--requirements",
                                    lock.string()};
   if (byte_code) command.push_back("--compile-bytecode");
-  std::string said;
-  const auto hear = [&](std::string_view line) {
-    if (said.size() < 2000) said += (said.empty() ? "" : " ") + std::string(line);
-  };
-  const ChildOutcome ended =
-      run_guarded(command, network_environment(), {30min, 15min}, stop, hear);
+  const ChildOutcome ended = run_guarded(command, network_environment(), {30min, 15min}, stop);
   if (stop.stop_requested()) throw Stopped();
-  if (ended.is_missing)
-    throw TransientFailure("cannot install the packages of a build: there is no program '" +
-                           with.uv + "'; install uv");
-  if (!ended.stopped.empty())
-    throw TransientFailure("cannot install the packages of a build: uv: " + ended.stopped);
-  if (!ended.fine()) throw TransientFailure("cannot install the packages of a build: " + said);
+  if (!ended.fine())
+    throw TransientFailure("cannot install the packages of a build: " + ended.failure(with.uv) +
+                           (ended.is_missing ? "; install uv" : ""));
 }
 
 }  // namespace nightjar::runner

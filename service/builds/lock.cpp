@@ -120,22 +120,16 @@ Lock resolve(const std::vector<std::string>& requirements, const BuildNeeds& nee
   std::string wanted;
   for (const std::string& requirement : requirements) wanted += requirement + "\n";
   const Scratch file(wanted);
-  std::string said;
-  const auto hear = [&](std::string_view line) {
-    if (said.size() < 2000) said += (said.empty() ? "" : " ") + std::string(line);
-  };
   const ChildLimits limits{config.timeout, config.timeout};
   const ChildOutcome ended =
-      run_guarded(command_for(needs, config, file.path()), network_environment(), limits, {}, hear);
-  if (ended.is_missing)
-    throw std::runtime_error("cannot resolve the packages of a wheel: there is no program '" +
-                             config.uv + "'; install uv, or name it in [environment] uv");
-  if (!ended.stopped.empty())
-    throw std::runtime_error("cannot resolve the packages of a wheel: uv: " + ended.stopped);
-  const bool no_solution = WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 1;
-  if (no_solution) throw Unresolvable("its packages cannot be installed: " + said);
+      run_guarded(command_for(needs, config, file.path()), network_environment(), limits, {});
+  const bool no_solution =
+      ended.stopped.empty() && WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 1;
+  if (no_solution) throw Unresolvable("its packages cannot be installed: " + ended.said);
   if (!ended.fine())
-    throw std::runtime_error("cannot resolve the packages of a wheel: uv: " + said);
+    throw std::runtime_error(
+        "cannot resolve the packages of a wheel: " + ended.failure(config.uv) +
+        (ended.is_missing ? "; install uv, or name it in [environment] uv" : ""));
   return lock_of(ended.output);
 }
 

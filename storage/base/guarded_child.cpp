@@ -15,6 +15,7 @@ namespace nightjar {
 namespace {
 using std::chrono::steady_clock;
 constexpr int kLookMilliseconds = 50;
+constexpr std::size_t kSaid = 2000;  // bytes of standard error that are kept, whole lines
 
 std::string text(std::chrono::milliseconds limit) {
   return std::to_string(std::chrono::ceil<std::chrono::seconds>(limit).count()) + " s";
@@ -97,9 +98,15 @@ class Guard {
   void say() {
     for (auto end = errors_.find_first_of("\r\n"); end != std::string::npos;
          end = errors_.find_first_of("\r\n")) {
-      if (end > 0 && line_) line_(errors_.substr(0, end));
+      if (end > 0) hear(errors_.substr(0, end));
       errors_.erase(0, end + 1);
     }
+  }
+
+  void hear(const std::string& line) {
+    std::string& said = outcome_.said;
+    if (said.size() < kSaid) said += (said.empty() ? "" : " ") + line;
+    if (line_) line_(line);
   }
 
   const ChildLimits& limits_;
@@ -113,6 +120,11 @@ class Guard {
 };
 
 }  // namespace
+
+std::string ChildOutcome::failure(const std::string& program) const {
+  if (is_missing) return "there is no program '" + program + "'";
+  return program + ": " + (stopped.empty() ? said : stopped);
+}
 
 ChildOutcome run_guarded(const std::vector<std::string>& command,
                          const std::vector<std::string>& environment, const ChildLimits& limits,

@@ -21,7 +21,10 @@ struct ChildOutcome {
   bool is_missing = false;  // there is no such program
   int status = 0;           // as waitpid() has it, if it ended by itself
   std::string output;       // of standard output
+  std::string said;         // the begin of standard error, its lines in one
   bool fine() const { return stopped.empty() && status == 0; }
+  // Why `program` did not do what it should, for the end of a sentence.
+  std::string failure(const std::string& program) const;
 };
 
 // Runs `command` with this environment in a process group of its own, which is killed at a limit
@@ -29,7 +32,8 @@ struct ChildOutcome {
 // overwrites.
 ChildOutcome run_guarded(const std::vector<std::string>& command,
                          const std::vector<std::string>& environment, const ChildLimits& limits,
-                         std::stop_token stop, const std::function<void(std::string_view)>& line);
+                         std::stop_token stop,
+                         const std::function<void(std::string_view)>& line = {});
 
 // What a program needs of this process's environment to reach the network: PATH, HOME, proxies and
 // certificates. Tokens are not passed on.
