@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -74,43 +75,14 @@ class Scratch {
   std::string path_;
 };
 
-std::string_view name_in(std::string_view block) {
-  return block.substr(0, std::min(block.find_first_of(" =@;\\\n"), block.size()));
-}
-
-std::string version_in(std::string_view block) {
-  const auto equals = block.find("==");
-  if (equals == std::string_view::npos) return "";
-  const auto version = block.substr(equals + 2);
-  return std::string(version.substr(0, version.find_first_of(" ;\\\n")));
-}
-
-// A requirements file as its options and one block for each package.
-struct Blocks {
-  std::string options;
-  std::map<std::string, std::string> packages;
-};
-
-Blocks blocks_of(std::string_view text) {
-  Blocks blocks;
-  std::string* current = &blocks.options;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size() - 1) + 1;
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(end);
-    if (line.front() == '-')
-      current = &blocks.options;
-    else if (line.front() != ' ' && line.front() != '\n' && line.front() != '#')
-      current = &blocks.packages[std::string(name_in(line))];
-    if (line != "\n") current->append(line);
+// Of the first line of a package in a requirements file.
+LockedPackage package_in(const std::string& line) {
+  LockedPackage package{line.substr(0, line.find_first_of(" =@;\\")), ""};
+  if (const auto equals = line.find("=="); equals != std::string::npos) {
+    const std::string version = line.substr(equals + 2);
+    package.version = version.substr(0, version.find_first_of(" ;\\"));
   }
-  return blocks;
-}
-
-std::string text_of(const Blocks& blocks) {
-  std::string text = blocks.options;
-  for (const auto& [name, block] : blocks.packages) text += block;
-  return text;
+  return package;
 }
 
 }  // namespace
@@ -134,24 +106,12 @@ Lock resolve(const std::vector<std::string>& requirements, const BuildNeeds& nee
 }
 
 Lock lock_of(std::string text) {
-  const Blocks blocks = blocks_of(text);
   Lock lock{digest_of(text), std::move(text), {}};
-  for (const auto& [name, block] : blocks.packages)
-    lock.packages.push_back({name, version_in(block)});
+  std::istringstream lines(lock.text);
+  for (std::string line; std::getline(lines, line);)  // others are options, hashes and comments
+    if (!line.empty() && line.front() != '-' && line.front() != ' ' && line.front() != '#')
+      lock.packages.push_back(package_in(line));
   return lock;
-}
-
-Lock with_packages(const Lock& lock, const Lock& other, const std::set<std::string>& names) {
-  Blocks blocks = blocks_of(lock.text);
-  const Blocks others = blocks_of(other.text);
-  for (const std::string& name : names) {
-    const auto found = others.packages.find(name);
-    if (found == others.packages.end())
-      blocks.packages.erase(name);
-    else
-      blocks.packages[name] = found->second;
-  }
-  return lock_of(text_of(blocks));
 }
 
 std::vector<PackageChange> changes_between(const Lock& before, const Lock& after) {

@@ -3,7 +3,6 @@
 // never on the writer's thread.
 #pragma once
 
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -28,8 +27,6 @@ Lock resolve(const std::vector<std::string>& requirements, const BuildNeeds& nee
 
 // Of a requirements file as uv writes it. Its SHA-256 is that of the text.
 Lock lock_of(std::string text);
-// `lock` with these packages as `other` has them; one that `other` lacks is left out.
-Lock with_packages(const Lock& lock, const Lock& other, const std::set<std::string>& names);
 
 // Packages that differ, by name; an empty version: not there.
 struct PackageChange {

@@ -44,19 +44,6 @@ TEST_CASE("what differs between two locks is said by package") {
   CHECK(changes[2].after == "1.14.0");
 }
 
-TEST_CASE("one package of a lock can be exchanged, with its hashes") {
-  const Lock mixed = with_packages(lock_of(kText), lock_of(kLater), {"sympy"});
-  CHECK(mixed.text ==
-        "--index-url https://index.example/simple\n"
-        "numpy==2.1.0 \\\n"
-        "    --hash=sha256:01 \\\n"
-        "    --hash=sha256:02\n"
-        "sympy==1.14.0 \\\n"
-        "    --hash=sha256:05\n");
-  CHECK(with_packages(lock_of(kText), lock_of(kLater), {"numpy"}).packages ==
-        std::vector<LockedPackage>{{"sympy", "1.13.3"}});
-}
-
 TEST_CASE("without uv it is said what to install") {
   Config::Environment config;
   config.indexes = {"http://127.0.0.1:9/simple"};
