@@ -6,7 +6,6 @@
 #include <system_error>
 
 #include "runner/build/locked_packages.hpp"
-#include "runner/build/marker.hpp"
 #include "runner/build/python.hpp"
 #include "runner/build/record.hpp"
 #include "runner/build/sharing.hpp"
@@ -133,66 +132,65 @@ Environment Environments::make(const EnvironmentSpec& spec, std::stop_token stop
   return environment;
 }
 
-void Environments::make_wheel(const EnvironmentSpec& spec, std::stop_token stop) {
-  const fs::path folder = folder_of(spec.wheel_sha256.str());
+void Environments::make_once(const std::string& name, std::stop_token stop, const Fill& fill) {
+  const fs::path folder = folder_of(name);
   if (read_marker(folder)) return touch_marker(folder);
   const TemporaryFolder work(config_.cache / "tmp");
-  const fs::path wheel = work.path() / fs::path(spec.wheel_file).filename();
-  downloader_.fetch(spec.wheel_url, spec.wheel_sha256, wheel, stop);
-  const fs::path made = work.path() / "made", site_packages = made / "site-packages";
-  const Contents contents = unpack_wheel(wheel, site_packages);
-  fs::remove(wheel);
-  const std::string distribution = distribution_of(spec);
-  const fs::path record = find_record(site_packages, distribution);
-  if (record.empty()) throw BrokenArchive(spec.wheel_file + " has no RECORD of " + distribution);
-  const bool is_of_ci = spec.version.find("+git") != std::string::npos;
-  verify(parse_record(read_file(record).value_or("")), contents, is_of_ci);
-  const fs::path neighbour = newest_wheel(config_.cache / "env");
-  const std::size_t shared =
-      neighbour.empty() ? 0 : share_files(neighbour, site_packages, contents);
-  if (config_.import) compile_byte_code(config_.python, site_packages, {}, stop);
+  const fs::path made = work.path() / "made";
+  const Marker marker = fill(work.path(), made / "site-packages");
   if (stop.stop_requested()) throw Stopped();
-  complete(made, {bytes_of(contents), "", ""}, folder);
-  spdlog::info("environment made key={} wheel={} files={} shared={}", spec.wheel_sha256.brief(),
-               spec.wheel_file, contents.size(), shared);
+  complete(made, marker, folder);
+  spdlog::info("environment made key={} base={} bytes={}", name.substr(0, 12),
+               marker.base.substr(0, 12), marker.bytes);
+}
+
+void Environments::make_wheel(const EnvironmentSpec& spec, std::stop_token stop) {
+  make_once(spec.wheel_sha256.str(), stop,
+            [&](const fs::path& work, const fs::path& site_packages) {
+              const fs::path wheel = work / fs::path(spec.wheel_file).filename();
+              downloader_.fetch(spec.wheel_url, spec.wheel_sha256, wheel, stop);
+              const Contents contents = unpack_wheel(wheel, site_packages);
+              fs::remove(wheel);
+              const std::string distribution = distribution_of(spec);
+              const fs::path record = find_record(site_packages, distribution);
+              if (record.empty())
+                throw BrokenArchive(spec.wheel_file + " has no RECORD of " + distribution);
+              const bool is_of_ci = spec.version.find("+git") != std::string::npos;
+              verify(parse_record(read_file(record).value_or("")), contents, is_of_ci);
+              const fs::path neighbour = newest_wheel(config_.cache / "env");
+              const std::size_t shared =
+                  neighbour.empty() ? 0 : share_files(neighbour, site_packages, contents);
+              if (config_.import) compile_byte_code(config_.python, site_packages, {}, stop);
+              spdlog::info("wheel unpacked wheel={} files={} shared={}", spec.wheel_file,
+                           contents.size(), shared);
+              return Marker{bytes_of(contents), "", ""};
+            });
 }
 
 void Environments::make_overlay(const EnvironmentSpec& spec, std::stop_token stop) {
-  const fs::path folder = folder_of(folder_name(spec));
-  if (read_marker(folder)) return touch_marker(folder);
-  const TemporaryFolder work(config_.cache / "tmp");
-  const fs::path tar = work.path() / "overlay.tar";
-  downloader_.fetch(spec.overlay->url, spec.overlay->sha256, tar, stop);
-  const fs::path made = work.path() / "made", site_packages = made / "site-packages";
-  link_tree(folder_of(spec.wheel_sha256.str()) / "site-packages", site_packages);
-  const auto& removed = spec.overlay->removed;
-  const Contents contents = lay_over(tar, {removed.begin(), removed.end()}, site_packages);
-  record_overlay(site_packages, distribution_of(spec), contents, removed);
-  if (config_.import) compile_byte_code(config_.python, site_packages, names_of(contents), stop);
-  if (stop.stop_requested()) throw Stopped();
-  complete(made, {bytes_of(contents), spec.wheel_sha256.str(), ""}, folder);
-  spdlog::info("environment made key={} base={} files={}", spec.overlay->sha256.brief(),
-               spec.wheel_sha256.brief(), contents.size());
+  make_once(folder_name(spec), stop, [&](const fs::path& work, const fs::path& site_packages) {
+    const fs::path tar = work / "overlay.tar";
+    downloader_.fetch(spec.overlay->url, spec.overlay->sha256, tar, stop);
+    link_tree(folder_of(spec.wheel_sha256.str()) / "site-packages", site_packages);
+    const auto& removed = spec.overlay->removed;
+    const Contents contents = lay_over(tar, {removed.begin(), removed.end()}, site_packages);
+    record_overlay(site_packages, distribution_of(spec), contents, removed);
+    if (config_.import) compile_byte_code(config_.python, site_packages, names_of(contents), stop);
+    return Marker{bytes_of(contents), spec.wheel_sha256.str(), ""};
+  });
 }
 
 // The wheel, or its overlay, once more, with the packages of the lock in it. A package that cannot
 // be had says nothing of the build.
 void Environments::install_packages(const EnvironmentSpec& spec, std::stop_token stop) {
-  const fs::path folder = folder_of(folder_name(spec));
-  if (read_marker(folder)) return touch_marker(folder);
-  const TemporaryFolder work(config_.cache / "tmp");
-  const fs::path lock = work.path() / "requirements.txt";
-  downloader_.fetch(spec.lock->url, spec.lock->sha256, lock, stop);
-  const fs::path made = work.path() / "made", site_packages = made / "site-packages";
-  const fs::path packages = work.path() / "packages";
-  install_locked({config_.uv, config_.python}, lock, packages, config_.import, stop);
-  if (stop.stop_requested()) throw Stopped();
-  const std::string base = folder_name(without_lock(spec));
-  link_tree(folder_of(base) / "site-packages", site_packages);
-  const std::int64_t bytes = move_tree(packages, site_packages);
-  complete(made, {bytes, base, ""}, folder);
-  spdlog::info("environment made key={} base={} lock={} bytes={}", folder_name(spec).substr(0, 12),
-               base.substr(0, 12), spec.lock->sha256.brief(), bytes);
+  make_once(folder_name(spec), stop, [&](const fs::path& work, const fs::path& site_packages) {
+    const fs::path lock = work / "requirements.txt", packages = work / "packages";
+    downloader_.fetch(spec.lock->url, spec.lock->sha256, lock, stop);
+    install_locked({config_.uv, config_.python}, lock, packages, config_.import, stop);
+    const std::string base = folder_name(without_lock(spec));
+    link_tree(folder_of(base) / "site-packages", site_packages);
+    return Marker{move_tree(packages, site_packages), base, ""};
+  });
 }
 
 // Success is remembered with the Python it was had with; failure is not, since the cause may be

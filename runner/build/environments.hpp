@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "runner/build/download.hpp"
+#include "runner/build/marker.hpp"
 #include "runner/process/confinement.hpp"
 #include "storage/model/job.hpp"
 
@@ -48,6 +50,11 @@ class Environments {
 
  private:
   std::filesystem::path folder_of(const std::string& name) const;
+  // Makes it whole or not at all, unless it is there. `fill` gets a folder for its work and the
+  // site-packages to make; it gives the marker.
+  using Fill = std::function<Marker(const std::filesystem::path& work,
+                                    const std::filesystem::path& site_packages)>;
+  void make_once(const std::string& name, std::stop_token stop, const Fill& fill);
   void make_wheel(const EnvironmentSpec& spec, std::stop_token stop);
   void make_overlay(const EnvironmentSpec& spec, std::stop_token stop);
   void install_packages(const EnvironmentSpec& spec, std::stop_token stop);
