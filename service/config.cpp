@@ -161,6 +161,7 @@ void read_source(ConfigSection section, Config::Source& source) {
     section.fail("python_tag", "must be as a wheel's name has it, \"cp311\"");
   source.poll = std::chrono::seconds(section.integer("poll", source.poll.count(), 1, day_seconds));
   source.keep_days = static_cast<int>(section.integer("keep_days", source.keep_days, 1, 3650));
+  source.stale_days = static_cast<int>(section.integer("stale_days", source.stale_days, 0, 365));
   source.first_nightlies =
       static_cast<int>(section.integer("first_nightlies", source.first_nightlies, 1, 1000));
   source.artifact_bytes = static_cast<std::uint64_t>(

@@ -70,6 +70,7 @@ struct Config {
     std::string python_tag = "cp311";
     std::chrono::seconds poll{900};
     int keep_days = 14;       // how far back a first start looks; at least the two newest
+    int stale_days = 4;       // without a new build, and the operator is told; 0: never
     int first_nightlies = 1;  // the newest that a first start proves; it measures the newest
     std::uint64_t artifact_bytes = 20ull << 30;
     Ci ci;

@@ -34,12 +34,37 @@ StoredRun read_run(const Database& db, Statement& row) {
                 row.next<Time>(),
                 row.next<double>(),
                 std::nullopt};
+  const auto checksum = row.next<std::optional<double>>();
+  const auto tolerance = row.next<double>();
+  if (checksum) run.result.expected = {*checksum, tolerance};
   return run;
 }
 
 std::optional<StoredRun> find_run(const Database& db, RunId id) {
   Statement find(db, "SELECT " RUN_COLUMNS " FROM run WHERE run.id = ?");
   return read_one(find.bind(id), [&](Statement& row) { return read_run(db, row); });
+}
+
+std::vector<double> checksums_of(const Database& db, NightId night, MachineId machine,
+                                 WorkloadId workload, BuildId build) {
+  Statement find(db,
+                 "SELECT run.checksum FROM job CROSS JOIN run ON run.job = job.id "
+                 "WHERE job.night = ? AND job.kind = 'screen' AND job.machine = ? "
+                 "AND run.workload = ? AND run.build = ? AND run.status = 'measured' "
+                 "AND run.checksum IS NOT NULL ORDER BY run.id");
+  return read_all(find.bind(night, machine, workload, build),
+                  [](Statement& row) { return row.next<double>(); });
+}
+
+std::optional<std::string> why_nothing_imports(const Database& db, NightId night) {
+  Statement find(db,
+                 "SELECT run.status, run.reason FROM job CROSS JOIN run ON run.job = job.id "
+                 "WHERE job.night = ? AND job.kind = 'screen' AND run.workload IS NOT NULL "
+                 "ORDER BY run.status = 'broken_environment', run.id LIMIT 1");
+  if (!find.bind(night).step()) return std::nullopt;
+  const auto status = find.next<RunStatus>();
+  if (status != RunStatus::broken_environment) return std::nullopt;
+  return find.next<std::string>();
 }
 
 Page<StoredRun> list_runs(const Database& db, const RunFilter& filter, const PageRequest& page) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "storage/database.hpp"
 #include "storage/model/job.hpp"
@@ -18,6 +20,11 @@ struct StoredRun {
   RunResult result;
 };
 std::optional<StoredRun> find_run(const Database& db, RunId id);
+// Of the night's screening runs of one workload on one build and machine class that were measured.
+std::vector<double> checksums_of(const Database& db, NightId night, MachineId machine,
+                                 WorkloadId workload, BuildId build);
+// If a night ran workloads and the build could not be imported in any run: what the first one said.
+std::optional<std::string> why_nothing_imports(const Database& db, NightId night);
 struct RunFilter {
   std::optional<JobId> job;
   std::optional<BuildId> build;

@@ -36,6 +36,16 @@ SeriesRun read_series_run(Statement& row) {
           row.next<int>(),   row.next<double>(),  row.next<double>()};
 }
 
+#define LEVELS_BEFORE                                                                    \
+  "SELECT series, build, night, value, runs FROM level WHERE series = ? AND night < ? " \
+  "AND NOT EXISTS (SELECT 1 FROM night AS n WHERE n.id = level.night "                   \
+  "AND n.state = 'cancelled') "
+
+Level read_level(Statement& row) {
+  return {row.next<SeriesId>(), row.next<BuildId>(), row.next<NightId>(), row.next<double>(),
+          row.next<int>()};
+}
+
 }  // namespace
 
 std::optional<Series> find_series(const Database& db, SeriesId id) {
@@ -121,15 +131,16 @@ void clear_levels(Transaction& transaction, SeriesId series) {
 }
 
 std::vector<Level> levels_before(const Database& db, SeriesId series, NightId before, int limit) {
-  Statement find(db,
-                 "SELECT series, build, night, value, runs FROM level "
-                 "WHERE series = ? AND night < ? AND NOT EXISTS (SELECT 1 FROM night AS n "
-                 "WHERE n.id = level.night AND n.state = 'cancelled') ORDER BY night DESC, build "
-                 "DESC LIMIT ?");
-  return read_all(find.bind(series, before, limit), [](Statement& row) -> Level {
-    return {row.next<SeriesId>(), row.next<BuildId>(), row.next<NightId>(), row.next<double>(),
-            row.next<int>()};
-  });
+  Statement find(db, LEVELS_BEFORE "ORDER BY night DESC, build DESC LIMIT ?");
+  return read_all(find.bind(series, before, limit), read_level);
+}
+
+std::optional<Level> last_level_up_to(const Database& db, SeriesId series, double most,
+                                      NightId after, NightId before) {
+  Statement find(db, LEVELS_BEFORE
+                 "AND night > ifnull(?, 0) AND value <= ? "
+                 "ORDER BY night DESC, build DESC LIMIT 1");
+  return read_one(find.bind(series, before, after, most), read_level);
 }
 
 }  // namespace nightjar::storage

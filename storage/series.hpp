@@ -45,5 +45,8 @@ void set_level(Transaction& transaction,
 void clear_levels(Transaction& transaction, SeriesId series);
 // Newest first, at most `limit`, of nights before `before`.
 std::vector<Level> levels_before(const Database& db, SeriesId series, NightId before, int limit);
+// The newest one of nights after `after` and before `before` that is at most `most`.
+std::optional<Level> last_level_up_to(const Database& db, SeriesId series, double most,
+                                      NightId after, NightId before);
 
 }  // namespace nightjar::storage

@@ -70,25 +70,30 @@ class SessionWriter {
         interner_(transaction, job.machine),
         run_(transaction,
              "INSERT INTO run (job, position, build, workload, status, reason, checksum, "
-             "warmup_iterations, started_at_us, seconds, cpu_seconds, wait_seconds, slowdown) "
-             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+             "warmup_iterations, started_at_us, seconds, cpu_seconds, wait_seconds, slowdown, "
+             "expected_checksum, tolerance) "
+             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         sample_(transaction, "INSERT INTO sample (run, metric, samples) VALUES (?, ?, ?)"),
         value_(transaction,
                "INSERT INTO series_value (series, build, run, screened, value, wait_share) "
                "VALUES (?, ?, ?, ?, ?, ?)"),
         profile_(transaction, "INSERT INTO profile (run, body) VALUES (?, ?)") {}
 
-  void write(const RunResult& run) {
+  void write(RunResult run) {
     const PlannedRun planned = job_.spec.order.at(static_cast<std::size_t>(run.order));
     BuildId build;
     WorkloadId workload;
     if (!planned.is_control()) {
       build = job_.spec.environments[static_cast<std::size_t>(planned.environment)].build;
-      workload = job_.spec.workloads[static_cast<std::size_t>(planned.workload)].id;
+      const Workload& asked = job_.spec.workloads[static_cast<std::size_t>(planned.workload)];
+      workload = asked.id;
+      run.expected = asked.expected;
     }
+    std::optional<double> expected;
+    if (run.expected) expected = run.expected->checksum;
     run_.bind(job_.id, run.order, build, workload, run.status, run.reason, run.checksum,
               run.warmup_iterations, run.started_at, run.seconds, run.cpu_seconds, run.wait_seconds,
-              run.slowdown)
+              run.slowdown, expected, run.expected ? run.expected->tolerance : 0.0)
         .run();
     const RunId id{run_.inserted_id()};
     for (const auto& [metric, samples] : run.samples) sample_.bind(id, metric, samples).run();

@@ -226,7 +226,17 @@ const Row<StoredRun>& run_row() {
        {"started_at", of_result(&RunResult::started_at)},
        {"seconds", of_result(&RunResult::seconds)},
        {"warmup_iterations", of_result(&RunResult::warmup_iterations)},
-       {"checksum", of_result(&RunResult::checksum)},
+       {"checksum", of_result(&RunResult::checksum),
+        "Sum of the magnitudes of the workload's output."},
+       {"expected_checksum",
+        [](const StoredRun& run) {
+          const auto& expected = run.result.expected;
+          return expected ? std::optional(expected->checksum) : std::nullopt;
+        },
+        "That of the last build that passed; null: none is known."},
+       {"gives_another_result",
+        [](const StoredRun& run) { return gives_another_result(run.result); },
+        "The checksum differs from the expected one by more than it may: the run counts as failed."},
        {"values", run_values, "By metric: the median of the run's samples."}});
   return made;
 }

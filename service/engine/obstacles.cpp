@@ -5,7 +5,9 @@
 #include "service/engine/jobs/live_runners.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "storage/builds.hpp"
+#include "storage/nights.hpp"
 #include "storage/runners.hpp"
+#include "storage/runs.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -25,6 +27,25 @@ std::string build_trouble(const NightFacts& facts, const Config& config) {
   std::string why = newest.version + " is not proved: " + newest.reason;
   if (newest.state == BuildState::found) return why;
   return facts.has_proved ? "" : "no build can be measured; the newest, " + why;
+}
+
+// An index that is no longer filled, or a wheel's tag that it has no more, looks like a quiet week.
+std::string stale_source(const NightFacts& facts, const Config& config) {
+  const int most = config.source.stale_days;
+  if (most == 0 || !facts.last_found) return "";
+  const auto days = std::chrono::duration_cast<std::chrono::hours>(facts.now - *facts.last_found) /
+                    std::chrono::hours(24);
+  if (days < most) return "";
+  return "no new build of variant " + config.source.variant + " for " + config.source.python_tag +
+         " has been listed for " + std::to_string(days) +
+         " days; check [source] index, variant and python_tag";
+}
+
+std::string import_trouble(const NightFacts& facts) {
+  if (facts.not_imported.empty()) return "";
+  return facts.not_imported + " could not be imported in any run of the last night: " +
+         facts.import_error +
+         ". If no regression says so, check [source] python_tag against the runners' Python";
 }
 
 std::string runner_trouble(const NightFacts& facts, const Config& config) {
@@ -47,6 +68,19 @@ std::string schedule_trouble(const Config& config) {
                   "[webhook] secret_file";
 }
 
+void add_last_night(const EngineView& view, NightFacts& facts) {
+  for (const Night& night : storage::list_nights(view.db, {10, {}}).items) {
+    const bool measured = night.state == NightState::judging || night.state == NightState::done;
+    if (!measured || !night.build || night.trigger == NightTrigger::imported) continue;
+    const auto build = storage::find_build(view.db, *night.build);
+    if (const auto error = storage::why_nothing_imports(view.db, night.id); error && build) {
+      facts.not_imported = build->version;
+      facts.import_error = *error;
+    }
+    return;
+  }
+}
+
 }  // namespace
 
 NightFacts night_facts(const EngineView& view) {
@@ -56,10 +90,13 @@ NightFacts night_facts(const EngineView& view) {
     for (Build& build : storage::builds_in_state(view.db, state)) {
       if (build.kind != BuildKind::nightly || build.variant != view.config.source.variant) continue;
       facts.has_proved |= state == BuildState::proved;
+      facts.last_found = std::max(facts.last_found, std::optional(build.found_at));
       if (!facts.newest || build.date > facts.newest->date) facts.newest = std::move(build);
     }
   }
   const auto live = live_runners(view);
+  facts.now = view.clock.now();
+  add_last_night(view, facts);
   facts.runners = static_cast<int>(storage::all_runners(view.db).size());
   facts.live = static_cast<int>(live.size());
   facts.able = static_cast<int>(std::count_if(live.begin(), live.end(), [&](const Runner& runner) {
@@ -84,6 +121,8 @@ std::vector<Obstacle> find_obstacles(const Surroundings& around,
   add(ObstacleKind::repository, around.repository);
   if (facts && around.surveyed && around.source.empty() && around.repository.empty())
     add(ObstacleKind::build, build_trouble(*facts, config));
+  if (facts && around.source.empty()) add(ObstacleKind::source, stale_source(*facts, config));
+  if (facts) add(ObstacleKind::build, import_trouble(*facts));
   if (facts) add(ObstacleKind::runner, runner_trouble(*facts, config));
   add(ObstacleKind::schedule, schedule_trouble(config));
   return found;

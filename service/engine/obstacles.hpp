@@ -35,6 +35,10 @@ struct Surroundings {
 struct NightFacts {
   bool has_proved = false;
   std::optional<Build> newest;  // nightly, in whatever state
+  Time now{};
+  std::optional<Time> last_found;  // when the newest build was first listed
+  // The last night's build, if it could not be imported in any run, and what the first run said.
+  std::string not_imported, import_error;
   int runners = 0, live = 0;
   int able = 0;  // live, and can run a workload that the configuration selects
 };

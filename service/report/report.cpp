@@ -37,8 +37,32 @@ std::string own_change(const ReportInput& input) {
          change(inverse ? 1 / own_step(input)->ratio : own_step(input)->ratio);
 }
 
+std::string failure_word(RunStatus status) {
+  switch (status) {
+    case RunStatus::measured:
+      return "gives another result";
+    case RunStatus::crashed:
+      return "crashes";
+    case RunStatus::timed_out:
+      return "does not end in time";
+    case RunStatus::out_of_memory:
+      return "runs out of memory";
+    case RunStatus::wrong_result:
+      return "gives a wrong result";
+    case RunStatus::broken_environment:
+      return "cannot be imported";
+    case RunStatus::failed:
+    case RunStatus::unavailable:
+      break;
+  }
+  return "fails";
+}
+
 std::string change_of_cause(const ReportInput& input) {
-  return shares_its_change(input) ? own_change(input) : brief_change(input.series.front());
+  const ReportSeries& lead = input.series.front();
+  if (shares_its_change(input)) return own_change(input);
+  const bool always_fails = lead.metric == kFailures && lead.after == kFailed;
+  return always_fails && input.failure ? failure_word(input.failure->status) : brief_change(lead);
 }
 
 std::string title_of(const ReportInput& input) {
@@ -135,10 +159,10 @@ std::string culprit_section(const ReportInput& input, std::size_t limit) {
 
 // How many rows each table may show.
 struct Rows {
-  std::size_t tested = 1000, series = 200, culprit = 100, facts = 100;
+  std::size_t tested = 1000, series = 200, culprit = 100, facts = 100, others = 30;
   // Fewer rows, the least telling first; false: nothing is left to take away.
   bool shrink() {
-    for (std::size_t* rows : {&tested, &facts, &series, &culprit}) {
+    for (std::size_t* rows : {&tested, &others, &facts, &series, &culprit}) {
       if (*rows <= 5) continue;
       *rows = std::max<std::size_t>(5, *rows * 3 / 4);
       return true;
@@ -147,9 +171,12 @@ struct Rows {
   }
 };
 
-std::string failure_line(const std::string& said) {
-  return said.empty() ? ""
-                      : "\nThe first run that failed said: " + code(shortened(said, 400)) + "\n";
+std::string failure_line(const std::optional<ReportFailure>& failure) {
+  if (!failure) return "";
+  const std::string said = failure->status == RunStatus::measured
+                               ? failure->said
+                               : std::string(name_of(failure->status)) + ": " + failure->said;
+  return "\nThe first run that failed said: " + code(shortened(said, 400)) + "\n";
 }
 
 std::string digest_line(const ReportInput& input) {
@@ -162,6 +189,7 @@ std::string digest_line(const ReportInput& input) {
 std::string body_of(const ReportInput& input, const Rows& rows) {
   return digest_line(input) + verdict(input) + "\n\n## Affected series\n\n" +
          series_table(input.series, rows.series) + failure_line(input.failure) +
+         extent_section(input, rows.others) +
          culprit_section(input, rows.culprit) + profile_section(input, rows.facts) +
          measured_section(input, rows.facts) + environment_section(input, rows.facts) +
          reproduction_section(input) + tested_section(input, rows.tested) +

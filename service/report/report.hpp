@@ -14,6 +14,7 @@
 #include "bisect/profile_diff.hpp"
 #include "storage/calibration.hpp"
 #include "storage/model/hex.hpp"
+#include "storage/model/job.hpp"
 #include "storage/model/lock.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/model/time.hpp"
@@ -72,11 +73,29 @@ struct ReportTested {
   UntestableCause cause = UntestableCause::does_not_run;  // of `untestable`
 };
 
+// How a run failed; `measured`: it gave another result than builds before.
+struct ReportFailure {
+  RunStatus status = RunStatus::failed;
+  std::string said;
+};
+
 // What else the posterior holds possible.
 struct ReportAlternative {
   std::string what;                // "no change", "too small to matter"; empty: the commits say it
   std::vector<CommitSha> commits;  // oldest first
   double probability = 0;
+};
+
+// The other series of the lead's metric that the same night measured, by its screening alone.
+struct ReportExtent {
+  struct Other {
+    std::string workload;
+    MachineId machine;
+    double ratio = 1;  // tonight's level to the one before
+  };
+  std::vector<Other> worse;     // by the threshold or more
+  std::vector<Other> not_seen;  // looked at, and no worse
+  int unclear = 0;              // worse by less than the threshold
 };
 
 struct ReportInput {
@@ -90,6 +109,7 @@ struct ReportInput {
   double threshold = .07;                // of the confirmation
   double search_threshold = .07;         // the smallest change that a commit is blamed for
   std::vector<ReportSeries> series;      // the lead first
+  ReportExtent extent;                   // where else it was looked for
   std::optional<ReportCulprit> culprit;  // nullopt: a range, or nobody could be named
   std::optional<ReportCulprit> range;    // in place of a culprit: nobody is blamed
   std::string digest_of_week;  // its Monday: this is the first finding of a digest; usually empty
@@ -99,7 +119,7 @@ struct ReportInput {
   std::vector<ReportCulprit> contributors;
   int culprits_of_search = 1;  // more: each has an issue, and the series show the sum of all
   std::string rule;            // why the search ended so, one sentence
-  std::string failure;         // what the first failing run said; empty: it is no failure
+  std::optional<ReportFailure> failure;  // the first run that failed; nullopt: it is no failure
   ReportBuild good, bad;
   std::string index;       // where pip also finds what the wheels depend on; empty: nowhere
   double run_seconds = 2;  // of measuring in a run

@@ -91,7 +91,8 @@ struct JobSpec {
 };
 
 // unavailable: cannot run here (no CUDA device, missing module). broken_environment: its build
-// could not be installed or imported; in a bisection that commit is untestable.
+// cannot be installed or imported, which is the build's fault; what the network or the disk is to
+// blame for ends the whole job instead.
 NIGHTJAR_ENUM(RunStatus, measured, failed, crashed, timed_out, out_of_memory, wrong_result,
               unavailable, broken_environment);
 
@@ -112,6 +113,8 @@ struct RunResult {
   Time started_at{};
   double seconds = 0;
   std::optional<Profile> profile;  // of this run, where the job asks for profiles
+  // What the service expected of it. A runner does not say it.
+  std::optional<ExpectedResult> expected = {};
 };
 
 // What the machine did meanwhile, at a session's begin and end.

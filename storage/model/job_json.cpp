@@ -15,7 +15,8 @@ BOOST_DESCRIBE_STRUCT(OverlaySpec, (), (url, sha256, removed))
 BOOST_DESCRIBE_STRUCT(LockSpec, (), (url, sha256))
 BOOST_DESCRIBE_STRUCT(EnvironmentSpec, (),
                       (build, wheel_url, wheel_file, wheel_sha256, overlay, version, git_version))
-BOOST_DESCRIBE_STRUCT(Workload, (), (id, name, version))
+BOOST_DESCRIBE_STRUCT(ExpectedResult, (), (checksum, tolerance))
+BOOST_DESCRIBE_STRUCT(Workload, (), (id, name, version, expected))
 BOOST_DESCRIBE_STRUCT(PlannedRun, (), (environment, workload, slow))
 BOOST_DESCRIBE_STRUCT(RunLimits, (),
                       (timeout_seconds, memory_bytes, output_bytes, threads, seconds,
@@ -23,7 +24,7 @@ BOOST_DESCRIBE_STRUCT(RunLimits, (),
 BOOST_DESCRIBE_STRUCT(JobSpec, (), (kind, environments, workloads, order, limits, source))
 BOOST_DESCRIBE_STRUCT(RunResult, (),
                       (order, status, reason, samples, cpu_seconds, wait_seconds, slowdown,
-                       checksum, warmup_iterations, started_at, seconds, profile))
+                       checksum, warmup_iterations, started_at, seconds, profile, expected))
 BOOST_DESCRIBE_STRUCT(SessionResult, (), (runs, before, after, packages, setup_seconds, settings))
 
 namespace {
@@ -131,8 +132,17 @@ const Described<EnvironmentSpec>& described(Parsed<EnvironmentSpec>) {
   return made;
 }
 
+const Described<ExpectedResult>& described(Parsed<ExpectedResult>) {
+  static const auto made = aggregate<ExpectedResult>(
+      "ExpectedResult", "The checksum of the last build that passed.",
+      {{"tolerance", "A share of it. A run that differs by more gives another result."}});
+  return made;
+}
+
 const Described<Workload>& described(Parsed<Workload>) {
-  static const auto made = aggregate<Workload>("SpecWorkload", "A workload of a job.");
+  static const auto made = aggregate<Workload>(
+      "SpecWorkload", "A workload of a job.",
+      {{"expected", "What its runs must give; absent if no build before says.", {}, true}});
   return made;
 }
 
@@ -168,7 +178,8 @@ const Described<RunResult>& described(Parsed<RunResult>) {
        {"warmup_iterations", "", from_to(0, most)},
        {"started_at", "",
         named("UtcTime", schema_of<Time>().with({{"description", "It ends with Z."}}))},
-       {"profile", "Only of a profile's job.", {}, true}});
+       {"profile", "Only of a profile's job.", {}, true},
+       {"expected", "What the service expected; it takes no notice of a runner's.", {}, true}});
   return made;
 }
 

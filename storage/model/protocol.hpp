@@ -21,6 +21,7 @@ const Described<MachineState>& described(Parsed<MachineState>);
 const Described<OverlaySpec>& described(Parsed<OverlaySpec>);
 const Described<LockSpec>& described(Parsed<LockSpec>);
 const Described<EnvironmentSpec>& described(Parsed<EnvironmentSpec>);
+const Described<ExpectedResult>& described(Parsed<ExpectedResult>);
 const Described<Workload>& described(Parsed<Workload>);
 const Described<PlannedRun>& described(Parsed<PlannedRun>);
 const Described<RunLimits>& described(Parsed<RunLimits>);

@@ -14,6 +14,7 @@ constexpr double kWaited = 0.01;  // share of its time that an undisturbed itera
 constexpr std::size_t kEnough = 5;
 
 constexpr double kDecile = 0.1;
+constexpr double kSmallestSum = 1e-9;  // a checksum of 0 is compared with this share of it
 
 // Between the two order statistics next to it, as numpy has it.
 double quantile(std::vector<double> values, double share) {
@@ -73,19 +74,26 @@ bool is_failure(RunStatus status) {
     case RunStatus::timed_out:
     case RunStatus::out_of_memory:
     case RunStatus::wrong_result:
+    case RunStatus::broken_environment:
       return true;
     case RunStatus::measured:
     case RunStatus::unavailable:
-    case RunStatus::broken_environment:
       break;
   }
   return false;
 }
 
+bool gives_another_result(const RunResult& run) {
+  if (run.status != RunStatus::measured || !run.checksum || !run.expected) return false;
+  const double expected = std::fabs(run.expected->checksum);
+  return std::fabs(*run.checksum - run.expected->checksum) >
+         run.expected->tolerance * std::max(expected, kSmallestSum);
+}
+
 std::optional<double> value_of(const RunResult& run, std::string_view metric) {
   if (metric == kFailures && is_failure(run.status)) return kFailed;
   if (run.status != RunStatus::measured) return std::nullopt;
-  if (metric == kFailures) return 1;
+  if (metric == kFailures) return gives_another_result(run) ? kFailed : 1;
   const auto found = run.samples.find(std::string(metric));
   if (found == run.samples.end()) return std::nullopt;
   if (metric == "latency") return decile_of(found->second, run.wait_seconds, run.slowdown);

@@ -22,8 +22,11 @@ std::vector<double> undisturbed(const std::vector<double>& seconds,
                                 const std::vector<double>& waits,
                                 const std::vector<double>& slowdown);
 
-// True if the build or the workload failed. False if its environment could not be prepared.
+// True if the build or the workload failed. False if it was measured, or cannot run on this machine.
 bool is_failure(RunStatus status);
+
+// True if the run was measured, and its checksum is further from the expected one than it may be.
+bool gives_another_result(const RunResult& run);
 
 // The value of latency is the first decile of the iterations that count. A disturbance only ever
 // slows down, and some of it falls between two probes. On a shared host runs of one build varied by

@@ -51,6 +51,11 @@ std::optional<WorkloadName> WorkloadName::variant(std::string_view precision,
   return parse(text);
 }
 
+double result_tolerance(const WorkloadName& name) {
+  const bool full = name.precision() == "fp32" || name.precision() == "fp64";
+  return full ? .001 : .02;
+}
+
 // reach[i]: the glob read so far matches the first i characters. Linear in glob times text, so that
 // a glob from a query cannot keep the service busy.
 bool glob_match(std::string_view glob, std::string_view text) {

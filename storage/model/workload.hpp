@@ -41,11 +41,26 @@ class WorkloadName {
 // `*` matches within a part, `**` any number of characters including '/', `?` one character.
 bool glob_match(std::string_view glob, std::string_view text);
 
-// A workload as stored: a changed definition is a new version, hence a new series.
+// What a workload gave with the last build that passed, as the checksum of its output (the sum of
+// the magnitudes), and the share of it by which another build's may differ.
+struct ExpectedResult {
+  double checksum = 0;
+  double tolerance = 0;
+};
+
+// The share by which checksums of one workload may differ between builds: .001 in fp32 and fp64,
+// .02 in any lower precision. PyTorch's kernels may add in another order, which moves a sum of
+// thousands of elements by far less; torch.testing.assert_close allows single elements 1.3e-6 in
+// fp32 and .016 in bf16.
+double result_tolerance(const WorkloadName& name);
+
+// A workload as stored: a changed definition is a new version, hence a new series. `expected`: what
+// its runs must give, in the spec of a job.
 struct Workload {
   WorkloadId id;
   WorkloadName name;
   int version = 1;
+  std::optional<ExpectedResult> expected = {};
 };
 
 }  // namespace nightjar

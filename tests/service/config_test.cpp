@@ -45,6 +45,7 @@ variant = "cu130"
 python_tag = "cp312"
 poll = 7
 keep_days = 3
+stale_days = 9
 first_nightlies = 2
 artifact_bytes = 1_048_576
 [source.ci]
@@ -191,6 +192,7 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.source.python_tag == "cp312");
   CHECK(config.source.poll.count() == 7);
   CHECK(config.source.keep_days == 3);
+  CHECK(config.source.stale_days == 9);
   CHECK(config.source.first_nightlies == 2);
   CHECK(config.source.artifact_bytes == 1048576);
   CHECK(config.environment.indexes ==

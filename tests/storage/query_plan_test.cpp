@@ -66,7 +66,9 @@ void ask_everything(Story& story) {
   list_runs(db, {{}, story.good.id, {}}, {50, 9});
   list_runs(db, {{}, {}, story.workload.id}, {50, 9});
   set_level(Autocommit(db), {series, story.bad.id, story.night.id, 1, 1});
-  levels_before(db, series, NightId{9}, 9);
+  levels_before(db, series, NightId{9}, 9), last_level_up_to(db, series, 1, {}, NightId{9});
+  checksums_of(db, story.night.id, story.machine.id, story.workload.id, story.good.id);
+  why_nothing_imports(db, story.night.id);
   find_regression(db, "x"), find_regression(db, regression.id), changes_of(db, regression.id);
   regressions_in_state(db, RegressionState::blamed), regressions_of_night(db, story.night.id);
   list_regressions(db, {RegressionState::blamed, "latency", "**", at(0), commit('a')}, {50, 9});

@@ -175,7 +175,7 @@ void check_finished(EngineContext& context, const Job& asked) {
 
 Job queue_job(storage::Transaction& transaction, Job job, Time now) {
   for (Workload& workload : job.spec.workloads)
-    workload = storage::intern_workload(transaction, workload.name, workload.version);
+    workload.id = storage::intern_workload(transaction, workload.name, workload.version).id;
   job.created_at = now;
   return storage::add_job(transaction, job);
 }

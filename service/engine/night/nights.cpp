@@ -8,6 +8,7 @@
 #include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/jobs/sessions.hpp"
 #include "service/engine/verdict/confirmations.hpp"
+#include "service/engine/verdict/expected_results.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
@@ -42,8 +43,13 @@ std::vector<Job> missing_sessions(const EngineView& view, const Night& night, co
   const auto runs = [&](MachineId machine, const std::string& workload, int version) {
     return runs_of(view, machine, workload, version);
   };
-  return plan_screen(night, environment_of(build, view.config.project), without, view.config.night,
-                     runs);
+  std::vector<Job> jobs = plan_screen(night, environment_of(build, view.config.project), without,
+                                      view.config.night, runs);
+  for (Job& job : jobs)
+    for (Workload& workload : job.spec.workloads)
+      workload.expected =
+          expected_result(view, workload.name, workload.version, job.machine, night.id);
+  return jobs;
 }
 
 // What the night's sessions came to.

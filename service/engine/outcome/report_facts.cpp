@@ -10,6 +10,7 @@
 #include "service/builds/lock.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/builds/wheel.hpp"
+#include "service/engine/outcome/extent.hpp"
 #include "service/engine/outcome/unattributed.hpp"
 #include "service/engine/search/boundary_profiles.hpp"
 #include "service/engine/search/search_log.hpp"
@@ -177,14 +178,26 @@ std::optional<std::vector<ReportDifference>> differences(const EngineView& view,
   return list;
 }
 
-std::string failure_said(const EngineView& view, const Regression& regression) {
+std::string text_of_result(const RunResult& run) {
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "the checksum of the output is %.9g; that of the last build that passed is %.9g, "
+                "and may differ by %g %%",
+                *run.checksum, run.expected->checksum, 100 * run.expected->tolerance);
+  return text;
+}
+
+std::optional<ReportFailure> first_failure(const EngineView& view, const Regression& regression) {
   const auto lead = storage::find_series(view.db, regression.series.front().series);
-  if (!lead || lead->metric != kFailures) return {};
+  if (!lead || lead->metric != kFailures) return std::nullopt;
   const storage::RunFilter filter{{}, regression.bad, lead->workload};
-  for (const auto& run : storage::list_runs(view.db, filter, {100, {}}).items)
+  for (const auto& run : storage::list_runs(view.db, filter, {100, {}}).items) {
     if (is_failure(run.result.status))
-      return std::string(name_of(run.result.status)) + ": " + run.result.reason;
-  return {};
+      return ReportFailure{run.result.status, run.result.reason};
+    if (gives_another_result(run.result))
+      return ReportFailure{RunStatus::measured, text_of_result(run.result)};
+  }
+  return std::nullopt;
 }
 
 // The steps that several small ones were found to be; empty for any other end of a search.
@@ -308,7 +321,8 @@ ReportInput report_facts(const EngineView& view, const Regression& regression) {
   input.series = series_facts(view, regression.series);
   if (regression.culprit) input.culprit = culprit_facts(view, *regression.culprit);
   if (regression.range) input.range = culprit_facts(view, *regression.range);
-  input.failure = failure_said(view, regression);
+  input.extent = decide(load_extent(view, regression), regression);
+  input.failure = first_failure(view, regression);
   input.index = view.config.source.index;
   input.run_seconds = view.config.night.run_seconds;
   input.good = build_facts(view, regression.good);

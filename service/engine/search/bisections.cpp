@@ -14,6 +14,7 @@
 #include "service/engine/search/naming.hpp"
 #include "service/engine/search/search_jobs.hpp"
 #include "service/engine/search/withdrawal.hpp"
+#include "service/engine/verdict/expected_results.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
@@ -189,7 +190,9 @@ bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& se
 
 bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
            const bisect::Measure& step) {
-  const StepFacts wanted = load_step(context, search, facts.prospects, step);
+  const StepFacts wanted =
+      load_step(context, search, expecting(context, facts.series, facts.regression.night),
+                facts.prospects, step);
   const StepPlan plan = plan_step(wanted, facts.progress, context.clock.now());
   if (plan.is_empty() && facts.progress.newly_untestable.empty()) return false;
   storage::Transaction transaction(context.db);
@@ -321,7 +324,7 @@ std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& 
   facts.pending = is_measuring(view.db, search);
   if (facts.pending) return facts;
   SearchRuns runs = load_runs(view.db, search, facts.regression, facts.series);
-  facts.progress = load_progress(view.db, search, runs, facts.series);
+  facts.progress = load_progress(view.db, search, facts.regression, runs, facts.series);
   facts.prospects = load_prospects(view, search);
   facts.awaited = awaited_of_ci(view, search, facts.prospects);
   note_failed_builds(facts.prospects, facts.progress);

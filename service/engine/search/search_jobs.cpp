@@ -44,13 +44,14 @@ bool all_ready(const StepFacts& facts, const std::vector<int>& commits) {
   });
 }
 
-JobSpec spec_of(const Config& config, const Series& series, const std::vector<int>& commits,
+JobSpec spec_of(const Config& config, const Series& series, const Workload& workload,
+                const std::vector<int>& commits,
                 const std::map<int, EnvironmentSpec>& environments) {
   const std::vector<int> used = distinct(commits);
   JobSpec spec;
   spec.kind = JobKind::bisect;
   for (const int commit : used) spec.environments.push_back(environments.at(commit));
-  spec.workloads = {{series.workload, series.workload_name, series.workload_version}};
+  spec.workloads = {workload};
   std::vector<int> order;
   for (const int commit : commits)
     order.push_back(
@@ -78,8 +79,10 @@ std::map<int, EnvironmentSpec> make_environments(EngineContext& context,
 }  // namespace
 
 StepFacts load_step(const EngineView& view, const Bisection& bisection,
-                    const std::vector<Prospect>& prospects, const bisect::Measure& step) {
-  StepFacts facts{step, {}, {}, storage::jobs_of_bisection(view.db, bisection.id).size()};
+                    const Workload& workload, const std::vector<Prospect>& prospects,
+                    const bisect::Measure& step) {
+  StepFacts facts{
+      step, workload, {}, {}, storage::jobs_of_bisection(view.db, bisection.id).size()};
   std::vector<int> commits = step.order;
   for (const auto* more : {&step.build_too, &step.measure_too})
     commits.insert(commits.end(), more->begin(), more->end());
@@ -140,7 +143,8 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
     job.machine = regression.machine;
     job.priority = kPriority;
     job.affinity = session.affinity;
-    job.spec = spec_of(context.config, series, session.commits, environments);
+    job.spec =
+        spec_of(context.config, series, facts.workload, session.commits, environments);
     job = queue_job(transaction, std::move(job), now);
     storage::add_bisection_job(transaction, bisection.id, {job.id, session.number});
   }

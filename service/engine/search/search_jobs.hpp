@@ -20,12 +20,14 @@ namespace nightjar::service {
 // A step with the builds that it asks for, by commit.
 struct StepFacts {
   bisect::Measure step;
+  Workload workload;  // with what its runs must give
   std::map<int, CommitBuildState> builds;
   std::map<int, Prospect> prospects;
   std::size_t jobs = 0;  // of this search so far
 };
 StepFacts load_step(const EngineView& view, const Bisection& bisection,
-                    const std::vector<Prospect>& prospects, const bisect::Measure& step);
+                    const Workload& workload, const std::vector<Prospect>& prospects,
+                    const bisect::Measure& step);
 
 // Sessions to queue, by their commits, wheels to ask builders for, and commits that turned out to
 // have no build.

@@ -51,9 +51,47 @@ UntestableCause cause_of(RunStatus status) {
   return UntestableCause::does_not_run;
 }
 
-// Builds of the session whose every run says nothing about `metric`, with the first run that did.
+// What a search is about. Of failures it is one kind, for a commit that fails in another way says
+// nothing of it: how the bad end's runs failed. A run that was measured and gave another result has
+// the status `measured`.
+class Subject {
+ public:
+  Subject(const storage::Database& db, const Regression& regression, const Series& series)
+      : failures_(series.metric == kFailures) {
+    if (!failures_) return;
+    for (const Job& asked : confirmation_jobs(db, regression, series))
+      add_failures(db, outcome_of(db, asked), regression.bad);
+  }
+
+  bool is_informative(const RunResult& run) const {
+    if (!failures_) return run.status == RunStatus::measured;
+    const bool passes = run.status == RunStatus::measured && !gives_another_result(run);
+    return passes || (run.status != RunStatus::unavailable &&
+                      (kinds_.empty() || kinds_.contains(run.status)));
+  }
+
+ private:
+  void add_failures(const storage::Database& db, const SessionOutcome& outcome, BuildId bad) {
+    if (outcome.state != SessionOutcome::State::usable) return;
+    const auto session = storage::session_of(db, outcome.job.id);
+    if (!session) return;
+    const JobSpec& spec = outcome.job.spec;
+    for (const RunResult& run : session->runs) {
+      const PlannedRun& planned = spec.order.at(static_cast<std::size_t>(run.order));
+      if (planned.is_control() ||
+          spec.environments.at(static_cast<std::size_t>(planned.environment)).build != bad)
+        continue;
+      if (is_failure(run.status) || gives_another_result(run)) kinds_.insert(run.status);
+    }
+  }
+
+  bool failures_;
+  std::set<RunStatus> kinds_;
+};
+
+// Builds of the session whose every run says nothing about the subject, with the first run that did.
 std::map<BuildId, RunResult> all_failed(const Job& job, const SessionResult& session,
-                                        const std::string& metric) {
+                                        const Subject& subject) {
   std::map<BuildId, RunResult> failed;
   std::map<BuildId, bool> measured;
   for (const RunResult& run : session.runs) {
@@ -61,9 +99,7 @@ std::map<BuildId, RunResult> all_failed(const Job& job, const SessionResult& ses
     if (index >= job.spec.order.size() || job.spec.order[index].is_control()) continue;
     const auto environment = static_cast<std::size_t>(job.spec.order[index].environment);
     const BuildId build = job.spec.environments.at(environment).build;
-    const bool is_informative =
-        run.status == RunStatus::measured || (metric == kFailures && is_failure(run.status));
-    if (is_informative)
+    if (subject.is_informative(run))
       measured[build] = true;
     else
       failed.emplace(build, run);
@@ -86,13 +122,26 @@ bool measured_any(const Job& job, const SessionResult& session) {
   });
 }
 
+// Places in the session's order of the runs that the subject is not about.
+std::set<int> uninformative_runs(const storage::Database& db, const Job& job,
+                                 const Subject& subject) {
+  std::set<int> places;
+  const auto session = storage::session_of(db, job.id);
+  if (!session) return places;
+  for (const RunResult& run : session->runs)
+    if (!subject.is_informative(run)) places.insert(run.order);
+  return places;
+}
+
 // Returns how many runs had a value.
 int add_runs(const storage::Database& db, SearchRuns& all, Positions& positions,
-             const Series& series, const Job& job, int session) {
+             const Series& series, const Subject& subject, const Job& job, int session) {
   int added = 0;
+  const auto others = series.metric == kFailures ? uninformative_runs(db, job, subject)
+                                                 : std::set<int>();
   for (const SeriesRun& run : storage::runs_of_job(db, series.id, job.id)) {
     const int commit = positions.of(run.build);
-    if (commit < 0 || run.value <= 0) continue;
+    if (commit < 0 || run.value <= 0 || others.contains(run.order)) continue;
     all.log.runs.push_back({session, commit, run.value});
     all.runs.push_back(run.run);
     all.builds[commit] = run.build;
@@ -141,11 +190,11 @@ bool is_usable(const SessionOutcome& session) {
 // Everything but the bisection's own sessions, which follow. Returns the number of the next
 // session.
 int add_earlier_runs(const storage::Database& db, const Bisection& bisection,
-                     const Regression& regression, const Series& series, Positions& positions,
-                     SearchRuns& all) {
+                     const Regression& regression, const Series& series,
+                     const Subject& subject, Positions& positions, SearchRuns& all) {
   int next = 0;
   const auto add = [&](const Job& job, int number) {
-    const int runs = add_runs(db, all, positions, series, job, number);
+    const int runs = add_runs(db, all, positions, series, subject, job, number);
     all.parts.push_back({number, job, runs, false, SessionOutcome::State::usable, ""});
   };
   for (const Job& asked : confirmation_jobs(db, regression, series)) {
@@ -198,11 +247,13 @@ SearchRuns load_runs(const storage::Database& db, const Bisection& bisection,
   SearchRuns all;
   all.log.commits = static_cast<int>(bisection.commits.size()) - 1;
   Positions positions(db, bisection);
-  all.first_own = add_earlier_runs(db, bisection, regression, series, positions, all);
+  const Subject subject(db, regression, series);
+  all.first_own = add_earlier_runs(db, bisection, regression, series, subject, positions, all);
   for (const auto& [entry, session] : sessions_of(db, bisection)) {
     const int number = all.first_own + entry.session;
     const int runs =
-        is_usable(session) ? add_runs(db, all, positions, series, session.job, number) : 0;
+        is_usable(session) ? add_runs(db, all, positions, series, subject, session.job, number)
+                           : 0;
     all.pending |= session.state == SessionOutcome::State::pending;
     all.parts.push_back({number, session.job, runs, true, session.state, session.reason});
   }
@@ -216,8 +267,10 @@ bisect::SearchLog in_cost(bisect::SearchLog log, const Series& series) {
 }
 
 SearchProgress load_progress(const storage::Database& db, const Bisection& bisection,
-                             const SearchRuns& runs, const Series& series) {
+                             const Regression& regression, const SearchRuns& runs,
+                             const Series& series) {
   SearchProgress progress;
+  const Subject subject(db, regression, series);
   Positions positions(db, bisection);
   for (const Untestable& known : storage::untestable_of(db, bisection.id))
     progress.causes[known.commit] = known.cause;
@@ -235,7 +288,7 @@ SearchProgress load_progress(const storage::Database& db, const Bisection& bisec
     const SessionResult result = storage::session_of(db, part.job.id).value_or(SessionResult{});
     progress.seconds += seconds_of(result);
     const bool found_untestable =  // then it was not in vain
-        add_untestable(all_failed(part.job, result, series.metric), runs.log.commits, positions,
+        add_untestable(all_failed(part.job, result, subject), runs.log.commits, positions,
                        progress);
     if (part.runs > 0)
       progress.uninformative = progress.disturbed = 0;

@@ -59,6 +59,7 @@ struct SearchProgress {
   std::map<int, UntestableCause> causes;  // of all untestable commits, by position
 };
 SearchProgress load_progress(const storage::Database& db, const Bisection& bisection,
-                             const SearchRuns& runs, const Series& series);
+                             const Regression& regression, const SearchRuns& runs,
+                             const Series& series);
 
 }  // namespace nightjar::service

@@ -7,14 +7,18 @@
 #include "bisect/detection.hpp"
 #include "bisect/evidence/evidence.hpp"
 #include "service/builds/overlay.hpp"
+#include "service/engine/jobs/live_runners.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/jobs/sessions.hpp"
 #include "service/engine/policy.hpp"
+#include "service/engine/verdict/expected_results.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "storage/builds.hpp"
 #include "storage/confirmations.hpp"
+#include "storage/jobs.hpp"
 #include "storage/locks.hpp"
 #include "storage/marks.hpp"
+#include "storage/model/metric.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
 #include "storage/sessions.hpp"
@@ -107,8 +111,8 @@ AskForSession session_for(const ConfirmationFacts& facts, int runs, int want,
   job.spec.kind = JobKind::confirm;
   job.spec.environments = {environment_of(*facts.good_build, config.project),
                            environment_of(*facts.bad_build, config.project)};
-  job.spec.workloads = {
-      {facts.lead.workload, facts.lead.workload_name, facts.lead.workload_version}};
+  job.affinity = facts.elsewhere;
+  job.spec.workloads = {facts.workload};
   job.spec.order = turns_order(facts.crossing ? 4 : 2, runs);
   job.spec.limits = run_limits(config.night);
   return step;
@@ -152,6 +156,25 @@ std::optional<ConfirmationFacts::Crossing> crossing_of(const EngineView& view,
     return stored ? *stored : cross(wheel, lock, view.clock);
   };
   return ConfirmationFacts::Crossing{crossed(*bad, *good->lock), crossed(*good, *bad->lock)};
+}
+
+// A live runner of the class that can run the workload and did not find the failure; nullopt: none.
+std::optional<RunnerId> second_runner(const EngineView& view, const Regression& regression,
+                                      const Series& lead) {
+  std::set<RunnerId> found_it;
+  for (const SeriesRun& run :
+       storage::runs_of_series(view.db, lead.id, regression.night, JobKind::screen))
+    if (const auto job = storage::find_job(view.db, run.job); job && job->runner)
+      found_it.insert(*job->runner);
+  const std::string announced =
+      lead.workload_name.str() + "@" + std::to_string(lead.workload_version);
+  for (const Runner& runner : live_runners(view)) {
+    const bool can = std::find(runner.workloads.begin(), runner.workloads.end(), announced) !=
+                     runner.workloads.end();
+    if (runner.machine == regression.machine && can && found_it.count(runner.id) == 0)
+      return runner.id;
+  }
+  return std::nullopt;
 }
 
 // Where the runs of a build belong; nullptr: nowhere.
@@ -237,7 +260,9 @@ bool advance(EngineContext& context, const Regression& regression) {
 ConfirmationFacts load_confirmation(const EngineView& view, const Regression& regression,
                                     const Series& lead) {
   ConfirmationFacts facts{regression, lead, storage::find_build(view.db, regression.good),
-                          storage::find_build(view.db, regression.bad), learned_policy(view, lead)};
+                          storage::find_build(view.db, regression.bad), learned_policy(view, lead),
+                          expecting(view, lead, regression.night)};
+  if (lead.metric == kFailures) facts.elsewhere = second_runner(view, regression, lead);
   facts.crossing = crossing_of(view, facts);
   const std::vector<Job> asked = confirmation_jobs(view.db, regression, lead);
   facts.asked = asked.size();

@@ -28,6 +28,10 @@ struct ConfirmationFacts {
   Series lead;
   std::optional<Build> good_build, bad_build;
   bisect::DetectionPolicy policy;
+  Workload workload;  // with what its runs must give
+  // Another runner of the class that can repeat a failure: what one machine broke does not fail
+  // there.
+  std::optional<RunnerId> elsewhere{};
   std::size_t asked = 0;  // sessions so far
   bool pending = false;   // one of them is under way, or nobody has checked it yet
   std::string failure{};  // why one failed for good; what follows is then not read

@@ -15,12 +15,21 @@ namespace {
 struct Calm {
   Surroundings around{
       .surveyed = true, .database = {}, .disk = {}, .failing = {}, .source = {}, .repository = {}};
-  NightFacts facts{.has_proved = true, .newest = Build{}, .runners = 2, .live = 1, .able = 1};
+  NightFacts facts{.has_proved = true,
+                   .newest = Build{},
+                   .now = {},
+                   .last_found = {},
+                   .not_imported = {},
+                   .import_error = {},
+                   .runners = 2,
+                   .live = 1,
+                   .able = 1};
   Config config;
 
   Calm() {
     facts.newest->version = "2.14.0.dev20260820+cpu";
     facts.newest->state = BuildState::proved;
+    facts.last_found = facts.now = Time{} + std::chrono::hours(1000);
   }
   std::vector<Obstacle> found() const { return find_obstacles(around, facts, config); }
 };
@@ -57,6 +66,13 @@ TEST_CASE("each thing that stops nights is told once, with its reason") {
          c.facts.newest->state = BuildState::found;
          c.facts.newest->reason = "timed out";
        }},
+      {ObstacleKind::source, "no new build of variant cpu for cp311 has been listed for 4 days",
+       [](Calm& c) { c.facts.now += std::chrono::hours(4 * 24); }},
+      {ObstacleKind::build, "could not be imported in any run of the last night: no libcudart",
+       [](Calm& c) {
+         c.facts.not_imported = "2.14.0.dev20260820+cpu";
+         c.facts.import_error = "no libcudart";
+       }},
       {ObstacleKind::runner, "no runner has registered",
        [](Calm& c) { c.facts.runners = c.facts.live = 0; }},
       {ObstacleKind::runner, "no runner was seen for 300 s", [](Calm& c) { c.facts.live = 0; }},
@@ -89,6 +105,13 @@ TEST_CASE("what follows from something else is not told beside it") {
     calm.around.failing = {{"nights", "damaged"}, {"report", "damaged"}};
     CHECK(find_obstacles(calm.around, std::nullopt, calm.config).size() == 1);
   }
+}
+
+TEST_CASE("a quiet week of the source is no trouble where nobody wants to hear of it") {
+  Calm calm;
+  calm.config.source.stale_days = 0;
+  calm.facts.now += std::chrono::hours(400 * 24);
+  CHECK(calm.found().empty());
 }
 
 TEST_CASE("the rows say which builds and runners there are") {

@@ -18,6 +18,7 @@
 #include "service/engine/trust/calibration.hpp"
 #include "service/engine/trust/replays.hpp"
 #include "service/engine/verdict/confirmations.hpp"
+#include "service/engine/verdict/expected_results.hpp"
 #include "storage/bisections.hpp"
 #include "storage/calibration.hpp"
 #include "tests/service/engine/night_world.hpp"
@@ -115,8 +116,9 @@ struct ReadingWorld : NightWorld {
       if (!next) continue;
       note(next->step);
       if (const auto* measure = std::get_if<bisect::Measure>(&next->step))
-        note(plan_step(load_step(view, search, facts->prospects, *measure), facts->progress,
-                       clock.now()));
+        note(plan_step(load_step(view, search, expecting(view, facts->series, NightId{1}),
+                                 facts->prospects, *measure),
+                       facts->progress, clock.now()));
       if (const auto* answer = std::get_if<Conclude>(&next->step))
         for (const Blame& blame :
              decide(load_blame(view, facts->regression, search, answer->answer, facts->naming)))

@@ -128,7 +128,7 @@ TEST_CASE(
   CHECK_FALSE(seen.pending);
   CHECK(seen.runs.size() == seen.log.runs.size());
   CHECK(static_cast<int>(seen.runs.size()) == search.runs);
-  const SearchProgress progress = load_progress(world.db, search, seen, series);
+  const SearchProgress progress = load_progress(world.db, search, regression, seen, series);
   CHECK(progress.sessions == search.sessions);
   CHECK(progress.newly_untestable.empty());
   CHECK(seen.parts.front().job.spec.kind == JobKind::confirm);

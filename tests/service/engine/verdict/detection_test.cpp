@@ -5,64 +5,12 @@
 #include "storage/calibration.hpp"
 #include "storage/marks.hpp"
 #include "storage/nights.hpp"
-#include "tests/service/engine/night_world.hpp"
+#include "tests/service/engine/verdict/wide_world.hpp"
 #include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;
-using service::test::NightWorld;
-
-namespace {
-
-const std::vector<std::string> kModels = {"alexnet", "bert", "dlrm", "resnet18", "unet"};
-
-// A world with two workloads of each of five models, where everything may take longer for reasons
-// of the machine (`machine`) or from a commit on (`step_at`).
-struct WideWorld : NightWorld {
-  double machine = 1;
-  int step_at = 1'000'000;
-  double step = 1.3;
-  int day = 0;
-
-  WideWorld() {
-    runner.workloads.clear();
-    for (const std::string& model : kModels)
-      for (const char* mode : {"train", "eval"})
-        runner.workloads.push_back("python/" + model + "/" + mode + "/cpu/fp32/b4/eager@1");
-    runner = storage::register_runner(storage::Autocommit(db), runner);
-    level = [this](int position, const std::string&, const std::string& metric) {
-      if (metric != "latency") return 3e8;
-      return .010 * machine * (position >= step_at ? step : 1);
-    };
-  }
-
-  void night(int commits_before = 12) {
-    grow(commits_before);
-    char date[32];
-    std::snprintf(date, sizeof date, "2026-%02d-%02d", 1 + day / 28, 1 + day % 28);
-    ++day;
-    nightly(date);
-    settle();
-    clock.advance(std::chrono::hours(20));
-    storage::touch_runner(storage::Autocommit(db), runner.id, clock.now());
-  }
-
-  std::size_t count(RegressionState state) {
-    return storage::regressions_in_state(db, state).size();
-  }
-  std::vector<storage::Mark> marks() { return storage::list_marks(db, {100, {}}).items; }
-  // Regressions that the slow path opened.
-  int creeps() {
-    int found = 0;
-    for (const Regression& regression : storage::list_regressions(db, {}, {500, {}}).items)
-      found += storage::changes_of(db, regression.id).front().evidence.find("\"creep\"") !=
-               std::string::npos;
-    return found;
-  }
-  std::size_t issues() { return storage::list_messages(db, {100, {}}).items.size(); }
-};
-
-}  // namespace
+using service::test::WideWorld;
 
 TEST_CASE("a machine that became slower is one event, not ten regressions") {
   WideWorld world;
@@ -227,47 +175,4 @@ TEST_CASE("a share of each night goes to cases whose truth is known") {
   CHECK(totals.searches >= 6);
   CHECK(totals.exact == totals.searches);
   CHECK(storage::calibration_totals(world.db, MachineId{99}).searches == 0);
-}
-
-TEST_CASE("a workload that crashes since a commit is a regression with that culprit") {
-  WideWorld world;
-  world.night();
-  world.crashes = [](int position, const std::string& workload) {
-    return position >= 17 && workload.find("/bert/train/") != std::string::npos;
-  };
-  world.night();
-  const auto reported = storage::regressions_in_state(world.db, RegressionState::reported);
-  REQUIRE(reported.size() == 1);
-  CHECK(reported[0].culprit->commits == std::vector{world.commits[17]});
-  CHECK(storage::find_series(world.db, reported[0].series[0].series)->metric == "failures");
-  const auto messages = storage::list_messages(world.db, {}).items;
-  REQUIRE(messages.size() == 1);
-  CHECK(messages[0].title.find("bert train: fails since") != std::string::npos);
-  CHECK(messages[0].body.find("Segmentation fault") != std::string::npos);
-  CHECK(messages[0].body.find("passes") != std::string::npos);
-}
-
-TEST_CASE("a workload that fails now and then, whatever the build, blames nobody") {
-  WideWorld world;
-  std::mt19937_64 random(5);
-  world.crashes = [&](int, const std::string& workload) {
-    return workload.find("/bert/train/") != std::string::npos && random() % 4 == 0;
-  };
-  for (int night = 0; night < 8; ++night) world.night(4);
-  CHECK(world.issues() == 0);
-  CHECK(world.count(RegressionState::reported) == 0);
-}
-
-TEST_CASE("a workload that fails more often since a commit is found all the same") {
-  WideWorld world;
-  std::mt19937_64 random(6);
-  world.crashes = [&](int position, const std::string& workload) {
-    const bool bert = workload.find("/bert/train/") != std::string::npos;
-    return bert && random() % 100 < (position >= 17 ? 95 : 5);
-  };
-  world.night();
-  world.night();
-  const auto reported = storage::regressions_in_state(world.db, RegressionState::reported);
-  REQUIRE(reported.size() == 1);
-  CHECK(reported[0].culprit->commits == std::vector{world.commits[17]});
 }

@@ -1,0 +1,68 @@
+#include "service/engine/outcome/extent.hpp"
+
+#include <cmath>
+#include <set>
+
+#include "service/engine/jobs/sessions.hpp"
+#include "storage/jobs.hpp"
+#include "storage/nights.hpp"
+#include "storage/regressions.hpp"
+#include "storage/series.hpp"
+
+namespace nightjar::service {
+namespace {
+
+bool explains(const Regression& other) {
+  using enum RegressionState;
+  return other.state != dismissed && other.state != unconfirmed;
+}
+
+std::set<SeriesId> explained_series(const ExtentFacts& facts, const Regression& regression) {
+  std::set<SeriesId> known;
+  for (const AffectedSeries& one : regression.series) known.insert(one.series);
+  for (const Regression& other : facts.regressions)
+    if (explains(other))
+      for (const AffectedSeries& one : other.series) known.insert(one.series);
+  return known;
+}
+
+}  // namespace
+
+ExtentFacts load_extent(const EngineView& view, const Regression& regression) {
+  ExtentFacts facts;
+  const auto lead = storage::find_series(view.db, regression.series.front().series);
+  const auto night = storage::find_night(view.db, regression.night);
+  if (!lead || !night || !night->build) return facts;
+  facts.metric = lead->metric;
+  facts.regressions = storage::regressions_of_night(view.db, night->id);
+  std::vector<Job> usable;
+  for (const Job& asked : storage::jobs_of_night(view.db, night->id, JobKind::screen)) {
+    SessionOutcome session = outcome_of(view.db, asked);
+    if (session.state == SessionOutcome::State::usable) usable.push_back(std::move(session.job));
+  }
+  for (auto& [group, all] : observe(view, *night, usable))
+    if (group.second == facts.metric)
+      facts.observed.insert(facts.observed.end(), all.begin(), all.end());
+  return facts;
+}
+
+ReportExtent decide(const ExtentFacts& facts, const Regression& regression) {
+  ReportExtent extent;
+  const std::set<SeriesId> explained = explained_series(facts, regression);
+  for (const Observation& one : facts.observed) {
+    using enum bisect::ScreenVerdict;
+    if (explained.contains(one.series.id) || one.screen.verdict == first_night) continue;
+    const double ratio = one.screen.level / one.screen.reference;
+    const bool is_large = std::abs(std::log(ratio)) >= std::log1p(one.policy.threshold);
+    const ReportExtent::Other other{one.series.workload_name.str(), one.series.machine, ratio};
+    if (one.worse() && is_large)
+      extent.worse.push_back(other);
+    else if (one.worse())
+      ++extent.unclear;
+    else
+      extent.not_seen.push_back(other);
+  }
+  return extent;
+}
+
+}  // namespace nightjar::service

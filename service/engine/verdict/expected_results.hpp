@@ -1,0 +1,22 @@
+// What a workload's runs must give. A run that gives something else counts as a failure, like one
+// that crashes. Used wherever sessions are planned.
+#pragma once
+
+#include <optional>
+
+#include "service/engine/context.hpp"
+#include "storage/model/series.hpp"
+#include "storage/model/workload.hpp"
+
+namespace nightjar::service {
+
+// What the last build before `night` that passed gave on this machine class, since the last shift
+// that somebody marked. nullopt: no such build is known, its runs gave no checksum, or they
+// differed among themselves by over a quarter of the tolerance.
+std::optional<ExpectedResult> expected_result(const EngineView& view, const WorkloadName& name,
+                                              int version, MachineId machine, NightId night);
+
+// The workload of `series`, with what its runs must give in `night`.
+Workload expecting(const EngineView& view, const Series& series, NightId night);
+
+}  // namespace nightjar::service

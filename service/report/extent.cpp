@@ -1,0 +1,106 @@
+// Where else a finding was looked for: half of its diagnosis.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "service/report/markdown.hpp"
+#include "service/report/quantity.hpp"
+#include "service/report/sections.hpp"
+#include "storage/model/workload.hpp"
+
+namespace nightjar::service {
+namespace {
+
+using Part = std::string_view (WorkloadName::*)() const;
+constexpr std::array<std::pair<const char*, Part>, 5> kParts{
+    {{"task", &WorkloadName::task},
+     {"device", &WorkloadName::device},
+     {"precision", &WorkloadName::precision},
+     {"batch size", &WorkloadName::batch},
+     {"backend", &WorkloadName::backend}}};
+
+std::string joined(const std::set<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + plain(word);
+  return text;
+}
+
+std::vector<WorkloadName> names_of(const std::vector<std::string>& texts) {
+  std::vector<WorkloadName> names;
+  for (const std::string& text : texts)
+    if (const auto name = WorkloadName::parse(text)) names.push_back(*name);
+  return names;
+}
+
+// "task: seen in train, not in eval", for each part of the name that tells affected models'
+// workloads from their unaffected ones.
+std::string what_sets_apart(const std::vector<WorkloadName>& seen,
+                            const std::vector<WorkloadName>& not_seen) {
+  std::set<std::string_view> models;
+  for (const WorkloadName& name : seen) models.insert(name.model());
+  std::string text;
+  for (const auto& [what, part] : kParts) {
+    std::set<std::string> with, without;
+    for (const WorkloadName& name : seen) with.emplace((name.*part)());
+    for (const WorkloadName& name : not_seen)
+      if (models.contains(name.model())) without.emplace((name.*part)());
+    const bool apart = !without.empty() &&
+                       std::none_of(without.begin(), without.end(),
+                                    [&](const std::string& word) { return with.contains(word); });
+    if (apart)
+      text += "- " + std::string(what) + ": seen in " + joined(with) + ", not in " +
+              joined(without) + "\n";
+  }
+  return text;
+}
+
+std::string where(const ReportExtent::Other& other, bool several_classes) {
+  return code(other.workload) +
+         (several_classes ? " on machine class " + std::to_string(other.machine.value) : "");
+}
+
+std::string list_of(const std::vector<ReportExtent::Other>& others, const std::string& metric,
+                    bool with_change, bool several_classes, std::size_t limit) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(limit, others.size()); ++i) {
+    const ReportExtent::Other& other = others[i];
+    text += (i == 0 ? "" : ", ") + where(other, several_classes);
+    if (with_change && !has_no_ratio(metric)) text += " " + change(other.ratio);
+  }
+  if (others.size() > limit) text += " and " + std::to_string(others.size() - limit) + " more";
+  return text;
+}
+
+}  // namespace
+
+std::string extent_section(const ReportInput& input, std::size_t limit) {
+  const ReportExtent& extent = input.extent;
+  if (extent.worse.empty() && extent.not_seen.empty() && extent.unclear == 0) return {};
+  const std::string& metric = input.series.front().metric;
+  std::vector<std::string> seen, not_seen;
+  std::set<MachineId> classes;
+  for (const ReportSeries& one : input.series)
+    if (one.metric == metric) seen.push_back(one.workload);
+  for (const auto& other : extent.worse) seen.push_back(other.workload);
+  for (const auto& other : extent.not_seen) not_seen.push_back(other.workload);
+  for (const auto* others : {&extent.worse, &extent.not_seen})
+    for (const auto& other : *others) classes.insert(other.machine);
+  const bool several = classes.size() > 1;
+  std::string text = "\n## Where else it was looked for\n\nThe same night measured other series of " +
+                     metric_title(metric) + ", one build against its earlier nights.\n\n";
+  text += what_sets_apart(names_of(seen), names_of(not_seen));
+  if (!extent.worse.empty())
+    text += "- Worse too, and not measured side by side (" + std::to_string(extent.worse.size()) +
+            "): " + list_of(extent.worse, metric, true, several, limit) + "\n";
+  if (!extent.not_seen.empty())
+    text += "- Not seen (" + std::to_string(extent.not_seen.size()) +
+            "): " + list_of(extent.not_seen, metric, false, several, limit) + "\n";
+  if (extent.unclear > 0)
+    text += "- Unclear, because the change is below the threshold: " +
+            std::to_string(extent.unclear) + "\n";
+  return text;
+}
+
+}  // namespace nightjar::service
