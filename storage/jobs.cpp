@@ -85,6 +85,21 @@ std::vector<Job> repeats_of(const Database& db, JobId asked) {
   return read_all(find.bind(asked), read_job);
 }
 
+std::set<FactsId> facts_of_sessions(const Database& db, NightId night, MachineId machine) {
+  Statement find(db,
+                 "SELECT DISTINCT facts FROM job WHERE night = ? AND kind = 'screen' "
+                 "AND machine = ? AND state = 'done' AND facts IS NOT NULL");
+  const auto facts = read_all(find.bind(night, machine),
+                              [](Statement& row) { return row.next<FactsId>(); });
+  return {facts.begin(), facts.end()};
+}
+
+FactsId facts_of_job(const Database& db, JobId id) {
+  Statement find(db, "SELECT facts FROM job WHERE id = ?");
+  return read_one(find.bind(id), [](Statement& row) { return row.next<FactsId>(); })
+      .value_or(FactsId{});
+}
+
 Page<Job> list_jobs(const Database& db, const JobFilter& filter, const PageRequest& page) {
   return Query("SELECT " JOB_COLUMNS " FROM job")
       .where("state = ?", filter.state)
@@ -222,9 +237,10 @@ std::optional<Job> claim_job(Transaction& transaction, const Runner& runner, Tim
   if (!id) id = build_to_make(transaction, runner, now);
   if (!id) return std::nullopt;
   Statement(transaction,
-            "UPDATE job SET state = 'leased', attempt = attempt + 1, runner = ?, "
-            "lease_until_us = ?, restarted = 0, reason = '', unclaimable_since_us = NULL, "
-            "nonce = lower(hex(randomblob(16))) WHERE id = ?")
+            "UPDATE job SET state = 'leased', attempt = attempt + 1, runner = ?1, "
+            "facts = (SELECT facts FROM runner WHERE id = ?1), "
+            "lease_until_us = ?2, restarted = 0, reason = '', unclaimable_since_us = NULL, "
+            "nonce = lower(hex(randomblob(16))) WHERE id = ?3")
       .bind(runner.id, lease_until, *id)
       .run();
   touch_runner(transaction, runner.id, now);

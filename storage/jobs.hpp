@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,10 @@ struct JobFilter {
   std::optional<JobState> state = {};
   std::optional<NightId> night = {};
 };
+// What the machine class was, by the facts of the runners that measured the night's sessions on it.
+std::set<FactsId> facts_of_sessions(const Database& db, NightId night, MachineId machine);
+// Of the runner that claimed the job last; 0: not known.
+FactsId facts_of_job(const Database& db, JobId id);
 Page<Job> list_jobs(const Database& db, const JobFilter& filter, const PageRequest& page);
 std::map<JobState, int> count_jobs(const Database& db);
 std::map<JobState, int> count_jobs_of_night(const Database& db, NightId night);

@@ -90,6 +90,15 @@ std::optional<Night> newest_measured_night(const Database& db) {
   return read_one(find, read_night);
 }
 
+std::optional<Night> last_night_on(const Database& db, MachineId machine, NightId before) {
+  Statement find(db, "SELECT " NIGHT_COLUMNS
+                     " FROM night WHERE id < ? AND state = 'done' AND trigger <> 'imported' "
+                     "AND EXISTS (SELECT 1 FROM job WHERE job.night = night.id "
+                     "AND job.kind = 'screen' AND job.machine = ? AND job.state = 'done') "
+                     "ORDER BY id DESC LIMIT 1");
+  return read_one(find.bind(before, machine), read_night);
+}
+
 Page<Night> list_nights(const Database& db, const PageRequest& page) {
   return Query("SELECT " NIGHT_COLUMNS " FROM night").page<Night>(db, page, read_night);
 }

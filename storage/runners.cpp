@@ -22,14 +22,20 @@ MachineClass read_machine(Statement& row) {
   return {row.next<MachineId>(), row.next<Sha256>(), map_from_text(row.next<std::string>())};
 }
 
-#define RUNNER_COLUMNS                                                                     \
-  "id, name, machine, labels, workloads, version, seen_at_us, token, instance, failures, " \
+MachineFacts read_facts(Statement& row) {
+  return {row.next<FactsId>(), row.next<MachineId>(), map_from_text(row.next<std::string>()),
+          row.next<Time>()};
+}
+
+#define RUNNER_COLUMNS                                                                            \
+  "id, name, machine, facts, labels, workloads, version, seen_at_us, token, instance, failures, " \
   "quarantined_until_us, trouble"
 
 Runner read_runner(Statement& row) {
   return {row.next<RunnerId>(),
           row.next<std::string>(),
           row.next<MachineId>(),
+          row.next<FactsId>(),
           map_from_text(row.next<std::string>()),
           list_from_text(row.next<std::string>()),
           row.next<std::string>(),
@@ -52,14 +58,40 @@ Workload read_workload(Statement& row) {
 }  // namespace
 
 MachineClass intern_machine(Transaction& transaction, const MachineClass& machine) {
+  const std::string facts = to_text(machine.facts), text = class_text(machine.facts);
+  Statement(transaction,
+            "INSERT INTO machine (fingerprint, facts, class) VALUES (?, ?, ?) "
+            "ON CONFLICT (class) DO UPDATE SET fingerprint = excluded.fingerprint, "
+            "facts = excluded.facts")
+      .bind(machine.fingerprint, facts, text)
+      .run();
+  Statement find(transaction, "SELECT id, fingerprint, facts FROM machine WHERE class = ?");
+  auto stored = read_one(find.bind(text), read_machine);
+  return *std::move(stored);
+}
+
+FactsId intern_facts(Transaction& transaction, const MachineClass& machine, Time now) {
   const std::string facts = to_text(machine.facts);
   Statement(transaction,
-            "INSERT INTO machine (fingerprint, facts) VALUES (?, ?) ON CONFLICT DO NOTHING")
-      .bind(machine.fingerprint, facts)
+            "INSERT INTO machine_facts (machine, facts, first_seen_us) VALUES (?, ?, ?) "
+            "ON CONFLICT DO NOTHING")
+      .bind(machine.id, facts, now)
       .run();
-  Statement find(transaction, "SELECT id, fingerprint, facts FROM machine WHERE fingerprint = ?");
-  auto stored = read_one(find.bind(machine.fingerprint), read_machine);
-  return *std::move(stored);
+  Statement find(transaction, "SELECT id FROM machine_facts WHERE machine = ? AND facts = ?");
+  find.bind(machine.id, facts).step();
+  return find.next<FactsId>();
+}
+
+std::optional<MachineFacts> find_facts(const Database& db, FactsId id) {
+  Statement find(db, "SELECT id, machine, facts, first_seen_us FROM machine_facts WHERE id = ?");
+  return read_one(find.bind(id), read_facts);
+}
+
+std::vector<MachineFacts> facts_of_machine(const Database& db, MachineId id) {
+  Statement find(db,
+                 "SELECT id, machine, facts, first_seen_us FROM machine_facts WHERE machine = ? "
+                 "ORDER BY first_seen_us, id");
+  return read_all(find.bind(id), read_facts);
 }
 
 std::optional<MachineClass> find_machine(const Database& db, MachineId id) {
@@ -71,13 +103,13 @@ Runner register_runner(Transaction& transaction, const Runner& runner) {
   const std::string labels = to_text(runner.labels), workloads = to_text(runner.workloads);
   Statement write(
       transaction,
-      "INSERT INTO runner (name, machine, labels, workloads, version, seen_at_us, token, instance) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
-      "machine = excluded.machine, labels = excluded.labels, "
+      "INSERT INTO runner (name, machine, facts, labels, workloads, version, seen_at_us, token, "
+      "instance) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET "
+      "machine = excluded.machine, facts = excluded.facts, labels = excluded.labels, "
       "workloads = excluded.workloads, version = excluded.version, "
       "seen_at_us = excluded.seen_at_us, token = excluded.token, "
       "instance = excluded.instance RETURNING " RUNNER_COLUMNS);
-  write.bind(runner.name, runner.machine, labels, workloads, runner.version, runner.seen_at,
+  write.bind(runner.name, runner.machine, runner.facts, labels, workloads, runner.version, runner.seen_at,
              runner.token, runner.instance);
   auto stored = read_one(write, read_runner);
   write.step();  // to its end

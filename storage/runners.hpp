@@ -12,8 +12,14 @@
 
 namespace nightjar::storage {
 
-// Finds or stores by fingerprint; returns it with its id.
+// Finds or stores by class_text() of the facts, which become those of the class; returns it with
+// its id.
 MachineClass intern_machine(Transaction& transaction, const MachineClass& machine);
+// Finds or stores the facts of a machine class.
+FactsId intern_facts(Transaction& transaction, const MachineClass& machine, Time now);
+std::optional<MachineFacts> find_facts(const Database& db, FactsId id);
+// All that a machine class ever had, in the order in which they were first seen.
+std::vector<MachineFacts> facts_of_machine(const Database& db, MachineId id);
 std::optional<MachineClass> find_machine(const Database& db, MachineId id);
 // Finds by name or stores, then updates machine, labels, workloads, version, seen_at, token and
 // instance.

@@ -108,7 +108,9 @@ class SessionWriter {
  private:
   void write_values(RunId id, const RunResult& run, WorkloadId workload, BuildId build) {
     const double wait_share = wait_share_of(run);
-    const bool screened = job_.spec.kind == JobKind::screen;
+    // Another build of a screening is only measured again, to see what the machine's facts changed.
+    const bool screened =
+        job_.spec.kind == JobKind::screen && build == job_.spec.environments.front().build;
     for (const Metric& metric : all_metrics())
       if (const auto value = value_of(run, metric.name))
         value_
@@ -210,11 +212,13 @@ void add_check(Transaction& transaction, const Job& job, const SessionCheck& che
       .run();
 }
 
-std::vector<SessionCheck> last_checks(const Database& db, MachineId machine, std::size_t count) {
+std::vector<SessionCheck> last_checks(const Database& db, MachineId machine, FactsId facts,
+                                      std::size_t count) {
   Statement find(db,
                  "SELECT usable, reason, control FROM session_check WHERE machine = ? "
+                 "AND (SELECT facts FROM job WHERE job.id = session_check.job) IS ? "
                  "ORDER BY id DESC LIMIT ?");
-  auto checks = read_all(find.bind(machine, static_cast<std::int64_t>(count)), read_check);
+  auto checks = read_all(find.bind(machine, facts, static_cast<std::int64_t>(count)), read_check);
   std::reverse(checks.begin(), checks.end());
   return checks;
 }

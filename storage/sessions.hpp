@@ -32,6 +32,7 @@ std::map<BuildId, Profile> profiles_of_job(const Database& db, JobId id);
 std::optional<SessionCheck> find_check(const Database& db, JobId id);
 void add_check(Transaction& transaction, const Job& job, const SessionCheck& check);
 // The machine class's last checks, at most `count`, oldest first.
-std::vector<SessionCheck> last_checks(const Database& db, MachineId machine, std::size_t count);
+std::vector<SessionCheck> last_checks(const Database& db, MachineId machine, FactsId facts,
+                                      std::size_t count);
 
 }  // namespace nightjar::storage

@@ -112,9 +112,8 @@ std::map<std::string, std::string> machine_facts() {
 }
 
 MachineClass machine_class(std::map<std::string, std::string> facts) {
-  std::string text;
-  for (const auto& [name, value] : facts) text += name + "=" + value + "\n";
-  return MachineClass{{}, digest_of(text), std::move(facts)};
+  const Sha256 fingerprint = digest_of(class_text(facts));
+  return MachineClass{{}, fingerprint, std::move(facts)};
 }
 
 std::vector<int> allowed_cpus() {

@@ -1,4 +1,4 @@
-// What kind of machine this is: the facts that make a machine class, which series never mix.
+// What kind of machine this is, by facts. Some of them make its class, which series never mix.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ std::map<std::string, std::string> machine_facts();
 // no word is a version.
 std::string driver_version(const std::string& line);
 
-// The SHA-256 of "name=value\n" over the sorted facts.
+// Its fingerprint is that of the facts that make the class.
 MachineClass machine_class(std::map<std::string, std::string> facts);
 
 // CPUs that this process may use, in order.

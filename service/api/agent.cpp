@@ -41,8 +41,10 @@ web::Response register_runner(Database& db, Context& context, const Request& req
   runner.version = asked.version;
   runner.workloads = asked.workloads;
   storage::Transaction transaction(db);
-  runner.machine = storage::intern_machine(transaction, machine_of(asked.facts)).id;
+  const MachineClass machine = storage::intern_machine(transaction, machine_of(asked.facts));
+  runner.machine = machine.id;
   runner.seen_at = context.clock.now();
+  runner.facts = storage::intern_facts(transaction, machine, runner.seen_at);
   runner.token = request.principal.name;
   runner.instance = asked.instance.value_or("");
   // A new process under the old name and token: what the old one held will never come back by

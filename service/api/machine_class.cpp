@@ -5,9 +5,7 @@
 namespace nightjar::service::api {
 
 MachineClass machine_of(const std::map<std::string, std::string>& facts) {
-  std::string text;
-  for (const auto& [name, value] : facts) text += name + "=" + value + "\n";
-  return {{}, web::sha256(text), facts};
+  return {{}, web::sha256(class_text(facts)), facts};
 }
 
 }  // namespace nightjar::service::api

@@ -9,7 +9,6 @@
 
 namespace nightjar::service::api {
 
-// Its fingerprint is the SHA-256 of "name=value\n" over the sorted facts.
 MachineClass machine_of(const std::map<std::string, std::string>& facts);
 
 }  // namespace nightjar::service::api

@@ -4,6 +4,7 @@
 #include "service/builds/uploads.hpp"
 #include "service/engine/jobs/live_runners.hpp"
 #include "storage/calibration.hpp"
+#include "storage/runners.hpp"
 #include "storage/source_builds.hpp"
 
 namespace nightjar::service::api {
@@ -15,11 +16,24 @@ namespace {
 
 using JobCounts = std::map<JobState, int>;
 
+const Row<MachineFacts>& facts_row() {
+  static const Row<MachineFacts> made(
+      "MachineFacts", "What a machine class was from some time on.",
+      {{"facts", &MachineFacts::facts}, {"first_seen", &MachineFacts::first_seen}});
+  return made;
+}
+
 const Row<MachineClass>& machine_row() {
-  static const Row<MachineClass> made("Machine", "A machine class.",
-                                      {{"id", &MachineClass::id},
-                                       {"fingerprint", &MachineClass::fingerprint},
-                                       {"facts", &MachineClass::facts}});
+  static const Row<MachineClass> made(
+      "Machine", "A machine class.",
+      {{"id", &MachineClass::id},
+       {"fingerprint", &MachineClass::fingerprint, "Of the facts that make the class."},
+       {"facts", &MachineClass::facts, "As the runner that registered last gave them."},
+       {"history",
+        [](const MachineClass& machine, Rows& rows) {
+          return storage::facts_of_machine(rows.db, machine.id);
+        },
+        facts_row(), "All that it ever had, the oldest first."}});
   return made;
 }
 

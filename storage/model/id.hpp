@@ -17,6 +17,7 @@ struct Id {
 using BuildId = Id<struct BuildTag>;
 using WorkloadId = Id<struct WorkloadTag>;
 using MachineId = Id<struct MachineTag>;  // a machine class
+using FactsId = Id<struct FactsTag>;      // of a machine, as a runner once gave them
 using RunnerId = Id<struct RunnerTag>;
 using NightId = Id<struct NightTag>;
 using JobId = Id<struct JobTag>;

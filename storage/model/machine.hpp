@@ -11,20 +11,36 @@
 
 namespace nightjar {
 
-// What a series never mixes: CPU, GPU, driver, kernel, memory settings, thread and pinning policy.
-// `facts` holds them by name ("cpu_model", "cpu_count", "kernel", "gpu", "driver", "thp",
-// "governor", "memory_bytes", ...); the fingerprint is the SHA-256 of "name=value\n" over the
-// sorted facts.
+// What a series never mixes. Architecture, model and number of CPUs, memory and GPUs make the class
+// (see class_text). `facts` holds all that the runner that registered last gave, by name
+// ("cpu_model", "kernel", "driver", "thp", "governor", ...): an update changes the others.
 struct MachineClass {
   MachineId id;
-  Sha256 fingerprint;
+  Sha256 fingerprint;  // SHA-256 of class_text(facts)
   std::map<std::string, std::string> facts;
 };
+
+// "name=value\n" over the facts that make the class, sorted: arch, cpu_count, cpu_model, gpu and
+// memory_bytes. Over all facts where none of these is there.
+std::string class_text(const std::map<std::string, std::string>& facts);
+
+// The facts of a machine class at some time.
+struct MachineFacts {
+  FactsId id;
+  MachineId machine;
+  std::map<std::string, std::string> facts;
+  Time first_seen{};
+};
+
+// "kernel 6.1.0 → 6.8.0, thp always → madvise"; empty: nothing changed.
+std::string facts_changed(const std::map<std::string, std::string>& before,
+                          const std::map<std::string, std::string>& after);
 
 struct Runner {
   RunnerId id;
   std::string name;  // unique
   MachineId machine;
+  FactsId facts = {};                         // of its machine, when it registered
   std::map<std::string, std::string> labels;  // --label k=v
   std::vector<std::string> workloads;         // names it can run
   std::string version;

@@ -10,7 +10,9 @@
 
 #include "storage/bisections.hpp"
 #include "storage/calibration.hpp"
+#include "storage/jobs.hpp"
 #include "storage/replays.hpp"
+#include "storage/runners.hpp"
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
 #include "tests/support/autocommit.hpp"
@@ -39,10 +41,10 @@ TEST_CASE("a file of the first version is migrated and keeps what it holds") {
   std::filesystem::copy_file(nightjar::test::source_tree() / "tests/storage/data/version_1.db",
                              path);
   CHECK_THROWS_WITH(Database::open_reader(path),
-                    Catch::Contains("has schema version 1, 20 is wanted; start nightjard"));
+                    Catch::Contains("has schema version 1, 21 is wanted; start nightjard"));
 
   Database db = Database::open_writer(path);
-  CHECK(db.schema_version() == 20);
+  CHECK(db.schema_version() == 21);
   Database fresh = Database::open_writer(":memory:");
   CHECK(schema_of(db) == schema_of(fresh));
 
@@ -119,7 +121,7 @@ TEST_CASE("a file of a newer program is refused, with its version and what to do
   for (const auto open : {&Database::open_writer, &Database::open_reader})
     CHECK_THROWS_WITH(open(path), Catch::Contains(path.string()) &&
                                       Catch::Contains("has schema version 99") &&
-                                      Catch::Contains("knows versions up to 20") &&
+                                      Catch::Contains("knows versions up to 21") &&
                                       Catch::Contains("start the newer nightjard"));
 }
 
@@ -320,6 +322,42 @@ TEST_CASE("untestable commits get the cause that their sentence and their runs t
   change_regression(Autocommit(db), regression, {RegressionState::range, at(30), "{}"});
   CHECK(find_regression(db, RegressionId{3})->range->commits == std::vector{commit('c')});
   CHECK_FALSE(find_regression(db, RegressionId{3})->culprit);
+}
+
+TEST_CASE("machines that differ by an update are one class, and the one used last keeps its levels") {
+  Folder folder;
+  const auto path = folder.path / "old.db";
+  {
+    const auto old = connect(path, Access::create);
+    migrate(*old, 20);
+    old->execute(R"(
+INSERT INTO machine (id, fingerprint, facts) VALUES
+  (1, printf('%064d', 1), '{"cpu_model":"EPYC","kernel":"6.1"}'),
+  (2, printf('%064d', 2), '{"cpu_model":"EPYC","kernel":"6.8"}'),
+  (3, printf('%064d', 3), '{"cpu_model":"Xeon","kernel":"6.8"}');
+INSERT INTO runner (id, name, machine, labels, workloads, version, seen_at_us)
+  VALUES (1, 'lab', 2, '{}', '[]', '1', 0);
+INSERT INTO night (id, trigger, state, reason, started_at_us) VALUES (1, 'api', 'done', '', 0);
+INSERT INTO job (id, key, night, machine, kind, spec, state, priority, attempt, reason, created_at_us, runner)
+  VALUES (1, 'a', 1, 1, 'screen', '{}', 'done', 0, 1, '', 5, 1), (2, 'b', 1, 2, 'screen', '{}', 'done', 0, 1, '', 9, 1);
+)");
+  }
+  Database db = Database::open_writer(path);
+  const std::map<std::string, std::string> updated{{"cpu_model", "EPYC"}, {"kernel", "6.12"}};
+  const MachineClass machine =
+      intern_machine(Autocommit(db), {{}, *Sha256::parse(std::string(64, 'a')), updated});
+  CHECK(machine.id == MachineId{2});
+  CHECK(machine.facts == updated);
+  CHECK(find_machine(db, MachineId{1})->facts.at("kernel") == "6.1");
+  intern_facts(Autocommit(db), machine, at(20));
+  std::vector<std::string> kernels;
+  for (const MachineFacts& facts : facts_of_machine(db, machine.id))
+    kernels.push_back(facts.facts.at("kernel"));
+  CHECK(kernels == std::vector<std::string>{"6.8", "6.12"});
+  const auto measured = facts_of_sessions(db, NightId{1}, machine.id);
+  REQUIRE(measured.size() == 1);
+  CHECK(find_facts(db, *measured.begin())->facts.at("kernel") == "6.8");
+  CHECK(find_runner(db, "lab")->facts == *measured.begin());
 }
 
 TEST_CASE("every table is strict") {

@@ -180,9 +180,9 @@ TEST_CASE("the last checks of a machine class come oldest first") {
     add_check(Autocommit(story.db), job, {control < 3, control < 3 ? "" : "off", control});
     CHECK_THROWS_AS(add_check(Autocommit(story.db), job, {}), Error);
   }
-  const auto checks = last_checks(story.db, story.machine.id, 2);
+  const auto checks = last_checks(story.db, story.machine.id, {}, 2);
   REQUIRE(checks.size() == 2);
   CHECK(checks[0].control == 2);
   CHECK(checks[1].reason == "off");
-  CHECK(last_checks(story.db, MachineId{99}, 2).empty());
+  CHECK(last_checks(story.db, MachineId{99}, {}, 2).empty());
 }

@@ -40,8 +40,7 @@ std::string reason_of(const QueueFacts& facts, const WaitingJob& job) {
   const std::string machine = "machine class " + std::to_string(job.machine.value);
   if (std::none_of(facts.live.begin(), facts.live.end(),
                    [&](const Runner& runner) { return runner.machine == job.machine; }))
-    return "no runner of " + machine + " was live for " + span +
-           "; an update of its kernel or driver makes another class";
+    return "no runner of " + machine + " was live for " + span;
   if (const auto missing = missing_workload(facts, job))
     return "no live runner of " + machine + " had " + *missing + " for " + span;
   return "no live runner of " + machine + " had all its workloads for " + span;

@@ -129,7 +129,8 @@ std::optional<Unchecked> load_unchecked(const storage::Database& db, const Job& 
   if (unchecked.known) return unchecked;
   unchecked.result = storage::session_of(db, now.job.id);
   History history;
-  for (const SessionCheck& check : storage::last_checks(db, now.job.machine, 2 * kHistory))
+  for (const SessionCheck& check : storage::last_checks(
+           db, now.job.machine, storage::facts_of_job(db, now.job.id), 2 * kHistory))
     if (check.control > 0) history.add(check.control, check.usable);
   unchecked.history = history.controls();
   return unchecked;

@@ -7,6 +7,7 @@
 #include "service/engine/jobs/live_runners.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/jobs/sessions.hpp"
+#include "service/engine/night/changed_facts.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/verdict/expected_results.hpp"
 #include "service/engine/verdict/levels.hpp"
@@ -49,6 +50,10 @@ std::vector<Job> missing_sessions(const EngineView& view, const Night& night, co
     for (Workload& workload : job.spec.workloads)
       workload.expected =
           expected_result(view, workload.name, workload.version, job.machine, night.id);
+  for (Job& job : jobs)
+    if (const auto changed = load_changed_facts(view, night, job.machine);
+        changed && changed->last)
+      measure_again(job.spec, environment_of(*changed->last, view.config.project));
   return jobs;
 }
 

@@ -7,6 +7,9 @@
 #include "service/engine/policy.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/verdict/levels.hpp"
+#include "storage/jobs.hpp"
+#include "storage/nights.hpp"
+#include "storage/runners.hpp"
 #include "storage/series.hpp"
 
 namespace nightjar::service {
@@ -17,15 +20,53 @@ constexpr int kCreepLevels = 40;     // and those in which a creep is looked for
 constexpr std::size_t kTogether = 8, kModels = 4;
 constexpr double kMost = .5;  // share of the group
 
-evidence::Values values_tonight(const EngineView& view, const Series& series,
-                                const std::vector<Job>& usable) {
-  evidence::Values tonight;
+struct Tonight {
+  evidence::Values values;    // of the night's build
+  std::vector<double> again;  // of another one that was measured again
+  std::optional<BuildId> other;
+};
+
+Tonight values_tonight(const EngineView& view, const Series& series, const Night& night,
+                       const std::vector<Job>& usable) {
+  Tonight tonight;
   for (const Job& job : usable)
     for (const SeriesRun& run : storage::runs_of_job(view.db, series.id, job.id)) {
-      tonight.values.push_back(run.value);
-      tonight.runs.push_back(run.run);
+      if (run.build != *night.build) {
+        tonight.again.push_back(run.value);
+        tonight.other = run.build;
+        continue;
+      }
+      tonight.values.values.push_back(run.value);
+      tonight.values.runs.push_back(run.run);
     }
   return tonight;
+}
+
+// "kernel 6.1.0 → 6.8.0", by the runners that measured; empty: nothing changed.
+std::string facts_that_changed(const EngineView& view, const Night& night,
+                               const std::vector<Job>& usable, MachineId machine) {
+  const auto before = storage::last_night_on(view.db, machine, night.id);
+  const auto job = std::find_if(usable.begin(), usable.end(),
+                                [&](const Job& one) { return one.machine == machine; });
+  if (!before || job == usable.end()) return "";
+  const auto known = storage::facts_of_sessions(view.db, before->id, machine);
+  const auto to = storage::find_facts(view.db, storage::facts_of_job(view.db, job->id));
+  const auto from = known.empty() ? std::nullopt : storage::find_facts(view.db, *known.rbegin());
+  return from && to ? facts_changed(from->facts, to->facts) : "";
+}
+
+// If the build that was measured again is no longer at its level, the machine moved, and what it
+// gives tonight is the level that tonight's build is held against.
+void take_again(Observation& observed, const Tonight& tonight, NightId night) {
+  if (tonight.again.empty() || observed.levels.empty()) return;
+  using enum bisect::ScreenVerdict;
+  const auto now = bisect::screen(observed.level_values, tonight.again, observed.policy);
+  if (now.verdict != suspect_worse && now.verdict != suspect_better) return;
+  observed.again = Level{observed.series.id, *tonight.other, night, now.level,
+                         static_cast<int>(tonight.again.size())};
+  observed.moved = now.level / now.reference;
+  observed.levels = {*observed.again};
+  observed.level_values = {now.level};
 }
 
 }  // namespace
@@ -33,17 +74,26 @@ evidence::Values values_tonight(const EngineView& view, const Series& series,
 Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable) {
   Observations all;
   const std::set<SeriesId> suspicious = series_under_suspicion(view.db);
+  std::map<MachineId, std::optional<std::string>> changed;
   for (const Series& series : storage::series_of_night(view.db, night.id)) {
     if (!is_judged(series, view.config)) continue;
-    Observation observed{
-        series, learned_policy(view, series), values_tonight(view, series, usable), {}, {}, {}};
-    if (observed.tonight.values.empty()) continue;
+    Tonight tonight = values_tonight(view, series, night, usable);
+    if (tonight.values.values.empty()) continue;
+    Observation observed{series, learned_policy(view, series), std::move(tonight.values), {}, {},
+                         {}};
     observed.suspicious = suspicious.count(series.id) != 0;
     const auto newest = storage::levels_before(view.db, series.id, NightId{night.id.value + 1}, 1);
-    observed.has_level = !newest.empty() && newest.front().night == night.id;
+    observed.has_level = !newest.empty() && newest.front().night == night.id &&
+                         newest.front().build == *night.build;
     observed.levels = valid_levels(view, series, night.id, kCreepLevels);
     for (const Level& level : observed.levels) observed.level_values.push_back(level.value);
     if (observed.level_values.size() > kLevels) observed.level_values.resize(kLevels);
+    take_again(observed, tonight, night.id);
+    if (observed.again) {
+      auto& text = changed[series.machine];
+      if (!text) text = facts_that_changed(view, night, usable, series.machine);
+      observed.facts_changed = *text;
+    }
     observed.screen =
         bisect::screen(observed.level_values, observed.tonight.values, observed.policy);
     if (!observed.levels.empty() && observed.levels.front().build == *night.build &&

@@ -20,6 +20,7 @@ class Screening {
 
   void add(const Observation& observed) {
     if (observed.suspicious) return;
+    if (observed.again) add_moved(observed);
     if (observed.worse()) {
       suspect(observed, FoundBy::screening, observed.levels.front().build,
               observed.screen.reference, observed.screen.level,
@@ -47,6 +48,23 @@ class Screening {
     regression.series = {{observed.series.id, before, after, ratio, ratio, ratio}};
     regression.opened_at = regression.updated_at = now_;
     verdicts.suspicions.push_back({std::move(regression), why});
+  }
+
+  // The history before tonight is that of another machine.
+  void add_moved(const Observation& observed) {
+    storage::Mark mark;
+    mark.at = now_;
+    mark.actor = "nightjar";
+    mark.after_night = NightId{night_.id.value - 1};
+    mark.machine = observed.series.machine;
+    mark.workload = observed.series.workload_name.str();
+    mark.metric = observed.series.metric;
+    const long percent = std::lround(100 * (observed.moved - 1));
+    mark.reason = "the machine moved it by " + std::string(percent > 0 ? "+" : "") +
+                  std::to_string(percent) + " % (" + observed.facts_changed +
+                  "): the last build was measured again";
+    verdicts.marks.push_back(std::move(mark));
+    verdicts.levels.push_back(*observed.again);
   }
 
   void add_improvement(const Observation& observed) {
@@ -123,6 +141,7 @@ void store(storage::Transaction& transaction, const ScreeningVerdicts& verdicts)
         {RegressionState::suspected, suspicion.regression.opened_at, suspicion.evidence});
   for (const storage::Improvement& improvement : verdicts.improvements)
     storage::add_improvement(transaction, improvement);
+  for (const storage::Mark& mark : verdicts.marks) storage::add_mark(transaction, mark);
   for (const Level& level : verdicts.levels) storage::set_level(transaction, level);
 }
 

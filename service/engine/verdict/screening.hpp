@@ -23,6 +23,7 @@ struct ScreeningVerdicts {
   std::vector<Suspicion> suspicions;
   std::vector<storage::Improvement> improvements;
   std::vector<Level> levels;
+  std::vector<storage::Mark> marks;  // of series that the machine moved, by its changed facts
   std::string held;  // a sentence about what was held back; empty: nothing was
 };
 

@@ -13,7 +13,7 @@
 using namespace nightjar;
 using namespace nightjar::runner;
 
-TEST_CASE("The machine class is the hash of its sorted facts and the same twice") {
+TEST_CASE("The machine class is the hash of the facts that make it, and the same twice") {
   const auto facts = machine_facts();
   for (const char* name : {"cpu_model", "cpu_count", "kernel", "memory_bytes", "thp", "governor",
                            "smt", "libc", "gpu", "driver", "pinning"})

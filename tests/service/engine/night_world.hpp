@@ -52,13 +52,19 @@ class NightWorld {
   Runner enrol(const std::string& name) {
     Runner made;
     made.name = name;
-    made.machine = storage::intern_machine(storage::Autocommit(db),
-                                           {{}, web::sha256(name), {{"cpu_model", "test " + name}}})
-                       .id;
+    take_facts(made, {{"cpu_model", "test " + name}, {"kernel", "6.1"}});
     made.workloads = {kAlpha + "@1", kBeta + "@1"};
     made.version = "test";
     made.seen_at = clock.now();
     return storage::register_runner(storage::Autocommit(db), made);
+  }
+
+  // Registers `runner` again, on the same machine after an update.
+  void update_kernel(const std::string& version) {
+    auto facts = storage::find_machine(db, runner.machine)->facts;
+    facts["kernel"] = version;
+    take_facts(runner, facts);
+    runner = storage::register_runner(storage::Autocommit(db), runner);
   }
 
   // What a killed daemon leaves is on disk, and nothing else. Returns the database's new file.
@@ -225,6 +231,13 @@ class NightWorld {
   }
 
  private:
+  void take_facts(Runner& made, const std::map<std::string, std::string>& facts) {
+    const MachineClass machine = storage::intern_machine(
+        storage::Autocommit(db), {{}, web::sha256(class_text(facts)), facts});
+    made.machine = machine.id;
+    made.facts = storage::intern_facts(storage::Autocommit(db), machine, clock.now());
+  }
+
   // The next job for whoever is there.
   std::optional<Job> claim() {
     std::vector<Runner> here = others;

@@ -47,6 +47,18 @@ const facts = (machine) => el("dl", { class: "facts" }, Object.entries(machine.f
   .filter(([, value]) => value !== "none").map(([name, value]) =>
     [el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, value)]));
 
+/** One line for each time at which facts changed: "2026-11-20: kernel 6.1 → 6.8". */
+function changes(machine) {
+  const lines = machine.history.slice(1).map((now, i) => {
+    const before = machine.history[i].facts;
+    const names = [...new Set([...Object.keys(before), ...Object.keys(now.facts)])];
+    const moved = names.filter((name) => before[name] !== now.facts[name]).map((name) =>
+      `${name.replaceAll("_", " ")} ${before[name] ?? "none"} → ${now.facts[name] ?? "none"}`);
+    return el("li", {}, when(now.first_seen), ": ", moved.join(", "));
+  });
+  return lines.length > 0 && el("ul", {}, lines.reverse());
+}
+
 function classSection(machine, runners, calibration) {
   const own = calibration.filter((c) => c.machine === machine.id);
   const noise = own.map((c) => c.noise).filter((n) => n !== null);
@@ -57,7 +69,7 @@ function classSection(machine, runners, calibration) {
     noise.length > 0 && `A run's noise is ${percent(median(noise))} (median of ${count(
       noise.length, "series", "series")}). `,
     cases > 0 && `A build against itself was called worse ${alarms} of ${cases} times.`),
-  fold(`facts-${machine.id}`, "Facts", facts(machine)),
+  fold(`facts-${machine.id}`, "Facts", facts(machine), changes(machine)),
   own.length > 0 && fold(`calibration-${machine.id}`, `Calibration of ${count(own.length,
     "series", "series")}`, longTable(null, calibrationColumns, own)));
 }

@@ -1,0 +1,64 @@
+#include "service/engine/night/changed_facts.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "service/builds/artifacts.hpp"
+#include "service/engine/jobs/live_runners.hpp"
+#include "storage/builds.hpp"
+#include "storage/jobs.hpp"
+#include "storage/nights.hpp"
+#include "storage/runners.hpp"
+
+namespace nightjar::service {
+namespace {
+
+// Facts of live runners of the class that no session of the night before had.
+std::set<FactsId> new_facts(const EngineView& view, MachineId machine,
+                            const std::set<FactsId>& known) {
+  std::set<FactsId> fresh;
+  for (const Runner& runner : live_runners(view))
+    if (runner.machine == machine && runner.facts.value != 0 && !known.contains(runner.facts))
+      fresh.insert(runner.facts);
+  return fresh;
+}
+
+}  // namespace
+
+std::optional<ChangedFacts> load_changed_facts(const EngineView& view, const Night& night,
+                                               MachineId machine) {
+  const auto before = storage::last_night_on(view.db, machine, night.id);
+  if (!before || !before->build) return std::nullopt;
+  const auto known = storage::facts_of_sessions(view.db, before->id, machine);
+  if (known.empty()) return std::nullopt;
+  const auto fresh = new_facts(view, machine, known);
+  if (fresh.empty()) return std::nullopt;
+  ChangedFacts changed;
+  const auto from = storage::find_facts(view.db, *known.rbegin());
+  const auto to = storage::find_facts(view.db, *fresh.rbegin());
+  if (from && to) changed.what = facts_changed(from->facts, to->facts);
+  const auto build = storage::find_build(view.db, *before->build);
+  const bool is_here = build && build->sha256 && view.artifacts.holds(*build->sha256);
+  if (is_here && before->build != night.build) changed.last = build;
+  return changed;
+}
+
+void measure_again(JobSpec& spec, const EnvironmentSpec& last) {
+  spec.environments.push_back(last);
+  std::vector<PlannedRun> order;
+  bool last_first = false;
+  for (const PlannedRun& planned : spec.order) {
+    if (planned.is_control()) {
+      order.push_back(planned);
+      continue;
+    }
+    PlannedRun again = planned;
+    again.environment = 1;
+    order.push_back(last_first ? again : planned);
+    order.push_back(last_first ? planned : again);
+    last_first = !last_first;
+  }
+  spec.order = std::move(order);
+}
+
+}  // namespace nightjar::service

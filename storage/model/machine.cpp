@@ -1,0 +1,46 @@
+#include "storage/model/machine.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace nightjar {
+namespace {
+
+// In the order of the alphabet, as the lines of a class are.
+constexpr std::array<std::string_view, 5> kOfClass{"arch", "cpu_count", "cpu_model", "gpu",
+                                                   "memory_bytes"};
+
+bool makes_class(const std::string& name) {
+  return std::find(kOfClass.begin(), kOfClass.end(), name) != kOfClass.end();
+}
+
+}  // namespace
+
+std::string class_text(const std::map<std::string, std::string>& facts) {
+  const bool any = std::any_of(facts.begin(), facts.end(),
+                               [](const auto& fact) { return makes_class(fact.first); });
+  std::string text;
+  for (const auto& [name, value] : facts)
+    if (!any || makes_class(name)) text += name + "=" + value + "\n";
+  return text;
+}
+
+std::string facts_changed(const std::map<std::string, std::string>& before,
+                          const std::map<std::string, std::string>& after) {
+  std::string text;
+  const auto add = [&](const std::string& name, const std::string& from, const std::string& to) {
+    text += (text.empty() ? "" : ", ") + name + " " + from + " → " + to;
+  };
+  for (const auto& [name, value] : before) {
+    const auto now = after.find(name);
+    if (now == after.end())
+      add(name, value, "none");
+    else if (now->second != value)
+      add(name, value, now->second);
+  }
+  for (const auto& [name, value] : after)
+    if (!before.contains(name)) add(name, "none", value);
+  return text;
+}
+
+}  // namespace nightjar

@@ -1,0 +1,126 @@
+// A kernel update: what it costs, and what it must not be taken for.
+#include <catch2/catch.hpp>
+
+#include "service/engine/night/changed_facts.hpp"
+#include "service/engine/verdict/levels.hpp"
+#include "storage/marks.hpp"
+#include "tests/service/engine/verdict/wide_world.hpp"
+
+using namespace nightjar;
+using namespace nightjar::service;
+using Catch::Contains;
+using service::test::WideWorld;
+
+namespace {
+
+std::vector<Job> screened(const WideWorld& world) {
+  const Night newest = storage::list_nights(world.db, {}).items.front();
+  return storage::jobs_of_night(world.db, newest.id, JobKind::screen);
+}
+
+std::size_t runs_of(const std::vector<Job>& jobs) {
+  std::size_t runs = 0;
+  for (const Job& job : jobs)
+    for (const PlannedRun& planned : job.spec.order) runs += planned.is_control() ? 0 : 1;
+  return runs;
+}
+
+std::vector<Series> all_series(const WideWorld& world) {
+  return storage::list_series(world.db, {}, {1000, {}}).items;
+}
+
+std::size_t findings(const WideWorld& world) {
+  return storage::list_regressions(world.db, {}, {100, {}}).items.size();
+}
+
+}  // namespace
+
+TEST_CASE("a kernel update that changes nothing costs one measurement and keeps every level") {
+  WideWorld world;
+  for (int night = 0; night < 4; ++night) world.night(2);
+  const std::size_t usual = runs_of(screened(world));
+  world.update_kernel("6.8");
+  world.night(2);
+  CHECK(runs_of(screened(world)) == 2 * usual);
+  for (const Job& job : screened(world)) CHECK(job.spec.environments.size() == 2);
+  world.night(2);
+  CHECK(runs_of(screened(world)) == usual);
+  CHECK(findings(world) == 0);
+  CHECK(world.marks().empty());
+  CHECK(storage::facts_of_machine(world.db, world.runner.machine).size() == 2);
+  EngineContext context = world.context();
+  for (const Series& series : all_series(world))
+    if (series.metric == "latency")
+      CHECK(valid_levels(context, series, NightId{100}, 40).size() == 6);
+  // The build that was measured again has no further point: its runs belong to another machine.
+  for (const Series& series : all_series(world))
+    for (const auto& point : storage::points_of_series(world.db, series.id, 100))
+      CHECK(point.values.size() <= 5);
+}
+
+TEST_CASE("a kernel update that makes everything slower is the machine's, and blames nobody") {
+  WideWorld world;
+  for (int night = 0; night < 4; ++night) world.night(2);
+  world.update_kernel("6.8");
+  world.machine = 1.2;
+  world.control_level *= 1.2;
+  world.night(2);
+  CHECK(findings(world) == 0);
+  const auto marks = world.marks();
+  REQUIRE(marks.size() == 10);
+  CHECK_THAT(marks.front().reason, Contains("the machine moved it by +") &&
+                                       Contains("kernel 6.1 → 6.8") &&
+                                       Contains("measured again"));
+  for (int night = 0; night < 3; ++night) world.night(2);
+  CHECK(findings(world) == 0);
+  CHECK(world.marks().size() == 10);
+}
+
+TEST_CASE("a regression in the night of a kernel update is found beneath what the kernel did") {
+  const double machine = GENERATE(.75, 1.25);
+  WideWorld world;
+  for (int night = 0; night < 4; ++night) world.night(6);
+  world.update_kernel("6.8");
+  world.machine = machine;
+  world.control_level *= machine;
+  world.level = [&](int position, const std::string& workload, const std::string& metric) {
+    if (metric != "latency") return 3e8;
+    const bool slower = position >= 27 && workload.find("/bert/train/") != std::string::npos;
+    return .010 * world.machine * (slower ? 1.25 : 1);
+  };
+  world.night(6);
+  const auto reported = storage::regressions_in_state(world.db, RegressionState::reported);
+  REQUIRE(reported.size() == 1);
+  CHECK(reported[0].culprit->commits == std::vector{world.commits[27]});
+  CHECK(reported[0].series.size() == 1);
+  CHECK(findings(world) == 1);
+}
+
+TEST_CASE("without the last build's wheel nothing is measured again") {
+  WideWorld world;
+  world.night(2);
+  world.update_kernel("6.8");
+  EngineContext context = world.context();
+  const Night newest = storage::list_nights(world.db, {}).items.front();
+  Night next = newest;
+  next.id = NightId{newest.id.value + 1};
+  next.build = BuildId{newest.build->value + 1};
+  REQUIRE(load_changed_facts(context, next, world.runner.machine));
+  CHECK(load_changed_facts(context, next, world.runner.machine)->what == "kernel 6.1 → 6.8");
+  CHECK(load_changed_facts(context, next, world.runner.machine)->last);
+  next.build = newest.build;  // tonight's is the last one
+  CHECK_FALSE(load_changed_facts(context, next, world.runner.machine)->last);
+  CHECK_FALSE(load_changed_facts(context, next, MachineId{99}));
+}
+
+TEST_CASE("both builds of a screening take turns, between the same controls") {
+  JobSpec spec;
+  spec.environments.resize(1);
+  spec.order = {{}, {0, 0}, {0, 1}, {}, {0, 0}, {}};
+  measure_again(spec, EnvironmentSpec{});
+  std::vector<std::pair<int, int>> order;
+  for (const PlannedRun& run : spec.order) order.emplace_back(run.environment, run.workload);
+  CHECK(spec.environments.size() == 2);
+  CHECK(order == std::vector<std::pair<int, int>>{
+                     {-1, -1}, {0, 0}, {1, 0}, {1, 1}, {0, 1}, {-1, -1}, {0, 0}, {1, 0}, {-1, -1}});
+}
