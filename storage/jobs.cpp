@@ -89,8 +89,8 @@ std::set<FactsId> facts_of_sessions(const Database& db, NightId night, MachineId
   Statement find(db,
                  "SELECT DISTINCT facts FROM job WHERE night = ? AND kind = 'screen' "
                  "AND machine = ? AND state = 'done' AND facts IS NOT NULL");
-  const auto facts = read_all(find.bind(night, machine),
-                              [](Statement& row) { return row.next<FactsId>(); });
+  const auto facts =
+      read_all(find.bind(night, machine), [](Statement& row) { return row.next<FactsId>(); });
   return {facts.begin(), facts.end()};
 }
 

@@ -27,15 +27,14 @@ MachineFacts read_facts(Statement& row) {
           row.next<Time>()};
 }
 
-#define RUNNER_COLUMNS                                                                            \
-  "id, name, machine, facts, labels, workloads, version, seen_at_us, token, instance, failures, " \
-  "quarantined_until_us, trouble"
+#define RUNNER_COLUMNS                                                                     \
+  "id, name, machine, labels, workloads, version, seen_at_us, token, instance, failures, " \
+  "quarantined_until_us, trouble, facts"
 
 Runner read_runner(Statement& row) {
   return {row.next<RunnerId>(),
           row.next<std::string>(),
           row.next<MachineId>(),
-          row.next<FactsId>(),
           map_from_text(row.next<std::string>()),
           list_from_text(row.next<std::string>()),
           row.next<std::string>(),
@@ -44,7 +43,8 @@ Runner read_runner(Statement& row) {
           row.next<std::string>(),
           row.next<int>(),
           row.next<Time>(),
-          row.next<std::string>()};
+          row.next<std::string>(),
+          row.next<FactsId>()};
 }
 
 // Names come from our own column, so one that does not parse is a damaged file.
@@ -109,8 +109,8 @@ Runner register_runner(Transaction& transaction, const Runner& runner) {
       "workloads = excluded.workloads, version = excluded.version, "
       "seen_at_us = excluded.seen_at_us, token = excluded.token, "
       "instance = excluded.instance RETURNING " RUNNER_COLUMNS);
-  write.bind(runner.name, runner.machine, runner.facts, labels, workloads, runner.version, runner.seen_at,
-             runner.token, runner.instance);
+  write.bind(runner.name, runner.machine, runner.facts, labels, workloads, runner.version,
+             runner.seen_at, runner.token, runner.instance);
   auto stored = read_one(write, read_runner);
   write.step();  // to its end
   return *std::move(stored);

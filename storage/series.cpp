@@ -36,9 +36,9 @@ SeriesRun read_series_run(Statement& row) {
           row.next<int>(),   row.next<double>(),  row.next<double>()};
 }
 
-#define LEVELS_BEFORE                                                                    \
+#define LEVELS_BEFORE                                                                   \
   "SELECT series, build, night, value, runs FROM level WHERE series = ? AND night < ? " \
-  "AND NOT EXISTS (SELECT 1 FROM night AS n WHERE n.id = level.night "                   \
+  "AND NOT EXISTS (SELECT 1 FROM night AS n WHERE n.id = level.night "                  \
   "AND n.state = 'cancelled') "
 
 Level read_level(Statement& row) {

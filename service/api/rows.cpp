@@ -236,7 +236,8 @@ const Row<StoredRun>& run_row() {
         "That of the last build that passed; null: none is known."},
        {"gives_another_result",
         [](const StoredRun& run) { return gives_another_result(run.result); },
-        "The checksum differs from the expected one by more than it may: the run counts as failed."},
+        "The checksum differs from the expected one by more than it may: the run counts as "
+        "failed."},
        {"values", run_values, "By metric: the median of the run's samples."}});
   return made;
 }

@@ -43,8 +43,8 @@ std::string stale_source(const NightFacts& facts, const Config& config) {
 
 std::string import_trouble(const NightFacts& facts) {
   if (facts.not_imported.empty()) return "";
-  return facts.not_imported + " could not be imported in any run of the last night: " +
-         facts.import_error +
+  return facts.not_imported +
+         " could not be imported in any run of the last night: " + facts.import_error +
          ". If no regression says so, check [source] python_tag against the runners' Python";
 }
 

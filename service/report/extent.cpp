@@ -88,8 +88,9 @@ std::string extent_section(const ReportInput& input, std::size_t limit) {
   for (const auto* others : {&extent.worse, &extent.not_seen})
     for (const auto& other : *others) classes.insert(other.machine);
   const bool several = classes.size() > 1;
-  std::string text = "\n## Where else it was looked for\n\nThe same night measured other series of " +
-                     metric_title(metric) + ", one build against its earlier nights.\n\n";
+  std::string text =
+      "\n## Where else it was looked for\n\nThe same night measured other series of " +
+      metric_title(metric) + ", one build against its earlier nights.\n\n";
   text += what_sets_apart(names_of(seen), names_of(not_seen));
   if (!extent.worse.empty())
     text += "- Worse too, and not measured side by side (" + std::to_string(extent.worse.size()) +
@@ -98,8 +99,9 @@ std::string extent_section(const ReportInput& input, std::size_t limit) {
     text += "- Not seen (" + std::to_string(extent.not_seen.size()) +
             "): " + list_of(extent.not_seen, metric, false, several, limit) + "\n";
   if (extent.unclear > 0)
-    text += "- Unclear, because the change is below the threshold: " +
-            std::to_string(extent.unclear) + "\n";
+    text +=
+        "- Unclear, because the change is below the threshold: " + std::to_string(extent.unclear) +
+        "\n";
   return text;
 }
 

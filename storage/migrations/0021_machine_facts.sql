@@ -15,6 +15,8 @@ UPDATE machine SET class = NULL WHERE EXISTS
   (SELECT 1 FROM machine AS other WHERE other.class = machine.class AND other.id <> machine.id
    AND (coalesce((SELECT max(id) FROM job WHERE job.machine = other.id), 0), other.id)
      > (coalesce((SELECT max(id) FROM job WHERE job.machine = machine.id), 0), machine.id));
+-- Theirs may be the fingerprint of the class.
+UPDATE machine SET fingerprint = lower(hex(randomblob(32))) WHERE class IS NULL;
 CREATE UNIQUE INDEX machine_by_class ON machine (class);
 
 CREATE TABLE machine_facts (

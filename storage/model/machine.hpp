@@ -40,7 +40,6 @@ struct Runner {
   RunnerId id;
   std::string name;  // unique
   MachineId machine;
-  FactsId facts = {};                         // of its machine, when it registered
   std::map<std::string, std::string> labels;  // --label k=v
   std::vector<std::string> workloads;         // names it can run
   std::string version;
@@ -50,6 +49,7 @@ struct Runner {
   int failures = 0;           // lost attempts in a row
   Time quarantined_until{};   // gets no job before
   std::string trouble = {};   // of the last lost attempt; empty after a result
+  FactsId facts = {};         // of its machine, when it registered
 };
 
 }  // namespace nightjar

@@ -22,7 +22,8 @@ std::vector<double> undisturbed(const std::vector<double>& seconds,
                                 const std::vector<double>& waits,
                                 const std::vector<double>& slowdown);
 
-// True if the build or the workload failed. False if it was measured, or cannot run on this machine.
+// True if the build or the workload failed. False if it was measured, or cannot run on this
+// machine.
 bool is_failure(RunStatus status);
 
 // True if the run was measured, and its checksum is further from the expected one than it may be.

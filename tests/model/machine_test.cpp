@@ -26,7 +26,8 @@ TEST_CASE("a class without any of the known facts is made by all that it has") {
 }
 
 TEST_CASE("what changed is said by name") {
-  CHECK(facts_changed({{"kernel", "6.1"}, {"thp", "always"}}, {{"kernel", "6.8"}, {"smt", "off"}}) ==
-        "kernel 6.1 → 6.8, thp always → none, smt none → off");
+  CHECK(
+      facts_changed({{"kernel", "6.1"}, {"thp", "always"}}, {{"kernel", "6.8"}, {"smt", "off"}}) ==
+      "kernel 6.1 → 6.8, thp always → none, smt none → off");
   CHECK(facts_changed({{"kernel", "6.1"}}, {{"kernel", "6.1"}}).empty());
 }

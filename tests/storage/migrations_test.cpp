@@ -157,7 +157,7 @@ TEST_CASE("what was said of sessions in a note is kept") {
   REQUIRE(check);
   CHECK_FALSE(check->usable);
   CHECK(check->control == .25);
-  CHECK(last_checks(story.db, job.machine, 9).size() == 1);
+  CHECK(last_checks(story.db, job.machine, {}, 9).size() == 1);
   CHECK(story.db.impl().ask("SELECT count(*) FROM note WHERE name LIKE 'control/%'") == 0);
 }
 
@@ -324,7 +324,8 @@ TEST_CASE("untestable commits get the cause that their sentence and their runs t
   CHECK_FALSE(find_regression(db, RegressionId{3})->culprit);
 }
 
-TEST_CASE("machines that differ by an update are one class, and the one used last keeps its levels") {
+TEST_CASE(
+    "machines that differ by an update are one class, and the one used last keeps its levels") {
   Folder folder;
   const auto path = folder.path / "old.db";
   {

@@ -11,8 +11,16 @@ using namespace nightjar::storage::test;
 
 TEST_CASE("a machine class is one row, whoever brings it") {
   Story story;
-  CHECK(intern_machine(Autocommit(story.db), {{}, sha256('1'), {}}).id == story.machine.id);
-  CHECK(intern_machine(Autocommit(story.db), {{}, sha256('2'), {}}).id != story.machine.id);
+  const auto intern = [&](char hash, const std::map<std::string, std::string>& facts) {
+    return intern_machine(Autocommit(story.db), {{}, sha256(hash), facts}).id;
+  };
+  auto facts = story.machine.facts;
+  CHECK(intern('1', facts) == story.machine.id);
+  facts["kernel"] = "6.8";
+  CHECK(intern('1', facts) == story.machine.id);
+  CHECK(find_machine(story.db, story.machine.id)->facts.at("kernel") == "6.8");
+  facts["cpu_model"] = "6502";
+  CHECK(intern('2', facts) != story.machine.id);
   CHECK(find_machine(story.db, story.machine.id)->facts.at("cpu_model") == "Z80");
   CHECK_FALSE(find_machine(story.db, MachineId{99}));
 }

@@ -78,15 +78,24 @@ TEST_CASE("series are listed by metric, glob and machine") {
 
 TEST_CASE("a series' points are one a nightly, by date and version, of screen runs") {
   Story story;
-  story.measure("first");                                // 19th and 20th
+  // The second build of a screening is measured again only to compare with: it gets no point.
+  const auto screen = [&](const char* name, const Build& build, double seconds) {
+    story.bad = story.good;
+    story.good = build;
+    story.measure(name, JobKind::screen, seconds, 9.0);
+  };
+  const Build first = story.good, second = story.bad;
+  screen("first", first, 1.0);
+  screen("second", second, 1.25);
   story.measure("confirm", JobKind::confirm, 5.0, 5.0);  // no part of the points
-  story.good = add_build(Autocommit(story.db), nightly("2026-08-21", "2.10.0"));
-  story.bad = add_build(Autocommit(story.db), nightly("2026-08-21", "2.9.0"));
-  story.measure("second", JobKind::screen, 3.0, 4.0);
-  story.bad.kind = BuildKind::ci;
-  story.bad.date = "";
-  story.bad = add_build(Autocommit(story.db), story.bad);
-  story.measure("third", JobKind::screen, 3.5, 9.0);
+  const Build newer = add_build(Autocommit(story.db), nightly("2026-08-21", "2.10.0"));
+  screen("third", add_build(Autocommit(story.db), nightly("2026-08-21", "2.9.0")), 4.0);
+  screen("fourth", newer, 3.0);
+  screen("fifth", newer, 3.5);
+  Build of_ci = first;
+  of_ci.kind = BuildKind::ci;
+  of_ci.date = "";
+  screen("sixth", add_build(Autocommit(story.db), of_ci), 9.0);
   const auto points = points_of_series(story.db, story.latency().id, 10);
   REQUIRE(points.size() == 4);
   CHECK(points[0].date == "2026-08-19");

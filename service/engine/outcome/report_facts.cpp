@@ -192,8 +192,7 @@ std::optional<ReportFailure> first_failure(const EngineView& view, const Regress
   if (!lead || lead->metric != kFailures) return std::nullopt;
   const storage::RunFilter filter{{}, regression.bad, lead->workload};
   for (const auto& run : storage::list_runs(view.db, filter, {100, {}}).items) {
-    if (is_failure(run.result.status))
-      return ReportFailure{run.result.status, run.result.reason};
+    if (is_failure(run.result.status)) return ReportFailure{run.result.status, run.result.reason};
     if (gives_another_result(run.result))
       return ReportFailure{RunStatus::measured, text_of_result(run.result)};
   }

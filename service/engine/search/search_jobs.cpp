@@ -78,11 +78,9 @@ std::map<int, EnvironmentSpec> make_environments(EngineContext& context,
 
 }  // namespace
 
-StepFacts load_step(const EngineView& view, const Bisection& bisection,
-                    const Workload& workload, const std::vector<Prospect>& prospects,
-                    const bisect::Measure& step) {
-  StepFacts facts{
-      step, workload, {}, {}, storage::jobs_of_bisection(view.db, bisection.id).size()};
+StepFacts load_step(const EngineView& view, const Bisection& bisection, const Workload& workload,
+                    const std::vector<Prospect>& prospects, const bisect::Measure& step) {
+  StepFacts facts{step, workload, {}, {}, storage::jobs_of_bisection(view.db, bisection.id).size()};
   std::vector<int> commits = step.order;
   for (const auto* more : {&step.build_too, &step.measure_too})
     commits.insert(commits.end(), more->begin(), more->end());
@@ -143,8 +141,7 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
     job.machine = regression.machine;
     job.priority = kPriority;
     job.affinity = session.affinity;
-    job.spec =
-        spec_of(context.config, series, facts.workload, session.commits, environments);
+    job.spec = spec_of(context.config, series, facts.workload, session.commits, environments);
     job = queue_job(transaction, std::move(job), now);
     storage::add_bisection_job(transaction, bisection.id, {job.id, session.number});
   }

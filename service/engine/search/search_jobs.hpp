@@ -25,9 +25,8 @@ struct StepFacts {
   std::map<int, Prospect> prospects;
   std::size_t jobs = 0;  // of this search so far
 };
-StepFacts load_step(const EngineView& view, const Bisection& bisection,
-                    const Workload& workload, const std::vector<Prospect>& prospects,
-                    const bisect::Measure& step);
+StepFacts load_step(const EngineView& view, const Bisection& bisection, const Workload& workload,
+                    const std::vector<Prospect>& prospects, const bisect::Measure& step);
 
 // Sessions to queue, by their commits, wheels to ask builders for, and commits that turned out to
 // have no build.

@@ -89,7 +89,8 @@ class Subject {
   std::set<RunStatus> kinds_;
 };
 
-// Builds of the session whose every run says nothing about the subject, with the first run that did.
+// Builds of the session whose every run says nothing about the subject, with the first run that
+// did.
 std::map<BuildId, RunResult> all_failed(const Job& job, const SessionResult& session,
                                         const Subject& subject) {
   std::map<BuildId, RunResult> failed;
@@ -137,8 +138,8 @@ std::set<int> uninformative_runs(const storage::Database& db, const Job& job,
 int add_runs(const storage::Database& db, SearchRuns& all, Positions& positions,
              const Series& series, const Subject& subject, const Job& job, int session) {
   int added = 0;
-  const auto others = series.metric == kFailures ? uninformative_runs(db, job, subject)
-                                                 : std::set<int>();
+  const auto others =
+      series.metric == kFailures ? uninformative_runs(db, job, subject) : std::set<int>();
   for (const SeriesRun& run : storage::runs_of_job(db, series.id, job.id)) {
     const int commit = positions.of(run.build);
     if (commit < 0 || run.value <= 0 || others.contains(run.order)) continue;
@@ -190,8 +191,8 @@ bool is_usable(const SessionOutcome& session) {
 // Everything but the bisection's own sessions, which follow. Returns the number of the next
 // session.
 int add_earlier_runs(const storage::Database& db, const Bisection& bisection,
-                     const Regression& regression, const Series& series,
-                     const Subject& subject, Positions& positions, SearchRuns& all) {
+                     const Regression& regression, const Series& series, const Subject& subject,
+                     Positions& positions, SearchRuns& all) {
   int next = 0;
   const auto add = [&](const Job& job, int number) {
     const int runs = add_runs(db, all, positions, series, subject, job, number);
@@ -252,8 +253,7 @@ SearchRuns load_runs(const storage::Database& db, const Bisection& bisection,
   for (const auto& [entry, session] : sessions_of(db, bisection)) {
     const int number = all.first_own + entry.session;
     const int runs =
-        is_usable(session) ? add_runs(db, all, positions, series, subject, session.job, number)
-                           : 0;
+        is_usable(session) ? add_runs(db, all, positions, series, subject, session.job, number) : 0;
     all.pending |= session.state == SessionOutcome::State::pending;
     all.parts.push_back({number, session.job, runs, true, session.state, session.reason});
   }

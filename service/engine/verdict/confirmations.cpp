@@ -259,8 +259,11 @@ bool advance(EngineContext& context, const Regression& regression) {
 
 ConfirmationFacts load_confirmation(const EngineView& view, const Regression& regression,
                                     const Series& lead) {
-  ConfirmationFacts facts{regression, lead, storage::find_build(view.db, regression.good),
-                          storage::find_build(view.db, regression.bad), learned_policy(view, lead),
+  ConfirmationFacts facts{regression,
+                          lead,
+                          storage::find_build(view.db, regression.good),
+                          storage::find_build(view.db, regression.bad),
+                          learned_policy(view, lead),
                           expecting(view, lead, regression.night)};
   if (lead.metric == kFailures) facts.elsewhere = second_runner(view, regression, lead);
   facts.crossing = crossing_of(view, facts);

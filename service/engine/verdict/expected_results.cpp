@@ -30,24 +30,24 @@ std::optional<ExpectedResult> expected_result(const EngineView& view, const Work
                                               int version, MachineId machine, NightId night) {
   const auto workload = storage::find_workload(view.db, name, version);
   if (!workload) return std::nullopt;
-  const auto series = storage::find_series(view.db, workload->id, kFailures, machine,
-                                           view.config.source.variant);
+  const auto series =
+      storage::find_series(view.db, workload->id, kFailures, machine, view.config.source.variant);
   if (!series) return std::nullopt;
   const NightId marked = storage::marked_until(view.db, *series);
   const auto passed = storage::last_level_up_to(view.db, series->id, kPasses, marked, night);
   if (!passed) return std::nullopt;
   const double tolerance = result_tolerance(name);
-  const auto checksum = agreed(
-      storage::checksums_of(view.db, passed->night, machine, workload->id, passed->build),
-      tolerance);
+  const auto checksum =
+      agreed(storage::checksums_of(view.db, passed->night, machine, workload->id, passed->build),
+             tolerance);
   if (!checksum) return std::nullopt;
   return ExpectedResult{*checksum, tolerance};
 }
 
 Workload expecting(const EngineView& view, const Series& series, NightId night) {
-  return {series.workload, series.workload_name, series.workload_version,
-          expected_result(view, series.workload_name, series.workload_version, series.machine,
-                          night)};
+  return {
+      series.workload, series.workload_name, series.workload_version,
+      expected_result(view, series.workload_name, series.workload_version, series.machine, night)};
 }
 
 }  // namespace nightjar::service

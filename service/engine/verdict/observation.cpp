@@ -83,8 +83,8 @@ Observations observe(const EngineView& view, const Night& night, const std::vect
                          {}};
     observed.suspicious = suspicious.count(series.id) != 0;
     const auto newest = storage::levels_before(view.db, series.id, NightId{night.id.value + 1}, 1);
-    observed.has_level = !newest.empty() && newest.front().night == night.id &&
-                         newest.front().build == *night.build;
+    observed.has_level =
+        !newest.empty() && newest.front().night == night.id && newest.front().build == *night.build;
     observed.levels = valid_levels(view, series, night.id, kCreepLevels);
     for (const Level& level : observed.levels) observed.level_values.push_back(level.value);
     if (observed.level_values.size() > kLevels) observed.level_values.resize(kLevels);

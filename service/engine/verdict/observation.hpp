@@ -23,14 +23,14 @@ struct Observation {
   std::vector<Level> levels;         // newest first, of up to 40 nights
   std::vector<double> level_values;  // of the last 14
   bisect::Screen screen;
-  // The last night's build measured again, because the machine's facts changed since. Where it is no
-  // longer at its level, `again` takes the place of all levels before tonight, and `moved` says by
-  // how much the machine moved it, as a ratio.
+  // The last night's build measured again, because the machine's facts changed since. Where it is
+  // no longer at its level, `again` takes the place of all levels before tonight, and `moved` says
+  // by how much the machine moved it, as a ratio.
   std::optional<Level> again{};
   double moved = 1;
   std::string facts_changed{};  // "kernel 6.1.0 → 6.8.0"
-  bool suspicious = false;  // a suspicion is open: tonight says nothing new and makes no level
-  bool has_level = false;   // tonight made one already
+  bool suspicious = false;      // a suspicion is open: tonight says nothing new and makes no level
+  bool has_level = false;       // tonight made one already
 
   bool worse() const { return screen.verdict == bisect::Screen::Verdict::suspect_worse; }
   bool better() const { return screen.verdict == bisect::Screen::Verdict::suspect_better; }

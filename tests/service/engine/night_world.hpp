@@ -64,6 +64,7 @@ class NightWorld {
     auto facts = storage::find_machine(db, runner.machine)->facts;
     facts["kernel"] = version;
     take_facts(runner, facts);
+    runner.seen_at = clock.now();
     runner = storage::register_runner(storage::Autocommit(db), runner);
   }
 

@@ -45,8 +45,7 @@ TEST_CASE("A job that a live runner can claim is left alone") {
 }
 
 TEST_CASE("A job that no live runner can claim is given up after a time, with the reason") {
-  const std::string nobody =
-      "no runner of machine class 1 was live for 1440 minutes";
+  const std::string nobody = "no runner of machine class 1 was live for 1440 minutes";
   struct Case {
     std::vector<Runner> live;
     std::string reason;

@@ -194,8 +194,9 @@ TEST_CASE("a failure is repeated on another runner of its machine class") {
   };
   std::set<RunnerId> screened, confirmed;
   world.on_claim = [&](const Job& job) {
-    const bool bert = job.spec.workloads.size() == 1 ? is_bert_train(job.spec.workloads[0].name.str())
-                                                     : job.spec.kind == JobKind::screen;
+    const bool bert = job.spec.workloads.size() == 1
+                          ? is_bert_train(job.spec.workloads[0].name.str())
+                          : job.spec.kind == JobKind::screen;
     if (bert && job.spec.kind == JobKind::screen) screened.insert(*job.runner);
     if (bert && job.spec.kind == JobKind::confirm) confirmed.insert(*job.runner);
     return true;
