@@ -80,11 +80,11 @@ TEST_CASE("a series' points are one a nightly, by date and version, of screen ru
   Story story;
   // The second build of a screening is measured again only to compare with: it gets no point.
   const auto screen = [&](const char* name, const Build& build, double seconds) {
-    story.bad = story.good;
     story.good = build;
     story.measure(name, JobKind::screen, seconds, 9.0);
   };
   const Build first = story.good, second = story.bad;
+  story.bad = add_build(Autocommit(story.db), nightly("2026-08-22", "2.10.0"));
   screen("first", first, 1.0);
   screen("second", second, 1.25);
   story.measure("confirm", JobKind::confirm, 5.0, 5.0);  // no part of the points
