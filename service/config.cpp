@@ -78,6 +78,8 @@ void read_service(ConfigSection section, Config::Service& service) {
   section.read("public_url", service.public_url);
   if (!service.public_url.empty()) check_url(section, "public_url", service.public_url);
   section.read("port_file", service.port_file);
+  service.samples_days =
+      static_cast<int>(section.integer("samples_days", service.samples_days, 0, 36500));
   section.done();
 }
 

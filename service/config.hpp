@@ -52,6 +52,7 @@ struct Config {
     bool open_reads = true;
     std::string public_url;           // for links in reports; empty: http://address:port
     std::filesystem::path port_file;  // written once bound; for port = 0
+    int samples_days = 180;  // raw samples that nothing rests on are dropped then; 0: never
   } service;
   std::vector<TokenConfig> tokens;  // [[token]]
   struct Ci {                       // [source.ci]: wheels that PyTorch's CI built for one commit

@@ -56,6 +56,22 @@ std::vector<double> checksums_of(const Database& db, NightId night, MachineId ma
                   [](Statement& row) { return row.next<double>(); });
 }
 
+std::map<std::string, double> values_of_run(const Database& db, RunId id) {
+  Statement find(db,
+                 "SELECT series.metric, v.value FROM run CROSS JOIN job ON job.id = run.job "
+                 "CROSS JOIN series ON series.workload = run.workload "
+                 "AND series.machine = job.machine "
+                 "CROSS JOIN series_value v ON v.series = series.id AND v.build = run.build "
+                 "AND v.run = run.id WHERE run.id = ?");
+  find.bind(id);
+  std::map<std::string, double> values;
+  while (find.step()) {
+    auto metric = find.next<std::string>();
+    values[std::move(metric)] = find.next<double>();
+  }
+  return values;
+}
+
 std::optional<std::string> why_nothing_imports(const Database& db, NightId night) {
   Statement find(db,
                  "SELECT run.status, run.reason FROM job CROSS JOIN run ON run.job = job.id "

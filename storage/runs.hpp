@@ -1,6 +1,7 @@
 // Single runs with all raw samples, for REST and evidence.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ std::optional<StoredRun> find_run(const Database& db, RunId id);
 // Of the night's screening runs of one workload on one build and machine class that were measured.
 std::vector<double> checksums_of(const Database& db, NightId night, MachineId machine,
                                  WorkloadId workload, BuildId build);
+// The run's value in each series that has one, by metric. They stay when its samples are dropped.
+std::map<std::string, double> values_of_run(const Database& db, RunId id);
 // If a night ran workloads and the build could not be imported in any run: what the first one said.
 std::optional<std::string> why_nothing_imports(const Database& db, NightId night);
 struct RunFilter {

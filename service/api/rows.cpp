@@ -12,8 +12,9 @@ using storage::StoredRun;
 namespace {
 
 // What a person reads of a run: its value in each metric's series.
-std::map<std::string, double> run_values(const StoredRun& run) {
+std::map<std::string, double> run_values(const StoredRun& run, Rows& rows) {
   std::map<std::string, double> values;
+  if (run.result.samples.empty()) return storage::values_of_run(rows.db, run.id);
   for (const auto& [metric, samples] : run.result.samples)
     if (const auto value = value_of(run.result, metric)) values[metric] = *value;
   return values;
@@ -245,7 +246,8 @@ const Row<StoredRun>& run_row() {
 const Row<StoredRun>& run_detail() {
   static const Row<StoredRun> made(
       "RunDetail", "A run with all raw samples.", run_row(),
-      {{"samples", of_result(&RunResult::samples), "By metric: one value an iteration, in order."},
+      {{"samples", of_result(&RunResult::samples),
+        "By metric: one value an iteration, in order. Empty of a measured run: they were dropped."},
        {"cpu_seconds", of_result(&RunResult::cpu_seconds), "CPU time of each latency iteration."},
        {"wait_seconds", of_result(&RunResult::wait_seconds),
         "Time each latency iteration waited for a CPU."},

@@ -16,6 +16,7 @@
 #include "service/engine/search/revival.hpp"
 #include "service/engine/trust/calibration.hpp"
 #include "service/engine/trust/replays.hpp"
+#include "service/engine/trust/retention.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/verdict/histories.hpp"
 #include "storage/builds.hpp"
@@ -113,6 +114,7 @@ bool tick(EngineContext& context, bool surveyed) {
   changed |= attempt(context, "queue", [&] { return watch_queue(context); });
   for (int rounds = 0; rounds < kMostRounds && round(context, surveyed); ++rounds) changed = true;
   attempt(context, "replay", [&] { return replay_one(context), false; });
+  attempt(context, "retention", [&] { return drop_old_samples(context), false; });
   return changed;
 }
 

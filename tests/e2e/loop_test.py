@@ -42,6 +42,23 @@ def shas(culprit):
     return [c if isinstance(c, str) else c["sha"] for c in culprit]
 
 
+def test_a_nightly_that_does_not_import_is_one_issue_with_its_commit(world):
+    w = world()
+    broken = {"when": {"file": "torch/module9.py", "contains": "#"}, "status": "broken_environment",
+              "reason": "ImportError: cannot import name '_C'"}
+    first_night(w, broken)
+    w.repo.grow(20)
+    w.publish_nightly("2026-08-20")
+    finish(w)
+    assert shas(blamed(w)["failures"]) == [w.repo.commits[9]]
+    [issue] = w.issues()
+    text = issue.read_text()
+    assert "cannot be imported since" in text and "cannot import name" in text
+    assert all(name in text for name in WORKLOADS)
+    said = " ".join(o["reason"] for o in w.get("/readyz")["obstacles"])
+    assert "could not be imported in any run" in said
+
+
 def test_two_culprits_become_two_issues(world):
     w = world()
     rules = [step(ALPHA, 6, latency=1.2), step(BETA, 13, peak_cpu_memory=1.3)]

@@ -31,6 +31,7 @@ port = 0
 open_reads = false
 public_url = "https://nightjar.test/"
 port_file = "/run/nightjar.port"
+samples_days = 30
 [[token]]
 name = "r1"
 role = "runner"
@@ -182,6 +183,7 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK_FALSE(config.service.open_reads);
   CHECK(config.service.public_url == "https://nightjar.test");
   CHECK(config.service.port_file == "/run/nightjar.port");
+  CHECK(config.service.samples_days == 30);
   REQUIRE(config.tokens.size() == 2);
   CHECK(config.tokens[0].role == web::Role::runner);
   CHECK(config.tokens[0].sha256 == std::string(64, 'a'));

@@ -6,6 +6,7 @@
 #include "storage/imports.hpp"
 #include "storage/marks.hpp"
 #include "storage/replays.hpp"
+#include "storage/retention.hpp"
 #include "storage/served.hpp"
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
@@ -68,7 +69,11 @@ void ask_everything(Story& story) {
   set_level(Autocommit(db), {series, story.bad.id, story.night.id, 1, 1});
   levels_before(db, series, NightId{9}, 9), last_level_up_to(db, series, 1, {}, NightId{9});
   checksums_of(db, story.night.id, story.machine.id, story.workload.id, story.good.id);
-  why_nothing_imports(db, story.night.id);
+  why_nothing_imports(db, story.night.id), values_of_run(db, RunId{1});
+  sessions_with_old_samples(db, at(9), 9), drop_samples(Autocommit(db), job, at(9));
+  facts_of_sessions(db, story.night.id, story.machine.id), facts_of_job(db, job);
+  facts_of_machine(db, story.machine.id), find_facts(db, FactsId{1});
+  last_night_on(db, story.machine.id, NightId{9});
   find_regression(db, "x"), find_regression(db, regression.id), changes_of(db, regression.id);
   regressions_in_state(db, RegressionState::blamed), regressions_of_night(db, story.night.id);
   list_regressions(db, {RegressionState::blamed, "latency", "**", at(0), commit('a')}, {50, 9});
