@@ -170,8 +170,8 @@ class HistoryWriter {
     if (!added) return found->second;
     Statement insert(transaction_,
                      "INSERT INTO run (job, position, build, workload, status, reason, "
-                     "warmup_iterations, started_at_us, seconds, cpu_seconds, wait_seconds, "
-                     "slowdown) VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0, x'', x'', x'')");
+                     "warmup_iterations, started_at_us, seconds) "
+                     "VALUES (?, ?, ?, ?, ?, ?, 0, ?, 0)");
     insert.bind(job_, runs_.size() - 1, build_, workload, result.status, result.reason, at_).run();
     return found->second = RunId{insert.inserted_id()};
   }

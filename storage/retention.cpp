@@ -41,9 +41,7 @@ std::vector<JobId> sessions_with_old_samples(const Database& db, Time before, in
 int drop_samples(Transaction& transaction, JobId session, Time now) {
   const std::vector<RunId> runs = runs_without_use(transaction, session);
   Statement samples(transaction, "DELETE FROM sample WHERE run = ?");
-  Statement times(transaction,
-                  "UPDATE run SET cpu_seconds = x'', wait_seconds = x'', slowdown = x'' "
-                  "WHERE id = ?");
+  Statement times(transaction, "DELETE FROM run_times WHERE run = ?");
   for (const RunId run : runs) {
     samples.bind(run).run();
     times.bind(run).run();

@@ -8,7 +8,10 @@ namespace nightjar::storage {
 
 #define RUN_COLUMNS                                                                         \
   "run.id, run.job, (SELECT night FROM job WHERE id = run.job), run.build, run.workload, "  \
-  "run.position, run.status, run.reason, run.cpu_seconds, run.wait_seconds, run.slowdown, " \
+  "run.position, run.status, run.reason, "                                                \
+  "(SELECT cpu_seconds FROM run_times WHERE run = run.id), "                               \
+  "(SELECT wait_seconds FROM run_times WHERE run = run.id), "                              \
+  "(SELECT slowdown FROM run_times WHERE run = run.id), "                                  \
   "run.checksum, run.warmup_iterations, run.started_at_us, run.seconds, "                  \
   "run.expected_checksum, run.tolerance"
 

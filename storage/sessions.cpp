@@ -70,9 +70,11 @@ class SessionWriter {
         interner_(transaction, job.machine),
         run_(transaction,
              "INSERT INTO run (job, position, build, workload, status, reason, checksum, "
-             "warmup_iterations, started_at_us, seconds, cpu_seconds, wait_seconds, slowdown, "
-             "expected_checksum, tolerance) "
-             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+             "warmup_iterations, started_at_us, seconds, expected_checksum, tolerance) "
+             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        times_(transaction,
+               "INSERT INTO run_times (run, cpu_seconds, wait_seconds, slowdown) "
+               "VALUES (?, ?, ?, ?)"),
         sample_(transaction, "INSERT INTO sample (run, metric, samples) VALUES (?, ?, ?)"),
         value_(transaction,
                "INSERT INTO series_value (series, build, run, screened, value, wait_share) "
@@ -92,10 +94,12 @@ class SessionWriter {
     std::optional<double> expected;
     if (run.expected) expected = run.expected->checksum;
     run_.bind(job_.id, run.order, build, workload, run.status, run.reason, run.checksum,
-              run.warmup_iterations, run.started_at, run.seconds, run.cpu_seconds, run.wait_seconds,
-              run.slowdown, expected, run.expected ? run.expected->tolerance : 0.0)
+              run.warmup_iterations, run.started_at, run.seconds, expected,
+              run.expected ? run.expected->tolerance : 0.0)
         .run();
     const RunId id{run_.inserted_id()};
+    if (!run.cpu_seconds.empty() || !run.wait_seconds.empty() || !run.slowdown.empty())
+      times_.bind(id, run.cpu_seconds, run.wait_seconds, run.slowdown).run();
     for (const auto& [metric, samples] : run.samples) sample_.bind(id, metric, samples).run();
     // Under a profiler nothing is as fast as it is: whatever such a run says enters no series.
     const bool counts = !planned.is_control() && job_.spec.kind != JobKind::profile;
@@ -121,7 +125,7 @@ class SessionWriter {
 
   const Job& job_;
   SeriesInterner interner_;
-  Statement run_, sample_, value_, profile_;
+  Statement run_, times_, sample_, value_, profile_;
 };
 
 void require_sound(const Job& job, const SessionResult& result) {

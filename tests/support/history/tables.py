@@ -95,7 +95,7 @@ class Jobs:
         run = self.tables.add(
             "run", job=job, position=position, build=build["id"], workload=workload.id,
             status=status, reason=reason, checksum=1.0, warmup_iterations=5,
-            started_at_us=microseconds(at), seconds=2.4, cpu_seconds=b"", wait_seconds=b"")
+            started_at_us=microseconds(at), seconds=2.4)
         values = {}
         for metric in workload.metrics if status == "measured" else ():
             value = self.truth.run(workload, metric, machine, commit, session)
