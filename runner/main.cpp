@@ -55,6 +55,13 @@ void add_agent(CLI::App& app, Options& options) {
   app.add_option("--token-file", options.token_file, "file with this runner's token");
   app.add_option("--name", options.name, "name of this runner (default: the host's)");
   app.add_option("--label", options.labels, "k=v, may be repeated")->allow_extra_args(false);
+  app.add_option("--until", options.until,
+                 "claims nothing after this time (2026-08-20T06:00:00Z, or seconds from now) and "
+                 "ends between two jobs")
+      ->default_str("no end");
+  app.add_option("--idle", options.idle, "ends after so many seconds without a job")
+      ->check(CLI::Range(1, 1'000'000))
+      ->default_str("no end");
   app.add_option("--cache-bytes", options.cache_bytes, "size limit of environments")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 60));
   app.add_option("--uv", options.uv, "installs the packages that builds are locked to")

@@ -1,5 +1,6 @@
 #include "runner/agent/agent.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <spdlog/spdlog.h>
@@ -41,19 +42,25 @@ Agent::Agent(AgentConfig config, Executor& executor, const Clock& clock)
 
 void Agent::run(std::stop_token stop) {
   enroll(stop);
-  while (!stop.stop_requested()) {
+  Time worked_at = clock_.now();
+  while (!stop.stop_requested() && !is_over()) {
     if (!send_spooled() || !outbox_.send(coordinator_, stop)) {
       back_off("sending results", stop);
       continue;
     }
     Claim claim;
-    switch (coordinator_.claim(runner_, instance_, config_.claim_wait, claim)) {
+    switch (coordinator_.claim(runner_, instance_, claim_wait(), claim)) {
       case Answer::done:
         failures_ = 0;
         work_on(claim, stop);
+        worked_at = clock_.now();
         break;
       case Answer::nothing:
         failures_ = 0;
+        if (config_.idle && clock_.now() - worked_at >= *config_.idle) {
+          spdlog::info("ending cause=\"no job for {} s\"", config_.idle->count());
+          return leave();
+        }
         break;
       case Answer::refused:  // a service that started anew with an empty memory
         spdlog::warn("registering again cause=\"{}\"", coordinator_.error());
@@ -65,13 +72,31 @@ void Agent::run(std::stop_token stop) {
         break;
     }
   }
+  if (is_over()) spdlog::info("ending cause=\"it is {}\"", to_rfc3339(*config_.until));
   if (!send_spooled()) spdlog::warn("results stay on disk until the next start");
+  leave();
+}
+
+// Where no service is, its name stays taken until the service has not seen it for a while.
+void Agent::leave() {
+  if (runner_.value > 0) coordinator_.leave(runner_, instance_);
+}
+
+bool Agent::is_over() const {
+  return config_.until && clock_.now() >= *config_.until;
+}
+
+// No claim is answered more than a second after the end.
+std::chrono::seconds Agent::claim_wait() const {
+  if (!config_.until) return config_.claim_wait;
+  const auto left = std::chrono::ceil<std::chrono::seconds>(*config_.until - clock_.now());
+  return std::clamp(left, std::chrono::seconds(0), config_.claim_wait);
 }
 
 void Agent::enroll(std::stop_token stop) {
   const Registration registration{config_.name, config_.labels, executor_.workloads(),
                                   machine_facts(), instance_};
-  while (!stop.stop_requested()) {
+  while (!stop.stop_requested() && !is_over()) {
     switch (coordinator_.enroll(registration, runner_)) {
       case Answer::done:
         failures_ = 0;

@@ -35,17 +35,24 @@ struct AgentConfig {
   std::chrono::milliseconds backoff_first{500};
   std::chrono::milliseconds backoff_most{30000};
   std::optional<BuilderConfig> builder = {};  // takes build jobs, too
+  // Where something else starts agents: claims nothing from `until` on, and ends after `idle`
+  // without a job. A job that it has is finished first.
+  std::optional<Time> until = {};
+  std::optional<std::chrono::seconds> idle = {};
 };
 
 class Agent {
  public:
   Agent(AgentConfig config, Executor& executor, const Clock& clock);
-  // Returns after a graceful stop, which gives a running job back. Throws std::runtime_error if the
-  // service refuses this runner (wrong token, wrong address).
+  // Returns after a graceful stop, which gives a running job back, or when its time is over. Throws
+  // std::runtime_error if the service refuses this runner (wrong token, wrong address).
   void run(std::stop_token stop);
 
  private:
   void enroll(std::stop_token stop);
+  void leave();
+  bool is_over() const;  // its time is, not a job's
+  std::chrono::seconds claim_wait() const;
   bool send_spooled();  // false: the service is away
   void work_on(const Claim& claim, std::stop_token stop);
   void measure(const Claim& claim, const JobSpec& spec, std::stop_token stop);

@@ -114,6 +114,12 @@ Answer Coordinator::claim(RunnerId runner, const std::string& instance, std::chr
   }
 }
 
+Answer Coordinator::leave(RunnerId runner, const std::string& instance) {
+  const Json body{{"runner", runner.value}, {"instance", instance}};
+  std::string text;
+  return post("/api/v1/agent/leave", body.dump(), text, std::chrono::seconds(10));
+}
+
 Answer Coordinator::renew(const Claim& claim, double& lease_seconds) {
   std::string text;
   const Answer answer =

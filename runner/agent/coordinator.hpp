@@ -54,6 +54,8 @@ class Coordinator {
   // Waits up to `wait` for a job. `refused` means that the service does not know this runner.
   Answer claim(RunnerId runner, const std::string& instance, std::chrono::seconds wait,
                Claim& claim);
+  // This runner ends. `refused`: an older service, or one that does not know it.
+  Answer leave(RunnerId runner, const std::string& instance);
   // `refused` means that the lease is lost.
   Answer renew(const Claim& claim, double& lease_seconds);
   // `result_json`: {"attempt": n, "nonce": "...", "result": {...}}.

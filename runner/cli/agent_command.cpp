@@ -1,4 +1,5 @@
 // `nightjar-runner` without a command: the agent of a service.
+#include <charconv>
 #include <memory>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -46,6 +47,19 @@ std::map<std::string, std::string> labels_of(const std::vector<std::string>& tex
     labels[text.substr(0, equals)] = text.substr(equals + 1);
   }
   return labels;
+}
+
+std::optional<Time> end_of(const std::string& until, Time now) {
+  if (until.empty()) return std::nullopt;
+  constexpr std::int64_t longest = 1'000'000'000;  // seconds
+  std::int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(until.data(), until.data() + until.size(), seconds);
+  if (error == std::errc() && end == until.data() + until.size() && seconds >= 0 &&
+      seconds <= longest)
+    return now + std::chrono::seconds(seconds);
+  if (const auto time = parse_rfc3339(until)) return time;
+  throw WrongUse("--until " + until +
+                 " is neither a time in UTC as 2026-08-20T06:00:00Z nor a number of seconds");
 }
 
 std::string service_address(const std::string& url) {
@@ -118,9 +132,11 @@ int run_agent(const Options& options) {
     config.builder = {options.work.empty() ? config.cache / "builder" : fs::absolute(options.work),
                       builder_python(options)};
   }
+  const SystemClock clock;
+  config.until = end_of(options.until, clock.now());
+  if (options.idle) config.idle = std::chrono::seconds(*options.idle);
   const FileLock lock = lock_folder(config.cache, "lock", "give each runner a --cache of its own");
   const StopOnSignal stop;
-  const SystemClock clock;
   const auto executor = make_executor(options, config, stop.token());
   Agent(config, *executor, clock).run(stop.token());
   return 0;

@@ -15,6 +15,8 @@ namespace nightjar::runner {
 
 struct Options {
   std::string service, token_file, name;
+  std::string until;                // of the agent: RFC 3339, or seconds from now
+  std::optional<int> idle;          // of the agent, seconds
   std::vector<std::string> labels;  // "k=v"
   std::filesystem::path cache, python, libtorch, workloads, scripted, torchbench, commands;
   std::int64_t cache_bytes = 40LL << 30;

@@ -17,12 +17,14 @@
 
 #include "runner/process/process_tree.hpp"
 #include "runner/process/spawn.hpp"
+#include "runner/process/wait.hpp"
 #include "storage/base/files.hpp"
 
 namespace nightjar::runner {
 namespace {
 using SteadyClock = std::chrono::steady_clock;
 constexpr int kPollMilliseconds = 50;
+constexpr std::chrono::milliseconds kSignalSpread(1000);  // between the processes of a job
 constexpr std::size_t kKeptOfLog = 256 << 10;  // bytes of output that a result keeps beside a log
 
 double seconds_since(SteadyClock::time_point start) {
@@ -155,7 +157,16 @@ class Guard {
     result_.oom_kills = kernel_oom_kills() - oom_kills_;
     if (result_.signal == SIGKILL && !ours && result_.oom_kills > 0) result_.out_of_memory = true;
     result_.seconds = seconds_since(start_);
+    if (!ours) await_our_signal();
     if (spec_.confinement) note_confinement_failure(result_);
+  }
+
+  // A cluster's scheduler ends a job by SIGTERM to all its processes, to this one perhaps a moment
+  // later. That says nothing of the program, so callers must see the stop.
+  void await_our_signal() {
+    constexpr int kOfShells = 128 + SIGTERM;  // as a shell answers for its command
+    if (result_.signal != SIGTERM && result_.exit_code != kOfShells) return;
+    if (!wait_for(kSignalSpread, stop_)) result_.stopped = true;
   }
 
   const ProcessSpec& spec_;

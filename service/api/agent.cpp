@@ -1,4 +1,4 @@
-// The protocol of the runner agent: register, claim, renew, result, fail, release.
+// The protocol of the runner agent: register, claim, renew, result, fail, release, leave.
 #include <algorithm>
 #include <spdlog/spdlog.h>
 
@@ -9,6 +9,7 @@
 #include "service/engine/jobs/live_runners.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
+#include "storage/pools.hpp"
 #include "storage/runners.hpp"
 #include "storage/sessions.hpp"
 #include "storage/source_builds.hpp"
@@ -166,7 +167,8 @@ web::Response release(Database& db, Context& context, const Request& request) {
 }
 
 // Another host or another token may have registered the name since.
-void require_registered(const Context& context, const Request& request, const ClaimRequest& asked) {
+template <class Asked>
+void require_registered(const Context& context, const Request& request, const Asked& asked) {
   const auto runner = storage::find_runner(context.writer, asked.runner);
   if (!runner) return;  // Claims says so
   const bool same_token = runner->token.empty() || runner->token == request.principal.name;
@@ -174,6 +176,18 @@ void require_registered(const Context& context, const Request& request, const Cl
     throw Refused(404, "Unknown runner",
                   "Runner " + std::to_string(asked.runner.value) + " was registered by another " +
                       (same_token ? "host" : "token") + "; register again.");
+}
+
+web::Response leave(Database& db, Context& context, const Request& request) {
+  const auto asked = parse_body(request, leave_request());
+  if (!storage::find_runner(db, asked.runner)) refuse_unknown("runner", asked.runner.value);
+  require_registered(context, request, asked);
+  storage::Transaction transaction(db);
+  storage::dismiss_runner(transaction, asked.runner);
+  transaction.commit();
+  spdlog::info("runner left runner={}", asked.runner.value);
+  context.claims.notify();
+  return json_answer(done().write({}));
 }
 
 void claim(Context& context, const Request& request, web::Respond respond) {
@@ -237,10 +251,13 @@ void add_agent_routes(Routes& routes) {
   add(operation("jobs/{id}/release", "release_job", "Give a job back to the queue",
                 attempt_request().schema(), done().schema(), {no_job, lost}),
       release, 1 << 16);
-  auto claims = operation(
-      "claim", "claim_job", "Ask for a job; waits for one", claim_request().schema(),
-      claimed_job().schema(),
-      {{404, "TheRunnerIsNotRegistered", "The runner is not registered: register again."}});
+  constexpr Problem not_registered{404, "TheRunnerIsNotRegistered",
+                                   "The runner is not registered: register again."};
+  add(operation("leave", "leave", "Say that this runner ends", leave_request().schema(),
+                done().schema(), {not_registered}),
+      leave, 1 << 16);
+  auto claims = operation("claim", "claim_job", "Ask for a job; waits for one",
+                          claim_request().schema(), claimed_job().schema(), {not_registered});
   claims.answers.push_back({.status = 204, .text = "Nothing to do."});
   routes.add(
       std::move(claims),

@@ -7,6 +7,7 @@ namespace nightjar::service::api {
 BOOST_DESCRIBE_STRUCT(RegisterRequest, (), (name, labels, version, workloads, facts, instance))
 BOOST_DESCRIBE_STRUCT(Registered, (), (runner, machine))
 BOOST_DESCRIBE_STRUCT(ClaimRequest, (), (runner, instance, wait_seconds))
+BOOST_DESCRIBE_STRUCT(LeaveRequest, (), (runner, instance))
 BOOST_DESCRIBE_STRUCT(AttemptRequest, (), (attempt, nonce))
 BOOST_DESCRIBE_STRUCT(FailRequest, (), (attempt, nonce, reason, transient))
 BOOST_DESCRIBE_STRUCT(ResultRequest, (), (attempt, nonce, result))
@@ -43,6 +44,13 @@ const Described<ClaimRequest>& claim_request() {
       "ClaimRequest", "A runner asks for work and waits so long for it.",
       {{"instance", "As it registered.", {}, true},
        {"wait_seconds", "60 is the most that is waited.", {{"minimum", 0}}}});
+  return made;
+}
+
+const Described<LeaveRequest>& leave_request() {
+  static const auto made =
+      aggregate<LeaveRequest>("LeaveRequest", "A runner ends and holds no job any more.",
+                              {{"instance", "As it registered.", {}, true}});
   return made;
 }
 

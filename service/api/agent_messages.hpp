@@ -27,6 +27,11 @@ struct ClaimRequest {
   double wait_seconds;
 };
 
+struct LeaveRequest {
+  RunnerId runner;
+  std::optional<std::string> instance;
+};
+
 // `nonce` in these: what the claim was told. It proves that the sender made it.
 struct AttemptRequest {
   int attempt;
@@ -69,6 +74,7 @@ Note nonce_note();
 const Described<RegisterRequest>& register_request();
 const Described<Registered>& registered();
 const Described<ClaimRequest>& claim_request();
+const Described<LeaveRequest>& leave_request();
 const Described<AttemptRequest>& attempt_request();
 const Described<FailRequest>& fail_request();
 const Described<ResultRequest>& result_request();

@@ -72,6 +72,7 @@ void add_routes(web::Server& server, Context& context) {
   add_agent_routes(routes);
   add_source_build_routes(routes);
   add_artifact_routes(routes);
+  add_demand_routes(routes);
   add_operation_routes(routes);
   server.add_events("/api/v1/events", web::Role::read, context.events);
   routes.describe({.path = "/api/v1/events",

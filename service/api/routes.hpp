@@ -94,6 +94,7 @@ void add_webhook_routes(Routes& routes);
 void add_agent_routes(Routes& routes);
 void add_source_build_routes(Routes& routes);  // of builders, and the logs of their builds
 void add_artifact_routes(Routes& routes);
+void add_demand_routes(Routes& routes);
 void add_operation_routes(Routes& routes);  // health, readiness, metrics
 void add_page_routes(Routes& routes);
 void add_document_route(Routes& routes);  // openapi.json, of the routes that were added before

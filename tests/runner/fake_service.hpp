@@ -33,6 +33,8 @@ class FakeService {
       self.jobs.pop_front();
       return web::json_response(job);
     });
+    post("/api/v1/agent/leave",
+         [](FakeService&, const web::Request&) { return web::json_response("{}"); });
     for (const char* action : {"renew", "result", "fail", "release", "outcome"})
       post(std::string("/api/v1/agent/jobs/{id}/") + action,
            [action](FakeService& self, const web::Request&) {

@@ -17,12 +17,6 @@ bool offers(const Runner& runner, const std::string& workload) {
          runner.workloads.end();
 }
 
-bool can_run(const Runner& runner, const WaitingJob& job) {
-  return runner.machine == job.machine &&
-         std::all_of(job.workloads.begin(), job.workloads.end(),
-                     [&](const std::string& workload) { return offers(runner, workload); });
-}
-
 // The first workload that no live runner of the class has.
 std::optional<std::string> missing_workload(const QueueFacts& facts, const WaitingJob& job) {
   for (const std::string& workload : job.workloads)
@@ -86,6 +80,12 @@ bool apply(storage::Transaction& transaction, const GiveUpJob& step, Time) {
 }
 
 }  // namespace
+
+bool can_run(const Runner& runner, const WaitingJob& job) {
+  return runner.machine == job.machine &&
+         std::all_of(job.workloads.begin(), job.workloads.end(),
+                     [&](const std::string& workload) { return offers(runner, workload); });
+}
 
 QueueFacts load_queue(const EngineView& view) {
   return {view.clock.now(), storage::waiting_jobs(view.db), live_runners(view),

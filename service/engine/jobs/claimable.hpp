@@ -13,6 +13,9 @@
 
 namespace nightjar::service {
 
+// Whether the runner is of the job's machine class and has all its workloads.
+bool can_run(const Runner& runner, const storage::WaitingJob& job);
+
 struct QueueFacts {
   Time now{};
   std::vector<storage::WaitingJob> waiting;

@@ -34,14 +34,26 @@ Script script(double run_seconds = 0) {
   return out;
 }
 
+// When an agent ends by itself.
+struct Ends {
+  std::optional<Time> until = {};
+  std::optional<std::chrono::seconds> idle = {};
+};
+
+Time in(std::chrono::milliseconds span) {
+  return SystemClock().now() + span;
+}
+
 // An agent in a thread of its own; stop() or the destructor ends it and joins.
 class Running {
  public:
   Running(const std::string& url, const Scratch& scratch, double run_seconds = 0,
-          const std::string& token = "secret")
+          const std::string& token = "secret", const Ends& ends = {})
       : executor_(script(run_seconds), {}),
-        thread_([this, url, token, cache = scratch / "cache"](std::stop_token stop) {
+        thread_([this, url, token, ends, cache = scratch / "cache"](std::stop_token stop) {
           AgentConfig config{url, token, "tester", {{"site", "lab"}}, cache};
+          config.until = ends.until;
+          config.idle = ends.idle;
           config.claim_wait = std::chrono::seconds(1);
           config.backoff_first = std::chrono::milliseconds(10);
           config.backoff_most = std::chrono::milliseconds(50);
@@ -162,6 +174,9 @@ TEST_CASE("A graceful stop gives the running job back") {
   CHECK(agent.failure.empty());
   CHECK(service.wait_for("/jobs/9/release").at("attempt") == 1);
   CHECK(service.count("/result") == 0);
+  const auto leave = service.wait_for("/leave");
+  CHECK(leave.at("runner") == 5);
+  CHECK(leave.at("instance") == service.wait_for("/register").at("instance"));
 }
 
 TEST_CASE("A job that cannot be understood is failed with the reason") {
@@ -215,4 +230,47 @@ TEST_CASE("A wrong token ends the agent with a clear sentence") {
   agent.join();
   CHECK(agent.failure.find("cannot register at " + service.url()) == 0);
   CHECK(agent.failure.find("wrong") == std::string::npos);
+}
+
+TEST_CASE("An agent whose time is over finishes its job, claims no other, and ends") {
+  const Scratch scratch;
+  FakeService service;
+  service.add_job(job_spec(2));
+  service.add_job(job_spec(2));
+  Running agent(service.url(), scratch, 1, "secret", {.until = in(std::chrono::seconds(1))});
+  agent.join();
+  CHECK(agent.failure.empty());
+  CHECK(service.count("/claim") == 1);
+  CHECK(service.count("/jobs/9/result") == 1);
+  CHECK(service.count("/release") == 0);
+  CHECK(spool_is_empty(scratch));
+}
+
+TEST_CASE("An agent whose time is over before it begins claims nothing") {
+  const Scratch scratch;
+  FakeService service;
+  service.add_job(job_spec());
+  Running agent(service.url(), scratch, 0, "secret", {.until = in(std::chrono::seconds(-1))});
+  agent.join();
+  CHECK(agent.failure.empty());
+  CHECK(service.count("/claim") == 0);
+}
+
+TEST_CASE("An agent without a service ends when its time is over") {
+  const Scratch scratch;
+  Running agent("http://127.0.0.1:1", scratch, 0, "secret", {.until = in(std::chrono::seconds(1))});
+  agent.join();
+  CHECK(agent.failure.empty());
+}
+
+TEST_CASE("An idle agent ends, and a job is no idleness") {
+  const Scratch scratch;
+  FakeService service;
+  service.add_job(job_spec(2));
+  Running agent(service.url(), scratch, .6, "secret", {.idle = std::chrono::seconds(1)});
+  agent.join();
+  CHECK(agent.failure.empty());
+  CHECK(service.count("/jobs/9/result") == 1);
+  CHECK(service.count("/claim") > 2);
+  CHECK(service.count("/leave") == 1);
 }

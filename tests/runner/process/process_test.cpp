@@ -204,6 +204,20 @@ TEST_CASE("A stop ends the process at once") {
   CHECK(result.seconds < 5);
 }
 
+TEST_CASE("A process that SIGTERM ended shortly before a stop was stopped, not broken") {
+  for (const char* command : {"kill -TERM $$", "exit 143"}) {
+    std::stop_source stop;
+    std::jthread later([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      stop.request_stop();
+    });
+    CHECK(run_process(shell(command), stop.get_token()).stopped);
+  }
+  const ProcessResult alone = run_process(shell("kill -TERM $$"));
+  CHECK_FALSE(alone.stopped);
+  CHECK(alone.signal == SIGTERM);
+}
+
 TEST_CASE("A process inherits neither environment nor descriptors") {
   ::setenv("NIGHTJAR_TEST_SECRET", "hidden", 1);
   const std::ofstream inherited("/dev/null");

@@ -348,6 +348,36 @@ TEST_CASE("Two hosts of one name are not one runner") {
   CHECK(enrol("host a").status == 409);
 }
 
+TEST_CASE("A runner that leaves frees its name and the jobs that only it could claim") {
+  Shop shop;
+  const auto register_as = [&](const std::string& name, const char* host) {
+    auto body = registration(name);
+    body["instance"] = host;
+    return shop.world.post("/api/v1/agent/register", body);
+  };
+  REQUIRE(register_as("bench-2", "host a").status == 200);
+  CHECK(register_as("bench-2", "host b").status == 409);
+  shop.world.on_writer([&] {
+    Job job;
+    job.key = "its own";
+    job.night = shop.day.night.id;
+    job.machine = shop.day.runner.machine;
+    job.affinity = shop.day.runner.id;
+    job.spec = job_spec(shop.day, JobKind::bisect, {shop.day.bad});
+    storage::add_job(storage::Autocommit(shop.world.db), job);
+  });
+  const std::int64_t other = register_as("bench-3", "host c").json["runner"];
+  const json claim{{"runner", other}, {"instance", "host c"}, {"wait_seconds", 0}};
+  CHECK(shop.world.post("/api/v1/agent/claim", claim).status == 204);
+  const json wrong{{"runner", shop.runner}, {"instance", "host b"}};
+  CHECK(shop.world.post("/api/v1/agent/leave", wrong).status == 404);
+  CHECK(shop.world.post("/api/v1/agent/leave", {{"runner", 99}}).status == 404);
+  const json own{{"runner", shop.runner}, {"instance", "host a"}};
+  CHECK(shop.world.post("/api/v1/agent/leave", own).status == 200);
+  CHECK(shop.world.post("/api/v1/agent/claim", claim).status == 200);
+  CHECK(register_as("bench-2", "host b").status == 200);
+}
+
 TEST_CASE("A job can be cancelled, and its runner is told when it renews its lease") {
   Shop shop;
   shop.add_job("held"), shop.add_job("queued");

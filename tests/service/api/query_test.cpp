@@ -301,3 +301,30 @@ TEST_CASE("The page is served with what it loads") {
   CHECK(page.headers.count("content-security-policy") == 1);
   CHECK(world.get("/index.html").text == page.text);
 }
+
+TEST_CASE("The demand for runners is told for each label") {
+  World world;
+  const Day day = fill(world);
+  world.on_writer([&] {
+    Runner runner = day.runner;
+    runner.labels = {{"pool", "a=b"}};
+    storage::register_runner(storage::Autocommit(world.db), runner);
+  });
+  const auto demand = [&](const std::string& query) {
+    const auto reply = world.get("/api/v1/demand" + query);
+    REQUIRE(reply.status == 200);
+    return reply.json;
+  };
+  const auto all = demand("");
+  CHECK(all["held"] == day.leased.size());
+  CHECK(all["queued"] == 1);
+  CHECK(all["wanted"] == day.leased.size() + 1);
+  CHECK(demand("?label=pool%3Da%3Db")["wanted"] == all["wanted"]);
+  const auto none = demand("?label=pool%3Dnobody");
+  CHECK(none["runners"] == 0);
+  CHECK(none["queued"] == 0);
+  CHECK(none["held"] == 0);
+  CHECK(none["wanted"] == (none["nights"] > 0 ? 1 : 0));
+  for (const char* bad : {"?label=pool", "?label=%3Da", "?pool=a"})
+    CHECK(world.get(std::string("/api/v1/demand") + bad).status == 400);
+}
