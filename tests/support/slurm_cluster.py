@@ -106,9 +106,8 @@ class Cluster:
 
     def stop(self):
         if "slurmctld" in self.daemons:
-            self.call("scancel", "--state=PENDING,RUNNING,SUSPENDED", "--user=root", check=False)
-            for job in self.jobs(check=False):
-                self.call("scancel", "--signal=KILL", "--full", job["id"], check=False)
+            self.call("scancel", "--user=root", check=False)
+            self.wait("jobs to end", lambda: not self.jobs(check=False))
         for name in list(self.daemons):
             self._end(name, signal.SIGTERM)
 
