@@ -11,6 +11,8 @@ wanted_packages() {
   if [[ $with_tests == yes ]]; then
     echo jq                      # documents' commands use it
     echo dpkg-dev systemd man-db # packages are made, installed in a scratch root, and looked at
+    # Pilots run on a real Slurm, which a test configures and starts.
+    echo slurmctld slurmd slurm-client
     # The pages are looked at in a browser. Ubuntu has none as a package: there the tests skip.
     if [[ $ID == debian ]]; then echo chromium chromium-driver fonts-dejavu-core; fi
   fi
@@ -51,6 +53,14 @@ install_packages() {
   if ((EUID != 0)); then
     command -v sudo >/dev/null || fail "run as root: apt-get install $*"
     as_root=(sudo)
+  fi
+  # No package may start a daemon here, as Slurm's would: apt obeys this file.
+  local policy=/usr/sbin/policy-rc.d
+  if [[ ! -e $policy ]]; then
+    # shellcheck disable=SC2064
+    trap "${as_root[*]} rm -f $policy" EXIT
+    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee $policy >/dev/null
+    "${as_root[@]}" chmod 755 $policy
   fi
   # The lists of a fresh machine are empty or old.
   "${as_root[@]}" apt-get -q update || echo "apt-get update failed; trying with the lists there are"
