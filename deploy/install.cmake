@@ -41,6 +41,10 @@ install(FILES deploy/runner.environment DESTINATION ${NIGHTJAR_SHARE} COMPONENT 
 install(DIRECTORY runner/workloads DESTINATION ${NIGHTJAR_SHARE} COMPONENT runner
   PATTERN __pycache__ EXCLUDE)
 
+# For whom starts runners on a cluster, each to be adapted and copied (docs/clusters.md).
+install(DIRECTORY deploy/slurm deploy/kubernetes deploy/buildkite DESTINATION ${NIGHTJAR_SHARE}
+  COMPONENT runner USE_SOURCE_PERMISSIONS)
+
 # One Debian package a component, made by deploy/package.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/packages)

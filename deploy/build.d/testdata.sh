@@ -4,6 +4,9 @@ payloads=@octokit/webhooks-examples@7.6.1
 description=@octokit/openapi@23.0.2
 # numpy.unique of integers is several times slower in the later one.
 numpy_releases="numpy==2.2.6 numpy==2.3.5"
+# Holds the published schemas of Kubernetes' objects, for each release.
+manifests=kubernetes-validate==1.37.0
+manifests_file=kubernetes_validate/kubernetes-json-schema/v1.34.0-local-strict/_definitions.json
 description_file=generated/api.github.com.deref.json
 
 # unpack PACKAGE FOLDER [MEMBER]: unpacks a package's files, or one of them, into FOLDER.
@@ -16,9 +19,15 @@ unpack() {
   rm -rf "$work"
 }
 
+# fetch_wheel REQUIREMENT FOLDER
+fetch_wheel() {
+  "$cache/tools/bin/python" -m pip download -q --no-deps --only-binary :all: --dest "$2" "$1" ||
+    fail "pip cannot fetch $1"
+}
+
 ensure_testdata() {
   local data=$cache/testdata stamp=$cache/testdata/.nightjar
-  local identity="$payloads $description $numpy_releases"
+  local identity="$payloads $description $numpy_releases $manifests"
   if done_already "$stamp" "$identity"; then
     say "there already"
     return
@@ -30,10 +39,12 @@ ensure_testdata() {
   mv "$data.new/$description_file" "$data.new/"
   rmdir "$data.new/${description_file%/*}"
   local version
-  for version in $numpy_releases; do
-    "$cache/tools/bin/python" -m pip download -q --no-deps --only-binary :all: \
-      --dest "$data.new/numpy" "$version" || fail "pip cannot fetch $version"
-  done
+  for version in $numpy_releases; do fetch_wheel "$version" "$data.new/numpy"; done
+  fetch_wheel "$manifests" "$data.new/wheels"
+  "$cache/tools/bin/python" -m zipfile -e "$data.new"/wheels/*.whl "$data.new/wheels/all"
+  mv "$data.new/wheels/all/$manifests_file" "$data.new/kubernetes.json" ||
+    fail "$manifests has no $manifests_file"
+  rm -rf "$data.new/wheels"
   echo "$identity" >"$data.new/.nightjar"
   rm -rf "$data"
   mv "$data.new" "$data"

@@ -144,6 +144,16 @@ def test_units_are_enabled_and_wait_for_their_configuration(machine):
         machine.run("getent", "passwd", unit_value(machine, unit, "User"))
 
 
+def test_what_starts_pilots_comes_with_the_runner_and_waits_to_be_copied(machine):
+    slurm = "/usr/share/nightjar/slurm"
+    assert "usage: nightjar-pilot" in machine.run(f"{slurm}/nightjar-pilot", "--help")
+    units = "nightjar-pilot.service nightjar-pilot.timer"
+    said = machine.run("sh", "-c", f"cd /run && mkdir copied && cd copied && cp {slurm}/*.service "
+                       f"{slurm}/*.timer . && systemd-analyze verify $PWD/nightjar-pilot.service "
+                       "$PWD/nightjar-pilot.timer && ls && rm -r /run/copied")
+    assert said.split() == units.split()
+
+
 def test_the_services_unit_is_confined(machine):
     """systemd's exposure level, at most 2.5 of 10. The runner's unit has no filter of system calls,
     which each call of a measured workload would pass."""
