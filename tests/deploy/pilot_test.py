@@ -86,7 +86,7 @@ class Place:
         values = {"NIGHTJAR_URL": f"http://127.0.0.1:{self.server.server_port}",
                   "NIGHTJAR_TOKEN_FILE": self.folder / "token", "NIGHTJAR_LABEL": "pool=a b",
                   **changed}
-        self.settings.write_text("# a comment\n" + "".join(
+        self.settings.write_text("# a comment\n\nexport OTHER=1  # another\n" + "".join(
             f'{name}="{value}"\n' for name, value in values.items()))
 
     def double(self, name, script):
