@@ -1,5 +1,5 @@
-"""deploy/slurm/nightjar-pilot: how many pilots it submits, and what it does when the service or Slurm
-fails. Slurm's commands and the service are doubles; tests/e2e/slurm_test.py has the real ones."""
+"""deploy/slurm/nightjar-pilot: how many pilots it submits, and what it does when the service or
+Slurm fails. Slurm's commands and the service are doubles; tests/e2e/slurm_test.py has real ones."""
 import http.server
 import importlib.machinery
 import importlib.util
@@ -156,7 +156,7 @@ def test_a_failure_is_never_taken_for_zero(place, broken):
 
 
 @pytest.mark.parametrize("change,words", [
-    ({"NIGHTJAR_URL": "example.org"}, "is no http(s)://HOST:PORT"),
+    ({"NIGHTJAR_URL": "example.org"}, "is not of the form http(s)://HOST:PORT"),
     ({"NIGHTJAR_LABEL": "pool"}, "is not of the form k=v"),
     ({"NIGHTJAR_TOKEN_FILE": "/nonexistent"}, "cannot read the token in /nonexistent"),
     ({"NIGHTJAR_TOKEN_FILE": ""}, "does not set NIGHTJAR_TOKEN_FILE"),

@@ -1,5 +1,5 @@
-"""Pilots on a real Slurm, as docs/clusters.md has them: controller and nodes on this machine, the
-real service and agent. Only the levels are scripted. What Slurm does to pilots changes no result."""
+"""Pilots on a real Slurm, as docs/clusters.md has them: controller and nodes on this machine, real
+service and agent. Only the levels are scripted. What Slurm does to pilots changes no result."""
 import json
 import os
 import subprocess

@@ -131,7 +131,8 @@ class Cluster:
         """Jobs that have not ended: {id, name, state, node}."""
         keys = ("id", "name", "state", "node")
         code, text = self.call("squeue", "--noheader", "--format=%i|%j|%T|%N", check=check)
-        found = [dict(zip(keys, line.split("|"))) for line in text.splitlines()] if code == 0 else []
+        lines = text.splitlines() if code == 0 else []
+        found = [dict(zip(keys, line.split("|"))) for line in lines]
         return [job for job in found if name in ("", job["name"])]
 
     def running(self, name=""):

@@ -320,7 +320,7 @@ TEST_CASE("The demand for runners is told for each label") {
   CHECK(all["queued"] == 1);
   CHECK(all["wanted"] == day.leased.size() + 1);
   CHECK(demand("?label=pool%3Da%3Db")["wanted"] == all["wanted"]);
-  const auto none = demand("?label=pool%3Dnobody");
+  const auto none = demand("?label=pool%3D_nobody");
   CHECK(none["runners"] == 0);
   CHECK(none["queued"] == 0);
   CHECK(none["held"] == 0);
