@@ -1,0 +1,77 @@
+// A runner's agent: the loop of runner/agent under the simulated clock and network. What is real
+// here is what it sends and how it takes each answer.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tests/simulation/network.hpp"
+
+namespace nightjar::simulation {
+
+// What an agent is told of the world around it.
+struct Surroundings {
+  Timeline& timeline;
+  Network& network;
+  const Truth& truth;
+  // The agent was heard: its request was answered with success.
+  std::function<void(const class Agent&)> heard;
+};
+
+class Agent {
+ public:
+  Agent(const PlannedRunner& planned, std::string instance, std::uint64_t seed,
+        Surroundings& around);
+
+  void start();    // the process begins; what it had spooled is still there
+  void crash();    // and takes its job with it
+  void preempt();  // gives the job back first
+  void wake();     // a long poll ends: there may be a job
+  void set_sick(bool sick) { sick_ = sick; }
+  void set_stolen(bool stolen) { stolen_ = stolen; }
+  void upgrade_kernel() { ++kernel_; }
+
+  bool is_up() const { return up_; }
+  bool is_measuring() const { return held_ != nullptr; }
+  bool may_leave() const { return planned_.may_leave; }
+  const std::string& name() const { return planned_.name; }
+  const std::string& instance() const { return instance_; }
+  RunnerId runner() const { return runner_; }
+  // The class's number in the plan; one after an upgrade of its kernel is none of the plan's.
+  int machine_class() const { return planned_.machine_class + 100 * kernel_; }
+  MachineId machine() const { return machine_; }
+
+ private:
+  void enroll();
+  void work();  // the next turn of the loop
+  void send_spooled();
+  void claim();
+  void begin(std::shared_ptr<Held> held);
+  void keep_lease();
+  void finish();
+  void back_off();
+  void ask(const std::string& path, const nlohmann::json& body,
+           std::function<void(const Answer&)> answered);
+  // Does nothing if the process has ended or begun anew meanwhile.
+  void later(std::chrono::microseconds wait, std::function<void()> act);
+  static std::string path_of(const Held& held, const char* action);
+
+  const PlannedRunner& planned_;
+  const std::string instance_;
+  Surroundings& around_;
+  Random random_;
+  int kernel_ = 0;
+  bool up_ = false, idle_ = false, sick_ = false, stolen_ = false;
+  int life_ = 0;  // counts processes
+  int failures_ = 0, put_off_ = 0;
+  RunnerId runner_;
+  MachineId machine_;
+  std::shared_ptr<Held> held_;  // what is being measured
+  // On its disk: results by job and attempt.
+  std::map<std::pair<std::int64_t, int>, Message> spool_;
+};
+
+}  // namespace nightjar::simulation

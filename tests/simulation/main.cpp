@@ -1,0 +1,99 @@
+// The program `simulation`: plays seeds, says what each failing one violates and how to run it
+// again, and how fast it was.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <spdlog/spdlog.h>
+#include <sstream>
+
+#include "tests/simulation/shrink.hpp"
+
+using namespace nightjar;
+using namespace nightjar::simulation;
+
+namespace {
+
+constexpr int kProgressEvery = 10;  // s
+
+std::set<Fault> parse_faults(const std::string& text) {
+  std::set<Fault> faults;
+  std::stringstream names(text == "none" ? "" : text);
+  for (std::string name; std::getline(names, name, ',');) faults.insert(require_enum<Fault>(name));
+  return faults;
+}
+
+struct Totals {
+  std::uint64_t seeds = 0, failed = 0;
+  long days = 0, sessions = 0, deaths = 0;
+
+  void add(const Outcome& outcome) {
+    ++seeds;
+    failed += outcome.violation.has_value();
+    days += outcome.days;
+    sessions += outcome.sessions;
+    deaths += outcome.deaths;
+  }
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void say(const Totals& totals, double seconds, const char* what) {
+  std::printf(
+      "%s%llu seeds, %llu failed; %ld simulated days in %.1f s, %.1f days a second on one "
+      "core; %ld sessions, %ld deaths\n",
+      what, static_cast<unsigned long long>(totals.seeds),
+      static_cast<unsigned long long>(totals.failed), totals.days, seconds,
+      static_cast<double>(totals.days) / seconds, totals.sessions, totals.deaths);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Plays the service, its runners and all that may go wrong, from a seed");
+  std::uint64_t base = 1, count = 1;
+  std::optional<std::uint64_t> seed;
+  Bounds bounds;
+  std::string faults = "all";
+  bool keep = false;
+  app.add_option("--seed", seed, "play this seed alone");
+  app.add_option("--seeds", count, "play so many seeds");
+  app.add_option("--base", base, "the first of them");
+  app.add_option("--nights", bounds.nights, "at most so many nights with faults");
+  app.add_option("--classes", bounds.classes, "at most so many machine classes");
+  app.add_option("--runners", bounds.runners, "at most so many runners of a class");
+  app.add_option("--steps", bounds.steps, "at most so many planted steps");
+  app.add_option("--faults", faults, "no other faults than these, or none: kill,loss");
+  app.add_flag("--as-it-is", keep, "do not look for a smaller run that fails");
+  CLI11_PARSE(app, argc, argv);
+  try {
+    if (faults != "all") bounds.faults = parse_faults(faults);
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "simulation: --faults: %s\n", error.what());
+    return 2;
+  }
+  if (seed) base = *seed, count = 1;
+  spdlog::set_level(spdlog::level::off);
+  const auto start = std::chrono::steady_clock::now();
+  Totals totals;
+  double said = 0;
+  for (std::uint64_t number = base; number < base + count; ++number) {
+    const Outcome outcome = simulate(make_plan(number, bounds));
+    totals.add(outcome);
+    if (const auto& violation = outcome.violation) {
+      const Bounds small = keep ? bounds : shrink(number, bounds, *violation);
+      std::printf("FAILED %s: %s; run again: build/bin/simulation %s\n",
+                  violation->invariant.c_str(), violation->what.c_str(),
+                  arguments_of(number, small).c_str());
+      std::fflush(stdout);
+    }
+    const double seconds = seconds_since(start);
+    if (seconds - said < kProgressEvery) continue;
+    said = seconds;
+    say(totals, seconds, "... ");
+  }
+  say(totals, seconds_since(start), "");
+  return totals.failed == 0 ? 0 : 1;
+}

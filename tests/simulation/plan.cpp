@@ -1,0 +1,106 @@
+#include "tests/simulation/plan.hpp"
+
+#include <algorithm>
+
+#include "tests/simulation/random.hpp"
+
+namespace nightjar::simulation {
+namespace {
+
+const std::vector<std::string> kWorkloads = {"python/alpha/eval/cpu/fp32/b1/eager",
+                                             "python/beta/train/cpu/fp32/b4/eager",
+                                             "python/gamma/eval/cpu/fp32/b8/eager"};
+
+// Each part has a stream of its own, so that a bound takes away and changes nothing else.
+enum Stream : std::uint64_t { days = 1, machines, steps, faults, broken };
+
+int at_most(int drawn, const std::optional<int>& bound) {
+  return bound ? std::min(drawn, *bound) : drawn;
+}
+
+std::vector<int> draw_days(std::uint64_t seed, const Bounds& bounds) {
+  Random random(seed, Stream::days);
+  const int nights = random.between(1, 3);
+  std::vector<int> commits;
+  for (int day = 0; day <= nights; ++day) commits.push_back(random.between(3, 16));
+  commits.resize(static_cast<std::size_t>(at_most(nights, bounds.nights)) + 1);
+  return commits;
+}
+
+void draw_runners(Plan& plan, const Bounds& bounds) {
+  Random random(plan.seed, Stream::machines);
+  const int classes = random.between(1, 2);
+  for (int machine = 0; machine < classes; ++machine) {
+    const int count = random.between(1, 3);
+    for (int number = 0; number < count; ++number) {
+      PlannedRunner runner{"runner-" + std::to_string(machine) + "-" + std::to_string(number),
+                           machine,
+                           {},
+                           number > 0};
+      for (const std::string& workload : kWorkloads)
+        if (number == 0 || random.chance(.6)) runner.workloads.push_back(workload + "@1");
+      if (machine < at_most(classes, bounds.classes) && number < at_most(count, bounds.runners))
+        plan.runners.push_back(std::move(runner));
+    }
+  }
+  plan.classes = at_most(classes, bounds.classes);
+}
+
+// Each in a workload of its own: what two commits do to one series is another story.
+void draw_steps(Plan& plan, const Bounds& bounds) {
+  Random random(plan.seed, Stream::steps);
+  const int count = random.between(0, 2);
+  int first = plan.commits.front() + 1, last = first - 1;
+  for (std::size_t day = 1; day < plan.commits.size(); ++day) last += plan.commits[day];
+  for (int number = 0; number < count; ++number) {
+    Step step;
+    step.workload = kWorkloads[static_cast<std::size_t>(number)];
+    step.metric = random.chance(.7) ? "latency" : "peak_cpu_memory";
+    step.factor = 1.2 + .3 * random.uniform();
+    const double where = random.uniform();
+    step.commit = first + static_cast<int>(where * (last - first + 1));
+    const bool everywhere = random.chance(.7);
+    for (int machine = 0; machine < plan.classes; ++machine)
+      if (everywhere || machine == 0) step.classes.insert(machine);
+    if (number < at_most(count, bounds.steps) && last >= first)
+      plan.steps.push_back(std::move(step));
+  }
+}
+
+}  // namespace
+
+Plan make_plan(std::uint64_t seed, const Bounds& bounds) {
+  Plan plan;
+  plan.seed = seed;
+  plan.commits = draw_days(seed, bounds);
+  draw_runners(plan, bounds);
+  draw_steps(plan, bounds);
+  Random random(seed, Stream::faults);
+  for (const Fault fault : all_of<Fault>())
+    if (random.chance(.4) && (!bounds.faults || bounds.faults->contains(fault)))
+      plan.faults.insert(fault);
+  Random drawn(seed, Stream::broken);
+  int commit = 0;
+  for (const int count : plan.commits)
+    for (int i = 1; i <= count; ++i, ++commit)
+      if (drawn.chance(.08) && i != count) plan.broken.insert(commit + 1);
+  return plan;
+}
+
+std::string arguments_of(std::uint64_t seed, const Bounds& bounds) {
+  std::string text = "--seed " + std::to_string(seed);
+  const auto add = [&](const char* name, const std::optional<int>& bound) {
+    if (bound) text += std::string(" --") + name + " " + std::to_string(*bound);
+  };
+  add("nights", bounds.nights);
+  add("classes", bounds.classes);
+  add("runners", bounds.runners);
+  add("steps", bounds.steps);
+  if (!bounds.faults) return text;
+  std::string names;
+  for (const Fault fault : *bounds.faults)
+    names += (names.empty() ? "" : ",") + std::string(name_of(fault));
+  return text + " --faults " + (names.empty() ? "none" : names);
+}
+
+}  // namespace nightjar::simulation

@@ -1,0 +1,69 @@
+// What happens in a simulation: all of it follows from the seed and from the bounds that a person,
+// or shrinking, puts on it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "storage/model/enum.hpp"
+
+namespace nightjar::simulation {
+
+// What goes wrong while faults last.
+//   loss       requests or their answers vanish
+//   delay      they take up to a minute, longer than a sender waits
+//   duplicate  a request arrives a second time, up to some hours later
+//   crash      a runner dies with its job and comes back
+//   preempt    a runner is told to stop, gives its job back and comes back
+//   sick       a runner's disk is full: it can measure nothing for hours
+//   gone       a runner leaves for good
+//   reclass    a runner's kernel is upgraded: it is of another machine class from then on
+//   twin       a second host works under a runner's name and token
+//   stolen     others take CPU time from a session, which is void
+//   kill       the service dies before its n-th commit, and all that is not on disk with it
+//   restore    an older copy of the database takes its place
+//   tracker    the issue tracker fails, sometimes after it did what was asked
+NIGHTJAR_ENUM(Fault, loss, delay, duplicate, crash, preempt, sick, gone, reclass, twin, stolen,
+              kill, restore, tracker);
+
+// A commit that makes a metric of a workload worse.
+struct Step {
+  int commit = 0;  // position on main
+  std::string workload, metric;
+  double factor = 1;
+  std::set<int> classes;  // machine classes that show it
+};
+
+struct PlannedRunner {
+  std::string name;
+  int machine_class = 0;
+  std::vector<std::string> workloads;  // "<name>@<version>"
+  bool may_leave = false;              // for good; others of its class have its workloads
+};
+
+struct Bounds {
+  std::optional<int> nights, classes, runners, steps;  // at most; runners: of a class
+  std::optional<std::set<Fault>> faults;               // no others
+};
+
+struct Plan {
+  std::uint64_t seed = 0;
+  std::vector<int> commits;  // before each nightly; the first one is measured without faults
+  int classes = 1;
+  std::vector<PlannedRunner> runners;
+  std::vector<Step> steps;
+  std::set<int> broken;  // commits that do not import
+  std::set<Fault> faults;
+
+  int nights() const { return static_cast<int>(commits.size()) - 1; }  // with faults
+  bool has(Fault fault) const { return faults.contains(fault); }
+};
+
+Plan make_plan(std::uint64_t seed, const Bounds& bounds);
+// The arguments of build/bin/simulation that say the same.
+std::string arguments_of(std::uint64_t seed, const Bounds& bounds);
+
+}  // namespace nightjar::simulation

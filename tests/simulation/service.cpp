@@ -1,0 +1,163 @@
+#include "tests/simulation/service.hpp"
+
+#include <boost/asio/read.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
+#include <sqlite3.h>
+
+#include "service/api/routes.hpp"
+#include "service/engine/engine.hpp"
+#include "storage/builds.hpp"
+#include "storage/connection.hpp"
+#include "storage/jobs.hpp"
+#include "storage/outbox.hpp"
+#include "storage/regressions.hpp"
+
+namespace nightjar::simulation {
+namespace asio = boost::asio;
+namespace {
+
+std::filesystem::path database_file(const service::Config& config) {
+  return config.service.data / "nightjar.sqlite";
+}
+
+// Of a head like "HTTP/1.1 200 OK\r\nContent-Length: 17\r\n...".
+std::size_t content_length(const std::string& head) {
+  constexpr std::string_view name = "Content-Length: ";
+  const auto at = head.find(name);
+  return at == std::string::npos ? 0 : std::stoul(head.substr(at + name.size()));
+}
+
+}  // namespace
+
+Service::Service(const service::Config& config, const Clock& clock, const git::CommitGraph& graph,
+                 service::IssueTracker& tracker, service::Artifacts& artifacts)
+    : config_(config),
+      clock_(clock),
+      db_(storage::Database::open_writer(database_file(config))),
+      artifacts_(artifacts),
+      sender_(tracker, config.report.labels, clock),
+      engine_{db_, graph, artifacts, config, clock, [](std::string_view, const std::string&) {}},
+      context_(config, clock, db_, database_file(config), graph, artifacts, events_,
+               io_.get_executor(), io_.get_executor(), io_.get_executor(),
+               [this] { woken_ = true; }),
+      server_(io_, service::api::server_config(config)) {
+  service::api::Routes routes(server_, context_);
+  service::api::add_agent_routes(routes);
+  server_.start();
+  storage::write(db_, storage::forget_unclaimable);
+}
+
+Service::~Service() {
+  sqlite3_commit_hook(db_.impl().connection, nullptr, nullptr);
+  boost::system::error_code ignored;
+  client_.set_option(asio::socket_base::linger(true, 0), ignored);
+  client_.close(ignored);
+  server_.stop();
+  io_.poll();
+}
+
+void Service::discover(const std::vector<Build>& nightlies) {
+  woken_ = true;
+  try {
+    storage::write(db_, [&](storage::Transaction& transaction) {
+      for (const Build& build : nightlies) storage::add_build(transaction, build);
+    });
+  } catch (const storage::Error&) {
+    if (!dead_) throw;
+  }
+}
+
+bool Service::tick() {
+  woken_ = false;
+  const bool changed = service::tick(engine_, true);
+  if (dead_) return changed;
+  service::pin_artifacts(engine_);
+  send_next();
+  return changed;
+}
+
+// The daemon's sender, without its thread.
+void Service::send_next() {
+  const auto pending = storage::pending_messages(db_, clock_.now());
+  if (pending.empty()) return;
+  OutboxMessage message = pending.front();
+  auto regression = storage::find_regression(db_, message.regression);
+  const auto sent = sender_.send(message, regression ? regression->issue_number : std::nullopt);
+  sent.apply_to(message);
+  try {
+    storage::Transaction transaction(db_);
+    storage::update_message(transaction, message);
+    if (regression && sent.issue) {
+      regression->issue_number = sent.issue->number;
+      regression->issue_url = sent.issue->url;
+      storage::update_regression(transaction, *regression);
+    }
+    transaction.commit();
+  } catch (const storage::Error&) {
+    if (!dead_) throw;
+  }
+  woken_ = true;
+}
+
+void Service::die_after(int survives) {
+  commits_left_ = survives;
+  sqlite3_commit_hook(db_.impl().connection, &on_commit, this);
+}
+
+int Service::on_commit(void* self) {
+  auto& service = *static_cast<Service*>(self);
+  if (service.commits_left_-- > 0) return 0;
+  service.commits_left_ = 0;
+  service.dead_ = true;
+  return 1;
+}
+
+void Service::connect() {
+  client_ = asio::ip::tcp::socket(io_);
+  client_.connect({asio::ip::address_v4::loopback(), server_.port()});
+  client_.set_option(asio::ip::tcp::no_delay(true));
+}
+
+Answer Service::post(const std::string& path, const std::string& body, const std::string& token) {
+  const std::string request = "POST " + path +
+                              " HTTP/1.1\r\nHost: simulation\r\nAuthorization: " + "Bearer " +
+                              token + "\r\nContent-Type: application/json\r\n" +
+                              "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  Answer answer = exchange(request);
+  if (dead_) return {};  // it died before it could answer
+  return answer;
+}
+
+Answer Service::exchange(const std::string& request) {
+  if (!client_.is_open()) connect();
+  Answer answer;
+  std::string text;
+  bool over = false;
+  boost::system::error_code failure;
+  const auto rest = [&](boost::system::error_code error, std::size_t) {
+    failure = error;
+    over = true;
+  };
+  const auto head = [&](boost::system::error_code error, std::size_t size) {
+    if (error) return rest(error, 0);
+    answer.status = static_cast<unsigned>(std::stoul(text.substr(text.find(' ') + 1, 3)));
+    const std::size_t whole = size + content_length(text.substr(0, size));
+    const std::size_t missing = whole - std::min(whole, text.size());
+    const auto keep = [&, size](boost::system::error_code read_error, std::size_t count) {
+      if (!read_error) answer.json = nlohmann::json::parse(text.substr(size), nullptr, false);
+      rest(read_error, count);
+    };
+    asio::async_read(client_, asio::dynamic_buffer(text), asio::transfer_exactly(missing), keep);
+  };
+  asio::async_write(client_, asio::buffer(request),
+                    [&](boost::system::error_code error, std::size_t) {
+                      if (error) return rest(error, 0);
+                      asio::async_read_until(client_, asio::dynamic_buffer(text), "\r\n\r\n", head);
+                    });
+  while (!over) io_.run_one();
+  if (failure) throw boost::system::system_error(failure, "simulated request");
+  return answer;
+}
+
+}  // namespace nightjar::simulation

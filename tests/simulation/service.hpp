@@ -1,0 +1,84 @@
+// The service in this process and on this thread: the real database, engine, routes, HTTP server
+// and outbox sender. Only discovery, the clock and the tracker are simulated.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "service/api/api.hpp"
+#include "service/builds/artifacts.hpp"
+#include "service/engine/context.hpp"
+#include "service/report/outbox_sender.hpp"
+#include "storage/database.hpp"
+#include "tests/simulation/truth.hpp"
+
+namespace nightjar::simulation {
+
+// A claim that an agent was given: what its result belongs to.
+struct Held {
+  JobId job;
+  int attempt = 0;
+  std::string nonce;
+  int database = 0;                 // each restored copy is another one
+  std::vector<std::string> builds;  // versions, by environment
+  Positions positions;
+  JobSpec spec;
+};
+
+// Status 0: there was no answer.
+struct Answer {
+  unsigned status = 0;
+  nlohmann::json json;
+  std::shared_ptr<Held> held = {};  // of a claim that was given a job
+};
+
+class Service {
+ public:
+  Service(const service::Config& config, const Clock& clock, const git::CommitGraph& graph,
+          service::IssueTracker& tracker, service::Artifacts& artifacts);
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  // As discovery does: nightlies that are not stored yet are stored as proved.
+  void discover(const std::vector<Build>& nightlies);
+  // What the daemon does at a tick. True if rows changed.
+  bool tick();
+  // A POST over a connection, with this token.
+  Answer post(const std::string& path, const std::string& body, const std::string& token);
+
+  // From the `survives`-th commit on none reaches the disk, as if the process had been killed.
+  void die_after(int survives);
+  bool is_dead() const { return dead_; }
+  // The engine should tick: a request changed something.
+  bool is_woken() const { return woken_; }
+
+  storage::Database& db() { return db_; }
+  const service::EngineContext& engine() const { return engine_; }
+
+ private:
+  static int on_commit(void* self);
+  void send_next();
+  Answer exchange(const std::string& request);
+  void connect();
+
+  const service::Config& config_;
+  const Clock& clock_;
+  storage::Database db_;
+  service::Artifacts& artifacts_;
+  service::OutboxSender sender_;
+  boost::asio::io_context io_{1};
+  web::EventStream events_;
+  service::EngineContext engine_;
+  service::api::Context context_;
+  web::Server server_;
+  boost::asio::ip::tcp::socket client_{io_};
+  bool woken_ = true, dead_ = false;
+  int commits_left_ = -1;  // below 0: any number
+};
+
+}  // namespace nightjar::simulation

@@ -1,0 +1,317 @@
+#include "tests/simulation/simulation.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <unistd.h>
+
+#include "storage/builds.hpp"
+#include "storage/restore.hpp"
+#include "tests/simulation/watch.hpp"
+#include "web/secret.hpp"
+
+namespace nightjar::simulation {
+namespace {
+using namespace std::chrono_literals;
+
+constexpr int kHealthyNights = 3;  // after the faults
+constexpr auto kDay = 24h;
+constexpr auto kShortestTick = 60s, kLongestTick = 1800s;
+
+// In memory where that is possible: what is tested is not the disk's speed.
+class Folder {
+ public:
+  Folder() {
+    const char* memory = "/dev/shm";
+    const auto base = ::access(memory, W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+    path = base / ("nightjar-simulation-" + web::random_token().substr(0, 16));
+    std::filesystem::create_directories(path);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::filesystem::path path;
+};
+
+service::Config make_config(const std::filesystem::path& folder) {
+  service::Config config;
+  config.service.data = folder;
+  config.service.port = 0;
+  config.tokens.push_back({"runners", web::Role::runner, web::sha256("runner").str()});
+  config.repository.url = "https://example.org/pytorch";
+  config.night.workloads = {"python/**"};
+  config.night.session_workloads = 2;
+  config.calibration.share = 0;
+  config.report.profile_runs = 1;
+  config.queue.lease = 600s;
+  config.queue.runner_silent = 3600s;
+  config.queue.patience = 6h;
+  return config;
+}
+
+class Simulation {
+ public:
+  explicit Simulation(const Plan& plan)
+      : plan_(plan),
+        config_(make_config(folder_.path)),
+        clock_(*parse_rfc3339("2026-08-03T08:00:00Z")),
+        timeline_(clock_),
+        truth_(plan),
+        tracker_(plan.seed),
+        artifacts_(folder_.path / "artifacts", 1ull << 30, clock_),
+        watch_(plan, truth_, tracker_),
+        random_(plan.seed, 40),
+        network_(timeline_, plan.seed, [this](const Message& message) { return deliver(message); }),
+        around_{timeline_, network_, truth_, [this](const Agent& agent) {
+                  watch_.heard(agent, clock_.now(), config_.queue.runner_silent);
+                }} {
+    std::uint64_t number = 0;
+    for (const PlannedRunner& planned : plan.runners) {
+      ++number;
+      agents_.push_back(
+          std::make_unique<Agent>(planned, planned.name, plan.seed + number * 7919, around_));
+    }
+    if (plan.has(Fault::twin))
+      twin_ = std::make_unique<Agent>(plan.runners.back(), "twin", plan.seed + 104729, around_);
+  }
+
+  Outcome run() {
+    try {
+      play();
+    } catch (const Violation& violation) {
+      outcome_.violation = violation;
+    }
+    return outcome_;
+  }
+
+ private:
+  void play() {
+    begin_service();
+    for (const auto& agent : agents_) agent->start();
+    night(plan_.commits.front());
+    begin_faults();
+    for (int i = 1; i <= plan_.nights(); ++i) night(plan_.commits[static_cast<std::size_t>(i)]);
+    end_faults();
+    for (int i = 0; i < kHealthyNights; ++i) night(2);
+    watch_.check_liveness(service_->db());
+  }
+
+  // A nightly, and a day in which all that follows from it may happen.
+  void night(int commits) {
+    truth_.next_day(commits, to_date(clock_.now()), artifacts_, clock_.now());
+    if (service_) {
+      service_->discover(truth_.nightlies());
+      tick_soon();
+      bury();
+    }
+    timeline_.run_until(clock_.now() + kDay);
+    ++outcome_.days;
+  }
+
+  // ---- the service
+
+  void begin_service() {
+    service_ = std::make_unique<Service>(config_, clock_, truth_.graph(), tracker_, artifacts_);
+    service_->discover(truth_.nightlies());
+    tick_soon();
+  }
+
+  void end_service(std::chrono::seconds away) {
+    service_.reset();
+    timeline_.after(away, [this] {
+      if (!service_) begin_service();
+    });
+  }
+
+  void bury() {
+    if (!service_ || !service_->is_dead()) return;
+    ++outcome_.deaths;
+    end_service(random_.seconds(1s, 600s));
+  }
+
+  void tick_soon() { tick_after(1s, kShortestTick); }
+
+  // At most one tick is waited for; `rest`: how long after it the next one comes.
+  void tick_after(std::chrono::seconds wait, std::chrono::seconds rest) {
+    timeline_.after(wait, [this, rest, turn = ++turn_] {
+      if (turn == turn_ && service_) tick(rest);
+    });
+  }
+
+  void tick(std::chrono::seconds rest) {
+    const bool changed = service_->tick();
+    if (service_->is_dead()) return bury();
+    watch_.check_safety(service_->db());
+    if (changed)
+      for (const auto& agent : agents_) agent->wake();
+    if (service_->is_woken())
+      tick_soon();
+    else
+      tick_after(rest, std::min<std::chrono::seconds>(2 * rest, kLongestTick));
+  }
+
+  Answer deliver(const Message& message) {
+    if (!service_) return {};
+    const bool woken_before = service_->is_woken();
+    Answer answer = service_->post(message.path, message.body, message.token);
+    if (service_->is_dead()) {
+      bury();
+      return {};
+    }
+    if (message.held && answer.status == 200 && answer.json.at("accepted") == "stored") {
+      ++outcome_.sessions;
+      watch_.stored(service_->db(), database_, *message.held);
+    }
+    if (message.path.ends_with("/claim") && answer.status == 200)
+      answer.held = claimed(answer.json);
+    if (!woken_before && service_->is_woken()) tick_soon();
+    return answer;
+  }
+
+  // The builds' commits are read from rows, where an agent would fetch the wheels.
+  std::shared_ptr<Held> claimed(const nlohmann::json& json) const {
+    auto held = std::make_shared<Held>();
+    held->job.value = json.at("id").get<std::int64_t>();
+    held->attempt = json.at("attempt").get<int>();
+    held->nonce = json.at("nonce").get<std::string>();
+    held->spec = json.at("spec").get<JobSpec>();
+    held->database = database_;
+    for (const EnvironmentSpec& environment : held->spec.environments) {
+      const auto build = storage::find_build(service_->db(), environment.build);
+      held->builds.push_back(environment.version);
+      held->positions.of_environments.push_back(truth_.position(*build.value().commit));
+    }
+    return held;
+  }
+
+  // ---- faults
+
+  void begin_faults() {
+    faulty_ = true;
+    network_.set_faults(plan_.faults);
+    tracker_.set_failing(plan_.has(Fault::tracker));
+    for (const auto& agent : agents_) {
+      agent->set_stolen(plan_.has(Fault::stolen));
+      trouble_later(*agent);
+    }
+    if (plan_.has(Fault::kill)) kill_later();
+    if (plan_.has(Fault::restore)) restore_later();
+    if (twin_) twin_later();
+  }
+
+  void end_faults() {
+    faulty_ = false;
+    network_.set_faults({});
+    tracker_.set_failing(false);
+    if (twin_) twin_->crash();
+    for (const auto& agent : agents_) {
+      agent->set_stolen(false);
+      agent->set_sick(false);
+      if (!gone_.contains(agent.get())) agent->start();
+    }
+    if (!service_) begin_service();
+    service_->die_after(1 << 30);
+  }
+
+  void while_faulty(std::chrono::seconds wait, std::function<void()> act) {
+    timeline_.after(wait, [this, act] {
+      if (faulty_) act();
+    });
+  }
+
+  void trouble_later(Agent& agent) {
+    while_faulty(random_.wait(4h), [this, &agent] {
+      trouble(agent);
+      trouble_later(agent);
+    });
+  }
+
+  void trouble(Agent& agent) {
+    static const std::vector<Fault> kinds = {Fault::crash, Fault::preempt, Fault::sick, Fault::gone,
+                                             Fault::reclass};
+    const Fault fault = kinds[static_cast<std::size_t>(random_.between(0, 4))];
+    const auto away = random_.seconds(60s, 3h);
+    if (!plan_.has(fault) || gone_.contains(&agent)) return;
+    if (fault == Fault::sick) {
+      agent.set_sick(true);
+      return while_faulty(2 * away, [&agent] { agent.set_sick(false); });
+    }
+    const bool for_good = fault == Fault::gone || fault == Fault::reclass;
+    if (for_good && !agent.may_leave()) return;
+    if (fault == Fault::preempt)
+      agent.preempt();
+    else
+      agent.crash();
+    if (fault == Fault::gone) {
+      gone_.insert(&agent);
+      return;
+    }
+    if (fault == Fault::reclass) agent.upgrade_kernel();
+    while_faulty(away, [&agent] { agent.start(); });
+  }
+
+  void kill_later() {
+    while_faulty(random_.wait(5h), [this] {
+      if (service_) service_->die_after(random_.between(0, 20));
+      kill_later();
+    });
+  }
+
+  void restore_later() {
+    while_faulty(random_.seconds(1h, 20h), [this] {
+      if (!service_) return;
+      const auto copy = folder_.path / "copy.sqlite";
+      service_->db().backup(copy);
+      while_faulty(random_.seconds(1h, 20h), [this, copy] { restore(copy); });
+    });
+  }
+
+  void restore(const std::filesystem::path& copy) {
+    service_.reset();
+    storage::restore(copy, folder_.path / "nightjar.sqlite", clock_.now());
+    ++database_;
+    watch_.restored();
+    end_service(random_.seconds(1s, 600s));
+  }
+
+  void twin_later() {
+    while_faulty(random_.wait(6h), [this] {
+      twin_->start();
+      while_faulty(random_.seconds(600s, 4h), [this] {
+        twin_->crash();
+        twin_later();
+      });
+    });
+  }
+
+  const Plan& plan_;
+  Folder folder_;
+  service::Config config_;
+  ManualClock clock_;
+  Timeline timeline_;
+  Truth truth_;
+  Tracker tracker_;
+  service::Artifacts artifacts_;
+  Watch watch_;
+  Random random_;
+  Network network_;
+  Surroundings around_;
+  std::vector<std::unique_ptr<Agent>> agents_;
+  std::unique_ptr<Agent> twin_;
+  std::unique_ptr<Service> service_;
+  std::set<const Agent*> gone_;
+  Outcome outcome_;
+  int database_ = 0;
+  int turn_ = 0;  // of ticks that were waited for
+  bool faulty_ = false;
+};
+
+}  // namespace
+
+Outcome simulate(const Plan& plan) {
+  return Simulation(plan).run();
+}
+
+}  // namespace nightjar::simulation

@@ -1,0 +1,195 @@
+#include "tests/simulation/watch.hpp"
+
+#include <algorithm>
+
+#include "storage/builds.hpp"
+#include "storage/jobs.hpp"
+#include "storage/nights.hpp"
+#include "storage/outbox.hpp"
+#include "storage/regressions.hpp"
+#include "storage/runners.hpp"
+#include "storage/series.hpp"
+
+namespace nightjar::simulation {
+namespace {
+using storage::Database;
+
+constexpr int kAll = 1000;
+constexpr NightId kEver{1ll << 60};
+
+[[noreturn]] void violated(std::string invariant, std::string what) {
+  throw Violation{std::move(invariant), std::move(what)};
+}
+
+std::string text_of(const Regression& regression) {
+  return "regression " + std::to_string(regression.id.value) + " (" +
+         std::string(name_of(regression.state)) + ")";
+}
+
+std::string text_of(const Step& step) {
+  return "step of " + std::to_string(step.factor) + " at commit " + std::to_string(step.commit) +
+         " in " + step.metric + " of " + step.workload;
+}
+
+// As the agents make their facts.
+int class_of(const Database& db, MachineId id) {
+  const auto facts = storage::find_machine(db, id).value().facts;
+  return std::stoi(facts.at("cpu_model").substr(6)) + 100 * std::stoi(facts.at("kernel"));
+}
+
+bool shows(const Database& db, const Step& step, const Series& series) {
+  return series.workload_name.str() == step.workload && series.metric == step.metric &&
+         step.classes.contains(class_of(db, series.machine));
+}
+
+int position_of(const Database& db, const Truth& truth, BuildId id) {
+  return truth.position(*storage::find_build(db, id).value().commit);
+}
+
+// Whether somebody was told of it, or is going to be.
+bool stands(const Regression& regression) {
+  using enum RegressionState;
+  return regression.state != dismissed && regression.state != merged &&
+         regression.state != suspected && regression.state != unconfirmed;
+}
+
+const std::vector<CommitSha>& named(const Regression& regression) {
+  static const std::vector<CommitSha> nobody;
+  if (regression.culprit) return regression.culprit->commits;
+  return regression.range ? regression.range->commits : nobody;
+}
+
+std::vector<Regression> all_regressions(const Database& db) {
+  return storage::list_regressions(db, {}, {kAll, {}}).items;
+}
+
+}  // namespace
+
+void Watch::stored(const Database& db, int database, const Held& held) {
+  const std::string job = "job " + std::to_string(held.job.value);
+  if (held.database != database)
+    violated("no result of another build", job + " took what was measured for another database");
+  if (!stored_.emplace(database, held.job).second)
+    violated("nothing stored twice", job + " took two results");
+  const Job row = storage::find_job(db, held.job).value();
+  for (std::size_t i = 0; i < row.spec.environments.size(); ++i)
+    if (i >= held.builds.size() || row.spec.environments[i].version != held.builds[i])
+      violated("no result of another build", job + " is of another build than its result");
+}
+
+void Watch::heard(const Agent& agent, Time now, std::chrono::seconds silent) {
+  Heard& last = last_heard_[agent.runner()];
+  if (!last.instance.empty() && last.instance != agent.instance() && now - last.at < silent)
+    violated("one host a runner", "two hosts work as " + agent.name());
+  last = {agent.instance(), now};
+}
+
+void Watch::check_safety(const Database& db) const {
+  check_blame(db);
+  check_levels(db);
+  check_issues();
+}
+
+// A culprit holds a step of what it is blamed for; its other commits do not import.
+void Watch::check_blame(const Database& db) const {
+  for (const Regression& regression : all_regressions(db)) {
+    const auto& commits = named(regression);
+    if (commits.empty() || !stands(regression)) continue;
+    const bool guilty = std::any_of(commits.begin(), commits.end(), [&](const CommitSha& sha) {
+      return std::any_of(plan_.steps.begin(), plan_.steps.end(),
+                         [&](const Step& step) { return step.commit == truth_.position(sha); });
+    });
+    if (!guilty) violated("no innocent blamed", text_of(regression) + " names no planted commit");
+    if (!regression.culprit) continue;
+    for (std::size_t i = 0; i + 1 < commits.size(); ++i)
+      if (truth_.imports(truth_.position(commits[i])))
+        violated("no innocent blamed",
+                 text_of(regression) + " names a neighbour that could have been tested");
+  }
+}
+
+// A level that has a step in it follows from a regression that somebody is told of.
+void Watch::check_levels(const Database& db) const {
+  const auto regressions = all_regressions(db);
+  for (const Series& series : storage::list_series(db, {}, {kAll, {}}).items) {
+    for (const Step& step : plan_.steps) {
+      if (!shows(db, step, series)) continue;
+      bool before = false, after = false;
+      for (const Level& level : storage::levels_before(db, series.id, kEver, kAll))
+        (position_of(db, truth_, level.build) < step.commit ? before : after) = true;
+      if (!before || !after) continue;
+      const bool known =
+          std::any_of(regressions.begin(), regressions.end(), [&](const Regression& regression) {
+            return (stands(regression) || regression.state == RegressionState::merged) &&
+                   regression.machine == series.machine &&
+                   step.commit <= position_of(db, truth_, regression.bad) &&
+                   std::any_of(regression.series.begin(), regression.series.end(),
+                               [&](const auto& one) { return one.series == series.id; });
+          });
+      if (!known)
+        violated("no level from a suspect", "the " + text_of(step) + " is in a level of series " +
+                                                std::to_string(series.id.value));
+    }
+  }
+}
+
+void Watch::check_issues() const {
+  std::set<std::string> markers;
+  for (const auto& issue : tracker_.issues()) {
+    const auto at = issue.body.rfind("<!--");
+    if (at == std::string::npos || !markers.insert(issue.body.substr(at)).second)
+      violated("one issue per cause", "two issues have one marker: " + issue.title);
+  }
+}
+
+void Watch::check_liveness(const Database& db) const {
+  for (const Night& night : storage::open_nights(db))
+    violated("every night ends", "night " + std::to_string(night.id.value) + " is still " +
+                                     std::string(name_of(night.state)));
+  for (const JobState state : {JobState::queued, JobState::leased})
+    for (const Job& job : storage::list_jobs(db, {state, {}}, {1, {}}).items)
+      violated("no job waits for ever",
+               "job " + job.key + " is still " + std::string(name_of(state)));
+  for (const OutboxMessage& message : storage::list_messages(db, {kAll, {}}).items)
+    if (message.state != OutboxState::sent)
+      violated("every message is sent",
+               message.key + " is " + std::string(name_of(message.state)) + ": " + message.error);
+  using enum RegressionState;
+  for (const RegressionState state : {suspected, confirmed, bisecting, blamed, unattributed, range})
+    for (const Regression& regression : storage::regressions_in_state(db, state))
+      violated("every regression is decided", text_of(regression) + " goes nowhere");
+  for (const Step& step : plan_.steps) check_told(db, step);
+}
+
+// Once, by the issue that names it or, where machines failed the search, by one without a name.
+void Watch::check_told(const Database& db, const Step& step) const {
+  int issues = 0;
+  std::set<int> told;
+  for (const Regression& regression : all_regressions(db)) {
+    if (!stands(regression)) continue;
+    const auto& commits = named(regression);
+    const bool names =
+        std::find(commits.begin(), commits.end(), truth_.commit(step.commit)) != commits.end();
+    std::set<int> classes;
+    for (const AffectedSeries& affected : regression.series) {
+      const Series series = storage::find_series(db, affected.series).value();
+      if (shows(db, step, series)) classes.insert(class_of(db, series.machine));
+    }
+    const bool covers = commits.empty() && !classes.empty() &&
+                        position_of(db, truth_, regression.good) < step.commit &&
+                        step.commit <= position_of(db, truth_, regression.bad);
+    if (!names && !covers) continue;
+    ++issues;
+    told.insert(classes.begin(), classes.end());
+  }
+  if (issues == 0) violated("every step is told", "nobody was told of the " + text_of(step));
+  if (issues > 1)
+    violated("one issue per cause",
+             std::to_string(issues) + " regressions tell of the " + text_of(step));
+  for (const int machine : step.classes)
+    if (!told.contains(machine))
+      violated("every step is told with its classes",
+               "the " + text_of(step) + " is not told of class " + std::to_string(machine));
+}
+
+}  // namespace nightjar::simulation

@@ -1,0 +1,47 @@
+// What must hold: safety at any time, and liveness once faults are over. Reads rows and knows the
+// truth; throws what it finds.
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "tests/simulation/agent.hpp"
+#include "tests/simulation/simulation.hpp"
+#include "tests/simulation/tracker.hpp"
+
+namespace nightjar::simulation {
+
+class Watch {
+ public:
+  Watch(const Plan& plan, const Truth& truth, const Tracker& tracker)
+      : plan_(plan), truth_(truth), tracker_(tracker) {}
+
+  // A result was taken: it must be that of the claim that holds the job, once.
+  void stored(const storage::Database& db, int database, const Held& held);
+  // A runner was served: nobody else may work under its name.
+  void heard(const Agent& agent, Time now, std::chrono::seconds silent);
+  // An older copy of the database took the place of the newer one.
+  void restored() { last_heard_.clear(); }
+
+  void check_safety(const storage::Database& db) const;
+  void check_liveness(const storage::Database& db) const;
+
+ private:
+  struct Heard {
+    std::string instance;
+    Time at{};
+  };
+  void check_blame(const storage::Database& db) const;
+  void check_levels(const storage::Database& db) const;
+  void check_issues() const;
+  void check_told(const storage::Database& db, const Step& step) const;
+
+  const Plan& plan_;
+  const Truth& truth_;
+  const Tracker& tracker_;
+  std::set<std::pair<int, JobId>> stored_;
+  std::map<RunnerId, Heard> last_heard_;
+};
+
+}  // namespace nightjar::simulation
