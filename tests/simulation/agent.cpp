@@ -7,7 +7,7 @@ using namespace std::chrono_literals;
 using nlohmann::json;
 namespace {
 
-constexpr auto kPoll = 20min;  // of an idle agent; a job that was queued ends it
+constexpr auto kPoll = 40min;  // of an idle agent; a job that was queued ends it
 constexpr auto kSetup = 60s;   // of a session
 constexpr auto kRun = 10s;
 

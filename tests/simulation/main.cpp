@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   std::optional<std::uint64_t> seed;
   Bounds bounds;
   std::string faults = "all";
-  bool keep = false;
+  bool keep = false, stop = false;
   app.add_option("--seed", seed, "play this seed alone");
   app.add_option("--seeds", count, "play so many seeds");
   app.add_option("--base", base, "the first of them");
@@ -67,6 +67,7 @@ int main(int argc, char** argv) {
   app.add_option("--steps", bounds.steps, "at most so many planted steps");
   app.add_option("--faults", faults, "no other faults than these, or none: kill,loss");
   app.add_flag("--as-it-is", keep, "do not look for a smaller run that fails");
+  app.add_flag("--stop", stop, "end with the first seed that fails");
   CLI11_PARSE(app, argc, argv);
   try {
     if (faults != "all") bounds.faults = parse_faults(faults);
@@ -89,6 +90,7 @@ int main(int argc, char** argv) {
                   arguments_of(number, small).c_str());
       std::fflush(stdout);
     }
+    if (stop && outcome.violation) break;
     const double seconds = seconds_since(start);
     if (seconds - said < kProgressEvery) continue;
     said = seconds;

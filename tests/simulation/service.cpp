@@ -45,6 +45,8 @@ Service::Service(const service::Config& config, const Clock& clock, const git::C
   service::api::Routes routes(server_, context_);
   service::api::add_agent_routes(routes);
   server_.start();
+  // Nobody else has the file: locking it for each query took a fifth of the time.
+  db_.impl().execute("PRAGMA locking_mode = exclusive");
   storage::write(db_, storage::forget_unclaimable);
 }
 

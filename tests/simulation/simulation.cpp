@@ -15,7 +15,9 @@ using namespace std::chrono_literals;
 
 constexpr int kHealthyNights = 3;  // after the faults
 constexpr auto kDay = 24h;
-constexpr auto kShortestTick = 60s, kLongestTick = 1800s;
+// Between two troubles of one runner. A night's measuring takes a few hours.
+constexpr auto kTrouble = 2400s;
+constexpr auto kShortestTick = 60s, kLongestTick = 3600s;
 
 // In memory where that is possible: what is tested is not the disk's speed.
 class Folder {
@@ -101,12 +103,16 @@ class Simulation {
   // A nightly, and a day in which all that follows from it may happen.
   void night(int commits) {
     truth_.next_day(commits, to_date(clock_.now()), artifacts_, clock_.now());
+    // Much is decided when a night begins.
+    if (faulty_ && service_ && plan_.has(Fault::kill) && random_.chance(.5))
+      service_->die_after(random_.between(0, 5));
     if (service_) {
       service_->discover(truth_.nightlies());
       tick_soon();
       bury();
     }
     timeline_.run_until(clock_.now() + kDay);
+    if (service_) watch_.check_safety(service_->db());
     ++outcome_.days;
   }
 
@@ -141,11 +147,13 @@ class Simulation {
   }
 
   void tick(std::chrono::seconds rest) {
+    watch_.before_tick(service_->engine());
     const bool changed = service_->tick();
     if (service_->is_dead()) return bury();
-    watch_.check_safety(service_->db());
-    if (changed)
+    if (changed) {
+      watch_.check_safety(service_->db());
       for (const auto& agent : agents_) agent->wake();
+    }
     if (service_->is_woken())
       tick_soon();
     else
@@ -222,7 +230,7 @@ class Simulation {
   }
 
   void trouble_later(Agent& agent) {
-    while_faulty(random_.wait(4h), [this, &agent] {
+    while_faulty(random_.wait(kTrouble), [this, &agent] {
       trouble(agent);
       trouble_later(agent);
     });
@@ -253,18 +261,18 @@ class Simulation {
   }
 
   void kill_later() {
-    while_faulty(random_.wait(5h), [this] {
+    while_faulty(random_.wait(2 * kTrouble), [this] {
       if (service_) service_->die_after(random_.between(0, 20));
       kill_later();
     });
   }
 
   void restore_later() {
-    while_faulty(random_.seconds(1h, 20h), [this] {
+    while_faulty(random_.seconds(600s, 40h), [this] {
       if (!service_) return;
       const auto copy = folder_.path / "copy.sqlite";
       service_->db().backup(copy);
-      while_faulty(random_.seconds(1h, 20h), [this, copy] { restore(copy); });
+      while_faulty(random_.seconds(600s, 3h), [this, copy] { restore(copy); });
     });
   }
 
@@ -277,7 +285,7 @@ class Simulation {
   }
 
   void twin_later() {
-    while_faulty(random_.wait(6h), [this] {
+    while_faulty(random_.wait(2 * kTrouble), [this] {
       twin_->start();
       while_faulty(random_.seconds(600s, 4h), [this] {
         twin_->crash();

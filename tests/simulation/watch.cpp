@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "service/engine/jobs/live_runners.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
@@ -9,12 +10,14 @@
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
 #include "storage/series.hpp"
+#include "storage/statement.hpp"
 
 namespace nightjar::simulation {
 namespace {
 using storage::Database;
 
 constexpr int kAll = 1000;
+constexpr std::size_t kTicks = 1000;  // whose plans are remembered
 constexpr NightId kEver{1ll << 60};
 
 [[noreturn]] void violated(std::string invariant, std::string what) {
@@ -84,7 +87,15 @@ void Watch::heard(const Agent& agent, Time now, std::chrono::seconds silent) {
   last = {agent.instance(), now};
 }
 
+void Watch::before_tick(const service::EngineContext& engine) {
+  auto& now = runnable_[engine.clock.now()];
+  for (const Runner& runner : service::live_runners(engine))
+    now[runner.machine].insert(runner.workloads.begin(), runner.workloads.end());
+  while (runnable_.size() > kTicks) runnable_.erase(runnable_.begin());
+}
+
 void Watch::check_safety(const Database& db) const {
+  check_plans(db);
   check_blame(db);
   check_levels(db);
   check_issues();
@@ -130,6 +141,31 @@ void Watch::check_levels(const Database& db) const {
         violated("no level from a suspect", "the " + text_of(step) + " is in a level of series " +
                                                 std::to_string(series.id.value));
     }
+  }
+}
+
+// All that the runners of a class could run was planned at once, or nothing of it.
+void Watch::check_plans(const Database& db) const {
+  std::map<std::pair<MachineId, Time>, std::set<std::string>> planned;
+  storage::Statement find(db,
+                          "SELECT machine, created_at_us, workload FROM job "
+                          "JOIN job_workload ON job_workload.job = job.id "
+                          "WHERE night = ? AND kind = 'screen' AND repeats IS NULL");
+  find.bind(storage::newest_night(db));
+  while (find.step()) {
+    const auto machine = find.next<MachineId>();
+    const auto at = find.next<Time>();
+    planned[{machine, at}].insert(find.next<std::string>());
+  }
+  for (const auto& [where, workloads] : planned) {
+    const auto then = runnable_.find(where.second);
+    if (then == runnable_.end()) continue;
+    const auto could = then->second.find(where.first);
+    if (could != then->second.end() && could->second != workloads)
+      violated("a night is planned whole",
+               "class " + std::to_string(where.first.value) + " has " +
+                   std::to_string(workloads.size()) + " of " +
+                   std::to_string(could->second.size()) + " workloads");
   }
 }
 

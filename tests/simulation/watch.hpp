@@ -24,6 +24,8 @@ class Watch {
   // An older copy of the database took the place of the newer one.
   void restored() { last_heard_.clear(); }
 
+  // What a night would have to plan now.
+  void before_tick(const service::EngineContext& engine);
   void check_safety(const storage::Database& db) const;
   void check_liveness(const storage::Database& db) const;
 
@@ -35,6 +37,7 @@ class Watch {
   void check_blame(const storage::Database& db) const;
   void check_levels(const storage::Database& db) const;
   void check_issues() const;
+  void check_plans(const storage::Database& db) const;
   void check_told(const storage::Database& db, const Step& step) const;
 
   const Plan& plan_;
@@ -42,6 +45,8 @@ class Watch {
   const Tracker& tracker_;
   std::set<std::pair<int, JobId>> stored_;
   std::map<RunnerId, Heard> last_heard_;
+  // What live runners of each class can run, by the time of the tick that could plan it.
+  std::map<Time, std::map<MachineId, std::set<std::string>>> runnable_;
 };
 
 }  // namespace nightjar::simulation
