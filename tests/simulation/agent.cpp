@@ -1,5 +1,6 @@
 #include "tests/simulation/agent.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace nightjar::simulation {
@@ -29,6 +30,7 @@ void Agent::start() {
   up_ = true;
   ++life_;
   failures_ = put_off_ = 0;
+  well_since_ = around_.timeline.now();
   enroll();
 }
 
@@ -51,6 +53,19 @@ void Agent::wake() {
   idle_ = false;
   ++life_;  // the long poll that it waited for is over
   later(random_.seconds(0s, 2s), [this] { work(); });
+}
+
+void Agent::set_sick(bool sick) {
+  if (sick_ && !sick) well_since_ = around_.timeline.now();
+  sick_ = sick;
+}
+
+bool Agent::can_run(const JobSpec& spec) const {
+  return std::all_of(spec.workloads.begin(), spec.workloads.end(), [&](const Workload& workload) {
+    const std::string name = workload.name.str() + "@" + std::to_string(workload.version);
+    return std::find(planned_.workloads.begin(), planned_.workloads.end(), name) !=
+           planned_.workloads.end();
+  });
 }
 
 void Agent::enroll() {
@@ -119,7 +134,8 @@ void Agent::begin(std::shared_ptr<Held> held) {
                     {"nonce", held_->nonce},
                     {"reason", "No space left on device"},
                     {"transient", true}};
-    ask(path_of(*held_, "fail"), body, [](const Answer&) {});
+    around_.network.post({path_of(*held_, "fail"), body.dump(), "runner", held_},
+                         [](const Answer&) {});
     held_.reset();
     return later(std::min<std::chrono::seconds>(30s, 1s * (1 << std::min(put_off_++, 5))),
                  [this] { work(); });

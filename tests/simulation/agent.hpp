@@ -30,12 +30,13 @@ class Agent {
   void crash();    // and takes its job with it
   void preempt();  // gives the job back first
   void wake();     // a long poll ends: there may be a job
-  void set_sick(bool sick) { sick_ = sick; }
+  void set_sick(bool sick);
   void set_stolen(bool stolen) { stolen_ = stolen; }
   void upgrade_kernel() { ++kernel_; }
 
-  bool is_up() const { return up_; }
-  bool is_measuring() const { return held_ != nullptr; }
+  // Could have measured for all of the time since then.
+  bool is_well_since(Time time) const { return up_ && !sick_ && well_since_ < time; }
+  bool can_run(const JobSpec& spec) const;
   bool may_leave() const { return planned_.may_leave; }
   const std::string& name() const { return planned_.name; }
   const std::string& instance() const { return instance_; }
@@ -67,6 +68,7 @@ class Agent {
   bool up_ = false, idle_ = false, sick_ = false, stolen_ = false;
   int life_ = 0;  // counts processes
   int failures_ = 0, put_off_ = 0;
+  Time well_since_{};
   RunnerId runner_;
   MachineId machine_;
   std::shared_ptr<Held> held_;  // what is being measured

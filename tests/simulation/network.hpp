@@ -51,7 +51,7 @@ class Timeline {
 
 struct Message {
   std::string path, body, token;
-  std::shared_ptr<const Held> held = {};  // of a result
+  std::shared_ptr<const Held> held = {};  // of a result, and of a failure
 };
 
 class Network {

@@ -168,9 +168,11 @@ class Simulation {
       bury();
       return {};
     }
-    if (message.held && answer.status == 200 && answer.json.at("accepted") == "stored") {
-      ++outcome_.sessions;
-      watch_.stored(service_->db(), database_, *message.held);
+    if (message.held && answer.status == 200) {
+      if (message.path.ends_with("/fail"))
+        watch_.put_off(service_->db(), *message.held, agents_);
+      else if (answer.json.at("accepted") == "stored")
+        stored(*message.held);
     }
     if (message.path.ends_with("/claim") && answer.status == 200)
       answer.held = claimed(answer.json);
@@ -178,14 +180,20 @@ class Simulation {
     return answer;
   }
 
+  void stored(const Held& held) {
+    ++outcome_.sessions;
+    watch_.stored(service_->db(), database_, held);
+  }
+
   // The builds' commits are read from rows, where an agent would fetch the wheels.
-  std::shared_ptr<Held> claimed(const nlohmann::json& json) const {
+  std::shared_ptr<Held> claimed(const nlohmann::json& json) {
     auto held = std::make_shared<Held>();
     held->job.value = json.at("id").get<std::int64_t>();
     held->attempt = json.at("attempt").get<int>();
     held->nonce = json.at("nonce").get<std::string>();
     held->spec = json.at("spec").get<JobSpec>();
     held->database = database_;
+    watch_.claimed(service_->db(), *held);
     for (const EnvironmentSpec& environment : held->spec.environments) {
       const auto build = storage::find_build(service_->db(), environment.build);
       held->builds.push_back(environment.version);

@@ -80,6 +80,23 @@ void Watch::stored(const Database& db, int database, const Held& held) {
       violated("no result of another build", job + " is of another build than its result");
 }
 
+void Watch::claimed(const Database& db, const Held& held) {
+  const auto job = storage::find_job(db, held.job);
+  if (job && job->runner) holders_[{held.database, held.job}].insert(*job->runner);
+}
+
+void Watch::put_off(const Database& db, const Held& held,
+                    const std::vector<std::unique_ptr<Agent>>& agents) const {
+  const auto job = storage::find_job(db, held.job);
+  const auto holders = holders_.find({held.database, held.job});
+  if (!job || job->state != JobState::failed || holders == holders_.end()) return;
+  for (const auto& agent : agents)
+    if (agent->machine() == job->machine && agent->can_run(job->spec) &&
+        agent->is_well_since(job->created_at) && !holders->second.contains(agent->runner()))
+      violated("a sick runner fails no job",
+               "job " + job->key + " failed and was never given to " + agent->name());
+}
+
 void Watch::heard(const Agent& agent, Time now, std::chrono::seconds silent) {
   Heard& last = last_heard_[agent.runner()];
   if (!last.instance.empty() && last.instance != agent.instance() && now - last.at < silent)
@@ -162,10 +179,9 @@ void Watch::check_plans(const Database& db) const {
     if (then == runnable_.end()) continue;
     const auto could = then->second.find(where.first);
     if (could != then->second.end() && could->second != workloads)
-      violated("a night is planned whole",
-               "class " + std::to_string(where.first.value) + " has " +
-                   std::to_string(workloads.size()) + " of " +
-                   std::to_string(could->second.size()) + " workloads");
+      violated("a night is planned whole", "class " + std::to_string(where.first.value) + " has " +
+                                               std::to_string(workloads.size()) + " of " +
+                                               std::to_string(could->second.size()) + " workloads");
   }
 }
 

@@ -19,6 +19,10 @@ class Watch {
 
   // A result was taken: it must be that of the claim that holds the job, once.
   void stored(const storage::Database& db, int database, const Held& held);
+  void claimed(const storage::Database& db, const Held& held);
+  // A job could not be measured where it was claimed: another runner must get it.
+  void put_off(const storage::Database& db, const Held& held,
+               const std::vector<std::unique_ptr<Agent>>& agents) const;
   // A runner was served: nobody else may work under its name.
   void heard(const Agent& agent, Time now, std::chrono::seconds silent);
   // An older copy of the database took the place of the newer one.
@@ -44,6 +48,7 @@ class Watch {
   const Truth& truth_;
   const Tracker& tracker_;
   std::set<std::pair<int, JobId>> stored_;
+  std::map<std::pair<int, JobId>, std::set<RunnerId>> holders_;
   std::map<RunnerId, Heard> last_heard_;
   // What live runners of each class can run, by the time of the tick that could plan it.
   std::map<Time, std::map<MachineId, std::set<std::string>>> runnable_;

@@ -29,6 +29,9 @@ SHARED_RUNS = [f"tests/workloads/{name}_test.py" for name in ("memory", "protoco
 WITHOUT_THREADS = ["test_bisect"]
 # End-to-end tests that spend their time in one thread of a command, likewise.
 ONE_THREADED = "several_builds_run_at_once or not (cli_test or verify_test or exchange_test)"
+SEEDS = 200  # of the simulation, beside the other tests
+MANY_SEEDS = 10_000
+PARTS = 20  # that they are played in
 SIDE_BY_SIDE = min(2, len(os.sched_getaffinity(0)))
 
 
@@ -75,6 +78,20 @@ class Tally:
         # JUnit goes to the file; what a failing assertion printed is in it as well.
         self._take(name, [path, "--reporter", "junit", "--out", str(report)], report,
                    [path, "--durations", "no"])
+
+    def simulation(self, path, base, seeds):
+        """Each seed is a test."""
+        start = time.monotonic()
+        command = [path, "--base", str(base), "--seeds", str(seeds)]
+        status, output = run(command, self._environment)
+        seconds = time.monotonic() - start
+        failed = output.count("\nFAILED ") + output.startswith("FAILED ")
+        counted = (seeds - failed, failed, 0) if status in (0, 1) else (0, 0, 0)
+        last = output.splitlines()[-1:] if status in (0, 1) else []
+        with self._one_at_a_time:
+            self._add(f"{f'seeds {base} to {base + seeds - 1}':<28}", status, counted, seconds,
+                      command, output)
+            print(*last, sep="\n", flush=True)
 
     def pytest(self, title, paths, options=()):
         report = self._reports / f"pytest-{title.replace(' ', '-')}.xml"
@@ -133,7 +150,14 @@ def groups(options, tally):
         if options.preset == "tsan":
             slowed += ["-k", ONE_THREADED]
         yield lambda: tally.pytest("end to end", ["tests/e2e"], slowed)
+    simulation = str(ROOT / options.bin / "simulation")
+    if options.kind == "simulate":
+        share = MANY_SEEDS // PARTS
+        for part in range(PARTS):
+            yield functools.partial(tally.simulation, simulation, 1 + part * share, share)
     if options.kind in ("all", "unit"):
+        if options.preset == "release":  # the others take ten times as long
+            yield functools.partial(tally.simulation, simulation, 1, SEEDS)
         programs = [
             path for path in glob.glob(f"{ROOT / options.bin}/test_*") if os.access(path, os.X_OK)]
         if not programs:
@@ -149,7 +173,7 @@ def groups(options, tally):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--kind", choices=["all", "unit", "e2e"], default="all")
+    parser.add_argument("--kind", choices=["all", "unit", "e2e", "simulate"], default="all")
     parser.add_argument("--bin", default="build/bin")
     parser.add_argument("--preset", default="release")
     options = parser.parse_args()
