@@ -20,13 +20,13 @@ namespace nightjar::simulation {
 //   preempt    a runner is told to stop, gives its job back and comes back
 //   sick       a runner's disk is full: it can measure nothing for hours
 //   gone       a runner leaves for good
-//   reclass    a runner's kernel is upgraded: it is of another machine class from then on
+//   upgrade    a runner's kernel is upgraded: it is of another machine class from then on
 //   twin       a second host works under a runner's name and token
 //   stolen     others take CPU time from a session, which is void
 //   kill       the service dies before its n-th commit, and all that is not on disk with it
 //   restore    an older copy of the database takes its place
 //   tracker    the issue tracker fails, sometimes after it did what was asked
-NIGHTJAR_ENUM(Fault, loss, delay, duplicate, crash, preempt, sick, gone, reclass, twin, stolen,
+NIGHTJAR_ENUM(Fault, loss, delay, duplicate, crash, preempt, sick, gone, upgrade, twin, stolen,
               kill, restore, tracker);
 
 // A commit that makes a metric of a workload worse.

@@ -246,7 +246,7 @@ class Simulation {
 
   void trouble(Agent& agent) {
     static const std::vector<Fault> kinds = {Fault::crash, Fault::preempt, Fault::sick, Fault::gone,
-                                             Fault::reclass};
+                                             Fault::upgrade};
     const Fault fault = kinds[static_cast<std::size_t>(random_.between(0, 4))];
     const auto away = random_.seconds(60s, 3h);
     if (!plan_.has(fault) || gone_.contains(&agent)) return;
@@ -254,7 +254,7 @@ class Simulation {
       agent.set_sick(true);
       return while_faulty(2 * away, [&agent] { agent.set_sick(false); });
     }
-    const bool for_good = fault == Fault::gone || fault == Fault::reclass;
+    const bool for_good = fault == Fault::gone || fault == Fault::upgrade;
     if (for_good && !agent.may_leave()) return;
     if (fault == Fault::preempt)
       agent.preempt();
@@ -264,7 +264,7 @@ class Simulation {
       gone_.insert(&agent);
       return;
     }
-    if (fault == Fault::reclass) agent.upgrade_kernel();
+    if (fault == Fault::upgrade) agent.upgrade_kernel();
     while_faulty(away, [&agent] { agent.start(); });
   }
 
