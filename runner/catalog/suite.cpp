@@ -5,6 +5,7 @@
 #include <toml++/toml.h>
 
 #include "runner/process/failure.hpp"
+#include "storage/model/workload_variant.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -46,6 +47,16 @@ std::vector<std::string> words(const SuiteFile& file, std::string_view key,
   return out;
 }
 
+std::vector<int> thread_counts(const SuiteFile& file, const toml::node& node) {
+  std::vector<int> out;
+  for (const auto& item : node.is_array() ? *node.as_array() : toml::array{})
+    if (const auto count = item.value_exact<std::int64_t>(); count && *count > 0 && *count <= 1024)
+      out.push_back(static_cast<int>(*count));
+  if (out.empty() || out.size() != node.as_array()->size())
+    file.refuse(node.source(), "threads must be a list of thread counts up to 1024, as [1, 4]");
+  return out;
+}
+
 SuiteEntry entry_of(const SuiteFile& file, const toml::node& node) {
   if (node.is_string()) return SuiteEntry{node.ref<std::string>()};
   const auto* table = node.as_table();
@@ -64,11 +75,16 @@ SuiteEntry entry_of(const SuiteFile& file, const toml::node& node) {
       entry.batches = words(file, key.str(), value);
     } else if (key == "backends") {
       entry.backends = words(file, key.str(), value);
+    } else if (key == "sizes") {
+      entry.sizes = words(file, key.str(), value);
+    } else if (key == "threads") {
+      entry.threads = thread_counts(file, value);
     } else {
       file.refuse(value.source(),
                   "'" + std::string(key.str()) +
                       "' is unknown or has a wrong value; an entry has " +
-                      "glob, priority (-1000 to 1000), devices, precisions, batches and backends");
+                      "glob, priority (-1000 to 1000), devices, precisions, batches, backends, " +
+                      "sizes and threads");
     }
   }
   if (entry.glob.empty())
@@ -106,6 +122,20 @@ std::optional<WorkloadName> matched(const std::string& glob, const CatalogEntry&
   return name && glob_match(glob, name->str()) ? name : std::nullopt;
 }
 
+// The name in each size, and each of these with each thread count. A model of one size keeps it.
+std::vector<WorkloadName> scaled(const SuiteEntry& entry, const WorkloadName& name) {
+  std::vector<WorkloadName> sized;
+  for (const auto& size : entry.sizes)
+    if (const auto made = in_size(name, size)) sized.push_back(*made);
+  if (sized.empty()) sized.push_back(name);
+  if (entry.threads.empty()) return sized;
+  std::vector<WorkloadName> out;
+  for (const auto& one : sized)
+    for (const int threads : entry.threads)
+      if (const auto made = with_threads(one, threads)) out.push_back(*made);
+  return out;
+}
+
 std::vector<WorkloadName> made_of(const SuiteEntry& entry, const CatalogEntry& listed,
                                   const WorkloadName& name) {
   std::vector<WorkloadName> out;
@@ -116,7 +146,8 @@ std::vector<WorkloadName> made_of(const SuiteEntry& entry, const CatalogEntry& l
       for (const auto& batch : or_own(entry.batches, name.batch()))
         for (const auto& backend : or_own(entry.backends, name.backend()))
           if (const auto there = name.on(device))
-            if (const auto made = there->variant(precision, batch, backend)) out.push_back(*made);
+            if (const auto made = there->variant(precision, batch, backend))
+              for (auto& one : scaled(entry, *made)) out.push_back(std::move(one));
   return out;
 }
 

@@ -17,6 +17,8 @@ struct SuiteEntry {
   std::string glob;
   int priority = 0;  // higher ones are measured first
   std::vector<std::string> devices{}, precisions{}, batches{}, backends{};
+  std::vector<std::string> sizes{};  // of models that have several, see workload_variant.hpp
+  std::vector<int> threads{};
 };
 
 struct Suite {

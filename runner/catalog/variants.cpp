@@ -4,6 +4,8 @@
 #include <array>
 #include <string_view>
 
+#include "storage/model/workload_variant.hpp"
+
 namespace nightjar::runner {
 namespace {
 
@@ -22,8 +24,13 @@ bool is_known(const WorkloadName& name, WorkloadKind kind) {
     return false;  // does what its description says and nothing else
   if (!is_one_of(name.device(), kDevices) || !is_one_of(name.precision(), kPrecisions))
     return false;
-  return kind == WorkloadKind::native ? name.backend() == "eager"
-                                      : is_one_of(name.backend(), kBackends);
+  return kind == WorkloadKind::native ? compiler_of(name) == "eager"
+                                      : is_one_of(compiler_of(name), kBackends);
+}
+
+bool is_same_model(const WorkloadName& one, const WorkloadName& other) {
+  return one.model() == other.model() ||
+         (size_of(one) && size_of(other) && model_without_size(one) == model_without_size(other));
 }
 
 }  // namespace
@@ -31,7 +38,7 @@ bool is_known(const WorkloadName& name, WorkloadKind kind) {
 std::optional<CatalogEntry> variant_of(const std::vector<CatalogEntry>& catalog,
                                        const WorkloadName& name) {
   for (const CatalogEntry& entry : catalog)
-    if (entry.name.suite() == name.suite() && entry.name.model() == name.model() &&
+    if (entry.name.suite() == name.suite() && is_same_model(entry.name, name) &&
         entry.name.task() == name.task() && is_known(name, entry.kind))
       return CatalogEntry{name, entry.version, entry.kind};
   return std::nullopt;

@@ -1,6 +1,6 @@
 // Workloads that the catalog does not list and that exist all the same: listed ones on another
-// device, in another precision, at another batch size or with another backend. They are asked for
-// by their exact names.
+// device, in another precision or size, at another batch size, with another backend or thread
+// count. They are asked for by their exact names.
 #pragma once
 
 #include <optional>

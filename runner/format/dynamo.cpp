@@ -4,17 +4,20 @@
 #include <cctype>
 #include <cstdio>
 
+#include "storage/model/workload_variant.hpp"
+
 namespace nightjar::runner {
 namespace {
 
 // The model in its task, device and precision: what variants by batch and backend have in common.
 bool is_eager(const WorkloadName& name) {
-  return name.backend() == "eager";
+  return compiler_of(name) == "eager";
 }
 
 // They differ in nothing but what compiled them.
 bool differ_in_backend(const WorkloadName& one, const WorkloadName& other) {
-  return one.variant(one.precision(), one.batch(), other.backend()) == other;
+  return threads_of(one) == threads_of(other) &&
+         one.variant(one.precision(), one.batch(), other.backend()) == other;
 }
 
 const SuiteItem* eager_of(const SuiteResult& result, const SuiteItem& item) {

@@ -5,6 +5,7 @@
 
 #include "storage/model/json_problem.hpp"
 #include "storage/model/run_value.hpp"
+#include "storage/model/workload_variant.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -34,7 +35,7 @@ SuiteItem item_of(const MeasuredWorkload& workload) {
   SuiteItem item{workload.workload.name,
                  status,
                  workload.reason,
-                 accuracy_of(status, workload.workload.name.backend() == "eager"),
+                 accuracy_of(status, compiler_of(workload.workload.name) == "eager"),
                  {}};
   if (!workload.accuracy.empty()) item.accuracy = workload.accuracy;
   for (const auto& run : workload.runs)

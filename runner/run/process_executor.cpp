@@ -43,7 +43,7 @@ void name_profile(Profile& profile, const RunTask& task, const ReadyTorch& torch
   profile.version = task.workload->version;
   profile.torch_version = torch.version;
   profile.torch_commit = torch.git_version;
-  profile.threads = task.limits->threads;
+  profile.threads = limits_for(task.workload->name, *task.limits).threads;
 }
 
 }  // namespace

@@ -69,14 +69,16 @@ std::vector<Profile> profile(const ProfileConfig& config,
   const auto facts = machine_facts();
   std::vector<Profile> profiles;
   for (const CatalogEntry& entry : workloads) {
-    const Profile blank = blank_profile(entry, build, facts, config.limits.threads);
+    ProfileConfig own = config;
+    own.limits = limits_for(entry.name, config.limits);
+    const Profile blank = blank_profile(entry, build, facts, own.limits.threads);
     Profile& one = profiles.emplace_back(blank);
     one.reason = obstacle(entry, build.native);
     try {
       if (one.reason.empty()) add_runs(one, entry, config, executor, stop, progress);
       if (one.reason.empty())
         one.ceilings =
-            machine_ceilings(build.place, config, std::string(entry.name.device()), stop, progress);
+            machine_ceilings(build.place, own, std::string(entry.name.device()), stop, progress);
     } catch (const Stopped&) {
       one = blank;
       one.reason = kLeftOutStopped;

@@ -2,6 +2,7 @@
 
 #include "runner/machine/fingerprint.hpp"
 #include "storage/base/files.hpp"
+#include "storage/model/workload_variant.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -42,10 +43,15 @@ std::optional<Confinement> confinement_of(const RunPlace& place, const fs::path&
 
 }  // namespace
 
+RunLimits limits_for(const WorkloadName& name, RunLimits session) {
+  session.threads = threads_of(name).value_or(session.threads);
+  return session;
+}
+
 ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>& control,
                            const RunTask& task, double fastest_probe, std::stop_token stop) {
   const Workload* workload = task.workload;
-  const RunLimits& limits = *task.limits;
+  const RunLimits limits = workload ? limits_for(workload->name, *task.limits) : *task.limits;
   const TemporaryFolder home(place.cache / "tmp");
   ProcessSpec spec;
   spec.folder = home.path();

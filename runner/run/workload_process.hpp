@@ -29,6 +29,9 @@ struct RunPlace {
   std::optional<Confinement> confinement = {};
 };
 
+// The session's limits, with the threads that the workload's name asks for.
+RunLimits limits_for(const WorkloadName& name, RunLimits session);
+
 // Runs the task's workload in a home of its own, pinned, with the environment variables that
 // workloads rely on; `control` if the task has no workload. `fastest_probe`: see request_json.
 ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>& control,

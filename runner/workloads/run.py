@@ -4,6 +4,7 @@ Exit status 0: it answered, with a result or an error; 2: wrong use. run_profile
 request with a profile. """
 
 import contextlib
+import dataclasses
 import importlib
 import importlib.metadata
 import math
@@ -16,7 +17,8 @@ from harness.device_clock import DeviceClock
 from harness.failure import Faulty, Unavailable, WrongResult, last_line, one_line
 from harness.process import Counters, settings, steady_allocator
 
-PACKAGES = ("numpy", "sympy", "typing_extensions", "networkx", "jinja2", "fsspec", "filelock")
+PACKAGES = ("numpy", "sympy", "typing_extensions", "networkx", "jinja2", "fsspec", "filelock",
+            "transformers", "timm", "torchvision")
 
 
 def main(work=None):
@@ -39,6 +41,7 @@ def serve(work, find, load):
         request = protocol.Request.parse(sys.stdin.buffer.read())
         watched = request.module
         found = find(request.workload, request.version, request.sizes)
+        request = dataclasses.replace(request, threads=found.threads or request.threads)
         with contextlib.nullcontext() if found.backend == "eager" else compiled.fresh_cache():
             answer(channel, request, found, work, load)
     except protocol.BadRequest as error:
@@ -86,6 +89,9 @@ def answer(channel, request, found, work, load):
                  memory_after_import=Counters().resident_bytes())
     if found.device == "cuda" and not torch.cuda.is_available():
         raise Unavailable("no CUDA device")
+    cpus = len(os.sched_getaffinity(0))
+    if (found.threads or 1) > cpus:
+        raise Unavailable(f"{found.threads} threads need as many CPUs, and {cpus} may be used here")
     work(channel, request, found, torch, model)
 
 

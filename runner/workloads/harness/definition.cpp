@@ -24,12 +24,12 @@ std::vector<std::string> split(const std::string& name) {
 
 // Whether the last four of the seven parts are a known device, precision, batch size and backend.
 bool is_variant(const std::vector<std::string>& parts) {
-  static const std::regex batch("b[1-9][0-9]{0,7}");
+  static const std::regex batch("b[1-9][0-9]{0,7}"), backend("eager(-t[1-9][0-9]{0,3})?");
   const auto& device = parts[3];
   const auto& precision = parts[4];
   return (device == "cpu" || device == "cuda") &&
          (precision == "fp32" || precision == "bf16" || precision == "amp") &&
-         std::regex_match(parts[5], batch) && parts[6] == "eager";
+         std::regex_match(parts[5], batch) && std::regex_match(parts[6], backend);
 }
 
 }  // namespace

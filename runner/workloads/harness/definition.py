@@ -15,6 +15,7 @@ DEVICES = ("cpu", "cuda")
 PRECISIONS = ("fp32", "bf16", "amp")
 BACKENDS = ("eager", "inductor", "inductor-reduce-overhead", "inductor-max-autotune",
             "inductor-dynamic")
+SIZES = ("paper", "small")  # of a model that has several: "vit_b16-paper", "vit_b16-small"
 
 
 class UnknownWorkload(Exception):
@@ -34,6 +35,8 @@ class Definition:
     sizes: dict  # by name, whole numbers
     own_batch: bool = True  # the table lists this batch size; another one must mean other work
     own_file: str = ""  # a person's own, which makes its step in place of a listed model
+    size: str = ""  # one of SIZES; the model's name is without it
+    threads: int | None = None  # which the name asks for
 
     @property
     def module(self):
@@ -54,17 +57,19 @@ def names(kind="python"):
 
 def find(name, version, sizes="default"):
     """The definition called `name`, at the sizes called "default" or "tiny". It is one that the
-    table lists, or a variant of one on another device, in another precision, at another batch size
-    or with another backend. Throws UnknownWorkload if there is none, or if the table has another
-    version."""
+    table lists, or a variant of one: on another device, in another precision or size, at another
+    batch size, with another backend or thread count. Throws UnknownWorkload if there is none, or
+    if the table has another version."""
     parts = _parts(name)
     suite, model, task, device, precision, batch, backend = parts
     number = int(batch[1:])
+    backend, threads = split_threads(backend)
     if suite == "torchbench" and task in ("train", "eval"):
-        return Definition(name, version, model, task, device, precision, number, backend, {})
+        return Definition(name, version, model, task, device, precision, number, backend, {},
+                          threads=threads)
     table = _table()
-    same = [item for item in table["items"]
-            if item["kind"] in ("python", NATIVE) and item["name"].split("/")[:3] == parts[:3]]
+    same = [item for item in table["items"] if item["kind"] in ("python", NATIVE)
+            and _same_work(item["name"].split("/"), parts)]
     if not same:
         raise _unknown(name)
     listed = "/".join(parts[:3] + ["cpu"] + parts[4:])
@@ -72,18 +77,39 @@ def find(name, version, sizes="default"):
     if item["version"] != version:
         raise UnknownWorkload(f"{name} is at version {item['version']} here, not {version}")
     own_batch = batch in [item["name"].split("/")[5] for item in same]
+    model, size = split_size(model) if suite in ADAPTERS else (model, "")
     chosen = {} if suite in ADAPTERS else _sizes(table, f"{model}/{task}", name)
     if sizes == "tiny":
         chosen.update(table.get("tiny", {}).get(model, {}))
     return Definition(name, version, model, task, device, precision, number, backend, chosen,
-                      own_batch)
+                      own_batch, size=size, threads=threads)
 
 
 def own(name, version, file):
     """The definition of a workload whose step the file makes. It has no sizes."""
     _, model, task, device, precision, batch, backend = _parts(name)
+    backend, threads = split_threads(backend)
     return Definition(name, version, model, task, device, precision, int(batch[1:]), backend, {},
-                      own_file=file.name)
+                      own_file=file.name, threads=threads)
+
+
+def split_size(model):
+    """A model's name without its size, and the size; empty if it has one size only."""
+    plain, _, size = model.rpartition("-")
+    return (plain, size) if plain and size in SIZES else (model, "")
+
+
+def split_threads(backend):
+    """A backend without its thread count, and the count; None if the name has none."""
+    found = re.fullmatch("(.+)-t([1-9][0-9]{0,3})", backend)
+    return (found[1], int(found[2])) if found else (backend, None)
+
+
+def _same_work(listed, wanted):
+    """Whether two split names are of the same suite, model and task, in whatever size."""
+    plain, size = split_size(listed[1])
+    return (listed[0] == wanted[0] and listed[2] == wanted[2]
+            and (listed[1] == wanted[1] or bool(size) and split_size(wanted[1])[0] == plain))
 
 
 def _unknown(name):
@@ -94,7 +120,8 @@ def _parts(name):
     parts = name.split("/")
     if len(parts) != 7 or not re.fullmatch("b[1-9][0-9]{0,7}", parts[5]):
         raise _unknown(name)
-    if parts[3] not in DEVICES or parts[4] not in PRECISIONS or parts[6] not in BACKENDS:
+    if parts[3] not in DEVICES or parts[4] not in PRECISIONS or split_threads(
+            parts[6])[0] not in BACKENDS:
         raise _unknown(name)
     return parts
 
