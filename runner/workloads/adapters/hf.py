@@ -1,5 +1,6 @@
 """Hugging Face transformers from literal configurations, so that nothing is downloaded:
-`hf/<model>/<train|eval>/...`. Models of two sizes are those of published lists: vision.py has them.
+`hf/<model>/<train|eval>/...`. Models of two sizes are those of published lists, which vision.py
+and huggingface.py have.
 
 The weights come from the seed, as everywhere. Dropout is 0, since compiled code would draw other
 masks. """
@@ -7,7 +8,7 @@ masks. """
 import torch
 from torch import nn
 
-from adapters import images, vision
+from adapters import huggingface, images, vision
 
 LENGTH = 64  # tokens
 
@@ -81,6 +82,19 @@ MODELS = {
 }
 
 
+class Answers(nn.Module):
+    """A model that takes its inputs in order and returns a row for each item of the batch. The row
+    has all outputs that are named, since a compiler leaves out what nobody reads."""
+
+    def __init__(self, model, names, wanted):
+        super().__init__()
+        self.model, self._names, self._wanted = model, names, wanted
+
+    def forward(self, *inputs):
+        answers = self.model(**dict(zip(self._names, inputs)))
+        return torch.cat([answers[name].flatten(1) for name in self._wanted], 1)
+
+
 class Answer(nn.Module):
     """A model that takes its inputs in order, labels last, and returns one tensor."""
 
@@ -94,7 +108,8 @@ class Answer(nn.Module):
 
 def make(case):
     if case.definition.size:
-        return vision.make(case)
+        listed = vision if case.definition.model in vision.MODELS else huggingface
+        return listed.make(case)
     images.make_torchvision_importable()  # transformers imports it if it is installed
     build, makers, kind = MODELS[case.name.split("/")[1]]
     inputs = {name: maker(case) for name, maker in makers.items()}

@@ -1,14 +1,28 @@
-"""Image models of timm with random weights: `timm/<model>/<train|eval>/...`."""
+"""Image models of timm with random weights: `timm/<model>/<train|eval>/...`.
+
+Models of two sizes are those of PyTorch's compiler dashboard. `paper` has the images that timm
+gives the model, `small` has smaller ones; the network is the same."""
 
 from adapters import images
 
+EDGES = {"": images.SIZE, "small": 112}  # pixels; 112 is a multiple of 14 and of 16
 
-def make(case):
+
+def build(name, size):
+    """The model and its images' edge in pixels."""
     images.make_torchvision_importable()
     import timm
-    name, classes = case.name.split("/")[1], images.CLASSES
+    values = {"pretrained": False, "num_classes": images.CLASSES}
+    if size == "paper":
+        model = timm.create_model(name, **values)
+        return model, model.default_cfg["input_size"][-1]
+    edge = EDGES[size]
     try:
-        model = timm.create_model(name, pretrained=False, num_classes=classes, img_size=images.SIZE)
+        return timm.create_model(name, img_size=edge, **values), edge
     except TypeError:  # convolutional networks take any size and have no such argument
-        model = timm.create_model(name, pretrained=False, num_classes=classes)
-    return images.step(case, model)
+        return timm.create_model(name, **values), edge
+
+
+def make(case):
+    model, edge = build(case.definition.model, case.definition.size)
+    return images.step(case, model, edge)

@@ -6,9 +6,6 @@ for tests. Detectors have transformers' own residual network in place of timm's.
 import functools
 import importlib
 
-import torch
-from torch import nn
-
 from adapters import images
 
 SWIN_T = {"embed_dim": 96, "depths": [2, 2, 6, 2], "num_heads": [3, 6, 12, 24], "window_size": 7}
@@ -135,19 +132,6 @@ MODELS = {
 }
 
 
-class Answer(nn.Module):
-    """A model that takes its inputs in order and returns its outputs in one row each of the batch.
-    All of them are returned, since a compiler leaves out what nobody reads."""
-
-    def __init__(self, model, names, outputs):
-        super().__init__()
-        self.model, self._names, self._outputs = model, names, outputs
-
-    def forward(self, *inputs):
-        answers = self.model(**dict(zip(self._names, inputs)))
-        return torch.cat([answers[name].flatten(1) for name in self._outputs], 1)
-
-
 def build(name, size):
     """The model without its inputs; on the meta device if that is the default one."""
     images.make_torchvision_importable()  # transformers imports it if it is installed
@@ -157,11 +141,12 @@ def build(name, size):
 
 
 def make(case):
+    from adapters.hf import Answers
     described = MODELS[case.definition.model]
     edge = described["edges"][("paper", "small").index(case.definition.size)]
     inputs = {"pixel_values": case.uniform("pixels", case.batch, 3, edge, edge)}
     if "OwlViT" in described["class"]:  # each image is asked for two texts; token 0 would be padding
         inputs["input_ids"] = 1 + case.integers("texts", case.batch * 2, 16, high=49000)
-    module = Answer(build(case.definition.model, case.definition.size), list(inputs),
-                    described["outputs"])
+    module = Answers(build(case.definition.model, case.definition.size), list(inputs),
+                     described["outputs"])
     return case.evaluation(case.ready(module), *inputs.values())
