@@ -1,8 +1,6 @@
 """Other people's models: what is missing is said, and torchvision need not have been built for this
 PyTorch."""
 
-import subprocess
-
 import pytest
 import programs
 
@@ -26,15 +24,9 @@ def get_model(name, weights, num_classes):
 """
 
 
-def installed(module):
-    return subprocess.run([
-        programs.python(), "-c", f"import importlib.util, sys; "
-        f"sys.exit(importlib.util.find_spec('{module}') is None)"], check=False).returncode == 0
-
-
 @pytest.mark.parametrize("suite", SUITES)
 def test_a_missing_module_is_unavailable_and_named(suite):
-    if installed(SUITES[suite]):
+    if programs.installed(SUITES[suite]):
         pytest.skip(f"{SUITES[suite]} is here")
     ready, error = programs.run(programs.names(suite)[0])
     assert ready["event"] == "ready"
@@ -44,7 +36,7 @@ def test_a_missing_module_is_unavailable_and_named(suite):
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_every_model_of_an_installed_library_runs(suite):
-    if not installed(SUITES[suite]):
+    if not programs.installed(SUITES[suite]):
         pytest.skip(f"{SUITES[suite]} is not here")
     for name in programs.names(suite):
         assert programs.result(programs.run(name))["parameters"] > 1 << 20

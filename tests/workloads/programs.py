@@ -21,8 +21,17 @@ def listed(suite):
 
 
 def names(kind):
-    """Without the variants of others: compiled, or in another precision (see variants_test.py)."""
-    return [name for name in listed(kind) if name.endswith("/eager") and "/fp32/" in name]
+    """Without the variants of others: compiled, or in another precision (see variants_test.py), and
+    without the models of published lists (see lists_test.py)."""
+    return [name for name in listed(kind)
+            if name.endswith("/eager") and "/fp32/" in name and "-small/" not in name]
+
+
+@functools.cache
+def installed(module):
+    return subprocess.run([
+        python(), "-c", f"import importlib.util, sys; "
+        f"sys.exit(importlib.util.find_spec('{module}') is None)"], check=False).returncode == 0
 
 
 def python():

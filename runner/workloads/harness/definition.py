@@ -107,9 +107,9 @@ def split_threads(backend):
 
 def _same_work(listed, wanted):
     """Whether two split names are of the same suite, model and task, in whatever size."""
-    plain, size = split_size(listed[1])
-    return (listed[0] == wanted[0] and listed[2] == wanted[2]
-            and (listed[1] == wanted[1] or bool(size) and split_size(wanted[1])[0] == plain))
+    (plain, size), (other, asked) = split_size(listed[1]), split_size(wanted[1])
+    same = listed[1] == wanted[1] or (size and asked and plain == other)
+    return bool(same) and (listed[0], listed[2]) == (wanted[0], wanted[2])
 
 
 def _unknown(name):
