@@ -48,11 +48,13 @@ std::vector<std::string> words(const SuiteFile& file, std::string_view key,
 }
 
 std::vector<int> thread_counts(const SuiteFile& file, const toml::node& node) {
+  const auto* list = node.as_array();
   std::vector<int> out;
-  for (const auto& item : node.is_array() ? *node.as_array() : toml::array{})
-    if (const auto count = item.value_exact<std::int64_t>(); count && *count > 0 && *count <= 1024)
+  for (std::size_t i = 0; list && i < list->size(); ++i)
+    if (const auto count = list->get(i)->value_exact<std::int64_t>();
+        count && *count > 0 && *count <= 1024)
       out.push_back(static_cast<int>(*count));
-  if (out.empty() || out.size() != node.as_array()->size())
+  if (out.empty() || out.size() != list->size())
     file.refuse(node.source(), "threads must be a list of thread counts up to 1024, as [1, 4]");
   return out;
 }

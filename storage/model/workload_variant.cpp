@@ -15,9 +15,8 @@ std::size_t thread_suffix(std::string_view backend) {
   const auto at = backend.rfind("-t");
   if (at == std::string_view::npos || at + 2 == backend.size() || backend[at + 2] == '0')
     return backend.size();
-  return backend.find_first_not_of("0123456789", at + 2) == std::string_view::npos
-             ? at
-             : backend.size();
+  return backend.find_first_not_of("0123456789", at + 2) == std::string_view::npos ? at
+                                                                                   : backend.size();
 }
 
 }  // namespace

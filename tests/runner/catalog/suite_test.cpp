@@ -89,6 +89,24 @@ TEST_CASE("An entry's precisions, batches and backends make every combination, l
             "0 python/unet/eval/cpu/bf16/b2/eager", "0 python/unet/train/cpu/bf16/b2/eager"});
 }
 
+TEST_CASE("An entry's sizes and thread counts make every combination of what has sizes") {
+  const Scratch scratch;
+  const Suite suite = suite_from(scratch, R"(
+      [[workloads]]
+      glob = "*/*/eval/**"
+      sizes = ["small", "paper"]
+      threads = [1, 2])");
+  const auto listed = catalog_with(
+      {"hf/vit_b16-small/eval/cpu/fp32/b4/eager", "native/unet/eval/cpu/fp32/b2/eager"});
+  CHECK(texts(expand(suite.workloads, listed)) ==
+        std::vector<std::string>{"0 hf/vit_b16-small/eval/cpu/fp32/b4/eager-t1",
+                                 "0 hf/vit_b16-small/eval/cpu/fp32/b4/eager-t2",
+                                 "0 hf/vit_b16-paper/eval/cpu/fp32/b4/eager-t1",
+                                 "0 hf/vit_b16-paper/eval/cpu/fp32/b4/eager-t2",
+                                 "0 native/unet/eval/cpu/fp32/b2/eager-t1",
+                                 "0 native/unet/eval/cpu/fp32/b2/eager-t2"});
+}
+
 TEST_CASE("A wrong suite file is refused with its line") {
   const Scratch scratch;
   for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
@@ -98,6 +116,9 @@ TEST_CASE("A wrong suite file is refused with its line") {
             "'priority' is unknown or has a wrong value"},
            {"workloads = [{glob = 'a', batches = [0]}]", "batches must be a list of batch sizes"},
            {"workloads = [{glob = 'a', backends = 'eager'}]", "backends must be a list of words"},
+           {"workloads = [{glob = 'a', sizes = 4}]", "sizes must be a list of words"},
+           {"workloads = [{glob = 'a', threads = [1, 0]}]", "threads must be a list of thread"},
+           {"workloads = [{glob = 'a', threads = 2}]", "threads must be a list of thread"},
            {"workloads = []", "no workloads"},
            {"runs = ", "line 1"}}) {
     INFO(text);

@@ -38,6 +38,25 @@ TEST_CASE(
   CHECK(with_variants(kCatalog, {"native/dlrm/eval/cpu/bf16/b16/eager"})[2].version == 2);
 }
 
+TEST_CASE("A listed workload exists in its other size and with any thread count") {
+  const std::vector<CatalogEntry> catalog = {
+      entry("hf/vit_b16-small/eval/cpu/fp32/b4/eager", 5, WorkloadKind::python),
+      entry("native/dlrm/eval/cpu/fp32/b128/eager", 2, WorkloadKind::native)};
+  for (const char* name :
+       {"hf/vit_b16-paper/eval/cpu/fp32/b1/inductor-dynamic-t2",
+        "hf/vit_b16-small/eval/cpu/fp32/b4/eager-t8", "native/dlrm/eval/cpu/fp32/b128/eager-t2"}) {
+    INFO(name);
+    CHECK(with_variants(catalog, {name}).size() == 3);
+  }
+  for (const char* name :
+       {"hf/vit_b16-large/eval/cpu/fp32/b4/eager", "hf/vit_b16/eval/cpu/fp32/b4/eager",
+        "hf/vit_b16-small/eval/cpu/fp32/b4/eager-t0", "native/dlrm-paper/eval/cpu/fp32/b1/eager",
+        "native/dlrm/eval/cpu/fp32/b128/inductor-t2"}) {
+    INFO(name);
+    CHECK(with_variants(catalog, {name}).size() == 2);
+  }
+}
+
 TEST_CASE("What varies nothing that is listed, in a way that the programs know, is no workload") {
   for (const char* name :
        {"python/vgg/eval/cpu/fp32/b1/eager", "python/dlrm/train/cpu/fp32/b128/eager",
