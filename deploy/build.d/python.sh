@@ -4,6 +4,9 @@
 torch_version=2.13.0
 torch_index=https://download.pytorch.org/whl/cpu
 cuda_gigabytes=8  # of disk, for a CUDA build with NVIDIA's libraries
+# Both have to be pinned: other versions define other models.
+transformers="transformers==4.57.3 pillow"  # torchvision needs the latter
+image_models="timm==1.0.31 torchvision==0.28.0"
 # schemathesis is pinned, since a newer one may find more.
 tools="pytest uv==0.13.9 openapi-schema-validator openapi-spec-validator schemathesis==4.32.5"
 # Other versions format in other ways.
@@ -132,6 +135,27 @@ use_debian_libtorch() {
   note "PyTorch $torch_version could not be fetched; Debian's libtorch-dev serves the native \
 workloads only."
   note "deploy/demo needs the wheel: run deploy/build again with a network, or set NIGHTJAR_TORCH."
+}
+
+# timm and torchvision would replace PyTorch by a CUDA build. So they come without what they need,
+# and transformers with a PyTorch that may not change.
+ensure_models() {
+  local identity stamp=$cache/python/.nightjar-models pip=$cache/python/bin/pip
+  [[ -x $pip ]] || fail "there is no PyTorch of our own; run deploy/build with a network"
+  identity="$transformers $image_models"
+  if done_already "$stamp" "$identity"; then
+    say "there already"
+    return
+  fi
+  "$cache/python/bin/python" -c "import torch; print('torch==' + torch.__version__)" \
+    >"$cache/constraints"
+  # shellcheck disable=SC2086
+  "$pip" install -q -c "$cache/constraints" $transformers ||
+    fail "pip cannot install $transformers"
+  # shellcheck disable=SC2086
+  "$pip" install -q --no-deps $image_models || fail "pip cannot install $image_models"
+  imports_torch
+  echo "$identity" >"$stamp"
 }
 
 ensure_tools() {
