@@ -1,6 +1,6 @@
 """Makes the models of published lists in a Python that has their libraries: one JSON line for each.
-listed_models.py vision | huggingface | timm. Weights in published size are on the meta device, so
-they take no memory."""
+listed_models.py vision | huggingface | timm NAMES. Parameters are counted on the meta device, where
+they take no memory. A forward pass is made of what has few."""
 
 import json
 import sys
@@ -14,6 +14,7 @@ import torch  # noqa: E402
 from adapters import hf, huggingface, timm, vision  # noqa: E402
 from harness import case, definition  # noqa: E402
 
+MOST = 6e6  # parameters of a model that is run
 UNUSED = {"deeplabv3_mobilenet_v2": "conv_1x1"}  # layers that transformers has and the paper has not
 
 
@@ -22,16 +23,16 @@ def parameters(model, without=None):
                if without is None or without not in name)
 
 
-def published(build, name):
+def counted(build, name, size, without=None):
     with torch.device("meta"):
-        return parameters(build(name, "paper"), UNUSED.get(name))
+        return parameters(build(name, size), without)
 
 
 def forward(adapter, suite, name):
-    """The parameters of two builds in small size, and the checksum of one forward pass."""
+    """The parameters in small size, and the checksum of one forward pass."""
     found = definition.find(f"{suite}/{name}-small/eval/cpu/fp32/b2/eager", 1)
-    (one, step), (two, _) = (case.build(adapter, found, 0) for _ in range(2))
-    return [one.parameters, two.parameters], case.checksum_of(step())
+    made, step = case.build(adapter, found, 0)
+    return made.parameters, case.checksum_of(step())
 
 
 def main():
@@ -41,9 +42,10 @@ def main():
         "huggingface": (hf, "hf", huggingface.build, huggingface.table()["models"]),
         "timm": (timm, "timm", lambda *of: timm.build(*of)[0], sys.argv[2:])}[sys.argv[1]]
     for name in names:
-        small, checksum = forward(adapter, suite, name)
-        print(json.dumps({"name": name, "paper": published(build, name), "small": small,
-                          "checksum": checksum}), flush=True)
+        small = counted(build, name, "small")
+        run, checksum = forward(adapter, suite, name) if small < MOST else (None, None)
+        print(json.dumps({"name": name, "paper": counted(build, name, "paper", UNUSED.get(name)),
+                          "small": small, "run": run, "checksum": checksum}), flush=True)
 
 
 main()

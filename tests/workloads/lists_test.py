@@ -49,12 +49,15 @@ def test_every_model_of_the_lists_is_a_workload():
     assert (len(names("hf")), len(names("timm"))) == (12 + 55, 18)
 
 
-@pytest.mark.parametrize("which, count", [("vision", 12), ("huggingface", 55), ("timm", 18)])
-def test_each_runs_in_its_small_size_and_is_built_alike_twice(which, count):
+@pytest.mark.parametrize("which, count, light", [("vision", 12, 12), ("huggingface", 55, 55),
+                                                 ("timm", 18, 6)])
+def test_each_runs_in_its_small_size_and_is_built_alike_twice(which, count, light):
     models = made(which)
     assert len(models) == count
-    for model in models:
-        assert model["small"][0] == model["small"][1] > 0, model
+    runs = [model for model in models if model["run"]]  # the others have millions of parameters
+    assert len(runs) == light
+    for model in runs:
+        assert model["run"] == model["small"] > 0, model
         assert math.isfinite(model["checksum"]) and model["checksum"] > 0, model
 
 
