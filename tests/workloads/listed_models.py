@@ -15,7 +15,7 @@ from adapters import hf, huggingface, timm, vision  # noqa: E402
 from harness import case, definition  # noqa: E402
 
 MOST = 6e6  # parameters of a model that is run
-UNUSED = {"deeplabv3_mobilenet_v2": "conv_1x1"}  # layers that transformers has and the paper has not
+UNUSED = {"deeplabv3_mobilenet_v2": "conv_1x1"}  # layers that only transformers has
 
 
 def parameters(model, without=None):

@@ -145,7 +145,7 @@ def make(case):
     described = MODELS[case.definition.model]
     edge = described["edges"][("paper", "small").index(case.definition.size)]
     inputs = {"pixel_values": case.uniform("pixels", case.batch, 3, edge, edge)}
-    if "OwlViT" in described["class"]:  # each image is asked for two texts; token 0 would be padding
+    if "OwlViT" in described["class"]:  # two texts for each image; token 0 would be padding
         inputs["input_ids"] = 1 + case.integers("texts", case.batch * 2, 16, high=49000)
     module = Answers(build(case.definition.model, case.definition.size), list(inputs),
                      described["outputs"])

@@ -3,6 +3,7 @@
 The folder holds what `nightjar-runner measure … --json` and `nightjar-runner profile … --json`
 wrote, in any number of .json files. The page names the commands."""
 
+import collections
 import json
 import os
 import pathlib
@@ -26,6 +27,7 @@ MOVING = ("aten::copy_", "aten::_to_copy", "aten::clone", "aten::contiguous", "a
           "aten::embedding", "aten::index_select", "aten::_reshape_alias", "aten::index_put_")
 MEMORY = ("parameters", "gradients", "optimizer_state", "inputs", "activations", "workspace")
 NEVER = "\\*"  # marks a value of a run that was disturbed all the time
+LIMITERS = ("math", "memory", "latency")
 MIB = 1 << 20
 
 
@@ -91,8 +93,18 @@ def domain_of(model):
     return next((domain for domain, models in DOMAINS.items() if model in models.split()), None)
 
 
+def mean(values):
+    """None of nothing."""
+    known = list(values)
+    return statistics.mean(known) if known else None
+
+
+def percent(part):
+    return "" if part is None else f"{100 * part:.0f} %"
+
+
 def share(part, whole):
-    return f"{100 * part / whole:.0f} %" if whole else ""
+    return percent(part / whole) if whole else ""
 
 
 def work_of(profile):
@@ -126,18 +138,16 @@ def domains(items, profiles):
                         if profiles.get(name.text, {}).get("status") == "profiled"]
             if not measured:
                 continue
-            times = [sum(part) for part in zip(*map(work_of, profiled))]
-            shares = [statistics.mean(work_of(one)[i] / sum(work_of(one)) for one in profiled)
-                      for i in range(len(times))]
+            shares = [mean(work_of(one)[i] / sum(work_of(one)) for one in profiled)
+                      for i in range(3)]
             above = [(value(item, "peak_cpu_memory") - value(item, "memory_after_import")) / MIB
                      for item in measured]
             splits = [one["memory"] for one in profiled if one["memory"]]
-            parts = [statistics.mean(split[part] / split["peak"] for split in splits)
-                     for part in MEMORY] if splits else [0] * len(MEMORY)
+            parts = [mean(split[part] / split["peak"] for split in splits) for part in MEMORY]
             spread = sorted(latency(item)[0] * 1e3 for item in measured)
             rows.append([domain, task, len(measured), f"{spread[0]:.3g} to {spread[-1]:.3g} ms",
-                         *(share(part, 1) for part in shares), f"{statistics.median(above):.0f}",
-                         *(share(part, 1) for part in parts)])
+                         *map(percent, shares), f"{statistics.median(above):.0f}",
+                         *map(percent, parts)])
     table(["domain", "task", "models", "iteration", "computing", "moving data", "outside",
            "MiB above import", *(part.replace("_", " ") for part in MEMORY)], rows, 2)
 
@@ -151,12 +161,13 @@ def ratios(items):
             continue
         eager = items.get(name.with_backend("eager"))
         if item["status"] != "measured" or eager is None or eager["status"] != "measured":
-            rows.append([f"{name.model} {name.task}", item["reason"] or "eager was not measured",
-                         "", "", "", ""])
+            why = item["reason"] or "eager was not measured"
+            rows.append([f"{name.model} {name.task}", why, "", "", "", ""])
             continue
         peak = value(item, "peak_cpu_memory") / value(eager, "peak_cpu_memory")
-        rows.append([f"{name.model} {name.task}", f"{1 / value(item, 'speedup'):.2f}", f"{peak:.2f}",
-                     "", seconds_of(item, "compile_time"), seconds_of(item, "warm_compile_time")])
+        time = 1 / value(item, "speedup")
+        rows.append([f"{name.model} {name.task}", f"{time:.2f}", f"{peak:.2f}", "no GPU",
+                     seconds_of(item, "compile_time"), seconds_of(item, "warm_compile_time")])
     table(["model and task", "time", "CPU memory", "GPU memory", "compile", "compile, warm"], rows)
 
 
@@ -196,22 +207,18 @@ def roofline(profiles):
             rows.append([f"{name.model} {name.task}", profile["reason"], *[""] * 6])
             continue
         seconds = sum(work_of(profile))
-        flops, moved = (sum(one[key] * 1 for one in operators) for key in ("flops", "bytes"))
+        flops, moved = (sum(one[key] for one in operators) for key in ("flops", "bytes"))
         times = {one["name"]: statistics.median(map(statistics.median, one["self_seconds"]))
                  for one in operators}
-        known = [one for one in operators if one.get("limiter")]
-        limited = {}
-        for one in known:
-            kind = one["limiter"]["limiter"] if isinstance(one["limiter"], dict) else one["limiter"]
-            limited[kind] = limited.get(kind, 0) + times[one["name"]]
+        limited = collections.Counter()
+        for one in operators:
+            limited[one["limiter"]] += times[one["name"]]
         first = max(operators, key=lambda one: times[one["name"]])
         rows.append([f"{name.model} {name.task}", f"{flops / 1e6:.4g}", f"{moved / 1e6:.4g}",
                      f"{flops / moved:.2f}" if moved else "", f"{flops / seconds / 1e9:.1f}",
-                     *(share(limited.get(kind, 0), seconds) for kind in ("math", "memory",
-                                                                         "latency")),
+                     *(share(limited[kind], seconds) for kind in LIMITERS),
                      f"`{first['name']}` {share(times[first['name']], seconds)}"])
-    table(["model and task", "MFLOP", "MB moved", "FLOP/B", "GFLOP/s", "math", "memory", "latency",
-           "longest operator"], rows)
+    table(["model and task", "MFLOP", "MB moved", "FLOP/B", "GFLOP/s", *LIMITERS, "longest operator"], rows)
 
 
 def main():
