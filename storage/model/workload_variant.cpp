@@ -1,5 +1,6 @@
 #include "storage/model/workload_variant.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
@@ -25,9 +26,9 @@ std::optional<std::string_view> size_of(const WorkloadName& name) {
   const auto model = name.model();
   const auto dash = model.rfind('-');
   if (dash == std::string_view::npos || dash == 0) return std::nullopt;
-  for (const auto size : kSizes)
-    if (model.substr(dash + 1) == size) return size;
-  return std::nullopt;
+  const auto last = model.substr(dash + 1);
+  return std::find(kSizes.begin(), kSizes.end(), last) == kSizes.end() ? std::nullopt
+                                                                       : std::optional(last);
 }
 
 std::string_view model_without_size(const WorkloadName& name) {

@@ -10,7 +10,8 @@
 
 namespace nightjar {
 
-// "paper" is the published size, "small" is for tests. nullopt if the model has one size only.
+// "paper" is the published size, "small" is for tests. A part of the name's text. nullopt if the
+// model has one size only.
 std::optional<std::string_view> size_of(const WorkloadName& name);
 
 // The model without its size.
