@@ -47,7 +47,9 @@ def read(folder):
     for path in sorted(folder.glob("*.json")):
         found = json.loads(path.read_text(encoding="utf-8"))["items"]
         if found and "operators" in found[0]:
-            profiles |= {item["workload"]: item for item in found}
+            for item in found:
+                if item["status"] == "profiled" or item["workload"] not in profiles:
+                    profiles[item["workload"]] = item
         else:
             files.append(path)
             for item in found:
@@ -157,18 +159,19 @@ def ratios(items):
     rows = []
     for text, item in items.items():
         name = Name(text)
-        if name.suite != "python" or name.backend == "eager" or name.precision != "fp32":
+        if name.backend == "eager" or name.precision != "fp32":
             continue
+        label = f"{name.suite}/{name.model} {name.task} {name.batch}"
         eager = items.get(name.with_backend("eager"))
         if item["status"] != "measured" or eager is None or eager["status"] != "measured":
             why = item["reason"] or "eager was not measured"
-            rows.append([f"{name.model} {name.task}", why, "", "", "", ""])
+            rows.append([label, why, "", "", "", ""])
             continue
         peak = value(item, "peak_cpu_memory") / value(eager, "peak_cpu_memory")
         time = 1 / value(item, "speedup")
-        rows.append([f"{name.model} {name.task}", f"{time:.2f}", f"{peak:.2f}", "no GPU",
+        rows.append([label, f"{time:.2f}", f"{peak:.2f}", "no GPU",
                      seconds_of(item, "compile_time"), seconds_of(item, "warm_compile_time")])
-    table(["model and task", "time", "CPU memory", "GPU memory", "compile", "compile, warm"], rows)
+    table(["workload", "time", "CPU memory", "GPU memory", "compile", "compile, warm"], rows)
 
 
 def seconds_of(item, metric):
@@ -204,19 +207,21 @@ def roofline(profiles):
     for profile in profiles.values():
         name, operators = Name(profile["workload"]), profile["operators"]
         if profile["status"] != "profiled":
-            rows.append([f"{name.model} {name.task}", profile["reason"], *[""] * 6])
+            why = ":".join(profile["reason"].split(":")[:2])  # without the program's last line
+            rows.append([f"{name.model} {name.task}", why, *[""] * 7])
             continue
         seconds = sum(work_of(profile))
         flops, moved = (sum(one[key] for one in operators) for key in ("flops", "bytes"))
         times = {one["name"]: statistics.median(map(statistics.median, one["self_seconds"]))
                  for one in operators}
-        limited = collections.Counter()
+        limited = collections.Counter()  # stays empty if no iteration was undisturbed
         for one in operators:
-            limited[one["limiter"]] += times[one["name"]]
+            if one["limiter"]:
+                limited[one["limiter"]] += times[one["name"]]
         first = max(operators, key=lambda one: times[one["name"]])
         rows.append([f"{name.model} {name.task}", f"{flops / 1e6:.4g}", f"{moved / 1e6:.4g}",
                      f"{flops / moved:.2f}" if moved else "", f"{flops / seconds / 1e9:.1f}",
-                     *(share(limited[kind], seconds) for kind in LIMITERS),
+                     *(share(limited[kind], seconds) if limited else "" for kind in LIMITERS),
                      f"`{first['name']}` {share(times[first['name']], seconds)}"])
     table(["model and task", "MFLOP", "MB moved", "FLOP/B", "GFLOP/s", *LIMITERS, "longest operator"], rows)
 
