@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "bisect/ladder.hpp"
+
 namespace nightjar::bisect {
 namespace {
 
@@ -16,11 +18,6 @@ constexpr std::size_t levels_used = 14;
 constexpr double least_error = .001;  // no level is known better than .1 %
 constexpr int enough_for_large = 10;
 constexpr double strict = .99;  // confidence where no more runs will come
-
-std::span<const int> ladder(Repeatability repeatability) {
-  if (repeatability == Repeatability::steady) return steady_ladder;
-  return noisy_ladder;
-}
 
 std::vector<double> logs_of(std::span<const double> values) {
   std::vector<double> out;
@@ -49,6 +46,11 @@ std::string sentence(const char* what, const Ratio& worse, int runs, double thre
 }
 
 }  // namespace
+
+std::span<const int> ladder(Repeatability repeatability) {
+  if (repeatability == Repeatability::steady) return steady_ladder;
+  return noisy_ladder;
+}
 
 Screen screen(std::span<const double> levels, std::span<const double> tonight,
               const DetectionPolicy& policy) {

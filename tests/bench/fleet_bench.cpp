@@ -1,0 +1,472 @@
+// A fleet of series that nothing happens to, and what each detector says of it: false findings in
+// 30 nights, and what confirming costs in runs a night. Then how often a step is seen on its first
+// night under that fleet's bar. Noise is correlated: series share machines, machines drift and have
+// slow nights, series have slow spells, and sessions have bursts. Fixed seeds, one core.
+// fleet_bench [--series N] [--nights N] [--jobs N] [--layout most] [--write FILE].
+// FILE: the document whose figures are to be these.
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bisect/calibration.hpp"
+#include "bisect/fleet.hpp"
+#include "bisect/noise_class.hpp"
+#include "tests/support/figures.hpp"
+
+using namespace nightjar::bisect;
+using nightjar::test::formatted;
+
+namespace {
+
+constexpr int kUsualRuns = 5, kLevels = 14, kSeriesAMachine = 500;
+
+// splitmix64: one word of state, since a fleet has many series.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+  double normal() {
+    return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * M_PI * uniform());
+  }
+  // Student's t with 3 degrees of freedom, scaled to the quartiles of a normal.
+  double heavy() {
+    const double chi = std::pow(normal(), 2) + std::pow(normal(), 2) + std::pow(normal(), 2);
+    return normal() / std::sqrt(chi / 3) * (.6745 / .7649);
+  }
+  bool happens(double probability) { return uniform() < probability; }
+  double between(double low, double high) { return low + (high - low) * uniform(); }
+
+ private:
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15ULL;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  }
+  std::uint64_t state_;
+};
+
+// What is measured of many real series, as points of its distribution.
+struct Quantile {
+  double share, value;
+};
+double drawn(std::span<const Quantile> points, double share) {
+  std::size_t i = 1;
+  while (points[i].share < share) ++i;
+  const auto [from, low] = points[i - 1];
+  const auto [to, high] = points[i];
+  return low * std::pow(high / low, (share - from) / (to - from));
+}
+// Of 435 series of a C++ database; the ends are assumed.
+constexpr Quantile kCv[] = {{0, .004}, {.25, .011}, {.5, .017}, {.75, .032}, {.9, .052}, {.95, .10}, {1, .20}};
+constexpr Quantile kOutliers[] = {{0, .001}, {.5, .008}, {.9, .05}, {1, .15}};
+
+// A machine class. All its series share its nights.
+struct Machine {
+  double drift = 0, slow = 0;
+
+  void next_night(Random& random) {
+    constexpr double rho = .8;
+    drift = rho * drift + std::sqrt(1 - rho * rho) * .007 * random.normal();
+    slow = random.happens(.02) ? random.between(.02, .10) : 0;
+  }
+};
+
+struct SeriesTraits {
+  double cv = .03, layout = .003, outliers = .05, drift = .007;
+  bool heavy = false;
+  double spells = .005;  // chance of one to begin in a night
+  double bursts = .03;   // chance of one in a session
+};
+
+// One series; night n measures build n.
+class Series {
+ public:
+  Series(const SeriesTraits& traits, std::uint64_t seed) : traits_(traits), random_(seed) {}
+
+  void next_night(const Machine& machine) {
+    constexpr double rho = .8;
+    drift_ = rho * drift_ + std::sqrt(1 - rho * rho) * traits_.drift * random_.normal();
+    if (spell_nights_ > 0) {
+      --spell_nights_;
+    } else if (random_.happens(traits_.spells)) {
+      spell_ = random_.between(.02, .15);
+      spell_nights_ = static_cast<int>(std::ceil(-5 * std::log(1 - random_.uniform())));
+    }
+    night_ = drift_ + machine.drift + machine.slow + (spell_nights_ > 0 ? spell_ : 0);
+    build_ = step_ + traits_.layout * random_.normal();
+  }
+  void step(double effect) { step_ += std::log1p(effect); }
+  double build() const { return build_; }
+
+  // In some sessions something else runs for a while.
+  void begin_session(int runs) {
+    burst_from_ = burst_to_ = 0;
+    run_ = 0;
+    if (!random_.happens(traits_.bursts)) return;
+    burst_from_ = static_cast<int>(random_.between(0, runs));
+    burst_to_ = burst_from_ + static_cast<int>(random_.between(2, 9));
+    burst_ = random_.between(.05, .20);
+  }
+  double run(double build) {
+    double y = night_ + build + traits_.cv * (traits_.heavy ? random_.heavy() : random_.normal());
+    if (random_.happens(traits_.outliers)) y += std::log(1.10 + .20 * random_.uniform());
+    if (run_ >= burst_from_ && run_ < burst_to_) y += burst_;
+    ++run_;
+    return std::exp(y);
+  }
+
+ private:
+  SeriesTraits traits_;
+  Random random_;
+  double drift_ = 0, spell_ = 0, night_ = 0, build_ = 0, step_ = 0, burst_ = 0;
+  int spell_nights_ = 0, burst_from_ = 0, burst_to_ = 0, run_ = 0;
+};
+
+template <class T>
+void push_newest(std::vector<T>& all, T value, std::size_t most) {
+  all.insert(all.begin(), std::move(value));
+  if (all.size() > most) all.pop_back();
+}
+
+double mean(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+double square_sum(std::span<const double> values) {
+  const double middle = mean(values);
+  double sum = 0;
+  for (const double value : values) sum += std::pow(value - middle, 2);
+  return sum;
+}
+double student_p(double t, double free) {
+  return boost::math::cdf(boost::math::complement(boost::math::students_t(free), std::abs(t)));
+}
+
+// What others make of the first five runs of each night.
+struct Rivals {
+  std::vector<double> levels, window, last;  // newest first; window: logs, oldest first
+
+  struct Alarms {
+    bool fixed = false, otava = false, voting = false;
+  };
+  Alarms judge(std::span<const double> runs) {
+    Alarms out;
+    const double now = median(runs);
+    if (!levels.empty()) out.fixed = now / median(levels) > 1.07;
+    out.otava = otava(std::log(now));
+    out.voting = out.fixed + out_of_quartiles(now) + differs_from_last(runs) >= 2;
+    push_newest(levels, now, kLevels);
+    last.assign(runs.begin(), runs.end());
+    return out;
+  }
+  // A t-test at p < .001 for every split of a window of 50, as Otava's.
+  bool otava(double now) {
+    window.push_back(now);
+    if (window.size() > 50) window.erase(window.begin());
+    const std::span all(window);
+    for (std::size_t split = 3; split < all.size(); ++split) {
+      const auto before = all.first(split), after = all.subspan(split);
+      const double n = static_cast<double>(split), m = static_cast<double>(after.size());
+      const double variance = (square_sum(before) + square_sum(after)) / (n + m - 2);
+      const double t = (mean(after) - mean(before)) / std::sqrt(variance * (1 / n + 1 / m));
+      if (2 * student_p(t, n + m - 2) >= .001) continue;
+      window.erase(window.begin(), window.begin() + static_cast<std::ptrdiff_t>(split));
+      return t > 0;
+    }
+    return false;
+  }
+  // As rustc-perf's: over the third quartile by three times the quartiles' distance.
+  bool out_of_quartiles(double now) const {
+    if (levels.size() < kLevels) return false;
+    std::vector<double> sorted(levels);
+    std::sort(sorted.begin(), sorted.end());
+    const double low = sorted[sorted.size() / 4], high = sorted[sorted.size() * 3 / 4];
+    return now > high + 3 * (high - low);
+  }
+  bool differs_from_last(std::span<const double> runs) const {
+    if (last.empty()) return false;
+    const double a = square_sum(last) / 20, b = square_sum(runs) / 20;  // squares of errors
+    const double free = std::pow(a + b, 2) / (a * a / 4 + b * b / 4);
+    const double t = (mean(runs) - mean(last)) / std::sqrt(a + b);
+    return t > 0 && 2 * student_p(t, free) < .001;
+  }
+};
+
+// What the service keeps of a series.
+struct Watched {
+  std::vector<double> levels;               // newest first
+  std::vector<std::vector<double>> builds;  // newest first
+  double good = 0;                          // the build of the newest level
+  SeriesNoise noise;
+  DetectionPolicy policy;
+  Screen seen;
+
+  void look(Series& series, const DetectionPolicy& configured, std::vector<double>& tonight) {
+    const int runs = runs_a_night(noise.kind, kUsualRuns);
+    tonight.clear();
+    series.begin_session(runs);
+    for (int i = 0; i < std::max(runs, kUsualRuns); ++i) tonight.push_back(series.run(series.build()));
+    const auto used = std::span(tonight).first(static_cast<std::size_t>(runs));
+    policy = adapted(configured, noise);
+    seen = screen(levels, used, policy);
+    push_newest(builds, std::vector<double>(used.begin(), used.end()), kLevels);
+  }
+  void learn() { noise = series_noise(builds); }
+  void accept(double level, double build) {
+    push_newest(levels, level, kLevels);
+    good = build;
+  }
+};
+
+struct Confirmed {
+  bool by_rule = false, by_bar = false;
+  double runs_by_rule = 0, runs_by_bar = 0;
+  double evidence = 1;
+  std::optional<double> level;  // of the new build, unless the end is unclear
+};
+
+// Stage two, in one session for each rung.
+Confirmed confirm_in_turns(Series& series, const Watched& watched, const NightBar& bar) {
+  Confirmed out;
+  std::vector<double> good, bad;
+  const double builds[] = {watched.good, series.build()};
+  bool rule_decided = false;
+  for (int want = 0;;) {
+    const int have = static_cast<int>(good.size());
+    if (want > have) series.begin_session(2 * (want - have));
+    for (int i = have; i < want; ++i)
+      for (int side = 0; side < 2; ++side) {
+        const int which = i % 2 == 0 ? side : 1 - side;
+        (which == 0 ? good : bad).push_back(series.run(builds[which]));
+      }
+    const double runs = static_cast<double>(good.size() + bad.size());
+    const FleetConfirmation said = confirm(good, bad, watched.policy, bar);
+    using enum Confirmation::Verdict;
+    if (!rule_decided) {
+      const Confirmation::Verdict rule = confirm(good, bad, watched.policy).verdict;
+      rule_decided = rule != more;
+      out.by_rule = rule == worse;
+      out.runs_by_rule = runs;
+    }
+    if (said.confirmation.verdict != more) {
+      out.by_bar = said.confirmation.verdict == worse;
+      out.runs_by_bar = runs;
+      out.evidence = said.evidence;
+      if (said.confirmation.verdict != inconclusive) out.level = hodges_lehmann(bad);
+      return out;
+    }
+    want = said.confirmation.runs_a_side;
+  }
+}
+
+struct Options {
+  int series = 5000, nights = 30, jobs = 1000;
+  double largest_layout = .0098;
+  std::string file;
+};
+
+struct Tally {
+  double one_run = 0, fixed = 0, otava = 0, voting = 0, by_rule = 0, by_bar = 0;
+  double suspects = 0, most_suspects = 0, runs_by_rule = 0, runs_by_bar = 0, screened = 0;
+  double largest_evidence = 0;
+};
+
+class Fleet {
+ public:
+  explicit Fleet(const Options& options) : random_(7), machines_(static_cast<std::size_t>(std::max(1, options.series / kSeriesAMachine))) {
+    const Quantile layouts[] = {{0, .0005}, {.5, .0023}, {.75, .0052}, {.9, .0098}, {1, std::max(.0098, options.largest_layout)}};
+    for (int i = 0; i < options.series; ++i) {
+      SeriesTraits traits;
+      traits.cv = drawn(kCv, random_.uniform());
+      traits.layout = drawn(layouts, random_.uniform());
+      traits.outliers = drawn(kOutliers, random_.uniform());
+      traits.heavy = random_.happens(.1);
+      series_.emplace_back(traits, static_cast<std::uint64_t>(i) * 2654435761u + 17);
+    }
+    watched_.resize(series_.size());
+    rivals_.resize(series_.size());
+  }
+
+  void night(bool counts) {
+    Tally& out = tally;
+    std::vector<std::vector<std::size_t>> worse(machines_.size()), moved(machines_.size());
+    for (Machine& machine : machines_) machine.next_night(random_);
+    std::vector<double> tonight;
+    for (std::size_t i = 0; i < series_.size(); ++i) {
+      Series& series = series_[i];
+      series.next_night(machines_[machine_of(i)]);
+      Watched& watched = watched_[i];
+      watched.look(series, {}, tonight);
+      if (counts) out.screened += static_cast<double>(watched.builds.front().size());
+      const double before = rivals_[i].last.empty() ? 0 : rivals_[i].last.front();
+      const auto alarms = rivals_[i].judge(std::span(tonight).first(kUsualRuns));
+      if (counts) {
+        out.one_run += before > 0 && tonight.front() / before > 1.07;
+        out.fixed += alarms.fixed;
+        out.otava += alarms.otava;
+        out.voting += alarms.voting;
+      }
+      if (nights_ % 5 == static_cast<int>(i % 5)) watched.learn();
+      const bool up = watched.seen.verdict == ScreenVerdict::suspect_worse;
+      if (up) worse[machine_of(i)].push_back(i);
+      if (up || watched.seen.verdict == ScreenVerdict::suspect_better)
+        moved[machine_of(i)].push_back(i);
+      if (!up) watched.accept(watched.seen.level, series.build());
+    }
+    confirm_all(worse, moved, counts);
+    ++nights_;
+  }
+
+  Tally tally;
+
+ private:
+  std::size_t machine_of(std::size_t series) const { return series % machines_.size(); }
+
+  void confirm_all(std::vector<std::vector<std::size_t>>& worse,
+                   const std::vector<std::vector<std::size_t>>& moved, bool counts) {
+    NightBar bar;
+    bar.suspects = 0;
+    std::vector<std::vector<std::size_t>> held(machines_.size());
+    for (std::size_t m = 0; m < machines_.size(); ++m) {
+      auto& all = worse[m];
+      if (moved[m].size() >= series_.size() / machines_.size() / 2 && all.size() > 3) {
+        std::sort(all.begin(), all.end(), [&](std::size_t a, std::size_t b) {
+          return watched_[a].seen.z > watched_[b].seen.z;
+        });
+        held[m].assign(all.begin() + 3, all.end());
+        all.resize(3);
+      }
+      bar.suspects += static_cast<int>(all.size());
+    }
+    if (counts) {
+      tally.suspects += bar.suspects;
+      tally.most_suspects = std::max(tally.most_suspects, static_cast<double>(bar.suspects));
+    }
+    for (std::size_t m = 0; m < machines_.size(); ++m) {
+      bool any = false;
+      for (const std::size_t i : worse[m]) {
+        const Confirmed said = confirm_in_turns(series_[i], watched_[i], bar);
+        any = any || said.by_bar;
+        bar.confirmed += said.by_bar;
+        if (said.level) watched_[i].accept(*said.level, series_[i].build());
+        if (!counts) continue;
+        tally.by_rule += said.by_rule;
+        tally.by_bar += said.by_bar;
+        tally.runs_by_rule += said.runs_by_rule;
+        tally.runs_by_bar += said.runs_by_bar;
+        tally.largest_evidence = std::max(tally.largest_evidence, said.evidence);
+      }
+      if (any) continue;
+      for (const std::size_t i : held[m]) {  // the machine moved: levels begin anew
+        watched_[i].levels.clear();
+        watched_[i].accept(watched_[i].seen.level, series_[i].build());
+      }
+    }
+  }
+
+  Random random_;
+  std::vector<Machine> machines_;
+  std::vector<Series> series_;
+  std::vector<Watched> watched_;
+  std::vector<Rivals> rivals_;
+  int nights_ = 0;
+};
+
+// A step of one series on its first night, with the bar of a night with so many suspects.
+struct Step {
+  const char* name;
+  double cv, effect;
+  DetectionPolicy policy;
+  SeriesTraits traits;
+};
+
+std::string share_text(int hits, int cases) {
+  const Interval interval = binomial_interval(hits, cases, .95);
+  return formatted(" %.4f [%.4f, %.4f] |", static_cast<double>(hits) / cases, interval.low, interval.high);
+}
+
+std::string play(const Step& step, int jobs, int suspects) {
+  int fixed = 0, otava = 0, voting = 0, screened = 0, by_rule = 0, by_bar = 0;
+  double runs_by_rule = 0, runs_by_bar = 0;
+  std::vector<double> tonight;
+  for (int job = 0; job < jobs; ++job) {
+    Random random(static_cast<std::uint64_t>(job) * 40503u + 3);
+    Machine machine;
+    Series series(step.traits, static_cast<std::uint64_t>(job) * 2654435761u + 99);
+    Watched watched;
+    Rivals rivals;
+    Rivals::Alarms alarms;
+    for (int night = 0; night <= 20; ++night) {
+      machine.next_night(random);
+      machine.drift *= step.traits.drift / .007;
+      machine.slow = 0;
+      if (night == 20) series.step(step.effect);
+      series.next_night(machine);
+      watched.look(series, step.policy, tonight);
+      alarms = rivals.judge(std::span(tonight).first(kUsualRuns));
+      watched.learn();
+      if (night < 20) watched.accept(watched.seen.level, series.build());
+    }
+    fixed += alarms.fixed;
+    otava += alarms.otava;
+    voting += alarms.voting;
+    if (watched.seen.verdict != ScreenVerdict::suspect_worse) continue;
+    ++screened;
+    const Confirmed said = confirm_in_turns(series, watched, {1. / 30, suspects, 0});
+    by_rule += said.by_rule;
+    by_bar += said.by_bar;
+    runs_by_rule += said.runs_by_rule;
+    runs_by_bar += said.runs_by_bar;
+  }
+  std::string line = formatted("| %s |", step.name);
+  for (const int hits : {fixed, otava, voting, screened, by_rule, by_bar}) line += share_text(hits, jobs);
+  return line + formatted(" %.0f / %.0f |\n", runs_by_rule / std::max(1, screened), runs_by_bar / std::max(1, screened));
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  Options options;
+  for (int i = 1; i + 1 < count; i += 2) {
+    const std::string name = arguments[i];
+    if (name == "--series") options.series = std::atoi(arguments[i + 1]);
+    if (name == "--nights") options.nights = std::atoi(arguments[i + 1]);
+    if (name == "--jobs") options.jobs = std::atoi(arguments[i + 1]);
+    if (name == "--layout") options.largest_layout = std::atof(arguments[i + 1]);
+    if (name == "--write") options.file = arguments[i + 1];
+  }
+  const std::clock_t start = std::clock();
+  Fleet fleet(options);
+  for (int night = 0; night < kLevels; ++night) fleet.night(false);
+  for (int night = 0; night < options.nights; ++night) fleet.night(true);
+  const Tally& t = fleet.tally;
+  const double months = options.nights / 30.;
+  std::printf("%d series %d nights, %.0f s\n", options.series, options.nights, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+  std::printf("per 30 nights: one run %.0f fixed %.0f otava %.0f voting %.0f rule %.1f bar %.1f (count %g %g)\n", t.one_run / months, t.fixed / months, t.otava / months, t.voting / months, t.by_rule / months, t.by_bar / months, t.by_rule, t.by_bar);
+  std::printf("a night: screened runs %.0f suspects %.1f (most %.0f) runs by rule %.0f by bar %.0f largest e %.3g\n", t.screened / options.nights, t.suspects / options.nights, t.most_suspects, t.runs_by_rule / options.nights, t.runs_by_bar / options.nights, t.largest_evidence);
+  const int suspects = static_cast<int>(t.most_suspects);
+  DetectionPolicy usual, kernel;
+  kernel.threshold = .005;
+  kernel.screen_change = .0025;
+  kernel.interval_points = .005;
+  std::vector<Step> steps;
+  for (const double cv : {.01, .03}) {
+    Step s{cv < .02 ? "+10 %, CV 1 %" : "+10 %, CV 3 %", cv, .10, usual, {}};
+    s.traits.cv = cv;
+    s.traits.spells = 0;
+    steps.push_back(s);
+  }
+  Step s{"+1 %, CV 0.25 %", .0025, .01, kernel, {}};
+  s.traits.cv = .0025; s.traits.layout = .0003; s.traits.outliers = .01; s.traits.drift = .0007; s.traits.spells = 0; s.traits.bursts = 0;
+  steps.push_back(s);
+  for (const Step& step : steps) std::fputs(play(step, options.jobs, suspects).c_str(), stdout);
+  std::printf("%.0f s\n", static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+}
