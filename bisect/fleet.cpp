@@ -10,6 +10,14 @@
 namespace nightjar::bisect {
 namespace {
 
+// A steady metric is decided on ten runs a side, which are not evidence enough among thousands of
+// suspects. So its ladder goes on for the bar.
+constexpr std::array steady_rungs = {3, 5, 10, 20, 40};
+
+std::span<const int> rungs_of(Repeatability repeatability) {
+  return repeatability == Repeatability::steady ? steady_rungs : ladder(repeatability);
+}
+
 // P(bad is worse in a pair) - 1/2, for which q is near the best by the normal approximation. Values
 // over 1/2 approach "in every pair", which is worth most in small blocks.
 constexpr std::array effects = {.15, .3, .6, 1.2, 2.4};
@@ -47,7 +55,7 @@ double evidence_of_worse(std::span<const double> good, std::span<const double> b
                          const DetectionPolicy& policy) {
   std::array<double, effects.size()> logs{};
   std::size_t from = 0;
-  for (const int rung : ladder(policy.repeatability)) {
+  for (const int rung : rungs_of(policy.repeatability)) {
     const auto to = static_cast<std::size_t>(rung);
     if (to > std::min(good.size(), bad.size())) break;
     const int n = static_cast<int>(to - from);
@@ -76,7 +84,7 @@ FleetConfirmation confirm(std::span<const double> good, std::span<const double> 
   Confirmation& said = out.confirmation;
   out.evidence = evidence_of_worse(good, bad, policy.threshold / 2, policy);
   if (said.verdict != Verdict::worse || out.evidence >= bar.evidence()) return out;
-  const auto rungs = ladder(policy.repeatability);
+  const auto rungs = rungs_of(policy.repeatability);
   const auto next = std::upper_bound(rungs.begin(), rungs.end(), said.runs_a_side);
   said.verdict = next == rungs.end() ? Verdict::inconclusive : Verdict::more;
   if (next != rungs.end()) said.runs_a_side = *next;

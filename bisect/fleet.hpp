@@ -42,7 +42,7 @@ struct NightBar {
 };
 
 // confirm() under the night's bar. What is worse by the rule but below the bar is measured further,
-// and is inconclusive once the runs are used up.
+// and is inconclusive once the runs are used up. For the bar a steady metric may take 40 a side.
 struct FleetConfirmation {
   Confirmation confirmation;
   double evidence = 1;  // against "worse by less than half of the threshold"

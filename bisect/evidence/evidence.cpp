@@ -103,21 +103,29 @@ std::string of_history(const bisect::Change& change, const HistoryMedians& histo
       .dump();
 }
 
-std::string of_confirmation(const bisect::Confirmation& confirmation, const Values& good,
-                            const Values& bad, const bisect::DetectionPolicy& policy) {
-  return json{{"rules", rules},
-              {"stage", "confirmation"},
-              {"verdict", name_of(confirmation.verdict)},
-              {"ratio", confirmation.change.ratio},
-              {"low", confirmation.change.low},
-              {"high", confirmation.change.high},
-              {"rule", confirmation.rule},
-              {"good", good.values},
-              {"good_runs", good.runs},
-              {"bad", bad.values},
-              {"bad_runs", bad.runs},
-              {"policy", policy_json(policy)}}
-      .dump();
+std::string of_confirmation(const bisect::FleetConfirmation& confirmed, const Values& good,
+                            const Values& bad, const bisect::DetectionPolicy& policy,
+                            const std::optional<bisect::NightBar>& bar) {
+  const bisect::Confirmation& confirmation = confirmed.confirmation;
+  json said{{"rules", rules},
+            {"stage", "confirmation"},
+            {"verdict", name_of(confirmation.verdict)},
+            {"ratio", confirmation.change.ratio},
+            {"low", confirmation.change.low},
+            {"high", confirmation.change.high},
+            {"rule", confirmation.rule},
+            {"good", good.values},
+            {"good_runs", good.runs},
+            {"bad", bad.values},
+            {"bad_runs", bad.runs},
+            {"policy", policy_json(policy)}};
+  if (bar)
+    said["night"] = {{"evidence", confirmed.evidence},
+                     {"needed", bar->evidence()},
+                     {"suspects", bar->suspects},
+                     {"confirmed", bar->confirmed},
+                     {"false_share", bar->share}};
+  return said.dump();
 }
 
 std::string of_attribution(const bisect::AttributionVerdict& verdict, const CellValues& cells,

@@ -3,6 +3,7 @@
 // that its raw samples belong to.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "bisect/attribution.hpp"
 #include "bisect/detection.hpp"
 #include "bisect/evidence/naming.hpp"
+#include "bisect/fleet.hpp"
 #include "bisect/search.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/id.hpp"
@@ -18,7 +20,7 @@
 namespace nightjar::evidence {
 
 // The version of the rules. It rises when they would judge some log differently.
-inline constexpr int rules = 7;
+inline constexpr int rules = 8;
 
 // Runs' values, and the runs that they belong to.
 struct Values {
@@ -38,8 +40,10 @@ struct HistoryMedians {
 };
 std::string of_history(const bisect::Change& change, const HistoryMedians& history,
                        const bisect::DetectionPolicy& policy);
-std::string of_confirmation(const bisect::Confirmation& confirmation, const Values& good,
-                            const Values& bad, const bisect::DetectionPolicy& policy);
+// `bar`: that of its night. Without one, as before rules 8, the confirmation's own rule decided.
+std::string of_confirmation(const bisect::FleetConfirmation& confirmed, const Values& good,
+                            const Values& bad, const bisect::DetectionPolicy& policy,
+                            const std::optional<bisect::NightBar>& bar);
 
 // Runs of a good and a bad build, each with its own packages and with the other's.
 struct CellValues {

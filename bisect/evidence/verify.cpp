@@ -164,7 +164,14 @@ std::string confirm_again(const json& said, const RawRuns& raw) {
   const Values good = values_in(said, "good", "good_runs", raw, raw.good());
   const Values bad = values_in(said, "bad", "bad_runs", raw, raw.bad());
   const auto policy = detection_policy(said.at("policy"));
-  return of_confirmation(bisect::confirm(good.values, bad.values, policy), good, bad, policy);
+  if (!said.contains("night"))
+    return of_confirmation({bisect::confirm(good.values, bad.values, policy)}, good, bad, policy,
+                           {});
+  const json& night = said.at("night");
+  const bisect::NightBar bar{field<double>(night, "false_share"), field<int>(night, "suspects"),
+                             field<int>(night, "confirmed")};
+  return of_confirmation(bisect::confirm(good.values, bad.values, policy, bar), good, bad, policy,
+                         bar);
 }
 
 // nullopt: a verdict from before culprits and ranges were told apart.

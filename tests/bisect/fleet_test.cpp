@@ -172,7 +172,13 @@ TEST_CASE("a finding below the bar is measured further, and in the end nobody is
   DetectionPolicy steady;
   steady.repeatability = Repeatability::steady;
   const auto [ten_good, ten_bad] = separated(10);
-  CHECK(confirm(ten_good, ten_bad, steady, NightBar{1. / 30, 50'000, 0}).confirmation.verdict ==
+  const auto twenty = confirm(ten_good, ten_bad, steady, NightBar{1. / 30, 50'000, 0});
+  CHECK(twenty.confirmation.verdict == ConfirmationVerdict::more);
+  CHECK(twenty.confirmation.runs_a_side == 20);
+  const auto [forty_good, forty_bad] = separated(40);
+  CHECK(confirm(forty_good, forty_bad, steady, NightBar{1. / 30, 50'000, 0}).confirmation.verdict ==
+        ConfirmationVerdict::worse);
+  CHECK(confirm(forty_good, forty_bad, steady, NightBar{1e-30, 50'000, 0}).confirmation.verdict ==
         ConfirmationVerdict::inconclusive);
 }
 
