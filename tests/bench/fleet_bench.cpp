@@ -464,8 +464,10 @@ std::string alarm_row(const char* name, double alarms, double runs, const Option
   const int cases = options.series * options.nights;
   const Interval interval = binomial_interval(static_cast<int>(alarms), cases, .95);
   const double month = 30. * options.series;
-  return formatted("| %s | %.4g [%.4g, %.4g] | %.0f |\n", name, month * alarms / cases,
-                   month * interval.low, month * interval.high, runs / options.nights);
+  const int digits = alarms < 100 ? 2 : 0;
+  return formatted("| %s | %.*f [%.*f, %.*f] | %.0f |\n", name, digits, month * alarms / cases,
+                   digits, month * interval.low, digits, month * interval.high,
+                   runs / options.nights);
 }
 
 std::string fleet_table(const Tally& tally, const Options& options) {
