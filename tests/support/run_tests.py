@@ -87,11 +87,11 @@ class Tally:
         seconds = time.monotonic() - start
         failed = output.count("\nFAILED ") + output.startswith("FAILED ")
         counted = (seeds - failed, failed, 0) if status in (0, 1) else (0, 0, 0)
-        last = output.splitlines()[-1:] if status in (0, 1) else []
         with self._one_at_a_time:
             self._add(f"{f'seeds {base} to {base + seeds - 1}':<28}", status, counted, seconds,
                       command, output)
-            print(*last, sep="\n", flush=True)
+            if status == 0:
+                print(output.splitlines()[-1], flush=True)
 
     def pytest(self, title, paths, options=()):
         report = self._reports / f"pytest-{title.replace(' ', '-')}.xml"
