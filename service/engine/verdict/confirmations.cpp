@@ -186,6 +186,18 @@ evidence::Values* cell_of(ConfirmationFacts& facts, BuildId build) {
   return nullptr;
 }
 
+// `night`: all regressions of one. What a search found besides was never a suspect.
+bisect::NightBar bar_of(const std::vector<Regression>& night) {
+  bisect::NightBar bar{.suspects = 0};
+  for (const Regression& regression : night) {
+    if (regression.found_by != FoundBy::screening && regression.found_by != FoundBy::creep)
+      continue;
+    ++bar.suspects;
+    bar.confirmed += is_real(regression);
+  }
+  return bar;
+}
+
 void apply(EngineContext&, const ConfirmationFacts&, const AwaitSessions&) {}
 
 void apply(EngineContext& context, const ConfirmationFacts& facts, const AskForSession& step) {
@@ -267,6 +279,7 @@ ConfirmationFacts load_confirmation(const EngineView& view, const Regression& re
                           expecting(view, lead, regression.night)};
   if (lead.metric == kFailures) facts.elsewhere = second_runner(view, regression, lead);
   facts.crossing = crossing_of(view, facts);
+  facts.bar = bar_of(storage::regressions_of_night(view.db, regression.night));
   const std::vector<Job> asked = confirmation_jobs(view.db, regression, lead);
   facts.asked = asked.size();
   std::vector<Job> sessions;
@@ -298,14 +311,16 @@ ConfirmationStep decide(const ConfirmationFacts& facts, const Config& config) {
     return Dismiss{evidence::of_reason("could not be confirmed: one of the builds gave no runs"),
                    {}};
   }
-  const bisect::Confirmation confirmation = bisect::confirm(good.values, bad.values, facts.policy);
+  const bisect::FleetConfirmation judged =
+      bisect::confirm(good.values, bad.values, facts.policy, facts.bar);
+  const bisect::Confirmation& confirmation = judged.confirmation;
   if (confirmation.verdict == Verdict::more) {
     if (facts.asked >= kMostSessions || !facts.good_build || !facts.bad_build)
       return CutShort{"too few runs succeeded undisturbed"};
     const int want = confirmation.runs_a_side;
     return session_for(facts, want - runs_a_side(facts.values), want, config);
   }
-  const std::string why = evidence::of_confirmation(confirmation, good, bad, facts.policy);
+  const std::string why = evidence::of_confirmation(judged, good, bad, facts.policy, facts.bar);
   if (confirmation.verdict != Verdict::worse) return Dismiss{why, level_of(confirmation, bad)};
   Confirm confirmed{
       measured_series(facts.regression.series.front().series, confirmation, good, bad), why};

@@ -10,6 +10,7 @@
 
 #include "bisect/detection.hpp"
 #include "bisect/evidence/evidence.hpp"
+#include "bisect/fleet.hpp"
 #include "service/engine/context.hpp"
 #include "storage/model/build.hpp"
 #include "storage/model/job.hpp"
@@ -44,6 +45,7 @@ struct ConfirmationFacts {
     Build source, environment;
   };
   std::optional<Crossing> crossing{};
+  bisect::NightBar bar{};  // by the suspects of the night in which it was suspected
 };
 ConfirmationFacts load_confirmation(const EngineView& view, const Regression& regression,
                                     const Series& lead);

@@ -13,11 +13,6 @@ namespace {
 
 constexpr int kBuilds = 14;  // that noise is learned from
 
-bool is_real(const Regression& known) {
-  using enum RegressionState;
-  return known.state != dismissed && known.state != suspected && known.state != unconfirmed;
-}
-
 // The newest night before `night` in which this series got worse for good; 0: none.
 NightId last_regression(const EngineView& view, const Series& series, NightId night) {
   storage::RegressionFilter filter;
@@ -33,6 +28,11 @@ NightId last_regression(const EngineView& view, const Series& series, NightId ni
 }
 
 }  // namespace
+
+bool is_real(const Regression& known) {
+  using enum RegressionState;
+  return known.state != dismissed && known.state != suspected && known.state != unconfirmed;
+}
 
 std::vector<Level> valid_levels(const EngineView& view, const Series& series, NightId night,
                                 int limit) {

@@ -5,9 +5,13 @@
 
 #include "bisect/noise_class.hpp"
 #include "service/engine/context.hpp"
+#include "storage/model/regression.hpp"
 #include "storage/model/series.hpp"
 
 namespace nightjar::service {
+
+// Whether it was confirmed, whatever became of it then.
+bool is_real(const Regression& known);
 
 // Accepted levels of `series` before `night`, newest first, since its last confirmed regression and
 // since the last shift that somebody marked; at most `limit`.

@@ -99,17 +99,16 @@ Observations observe(const EngineView& view, const Night& night, const std::vect
     }
     observed.screen =
         bisect::screen(observed.level_values, observed.tonight.values, observed.policy);
-    if (!observed.levels.empty() && observed.levels.front().build == *night.build &&
-        observed.worse())
-      observed.screen.verdict =
-          bisect::Screen::Verdict::same;  // the same build again cannot be worse
+    observed.same_build = !observed.levels.empty() && observed.levels.front().build == *night.build;
+    if (observed.same_build) observed.screen.verdict = bisect::Screen::Verdict::same;
+    if (observed.better()) observed.improvements = storage::improvements_of(view.db, series.id);
     all[{series.machine, series.metric}].push_back(std::move(observed));
   }
   return all;
 }
 
 std::optional<Level> level_of(const Night& night, const Observation& observed) {
-  if (observed.suspicious) return std::nullopt;
+  if (observed.suspicious || observed.same_build) return std::nullopt;
   return Level{observed.series.id, *night.build, night.id, observed.screen.level,
                static_cast<int>(observed.tonight.values.size())};
 }

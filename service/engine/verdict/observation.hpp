@@ -10,6 +10,7 @@
 #include "bisect/detection.hpp"
 #include "bisect/evidence/evidence.hpp"
 #include "service/engine/context.hpp"
+#include "storage/marks.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/night.hpp"
 #include "storage/model/series.hpp"
@@ -29,8 +30,11 @@ struct Observation {
   std::optional<Level> again{};
   double moved = 1;
   std::string facts_changed{};  // "kernel 6.1.0 → 6.8.0"
-  bool suspicious = false;      // a suspicion is open: tonight says nothing new and makes no level
-  bool has_level = false;       // tonight made one already
+  bool suspicious = false;  // a suspicion is open: tonight says nothing new and makes no level
+  bool has_level = false;   // tonight made one already
+  bool same_build =
+      false;  // the newest level is of tonight's build: tonight says nothing of builds
+  std::vector<storage::Improvement> improvements{};  // earlier ones, read only if tonight is better
 
   bool worse() const { return screen.verdict == bisect::Screen::Verdict::suspect_worse; }
   bool better() const { return screen.verdict == bisect::Screen::Verdict::suspect_better; }
@@ -43,7 +47,8 @@ using Observations = std::map<Group, std::vector<Observation>>;
 // All judged series that have runs in the night's usable sessions.
 Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable);
 
-// Tonight's location as the new level; nullopt if the series is under suspicion.
+// Tonight's location as the new level; nullopt if the series is under suspicion, or if its newest
+// level is of the same build.
 std::optional<Level> level_of(const Night& night, const Observation& observed);
 
 // Those that moved, the clearest first, if most of a group did: eight or more series of four or

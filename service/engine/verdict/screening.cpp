@@ -5,6 +5,7 @@
 
 #include "bisect/detection.hpp"
 #include "bisect/evidence/evidence.hpp"
+#include "service/engine/verdict/levels.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
 
@@ -19,7 +20,7 @@ class Screening {
   Screening(const Night& night, Time now) : night_(night), now_(now) {}
 
   void add(const Observation& observed) {
-    if (observed.suspicious) return;
+    if (observed.suspicious || observed.same_build) return;
     if (observed.again) add_moved(observed);
     if (observed.worse()) {
       suspect(observed, FoundBy::screening, observed.levels.front().build,
@@ -67,9 +68,22 @@ class Screening {
     verdicts.levels.push_back(*observed.again);
   }
 
+  // Levels of before an improvement are in the reference for some nights. Meanwhile it would be
+  // found every night.
+  static bool is_known(const Observation& observed) {
+    const NightId oldest =
+        observed.levels.at(observed.level_values.size() - 1).night;  // in the reference
+    return std::any_of(observed.improvements.begin(), observed.improvements.end(),
+                       [&](const storage::Improvement& known) {
+                         const double cost =
+                             worsening(observed.series, known.after, observed.screen.level);
+                         return known.night >= oldest && cost * (1 + observed.policy.threshold) > 1;
+                       });
+  }
+
   void add_improvement(const Observation& observed) {
     const double change = std::abs(std::log(observed.screen.level / observed.screen.reference));
-    if (change < std::log1p(observed.policy.threshold)) return;
+    if (change < std::log1p(observed.policy.threshold) || is_known(observed)) return;
     verdicts.improvements.push_back({0, night_.id, observed.series.id, *night_.build,
                                      observed.screen.reference, observed.screen.level, now_});
   }
@@ -103,7 +117,7 @@ bool concerns(const Regression& regression, const Observation& observed) {
 
 // Whether this night left the series without a verdict.
 bool is_held(const Observation& observed, const std::vector<Regression>& regressions) {
-  return !observed.suspicious && !observed.has_level &&
+  return !observed.suspicious && !observed.has_level && !observed.same_build &&
          std::none_of(regressions.begin(), regressions.end(),
                       [&](const Regression& known) { return concerns(known, observed); });
 }

@@ -85,6 +85,80 @@ TEST_CASE("an improvement is recorded and not filed") {
   CHECK(storage::list_regressions(world.db, {}, {}).items.empty());
 }
 
+TEST_CASE("an improvement is recorded once, however many nights it is seen in") {
+  WideWorld world;
+  double level = 1;
+  world.level = [&](int, const std::string& workload, const std::string& metric) {
+    const bool bert = workload.find("/bert/eval/") != std::string::npos;
+    return metric == "latency" ? .010 * (bert ? level : 1) : 3e8;
+  };
+  for (int night = 0; night < 3; ++night) world.night();
+  level = .8;
+  for (int night = 0; night < 4; ++night) world.night();
+  CHECK(storage::list_improvements(world.db, {}).items.size() == 1);
+  level = .6;
+  for (int night = 0; night < 3; ++night) world.night();
+  CHECK(storage::list_improvements(world.db, {}).items.size() == 2);
+}
+
+TEST_CASE("a build that is measured again is neither worse nor better, and makes no level") {
+  WideWorld world;
+  world.night();
+  const std::vector<Level> before = world.levels("bert/train", "latency");
+  REQUIRE(before.size() == 1);
+  for (const double machine : {1.3, .7}) {
+    world.machine = machine;
+    world.same_build_again();
+    const std::vector<Level> after = world.levels("bert/train", "latency");
+    REQUIRE(after.size() == 1);
+    CHECK(after[0].value == Approx(before[0].value));
+    CHECK(after[0].night == before[0].night);
+  }
+  CHECK(storage::list_improvements(world.db, {}).items.empty());
+  CHECK(storage::list_regressions(world.db, {}, {}).items.empty());
+  CHECK(world.marks().empty());
+  world.machine = 1;
+  world.step_at = 18;
+  world.night();  // the slow night did not hide the step
+  CHECK(world.count(RegressionState::reported) == 1);
+}
+
+TEST_CASE("a metric that a workload no longer gives keeps its last level, and nothing else") {
+  WideWorld world;
+  world.noise = .01;
+  world.night();
+  REQUIRE(world.levels("bert/train", "peak_cpu_memory").size() == 1);
+  world.without = "peak_cpu_memory";
+  for (int night = 0; night < 3; ++night) world.night();
+  CHECK(world.levels("bert/train", "peak_cpu_memory").size() == 1);
+  CHECK(world.levels("bert/train", "latency").size() == 4);
+  world.without.clear();
+  world.level = [](int position, const std::string& workload, const std::string& metric) {
+    const bool grown = position > 48 && workload.find("/bert/train/") != std::string::npos;
+    return metric == "latency" ? .010 : 3e8 * (grown ? 1.3 : 1);
+  };
+  world.night();  // it is held against the level of before, and is no first night
+  CHECK(world.count(RegressionState::dismissed) == 0);
+  REQUIRE(storage::list_regressions(world.db, {}, {}).items.size() == 1);
+  CHECK(storage::list_regressions(world.db, {}, {}).items[0].series[0].before ==
+        Approx(3e8).epsilon(.02));
+}
+
+TEST_CASE("a run that fails makes no level, even with samples that look fast") {
+  WideWorld world;
+  world.night();
+  const std::vector<Level> before = world.levels("bert/train", "latency");
+  world.crashes = [](int position, const std::string& workload) {
+    return position >= 13 && workload.find("/bert/train/") != std::string::npos;
+  };
+  world.samples_of_failed = .0001;
+  world.night();
+  const std::vector<Level> after = world.levels("bert/train", "latency");
+  REQUIRE(after.size() == before.size());
+  CHECK(after[0].value == Approx(before[0].value));
+  CHECK(storage::list_improvements(world.db, {}).items.empty());
+}
+
 TEST_CASE("a machine that creeps for weeks blames nobody and begins anew") {
   WideWorld world;
   world.noise = .005;

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <catch2/catch.hpp>
+
 #include "storage/marks.hpp"
 #include "tests/service/engine/night_world.hpp"
 #include "tests/support/autocommit.hpp"
@@ -41,6 +43,29 @@ struct WideWorld : NightWorld {
     settle();
     clock.advance(std::chrono::hours(20));
     storage::touch_runner(storage::Autocommit(db), runner.id, clock.now());
+  }
+
+  // Another night on the build of the last one.
+  void same_build_again() {
+    Night again;
+    again.build = storage::list_nights(db, {}).items.front().build;
+    again.state = NightState::measuring;
+    again.trigger = NightTrigger::api;
+    again.started_at = clock.now();
+    storage::add_night(storage::Autocommit(db), again);
+    settle();
+    clock.advance(std::chrono::hours(20));
+    storage::touch_runner(storage::Autocommit(db), runner.id, clock.now());
+  }
+
+  // Of the one series, newest first.
+  std::vector<Level> levels(const std::string& workload, const std::string& metric) {
+    storage::SeriesFilter filter;
+    filter.metric = metric;
+    filter.workload_glob = "python/" + workload + "/**";
+    const auto series = storage::list_series(db, filter, {10, {}}).items;
+    REQUIRE(series.size() == 1);
+    return storage::levels_before(db, series[0].id, NightId{1'000}, 100);
   }
 
   std::size_t count(RegressionState state) {
