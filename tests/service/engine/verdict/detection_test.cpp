@@ -51,6 +51,25 @@ TEST_CASE("a commit that slows everything down is one issue, whatever the number
     CHECK((message.kind == OutboxKind::comment || message.regression == reported[0].id));
 }
 
+TEST_CASE(
+    "each confirmation says by how many suspects its bar was set, and how many were confirmed") {
+  WideWorld world;
+  world.night();
+  world.step_at = 18;
+  world.night();
+  std::size_t with_bar = 0;  // the newest first
+  for (const Regression& regression : storage::list_regressions(world.db, {}, {500, {}}).items)
+    for (const RegressionChange& change : storage::changes_of(world.db, regression.id)) {
+      if (change.evidence.find("\"stage\":\"confirmation\"") == std::string::npos) continue;
+      INFO(change.evidence);
+      CHECK(change.evidence.find("\"suspects\":3") != std::string::npos);
+      CHECK(change.evidence.find("\"confirmed\":" + std::to_string(2 - with_bar)) !=
+            std::string::npos);
+      ++with_bar;
+    }
+  CHECK(with_bar == 3);
+}
+
 TEST_CASE("a shift that a person marks begins a new level") {
   WideWorld world;
   world.night();
