@@ -171,7 +171,8 @@ async def measure(world, options):
     for task in working:
         task.cancel()
     return {"idle": idle, "resident": memory_mib(daemon, "VmRSS"),
-            "peak": memory_mib(daemon, "VmHWM"), "cpu": cpu_seconds(daemon), "trips": trips, "tally": tally, "rates": rates}
+            "peak": memory_mib(daemon, "VmHWM"), "cpu": cpu_seconds(daemon),
+            "trips": trips, "tally": tally, "rates": rates}
 
 
 async def measure_nights(world, asking, tally, rates, options):
