@@ -41,8 +41,7 @@ class Agent {
   const std::string& name() const { return planned_.name; }
   const std::string& instance() const { return instance_; }
   RunnerId runner() const { return runner_; }
-  // The class's number in the plan; one after an upgrade of its kernel is none of the plan's.
-  int machine_class() const { return planned_.machine_class + 100 * kernel_; }
+  int machine_class() const { return planned_.machine_class; }  // the class's number in the plan
   MachineId machine() const { return machine_; }
 
  private:

@@ -20,7 +20,7 @@ namespace nightjar::simulation {
 //   preempt    a runner is told to stop, gives its job back and comes back
 //   sick       a runner's disk is full: it can measure nothing for hours
 //   gone       a runner leaves for good
-//   upgrade    a runner's kernel is upgraded: it is of another machine class from then on
+//   upgrade    a runner's kernel is upgraded: its machine class stays, its facts change
 //   twin       a second host works under a runner's name and token
 //   stolen     others take CPU time from a session, which is void
 //   kill       the service dies before its n-th commit, and all that is not on disk with it

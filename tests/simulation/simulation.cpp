@@ -254,8 +254,7 @@ class Simulation {
       agent.set_sick(true);
       return while_faulty(2 * away, [&agent] { agent.set_sick(false); });
     }
-    const bool for_good = fault == Fault::gone || fault == Fault::upgrade;
-    if (for_good && !agent.may_leave()) return;
+    if (fault == Fault::gone && !agent.may_leave()) return;
     if (fault == Fault::preempt)
       agent.preempt();
     else
