@@ -363,6 +363,7 @@ bool put_off_job(Transaction& transaction, JobId id, int attempt, std::string_vi
                  Time now) {
   Statement update(transaction,
                    "UPDATE job SET lease_until_us = NULL, put_off = put_off + 1, reason = ?1, "
+                   "affinity = NULL, "
                    "state = iif(put_off + 1 >= ?2, 'failed', 'queued') "
                    "WHERE id = ?3 AND attempt = ?4 AND attempt > 0 "
                    "AND state IN ('queued', 'leased')");

@@ -94,7 +94,8 @@ void follow_clock(Transaction& transaction, const ClockStep& clock);
 // has ended.
 bool fail_job(Transaction& transaction, JobId id, int attempt, std::string_view reason);
 // Something on the runner's side was in the way, such as a full disk. The job is queued again, for
-// another runner if there is one; the sixth time fails it. It counts as a failure of the runner.
+// another runner if there is one, even if it was for this one alone; the sixth time fails it. It
+// counts as a failure of the runner.
 // False as for fail_job().
 bool put_off_job(Transaction& transaction, JobId id, int attempt, std::string_view reason,
                  Time now);

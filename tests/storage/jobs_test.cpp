@@ -210,6 +210,22 @@ TEST_CASE("a job that is put off is queued again, and the sixth time fails it wi
   CHECK(find_runner(story.db, story.runner.id)->failures == 6);
 }
 
+TEST_CASE("a job for one runner that puts it off is for any runner of the class") {
+  Story story;
+  const Runner other = story.enrol("beta");
+  Job asked = *find_job(story.db, story.queue("a").id);
+  asked.key = "for alpha alone";
+  asked.affinity = story.runner.id;
+  const JobId id = add_job(Autocommit(story.db), asked).id;
+  cancel_job(Autocommit(story.db), asked.id, "only its copy counts");
+  CHECK_FALSE(claim_job(Autocommit(story.db), other, at(10), at(70)));
+  REQUIRE(story.claim()->id == id);
+  put_off_job(Autocommit(story.db), id, 1, "no space", at(10));
+  const auto claimed = claim_job(Autocommit(story.db), other, at(20), at(80));
+  REQUIRE(claimed);
+  CHECK(claimed->id == id);
+}
+
 TEST_CASE("a released job goes back at once and its attempt is not counted as lost") {
   Story story;
   const JobId id = story.queue("a").id;

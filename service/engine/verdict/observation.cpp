@@ -59,9 +59,12 @@ std::string facts_that_changed(const EngineView& view, const Night& night,
 }
 
 // If the build that was measured again is no longer at its level, the machine moved, and what it
-// gives tonight is the level that tonight's build is held against.
+// gives tonight is the level that tonight's build is held against. A build without a level of its
+// own tells nothing of the machine: it may be under suspicion itself.
 void take_again(Observation& observed, const Tonight& tonight, NightId night) {
-  if (tonight.again.empty() || observed.levels.empty()) return;
+  if (tonight.again.empty() || observed.levels.empty() ||
+      observed.levels.front().build != *tonight.other)
+    return;
   using enum bisect::ScreenVerdict;
   const auto now = bisect::screen(observed.level_values, tonight.again, observed.policy);
   if (now.verdict != suspect_worse && now.verdict != suspect_better) return;

@@ -30,8 +30,8 @@ struct Observation {
   std::optional<Level> again{};
   double moved = 1;
   std::string facts_changed{};  // "kernel 6.1.0 → 6.8.0"
-  bool suspicious = false;  // a suspicion is open: tonight says nothing new and makes no level
-  bool has_level = false;   // tonight made one already
+  bool suspicious = false;      // a suspicion is open: tonight says nothing new and makes no level
+  bool has_level = false;       // tonight made one already
   bool same_build =
       false;  // the newest level is of tonight's build: tonight says nothing of builds
   std::vector<storage::Improvement> improvements{};  // earlier ones, read only if tonight is better

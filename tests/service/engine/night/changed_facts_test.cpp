@@ -97,6 +97,19 @@ TEST_CASE("a regression in the night of a kernel update is found beneath what th
   CHECK(findings(world) == 1);
 }
 
+TEST_CASE("a build that nobody accepted is no measure of the machine") {
+  WideWorld world;
+  for (int night = 0; night < 3; ++night) world.night();
+  world.step_at = 40;
+  world.night();  // all series are slower: three are confirmed, and the others have no level
+  REQUIRE(world.count(RegressionState::reported) == 1);
+  world.update_kernel("6.8");
+  world.night();
+  CHECK(world.marks().empty());
+  for (const Regression& found : storage::regressions_in_state(world.db, RegressionState::reported))
+    CHECK(found.culprit->commits == std::vector{world.commits[40]});
+}
+
 TEST_CASE("what changed is said, and tonight's own build is not measured again beside itself") {
   WideWorld world;
   world.night(2);
