@@ -17,6 +17,7 @@
 #include "storage/nights.hpp"
 #include "storage/runners.hpp"
 #include "storage/sessions.hpp"
+#include "tests/bench/made_session.hpp"
 #include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
@@ -31,27 +32,6 @@ constexpr int kRuns = 100;     // a session
 constexpr int kIterations = 30;
 constexpr int kWorkloads = 4;
 constexpr double kBound = 0.5;
-
-SessionResult session_of_runs() {
-  SessionResult session;
-  for (int order = 0; order < kRuns; ++order) {
-    RunResult run;
-    run.order = order;
-    for (int i = 0; i < kIterations; ++i) {
-      run.samples["latency"].push_back(0.001 * (1 + (order * 31 + i * 17) % 13));
-      run.cpu_seconds.push_back(0.001);
-      run.wait_seconds.push_back(0.00001 * (i % 3));
-    }
-    run.samples["peak_cpu_memory"] = {237e6};
-    run.samples["memory_after_import"] = {235e6};
-    run.samples["leaked_memory"] = {0.0};
-    run.checksum = 0.5;
-    run.warmup_iterations = 5;
-    run.seconds = 2;
-    session.runs.push_back(std::move(run));
-  }
-  return session;
-}
 
 class Ours {
  public:
@@ -194,7 +174,7 @@ double rate_of(Store store) {
 }
 
 int measure(const std::filesystem::path& folder) {
-  const SessionResult session = session_of_runs();
+  const SessionResult session = test::made_session(kRuns, kIterations);
   Ours ours(folder / "ours.db");
   Bare bare(folder / "bare.db");
   std::vector<double> our_rates, bare_rates, ratios;

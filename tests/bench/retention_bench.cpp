@@ -20,6 +20,7 @@
 #include "storage/runners.hpp"
 #include "storage/series.hpp"
 #include "storage/sessions.hpp"
+#include "tests/bench/made_session.hpp"
 #include "tests/support/autocommit.hpp"
 
 using namespace nightjar;
@@ -53,24 +54,10 @@ double largest(const std::vector<double>& values) {
   return *std::max_element(values.begin(), values.end());
 }
 
-// Five series a run.
+// Five series a run, with `failures`.
 SessionResult session_of_runs() {
-  SessionResult session;
-  for (int order = 0; order < kRuns; ++order) {
-    RunResult run;
-    run.order = order;
-    for (int i = 0; i < kIterations; ++i) {
-      run.samples["latency"].push_back(0.001 * (1 + (order * 31 + i * 17) % 13));
-      run.cpu_seconds.push_back(0.001);
-      run.wait_seconds.push_back(0.00001 * (i % 3));
-      run.slowdown.push_back(1 + .001 * (i % 7));
-    }
-    run.samples["peak_cpu_memory"] = {237e6};
-    run.samples["memory_after_import"] = {235e6};
-    run.samples["leaked_memory"] = {0.0};
-    run.checksum = 0.5;
-    session.runs.push_back(std::move(run));
-  }
+  SessionResult session = test::made_session(kRuns, kIterations);
+  for (RunResult& run : session.runs) run.slowdown.assign(kIterations, 1.001);
   return session;
 }
 
