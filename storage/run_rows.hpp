@@ -6,9 +6,9 @@
 
 namespace nightjar::storage {
 
-#define RUN_COLUMNS                                                                         \
-  "run.id, run.job, (SELECT night FROM job WHERE id = run.job), run.build, run.workload, "  \
-  "run.position, run.status, run.reason, "                                                \
+#define RUN_COLUMNS                                                                        \
+  "run.id, run.job, (SELECT night FROM job WHERE id = run.job), run.build, run.workload, " \
+  "run.position, run.status, run.reason, "                                                 \
   "(SELECT cpu_seconds FROM run_times WHERE run = run.id), "                               \
   "(SELECT wait_seconds FROM run_times WHERE run = run.id), "                              \
   "(SELECT slowdown FROM run_times WHERE run = run.id), "                                  \
