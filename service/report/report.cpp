@@ -37,8 +37,8 @@ std::string own_change(const ReportInput& input) {
          change(inverse ? 1 / own_step(input)->ratio : own_step(input)->ratio);
 }
 
-std::string failure_word(RunStatus status) {
-  switch (status) {
+std::string failure_word(const ReportFailure& failure) {
+  switch (failure.status) {
     case RunStatus::measured:
       return "gives another result";
     case RunStatus::crashed:
@@ -50,7 +50,9 @@ std::string failure_word(RunStatus status) {
     case RunStatus::wrong_result:
       return "gives a wrong result";
     case RunStatus::broken_environment:
-      return "cannot be imported";
+      // The other way is a native workload that does not compile against the build.
+      return failure.said.find("mport") == std::string::npos ? "cannot be built"
+                                                             : "cannot be imported";
     case RunStatus::failed:
     case RunStatus::unavailable:
       break;
@@ -62,7 +64,7 @@ std::string change_of_cause(const ReportInput& input) {
   const ReportSeries& lead = input.series.front();
   if (shares_its_change(input)) return own_change(input);
   const bool always_fails = lead.metric == kFailures && lead.after == kFailed;
-  return always_fails && input.failure ? failure_word(input.failure->status) : brief_change(lead);
+  return always_fails && input.failure ? failure_word(*input.failure) : brief_change(lead);
 }
 
 std::string title_of(const ReportInput& input) {

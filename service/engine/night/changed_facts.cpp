@@ -5,6 +5,7 @@
 
 #include "service/builds/artifacts.hpp"
 #include "service/engine/jobs/live_runners.hpp"
+#include "service/engine/jobs/session_plan.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
@@ -13,12 +14,28 @@
 namespace nightjar::service {
 namespace {
 
-// Facts of live runners of the class that no session of the night before had.
+// A class may have runners of several facts, and not each of them measures every night.
+constexpr int kNights = 7;
+
+// Of all sessions in the last nights before `night`.
+std::set<FactsId> known_facts(const EngineView& view, MachineId machine, NightId night) {
+  std::set<FactsId> known;
+  for (int nights = 0; nights < kNights; ++nights) {
+    const auto before = storage::last_night_on(view.db, machine, night);
+    if (!before) break;
+    known.merge(storage::facts_of_sessions(view.db, before->id, machine));
+    night = before->id;
+  }
+  return known;
+}
+
+// Of live runners of the class that may measure tonight.
 std::set<FactsId> new_facts(const EngineView& view, MachineId machine,
                             const std::set<FactsId>& known) {
   std::set<FactsId> fresh;
   for (const Runner& runner : live_runners(view))
-    if (runner.machine == machine && runner.facts.value != 0 && !known.contains(runner.facts))
+    if (runner.machine == machine && runner.facts.value != 0 && !known.contains(runner.facts) &&
+        can_run_any(runner, view.config.night.workloads))
       fresh.insert(runner.facts);
   return fresh;
 }
@@ -29,7 +46,7 @@ std::optional<ChangedFacts> load_changed_facts(const EngineView& view, const Nig
                                                MachineId machine) {
   const auto before = storage::last_night_on(view.db, machine, night.id);
   if (!before || !before->build) return std::nullopt;
-  const auto known = storage::facts_of_sessions(view.db, before->id, machine);
+  const auto known = known_facts(view, machine, night.id);
   if (known.empty()) return std::nullopt;
   const auto fresh = new_facts(view, machine, known);
   if (fresh.empty()) return std::nullopt;

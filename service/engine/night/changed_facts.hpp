@@ -13,7 +13,8 @@
 
 namespace nightjar::service {
 
-// What changed on a machine class since the last night that measured there.
+// What changed on a machine class: facts of a live runner that no session of the last seven nights
+// there had.
 struct ChangedFacts {
   std::optional<Build> last;  // of that night; nullopt: its wheel is not here, or it is tonight's
   std::string what;           // "kernel 6.1.0 → 6.8.0"

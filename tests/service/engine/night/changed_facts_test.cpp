@@ -110,6 +110,36 @@ TEST_CASE("a build that nobody accepted is no measure of the machine") {
     CHECK(found.culprit->commits == std::vector{world.commits[40]});
 }
 
+TEST_CASE("a class with runners of two kernels measures again once, and a builder never counts") {
+  WideWorld world;
+  Runner twin = world.runner;
+  twin.id = {};
+  twin.name = "twin";
+  world.others.push_back(storage::register_runner(storage::Autocommit(world.db), twin));
+  for (int night = 0; night < 3; ++night) world.night(2);
+  world.update_kernel("6.8");  // the twin's stays
+  world.night(2);
+  CHECK(runs_of(screened(world), 1) > 0);
+  for (int night = 0; night < 5; ++night) {
+    world.night(2);
+    CHECK(runs_of(screened(world), 1) == 0);
+  }
+  Runner builder = world.runner;
+  builder.id = {};
+  builder.name = "builder";
+  builder.workloads.clear();
+  builder.facts = storage::intern_facts(
+      storage::Autocommit(world.db),
+      {builder.machine, web::sha256("x"), {{"cpu_model", "test lab"}, {"kernel", "7.0"}}},
+      world.clock.now());
+  builder.seen_at = world.clock.now();
+  storage::register_runner(storage::Autocommit(world.db), builder);
+  EngineContext context = world.context();
+  Night next = storage::list_nights(world.db, {}).items.front();
+  next.id = NightId{next.id.value + 1};
+  CHECK_FALSE(load_changed_facts(context, next, world.runner.machine));
+}
+
 TEST_CASE("what changed is said, and tonight's own build is not measured again beside itself") {
   WideWorld world;
   world.night(2);
