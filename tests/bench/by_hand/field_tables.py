@@ -85,6 +85,8 @@ def milliseconds(item):
         return ""
     if item["status"] != "measured":
         reason = item["reason"] or ""
+        if reason.startswith("left out"):
+            return "not reached"
         short = {"out_of_memory": "OOM"}.get(reason.split(":")[0])
         return short or ("timed out" if "timed_out" in reason else item["status"])
     seconds, mark = latency(item)
@@ -160,6 +162,8 @@ def ratios(items):
     for text, item in items.items():
         name = Name(text)
         if name.backend == "eager" or name.precision != "fp32":
+            continue
+        if (item["reason"] or "").startswith("left out"):
             continue
         label = f"{name.suite}/{name.model} {name.task} {name.batch}"
         eager = items.get(name.with_backend("eager"))
