@@ -227,8 +227,8 @@ def roofline(profiles):
                      f"{flops / moved:.2f}" if moved else "", f"{flops / seconds / 1e9:.1f}",
                      *(share(limited[kind], seconds) if limited else "" for kind in LIMITERS),
                      f"`{first['name']}` {share(times[first['name']], seconds)}"])
-    heads = ["model and task", "MFLOP", "MB moved", "FLOP/B", "GFLOP/s", *LIMITERS]
-    table([*heads, "longest operator"], rows)
+    table(["model and task", "MFLOP", "MB moved", "FLOP/B", "GFLOP/s", *LIMITERS,
+           "longest operator"], rows)
 
 
 def main():
