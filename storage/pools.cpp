@@ -1,5 +1,6 @@
 #include "storage/pools.hpp"
 
+#include "storage/paging.hpp"
 #include "storage/statement.hpp"
 
 namespace nightjar::storage {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "storage/connection.hpp"
+#include "storage/paging.hpp"
 #include "storage/statement.hpp"
 
 namespace nightjar::storage {
