@@ -1,6 +1,5 @@
 #include "service/engine/night/changed_facts.hpp"
 
-#include <algorithm>
 #include <set>
 
 #include "service/builds/artifacts.hpp"
@@ -9,7 +8,6 @@
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
-#include "storage/runners.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -42,22 +40,15 @@ std::set<FactsId> new_facts(const EngineView& view, MachineId machine,
 
 }  // namespace
 
-std::optional<ChangedFacts> load_changed_facts(const EngineView& view, const Night& night,
-                                               MachineId machine) {
+std::optional<Build> load_build_to_repeat(const EngineView& view, const Night& night,
+                                          MachineId machine) {
   const auto before = storage::last_night_on(view.db, machine, night.id);
-  if (!before || !before->build) return std::nullopt;
+  if (!before || !before->build || before->build == night.build) return std::nullopt;
   const auto known = known_facts(view, machine, night.id);
-  if (known.empty()) return std::nullopt;
-  const auto fresh = new_facts(view, machine, known);
-  if (fresh.empty()) return std::nullopt;
-  ChangedFacts changed;
-  const auto from = storage::find_facts(view.db, *known.rbegin());
-  const auto to = storage::find_facts(view.db, *fresh.rbegin());
-  if (from && to) changed.what = facts_changed(from->facts, to->facts);
-  const auto build = storage::find_build(view.db, *before->build);
+  if (known.empty() || new_facts(view, machine, known).empty()) return std::nullopt;
+  auto build = storage::find_build(view.db, *before->build);
   const bool is_here = build && build->sha256 && view.artifacts.holds(*build->sha256);
-  if (is_here && before->build != night.build) changed.last = build;
-  return changed;
+  return is_here ? std::move(build) : std::nullopt;
 }
 
 void measure_again(JobSpec& spec, const EnvironmentSpec& last) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "service/engine/context.hpp"
 #include "storage/model/build.hpp"
@@ -13,15 +12,10 @@
 
 namespace nightjar::service {
 
-// What changed on a machine class: facts of a live runner that no session of the last seven nights
-// there had.
-struct ChangedFacts {
-  std::optional<Build> last;  // of that night; nullopt: its wheel is not here, or it is tonight's
-  std::string what;           // "kernel 6.1.0 → 6.8.0"
-};
-// By the live runners' facts. nullopt: nothing changed, or the class has no night before.
-std::optional<ChangedFacts> load_changed_facts(const EngineView& view, const Night& night,
-                                               MachineId machine);
+// The last night's build, if a live runner of the class has facts that no session of the last seven
+// nights there had. nullopt also if its wheel is not here, or if it is tonight's.
+std::optional<Build> load_build_to_repeat(const EngineView& view, const Night& night,
+                                          MachineId machine);
 
 // Adds `last` to a screening as its second build: each workload runs both, in turns. Pure.
 void measure_again(JobSpec& spec, const EnvironmentSpec& last);

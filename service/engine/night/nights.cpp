@@ -51,8 +51,8 @@ std::vector<Job> missing_sessions(const EngineView& view, const Night& night, co
       workload.expected =
           expected_result(view, workload.name, workload.version, job.machine, night.id);
   for (Job& job : jobs)
-    if (const auto changed = load_changed_facts(view, night, job.machine); changed && changed->last)
-      measure_again(job.spec, environment_of(*changed->last, view.config.project));
+    if (const auto last = load_build_to_repeat(view, night, job.machine))
+      measure_again(job.spec, environment_of(*last, view.config.project));
   return jobs;
 }
 

@@ -137,24 +137,25 @@ TEST_CASE("a class with runners of two kernels measures again once, and a builde
   EngineContext context = world.context();
   Night next = storage::list_nights(world.db, {}).items.front();
   next.id = NightId{next.id.value + 1};
-  CHECK_FALSE(load_changed_facts(context, next, world.runner.machine));
+  CHECK_FALSE(load_build_to_repeat(context, next, world.runner.machine));
 }
 
-TEST_CASE("what changed is said, and tonight's own build is not measured again beside itself") {
+TEST_CASE("the last build is repeated for new facts, and not beside itself") {
   WideWorld world;
   world.night(2);
-  world.update_kernel("6.8");
   EngineContext context = world.context();
   const Night newest = storage::list_nights(world.db, {}).items.front();
   Night next = newest;
   next.id = NightId{newest.id.value + 1};
   next.build = BuildId{newest.build->value + 1};
-  REQUIRE(load_changed_facts(context, next, world.runner.machine));
-  CHECK(load_changed_facts(context, next, world.runner.machine)->what == "kernel 6.1 → 6.8");
-  CHECK(load_changed_facts(context, next, world.runner.machine)->last);
-  next.build = newest.build;  // tonight's is the last one
-  CHECK_FALSE(load_changed_facts(context, next, world.runner.machine)->last);
-  CHECK_FALSE(load_changed_facts(context, next, MachineId{99}));
+  CHECK_FALSE(load_build_to_repeat(context, next, world.runner.machine));
+  world.update_kernel("6.8");
+  const auto last = load_build_to_repeat(context, next, world.runner.machine);
+  REQUIRE(last);
+  CHECK(last->id == *newest.build);
+  CHECK_FALSE(load_build_to_repeat(context, next, MachineId{99}));
+  next.build = newest.build;
+  CHECK_FALSE(load_build_to_repeat(context, next, world.runner.machine));
 }
 
 TEST_CASE("both builds of a screening take turns, between the same controls") {
