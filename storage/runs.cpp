@@ -73,14 +73,15 @@ std::map<std::string, double> values_of_run(const Database& db, RunId id) {
 }
 
 std::optional<std::string> why_nothing_imports(const Database& db, NightId night) {
+  // Asked with every tick: of most nights the first run already says no.
   Statement find(db,
-                 "SELECT run.status, run.reason FROM job CROSS JOIN run ON run.job = job.id "
-                 "WHERE job.night = ? AND job.kind = 'screen' AND run.workload IS NOT NULL "
-                 "ORDER BY run.status = 'broken_environment', run.id LIMIT 1");
-  if (!find.bind(night).step()) return std::nullopt;
-  const auto status = find.next<RunStatus>();
-  if (status != RunStatus::broken_environment) return std::nullopt;
-  return find.next<std::string>();
+                 "SELECT run.reason FROM job CROSS JOIN run ON run.job = job.id "
+                 "WHERE NOT EXISTS (SELECT 1 FROM job CROSS JOIN run ON run.job = job.id "
+                 "  WHERE job.night = ?1 AND job.kind = 'screen' AND run.workload IS NOT NULL "
+                 "  AND run.status <> 'broken_environment') "
+                 "AND job.night = ?1 AND job.kind = 'screen' AND run.workload IS NOT NULL "
+                 "ORDER BY run.id LIMIT 1");
+  return read_one(find.bind(night), [](Statement& row) { return row.next<std::string>(); });
 }
 
 Page<StoredRun> list_runs(const Database& db, const RunFilter& filter, const PageRequest& page) {
