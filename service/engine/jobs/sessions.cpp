@@ -121,6 +121,18 @@ SessionOutcome outcome_of(const storage::Database& db, const Job& asked) {
   }
 }
 
+SessionOutcomes outcomes_of(const storage::Database& db, const std::vector<Job>& asked) {
+  SessionOutcomes all;
+  for (const Job& job : asked) {
+    SessionOutcome session = outcome_of(db, job);
+    if (session.state == SessionOutcome::State::pending) all.pending = true;
+    if (session.state == SessionOutcome::State::failed) all.failure = session.reason;
+    if (session.state == SessionOutcome::State::usable)
+      all.usable.push_back(std::move(session.job));
+  }
+  return all;
+}
+
 std::optional<Unchecked> load_unchecked(const storage::Database& db, const Job& asked) {
   const SessionOutcome now = outcome_of(db, asked);
   if (now.state != SessionOutcome::State::pending || now.job.state != JobState::done)

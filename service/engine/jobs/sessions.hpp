@@ -24,6 +24,13 @@ struct SessionOutcome {
   int repeat = 0;      // how often it was void before
 };
 SessionOutcome outcome_of(const storage::Database& db, const Job& asked);
+// The same of several.
+struct SessionOutcomes {
+  bool pending = false;  // one is under way
+  std::vector<Job> usable;
+  std::string failure;  // of the last one that failed
+};
+SessionOutcomes outcomes_of(const storage::Database& db, const std::vector<Job>& asked);
 
 // A session that is over and that nobody has checked yet, with what its check depends on.
 struct Unchecked {

@@ -56,23 +56,6 @@ std::vector<Job> missing_sessions(const EngineView& view, const Night& night, co
   return jobs;
 }
 
-// What the night's sessions came to.
-struct NightSessions {
-  bool pending = false;  // one is under way
-  std::vector<Job> usable;
-  std::string failure;  // of the last one that failed
-};
-NightSessions sessions_of(const storage::Database& db, const std::vector<Job>& asked) {
-  NightSessions out;
-  for (const Job& job : asked) {
-    const SessionOutcome session = outcome_of(db, job);
-    if (session.state == SessionOutcome::State::pending) out.pending = true;
-    if (session.state == SessionOutcome::State::usable) out.usable.push_back(session.job);
-    if (session.state == SessionOutcome::State::failed) out.failure = session.reason;
-  }
-  return out;
-}
-
 std::set<MachineId> machines_of(const std::vector<Job>& sessions) {
   std::set<MachineId> machines;
   for (const Job& job : sessions) machines.insert(job.machine);
@@ -169,7 +152,7 @@ MeasuringFacts load_measuring(const EngineView& view, const Night& night) {
   const std::vector<Job> asked = storage::jobs_of_night(view.db, night.id, JobKind::screen);
   facts.planned = !asked.empty();
   if (facts.build) facts.missing = missing_sessions(view, night, *facts.build, asked);
-  const NightSessions sessions = sessions_of(view.db, asked);
+  const SessionOutcomes sessions = outcomes_of(view.db, asked);
   facts.pending = sessions.pending;
   facts.failure = sessions.failure;
   if (!facts.planned || facts.pending || !facts.missing.empty()) return facts;
@@ -205,7 +188,7 @@ JudgingFacts load_judging(const EngineView& view, const Night& night) {
                   [](const Regression& one) { return one.state == RegressionState::suspected; });
   if (undecided) return facts;
   const auto asked = storage::jobs_of_night(view.db, night.id, JobKind::screen);
-  const NightSessions sessions = sessions_of(view.db, asked);
+  const SessionOutcomes sessions = outcomes_of(view.db, asked);
   if (!sessions.pending) facts.observed = observe(view, night, sessions.usable);
   return facts;
 }

@@ -35,12 +35,8 @@ ExtentFacts load_extent(const EngineView& view, const Regression& regression) {
   if (!lead || !night || !night->build) return facts;
   facts.metric = lead->metric;
   facts.regressions = storage::regressions_of_night(view.db, night->id);
-  std::vector<Job> usable;
-  for (const Job& asked : storage::jobs_of_night(view.db, night->id, JobKind::screen)) {
-    SessionOutcome session = outcome_of(view.db, asked);
-    if (session.state == SessionOutcome::State::usable) usable.push_back(std::move(session.job));
-  }
-  for (auto& [group, all] : observe(view, *night, usable))
+  const auto asked = storage::jobs_of_night(view.db, night->id, JobKind::screen);
+  for (auto& [group, all] : observe(view, *night, outcomes_of(view.db, asked).usable))
     if (group.second == facts.metric)
       facts.observed.insert(facts.observed.end(), all.begin(), all.end());
   return facts;
