@@ -1,5 +1,6 @@
 #include "storage/locks.hpp"
 
+#include "storage/paging.hpp"
 #include "storage/statement.hpp"
 
 namespace nightjar::storage {

@@ -6,7 +6,7 @@
 #include "service/builds/overlay.hpp"
 #include "service/engine/jobs/live_runners.hpp"
 #include "service/engine/jobs/session_plan.hpp"
-#include "service/engine/jobs/sessions.hpp"
+#include "service/engine/jobs/session_check.hpp"
 #include "service/engine/night/changed_facts.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/verdict/expected_results.hpp"

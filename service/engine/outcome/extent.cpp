@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "service/engine/jobs/sessions.hpp"
+#include "service/engine/jobs/session_check.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"

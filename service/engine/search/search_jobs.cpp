@@ -4,7 +4,7 @@
 
 #include "service/engine/jobs/live_runners.hpp"
 #include "service/engine/jobs/session_plan.hpp"
-#include "service/engine/jobs/sessions.hpp"
+#include "service/engine/jobs/session_check.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "storage/bisections.hpp"
 #include "storage/jobs.hpp"

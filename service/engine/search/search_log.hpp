@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bisect/search.hpp"
-#include "service/engine/jobs/sessions.hpp"
+#include "service/engine/jobs/session_check.hpp"
 #include "storage/database.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/regression.hpp"

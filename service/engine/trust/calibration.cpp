@@ -6,7 +6,7 @@
 #include "bisect/detection.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/engine/jobs/session_plan.hpp"
-#include "service/engine/jobs/sessions.hpp"
+#include "service/engine/jobs/session_check.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "storage/builds.hpp"
 #include "storage/calibration.hpp"

@@ -1,4 +1,4 @@
-#include "service/engine/jobs/sessions.hpp"
+#include "service/engine/jobs/session_check.hpp"
 
 #include <catch2/catch.hpp>
 
