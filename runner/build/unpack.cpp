@@ -1,12 +1,17 @@
 #include "runner/build/unpack.hpp"
 
+#include <algorithm>
 #include <archive.h>
 #include <archive_entry.h>
+#include <atomic>
 #include <cerrno>
 #include <fcntl.h>
 #include <functional>
+#include <future>
 #include <memory>
+#include <numeric>
 #include <system_error>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -29,6 +34,10 @@ using Archive = std::unique_ptr<archive, CloseArchive>;
   throw BrokenArchive(path.filename().string() + ": " + why);
 }
 
+[[noreturn]] void too_much(const fs::path& path) {
+  broken(path, "it unpacks to too much");
+}
+
 std::string member_name(archive_entry* entry, const fs::path& path) {
   const char* name = archive_entry_pathname_utf8(entry);
   if (!name) name = archive_entry_pathname(entry);
@@ -36,7 +45,9 @@ std::string member_name(archive_entry* entry, const fs::path& path) {
   return name;
 }
 
-FileContent write_member(archive* from, const fs::path& to, mode_t mode, const fs::path& path) {
+// `unpacked`: bytes of all members so far, those of other threads included.
+FileContent write_member(archive* from, const fs::path& to, mode_t mode, const fs::path& path,
+                         std::atomic<std::int64_t>& unpacked) {
   const Fd out(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   if (!out && errno == EEXIST) broken(path, to.filename().string() + " comes twice");
   if (!out) throw std::system_error(errno, std::generic_category(), "cannot write " + to.string());
@@ -49,7 +60,7 @@ FileContent write_member(archive* from, const fs::path& to, mode_t mode, const f
   while ((status = archive_read_data_block(from, &data, &size, &offset)) == ARCHIVE_OK) {
     if (offset != content.bytes) broken(path, "sparse members are not accepted");
     content.bytes += static_cast<std::int64_t>(size);
-    if (content.bytes > kMaxBytes) broken(path, "it unpacks to too much");
+    if ((unpacked += static_cast<std::int64_t>(size)) > kMaxBytes) too_much(path);
     digest.add({static_cast<const char*>(data), size});
     for (auto at = static_cast<const char*>(data); size > 0;) {
       const auto put = ::write(out.get(), at, size);
@@ -65,22 +76,30 @@ FileContent write_member(archive* from, const fs::path& to, mode_t mode, const f
   return content;
 }
 
-// `place` says where a member goes, empty: nowhere; `clear` makes room for it.
-Contents unpack(const fs::path& path, const fs::path& to,
-                const std::function<std::string(const std::string&)>& place,
-                const std::function<void(const fs::path&)>& clear) {
-  const Archive from(archive_read_new());
+Archive open_archive(const fs::path& path) {
+  Archive from(archive_read_new());
   archive_read_support_format_zip(from.get());
   archive_read_support_format_tar(from.get());
   archive_read_support_format_empty(from.get());  // a commit may only remove files
   archive_read_support_filter_gzip(from.get());
   if (archive_read_open_filename(from.get(), path.c_str(), 1 << 18) != ARCHIVE_OK)
     broken(path, archive_error_string(from.get()));
+  return from;
+}
+
+// `place` says where a member goes, empty: nowhere; `clear` makes room for it. Only members that
+// are `mine` are unpacked, by their number in the archive.
+Contents unpack(const fs::path& path, const fs::path& to,
+                const std::function<std::string(const std::string&)>& place,
+                const std::function<void(const fs::path&)>& clear,
+                const std::function<bool(std::size_t)>& mine, std::atomic<std::int64_t>& unpacked) {
+  const Archive from = open_archive(path);
   Contents contents;
-  std::int64_t bytes = 0;
   archive_entry* entry = nullptr;
   int status;
-  while ((status = archive_read_next_header(from.get(), &entry)) == ARCHIVE_OK) {
+  for (std::size_t number = 0;
+       (status = archive_read_next_header(from.get(), &entry)) == ARCHIVE_OK; ++number) {
+    if (!mine(number)) continue;
     const std::string name = safe_path(member_name(entry, path));
     if (archive_entry_filetype(entry) == AE_IFDIR) continue;
     if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry))
@@ -95,12 +114,37 @@ Contents unpack(const fs::path& path, const fs::path& to,
     if (error) throw fs::filesystem_error("cannot make folder", target.parent_path(), error);
     clear(target);
     const mode_t mode = (archive_entry_perm(entry) & 0111) != 0 ? 0755 : 0644;
-    const auto& written = contents[placed] = write_member(from.get(), target, mode, path);
-    if ((bytes += written.bytes) > kMaxBytes || contents.size() > kMaxMembers)
-      broken(path, "it unpacks to too much");
+    contents[placed] = write_member(from.get(), target, mode, path, unpacked);
+    if (contents.size() > kMaxMembers) too_much(path);
   }
   if (status != ARCHIVE_EOF) broken(path, archive_error_string(from.get()));
   return contents;
+}
+
+// Unpacked bytes of each member, as the archive states them.
+std::vector<std::int64_t> sizes_of(const fs::path& path) {
+  const Archive from = open_archive(path);
+  std::vector<std::int64_t> sizes;
+  archive_entry* entry = nullptr;
+  while (archive_read_next_header(from.get(), &entry) == ARCHIVE_OK)
+    sizes.push_back(archive_entry_size(entry));
+  return sizes;
+}
+
+// Which of `threads` unpacks each member: the largest first, each to whoever has the least to do.
+std::vector<std::size_t> shares_of(const std::vector<std::int64_t>& sizes, std::size_t threads) {
+  constexpr std::int64_t kOfAFile = 32 << 10;  // what making one takes, in bytes to unpack
+  std::vector<std::size_t> order(sizes.size()), shares(sizes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater{},
+                           [&](std::size_t number) { return sizes[number]; });
+  std::vector<std::int64_t> load(threads);
+  for (const std::size_t number : order) {
+    const auto least = std::ranges::min_element(load);
+    *least += sizes[number] + kOfAFile;
+    shares[number] = static_cast<std::size_t>(least - load.begin());
+  }
+  return shares;
 }
 
 // "torch-2.data/purelib/x" goes to "x"; scripts, headers and data of a wheel are not needed.
@@ -141,15 +185,30 @@ std::string safe_path(const std::string& path) {
 }
 
 Contents unpack_wheel(const fs::path& wheel, const fs::path& to) {
-  Contents contents = unpack(wheel, to, place_of_wheel_member, [](const fs::path&) {});
+  const std::size_t threads = std::clamp(std::thread::hardware_concurrency(), 1U, 8U);
+  const std::vector<std::size_t> shares = shares_of(sizes_of(wheel), threads);
+  std::atomic<std::int64_t> unpacked = 0;
+  std::vector<std::future<Contents>> parts;
+  for (std::size_t thread = 0; thread < threads; ++thread)
+    parts.push_back(std::async(std::launch::async, [&, thread] {
+      const auto mine = [&](std::size_t number) {
+        return number < shares.size() ? shares[number] == thread : thread == 0;
+      };
+      return unpack(wheel, to, place_of_wheel_member, [](const fs::path&) {}, mine, unpacked);
+    }));
+  Contents contents;
+  for (auto& part : parts) contents.merge(part.get());
   if (contents.empty()) broken(wheel, "it holds no file");
+  if (contents.size() > kMaxMembers) too_much(wheel);
   return contents;
 }
 
 Contents lay_over(const fs::path& tar, const std::set<std::string>& removed,
                   const fs::path& site_packages) {
   const auto same = [](const std::string& name) { return name; };
-  Contents contents = unpack(tar, site_packages, same, unlink_with_byte_code);
+  const auto all = [](std::size_t) { return true; };
+  std::atomic<std::int64_t> unpacked = 0;
+  Contents contents = unpack(tar, site_packages, same, unlink_with_byte_code, all, unpacked);
   for (const auto& path : removed) unlink_with_byte_code(site_packages / safe_path(path));
   return contents;
 }

@@ -33,6 +33,8 @@ SEEDS = 200  # of the simulation, beside the other tests
 MANY_SEEDS = 10_000
 PARTS = 20  # that they are played in
 SIDE_BY_SIDE = min(2, len(os.sched_getaffinity(0)))
+# End-to-end tests mostly wait for processes, so two of their files run at a time.
+TWO_FILES = ["-n", "2", "--dist", "loadfile"]
 
 
 def run(command, environment):
@@ -149,7 +151,7 @@ def groups(options, tally):
         slowed = [] if options.preset == "release" else ["-m", "not timing and not browser"]
         if options.preset == "tsan":
             slowed += ["-k", ONE_THREADED]
-        yield lambda: tally.pytest("end to end", ["tests/e2e"], slowed)
+        yield lambda: tally.pytest("end to end", ["tests/e2e"], TWO_FILES + slowed)
     simulation = str(ROOT / options.bin / "simulation")
     if options.kind == "simulate":
         share = MANY_SEEDS // PARTS
