@@ -31,9 +31,16 @@ os.write(3, json.dumps({"version": version[0] if len(version) == 1 else "", "pat
     "git_version": "", "python": platform.python_version()}).encode())
 )";
 
-constexpr const char* kGpuLibraries = R"(import glob, json, os, sys
-found = [folder for path in sys.path for folder in sorted(glob.glob(glob.escape(path) + "/nvidia/*/lib"))]
-os.write(3, json.dumps(found).encode())
+// The usual folders first; then those that a package of NVIDIA's names otherwise (cusparselt/lib).
+constexpr const char* kGpuLibraries = R"(import glob, importlib.metadata, json, os, sys
+found = []
+for path in sys.path:
+    found += sorted(glob.glob(glob.escape(path) + "/nvidia/*/lib"))
+    for package in importlib.metadata.distributions(path=[path]):
+        if (package.metadata["Name"] or "").lower().startswith("nvidia-"):
+            found += sorted({os.path.dirname(os.path.join(path, file)) for file in package.files or ()
+                             if file.name.startswith("lib") and ".so" in file.suffixes})
+os.write(3, json.dumps([folder for folder in dict.fromkeys(found) if os.path.isdir(folder)]).encode())
 )";
 
 constexpr const char* kFolders = R"(import json, os, sys
@@ -43,10 +50,12 @@ os.write(3, json.dumps([path for path in dict.fromkeys(found) if os.path.exists(
 )";
 
 // What the program `text` answers: a list of paths.
-std::vector<fs::path> paths_said(const fs::path& python, const char* text, std::stop_token stop) {
+std::vector<fs::path> paths_said(const fs::path& python, const char* text, std::stop_token stop,
+                                 const fs::path& first = {}) {
   ProcessSpec spec;
   spec.command = {python.string(), "-c", text};
   spec.environment = clean_environment("/tmp");
+  if (!first.empty()) spec.environment["PYTHONPATH"] = first.string();
   spec.folder = "/";
   const ProcessResult result = run_process(spec, std::move(stop));
   const auto said = nlohmann::json::parse(result.protocol, nullptr, false);
@@ -94,8 +103,9 @@ ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
   return check;
 }
 
-std::vector<fs::path> gpu_libraries(const fs::path& python, std::stop_token stop) {
-  return paths_said(python, kGpuLibraries, std::move(stop));
+std::vector<fs::path> gpu_libraries(const fs::path& python, const fs::path& site_packages,
+                                    std::stop_token stop) {
+  return paths_said(python, kGpuLibraries, std::move(stop), site_packages);
 }
 
 std::vector<fs::path> python_folders(const fs::path& python, std::stop_token stop) {

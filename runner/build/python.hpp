@@ -33,10 +33,11 @@ ImportCheck check_import(const std::filesystem::path& python,
 std::vector<std::filesystem::path> python_folders(const std::filesystem::path& python,
                                                   std::stop_token stop);
 
-// Returns the folders of the NVIDIA libraries that this Python's packages brought, or none if it
-// cannot be asked. A build for CUDA finds them through Python only, so programs that load its
-// LibTorch must be told.
+// Returns the folders of the libraries that NVIDIA's packages brought: those in `site_packages`,
+// where a build has its own, before those of this Python. None if it cannot be asked. A build for
+// CUDA finds them through Python only, so programs that load its LibTorch must be told.
 std::vector<std::filesystem::path> gpu_libraries(const std::filesystem::path& python,
+                                                 const std::filesystem::path& site_packages,
                                                  std::stop_token stop);
 
 // Compiles the .py files below `folder` to byte code, or only `files` if any are given. So no run

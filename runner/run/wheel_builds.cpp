@@ -22,12 +22,16 @@ ReadyBuild WheelBuilds::make(const EnvironmentSpec& spec, bool native, std::stop
   build.expected = {environment.site_packages, spec.version, spec.git_version};
   if (native && environment.broken.empty()) build.native = natives_.make(libtorch, stop);
   if (!build.native.tool_missing) build.without_native = RunStatus::broken_environment;
-  if (!gpu_libraries_) gpu_libraries_ = gpu_libraries(place_.python, stop);
+  // A build with a lock has NVIDIA's packages of its own.
+  const std::string packages = spec.lock ? spec.key() : "";
+  if (!gpu_libraries_.contains(packages))
+    gpu_libraries_[packages] = gpu_libraries(
+        place_.python, spec.lock ? environment.site_packages : std::filesystem::path(), stop);
   build.place.site_packages = environment.site_packages;
   build.place.native = build.native.path;
   build.place.profiled = build.native.library;
   build.place.libtorch = libtorch.libraries;
-  build.place.gpu_libraries = *gpu_libraries_;
+  build.place.gpu_libraries = gpu_libraries_.at(packages);
   return build;
 }
 

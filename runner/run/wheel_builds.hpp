@@ -1,7 +1,10 @@
 // Builds as a service names them: unpacked from wheels into the runner's cache.
 #pragma once
 
-#include <optional>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "runner/build/environments.hpp"
 #include "runner/run/builds.hpp"
@@ -21,8 +24,8 @@ class WheelBuilds final : public Builds {
   const RunPlace place_;
   Environments environments_;
   NativeCache natives_;
-  std::optional<std::vector<std::filesystem::path>>
-      gpu_libraries_;  // of the base Python, once it was asked
+  // By the key of the environment that has packages of its own; "": of the base Python.
+  std::map<std::string, std::vector<std::filesystem::path>> gpu_libraries_;
 };
 
 }  // namespace nightjar::runner
