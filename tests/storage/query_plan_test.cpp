@@ -5,6 +5,7 @@
 #include "storage/confirmations.hpp"
 #include "storage/imports.hpp"
 #include "storage/marks.hpp"
+#include "storage/own_sessions.hpp"
 #include "storage/replays.hpp"
 #include "storage/retention.hpp"
 #include "storage/served.hpp"
@@ -49,6 +50,8 @@ void ask_everything(Story& story) {
       cancel_jobs_of_night(Autocommit(db), story.night.id, "x");
   list_nights(db, {50, 9}), list_audit(db, {50, 9}), get_note(db, "a"),
       set_note(Autocommit(db), "a", "b");
+  values_elsewhere(db, series, story.good.id, job);
+  void_nights_before(db, story.machine.id, story.night.id, 2);
   jobs_of_night(db, story.night.id, JobKind::screen), repeats_of(db, job), count_jobs(db),
       count_jobs_of_night(db, story.night.id);
   list_jobs(db, {}, {50, 9}), list_jobs(db, {JobState::queued}, {50, 9});

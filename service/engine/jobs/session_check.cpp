@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <utility>
 
 #include "bisect/statistics.hpp"
+#include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/model/run_value.hpp"
+#include "storage/own_sessions.hpp"
 #include "storage/runners.hpp"
+#include "storage/series.hpp"
 #include "storage/sessions.hpp"
 
 namespace nightjar::service {
@@ -25,6 +29,9 @@ constexpr int kRepeats = 2;
 constexpr std::size_t kAnotherLevel = 3;  // void sessions in a row ...
 constexpr double kAgree = .05;            // ... whose controls differ by no more than this
 
+constexpr double kSlowedByCap = .02;  // a share: kernels repeat within .25 % at equal clocks
+constexpr int kMostVoidNights = 2;    // in a row, of a GPU whose clocks are free
+
 double control_location(const JobSpec& spec, const SessionResult& result) {
   std::vector<double> locations;
   for (const RunResult& run : result.runs) {
@@ -39,6 +46,35 @@ double control_location(const JobSpec& spec, const SessionResult& result) {
 bool uses_gpu(const JobSpec& spec) {
   return std::any_of(spec.workloads.begin(), spec.workloads.end(),
                      [](const Workload& workload) { return workload.name.device() == "cuda"; });
+}
+
+// What time says best how fast the GPU was: that of kernels, else by its clock, else by the wall's.
+std::optional<double> device_time(const RunResult& run) {
+  for (const char* metric : {"kernel_time", "cuda_latency", "latency"})
+    if (const auto value = value_of(run, metric)) return value;
+  return std::nullopt;
+}
+
+const char* device_metric(const RunResult& run) {
+  for (const char* metric : {"kernel_time", "cuda_latency"})
+    if (run.samples.contains(metric)) return metric;
+  return "latency";
+}
+
+std::vector<ClockEvent> used_events(const SessionResult& result) {
+  std::vector<ClockEvent> events;
+  for (const GpuState& gpu : result.after.gpus)
+    if (gpu.used) events.insert(events.end(), gpu.clock_events.begin(), gpu.clock_events.end());
+  return events;
+}
+
+bool holds(const std::vector<ClockEvent>& events, ClockEvent event) {
+  return std::find(events.begin(), events.end(), event) != events.end();
+}
+
+// A power cap and nothing else that makes a session void.
+bool only_power_capped(const SessionResult& result) {
+  return throttling(result.after.gpus) == name_of(ClockEvent::sw_power_cap);
 }
 
 std::string percent(double share) {
@@ -75,7 +111,7 @@ SessionOutcome void_for_good(const Job& job, const std::string& reason) {
 }  // namespace
 
 SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
-                           const std::vector<double>& history) {
+                           const std::vector<double>& history, const PowerCap& cap) {
   SessionCheck check;
   check.control = control_location(spec, result);
   if (result.after.steal_share > kMostSteal) {
@@ -84,9 +120,18 @@ SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
                    " of its CPU time to others (steal)";
     return check;
   }
-  if (const auto events = throttling(result.after.gpus); !events.empty() && uses_gpu(spec)) {
+  const std::string events = uses_gpu(spec) ? throttling(result.after.gpus) : "";
+  if (!events.empty() && !only_power_capped(result)) {
     check.usable = false;
     check.reason = "the GPU's clocks were held down (" + events + ")";
+    return check;
+  }
+  const bool fixed = holds(used_events(result), ClockEvent::applications_clocks_setting);
+  if (!events.empty() && cap.slowdown && *cap.slowdown > 1 + kSlowedByCap &&
+      (fixed || cap.void_nights < kMostVoidNights)) {
+    check.usable = false;
+    check.reason = "the GPU's power cap slowed it by " + percent(*cap.slowdown - 1) +
+                   " against other sessions of the same builds";
     return check;
   }
   if (check.control <= 0 || history.size() < kEnoughHistory) return check;
@@ -133,6 +178,38 @@ SessionOutcomes outcomes_of(const storage::Database& db, const std::vector<Job>&
   return all;
 }
 
+namespace {
+
+// The median over the session's builds and workloads.
+PowerCap load_cap(const storage::Database& db, const Job& job, const SessionResult& result) {
+  std::map<std::pair<SeriesId, BuildId>, std::vector<double>> here;
+  for (const RunResult& run : result.runs) {
+    const auto index = static_cast<std::size_t>(run.order);
+    if (index >= job.spec.order.size() || job.spec.order[index].is_control()) continue;
+    const PlannedRun& planned = job.spec.order[index];
+    const auto& workload = job.spec.workloads.at(static_cast<std::size_t>(planned.workload));
+    const BuildId build =
+        job.spec.environments.at(static_cast<std::size_t>(planned.environment)).build;
+    const auto row = storage::find_build(db, build);
+    const auto series =
+        row ? storage::find_series(db, workload.id, device_metric(run), job.machine, row->variant)
+            : std::nullopt;
+    const auto value = device_time(run);
+    if (series && value) here[{series->id, build}].push_back(*value);
+  }
+  std::vector<double> ratios;
+  for (const auto& [what, values] : here) {
+    const auto elsewhere = storage::values_elsewhere(db, what.first, what.second, job.id);
+    if (!elsewhere.empty()) ratios.push_back(bisect::median(values) / bisect::median(elsewhere));
+  }
+  PowerCap cap;
+  if (!ratios.empty()) cap.slowdown = bisect::median(ratios);
+  cap.void_nights = storage::void_nights_before(db, job.machine, job.night, kMostVoidNights);
+  return cap;
+}
+
+}  // namespace
+
 std::optional<Unchecked> load_unchecked(const storage::Database& db, const Job& asked) {
   const SessionOutcome now = outcome_of(db, asked);
   if (now.state != SessionOutcome::State::pending || now.job.state != JobState::done)
@@ -145,6 +222,8 @@ std::optional<Unchecked> load_unchecked(const storage::Database& db, const Job& 
            db, now.job.machine, storage::facts_of_job(db, now.job.id), 2 * kHistory))
     if (check.control > 0) history.add(check.control, check.usable);
   unchecked.history = history.controls();
+  if (unchecked.result && uses_gpu(now.job.spec) && only_power_capped(*unchecked.result))
+    unchecked.cap = load_cap(db, now.job, *unchecked.result);
   return unchecked;
 }
 
@@ -153,7 +232,8 @@ Checked check(const Unchecked& unchecked) {
   if (unchecked.known)
     checked.check = *unchecked.known;
   else if (unchecked.result)
-    checked.check = check_session(unchecked.job.spec, *unchecked.result, unchecked.history);
+    checked.check =
+        check_session(unchecked.job.spec, *unchecked.result, unchecked.history, unchecked.cap);
   else
     checked.check = {false, "its session is not stored", 0};
   if (checked.check.usable || unchecked.repeat == kRepeats) return checked;

@@ -11,9 +11,18 @@
 
 namespace nightjar::service {
 
+// What a power cap did to a session. A GPU at its power limit is itself, so the cap alone makes
+// nothing void: only what was slower than the same builds in other sessions.
+struct PowerCap {
+  // The session's runs over those of the same builds and workloads elsewhere, as times; nullopt:
+  // there are no others yet.
+  std::optional<double> slowdown;
+  int void_nights = 0;  // before this one, in a row
+};
+
 // `history`: control locations of earlier sessions on the same machine class. Pure.
 SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
-                           const std::vector<double>& history);
+                           const std::vector<double>& history, const PowerCap& cap = {});
 
 // What became of a session that was asked for, as far as it is known.
 struct SessionOutcome {
@@ -39,6 +48,7 @@ struct Unchecked {
   std::optional<SessionCheck> known;  // checked already, but not yet asked for again
   std::optional<SessionResult> result;
   std::vector<double> history;
+  PowerCap cap{};  // read only where there was one
 };
 std::optional<Unchecked> load_unchecked(const storage::Database& db, const Job& asked);
 

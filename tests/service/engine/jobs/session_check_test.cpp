@@ -37,6 +37,31 @@ TEST_CASE("A session is void when the host took the CPU away or the control was 
   CHECK(off.control == Approx(1.2));
 }
 
+TEST_CASE("A power cap makes void only what was slower than the same builds elsewhere") {
+  using enum ClockEvent;
+  const auto check_capped = [](std::vector<ClockEvent> events, const PowerCap& cap) {
+    JobSpec spec;
+    spec.workloads = {{{}, *WorkloadName::parse("python/m/eval/cuda/fp32/b4/eager"), 1}};
+    SessionResult session;
+    session.after.gpus.resize(1);
+    session.after.gpus[0].used = true;
+    session.after.gpus[0].clock_events = std::move(events);
+    return check_session(spec, session, {}, cap);
+  };
+  const std::vector capped = {gpu_idle, sw_power_cap},
+                    fixed = {applications_clocks_setting, sw_power_cap};
+  CHECK(check_capped(capped, {}).usable);  // of a new build there is nothing to be held against
+  CHECK(check_capped(capped, {1.015, 0}).usable);
+  const SessionCheck slowed = check_capped(capped, {1.05, 1});
+  CHECK_FALSE(slowed.usable);
+  CHECK(slowed.reason ==
+        "the GPU's power cap slowed it by +5.0 % against other sessions of the same builds");
+  // Free clocks at the cap are what this GPU is: not a third night in vain.
+  CHECK(check_capped(capped, {1.05, 2}).usable);
+  CHECK_FALSE(check_capped(fixed, {1.05, 2}).usable);
+  CHECK_FALSE(check_capped({sw_power_cap, hw_thermal_slowdown}, {1, 2}).usable);
+}
+
 TEST_CASE("A session on a GPU is void when that GPU was throttled, and no other session is") {
   const auto check_gpu = [](const char* workload, bool used, std::vector<ClockEvent> events) {
     JobSpec spec;
@@ -52,6 +77,7 @@ TEST_CASE("A session on a GPU is void when that GPU was throttled, and no other 
   const SessionCheck hot = check_gpu(on_gpu, true, {gpu_idle, hw_thermal_slowdown, sw_power_cap});
   CHECK_FALSE(hot.usable);
   CHECK(hot.reason == "the GPU's clocks were held down (sw_power_cap, hw_thermal_slowdown)");
+  CHECK_FALSE(check_gpu(on_gpu, true, {sync_boost}).usable);
   CHECK_FALSE(check_gpu(on_gpu, true, {unknown}).usable);
   CHECK(check_gpu(on_gpu, true, {gpu_idle, applications_clocks_setting}).usable);
   CHECK(check_gpu(on_gpu, false, {hw_thermal_slowdown}).usable);
