@@ -55,6 +55,11 @@ void add_agent(CLI::App& app, Options& options) {
   app.add_option("--token-file", options.token_file, "file with this runner's token");
   app.add_option("--name", options.name, "name of this runner (default: the host's)");
   app.add_option("--label", options.labels, "k=v, may be repeated")->allow_extra_args(false);
+  app.add_option("--devices", options.devices,
+                 "whole-host: one agent, on the first device; each: an agent for each device, with "
+                 "a part of the CPUs")
+      ->check(CLI::IsMember(std::vector<std::string>{"whole-host", "each"}))
+      ->capture_default_str();
   app.add_option("--until", options.until,
                  "claims nothing after this time (2026-08-20T06:00:00Z, or seconds from now) and "
                  "ends between two jobs")

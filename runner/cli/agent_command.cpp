@@ -6,6 +6,7 @@
 
 #include "runner/agent/agent.hpp"
 #include "runner/cli/commands.hpp"
+#include "runner/cli/device_agents.hpp"
 #include "runner/cli/selection.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/process/stop_on_signal.hpp"
@@ -118,13 +119,18 @@ std::unique_ptr<Executor> make_executor(const Options& options, AgentConfig& age
 
 }  // namespace
 
+std::string agent_name(const Options& options) {
+  return options.name.empty() ? host_name() : options.name;
+}
+
 int run_agent(const Options& options) {
   if (options.service.empty() || options.token_file.empty())
     throw WrongUse("--service and --token-file are needed; see --help for other commands");
+  if (options.devices == "each") return run_device_agents(options);
   AgentConfig config;
   config.service = service_address(options.service);
   config.token = read_token(options.token_file);
-  config.name = options.name.empty() ? host_name() : options.name;
+  config.name = agent_name(options);
   config.labels = labels_of(options.labels);
   config.cache = cache_folder(options.cache);
   if (!options.builder.empty()) {

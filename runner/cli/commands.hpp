@@ -36,6 +36,7 @@ struct Options {
   bool remeasure = false;
   std::string revision, repository;            // of build, as are the next two and `out`
   std::filesystem::path recipe, work;          // `work` of a builder's agent, too
+  std::string devices = "whole-host";          // of the agent; or "each"
   std::string builder;                         // of the agent: empty, "also" or "only"
   std::string confinement;                     // empty: `preferred` of the agent, `off` by hand
   std::vector<std::filesystem::path> visible;  // to confined processes
@@ -53,6 +54,9 @@ int run_build(const Options& options);
 
 // --cache, else .cache/runner of this checkout if it has a .cache, else ~/.cache/nightjar-runner.
 std::filesystem::path cache_folder(const std::filesystem::path& asked);
+
+// --name, else the host's.
+std::string agent_name(const Options& options);
 
 // The Python of a builder, absolute. Throws WrongUse if --python names none.
 std::filesystem::path builder_python(const Options& options);

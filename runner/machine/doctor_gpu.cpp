@@ -23,10 +23,25 @@ void examine_gpu(const GpuState& gpu, Findings& out) {
             here + "clocks held down: " + (throttled.empty() ? "no" : throttled),
             "sessions are void as long as this lasts: better cooling, a higher power limit "
             "(nvidia-smi -pl) or lower fixed clocks");
+  if (gpu.mig)
+    out.judge(*gpu.mig, here + (*gpu.mig ? "it is cut into parts" : "it is one whole"),
+              "nvidia-smi -mig 0 (AMD: amd-smi set --compute-partition SPX): parts share memory "
+              "bandwidth, cooling and power, and what the others do shows in every measurement");
+  if (gpu.sliced)
+    out.judge(*gpu.sliced,
+              here + (*gpu.sliced ? "a hypervisor shares it in time slices" : "it is not shared"),
+              "give this machine a whole device: another machine's work takes turns with each "
+              "kernel",
+              FindingClass::not_mendable);
+  const bool elsewhere = std::any_of(gpu.others.begin(), gpu.others.end(),
+                                     [](const GpuProcess& one) { return one.name.empty(); });
+  if (elsewhere)
+    out.judge(true, here + "other containers compute on it, in time slices",
+              "Kubernetes: ask for nvidia.com/gpu and not for a shared one "
+              "(sharing.timeSlicing of the device plugin), else take whole nodes");
   std::vector<std::string> others;
   for (const GpuProcess& process : gpu.others)
-    others.push_back((process.name.empty() ? "process" : process.name) + " " +
-                     std::to_string(process.pid));
+    if (!process.name.empty()) others.push_back(process.name + " " + std::to_string(process.pid));
   out.judge(!others.empty(), here + "other processes: " + listed(others),
             "end them, or give this runner another device with CUDA_VISIBLE_DEVICES");
   if (gpu.ecc_errors)

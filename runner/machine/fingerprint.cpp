@@ -1,5 +1,6 @@
 #include "runner/machine/fingerprint.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <gnu/libc-version.h>
@@ -9,6 +10,8 @@
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
+#include "runner/machine/gpu_probe.hpp"
+#include "runner/machine/rocm_smi.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
 
@@ -66,18 +69,35 @@ std::string turbo() {
 }
 
 void add_gpus(Facts& facts) {
-  std::error_code error;
+  std::vector<GpuState> gpus = nvidia_gpus("/proc/driver/nvidia/gpus");
+  std::string driver = driver_version(field_of("/proc/driver/nvidia/version", "NVRM version"));
+  if (gpus.empty()) gpus = RocmSmi().read();
+  if (driver.empty() && !gpus.empty()) driver = gpus.front().driver;
   std::multiset<std::string> models;
-  for (const auto& entry : fs::directory_iterator("/proc/driver/nvidia/gpus", error))
-    models.insert(field_of(entry.path() / "information", "Model"));
+  for (const std::size_t index : visible_gpus(visible_devices(), gpus))
+    models.insert(gpus[index].name);
   std::string list;
   for (const auto& model : models) list += (list.empty() ? "" : ", ") + model;
   facts["gpu"] = or_none(list);
-  facts["driver"] =
-      or_none(driver_version(field_of("/proc/driver/nvidia/version", "NVRM version")));
+  facts["driver"] = or_none(driver);
 }
 
 }  // namespace
+
+std::vector<GpuState> nvidia_gpus(const fs::path& folder) {
+  std::vector<GpuState> gpus;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    GpuState gpu;
+    gpu.pci_bus = entry.path().filename();
+    gpu.name = field_of(entry.path() / "information", "Model");
+    gpu.uuid = field_of(entry.path() / "information", "GPU UUID");
+    gpus.push_back(std::move(gpu));
+  }
+  std::sort(gpus.begin(), gpus.end(),
+            [](const GpuState& a, const GpuState& b) { return a.pci_bus < b.pci_bus; });
+  return gpus;
+}
 
 std::string driver_version(const std::string& line) {
   static const std::regex version(R"((^|\s)(\d+(\.\d+)+)(\s|$))");

@@ -1,19 +1,25 @@
 // What kind of machine this is, by facts. Some of them make its class, which series never mix.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "storage/model/gpu.hpp"
 #include "storage/model/machine.hpp"
 
 namespace nightjar::runner {
 
 // Reads /proc and /sys: cpu_model, cpu_count, smt, numa_nodes, governor, turbo, kernel,
 // memory_bytes (rounded to 256 MiB, because a kernel's own share differs from boot to boot), thp,
-// libc, arch, hypervisor, gpu and driver where NVIDIA's are there, and how runs are threaded and
-// pinned.
+// libc, arch, hypervisor, the models and driver of the GPUs that workloads may see, and how runs
+// are threaded and pinned.
 std::map<std::string, std::string> machine_facts();
+
+// Name, UUID and bus of NVIDIA's devices as their driver lists them in `folder`, in the order of
+// their buses.
+std::vector<GpuState> nvidia_gpus(const std::filesystem::path& folder);
 
 // "580.65.06" of "NVIDIA UNIX x86_64 Kernel Module  580.65.06  <date>", in whatever words; empty if
 // no word is a version.

@@ -4,16 +4,13 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "runner/machine/nvml.hpp"
+#include "runner/machine/rocm_smi.hpp"
 #include "runner/process/wait.hpp"
 
 namespace nightjar::runner {
 namespace {
 constexpr std::chrono::milliseconds kObserveEvery{250};
-
-std::optional<std::string> visible_devices() {
-  const char* setting = std::getenv("CUDA_VISIBLE_DEVICES");
-  return setting ? std::optional<std::string>(setting) : std::nullopt;
-}
 
 // The device that one item of the list names; nullopt if none.
 std::optional<std::size_t> device_of(std::string_view item, const std::vector<GpuState>& gpus) {
@@ -31,6 +28,12 @@ std::optional<std::size_t> device_of(std::string_view item, const std::vector<Gp
 }
 
 }  // namespace
+
+std::optional<std::string> visible_devices() {
+  for (const char* name : {"HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"})
+    if (const char* setting = std::getenv(name)) return setting;
+  return std::nullopt;
+}
 
 std::vector<std::size_t> visible_gpus(const std::optional<std::string>& setting,
                                       const std::vector<GpuState>& gpus) {
@@ -52,20 +55,45 @@ std::vector<std::size_t> visible_gpus(const std::optional<std::string>& setting,
   return out;
 }
 
-GpuProbe::GpuProbe(const std::filesystem::path& library)
-    : nvml_(library), visible_(visible_gpus(visible_devices(), nvml_.read())) {}
+namespace {
+
+// What NVIDIA's library says stands where neither has a device.
+std::unique_ptr<GpuLibrary> library_here() {
+  std::unique_ptr<GpuLibrary> nvidia = std::make_unique<Nvml>();
+  if (nvidia->missing().empty()) return nvidia;
+  std::unique_ptr<GpuLibrary> amd = std::make_unique<RocmSmi>();
+  return amd->missing().empty() ? std::move(amd) : std::move(nvidia);
+}
+
+}  // namespace
+
+GpuProbe::GpuProbe() : GpuProbe(library_here()) {}
+
+GpuProbe::GpuProbe(std::unique_ptr<GpuLibrary> library)
+    : library_(std::move(library)), visible_(visible_gpus(visible_devices(), library_->read())) {}
 
 std::set<ClockEvent> GpuProbe::observe() {
   if (visible_.empty()) return {};
   const std::lock_guard lock(mutex_);
-  const auto events = nvml_.clock_events(visible_.front());
+  const auto events = library_->clock_events(visible_.front());
   seen_.insert(events.begin(), events.end());
   return {events.begin(), events.end()};
 }
 
+// HIP knows devices by number; CUDA also by UUID, which stays when one is taken out.
+std::vector<std::string> GpuProbe::selections() const {
+  const auto all = library_->read();
+  std::vector<std::string> out;
+  for (const std::size_t index : visible_) {
+    const bool by_uuid = selector() == "CUDA_VISIBLE_DEVICES" && !all.at(index).uuid.empty();
+    out.push_back(by_uuid ? all.at(index).uuid : std::to_string(index));
+  }
+  return out;
+}
+
 std::vector<GpuState> GpuProbe::read() {
   const std::lock_guard lock(mutex_);
-  const auto all = nvml_.read();
+  const auto all = library_->read();
   std::vector<GpuState> out;
   for (const std::size_t index : visible_) out.push_back(all.at(index));
   if (out.empty()) return out;

@@ -1,7 +1,9 @@
-// Gathers over time what NVML tells of a moment about the GPUs that workloads may use. MachineProbe
-// reads it for the machine's state. Whoever starts a run keeps a GpuWatch meanwhile.
+// Gathers over time what the vendor's library tells of a moment about the GPUs that workloads may
+// use. MachineProbe reads it for the machine's state. Whoever starts a run keeps a GpuWatch
+// meanwhile.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -10,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "runner/machine/nvml.hpp"
+#include "runner/machine/gpu_library.hpp"
 
 namespace nightjar::runner {
 
@@ -20,13 +22,21 @@ namespace nightjar::runner {
 std::vector<std::size_t> visible_gpus(const std::optional<std::string>& setting,
                                       const std::vector<GpuState>& gpus);
 
+// What this process's environment says of them: HIP_VISIBLE_DEVICES if it is there, which AMD's
+// devices have, else CUDA_VISIBLE_DEVICES. nullopt: neither is set.
+std::optional<std::string> visible_devices();
+
 class GpuProbe {
  public:
-  // Reads CUDA_VISIBLE_DEVICES once. Runs get CUDA_DEVICE_ORDER=PCI_BUS_ID, so that both count
-  // devices alike.
-  explicit GpuProbe(const std::filesystem::path& library = "libnvidia-ml.so.1");
+  // Of NVIDIA's devices, else of AMD's. Reads once which are visible. Runs get
+  // CUDA_DEVICE_ORDER=PCI_BUS_ID, so that both count devices alike.
+  GpuProbe();
+  explicit GpuProbe(std::unique_ptr<GpuLibrary> library);
 
-  const std::string& missing() const { return nvml_.missing(); }
+  const std::string& missing() const { return library_->missing(); }
+  // The variable that lets a program see one device, and its value for each visible one.
+  std::string selector() const { return library_->selector(); }
+  std::vector<std::string> selections() const;
   // Returns the visible devices, the used one first. Its clock events are all that were seen since
   // the last call, by any watch and now. Do not call it during a run: the run's own process would
   // count as one of the others.
@@ -36,7 +46,7 @@ class GpuProbe {
   friend class GpuWatch;
   std::set<ClockEvent> observe();  // the used device's clock events right now
 
-  Nvml nvml_;
+  std::unique_ptr<GpuLibrary> library_;
   std::vector<std::size_t> visible_;
   std::mutex mutex_;
   std::set<ClockEvent> seen_;  // of the used device, since the last read()

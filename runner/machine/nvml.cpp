@@ -131,6 +131,14 @@ std::vector<GpuState> Nvml::read() const {
     int mode = 0;
     if (lib.persistence && lib.persistence(device, &mode) == nvml::kSuccess)
       gpu.persistence = mode != 0;
+    nvml::Memory memory{};
+    if (lib.memory && lib.memory(device, &memory) == nvml::kSuccess)
+      gpu.memory_bytes = static_cast<std::int64_t>(memory.total);
+    unsigned parts = 0, later = 0;
+    if (lib.mig && lib.mig(device, &parts, &later) == nvml::kSuccess)
+      gpu.mig = parts == nvml::kMigEnabled;
+    if (lib.virtualization && lib.virtualization(device, &mode) == nvml::kSuccess)
+      gpu.sliced = mode == nvml::kVirtualizationVgpu;
     gpu.clock_events = clock_events(i);
     gpu.others = lib.processes_on(device);
     out.push_back(std::move(gpu));

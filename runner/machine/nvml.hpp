@@ -7,27 +7,22 @@
 #include <string>
 #include <vector>
 
-#include "storage/model/gpu.hpp"
+#include "runner/machine/gpu_library.hpp"
 
 namespace nightjar::runner {
 
-class Nvml {
+class Nvml final : public GpuLibrary {
  public:
   // `library` is looked up as dlopen does. Never throws.
   explicit Nvml(const std::filesystem::path& library = "libnvidia-ml.so.1");
-  ~Nvml();
+  ~Nvml() override;
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  // Why there is nothing to read: "no NVIDIA device" or what the library said; empty if there is.
-  const std::string& missing() const { return missing_; }
-
-  // All devices as they are now, in the order of their PCI buses. `used` is false everywhere,
-  // `others` holds every process with a compute context. A value that a device does not tell stays
-  // nullopt.
-  std::vector<GpuState> read() const;
-  // Why the clocks of device `index` (of that order) are as they are at this moment.
-  std::vector<ClockEvent> clock_events(std::size_t index) const;
+  const std::string& missing() const override { return missing_; }
+  const char* selector() const override { return "CUDA_VISIBLE_DEVICES"; }
+  std::vector<GpuState> read() const override;
+  std::vector<ClockEvent> clock_events(std::size_t index) const override;
 
  private:
   struct Library;

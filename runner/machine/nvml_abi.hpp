@@ -19,6 +19,10 @@ constexpr int kTemperatureGpu = 0;
 constexpr int kErrorUncorrected = 1;
 constexpr int kVolatileEcc = 0;
 
+// nvmlGpuVirtualizationMode_t; nvmlDeviceGetMigMode's modes
+constexpr int kVirtualizationVgpu = 2;
+constexpr unsigned kMigEnabled = 1;
+
 constexpr unsigned kNameBytes = 96, kUuidBytes = 96, kDriverBytes = 80;
 
 // nvmlProcessInfo_v2_t, which functions *_v2 and *_v3 fill
@@ -26,6 +30,10 @@ struct ProcessInfo {
   unsigned pid;
   unsigned long long used_gpu_memory;  // all ones: not available
   unsigned gpu_instance, compute_instance;
+};
+
+struct Memory {  // nvmlMemory_t, in bytes
+  unsigned long long total, free, used;
 };
 
 struct PciInfo {

@@ -29,6 +29,9 @@ bool Functions::find_in(void* library) {
   find(events, {"nvmlDeviceGetCurrentClocksEventReasons",
                 "nvmlDeviceGetCurrentClocksThrottleReasons"});  // the name before driver 535
   find(persistence, {"nvmlDeviceGetPersistenceMode"});
+  find(memory, {"nvmlDeviceGetMemoryInfo"});
+  find(mig, {"nvmlDeviceGetMigMode"});
+  find(virtualization, {"nvmlDeviceGetVirtualizationMode"});
   find(processes,
        {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"});
   return init && shutdown && error_string && device_count && device_by_index;

@@ -23,6 +23,9 @@ struct Functions {
   int (*ecc)(Device, int, int, unsigned long long*) = nullptr;
   int (*events)(Device, unsigned long long*) = nullptr;
   int (*persistence)(Device, int*) = nullptr;
+  int (*memory)(Device, Memory*) = nullptr;
+  int (*mig)(Device, unsigned*, unsigned*) = nullptr;  // now, and after the next reset
+  int (*virtualization)(Device, int*) = nullptr;
   int (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
 
   // False if what cannot be done without is not there.

@@ -248,7 +248,8 @@ ProcessResult run_process(const ProcessSpec& spec, std::stop_token stop) {
 std::map<std::string, std::string> clean_environment(const std::filesystem::path& home) {
   std::map<std::string, std::string> out{{"PATH", "/usr/local/bin:/usr/bin:/bin"},
                                          {"LANG", "C.UTF-8"}};
-  for (const char* name : {"PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME"})
+  for (const char* name :
+       {"PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"})
     if (const char* value = std::getenv(name)) out[name] = value;
   out["HOME"] = home.string();
   out["TMPDIR"] = home.string();

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "runner/machine/gpu_probe.hpp"
+#include "runner/machine/nvml.hpp"
 #include "tests/support/scratch.hpp"
 
 using namespace nightjar;
@@ -28,8 +29,8 @@ struct Machine {
 };
 
 const char* kTwo = R"(driver 580.65.06
-gpu name=B200 uuid=GPU-22 bus=00000000:AF:00.0 sm=1965 events=0x8
-gpu name=H100 uuid=GPU-11 bus=00000000:3B:00.0 sm=1980 memory=2619 power=310500 celsius=64 ecc=3 persistence=1 events=0x1,0x44,0x1 processes=1:1073741824,4000000:18446744073709551615
+gpu name=B200 uuid=GPU-22 bus=00000000:AF:00.0 sm=1965 virtual=2 events=0x8
+gpu name=H100 uuid=GPU-11 bus=00000000:3B:00.0 sm=1980 memory=2619 total=85899345920 mig=1 virtual=1 power=310500 celsius=64 ecc=3 persistence=1 events=0x1,0x44,0x1 processes=1:1073741824,4000000:18446744073709551615
 )";
 
 }  // namespace
@@ -47,6 +48,9 @@ TEST_CASE("A GPU's state is what the driver's library tells, in the order of the
   CHECK((gpus[0].sm_mhz == 1980 && gpus[0].memory_mhz == 2619 && gpus[0].power_watts == 310.5));
   CHECK((gpus[0].temperature_celsius == 64 && gpus[0].ecc_errors == 3 &&
          gpus[0].persistence == true));
+  CHECK((gpus[0].memory_bytes == 80ll << 30 && gpus[0].mig == true && gpus[0].sliced == false));
+  CHECK((gpus[1].memory_bytes == std::nullopt && gpus[1].mig == std::nullopt));
+  CHECK(gpus[1].sliced == true);
   REQUIRE(gpus[0].others.size() == 2);
   CHECK(gpus[0].others[0].memory_bytes == 1 << 30);
   CHECK_FALSE(gpus[0].others[0].name.empty());
@@ -96,7 +100,7 @@ TEST_CASE("Devices are visible as CUDA reads CUDA_VISIBLE_DEVICES") {
 
 TEST_CASE("What throttled the used device between two states is in the second one") {
   const Machine machine(kTwo);
-  GpuProbe probe(NVML_DOUBLE_LIBRARY);  // reads the events once
+  GpuProbe probe(std::make_unique<Nvml>(NVML_DOUBLE_LIBRARY));  // reads the events once
   const auto after = probe.read();
   REQUIRE(after.size() == 2);
   CHECK((after[0].used && after[0].name == "H100" && !after[1].used));
@@ -107,7 +111,7 @@ TEST_CASE("What throttled the used device between two states is in the second on
 
 TEST_CASE("A watch sees what passes while a run goes on, and the next state tells it too") {
   const Machine machine(kTwo, "GPU-11");
-  GpuProbe probe(NVML_DOUBLE_LIBRARY);
+  GpuProbe probe(std::make_unique<Nvml>(NVML_DOUBLE_LIBRARY));
   GpuWatch watch(probe);
   std::string seen = watch.end();
   CHECK(seen == "sw_power_cap, hw_thermal_slowdown");

@@ -11,6 +11,9 @@ namespace ours = nightjar::runner::nvml;
 static_assert(sizeof(ours::ProcessInfo) == sizeof(nvmlProcessInfo_t));
 static_assert(offsetof(ours::ProcessInfo, used_gpu_memory) ==
               offsetof(nvmlProcessInfo_t, usedGpuMemory));
+static_assert(sizeof(ours::Memory) == sizeof(nvmlMemory_t));
+static_assert(ours::kVirtualizationVgpu == NVML_GPU_VIRTUALIZATION_MODE_VGPU);
+static_assert(ours::kMigEnabled == NVML_DEVICE_MIG_ENABLE);
 static_assert(sizeof(ours::PciInfo) == sizeof(nvmlPciInfo_t));
 static_assert(offsetof(ours::PciInfo, bus_id) == offsetof(nvmlPciInfo_t, busId));
 static_assert(ours::kSuccess == NVML_SUCCESS && ours::kUninitialized == NVML_ERROR_UNINITIALIZED);

@@ -5,7 +5,7 @@
 //   driver 580.65.06
 //   gpu name=H100 uuid=GPU-0a bus=00000000:3B:00.0 sm=1980 memory=2619 power=310500 celsius=64
 //   ecc=0
-//       persistence=1 events=0x1,0x40 processes=4242:1073741824
+//       total=85899345920 mig=0 virtual=0 persistence=1 events=0x1,0x40 processes=4242:1073741824
 //
 // on one line a GPU. A value that is not there is not supported by that device; of `events` each
 // reading takes the next, and the last stays. `init=9` on a line of its own: nvmlInit_v2 answers
@@ -22,7 +22,8 @@
 
 using namespace nightjar::runner::nvml;
 
-static_assert(sizeof(ProcessInfo) == 24 && sizeof(PciInfo) == 68 && sizeof(Temperature) == 12);
+static_assert(sizeof(Memory) == 24 && sizeof(ProcessInfo) == 24 && sizeof(PciInfo) == 68 &&
+              sizeof(Temperature) == 12);
 
 namespace {
 
@@ -173,6 +174,23 @@ int nvmlDeviceGetTotalEccErrors(Device device, int kind, int counter, unsigned l
 
 int nvmlDeviceGetPersistenceMode(Device device, int* out) {
   return number(device, "persistence", out);
+}
+
+int nvmlDeviceGetMemoryInfo(Device device, Memory* out) {
+  const int answer = number(device, "total", out ? &out->total : nullptr);
+  if (answer == kSuccess) out->used = 0, out->free = out->total;
+  return answer;
+}
+
+int nvmlDeviceGetMigMode(Device device, unsigned* now, unsigned* later) {
+  if (!later) return kInvalidArgument;
+  const int answer = number(device, "mig", now);
+  if (answer == kSuccess) *later = *now;
+  return answer;
+}
+
+int nvmlDeviceGetVirtualizationMode(Device device, int* out) {
+  return number(device, "virtual", out);
 }
 
 int nvmlDeviceGetComputeRunningProcesses_v2(Device device, unsigned* count, ProcessInfo* out) {

@@ -1,0 +1,25 @@
+// Divides a host's CPUs among agents that measure on one device each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace nightjar::runner {
+
+// As many of `cpus` for each device, so that all are of one machine class. `cpus` has the threads
+// of a core side by side (see by_core), and no core is shared while there are enough. `local`: the
+// CPUs next to each device; empty: not known. A device gets only those, if there is one for each.
+// Throws std::invalid_argument if there are fewer CPUs than devices.
+std::vector<std::vector<int>> divide_cpus(const std::vector<int>& cpus,
+                                          const std::vector<std::vector<int>>& local);
+
+// The same CPUs with the hardware threads of each core side by side, as /sys tells.
+std::vector<int> by_core(std::vector<int> cpus);
+
+// The CPUs next to the device on this bus ("00000000:3B:00.0"), as /sys tells; empty: not known.
+std::vector<int> cpus_near(const std::string& pci_bus);
+
+// {0, 1, 2, 8} of "0-2,8"; empty for anything else.
+std::vector<int> parse_cpu_list(const std::string& text);
+
+}  // namespace nightjar::runner
