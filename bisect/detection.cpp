@@ -19,15 +19,29 @@ constexpr double least_error = .001;  // no level is known better than .1 %
 constexpr int enough_for_large = 10;
 constexpr double strict = .99;  // confidence where no more runs will come
 
-std::vector<double> logs_of(std::span<const double> values) {
+constexpr double least_judged = .1;
+
+std::vector<double> judged_values(std::span<const double> values, const DetectionPolicy& policy) {
   std::vector<double> out;
-  for (double value : values) {
-    if (!(value > 0 && std::isfinite(value))) {
+  for (const double value : values) {
+    const double judged = judged_value(value, policy);
+    if (!(judged > 0 && std::isfinite(judged)))
       throw std::invalid_argument("detection needs positive, finite values");
-    }
-    out.push_back(std::log(value));
+    out.push_back(judged);
   }
   return out;
+}
+
+std::vector<double> logs_of(std::vector<double> values) {
+  for (double& value : values) value = std::log(value);
+  return values;
+}
+
+// Whether two locations differ by so little that nobody cares, whatever the ratio. The least change
+// of a slope is in its judged value.
+bool is_below_floor(double before, double after, const DetectionPolicy& policy) {
+  return policy.repeatability != Repeatability::slope &&
+         std::abs(after - before) < policy.least_change;
 }
 
 // The ratio bad/good, inverted if need be, so that over 1 is worse.
@@ -47,6 +61,31 @@ std::string sentence(const char* what, const Ratio& worse, int runs, double thre
 
 }  // namespace
 
+double judged_value(double value, const DetectionPolicy& policy) {
+  if (policy.repeatability != Repeatability::slope || policy.least_change <= 0) return value;
+  return std::max(least_judged, 1 + policy.threshold * value / policy.least_change);
+}
+
+double cost_of(double value, const DetectionPolicy& policy) {
+  const double judged = judged_value(value, policy);
+  return policy.direction == Direction::higher_is_better ? 1 / judged : judged;
+}
+
+DetectionPolicy policy_of_metric(std::string_view metric, double threshold) {
+  DetectionPolicy policy;
+  policy.threshold = threshold;
+  if (const Metric* known = find_metric(metric)) {
+    policy.direction = known->direction;
+    policy.repeatability = known->repeatability;
+    policy.least_change = known->least_change;
+  }
+  return policy;
+}
+
+bool is_judged(const DetectionPolicy& policy) {
+  return policy.repeatability != Repeatability::slope || policy.least_change > 0;
+}
+
 std::span<const int> ladder(Repeatability repeatability) {
   if (repeatability == Repeatability::steady) return steady_ladder;
   return noisy_ladder;
@@ -63,19 +102,21 @@ Screen screen(std::span<const double> levels, std::span<const double> tonight,
   }
   const auto trailing = levels.first(std::min(levels.size(), levels_used));
   out.reference = hodges_lehmann(trailing);
-  if (policy.repeatability == Repeatability::slope) return out;
-  const auto night = logs_of(tonight), history = logs_of(trailing);
+  if (!is_judged(policy)) return out;
+  const auto night = logs_of(judged_values(tonight, policy)),
+             history = logs_of(judged_values(trailing, policy));
   const double n = static_cast<double>(night.size()), k = static_cast<double>(history.size());
   // The median-based estimate's efficiency: 1.1 times the variance of a mean.
   const double within = 1.1 * std::pow(robust_sd(night), 2) / n;
   const double between = history.size() < 3 ? within : std::pow(robust_sd(history), 2);
   const double error = std::sqrt(std::max(within, between) + 1.1 * between / k);
-  out.change = out.level / out.reference - 1;
-  out.z = std::log(out.level / out.reference) / std::max(error, least_error);
+  const double ratio = judged_value(out.level, policy) / judged_value(out.reference, policy);
+  out.change = ratio - 1;
+  out.z = std::log(ratio) / std::max(error, least_error);
   const bool higher = policy.direction == Direction::higher_is_better;
-  const double worse = higher ? out.reference / out.level - 1 : out.change;
-  const double better = higher ? out.change : out.reference / out.level - 1;
-  if (std::abs(out.z) > policy.screen_z) {
+  const double worse = higher ? 1 / ratio - 1 : out.change;
+  const double better = higher ? out.change : 1 / ratio - 1;
+  if (std::abs(out.z) > policy.screen_z && !is_below_floor(out.reference, out.level, policy)) {
     if (worse > policy.screen_change) out.verdict = Screen::Verdict::suspect_worse;
     if (better > policy.screen_change) out.verdict = Screen::Verdict::suspect_better;
   }
@@ -86,7 +127,7 @@ Confirmation confirm(std::span<const double> good, std::span<const double> bad,
                      const DetectionPolicy& policy, RunsToCome to_come) {
   using Verdict = Confirmation::Verdict;
   Confirmation out;
-  if (policy.repeatability == Repeatability::slope) {
+  if (!is_judged(policy)) {
     out.verdict = Verdict::inconclusive;
     out.rule = "a slope near zero has no ratio: it is recorded, and not judged";
     return out;
@@ -101,13 +142,14 @@ Confirmation confirm(std::span<const double> good, std::span<const double> bad,
     out.rule = "measuring: too few runs to say anything";
     return out;
   }
-  out.change = shift(good, bad, policy.confidence);
+  const auto before = judged_values(good, policy), after = judged_values(bad, policy);
+  out.change = shift(before, after, policy.confidence);
   const Ratio worse = worsening(out.change, policy.direction);
   const double worse_from = 1 + policy.threshold, half = 1 + policy.threshold / 2;
   const bool narrow = worse.high / worse.low - 1 < policy.interval_points;
   const bool large = runs >= enough_for_large && worse.low > 1 + 2 * policy.threshold;
   const bool few = used_up && next != rungs.end() && !narrow;
-  const bool certain = !few || worsening(shift(good, bad, strict), policy.direction).low > half;
+  const bool certain = !few || worsening(shift(before, after, strict), policy.direction).low > half;
   auto decide = [&](Verdict verdict, const char* what) {
     out.verdict = verdict;
     out.rule = sentence(what, worse, runs, policy.threshold);
@@ -119,7 +161,10 @@ Confirmation confirm(std::span<const double> good, std::span<const double> bad,
            better ? "better by more than the threshold" : "the interval lies under the threshold");
   } else if (worse.ratio >= worse_from && worse.low > half && certain &&
              (narrow || large || used_up)) {
-    decide(Verdict::worse, "worse by more than the threshold");
+    const bool counts = !is_below_floor(hodges_lehmann(good), hodges_lehmann(bad), policy);
+    decide(counts ? Verdict::worse : Verdict::same,
+           counts ? "worse by more than the threshold"
+                  : "worse by more than the threshold, but by less than the least change");
   } else if (used_up) {
     decide(Verdict::inconclusive,
            "all runs used up and the interval still holds the threshold or is too wide");

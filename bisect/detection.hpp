@@ -14,7 +14,8 @@
 namespace nightjar::bisect {
 
 // "Worse by x" is the ratio after/before for a metric where lower is better, and before/after
-// otherwise. A `slope` metric has no meaningful ratio, so it is recorded and never flagged here.
+// otherwise. A `slope` may be zero, so judged_value() stands for it; without a least change it is
+// recorded and never flagged.
 struct DetectionPolicy {
   double threshold = .07;      // a change to flag, as a share
   double screen_change = .03;  // stage one: smaller changes are not suspicious
@@ -23,7 +24,19 @@ struct DetectionPolicy {
   double confidence = .95;
   Direction direction = Direction::lower_is_better;
   Repeatability repeatability = Repeatability::noisy;
+  double least_change = 0;  // a smaller change is none, in the metric's unit
 };
+
+// What ratios are taken of: the value itself; of a `slope` 1 + threshold * value / least_change,
+// but at least .1. So a change of least_change from zero is one of the threshold, and a series that
+// leaks already must change by a share of its leak.
+double judged_value(double value, const DetectionPolicy& policy);
+// The value as a cost, which a search works on: judged, and inverted where higher is better.
+double cost_of(double value, const DetectionPolicy& policy);
+// What the table of metrics says of one; an unknown metric gets the defaults.
+DetectionPolicy policy_of_metric(std::string_view metric, double threshold = .07);
+// False for a slope without a least change.
+bool is_judged(const DetectionPolicy& policy);
 
 NIGHTJAR_ENUM(ScreenVerdict, first_night, same, suspect_worse, suspect_better);
 NIGHTJAR_ENUM(ConfirmationVerdict, worse, better, same, inconclusive, more);
@@ -36,7 +49,7 @@ struct Screen {
   Verdict verdict = Verdict::same;
   double level = 0;      // tonight's Hodges-Lehmann location
   double reference = 0;  // the accepted level that it was compared with
-  double change = 0;     // level / reference - 1
+  double change = 0;     // level / reference - 1, of judged values
   double z = 0;
 };
 Screen screen(std::span<const double> levels, std::span<const double> tonight,
@@ -47,7 +60,8 @@ Screen screen(std::span<const double> levels, std::span<const double> tonight,
 // It flags when the shift is at least the threshold and the lower bound is over half of it. One of
 // three must hold as well: the interval is narrow; the lower bound is over twice the threshold,
 // with at least 10 runs a side; or the runs are used up.
-// It drops when the upper bound is under the threshold. `change` is bad/good in either direction.
+// It drops when the upper bound is under the threshold, or the locations differ by less than the
+// least change. `change` is bad/good in either direction, of judged values.
 // Simulated: no false alarm in 4,200 series-nights at each CV.
 struct Confirmation {
   using Verdict = ConfirmationVerdict;
@@ -83,7 +97,7 @@ DifferenceVerdict judge_difference(std::span<const double> good, std::span<const
 struct Creep {
   std::size_t reference = 0;
   double before = 0, after = 0;
-  double change = 0;  // after / before - 1
+  double change = 0;  // after / before - 1, of judged values
   double z = 0;
 };
 std::optional<Creep> creep(std::span<const double> levels, const DetectionPolicy& policy);

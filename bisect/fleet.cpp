@@ -38,11 +38,12 @@ double log_correction(int n, double theta) {
 
 // Pairs in which `bad` is worse by more than the factor; ties as half.
 double pairs_worse(std::span<const double> good, std::span<const double> bad, double factor,
-                   Direction direction) {
-  const bool lower = direction == Direction::lower_is_better;
+                   const DetectionPolicy& policy) {
+  const bool lower = policy.direction == Direction::lower_is_better;
   double pairs = 0;
-  for (const double before : good)
-    for (const double after : bad) {
+  for (const double one : good)
+    for (const double other : bad) {
+      const double before = judged_value(one, policy), after = judged_value(other, policy);
       const double worse = lower ? after / before : before / after;
       pairs += worse > factor ? 1 : worse < factor ? 0 : .5;
     }
@@ -60,7 +61,7 @@ double evidence_of_worse(std::span<const double> good, std::span<const double> b
     if (to > std::min(good.size(), bad.size())) break;
     const int n = static_cast<int>(to - from);
     const double pairs = pairs_worse(good.subspan(from, to - from), bad.subspan(from, to - from),
-                                     1 + margin, policy.direction);
+                                     1 + margin, policy);
     for (std::size_t i = 0; i < effects.size(); ++i) {
       // The mean of U moves by n^2 effect, and its variance is n^2 (2n + 1) / 12.
       const double theta = 12 * effects[i] / (2 * n + 1);

@@ -19,6 +19,7 @@ namespace nightjar::service {
 namespace {
 
 constexpr std::int64_t day_seconds = 86'400;
+constexpr double kUsualThreshold = .07;
 
 bool matches(const std::string& text, const char* pattern) {
   return std::regex_match(text, std::regex(pattern));
@@ -270,9 +271,14 @@ void read_thresholds(ConfigReader& reader, std::vector<ThresholdConfig>& thresho
     check_glob(section, "workload", rule.workload);
     section.read("metric", rule.metric);
     if (rule.metric != "*") check_metric(section, "metric", rule.metric);
-    rule.threshold = section.share("threshold", rule.threshold, .001, 10);
+    if (section.has("threshold"))
+      rule.threshold = section.share("threshold", kUsualThreshold, .001, 10);
+    if (section.has("floor")) rule.floor = section.number("floor", 0, 0, 1e15);
     section.done();
-    if (!section.has("threshold")) section.fail("threshold", "is required");
+    if (!rule.threshold && !rule.floor)
+      section.fail("threshold", "is required, or a floor, or both");
+    if (rule.floor && rule.metric == "*")
+      section.fail("floor", "needs a metric: it is in the metric's unit");
     thresholds.push_back(rule);
   }
 }
@@ -378,6 +384,20 @@ Config load_config(const std::filesystem::path& file) {
   read_report(reader.table("report"), config.report);
   reader.done();
   return config;
+}
+
+std::vector<const Config::Source*> sources_of(const Config& config) {
+  std::vector<const Config::Source*> sources{&config.source};
+  for (const Config::Source& source : config.more_sources) sources.push_back(&source);
+  return sources;
+}
+
+const Config::Source& source_of_variant(const Config& config, std::string_view variant) {
+  const auto sources = sources_of(config);
+  const auto found = std::find_if(sources.begin(), sources.end(), [&](const Config::Source* one) {
+    return one->variant == variant;
+  });
+  return found == sources.end() ? config.source : **found;
 }
 
 std::string read_secret(const char* variable, const std::filesystem::path& file) {

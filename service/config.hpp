@@ -28,7 +28,8 @@ struct TokenConfig {
 struct ThresholdConfig {
   std::string workload = "**";  // glob
   std::string metric = "*";     // or a metric's name
-  double threshold = .07;
+  std::optional<double> threshold;
+  std::optional<double> floor;  // a smaller change is none, in the metric's unit
 };
 
 // How the tracker hears of a confirmed finding that no commit could be named for. issue: one of its
@@ -75,7 +76,8 @@ struct Config {
     int first_nightlies = 1;  // the newest that a first start proves; it measures the newest
     std::uint64_t artifact_bytes = 20ull << 30;
     Ci ci;
-  } source;
+  } source;                            // [source], or the first [[source]]
+  std::vector<Source> more_sources;    // the other [[source]], each of a variant of its own
   struct Environment {                 // [environment]
     std::vector<std::string> indexes;  // PEP 503, the first has the say; empty: nothing is resolved
     std::string uv = "uv";             // the program; a name is looked for in PATH
@@ -93,8 +95,9 @@ struct Config {
     std::string at;     // "09:30" UTC; empty: no schedule
     bool on_new_build = true;
     std::vector<std::string> workloads = {"python/**", "native/**"};  // globs
-    std::vector<std::string> metrics = {"latency", "peak_cpu_memory", "peak_gpu_memory",
-                                        "failures"};
+    std::vector<std::string> metrics = {"latency",           "kernel_time",     "compile_time",
+                                        "peak_cpu_memory",   "peak_gpu_memory", "leaked_memory",
+                                        "leaked_gpu_memory", "failures"};
     int runs = 5;
     int session_workloads = 8;  // a screen session interleaves so many workloads
     double run_seconds = 2.0;
@@ -135,6 +138,11 @@ struct Config {
     UnattributedReports unattributed = UnattributedReports::issue;
   } report;
 };
+
+// All sources, as the file has them; never empty.
+std::vector<const Config::Source*> sources_of(const Config& config);
+// That of the variant; the first where none is.
+const Config::Source& source_of_variant(const Config& config, std::string_view variant);
 
 // Reads and checks; throws std::invalid_argument with a line for each error, which names file, line
 // and key. Relative paths are relative to the file, defaults too. Required: a source (index or

@@ -6,10 +6,12 @@ namespace nightjar::evidence {
 using nlohmann::json;
 
 json policy_json(const bisect::DetectionPolicy& policy) {
-  return {{"threshold", policy.threshold},        {"screen_change", policy.screen_change},
-          {"screen_z", policy.screen_z},          {"interval_points", policy.interval_points},
-          {"confidence", policy.confidence},      {"direction", policy.direction},
-          {"repeatability", policy.repeatability}};
+  json out{{"threshold", policy.threshold},        {"screen_change", policy.screen_change},
+           {"screen_z", policy.screen_z},          {"interval_points", policy.interval_points},
+           {"confidence", policy.confidence},      {"direction", policy.direction},
+           {"repeatability", policy.repeatability}};
+  if (policy.least_change != 0) out["least_change"] = policy.least_change;
+  return out;
 }
 
 bisect::DetectionPolicy detection_policy(const json& in) {
@@ -21,6 +23,7 @@ bisect::DetectionPolicy detection_policy(const json& in) {
   policy.confidence = field<double>(in, "confidence");
   policy.direction = field<Direction>(in, "direction");
   policy.repeatability = field<Repeatability>(in, "repeatability");
+  if (in.contains("least_change")) policy.least_change = field<double>(in, "least_change");
   return policy;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "bisect/detection.hpp"
 #include "bisect/evidence/difference.hpp"
 #include "bisect/evidence/evidence.hpp"
 #include "bisect/evidence/policy_json.hpp"
@@ -40,10 +41,6 @@ class RawRuns {
 
   BuildId good() const { return good_; }
   BuildId bad() const { return bad_; }
-  bool inverted() const {
-    const Metric* metric = find_metric(metric_);
-    return metric && metric->direction == Direction::higher_is_better;
-  }
   std::optional<CommitSha> commit_of(RunId run) const { return commit_of(find(run).build); }
   std::optional<CommitSha> commit_of(BuildId build) const { return find_build(build).commit; }
 
@@ -59,14 +56,24 @@ class RawRuns {
     const Raw& raw = find(run);
     if (build && raw.build != *build)
       throw Differs("run " + std::to_string(run.value) + " is of another build");
-    const std::optional<double> again = value_of(raw.result, metric_);
+    check_figure(run, value_of(raw.result, metric_), value);
+  }
+
+  // Throws Differs unless its samples give this cost to a search by `threshold`.
+  void check_cost(RunId run, double cost, double threshold) const {
+    auto again = value_of(find(run).result, metric_);
+    if (again) again = bisect::cost_of(*again, bisect::policy_of_metric(metric_, threshold));
+    check_figure(run, again, cost);
+  }
+
+ private:
+  static void check_figure(RunId run, std::optional<double> again, double value) {
     if (!again || !same_figure(*again, value))
       throw Differs("the samples of run " + std::to_string(run.value) + " give " +
                     (again ? json(*again).dump() : "no value") + ", the verdict used " +
                     json(value).dump());
   }
 
- private:
   struct Raw {
     BuildId build;
     RunResult result;
@@ -211,7 +218,7 @@ std::string search_again(const json& said, const RawRuns& raw) {
     const bisect::SearchRun& last = log.runs.back();
     if (raw.commit_of(runs.back()) != commits.at(static_cast<std::size_t>(last.commit)))
       throw Differs("run " + std::to_string(runs.back().value) + " is of another commit");
-    raw.check(runs.back(), std::nullopt, raw.inverted() ? 1 / last.value : last.value);
+    raw.check_cost(runs.back(), last.value, policy.threshold);
   }
   const bisect::NextStep next = bisect::next_step(log, policy);
   const auto* answer = std::get_if<bisect::Answer>(&next.step);

@@ -15,6 +15,7 @@
 #include "runner/process/stop_on_signal.hpp"
 #include "runner/run/profile.hpp"
 #include "storage/base/files.hpp"
+#include "storage/model/run_value.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -34,6 +35,7 @@ RunLimits limits_of(const Options& options) {
   limits.threads = options.threads;
   limits.timeout_seconds = options.timeout_seconds;
   limits.seed = options.seed;
+  limits.kernel_iterations = kKernelIterations;
   return limits;
 }
 

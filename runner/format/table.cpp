@@ -17,6 +17,7 @@ struct Shown {
   double factor;
 };
 constexpr Shown kShown[] = {{"latency", "latency", "ms", 1e3},
+                            {"kernel_time", "kernels", "ms", 1e3},
                             {"speedup", "speed-up", "x", 1},
                             {"compile_time", "compile", "s", 1},
                             {"peak_cpu_memory", "memory", "MiB", 1.0 / (1 << 20)},

@@ -88,6 +88,11 @@ class AnswerReader {
       run_.result.checksum = number_in(event, "checksum");
     accuracy(event);
     if (event.contains("fastest_probe")) run_.fastest_probe = not_negative(event, "fastest_probe");
+    // A metric that could not be read ends no run; its series says so by having no value.
+    std::map<std::string, std::string> missing;
+    take_texts(event, "missing", missing);
+    for (const auto& [metric, reason] : missing)
+      run_.settings["no " + metric] = reason.substr(0, 400);
     const auto metrics = event.find("metrics");
     if (metrics == event.end()) return;
     if (!metrics->is_object()) throw Garbage("metrics is no object");
@@ -158,6 +163,8 @@ std::string request_json(const Workload* workload, const RunLimits& limits, doub
                {"seconds", limits.seconds},
                {"fastest_probe", fastest_probe}};
   if (slow != 0) request["slow"] = slow;
+  if (workload && workload->name.device() == "cuda" && limits.kernel_iterations > 0)
+    request["kernel_iterations"] = limits.kernel_iterations;
   if (module != "torch") request["module"] = module;
   return request.dump() + "\n";
 }

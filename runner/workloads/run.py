@@ -10,6 +10,7 @@ import importlib.metadata
 import math
 import os
 import platform
+import statistics
 import sys
 
 from harness import compiled, definition, protocol, raised
@@ -115,7 +116,7 @@ def set_up(torch, request):
 
 def run(torch, model, request, found):
     """The Measurement and the result's fields."""
-    from harness import case, measurement
+    from harness import case, kernels, measurement
     from harness.probe import Probe
     set_up(torch, request)
     clock = DeviceClock(torch) if found.device == "cuda" else None
@@ -123,13 +124,22 @@ def run(torch, model, request, found):
     def build(definition):
         return case.build(model, definition, request.seed)
 
+    fields, metrics, kernel_metrics = {}, {}, {}
+
     def measure(step):
-        return measurement.measure(clock.around(step) if clock else step,
-                               getattr(step, "checksum", case.checksum_of), request.min_iterations,
-                               request.seconds, clock and clock.synchronize,
-                               probe=Probe(int(request.fastest_probe * 1e9)), slow=request.slow,
-                               observe=clock and clock.observe)
-    fields, metrics = {}, {}
+        result = measurement.measure(clock.around(step) if clock else step,
+                                     getattr(step, "checksum", case.checksum_of),
+                                     request.min_iterations, request.seconds, clock
+                                     and clock.synchronize,
+                                     probe=Probe(int(request.fastest_probe * 1e9)),
+                                     slow=request.slow, observe=clock and clock.observe)
+        if clock and request.kernel_iterations:  # while what was compiled is still there
+            usual = statistics.median(result.latency)
+            found, missing = kernels.measure(torch, step, request.kernel_iterations, usual)
+            kernel_metrics.update(found)
+            if missing:
+                fields["missing"] = {"kernel_time": missing}
+        return result
     if found.backend == "eager":
         made, step = build(found)
         result = measure(step)
@@ -141,7 +151,7 @@ def run(torch, model, request, found):
         raise WrongResult(f"the output's checksum is {result.checksum}")
     metrics |= {"peak_cpu_memory": [result.peak_bytes], "leaked_memory": [result.leaked_bytes]}
     if clock:
-        metrics |= clock.metrics(result.warmup_iterations)
+        metrics |= clock.metrics(result.warmup_iterations) | kernel_metrics
     return result, {"metrics": metrics, "parameters": made.parameters, **fields}
 
 

@@ -8,16 +8,23 @@
 namespace nightjar::service {
 
 bisect::DetectionPolicy policy_of(const Series& series, const Config& config) {
+  const auto of_metric = bisect::policy_of_metric(series.metric);
   bisect::DetectionPolicy policy = config.detection;
-  if (const Metric* metric = find_metric(series.metric)) {
-    policy.direction = metric->direction;
-    policy.repeatability = metric->repeatability;
-  }
+  policy.direction = of_metric.direction;
+  policy.repeatability = of_metric.repeatability;
+  policy.least_change = of_metric.least_change;
+  const Metric* metric = find_metric(series.metric);
+  if (metric && metric->threshold > 0) policy.threshold = metric->threshold;
   for (const ThresholdConfig& rule : config.thresholds) {
-    if ((rule.metric == "*" || rule.metric == series.metric) &&
-        glob_match(rule.workload, series.workload_name.str()))
-      policy.threshold = rule.threshold;
+    if ((rule.metric != "*" && rule.metric != series.metric) ||
+        !glob_match(rule.workload, series.workload_name.str()))
+      continue;
+    policy.threshold = rule.threshold.value_or(policy.threshold);
+    policy.least_change = rule.floor.value_or(policy.least_change);
   }
+  // A small threshold needs a finer screen and a narrower interval than the configured ones.
+  policy.screen_change = std::min(policy.screen_change, policy.threshold / 2);
+  policy.interval_points = std::min(policy.interval_points, policy.threshold);
   return policy;
 }
 

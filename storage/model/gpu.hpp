@@ -30,6 +30,9 @@ struct GpuState {
   std::optional<double> sm_mhz, memory_mhz, power_watts, temperature_celsius;
   std::optional<std::int64_t> ecc_errors;  // uncorrected, since the driver was loaded
   std::optional<bool> persistence;
+  std::optional<std::int64_t> memory_bytes;  // that the device has
+  std::optional<bool> mig;     // it is cut into parts that share memory and buses (MIG)
+  std::optional<bool> sliced;  // a hypervisor shares it among machines in time slices (vGPU)
   std::vector<ClockEvent> clock_events;  // seen since the state before, each once
   std::vector<GpuProcess> others;  // seen since the state before, while no run of ours went on
 };

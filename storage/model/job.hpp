@@ -77,6 +77,8 @@ struct RunLimits {
   double seconds = 2.0;  // measuring time after warm-up that a run aims at
   int min_iterations = 10;
   std::uint64_t seed = 0;
+  // On a GPU: so many more iterations are profiled after the timed ones, for kernel_time; 0: none.
+  int kernel_iterations = 0;
 };
 
 // An uninterrupted session: `order` is run from first to last on one runner. A build job has

@@ -9,7 +9,8 @@ using nlohmann::json;
 BOOST_DESCRIBE_STRUCT(GpuProcess, (), (pid, name, memory_bytes))
 BOOST_DESCRIBE_STRUCT(GpuState, (),
                       (name, uuid, pci_bus, driver, used, sm_mhz, memory_mhz, power_watts,
-                       temperature_celsius, ecc_errors, persistence, clock_events, others))
+                       temperature_celsius, ecc_errors, persistence, memory_bytes, mig, sliced,
+                       clock_events, others))
 BOOST_DESCRIBE_STRUCT(MachineState, (), (load1, steal_share, frequency_mhz, extra, gpus))
 BOOST_DESCRIBE_STRUCT(OverlaySpec, (), (url, sha256, removed))
 BOOST_DESCRIBE_STRUCT(LockSpec, (), (url, sha256))
@@ -20,7 +21,7 @@ BOOST_DESCRIBE_STRUCT(Workload, (), (id, name, version, expected))
 BOOST_DESCRIBE_STRUCT(PlannedRun, (), (environment, workload, slow))
 BOOST_DESCRIBE_STRUCT(RunLimits, (),
                       (timeout_seconds, memory_bytes, output_bytes, threads, seconds,
-                       min_iterations, seed))
+                       min_iterations, seed, kernel_iterations))
 BOOST_DESCRIBE_STRUCT(JobSpec, (), (kind, environments, workloads, order, limits, source))
 BOOST_DESCRIBE_STRUCT(RunResult, (),
                       (order, status, reason, samples, cpu_seconds, wait_seconds, slowdown,
@@ -79,6 +80,9 @@ const Described<GpuState>& described(Parsed<GpuState>) {
       "GpuState",
       "What a GPU did, as NVIDIA's management library tells it; null: this device does not tell.",
       {{"used", "By workloads: the first that they see."},
+       {"memory_bytes", "That the device has.", from_to(0, most_in_javascript), true},
+       {"mig", "It is cut into parts that share memory and buses.", {}, true},
+       {"sliced", "A hypervisor shares it among machines in time slices.", {}, true},
        {"ecc_errors", "Uncorrected, since the driver was loaded.", from_to(0, most_in_javascript)},
        {"clock_events", "Why the clocks were not what they could be, since the state before."},
        {"others", "Processes of others on the device."}});
@@ -155,7 +159,12 @@ const Described<PlannedRun>& described(Parsed<PlannedRun>) {
 }
 
 const Described<RunLimits>& described(Parsed<RunLimits>) {
-  static const auto made = aggregate<RunLimits>("RunLimits", "Limits of each run.");
+  static const auto made =
+      aggregate<RunLimits>("RunLimits", "Limits of each run.",
+                           {{"kernel_iterations",
+                             "On a GPU so many are profiled after the timed ones; 0 if absent.",
+                             {},
+                             true}});
   return made;
 }
 

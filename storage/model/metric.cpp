@@ -6,19 +6,28 @@ constexpr Direction kLower = Direction::lower_is_better;
 // Runs of one build differed by up to 50 KiB an iteration (docs/workloads.md: the heap of small
 // workloads still grows). The GPU's caching allocator is exact.
 constexpr double kLeastLeak = 64 << 10, kLeastGpuLeak = 512;
+// Below these nobody waits longer, and clocks and timers do not repeat.
+constexpr double kLeastTime = 1e-6, kLeastCompilation = .25;
+// A process has so much more or less memory by its environment alone. The allocator of a device
+// gives whole blocks, and reserves whole segments.
+constexpr double kLeastMemory = 1 << 20, kLeastGpuMemory = 256 << 10, kLeastSegment = 2 << 20;
+// Runs differ by 0.25 % (docs/cuda.md). A threshold of half a percent shows a change of one
+// percent nearly always; one of a whole percent would show it half of the time.
+constexpr double kKernelThreshold = .005;
 constexpr Metric kMetrics[] = {
-    {"latency", "s", kLower, Repeatability::noisy},
-    {"cuda_latency", "s", kLower, Repeatability::noisy},
-    {"compile_time", "s", kLower, Repeatability::noisy},
-    {"warm_compile_time", "s", kLower, Repeatability::noisy},
+    {"latency", "s", kLower, Repeatability::noisy, kLeastTime},
+    {"cuda_latency", "s", kLower, Repeatability::noisy, kLeastTime},
+    {"kernel_time", "s", kLower, Repeatability::steady, kLeastTime, kKernelThreshold},
+    {"compile_time", "s", kLower, Repeatability::noisy, kLeastCompilation},
+    {"warm_compile_time", "s", kLower, Repeatability::noisy, kLeastCompilation},
     {"speedup", "times eager", Direction::higher_is_better, Repeatability::noisy},
     {"unique_graphs", "graphs", kLower, Repeatability::steady},
     {"graph_breaks", "breaks", kLower, Repeatability::slope, 1},
     {"recompiles", "recompilations", kLower, Repeatability::slope, 1},
-    {"peak_cpu_memory", "bytes", kLower, Repeatability::steady},
-    {"memory_after_import", "bytes", kLower, Repeatability::steady},
-    {"peak_gpu_memory", "bytes", kLower, Repeatability::steady},
-    {"peak_gpu_memory_reserved", "bytes", kLower, Repeatability::steady},
+    {"peak_cpu_memory", "bytes", kLower, Repeatability::steady, kLeastMemory},
+    {"memory_after_import", "bytes", kLower, Repeatability::steady, kLeastMemory},
+    {"peak_gpu_memory", "bytes", kLower, Repeatability::steady, kLeastGpuMemory},
+    {"peak_gpu_memory_reserved", "bytes", kLower, Repeatability::steady, kLeastSegment},
     {"leaked_memory", "bytes/iteration", kLower, Repeatability::slope, kLeastLeak},
     {"leaked_gpu_memory", "bytes/iteration", kLower, Repeatability::slope, kLeastGpuLeak},
     {kFailures, "outcome", kLower, Repeatability::steady},

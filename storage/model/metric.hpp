@@ -12,8 +12,8 @@ namespace nightjar {
 NIGHTJAR_ENUM(Direction, lower_is_better, higher_is_better);
 
 // How a metric repeats: `noisy` needs interleaved runs by the noise of its series; `steady` (peak
-// memory) repeats within about 0.6 % and is decided on few runs; `slope`, as also a count that
-// should be zero, is near zero when healthy and has no meaningful ratio.
+// memory, kernels' time) repeats within about 0.6 % and is decided on few runs; `slope`, as also a
+// count that should be zero, is near zero when healthy and has no meaningful ratio.
 NIGHTJAR_ENUM(Repeatability, noisy, steady, slope);
 
 // Whether a run fails, as a metric that screening, confirmation and search treat like any other: 1
@@ -28,7 +28,11 @@ struct Metric {
   std::string_view unit;  // "s", "bytes", "bytes/iteration", "times eager", ...
   Direction direction;
   Repeatability repeatability;
-  double least_change = 0;  // of a `slope`: what counts as a change, in the metric's unit
+  // A smaller change never counts, in the metric's unit. A `slope` has no other threshold.
+  double least_change = 0;
+  // The share that counts as a change; 0: that of the configuration. A metric that repeats much
+  // better than latency shows much smaller changes.
+  double threshold = 0;
 };
 
 // All that docs/glossary.md explains under "metric".

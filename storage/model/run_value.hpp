@@ -14,6 +14,9 @@ namespace nightjar {
 // this constant, in C++ and in Python; tests hold them equal.
 inline constexpr double kUndisturbedSlowdown = 1.25;
 
+// Iterations of a run that are profiled for kernel_time, whose value is their median.
+inline constexpr int kKernelIterations = 10;
+
 // The iterations that count: those that waited for a CPU at most 1 % of their time and whose
 // slowdown is at most kUndisturbedSlowdown. Empty if these are fewer than five and fewer than half
 // of a run that was probed: it never saw the machine undisturbed. A run that was not probed counts

@@ -122,6 +122,45 @@ TEST_CASE("the change of a metric with a slope is not judged by its ratio") {
         Confirmation::Verdict::inconclusive);
 }
 
+TEST_CASE("a change below the least one is none, whatever its ratio") {
+  DetectionPolicy policy;
+  policy.repeatability = Repeatability::steady;
+  const std::vector<double> levels = {1.00, 1.01, .99, 1.00}, tonight = repeated(1.3, 5);
+  CHECK(screen(levels, tonight, policy).verdict == Screen::Verdict::suspect_worse);
+  CHECK(confirm(repeated(1, 10), repeated(1.3, 10), policy).verdict ==
+        Confirmation::Verdict::worse);
+  policy.least_change = .31;
+  CHECK(screen(levels, tonight, policy).verdict == Screen::Verdict::same);
+  const auto out = confirm(repeated(1, 10), repeated(1.3, 10), policy);
+  CHECK(out.verdict == Confirmation::Verdict::same);
+  CHECK_THAT(out.rule, Catch::Contains("by less than the least change"));
+  std::vector<double> creeping = repeated(1.3, 8);
+  for (int i = 0; i < 20; ++i) creeping.push_back(1 + .001 * i);
+  CHECK_FALSE(creep(creeping, policy));
+  policy.least_change = .2;
+  CHECK(creep(creeping, policy));
+}
+
+TEST_CASE("a leak is judged against its least change, from zero and from a leak") {
+  DetectionPolicy policy;
+  policy.repeatability = Repeatability::slope;
+  policy.least_change = 64 << 10;
+  const std::vector<double> none = {0, 1200, -900, 300, 0}, leak = {70e3, 69e3, 71e3, 70e3, 70e3};
+  CHECK(judged_value(0, policy) == 1);
+  CHECK(judged_value(64 << 10, policy) == Approx(1.07));
+  CHECK(judged_value(-1e9, policy) > 0);
+  CHECK(screen(none, none, policy).verdict == Screen::Verdict::same);
+  const Screen found = screen(none, leak, policy);
+  CHECK(found.verdict == Screen::Verdict::suspect_worse);
+  CHECK((found.level == 70e3 && found.change == Approx(.0747).epsilon(.01)));
+  CHECK(confirm(none, leak, policy).verdict == Confirmation::Verdict::worse);
+  CHECK(confirm(leak, none, policy).verdict != Confirmation::Verdict::worse);
+  // As much again on top of ten times as much is no news.
+  const std::vector<double> large = repeated(700e3, 5), larger = repeated(770e3, 5);
+  CHECK(confirm(large, larger, policy).verdict == Confirmation::Verdict::same);
+  CHECK(confirm(large, repeated(900e3, 5), policy).verdict == Confirmation::Verdict::worse);
+}
+
 TEST_CASE("a slope is judged by the difference of its locations") {
   using Verdict = Confirmation::Verdict;
   const std::vector<double> healthy = {0, 1600, 51000, 0, 400},

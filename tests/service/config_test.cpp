@@ -90,6 +90,7 @@ confidence = 0.9
 workload = "native/**"
 metric = "peak_cpu_memory"
 threshold = "2.5%"
+floor = 1e6
 [search]
 threshold = 0.05
 certainty = 0.95
@@ -233,7 +234,8 @@ TEST_CASE("every key of the configuration arrives") {
   REQUIRE(config.thresholds.size() == 1);
   CHECK(config.thresholds[0].workload == "native/**");
   CHECK(config.thresholds[0].metric == "peak_cpu_memory");
-  CHECK(config.thresholds[0].threshold == Approx(.025));
+  CHECK(config.thresholds[0].threshold.value() == Approx(.025));
+  CHECK(config.thresholds[0].floor == 1e6);
   CHECK(config.search.threshold == .05);
   CHECK(config.search.certainty == .95);
   CHECK(config.search.max_runs == 100);
@@ -304,6 +306,8 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
        ":6: webhook.secret_file: there is no "},
       {"threshold without one", "[[threshold]]\nmetric = \"*\"\n",
        ":5: threshold.threshold: is requ"},
+      {"floor of all metrics", "[[threshold]]\nfloor = 1\n",
+       ":6: threshold.floor: needs a metric: it is in the metric's unit"},
       {"tracker", "[report]\ntracker = \"jira\"\n", ":6: report.tracker: must be \"dry-run\" or"},
       {"github without a repository", "[report]\ntracker = \"github\"\n",
        "report.repository: is requ"},

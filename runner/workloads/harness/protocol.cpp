@@ -62,6 +62,7 @@ Request parse_request(const std::string& text) {
   request.seconds = take<double>(fields, "seconds", 2.0, 0, 3600);
   request.fastest_probe = take<double>(fields, "fastest_probe", 0, 0, 1);
   request.slow = take<double>(fields, "slow", 0, 0, 10);
+  request.kernel_iterations = take<int>(fields, "kernel_iterations", 0, 0, 1000);
   const Json sizes = fields.value("sizes", Json("default"));
   if (sizes != "default" && sizes != "tiny")
     throw wrong("sizes", "neither \"default\" nor \"tiny\"");
@@ -98,13 +99,16 @@ void Channel::result(const Measurement& measurement) const {
     metrics["peak_gpu_memory_reserved"] = {memory->peak_reserved};
     metrics["leaked_gpu_memory"] = {memory->leaked};
   }
-  text += line({{"event", "result"},
-                {"warmup_iterations", measurement.warmup_iterations},
-                {"metrics", metrics},
-                {"fastest_probe", measurement.fastest_probe},
-                {"checksum", measurement.checksum},
-                {"parameters", measurement.parameters}});
-  write_all(descriptor_, text);
+  if (!measurement.device.kernels.empty()) metrics["kernel_time"] = measurement.device.kernels;
+  Json result = {{"event", "result"},
+                 {"warmup_iterations", measurement.warmup_iterations},
+                 {"metrics", metrics},
+                 {"fastest_probe", measurement.fastest_probe},
+                 {"checksum", measurement.checksum},
+                 {"parameters", measurement.parameters}};
+  if (!measurement.device.kernels_missing.empty())
+    result["missing"] = {{"kernel_time", measurement.device.kernels_missing}};
+  write_all(descriptor_, text + line(result));
 }
 
 void Channel::error(const std::string& status, const std::string& reason) const {

@@ -21,9 +21,10 @@ struct Request {
   int threads = 1;
   int min_iterations = 10;
   double seconds = 2.0;
-  double fastest_probe = 0;  // of earlier processes, in seconds; 0: not known
-  double slow = 0;           // a slow-down to plant, as a share of an iteration's time
-  bool tiny = false;         // sizes: "tiny" instead of "default"
+  double fastest_probe = 0;   // of earlier processes, in seconds; 0: not known
+  double slow = 0;            // a slow-down to plant, as a share of an iteration's time
+  bool tiny = false;          // sizes: "tiny" instead of "default"
+  int kernel_iterations = 0;  // on a device: profiled after the timed ones, for kernel_time
 };
 
 // Throws BadRequest, which names the field that is wrong.
@@ -42,6 +43,8 @@ struct GpuMemory {
 
 struct OnDevice {
   std::vector<double> latency;  // seconds by the device's events, one an iteration
+  std::vector<double> kernels;  // seconds of all kernels of each profiled iteration
+  std::string kernels_missing;  // why there are none; empty: nobody asked, or there are
   std::optional<GpuMemory> memory;
 };
 

@@ -24,6 +24,7 @@ class Request:
     slow: float = 0.0  # a slow-down to plant, as a share of an iteration's time
     sizes: str = "default"  # or "tiny"
     module: str = "torch"  # what the build under test is of
+    kernel_iterations: int = 0  # on a device: profiled after the timed ones, for kernel_time
 
     @staticmethod
     def parse(text):
@@ -56,7 +57,8 @@ class Request:
                        take("min_iterations", int, 10, 1, MAX_ITERATIONS),
                        float(take("seconds", (int, float), 2.0, 0, 3600)),
                        float(take("fastest_probe", (int, float), 0.0, 0, 1)),
-                       float(take("slow", (int, float), 0.0, 0, 10)), sizes, module)
+                       float(take("slow", (int, float), 0.0, 0, 10)), sizes, module,
+                       take("kernel_iterations", int, 0, 0, MAX_ITERATIONS))
 
 
 class Channel:

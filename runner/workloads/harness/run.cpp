@@ -10,7 +10,9 @@
 
 #include "harness/case.hpp"
 #include "harness/device_clock.hpp"
+#include "harness/kernels.hpp"
 #include "harness/process.hpp"
+#include "harness/statistics.hpp"
 
 namespace nightjar::workloads {
 namespace {
@@ -100,7 +102,11 @@ Measurement run(const Request& request, const Definition& definition) {
   if (!std::isfinite(measurement.checksum))
     throw WrongResult("the output's checksum is " + std::to_string(measurement.checksum));
   measurement.parameters = prepared.parameters;
-  if (prepared.clock) measurement.device = prepared.clock->read(measurement.warmup_iterations);
+  if (!prepared.clock) return measurement;
+  measurement.device = prepared.clock->read(measurement.warmup_iterations);
+  if (request.kernel_iterations > 0)
+    time_kernels(prepared.steps.iterate, request.kernel_iterations, median(measurement.latency),
+                 measurement.device);
   return measurement;
 }
 

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "storage/model/run_value.hpp"
+
 namespace nightjar::service {
 namespace {
 
@@ -117,6 +119,9 @@ RunLimits run_limits(const Config::NightConfig& config) {
   limits.memory_bytes = config.run_memory_bytes;
   limits.threads = config.threads;
   limits.seconds = config.run_seconds;
+  const bool kernels = std::find(config.metrics.begin(), config.metrics.end(), "kernel_time") !=
+                       config.metrics.end();
+  limits.kernel_iterations = kernels ? kKernelIterations : 0;
   return limits;
 }
 

@@ -48,7 +48,7 @@ ReportExtent decide(const ExtentFacts& facts, const Regression& regression) {
   for (const Observation& one : facts.observed) {
     using enum bisect::ScreenVerdict;
     if (explained.contains(one.series.id) || one.screen.verdict == first_night) continue;
-    const double ratio = one.screen.level / one.screen.reference;
+    const double ratio = 1 + one.screen.change;
     const bool is_large = std::abs(std::log(ratio)) >= std::log1p(one.policy.threshold);
     const ReportExtent::Other other{one.series.workload_name.str(), one.series.machine, ratio};
     if (one.worse() && is_large)

@@ -35,7 +35,9 @@ std::vector<Followed> followed(const EngineView& view, const Regression& regress
   for (const AffectedSeries& affected : regression.series) {
     const auto series = storage::find_series(view.db, affected.series);
     const bool comparable =
-        series && affected.before > 0 && storage::marked_until(view.db, *series) < regression.night;
+        series &&
+        bisect::judged_value(affected.before, bisect::policy_of_metric(series->metric)) > 0 &&
+        storage::marked_until(view.db, *series) < regression.night;
     if (!comparable) continue;
     Followed one{affected, *series, learned_policy(view, *series).threshold, {}};
     for (const Level& level : storage::levels_before(view.db, series->id, kEver, kNights))
@@ -103,7 +105,8 @@ NightComment comment_of(const EngineView& view, const Regression& regression,
   }
   std::vector<AffectedSeries> later;
   for (const Followed& one : all) {
-    const double now = one.later.at(night.id).value, ratio = now / one.affected.before;
+    const double now = one.later.at(night.id).value,
+                 ratio = ratio_of(one.series, one.affected.before, now);
     later.push_back({one.affected.series, one.affected.before, now, ratio, ratio, ratio});
   }
   comment.series = series_facts(view, later);

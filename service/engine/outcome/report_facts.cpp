@@ -258,7 +258,7 @@ void add_search(const EngineView& view, const Regression& regression, ReportInpu
   const auto searched = storage::find_regression(view.db, bisection->regression);
   if (!series || !searched) return;
   const SearchRuns runs = load_runs(view.db, *bisection, *searched, *series);
-  const bisect::SearchLog log = in_cost(runs.log, *series);
+  const bisect::SearchLog log = in_cost(runs.log, *series, search_threshold(view, *series));
   const auto untestable = storage::untestable_of(view.db, bisection->id);
   std::set<int> commits;
   for (const bisect::SearchRun& run : log.runs) commits.insert(run.commit);

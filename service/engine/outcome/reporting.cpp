@@ -73,7 +73,7 @@ void add_comment(const EngineView& view, RecoveryFacts& facts) {
   std::vector<AffectedSeries> recovered;
   for (const auto& [affected, series, threshold, levels] : facts.series) {
     if (levels.empty()) continue;
-    const double now = levels.front().value, ratio = now / affected.before;
+    const double now = levels.front().value, ratio = ratio_of(series, affected.before, now);
     recovered.push_back({affected.series, affected.before, now, ratio, ratio, ratio});
     if (const auto build = storage::find_build(view.db, levels.back().build)) {
       comment.version = build->version;

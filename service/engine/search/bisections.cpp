@@ -332,7 +332,7 @@ std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& 
   facts.policy = policy_for(view, facts.regression.machine, facts.series);
   const CostFacts costs = load_costs(view, search, runs, facts.series, facts.prospects);
   facts.runs = std::move(runs.runs);
-  facts.log = in_cost(std::move(runs.log), facts.series);
+  facts.log = in_cost(std::move(runs.log), facts.series, facts.policy.threshold);
   for (const auto& [commit, cause] : facts.progress.causes) facts.log.untestable.push_back(commit);
   facts.log.prior = prior_of(view, search, facts.regression);
   facts.log.built = built_commits(view, search);

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "bisect/detection.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
@@ -109,12 +110,6 @@ std::map<BuildId, RunResult> all_failed(const Job& job, const SessionResult& ses
   return failed;
 }
 
-// The search works on a cost: of what should be high it sees the inverse.
-bool is_inverted(const Series& series) {
-  const Metric* metric = find_metric(series.metric);
-  return metric && metric->direction == Direction::higher_is_better;
-}
-
 bool measured_any(const Job& job, const SessionResult& session) {
   return std::any_of(session.runs.begin(), session.runs.end(), [&](const RunResult& run) {
     const auto index = static_cast<std::size_t>(run.order);
@@ -138,11 +133,13 @@ std::set<int> uninformative_runs(const storage::Database& db, const Job& job,
 int add_runs(const storage::Database& db, SearchRuns& all, Positions& positions,
              const Series& series, const Subject& subject, const Job& job, int session) {
   int added = 0;
+  const auto policy = bisect::policy_of_metric(series.metric);
   const auto others =
       series.metric == kFailures ? uninformative_runs(db, job, subject) : std::set<int>();
   for (const SeriesRun& run : storage::runs_of_job(db, series.id, job.id)) {
     const int commit = positions.of(run.build);
-    if (commit < 0 || run.value <= 0 || others.contains(run.order)) continue;
+    const bool has_cost = bisect::judged_value(run.value, policy) > 0;
+    if (commit < 0 || !has_cost || others.contains(run.order)) continue;
     all.log.runs.push_back({session, commit, run.value});
     all.runs.push_back(run.run);
     all.builds[commit] = run.build;
@@ -260,9 +257,9 @@ SearchRuns load_runs(const storage::Database& db, const Bisection& bisection,
   return all;
 }
 
-bisect::SearchLog in_cost(bisect::SearchLog log, const Series& series) {
-  if (is_inverted(series))
-    for (bisect::SearchRun& run : log.runs) run.value = 1 / run.value;
+bisect::SearchLog in_cost(bisect::SearchLog log, const Series& series, double threshold) {
+  const auto policy = bisect::policy_of_metric(series.metric, threshold);
+  for (bisect::SearchRun& run : log.runs) run.value = bisect::cost_of(run.value, policy);
   return log;
 }
 

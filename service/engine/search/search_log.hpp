@@ -42,8 +42,9 @@ SearchRuns load_runs(const storage::Database& db, const Bisection& bisection,
 // Whether a session of the search is under way: then there is nothing to decide yet.
 bool is_measuring(const storage::Database& db, const Bisection& bisection);
 
-// The same log as the search wants it: a cost. What should be high is inverted.
-bisect::SearchLog in_cost(bisect::SearchLog log, const Series& series);
+// The same log as the search wants it: costs. What should be high is inverted, and of a slope it is
+// the judged value by the search's threshold.
+bisect::SearchLog in_cost(bisect::SearchLog log, const Series& series, double threshold);
 
 // What the search's own sessions came to, besides their runs.
 struct SearchProgress {

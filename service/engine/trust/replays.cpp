@@ -45,8 +45,12 @@ ReplayFacts load_replay(const EngineView& view) {
   facts.builds = runs_by_build(view.db, *facts.next, kBuilds);
   facts.policy = view.config.search;
   facts.policy.builds_at_once = 1;
-  if (const auto series = storage::find_series(view.db, *facts.next))
+  if (const auto series = storage::find_series(view.db, *facts.next)) {
     facts.policy.threshold = search_threshold(view, *series);
+    const auto policy = bisect::policy_of_metric(series->metric, facts.policy.threshold);
+    for (std::vector<double>& runs : facts.builds)
+      for (double& value : runs) value = bisect::cost_of(value, policy);
+  }
   return facts;
 }
 

@@ -45,9 +45,13 @@ std::vector<Level> valid_levels(const EngineView& view, const Series& series, Ni
 }
 
 double worsening(const Series& series, double before, double level) {
-  const Metric* metric = find_metric(series.metric);
-  const bool higher = metric && metric->direction == Direction::higher_is_better;
-  return higher ? before / level : level / before;
+  const auto policy = bisect::policy_of_metric(series.metric);
+  return bisect::cost_of(level, policy) / bisect::cost_of(before, policy);
+}
+
+double ratio_of(const Series& series, double before, double level) {
+  const auto policy = bisect::policy_of_metric(series.metric);
+  return bisect::judged_value(level, policy) / bisect::judged_value(before, policy);
 }
 
 std::vector<std::vector<double>> runs_by_build(const storage::Database& db, SeriesId series,
@@ -59,7 +63,11 @@ std::vector<std::vector<double>> runs_by_build(const storage::Database& db, Seri
 }
 
 bisect::SeriesNoise noise_of(const storage::Database& db, const Series& series) {
-  return bisect::series_noise(runs_by_build(db, series.id, kBuilds));
+  auto builds = runs_by_build(db, series.id, kBuilds);
+  const auto policy = bisect::policy_of_metric(series.metric);
+  for (std::vector<double>& runs : builds)
+    for (double& value : runs) value = bisect::judged_value(value, policy);
+  return bisect::series_noise(builds);
 }
 
 bisect::DetectionPolicy learned_policy(const EngineView& view, const Series& series) {

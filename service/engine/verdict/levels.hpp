@@ -22,6 +22,9 @@ std::vector<Level> valid_levels(const EngineView& view, const Series& series, Ni
 // counts.
 double worsening(const Series& series, double before, double level);
 
+// A level over the level `before`; of a slope, which may be zero, by the judged values.
+double ratio_of(const Series& series, double before, double level);
+
 // Values of the screen runs of the series' newest builds, oldest build first; at most `limit`
 // builds.
 std::vector<std::vector<double>> runs_by_build(const storage::Database& db, SeriesId series,

@@ -70,7 +70,7 @@ void take_again(Observation& observed, const Tonight& tonight, NightId night) {
   if (now.verdict != suspect_worse && now.verdict != suspect_better) return;
   observed.again = Level{observed.series.id, *tonight.other, night, now.level,
                          static_cast<int>(tonight.again.size())};
-  observed.moved = now.level / now.reference;
+  observed.moved = 1 + now.change;
   observed.levels = {*observed.again};
   observed.level_values = {now.level};
 }

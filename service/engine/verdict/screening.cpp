@@ -24,7 +24,7 @@ class Screening {
     if (observed.again) add_moved(observed);
     if (observed.worse()) {
       suspect(observed, FoundBy::screening, observed.levels.front().build,
-              observed.screen.reference, observed.screen.level,
+              observed.screen.reference, observed.screen.level, observed.screen.change,
               evidence::of_screening(observed.screen, observed.tonight, observed.level_values,
                                      observed.policy));
       return;
@@ -38,14 +38,14 @@ class Screening {
 
  private:
   void suspect(const Observation& observed, FoundBy found_by, BuildId good, double before,
-               double after, const std::string& why) {
+               double after, double change, const std::string& why) {
     Regression regression;
     regression.found_by = found_by;
     regression.night = night_.id;
     regression.machine = observed.series.machine;
     regression.good = good;
     regression.bad = *night_.build;
-    const double ratio = after / before;
+    const double ratio = 1 + change;
     regression.series = {{observed.series.id, before, after, ratio, ratio, ratio}};
     regression.opened_at = regression.updated_at = now_;
     verdicts.suspicions.push_back({std::move(regression), why});
@@ -82,7 +82,7 @@ class Screening {
   }
 
   void add_improvement(const Observation& observed) {
-    const double change = std::abs(std::log(observed.screen.level / observed.screen.reference));
+    const double change = std::abs(std::log1p(observed.screen.change));
     if (change < std::log1p(observed.policy.threshold) || is_known(observed)) return;
     verdicts.improvements.push_back({0, night_.id, observed.series.id, *night_.build,
                                      observed.screen.reference, observed.screen.level, now_});
@@ -96,7 +96,7 @@ class Screening {
     if (!found) return false;
     const Level& reference = observed.levels.at(found->reference - 1);
     if (reference.build == *night_.build) return false;
-    suspect(observed, FoundBy::creep, reference.build, found->before, found->after,
+    suspect(observed, FoundBy::creep, reference.build, found->before, found->after, found->change,
             evidence::of_creep(*found, observed.tonight, levels, observed.policy));
     return true;
   }

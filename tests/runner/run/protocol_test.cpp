@@ -198,3 +198,23 @@ TEST_CASE("The request holds what the workload needs, and the control's says so"
         "torch_scatter");
   CHECK(nlohmann::json::parse(request_json(nullptr, limits, 0)).at("workload") == "control");
 }
+
+TEST_CASE("Kernels are asked for on a device only, and why they are missing is kept") {
+  RunLimits limits;
+  limits.kernel_iterations = 10;
+  const auto request_of = [&](const char* name) {
+    const Workload workload{{}, *WorkloadName::parse(name), 1};
+    return nlohmann::json::parse(request_json(&workload, limits, 0));
+  };
+  CHECK(request_of("python/resnet18/eval/cuda/fp32/b4/eager").at("kernel_iterations") == 10);
+  CHECK_FALSE(request_of("python/resnet18/eval/cpu/fp32/b4/eager").contains("kernel_iterations"));
+  const std::string result = R"({"event": "result", "warmup_iterations": 3, )";
+  const std::string times = R"("metrics": {"kernel_time": [0.002, 0.0021]}})",
+                    none = R"("missing": {"kernel_time": "CUPTI is in use"}})";
+  ParsedRun run = parse_run(said(kReady + kSample + result + times + "\n"), {});
+  CHECK(run.result.samples.at("kernel_time") == std::vector{0.002, 0.0021});
+  run = parse_run(said(kReady + kSample + result + none + "\n"), {});
+  CHECK(run.result.status == RunStatus::measured);
+  CHECK_FALSE(run.result.samples.contains("kernel_time"));
+  CHECK(run.settings.at("no kernel_time") == "CUPTI is in use");
+}
