@@ -20,6 +20,7 @@
 #include "service/builds/ci/ci_rung.hpp"
 #include "service/builds/discovery.hpp"
 #include "service/builds/native_state.hpp"
+#include "service/builds/package_mixes.hpp"
 #include "service/builds/source_rung.hpp"
 #include "service/clock_steps.hpp"
 #include "service/engine/engine.hpp"
@@ -154,6 +155,7 @@ struct Daemon::Impl {
     api.claims.notify();
     guarded("send", [this] { send_next(); });
     guarded("look at CI", [this] { look_at_ci(); });
+    guarded("look at packages", [this] { look_at_packages(); });
     guarded("prove", [this] { prove_next(); });
     guarded("night waits", [this] {
       const bool asked = night_waits();
@@ -269,6 +271,30 @@ struct Daemon::Impl {
                    name_of(lookup.state), lookup.bytes, lookup.reason);
       if (build) announce(*build);
       wake();  // not after a failure: the next tick is soon enough
+    });
+  }
+
+  // What a search among packages asks of the indexes, one question at a time.
+  void look_at_packages() {
+    if (looking_at_packages || config.environment.indexes.empty()) return;
+    const auto next = next_package_task(db, clock.now());
+    if (!next) return;
+    looking_at_packages = true;
+    asio::post(worker, [this, task = *next] {
+      auto finding = service::look(task, config.environment);
+      asio::post(writer, [this, finding = std::move(finding)] { take_packages(finding); });
+    });
+  }
+
+  void take_packages(const PackageFinding& finding) {
+    looking_at_packages = false;
+    guarded("take packages", [&] {
+      storage::write(
+          db, [&](storage::Transaction& transaction) { apply(transaction, finding, clock.now()); });
+      if (!finding.failure.empty())
+        spdlog::warn("packages not resolved search={} reason=\"{}\"", finding.task.search.value,
+                     finding.failure);
+      wake();
     });
   }
 
@@ -477,8 +503,8 @@ struct Daemon::Impl {
   ClockSteps clock_steps;
   NativeStateOf native_state = native_state_by(graph, config.project);
   Surroundings around;
-  bool surveyed = false, looking = false, looking_at_ci = false, sending = false, proving = false,
-       asked_before = false;
+  bool surveyed = false, looking = false, looking_at_ci = false, looking_at_packages = false,
+       sending = false, proving = false, asked_before = false;
   std::atomic<bool> waking = false;
   asio::io_context io{1};
   asio::steady_timer tick_timer, poll_timer;

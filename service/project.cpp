@@ -88,6 +88,7 @@ Project load_project(const std::filesystem::path& file) {
   section.read("version_file", project.version_file);
   read_overlay(section, project);
   section.read("repository", project.repository);
+  section.read("pins", project.pins);
   if (!is_package(project.name)) section.fail("name", "must be a name");
   if (!project.version_file.empty() && !is_below(project.version_file))
     section.fail("version_file", "must be a path in the wheel");

@@ -27,6 +27,9 @@ struct Project {
   std::string recipe;  // its text
   std::optional<Sha256> recipe_sha256;
   std::string repository;  // that builders clone; empty: the service's own
+  // Files of the checkout that pin versions of other packages, as globs.
+  std::vector<std::string> pins = {".ci/docker/ci_commit_pins/*", ".ci/docker/*_version.txt",
+                                   "requirements*.txt", "**/requirements*.txt", "pyproject.toml"};
 
   // A wheel of PyTorch is an environment by itself. A wheel of another package comes before the
   // runner's own PyTorch on the path.

@@ -26,6 +26,39 @@ json steps(const std::vector<bisect::NamedStep>& named, const std::vector<Commit
   return list;
 }
 
+json positions(const bisect::Belief& belief) {
+  json list = json::array();
+  for (const bisect::CellMass& cell : belief.cells)
+    list.push_back({{"first", cell.first}, {"last", cell.last}, {"probability", cell.probability}});
+  return list;
+}
+
+json positions(const std::vector<bisect::NamedStep>& named) {
+  json list = json::array();
+  for (const bisect::NamedStep& step : named)
+    list.push_back({{"first", step.first},
+                    {"last", step.last},
+                    {"probability", step.probability},
+                    {"ratio", step.ratio},
+                    {"low", step.low},
+                    {"high", step.high}});
+  return list;
+}
+
+json package_json(const LockedPackage& package) {
+  return {{"package", package.name}, {"version", package.version}};
+}
+
+json runs_json(const bisect::SearchLog& log, const std::vector<RunId>& runs, const char* position) {
+  json list = json::array();
+  for (std::size_t i = 0; i < log.runs.size(); ++i)
+    list.push_back({{"session", log.runs[i].session},
+                    {position, log.runs[i].commit},
+                    {"value", log.runs[i].value},
+                    {"run", runs.at(i)}});
+  return list;
+}
+
 // What only verdicts with a naming have: each end says whether it is a range.
 void add_naming(json& said, const bisect::Answer& answer, const SearchInput& input) {
   const std::vector<NamedEnd> ends = ends_of(answer, *input.naming);
@@ -153,14 +186,6 @@ std::string of_attribution(const bisect::AttributionVerdict& verdict, const Cell
 
 std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief,
                       const SearchInput& input) {
-  json runs = json::array();
-  for (std::size_t i = 0; i < input.log.runs.size(); ++i) {
-    const bisect::SearchRun& run = input.log.runs[i];
-    runs.push_back({{"session", run.session},
-                    {"commit", run.commit},
-                    {"value", run.value},
-                    {"run", input.runs.at(i)}});
-  }
   json said{{"rules", rules},
             {"stage", "bisection"},
             {"outcome", name_of(answer.outcome)},
@@ -174,10 +199,45 @@ std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief
             {"untestable", input.log.untestable},
             {"built", input.log.built},
             {"prior", input.log.prior},
-            {"runs", std::move(runs)},
+            {"runs", runs_json(input.log, input.runs, "commit")},
             {"policy", policy_json(input.policy)}};
   if (input.naming) add_naming(said, answer, input);
   return said.dump();
+}
+
+std::string of_packages(const bisect::Answer& answer, const bisect::Belief& belief,
+                        const PackageInput& input) {
+  const PackageSearch& search = input.search;
+  json mixes = json::array();
+  for (const PackageMix& mix : search.mixes) {
+    json one = package_json(mix.changed);
+    one["lock"] = mix.lock ? json(*mix.lock) : json();
+    one["state"] = name_of(mix.state);
+    mixes.push_back(std::move(one));
+  }
+  return json{{"rules", rules},
+              {"stage", "packages"},
+              {"verdict", name_of(answer.outcome)},
+              {"rule", answer.rule},
+              {"question", name_of(search.question)},
+              {"wheel", search.wheel},
+              {"held", search.held ? package_json(*search.held) : json()},
+              {"mixes", std::move(mixes)},
+              {"culprits", positions(answer.culprits)},
+              {"smaller", positions(answer.smaller)},
+              {"nothing", belief.nothing},
+              {"too_small", belief.too_small},
+              {"posterior", positions(belief)},
+              {"untestable", input.log.untestable},
+              {"built", input.log.built},
+              {"prior", input.log.prior},
+              {"runs", runs_json(input.log, input.runs, "position")},
+              {"policy", policy_json(input.policy)}}
+      .dump();
+}
+
+std::string positions_json(const bisect::Belief& belief) {
+  return positions(belief).dump();
 }
 
 std::string of_reason(std::string_view reason) {

@@ -16,6 +16,7 @@
 #include "bisect/search.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/id.hpp"
+#include "storage/model/package_search.hpp"
 
 namespace nightjar::evidence {
 
@@ -67,11 +68,22 @@ struct SearchInput {
 };
 std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief,
                       const SearchInput& input);
+// The same for a search among packages, whose positions are the environments of `search`.
+struct PackageInput {
+  const PackageSearch& search;
+  const bisect::SearchLog& log;
+  const bisect::SearchPolicy& policy;
+  const std::vector<RunId>& runs;
+};
+std::string of_packages(const bisect::Answer& answer, const bisect::Belief& belief,
+                        const PackageInput& input);
 // An object with one sentence.
 std::string of_reason(std::string_view reason);
 
 // A JSON array of {"commits": [...], "probability": p}, best first.
 std::string posterior_json(const bisect::Belief& belief, const std::vector<CommitSha>& commits);
+// A JSON array of {"first", "last", "probability"}, best first.
+std::string positions_json(const bisect::Belief& belief);
 // The commits of a cell; cell positions start at 1.
 std::vector<CommitSha> cell_commits(int first, int last, const std::vector<CommitSha>& commits);
 

@@ -27,10 +27,11 @@ const std::map<std::string, StateRule>& state_rules() {
   static const std::map<std::string, StateRule> all{
       {"suspected", {{"screening:suspect_worse", "creep:suspect_worse", "reason"}, {}, true}},
       {"unconfirmed", {{"reason"}, {"suspected"}}},
-      // The second one: whether the source or the packages did it.
+      // Later ones: whether the source or the packages did it, and which package.
       {"confirmed",
        {{"confirmation:worse", "attribution:source", "attribution:environment", "attribution:both",
-         "attribution:unknown"},
+         "attribution:unknown", "packages:culprit", "packages:several_small",
+         "packages:below_threshold", "packages:not_reproduced", "packages:inconclusive"},
         {"suspected"}}},
       // A further culprit of another regression's search begins here.
       {"bisecting", {{"reason"}, {"confirmed"}, true}},

@@ -51,6 +51,15 @@ class RawRuns {
       throw Differs("run " + std::to_string(run.value) + " has another wheel or other packages");
   }
 
+  // Throws Differs unless the run is of the wheel of `base` with the packages of `lock`.
+  void check_locked(RunId run, BuildId base, const std::optional<Sha256>& lock) const {
+    const BuildId id = find(run).build;
+    const Build& build = find_build(id);
+    if ((id != base && build.base != base) || !lock || build.lock != lock)
+      throw Differs("run " + std::to_string(run.value) + " has another wheel or other packages");
+  }
+  const std::optional<Sha256>& lock_of(BuildId build) const { return find_build(build).lock; }
+
   // Throws Differs unless the run is one of `build` and its samples give this value.
   void check(RunId run, std::optional<BuildId> build, double value) const {
     const Raw& raw = find(run);
@@ -227,6 +236,61 @@ std::string search_again(const json& said, const RawRuns& raw) {
   return of_search(*answer, next.belief, {log, policy, runs, commits, naming ? &*naming : nullptr});
 }
 
+// As the verdict says it; `id` is not needed.
+PackageSearch package_search_in(const json& said) {
+  PackageSearch search;
+  search.question = require_enum<PackageQuestion>(field<std::string>(said, "question"));
+  search.wheel = field<BuildId>(said, "wheel");
+  const auto package = [](const json& one) {
+    return LockedPackage{field<std::string>(one, "package"), field<std::string>(one, "version")};
+  };
+  if (!said.at("held").is_null()) search.held = package(said.at("held"));
+  for (const json& one : said.at("mixes"))
+    search.mixes.push_back({package(one),
+                            require_enum<MixState>(field<std::string>(one, "state")),
+                            field<std::optional<Sha256>>(one, "lock"),
+                            {}});
+  return search;
+}
+
+// The first environment has the good end's packages, unless one is held; the last one of the whole
+// chain has the bad end's.
+void check_ends(const PackageSearch& search, const RawRuns& raw) {
+  if (search.wheel != raw.good() && search.wheel != raw.bad())
+    throw Differs("/wheel is neither end's");
+  if (search.mixes.size() < 2) throw Differs("/mixes has no two environments");
+  if (!search.held && search.mixes.front().lock != raw.lock_of(raw.good()))
+    throw Differs("/mixes does not begin with the good end's packages");
+  if (search.question == PackageQuestion::packages &&
+      search.mixes.back().lock != raw.lock_of(raw.bad()))
+    throw Differs("/mixes does not end with the bad end's packages");
+}
+
+std::string packages_again(const json& said, const RawRuns& raw) {
+  const PackageSearch search = package_search_in(said);
+  check_ends(search, raw);
+  const auto policy = search_policy(said.at("policy"));
+  bisect::SearchLog log;
+  log.commits = static_cast<int>(search.mixes.size()) - 1;
+  log.prior = field<std::vector<double>>(said, "prior");
+  log.untestable = field<std::vector<int>>(said, "untestable");
+  log.built = field<std::vector<int>>(said, "built");
+  std::vector<RunId> runs;
+  for (const json& run : said.at("runs")) {
+    log.runs.push_back(
+        {field<int>(run, "session"), field<int>(run, "position"), field<double>(run, "value")});
+    runs.push_back(field<RunId>(run, "run"));
+    const bisect::SearchRun& last = log.runs.back();
+    raw.check_locked(runs.back(), search.wheel,
+                     search.mixes.at(static_cast<std::size_t>(last.commit)).lock);
+    raw.check(runs.back(), std::nullopt, raw.inverted() ? 1 / last.value : last.value);
+  }
+  const bisect::NextStep next = bisect::next_step(log, policy);
+  const auto* answer = std::get_if<bisect::Answer>(&next.step);
+  if (!answer) throw Differs("these runs do not suffice for an answer");
+  return of_packages(*answer, next.belief, {search, log, policy, runs});
+}
+
 // Verdicts by rules before these cannot be read.
 constexpr int oldest_rules = 5;
 // An answer by earlier rules is the same if its figures differ by no more than this share.
@@ -242,7 +306,8 @@ const std::map<std::string, Stage>& stages() {
   static const std::map<std::string, Stage> all{
       {"screening", {screen_again, 5}},      {"creep", {creep_again, 5}},
       {"history", {history_again, 7}},       {"confirmation", {confirm_again, 5}},
-      {"attribution", {attribute_again, 7}}, {"bisection", {search_again, 6}}};
+      {"attribution", {attribute_again, 7}}, {"bisection", {search_again, 6}},
+      {"packages", {packages_again, 8}}};
   return all;
 }
 

@@ -12,7 +12,7 @@
 namespace nightjar::evidence {
 
 struct Finding {
-  // "screening", "creep", "history", "confirmation", "attribution", "bisection"
+  // "screening", "creep", "history", "confirmation", "attribution", "packages", "bisection"
   std::string stage;
   std::string verdict;  // what the bundle says
   bool agrees = false;

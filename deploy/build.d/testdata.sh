@@ -2,8 +2,8 @@
 
 payloads=@octokit/webhooks-examples@7.6.1
 description=@octokit/openapi@23.0.2
-# numpy.unique of integers is several times slower in the later one.
-numpy_releases="numpy==2.2.6 numpy==2.3.5"
+# numpy.unique of integers is several times slower from 2.3.0 on.
+numpy_releases="numpy==2.2.6 numpy==2.3.0 numpy==2.3.2 numpy==2.3.5"
 # Holds the published schemas of Kubernetes' objects, for each release.
 manifests=kubernetes-validate==1.37.0
 manifests_file=kubernetes_validate/kubernetes-json-schema/v1.34.0-local-strict/_definitions.json

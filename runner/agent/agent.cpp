@@ -94,8 +94,10 @@ std::chrono::seconds Agent::claim_wait() const {
 }
 
 void Agent::enroll(std::stop_token stop) {
+  auto facts = machine_facts();
+  for (const auto& [name, version] : config_.packages) facts["package " + name] = version;
   const Registration registration{config_.name, config_.labels, executor_.workloads(),
-                                  machine_facts(), instance_};
+                                  std::move(facts), instance_};
   while (!stop.stop_requested() && !is_over()) {
     switch (coordinator_.enroll(registration, runner_)) {
       case Answer::done:

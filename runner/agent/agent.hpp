@@ -31,6 +31,9 @@ struct AgentConfig {
   std::string name;
   std::map<std::string, std::string> labels;
   std::filesystem::path cache;
+  // Versions of what the Python that runs workloads has, by name: facts of this machine ("package
+  // timm"), so that levels that were measured with other packages are told apart.
+  std::map<std::string, std::string> packages = {};
   std::chrono::seconds claim_wait{4};  // a graceful stop takes at most so long
   std::chrono::milliseconds backoff_first{500};
   std::chrono::milliseconds backoff_most{30000};

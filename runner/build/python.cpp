@@ -49,18 +49,32 @@ found = [sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, sys
 os.write(3, json.dumps([path for path in dict.fromkeys(found) if os.path.exists(path)]).encode())
 )";
 
-// What the program `text` answers: a list of paths.
-std::vector<fs::path> paths_said(const fs::path& python, const char* text, std::stop_token stop,
-                                 const fs::path& first = {}) {
+constexpr const char* kPackages = R"(import importlib.metadata, json, os, re
+found = {re.sub("[-_.]+", "-", one.metadata["Name"]).lower(): one.version
+    for one in importlib.metadata.distributions() if one.metadata["Name"]}
+for name in ("pip", "setuptools", "uv", "wheel"):
+    found.pop(name, None)
+os.write(3, json.dumps(found).encode())
+)";
+
+// What the program `text` answers; no list and no object if it fails.
+nlohmann::json said_by(const fs::path& python, const char* text, std::stop_token stop,
+                       const fs::path& first = {}) {
   ProcessSpec spec;
   spec.command = {python.string(), "-c", text};
   spec.environment = clean_environment("/tmp");
   if (!first.empty()) spec.environment["PYTHONPATH"] = first.string();
   spec.folder = "/";
   const ProcessResult result = run_process(spec, std::move(stop));
-  const auto said = nlohmann::json::parse(result.protocol, nullptr, false);
+  return result.fine() ? nlohmann::json::parse(result.protocol, nullptr, false) : nlohmann::json();
+}
+
+// A list of paths.
+std::vector<fs::path> paths_said(const fs::path& python, const char* text, std::stop_token stop,
+                                 const fs::path& first = {}) {
+  const auto said = said_by(python, text, std::move(stop), first);
   std::vector<fs::path> paths;
-  if (result.fine() && said.is_array())
+  if (said.is_array())
     for (const auto& path : said) paths.emplace_back(path.get<std::string>());
   return paths;
 }
@@ -112,6 +126,16 @@ std::vector<fs::path> python_folders(const fs::path& python, std::stop_token sto
   std::vector<fs::path> folders = paths_said(python, kFolders, std::move(stop));
   if (python.is_absolute()) folders.push_back(python);  // it may be a script that starts another
   return folders;
+}
+
+std::map<std::string, std::string> installed_packages(const fs::path& python,
+                                                      std::stop_token stop) {
+  std::map<std::string, std::string> packages;
+  const auto said = said_by(python, kPackages, std::move(stop));
+  if (said.is_object())
+    for (const auto& [name, version] : said.items())
+      if (version.is_string()) packages[name] = version.get<std::string>();
+  return packages;
 }
 
 void compile_byte_code(const fs::path& python, const fs::path& folder,

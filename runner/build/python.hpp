@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -39,6 +40,11 @@ std::vector<std::filesystem::path> python_folders(const std::filesystem::path& p
 std::vector<std::filesystem::path> gpu_libraries(const std::filesystem::path& python,
                                                  const std::filesystem::path& site_packages,
                                                  std::stop_token stop);
+
+// Returns the version of each package that this Python has, by the name that indexes use, without
+// what only installs packages. None if it cannot be asked.
+std::map<std::string, std::string> installed_packages(const std::filesystem::path& python,
+                                                      std::stop_token stop);
 
 // Compiles the .py files below `folder` to byte code, or only `files` if any are given. So no run
 // pays for that or differs by it. A file that does not compile fails where it is imported.

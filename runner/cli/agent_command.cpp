@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "runner/agent/agent.hpp"
+#include "runner/build/python.hpp"
 #include "runner/cli/commands.hpp"
 #include "runner/cli/device_agents.hpp"
 #include "runner/cli/selection.hpp"
@@ -105,6 +106,7 @@ std::unique_ptr<Executor> make_executor(const Options& options, AgentConfig& age
                  .externals = read_externals(options.commands)};
   agent.labels["confinement"] = confine(place, confinement_request(options, agent), stop);
   environments.confinement = place.confinement;
+  agent.packages = installed_packages(place.python, stop);
   ProcessExecutorConfig config{.place = place, .control = control_command()};
   // A machine that only builds offers no workload, so no session is planned for it.
   if (options.builder == "only")

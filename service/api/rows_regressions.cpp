@@ -1,5 +1,7 @@
 #include "service/api/rows.hpp"
+#include "service/engine/search/package_searches.hpp"
 #include "storage/locks.hpp"
+#include "storage/package_searches.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
@@ -42,6 +44,70 @@ const Row<Attribution>& attribution_row() {
   return made;
 }
 
+const Row<PackageCause>& cause_row() {
+  static const Row<NamedPackage> package(
+      "NamedPackage", "A package that made it worse, by its versions.",
+      {{"name", &NamedPackage::name},
+       {"before", or_null(&NamedPackage::before),
+        "The last version that did not; null: it is not installed."},
+       {"after", or_null(&NamedPackage::after), "The first version that did."},
+       {"ratio", &NamedPackage::ratio, "after / before; 1 if it was not measured by itself."},
+       {"low", &NamedPackage::low},
+       {"high", &NamedPackage::high}});
+  static const Row<PackageCause> made(
+      "PackageCause", "Which of the packages that differ did it.",
+      {{"packages", &PackageCause::packages, package, "Empty: none could be named."},
+       {"together", &PackageCause::together, "Each of them needs the others."},
+       {"said", or_null(&PackageCause::said), "One sentence."},
+       {"left_out", &PackageCause::left_out, "Environments that could not be measured, and why."}});
+  return made;
+}
+
+const Row<PinMove>& pin_row() {
+  static const Row<PinMove> made("PinMove", "A commit that changed a file which pins versions.",
+                                 {{"commit", &PinMove::commit}, {"path", &PinMove::path}});
+  return made;
+}
+
+const Row<PackageSearch>& package_search_row() {
+  using Search = PackageSearch;
+  static const Row<PackageMix> mix(
+      "PackageMix", "The environment before it with one package changed.",
+      {{"package", [](const PackageMix& one) { return one.changed.name; }, "Empty: the good end."},
+       {"version", [](const PackageMix& one) { return one.changed.version; },
+        "Empty: it is not installed."},
+       {"state", &PackageMix::state},
+       {"lock", &PackageMix::lock},
+       {"reason", or_null(&PackageMix::reason), "Why it cannot be measured."}});
+  static const Row<PackageStep> step("PackageStep", "Adjacent environments that it named.",
+                                     {{"first", &PackageStep::first},
+                                      {"last", &PackageStep::last},
+                                      {"probability", &PackageStep::probability},
+                                      {"ratio", &PackageStep::ratio},
+                                      {"low", &PackageStep::low},
+                                      {"high", &PackageStep::high}});
+  const auto posterior = [](const Search& search) {
+    return parsed_or(search.posterior, json::array());
+  };
+  static const Row<Search> made(
+      "PackageSearch", "A search over a chain of environments, from the good end's packages on.",
+      {{"question", &Search::question},
+       {"state", &Search::state},
+       {"series", &Search::series},
+       {"wheel", &Search::wheel, "That all of its environments have."},
+       {"mixes", &Search::mixes, mix},
+       {"found", &Search::found, step, "By position in `mixes`."},
+       {"posterior", posterior, "", {{"type", "array"}}},
+       {"rule", or_null(&Search::rule), "Why it ended so."},
+       {"runs", &Search::runs},
+       {"sessions", &Search::sessions},
+       {"spent_seconds", &Search::spent_seconds},
+       {"expected_runs", &Search::expected_runs},
+       {"started_at", &Search::started_at},
+       {"finished_at", &Search::finished_at}});
+  return made;
+}
+
 std::optional<BisectionId> bisection_behind(const Regression& regression, Rows& rows) {
   const auto found = storage::search_behind(rows.db, regression.id);
   return found ? std::optional(found->id) : std::nullopt;
@@ -81,6 +147,12 @@ const Row<Regression>& regression_row() {
   const auto whose = [](const Regression& regression, Rows& rows) {
     return storage::attribution_of(rows.db, regression.id);
   };
+  const auto cause = [](const Regression& regression, Rows& rows) {
+    return cause_among_packages(rows.db, regression);
+  };
+  const auto pins = [](const Regression& regression, Rows& rows) {
+    return storage::pin_moves_of(rows.db, regression.id);
+  };
   static const Row<Regression> made(
       "Regression", "One cause, however many series show it.",
       {{"id", &Regression::id},
@@ -95,6 +167,9 @@ const Row<Regression>& regression_row() {
         "In place of a culprit: some of these commits were never tried, and nobody is blamed."},
        {"attribution", whose, attribution_row(),
         "Where the ends have different packages: whose the change is. null: they have the same."},
+       {"packages", cause, cause_row(),
+        "Where the packages did it: which one, and which version. null: not searched, or not yet."},
+       {"pins", pins, pin_row(), "Where the versions of these packages moved, the oldest first."},
        {"merged_into", &Regression::merged_into},
        {"unfinished",
         &Regression::unfinished,
@@ -113,8 +188,13 @@ const Row<Regression>& regression_detail() {
   const auto changes = [](const Regression& regression, Rows& rows) {
     return storage::changes_of(rows.db, regression.id);
   };
-  static const Row<Regression> made("RegressionDetail", "A regression with its history.",
-                                    regression_row(), {{"changes", changes, change_row()}});
+  const auto searches = [](const Regression& regression, Rows& rows) {
+    return storage::package_searches_of(rows.db, regression.id);
+  };
+  static const Row<Regression> made(
+      "RegressionDetail", "A regression with its history.", regression_row(),
+      {{"changes", changes, change_row()},
+       {"package_searches", searches, package_search_row(), "In the order they were made."}});
   return made;
 }
 

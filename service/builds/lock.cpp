@@ -14,6 +14,8 @@
 namespace nightjar::service {
 namespace {
 
+constexpr std::size_t kMostVersions = 64;
+
 // "cp311" -> "3.11"; nullopt for anything else.
 std::optional<std::string> python_version(const BuildNeeds& needs) {
   const std::string tag = needs.python_tag.value_or("");
@@ -28,8 +30,11 @@ std::string platform(const BuildNeeds& needs) {
   return machine + (tag.starts_with("manylinux_2_28") ? "-manylinux_2_28" : "-unknown-linux-gnu");
 }
 
+// Whether a package's own requirements are resolved, too.
+enum class Dependencies { resolved, left_out };
+
 std::vector<std::string> command_for(const BuildNeeds& needs, const Config::Environment& config,
-                                     const std::string& file) {
+                                     const std::string& file, Dependencies dependencies) {
   std::vector<std::string> command{config.uv,
                                    "pip",
                                    "compile",
@@ -49,6 +54,7 @@ std::vector<std::string> command_for(const BuildNeeds& needs, const Config::Envi
                                    platform(needs)};
   if (const auto python = python_version(needs))
     command.insert(command.end(), {"--python-version", *python});
+  if (dependencies == Dependencies::left_out) command.emplace_back("--no-deps");
   for (std::size_t i = 0; i < config.indexes.size(); ++i)
     command.insert(command.end(), {i + 1 < config.indexes.size() ? "--index" : "--default-index",
                                    config.indexes[i]});
@@ -85,16 +91,14 @@ LockedPackage package_in(const std::string& line) {
   return package;
 }
 
-}  // namespace
-
-Lock resolve(const std::vector<std::string>& requirements, const BuildNeeds& needs,
-             const Config::Environment& config) {
+Lock resolve_with(const std::vector<std::string>& requirements, const BuildNeeds& needs,
+                  const Config::Environment& config, Dependencies dependencies) {
   std::string wanted;
   for (const std::string& requirement : requirements) wanted += requirement + "\n";
   const Scratch file(wanted);
   const ChildLimits limits{config.timeout, config.timeout};
-  const ChildOutcome ended =
-      run_guarded(command_for(needs, config, file.path()), network_environment(), limits, {});
+  const ChildOutcome ended = run_guarded(command_for(needs, config, file.path(), dependencies),
+                                         network_environment(), limits, {});
   const bool no_solution =
       ended.stopped.empty() && WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 1;
   if (no_solution) throw Unresolvable("its packages cannot be installed: " + ended.said);
@@ -103,6 +107,45 @@ Lock resolve(const std::vector<std::string>& requirements, const BuildNeeds& nee
         "cannot resolve the packages of a wheel: " + ended.failure(config.uv) +
         (ended.is_missing ? "; install uv, or name it in [environment] uv" : ""));
   return lock_of(ended.output);
+}
+
+// A bound may not have a local part ("3.5.1+git0123456").
+std::string without_local(const std::string& version) {
+  return version.substr(0, version.find('+'));
+}
+
+// From the highest to the lowest.
+std::vector<std::string> versions_below(const std::string& name, const std::string& above,
+                                        std::string below, const BuildNeeds& needs,
+                                        const Config::Environment& config) {
+  std::vector<std::string> versions;
+  try {
+    while (versions.size() < kMostVersions) {
+      const std::string range = name + ">" + without_local(above) + ",<" + without_local(below);
+      const Lock found = resolve_with({range}, needs, config, Dependencies::left_out);
+      if (found.packages.empty() || found.packages.front().version == below) break;
+      below = found.packages.front().version;
+      versions.push_back(below);
+    }
+  } catch (const Unresolvable&) {  // there is no further one
+  }
+  return versions;
+}
+
+}  // namespace
+
+Lock resolve(const std::vector<std::string>& requirements, const BuildNeeds& needs,
+             const Config::Environment& config) {
+  return resolve_with(requirements, needs, config, Dependencies::resolved);
+}
+
+std::vector<std::string> versions_between(const std::string& name, const std::string& good,
+                                          const std::string& bad, const BuildNeeds& needs,
+                                          const Config::Environment& config) {
+  if (good.empty() || bad.empty()) return {};
+  auto upwards = versions_below(name, good, bad, needs, config);
+  std::reverse(upwards.begin(), upwards.end());
+  return upwards.empty() ? versions_below(name, bad, good, needs, config) : upwards;
 }
 
 Lock lock_of(std::string text) {

@@ -25,6 +25,12 @@ struct Unresolvable : std::runtime_error {
 Lock resolve(const std::vector<std::string>& requirements, const BuildNeeds& needs,
              const Config::Environment& config);
 
+// The versions of a package that can be installed and lie between two, from `good` to `bad`,
+// neither of them included, whichever is the later one. At most 64. Throws as resolve() does.
+std::vector<std::string> versions_between(const std::string& name, const std::string& good,
+                                          const std::string& bad, const BuildNeeds& needs,
+                                          const Config::Environment& config);
+
 // Of a requirements file as uv writes it. Its SHA-256 is that of the text.
 Lock lock_of(std::string text);
 

@@ -13,6 +13,7 @@
 #include "service/engine/outcome/unattributed.hpp"
 #include "service/engine/search/bisections.hpp"
 #include "service/engine/search/commit_states.hpp"
+#include "service/engine/search/package_searches.hpp"
 #include "service/engine/search/revival.hpp"
 #include "service/engine/trust/calibration.hpp"
 #include "service/engine/trust/replays.hpp"
@@ -68,6 +69,7 @@ bool round(EngineContext& context, bool surveyed) {
   changed |= attempt(context, "assign", [&] { return assign_builds(context, surveyed); });
   changed |= attempt(context, "nights", [&] { return advance_nights(context); });
   changed |= attempt(context, "confirm", [&] { return advance_confirmations(context); });
+  changed |= attempt(context, "packages", [&] { return advance_package_searches(context); });
   changed |= search_for_culprits(context);
   changed |= attempt(context, "calibrate", [&] { return judge_calibrations(context); });
   changed |= attempt(context, "gather", [&] { return gather_unattributed(context); });

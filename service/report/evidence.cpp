@@ -126,6 +126,7 @@ std::string environment_section(const ReportInput& input, std::size_t limit) {
                              : "The ends differ in more than " + watched +
                                    "'s source, so one of these may be the cause:") +
           "\n\n" + table({"package", "last good", "first bad"}, rows);
+  if (const std::string list = packages_list(input); !list.empty()) text += "\n" + list;
   if (input.differences->size() > limit) {
     text += "\n" + std::to_string(input.differences->size() - limit) + " more are left out here.\n";
   }

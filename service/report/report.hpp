@@ -62,6 +62,22 @@ struct ReportDifference {
   std::string good, bad;
 };
 
+// Which of these packages made it worse, as far as the search among them went.
+struct ReportPackages {
+  struct Named {
+    std::string name, before, after;  // the last version that did not, and the first that did
+    double ratio = 1, low = 1, high = 1;
+  };
+  std::vector<Named> named;
+  std::string said;                   // one sentence
+  std::vector<std::string> left_out;  // environments that could not be measured, and why
+};
+// A commit that changed a file which pins versions.
+struct ReportPin {
+  ReportCommit commit;
+  std::string path;
+};
+
 // A commit that the search asked, in topological order. `ratio`: its level relative to the good
 // end's; nullopt: it could not be measured, for the reason in `untestable` ("does not build").
 struct ReportTested {
@@ -133,6 +149,8 @@ struct ReportInput {
   CalibrationTotals calibration;               // cases of known truth on that machine class
   std::optional<std::vector<ReportDifference>> differences;  // nullopt: not known; empty: none
   std::optional<Attribution> attribution;  // whose the change is, where the packages differ
+  std::optional<ReportPackages> packages;  // of these differences; nullopt: they were not searched
+  std::vector<ReportPin> pins;             // between the ends, the oldest first
   std::optional<bisect::ProfileDiff>
       profiles;  // last good against first bad build; nullopt: not profiled
   std::vector<ReportTested> tested;

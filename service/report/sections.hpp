@@ -39,6 +39,8 @@ std::string range_section(const ReportInput& input, std::size_t limit);
 
 // "sympy 1.13.3 → 1.14.0 and 2 more": the packages that differ between the ends.
 std::string brief_packages(const ReportInput& input);
+// Which package did it and where its pin moved, as items of a list; empty: neither is known.
+std::string packages_list(const ReportInput& input);
 bool is_environment(const ReportInput& input);  // the packages did it, and the source did not
 
 // What no commit could be named for: the verdict's end, and a section with the reason and advice.

@@ -7,8 +7,10 @@ namespace {
 
 std::string what_to_do(const ReportInput& input) {
   if (is_environment(input))
-    return "Hold the package back, or report it to its own project. The wheel's requirements may "
-           "have moved it: see who changed them among the commits between the ends.";
+    return input.pins.empty()
+               ? "Hold the package back, or report it to its own project. No commit between the "
+                 "ends changed a file that pins versions: the index offers another one now."
+               : "Hold the package back where its pin moved, or report it to its own project.";
   if (input.attribution && input.attribution->cause == Cause::unknown)
     return "Measure each wheel with the packages of the other by hand, with more runs.";
   if (input.differences && !input.differences->empty())
@@ -20,6 +22,18 @@ std::string what_to_do(const ReportInput& input) {
          "them. `search.max_minutes` and `search.max_runs` are what a search may spend by itself.";
 }
 
+std::string moved(const std::string& name, const std::string& before, const std::string& after) {
+  const auto version = [](const std::string& text) { return text.empty() ? "none" : text; };
+  return name + " " + version(before) + " → " + version(after);
+}
+
+std::string pin_line(const ReportInput& input, const ReportPin& pin) {
+  std::string text = "- Where the pin moved: " + commit_link(input.repository, pin.commit.sha) +
+                     " “" + plain(shortened(pin.commit.subject, 100)) + "” by " +
+                     plain(pin.commit.author) + ", " + code(pin.path);
+  return text + "\n";
+}
+
 }  // namespace
 
 bool is_environment(const ReportInput& input) {
@@ -27,12 +41,29 @@ bool is_environment(const ReportInput& input) {
 }
 
 std::string brief_packages(const ReportInput& input) {
+  if (input.packages && !input.packages->named.empty()) {
+    std::string text;
+    for (const ReportPackages::Named& one : input.packages->named)
+      text += (text.empty() ? "" : " and ") + moved(one.name, one.before, one.after);
+    return text;
+  }
   if (!input.differences || input.differences->empty()) return "packages";
   const ReportDifference& first = input.differences->front();
-  const auto version = [](const std::string& text) { return text.empty() ? "none" : text; };
-  std::string text = first.name + " " + version(first.good) + " → " + version(first.bad);
+  std::string text = moved(first.name, first.good, first.bad);
   if (input.differences->size() > 1)
     text += " or one of " + std::to_string(input.differences->size() - 1) + " more";
+  return text;
+}
+
+std::string packages_list(const ReportInput& input) {
+  std::string text;
+  if (input.packages) {
+    if (!input.packages->said.empty())
+      text += "- Which package: " + plain(input.packages->said) + "\n";
+    for (const std::string& one : input.packages->left_out)
+      text += "- Left out: " + plain(shortened(one, 300)) + "\n";
+  }
+  for (const ReportPin& pin : input.pins) text += pin_line(input, pin);
   return text;
 }
 
@@ -40,6 +71,10 @@ std::string unattributed_verdict(const ReportInput& input) {
   if (is_environment(input))
     return " between " + code(input.good.version) + " and " + code(input.bad.version) +
            ": the packages did it, not the source: " + plain(brief_packages(input)) +
+           (input.pins.size() == 1
+                ? ". Its pin moved with " +
+                      commit_link(input.repository, input.pins.front().commit.sha)
+                : "") +
            ". No commit of this repository is blamed.";
   std::string text = " between " + code(input.good.version) + " and " + code(input.bad.version) +
                      ": confirmed, but no commit could be named, so nobody is blamed";

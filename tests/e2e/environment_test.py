@@ -95,6 +95,58 @@ def test_a_package_that_is_slower_is_named_and_no_commit(packaged):
     assert edited.returncode == 1, edited.stdout
 
 
+def test_the_package_among_several_its_version_and_where_its_pin_moved_are_named(world):
+    w = world(environment={"indexes": [], "uv": str(UV)})
+    w.overrides["environment"]["indexes"] = [w.index.url]
+    w.write_config()
+    for name, versions in {"helper": ("1.0", "1.1", "1.2", "1.3"), "another": ("1.0", "2.0"),
+                           "third": ("1.0", "2.0")}.items():
+        for version in versions:
+            make_package(w.index.folder, name, version,
+                         {f"{name}/__init__.py": f"VERSION = {version!r}\n"})
+    w.publish_nightly("2026-08-19", requires=["helper==1.0", "another==1.0", "third==1.0"])
+    w.start_daemon()
+    w.start_runner(script(by_package("1.2", latency=1.2), by_package("1.3", latency=1.2)))
+    w.wait("the first night", lambda: w.night_done(1))
+    w.repo.grow(5)
+    w.repo.write("requirements.txt", "helper==1.3\n")
+    w.repo.commit("Move the pin of helper")
+    moved = w.repo.commits[-1]
+    w.repo.grow(5)
+    w.publish_nightly("2026-08-20", requires=["helper==1.3", "another==2.0", "third==2.0"])
+    finish(w)
+    [found] = [r for r in w.items("regressions") if r["state"] == "reported"]
+    assert found["culprit"] is None and found["attribution"]["cause"] == "environment"
+    assert found["packages"]["said"] == "helper 1.2 made it worse, 1.1 did not"
+    [package] = found["packages"]["packages"]
+    assert (package["name"], package["before"], package["after"]) == ("helper", "1.1", "1.2")
+    assert package["low"] < 1.2 < package["high"]
+    assert found["pins"] == [{"commit": moved, "path": "requirements.txt"}]
+    detail = w.get(f"/api/v1/regressions/{found['id']}")
+    assert [s["question"] for s in detail["package_searches"]] == ["packages", "partner",
+                                                                   "versions"]
+    [issue] = w.issues()
+    text = issue.read_text()
+    assert "by helper 1.1 → 1.2" in text.splitlines()[0] + text
+    assert "- Which package: helper 1.2 made it worse, 1.1 did not" in text
+    assert "- Where the pin moved: " in text and moved[:12] in text
+    code, said = verdicts(w, found["id"])
+    assert code == 0 and said.count("packages") >= 3, said
+
+    # A run cannot be moved to other packages.
+    bundle = json.loads((w.folder / "bundle.json").read_text())
+    search = next(c["evidence"] for c in bundle["changes"]
+                  if c["evidence"].get("stage") == "packages")
+    search["mixes"][1]["lock"], search["mixes"][2]["lock"] = (search["mixes"][2]["lock"],
+                                                              search["mixes"][1]["lock"])
+    del bundle["seal"]
+    bundle["format_version"] = 1
+    (w.folder / "edited.json").write_text(json.dumps(bundle))
+    edited = subprocess.run([BIN / "nightjar", "verify", w.folder / "edited.json"],
+                            capture_output=True, text=True)
+    assert edited.returncode == 1, edited.stdout
+
+
 def test_a_commit_is_named_where_the_packages_differ_too(packaged):
     w = packaged(step(ALPHA, 6, latency=1.2))
     assert shas(blamed(w)["latency"]) == [w.repo.commits[6]]
@@ -120,7 +172,7 @@ def test_packages_that_no_version_satisfies_are_told_where_nights_wait(world):
 @pytest.fixture
 def measured(world):
     """Two nights of a real runner whose workload counts by numpy and by the build itself; the
-    nightlies require two releases of numpy."""
+    nightlies require two releases of numpy, and of two packages that do nothing."""
     def made(commits):
         w = world(source={"python_tag": TAG},
                   environment={"indexes": [], "uv": str(UV)},
@@ -130,6 +182,9 @@ def measured(world):
         w.write_config()
         shutil.copytree(NUMPY, w.index.folder / "numpy")
         list_packages(w.index.folder / "numpy")
+        for name in ("aside", "beside"):
+            for version in ("1.0", "2.0"):
+                make_package(w.index.folder, name, version, {f"{name}.py": "\n"})
         commands = w.folder / "commands"
         commands.mkdir()
         (commands / "distinct.py").write_text(DISTINCT)
@@ -140,7 +195,7 @@ def measured(world):
                      "from .version import __version__\nfrom . import version\n")
         w.repo.write("torch/counting.py", FAST)
         w.repo.commit("Count")
-        w.publish_nightly("2026-08-19", requires=["numpy==2.2.6"])
+        w.publish_nightly("2026-08-19", requires=["aside==1.0", "beside==1.0", "numpy==2.2.6"])
         w.start_daemon()
         w.start("nightjar-runner", "env", f"NIGHTJAR_MACHINE_LOCK={w.folder}/machine.lock",
                 BIN / "nightjar-runner", "--service", w.url, "--token-file",
@@ -148,7 +203,7 @@ def measured(world):
                 "--python", sys.executable, "--uv", UV, "--commands", commands / "commands.toml")
         w.wait("the first night", lambda: w.night_done(1), 120)
         commits(w.repo)
-        w.publish_nightly("2026-08-20", requires=["numpy==2.3.5"])
+        w.publish_nightly("2026-08-20", requires=["aside==2.0", "beside==2.0", "numpy==2.3.5"])
         finish(w, seconds=400)
         [found] = [r for r in w.items("regressions") if r["state"] == "reported"]
         code, said = verdicts(w, found["id"])
@@ -163,7 +218,11 @@ def test_a_release_of_numpy_that_is_slower_is_named_and_no_commit(measured):
     assert found["attribution"]["cause"] == "environment" and found["culprit"] is None
     assert found["attribution"]["environment"]["low"] > 1.5
     assert .8 < found["attribution"]["source"]["ratio"] < 1.25
-    assert "the packages did it, not the source: numpy 2.2.6 → 2.3.5" in w.issues()[0].read_text()
+    whole = found["attribution"]["environment"]
+    assert found["packages"]["said"] == "numpy 2.3.0 made it worse, 2.2.6 did not"
+    [package] = found["packages"]["packages"]
+    assert package["low"] < whole["high"] and whole["low"] < package["high"], (package, whole)
+    assert "the packages did it, not the source: numpy 2.2.6 → 2.3.0" in w.issues()[0].read_text()
 
 
 @pytest.mark.timing

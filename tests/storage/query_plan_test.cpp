@@ -6,6 +6,7 @@
 #include "storage/imports.hpp"
 #include "storage/marks.hpp"
 #include "storage/own_sessions.hpp"
+#include "storage/package_searches.hpp"
 #include "storage/replays.hpp"
 #include "storage/retention.hpp"
 #include "storage/served.hpp"
@@ -80,6 +81,15 @@ void ask_everything(Story& story) {
   find_regression(db, "x"), find_regression(db, regression.id), changes_of(db, regression.id);
   regressions_in_state(db, RegressionState::blamed), regressions_of_night(db, story.night.id);
   list_regressions(db, {RegressionState::blamed, "latency", "**", at(0), commit('a')}, {50, 9});
+  PackageSearch among;
+  among.regression = regression.id, among.series = series, among.wheel = story.good.id;
+  among = add_package_search(Autocommit(db), among);
+  update_package_search(Autocommit(db), among), find_package_search(db, among.id);
+  package_searches_of(db, regression.id), open_package_searches(db);
+  add_package_job(Autocommit(db), among.id, {job, 0}), jobs_of_package_search(db, among.id);
+  end_package_searches(Autocommit(db), regression.id, at(9));
+  packages_are_searched(db, regression.id), pin_moves_of(db, regression.id);
+  set_pin_moves(Autocommit(db), regression.id, {{commit('a'), "requirements.txt"}});
   find_bisection(db, bisection.id), open_bisections(db), list_bisections(db, {50, 9});
   jobs_of_bisection(db, bisection.id), untestable_of(db, bisection.id);
   bases_of_open_searches(db), overlays_of_commit(db, commit('a'), "cpu"), proved_wheels(db, "cpu");

@@ -13,6 +13,7 @@
 #include "service/engine/outcome/extent.hpp"
 #include "service/engine/outcome/unattributed.hpp"
 #include "service/engine/search/boundary_profiles.hpp"
+#include "service/engine/search/package_searches.hpp"
 #include "service/engine/search/search_log.hpp"
 #include "service/engine/verdict/affected_series.hpp"
 #include "service/engine/verdict/levels.hpp"
@@ -24,6 +25,7 @@
 #include "storage/model/metric.hpp"
 #include "storage/model/run_value.hpp"
 #include "storage/nights.hpp"
+#include "storage/package_searches.hpp"
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
 #include "storage/runs.hpp"
@@ -291,6 +293,18 @@ void add_search(const EngineView& view, const Regression& regression, ReportInpu
   }
 }
 
+void add_packages(const EngineView& view, const Regression& regression, ReportInput& input) {
+  if (const auto cause = cause_among_packages(view.db, regression)) {
+    ReportPackages& packages = input.packages.emplace();
+    for (const NamedPackage& one : cause->packages)
+      packages.named.push_back({one.name, one.before, one.after, one.ratio, one.low, one.high});
+    packages.said = cause->said;
+    packages.left_out = cause->left_out;
+  }
+  for (const PinMove& move : storage::pin_moves_of(view.db, regression.id))
+    input.pins.push_back({commit_facts(view, move.commit), move.path});
+}
+
 void add_unattributed(const EngineView& view, const Regression& regression, ReportInput& input) {
   input.rule = why_unattributed(view.db, regression.id);
   const auto night = storage::find_night(view.db, regression.night);
@@ -331,6 +345,7 @@ ReportInput report_facts(const EngineView& view, const Regression& regression) {
   input.calibration = storage::calibration_totals(view.db, regression.machine);
   input.differences = differences(view, regression);
   input.attribution = storage::attribution_of(view.db, regression.id);
+  add_packages(view, regression, input);
   add_search(view, regression, input);
   if (!regression.culprit && !regression.range) add_unattributed(view, regression, input);
   input.profiles = boundary_difference(view, regression);

@@ -12,6 +12,7 @@
 #include "service/engine/search/commit_builds.hpp"
 #include "service/engine/search/costs.hpp"
 #include "service/engine/search/naming.hpp"
+#include "service/engine/search/package_searches.hpp"
 #include "service/engine/search/search_jobs.hpp"
 #include "service/engine/search/withdrawal.hpp"
 #include "service/engine/verdict/expected_results.hpp"
@@ -25,9 +26,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr int kUninformativeSessions = 3;  // so many in a row without a run end the search
-constexpr int kDisturbedSessions = 25;     // or so many on a machine that was never undisturbed
-constexpr double kKnownCulpritMass = .5;   // prior share of commits that this night blamed already
+constexpr double kKnownCulpritMass = .5;  // prior share of commits that this night blamed already
 
 // How far the effect stands out of its interval: the clearest is searched first.
 double clarity(const Regression& regression) {
@@ -89,19 +88,6 @@ int awaited_in_range(const bisect::Answer& answer, const SearchFacts& facts) {
       for (int commit = end.step.first; commit <= end.step.last; ++commit)
         commits += static_cast<int>(facts.awaited.count(commit));
   return commits;
-}
-
-// Why the search cannot go on; empty: it can.
-std::string obstacle_of(const SearchProgress& progress, const Config& config) {
-  if (progress.uninformative >= kUninformativeSessions)
-    return "three sessions in a row gave no measurement; the last: " + progress.last_failure;
-  if (progress.disturbed >= kDisturbedSessions)
-    return std::to_string(progress.disturbed) +
-           " sessions in a row never saw the machine undisturbed: something else runs on its cores";
-  const auto minutes = config.search_minutes.count();
-  if (progress.seconds > 60.0 * static_cast<double>(minutes))
-    return "the budget of minutes is spent: " + std::to_string(minutes) + " minutes of measuring";
-  return {};
 }
 
 void end(storage::Transaction& transaction, Bisection search, BisectionState state, Time now) {
@@ -311,8 +297,11 @@ bool start_bisections(EngineContext& context) {
     const auto step = decide(facts, context.clock.now());
     return std::visit([&](const auto& taken) { return open(context, facts, taken); }, step);
   };
-  return for_each_item(context, "search for regression", next_to_search(load_waiting(context)),
-                       start);
+  auto waiting = next_to_search(load_waiting(context));
+  std::erase_if(waiting, [&](const Regression& regression) {
+    return waits_for_packages(context.db, regression);
+  });
+  return for_each_item(context, "search for regression", waiting, start);
 }
 
 std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& search) {

@@ -16,7 +16,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kPriority = 10;
-constexpr auto kSessionGap = 10min;  // a later job is a new session, whatever was planned
+constexpr auto kSessionGap = 10min;        // a later job is a new session, whatever was planned
+constexpr int kUninformativeSessions = 3;  // so many in a row without a run end the search
+constexpr int kDisturbedSessions = 25;     // or so many on a machine that was never undisturbed
 
 std::vector<int> distinct(std::vector<int> commits) {
   std::sort(commits.begin(), commits.end());
@@ -42,25 +44,6 @@ bool all_ready(const StepFacts& facts, const std::vector<int>& commits) {
   return std::none_of(commits.begin(), commits.end(), [&](int commit) {
     return std::holds_alternative<NoBuild>(facts.builds.at(commit));
   });
-}
-
-JobSpec spec_of(const Config& config, const Series& series, const Workload& workload,
-                const std::vector<int>& commits,
-                const std::map<int, EnvironmentSpec>& environments) {
-  const std::vector<int> used = distinct(commits);
-  JobSpec spec;
-  spec.kind = JobKind::bisect;
-  for (const int commit : used) spec.environments.push_back(environments.at(commit));
-  spec.workloads = {workload};
-  std::vector<int> order;
-  for (const int commit : commits)
-    order.push_back(
-        static_cast<int>(std::lower_bound(used.begin(), used.end(), commit) - used.begin()));
-  spec.order = given_order(order);
-  spec.limits = run_limits(config.night);
-  // Peak memory is read after a fixed number of iterations: more of them cost time and say nothing.
-  if (is_steady(series.metric)) spec.limits.seconds = 0;
-  return spec;
 }
 
 // Of every commit that a planned session runs.
@@ -141,7 +124,7 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
     job.machine = regression.machine;
     job.priority = kPriority;
     job.affinity = session.affinity;
-    job.spec = spec_of(context.config, series, facts.workload, session.commits, environments);
+    job.spec = search_spec(context.config, series, facts.workload, session.commits, environments);
     job = queue_job(transaction, std::move(job), now);
     storage::add_bisection_job(transaction, bisection.id, {job.id, session.number});
   }
@@ -155,6 +138,37 @@ bisect::SearchPolicy policy_for(const EngineView& view, MachineId machine, const
   policy.threshold = search_threshold(view, series);
   policy.builds_at_once = std::clamp(static_cast<int>(here), 1, policy.builds_at_once);
   return policy;
+}
+
+JobSpec search_spec(const Config& config, const Series& series, const Workload& workload,
+                    const std::vector<int>& commits,
+                    const std::map<int, EnvironmentSpec>& environments) {
+  const std::vector<int> used = distinct(commits);
+  JobSpec spec;
+  spec.kind = JobKind::bisect;
+  for (const int commit : used) spec.environments.push_back(environments.at(commit));
+  spec.workloads = {workload};
+  std::vector<int> order;
+  for (const int commit : commits)
+    order.push_back(
+        static_cast<int>(std::lower_bound(used.begin(), used.end(), commit) - used.begin()));
+  spec.order = given_order(order);
+  spec.limits = run_limits(config.night);
+  // Peak memory is read after a fixed number of iterations: more of them cost time and say nothing.
+  if (is_steady(series.metric)) spec.limits.seconds = 0;
+  return spec;
+}
+
+std::string obstacle_of(const SearchProgress& progress, const Config& config) {
+  if (progress.uninformative >= kUninformativeSessions)
+    return "three sessions in a row gave no measurement; the last: " + progress.last_failure;
+  if (progress.disturbed >= kDisturbedSessions)
+    return std::to_string(progress.disturbed) +
+           " sessions in a row never saw the machine undisturbed: something else runs on its cores";
+  const auto minutes = config.search_minutes.count();
+  if (progress.seconds > 60.0 * static_cast<double>(minutes))
+    return "the budget of minutes is spent: " + std::to_string(minutes) + " minutes of measuring";
+  return {};
 }
 
 }  // namespace nightjar::service

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "bisect/search.hpp"
@@ -51,6 +52,12 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
                 const Bisection& bisection, const Regression& regression, const Series& series,
                 const StepFacts& facts, const StepPlan& plan);
 
+// A session that runs these positions of a search in order. `environments`: that of each position.
+JobSpec search_spec(const Config& config, const Series& series, const Workload& workload,
+                    const std::vector<int>& commits,
+                    const std::map<int, EnvironmentSpec>& environments);
+// Why a search cannot go on; empty: it can.
+std::string obstacle_of(const SearchProgress& progress, const Config& config);
 // The configuration's, with the threshold of the series, for as many runners of the machine class
 // as are there.
 bisect::SearchPolicy policy_for(const EngineView& view, MachineId machine, const Series& series);

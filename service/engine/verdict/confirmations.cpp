@@ -141,7 +141,7 @@ void store(storage::Transaction& transaction, const Regression& regression,
   storage::change_regression(transaction, regression,
                              {RegressionState::confirmed, now, attributed.evidence});
   const Cause cause = attributed.attribution.cause;
-  if (cause == Cause::source || cause == Cause::both) return;
+  if (cause != Cause::unknown) return;  // what follows are searches
   storage::change_regression(transaction, regression,
                              {unnamed_state(config), now, evidence::of_reason(attributed.rule)});
 }

@@ -65,8 +65,8 @@ struct Dismiss {
   std::string evidence;
   std::optional<double> level;
 };
-// Where the packages differ, it is said whose change it is. What is not the source's has no commit
-// to search for.
+// Where the packages differ, it is said whose change it is. If that cannot be told, there is
+// nothing to search for.
 struct Attributed {
   Attribution attribution;
   std::string rule, evidence;

@@ -7,6 +7,7 @@
 namespace fs = std::filesystem;
 using nightjar::runner::default_python;
 using nightjar::runner::gpu_libraries;
+using nightjar::runner::installed_packages;
 
 TEST_CASE("a Python is found from where its path was written") {
   CHECK(default_python("env/bin/python") == fs::current_path() / "env/bin/python");
@@ -51,4 +52,23 @@ TEST_CASE("the folders of NVIDIA's libraries are those that the Python's package
   CHECK(of_build[1] == own / "cusparselt/lib");
   CHECK(std::none_of(of_build.begin(), of_build.end(),
                      [](const fs::path& folder) { return folder.filename() == "numpy.libs"; }));
+}
+
+TEST_CASE("the packages of a Python are known by the names that indexes use") {
+  const nightjar::runner::Scratch scratch;
+  for (const auto& [name, version] :
+       std::map<std::string, std::string>{{"Torch_Vision.Extra", "0.28.0"}, {"pip", "26.0"}}) {
+    const fs::path info = scratch / "site" / (name + "-" + version + ".dist-info");
+    fs::create_directories(info);
+    std::ofstream(info / "METADATA")
+        << "Metadata-Version: 2.1\nName: " << name << "\nVersion: " << version << "\n";
+  }
+  const fs::path python = scratch / "python";
+  std::ofstream(python) << "#!/bin/sh\nPYTHONPATH='" << (scratch / "site").string()
+                        << "' exec python3 \"$@\"\n";
+  fs::permissions(python, fs::perms::owner_all);
+  const auto found = installed_packages(python, {});
+  CHECK(found.at("torch-vision-extra") == "0.28.0");
+  CHECK_FALSE(found.contains("pip"));
+  CHECK(installed_packages(scratch / "no python", {}).empty());
 }

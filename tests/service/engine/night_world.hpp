@@ -12,11 +12,14 @@
 #include <vector>
 
 #include "service/builds/artifacts.hpp"
+#include "service/builds/lock.hpp"
+#include "service/builds/package_mixes.hpp"
 #include "service/engine/context.hpp"
 #include "service/engine/engine.hpp"
 #include "storage/builds.hpp"
 #include "storage/database.hpp"
 #include "storage/jobs.hpp"
+#include "storage/locks.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
@@ -133,7 +136,26 @@ class NightWorld {
     EngineContext context = this->context();
     if (before_tick) before_tick();
     tick(context, true);
+    while (const auto task = next_package_task(db, clock.now())) {
+      apply(storage::Autocommit(db), index(*task), clock.now());
+      tick(context, true);
+    }
     if (after_tick) after_tick();
+  }
+
+  // A lock of these packages, as uv writes it.
+  static Lock lock_with(const std::vector<LockedPackage>& packages) {
+    std::string text;
+    for (const LockedPackage& one : packages)
+      text +=
+          one.name + "==" + one.version + " \\\n    --hash=sha256:" + std::string(64, 'a') + "\n";
+    return lock_of(text);
+  }
+  // The version of a package in an environment; empty: it is not there.
+  std::string version_in(const EnvironmentSpec& spec, const std::string& name) const {
+    for (const LockedPackage& one : storage::find_lock(db, spec.lock->sha256)->packages)
+      if (one.name == name) return one.version;
+    return {};
   }
 
   EngineContext context() {
@@ -216,6 +238,12 @@ class NightWorld {
       [](const EnvironmentSpec&, const std::string&) { return 1.; };
   std::function<bool(const EnvironmentSpec&)> installs = [](const EnvironmentSpec&) {
     return true;
+  };
+  // What the indexes answer: they resolve all, and have no version between two.
+  std::function<PackageFinding(const PackageTask&)> index = [](const PackageTask& task) {
+    PackageFinding finding{task};
+    if (task.position) finding.lock = lock_with(task.packages);
+    return finding;
   };
   // Something else shares the core in all of this session's runs.
   std::function<bool(const Job&)> disturbed = [](const Job&) { return false; };

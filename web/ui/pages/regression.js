@@ -7,7 +7,7 @@ import { changeWithin, issue, progress, tone, verdict, workload } from "../parts
 import { runsChart } from "../runs_chart.js";
 import { seriesPlot } from "../series_plot.js";
 import { stepChart } from "../step_chart.js";
-import { change, duration, interval, metricName, quantity } from "../words.js";
+import { change, duration, interval, metricName, probability, quantity } from "../words.js";
 
 const ofStage = (r, stage) => r.changes.map((c) => c.evidence).filter((e) => e.stage === stage)
   .at(-1);
@@ -93,8 +93,37 @@ function attribution(r) {
   const part = (of) => `${change(of.ratio)} (${interval(of.low, of.high)})`;
   return section("The source or the packages?", el("p", {}, ofStage(r, "attribution")?.rule ?? ""),
     el("dl", { class: "facts" }, el("dt", {}, "The source alone"), el("dd", {}, part(whose.source)),
-      el("dt", {}, "The packages alone"), el("dd", {}, part(whose.environment))),
-    note("Each wheel was measured with both sets of packages, in turns."));
+      el("dt", {}, "The packages alone"), el("dd", {}, part(whose.environment)), whichPackage(r)),
+    note("Each wheel was measured with both sets of packages, in turns."),
+    r.package_searches.map(packageSearch));
+}
+
+/** Items of a list: the package that did it, and the commits that moved its pin. */
+function whichPackage(r) {
+  return [r.packages?.said && [el("dt", {}, "Which package"), el("dd", {}, r.packages.said)],
+    r.packages?.left_out.map((why) => [el("dt", {}, "Left out"), el("dd", {}, why)]),
+    r.pins.map((pin) => [el("dt", {}, "Where the pin moved"), el("dd", {},
+      link(`#/commits/${pin.commit}`, el("code", {}, pin.commit.slice(0, 12))), " ",
+      el("code", {}, pin.path))])];
+}
+
+const questions = { packages: "Which package", partner: "Does it need another one",
+  versions: "Which version" };
+
+/** One search over a chain of environments, a line each. */
+function packageSearch(search, number) {
+  const mass = (at) => search.posterior.filter((cell) => cell.first <= at && at <= cell.last)
+    .reduce((sum, cell) => sum + cell.probability, 0);
+  const rows = search.mixes.map((mix, at) => ({ ...mix, at }));
+  return fold(`packages-${number}`, [`${questions[search.question]}? `, state(search.state)],
+    el("p", {}, search.rule ?? ""), note(`${search.runs} runs in ${search.sessions} sessions`),
+    table(null, [
+      { name: "up to", whole: true, cell: (row) => (row.at === 0 ? "the good end"
+        : `${row.package} ${row.version || "removed"}`) },
+      { name: "probability", number: true, cell: (row) => (row.at === 0 ? "–"
+        : probability(mass(row.at))) },
+      { name: "state", whole: true, cell: (row) => row.reason
+        ?? row.state.replaceAll("_", " ") }], rows));
 }
 
 function seen(others) {
@@ -143,9 +172,14 @@ function trust(r, reports) {
 
 function environment(machine) {
   if (!machine) return null;
-  return section("Measured on", el("dl", { class: "facts" }, Object.entries(machine.facts)
-    .filter(([, value]) => value !== "none")
-    .map(([name, value]) => [el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, value)])));
+  const known = Object.entries(machine.facts).filter(([, value]) => value !== "none");
+  const isPackage = ([name]) => name.startsWith("package ");
+  const facts = (rows) => el("dl", { class: "facts" }, rows.map(([name, value]) =>
+    [el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, value)]));
+  const packages = known.filter(isPackage);
+  return section("Measured on", facts(known.filter((fact) => !isPackage(fact))),
+    packages.length > 0 && fold("packages", `${packages.length} packages of its Python`,
+      facts(packages)));
 }
 
 const evidence = (c, i) => (Object.keys(c.evidence).length === 0 ? "–"

@@ -1,0 +1,516 @@
+#include "service/engine/search/package_searches.hpp"
+
+#include <algorithm>
+#include <spdlog/spdlog.h>
+
+#include "bisect/evidence/evidence.hpp"
+#include "bisect/search/build_costs.hpp"
+#include "bisect/statistics.hpp"
+#include "service/builds/overlay.hpp"
+#include "service/builds/package_mixes.hpp"
+#include "service/engine/jobs/sessions.hpp"
+#include "service/engine/policy.hpp"
+#include "service/engine/search/bisections.hpp"
+#include "service/engine/search/search_jobs.hpp"
+#include "service/engine/verdict/confirmations.hpp"
+#include "service/engine/verdict/expected_results.hpp"
+#include "storage/builds.hpp"
+#include "storage/jobs.hpp"
+#include "storage/locks.hpp"
+#include "storage/package_searches.hpp"
+#include "storage/regressions.hpp"
+#include "storage/series.hpp"
+#include "storage/sessions.hpp"
+
+namespace nightjar::service {
+namespace {
+
+constexpr int kPriority = 10;
+constexpr double kLeastSeconds = .1;  // what a clock that stood still is taken for
+
+bool is_packages(Cause cause) {
+  return cause == Cause::environment || cause == Cause::both;
+}
+
+PackageMix& mix_at(PackageSearch& search, int position) {
+  return search.mixes.at(static_cast<std::size_t>(position));
+}
+
+// Positions of builds in one search; -1: not one of its environments.
+class Positions {
+ public:
+  Positions(const storage::Database& db, const PackageSearch& search) : db_(db), search_(search) {}
+
+  int of(BuildId id) {
+    const auto [known, is_new] = known_.emplace(id, -1);
+    if (is_new) known->second = look_up(id);
+    return known->second;
+  }
+
+ private:
+  int look_up(BuildId id) const {
+    const auto build = storage::find_build(db_, id);
+    if (!build || !build->lock || (id != search_.wheel && build->base != search_.wheel)) return -1;
+    for (std::size_t i = 0; i < search_.mixes.size(); ++i)
+      if (search_.mixes[i].lock == build->lock) return static_cast<int>(i);
+    return -1;
+  }
+
+  const storage::Database& db_;
+  const PackageSearch& search_;
+  std::map<BuildId, int> known_;
+};
+
+// Fills what the runs of one search say.
+class LogReader {
+ public:
+  LogReader(const EngineView& view, PackageFacts& facts)
+      : db_(view.db), facts_(facts), positions_(view.db, *facts.search) {}
+
+  void read() {
+    for (const Job& asked : confirmation_jobs(db_, facts_.plan.regression, facts_.series))
+      if (const SessionOutcome session = outcome_of(db_, asked); is_usable(session))
+        add(session.job, next_++);
+    for (const PackageSearch& earlier : facts_.plan.searches) add_search(earlier, false);
+    add_search(*facts_.search, true);
+    number_sessions();
+    add_costs();
+  }
+
+ private:
+  static bool is_usable(const SessionOutcome& session) {
+    return session.state == SessionOutcome::State::usable;
+  }
+
+  void add_search(const PackageSearch& search, bool own) {
+    std::map<int, int> numbers;  // its sessions, as the log counts
+    for (const BisectionJob& entry : storage::jobs_of_package_search(db_, search.id)) {
+      const SessionOutcome session = outcome_of(db_, *storage::find_job(db_, entry.job));
+      if (own) note(entry, session);
+      if (!is_usable(session)) continue;
+      const auto [number, is_new] = numbers.emplace(entry.session, next_);
+      if (is_new) ++next_;
+      const int runs = add(session.job, number->second);
+      if (own) note_session(session.job, entry.session, runs);
+    }
+  }
+
+  // Returns how many runs were of this search's environments.
+  int add(const Job& job, int session) {
+    int added = 0;
+    for (const SeriesRun& run : storage::runs_of_job(db_, facts_.series.id, job.id)) {
+      const int position = positions_.of(run.build);
+      if (position < 0 || run.value <= 0) continue;
+      facts_.log.runs.push_back({session, position, run.value});
+      facts_.runs.push_back(run.run);
+      ++added;
+    }
+    const auto result = storage::session_of(db_, job.id);
+    if (!result) return added;
+    for (const RunResult& run : result->runs)
+      if (run.seconds > 0) run_seconds_.push_back(run.seconds);
+    for (const auto& [key, seconds] : result->setup_seconds)
+      if (seconds > kLeastSeconds) set_up_.push_back({bisect::BuildPlace::fetch, seconds});
+    return added;
+  }
+
+  void note(const BisectionJob& entry, const SessionOutcome& session) {
+    ++facts_.jobs;
+    facts_.progress.next_session = std::max(facts_.progress.next_session, entry.session + 1);
+    facts_.pending |= session.state == SessionOutcome::State::pending;
+    if (session.state != SessionOutcome::State::failed) return;
+    ++facts_.progress.uninformative;
+    facts_.progress.last_failure = session.reason;
+  }
+
+  void note_session(const Job& job, int session, int runs) {
+    SearchProgress& progress = facts_.progress;
+    progress.last = job;
+    progress.last_session = session;
+    const auto result = storage::session_of(db_, job.id).value_or(SessionResult{});
+    for (const auto& [key, seconds] : result.setup_seconds) progress.seconds += seconds;
+    for (const RunResult& run : result.runs) progress.seconds += run.seconds;
+    const bool found_untestable = note_failed(job, result);
+    if (runs > 0)
+      progress.uninformative = progress.disturbed = 0;
+    else if (has_measured(job, result))
+      ++progress.disturbed;
+    else if (!found_untestable)
+      ++progress.uninformative;
+  }
+
+  static bool has_measured(const Job& job, const SessionResult& result) {
+    return std::any_of(result.runs.begin(), result.runs.end(), [&](const RunResult& run) {
+      return run.status == RunStatus::measured && planned_of(job, run) != nullptr;
+    });
+  }
+
+  // nullptr: a control run.
+  static const EnvironmentSpec* planned_of(const Job& job, const RunResult& run) {
+    const auto index = static_cast<std::size_t>(run.order);
+    if (index >= job.spec.order.size() || job.spec.order[index].is_control()) return nullptr;
+    return &job.spec.environments.at(static_cast<std::size_t>(job.spec.order[index].environment));
+  }
+
+  // Environments of which every run failed. If an end is among them the machine failed, which says
+  // nothing of the others. True if there is one.
+  bool note_failed(const Job& job, const SessionResult& result) {
+    std::map<int, const RunResult*> failed;
+    std::set<int> measured;
+    for (const RunResult& run : result.runs) {
+      const EnvironmentSpec* environment = planned_of(job, run);
+      const int position = environment ? positions_.of(environment->build) : -1;
+      if (position < 0 || facts_.series.metric == kFailures) continue;
+      if (run.status == RunStatus::measured)
+        measured.insert(position);
+      else
+        failed.emplace(position, &run);
+    }
+    for (const int position : measured) failed.erase(position);
+    const int last = static_cast<int>(facts_.search->mixes.size()) - 1;
+    if (failed.empty() || failed.contains(0) || failed.contains(last)) return false;
+    for (const auto& [position, run] : failed) {
+      PackageMix& mix = mix_at(*facts_.search, position);
+      mix.state = run->status == RunStatus::broken_environment ? MixState::does_not_import
+                                                               : MixState::does_not_run;
+      mix.reason = run->reason;
+    }
+    return true;
+  }
+
+  // Sessions without a run of this search do not count.
+  void number_sessions() {
+    std::map<int, int> numbers;
+    for (const bisect::SearchRun& run : facts_.log.runs) numbers.emplace(run.session, 0);
+    int next = 0;
+    for (auto& [session, number] : numbers) number = next++;
+    for (bisect::SearchRun& run : facts_.log.runs) run.session = numbers.at(run.session);
+    facts_.progress.sessions = next;
+  }
+
+  // What has no run yet must be installed first.
+  void add_costs() {
+    bisect::SearchLog& log = facts_.log;
+    const auto& mixes = facts_.search->mixes;
+    log.commits = static_cast<int>(mixes.size()) - 1;
+    std::set<int> here;
+    for (const bisect::SearchRun& run : log.runs) here.insert(run.commit);
+    const double install = bisect::expected_build_seconds(set_up_).of(bisect::BuildPlace::fetch);
+    for (int i = 0; i <= log.commits; ++i) {
+      if (!can_be_measured(mixes[static_cast<std::size_t>(i)])) log.untestable.push_back(i);
+      if (i > 0 && i < log.commits && here.contains(i)) log.built.push_back(i);
+      log.costs.push_back({-1, 0, here.contains(i) ? 0 : install});
+    }
+    if (!run_seconds_.empty()) facts_.policy.seconds_per_run = bisect::median(run_seconds_);
+  }
+
+  const storage::Database& db_;
+  PackageFacts& facts_;
+  Positions positions_;
+  int next_ = 0;
+  std::vector<double> run_seconds_;
+  std::vector<bisect::PastBuild> set_up_;
+};
+
+// Half of the mass on what this night named already: one package often shows in several series.
+std::vector<double> prior_of(const EngineView& view, const PackageFacts& facts) {
+  const PackageSearch& search = *facts.search;
+  if (search.question != PackageQuestion::packages) return {};
+  std::set<std::string> named;
+  for (const Regression& other :
+       storage::regressions_of_night(view.db, facts.plan.regression.night))
+    if (other.machine == facts.plan.regression.machine && other.id != facts.plan.regression.id)
+      if (const auto cause = cause_among_packages(view.db, other))
+        for (const NamedPackage& one : cause->packages) named.insert(one.name);
+  std::vector<double> prior(search.mixes.size() - 1, 1);
+  double known = 0;
+  for (std::size_t i = 0; i < prior.size(); ++i)
+    known += named.contains(search.mixes[i + 1].changed.name);
+  const double rest = static_cast<double>(prior.size()) - known;
+  if (known == 0 || rest == 0) return {};
+  for (std::size_t i = 0; i < prior.size(); ++i)
+    prior[i] = named.contains(search.mixes[i + 1].changed.name) ? .5 / known : .5 / rest;
+  return prior;
+}
+
+// The wheel that ran with the packages of both ends: the good one, if it did.
+BuildId wheel_of(const EngineView& view, const Regression& regression, const Series& series,
+                 const Lock& bad) {
+  const auto crossed = storage::crossed_build(view.db, regression.good, bad.sha256);
+  if (!crossed) return regression.bad;
+  for (const Job& asked : confirmation_jobs(view.db, regression, series)) {
+    const SessionOutcome session = outcome_of(view.db, asked);
+    if (session.state != SessionOutcome::State::usable) continue;
+    for (const SeriesRun& run : storage::runs_of_job(view.db, series.id, session.job.id))
+      if (run.build == crossed->id) return regression.good;
+  }
+  return regression.bad;
+}
+
+std::optional<Lock> lock_of(const storage::Database& db, BuildId id) {
+  const auto build = storage::find_build(db, id);
+  return build && build->lock ? storage::find_lock(db, *build->lock) : std::nullopt;
+}
+
+// Of the commits between the ends.
+std::vector<PinChange> pin_changes(const EngineView& view, const Regression& regression) {
+  std::vector<PinChange> changes;
+  const auto good = storage::find_build(view.db, regression.good);
+  const auto bad = storage::find_build(view.db, regression.bad);
+  if (!good || !bad || !good->commit || !bad->commit) return changes;
+  const auto& pins = view.config.project.pins;
+  for (const git::Commit& commit :
+       view.graph.range(*good->commit, *bad->commit).value_or(std::vector<git::Commit>{})) {
+    if (commit.parents.empty()) continue;
+    const CommitSha& before = commit.parents.front();
+    for (const git::ChangedPath& changed : view.graph.changed_paths(before, commit.sha))
+      if (std::any_of(pins.begin(), pins.end(),
+                      [&](const std::string& pin) { return glob_match(pin, changed.path); }))
+        changes.push_back({{commit.sha, changed.path},
+                           view.graph.file(before, changed.path).value_or(""),
+                           view.graph.file(commit.sha, changed.path).value_or("")});
+  }
+  return changes;
+}
+
+// Those of `positions` that nobody has asked for are wanted now; false: there is none.
+bool want(PackageSearch& search, const std::vector<int>& positions) {
+  bool any = false;
+  for (const int position : positions) {
+    PackageMix& mix = mix_at(search, position);
+    if (mix.state != MixState::unasked) continue;
+    mix.state = MixState::wanted;
+    any = true;
+  }
+  return any;
+}
+
+EndPackageSearch give_up(PackageSearch search, std::string reason, Time now) {
+  search.state = PackageSearchState::unclear;
+  search.rule = std::move(reason);
+  search.finished_at = now;
+  return {std::move(search), ""};
+}
+
+EndPackageSearch conclude(const PackageFacts& facts, PackageSearch search,
+                          const bisect::Answer& answer, const bisect::Belief& belief, Time now) {
+  for (const bisect::NamedStep& step : answer.culprits)
+    search.found.push_back(
+        {step.first, step.last, step.probability, step.ratio, step.low, step.high});
+  search.state = search.found.empty() ? PackageSearchState::unclear : PackageSearchState::found;
+  search.rule = answer.rule;
+  search.finished_at = now;
+  std::string evidence =
+      evidence::of_packages(answer, belief, {search, facts.log, facts.policy, facts.runs});
+  return {std::move(search), std::move(evidence)};
+}
+
+// Of an open search whose sessions are over.
+PackagesStep decide_open(const PackageFacts& facts, const Config& config, Time now) {
+  PackageSearch search = *facts.search;
+  const int last = static_cast<int>(search.mixes.size()) - 1;
+  if (want(search, {0, last})) return AskForLocks{std::move(search)};
+  for (const int end : {0, last})
+    if (const PackageMix& mix = mix_at(search, end); !can_be_measured(mix))
+      return give_up(std::move(search), "an end of the search cannot be measured: " + mix.reason,
+                     now);
+  search.runs = static_cast<int>(facts.log.runs.size());
+  search.sessions = facts.progress.sessions;
+  search.spent_seconds = facts.progress.seconds;
+  if (std::string reason = obstacle_of(facts.progress, config); !reason.empty())
+    return give_up(std::move(search), std::move(reason), now);
+  const bisect::NextStep next = bisect::next_step(facts.log, facts.policy);
+  search.posterior = evidence::positions_json(next.belief);
+  search.expected_runs = next.belief.expected_runs;
+  if (const auto* answer = std::get_if<bisect::Answer>(&next.step))
+    return conclude(facts, std::move(search), *answer, next.belief, now);
+  const bisect::Measure& measure = std::get<bisect::Measure>(next.step);
+  if (want(search, measure.order)) return AskForLocks{std::move(search)};
+  return MeasureMixes{std::move(search), measure};
+}
+
+void note(storage::Transaction& transaction, const PackageFacts& facts, const std::string& evidence,
+          Time now) {
+  storage::change_regression(transaction, facts.plan.regression,
+                             {RegressionState::confirmed, now, evidence});
+}
+
+bool apply(EngineContext&, const PackageFacts&, const AwaitPackages&) {
+  return false;
+}
+
+bool apply(EngineContext& context, const PackageFacts&, const AskPackages& step) {
+  storage::write(context.db, [&](storage::Transaction& transaction) {
+    storage::add_package_search(transaction, step.search);
+  });
+  spdlog::info("search among packages regression={} question={} environments={}",
+               step.search.regression.value, name_of(step.search.question),
+               step.search.mixes.size());
+  return true;
+}
+
+bool apply(EngineContext& context, const PackageFacts&, const AskForLocks& step) {
+  storage::write(context.db, [&](storage::Transaction& transaction) {
+    storage::update_package_search(transaction, step.search);
+  });
+  return true;
+}
+
+// The wheel with the packages of one environment.
+CommitBuild made(EngineContext& context, storage::Transaction& transaction, const Build& wheel,
+                 const PackageMix& mix) {
+  const Project& project = context.config.project;
+  if (mix.lock == wheel.lock) return {wheel.id, environment_of(wheel, project)};
+  const auto known = storage::crossed_build(transaction, wheel.id, *mix.lock);
+  const Build crossed =
+      known ? *known : storage::add_build(transaction, cross(wheel, *mix.lock, context.clock));
+  return {crossed.id, environment_of_crossed(crossed, wheel, project)};
+}
+
+bool apply(EngineContext& context, const PackageFacts& facts, const MeasureMixes& step) {
+  const PackageSearch& search = step.search;
+  const Regression& regression = facts.plan.regression;
+  const auto wheel = storage::find_build(context.db, search.wheel);
+  if (!wheel) throw std::runtime_error("the wheel of the search is not stored any more");
+  const Time now = context.clock.now();
+  storage::Transaction transaction(context.db);
+  storage::update_package_search(transaction, search);
+  StepFacts wanted{
+      step.step, expecting(context, facts.series, regression.night), {}, {}, facts.jobs};
+  std::map<int, EnvironmentSpec> environments;
+  for (const int position : step.step.order) {
+    if (environments.contains(position)) continue;
+    const CommitBuild build =
+        made(context, transaction, *wheel, search.mixes.at(static_cast<std::size_t>(position)));
+    environments.emplace(position, build.environment);
+    wanted.builds.emplace(position, build);
+    wanted.prospects.emplace(position, HasWheel{});
+  }
+  wanted.step.build_too.clear();
+  wanted.step.measure_too.clear();
+  std::size_t number = facts.jobs;
+  for (const PlannedSession& session : plan_step(wanted, facts.progress, now).sessions) {
+    Job job;
+    job.key = "packages:" + std::to_string(search.id.value) + "/step:" + std::to_string(number++);
+    job.night = regression.night;
+    job.machine = regression.machine;
+    job.priority = kPriority;
+    job.affinity = session.affinity;
+    job.spec =
+        search_spec(context.config, facts.series, wanted.workload, session.commits, environments);
+    job = queue_job(transaction, std::move(job), now);
+    storage::add_package_job(transaction, search.id, {job.id, session.number});
+  }
+  transaction.commit();
+  return true;
+}
+
+bool apply(EngineContext& context, const PackageFacts& facts, const EndPackageSearch& step) {
+  storage::Transaction transaction(context.db);
+  storage::update_package_search(transaction, step.search);
+  if (!step.evidence.empty()) note(transaction, facts, step.evidence, context.clock.now());
+  transaction.commit();
+  announce(context, facts.plan.regression, RegressionState::confirmed);
+  spdlog::info("search among packages ended regression={} question={} state={} rule=\"{}\"",
+               step.search.regression.value, name_of(step.search.question),
+               name_of(step.search.state), step.search.rule);
+  return true;
+}
+
+bool apply(EngineContext& context, const PackageFacts& facts, const PackagesAreSearched& step) {
+  const Regression& regression = facts.plan.regression;
+  const Time now = context.clock.now();
+  const bool unnamed = facts.attribution.cause == Cause::environment;
+  const RegressionState state = unnamed_state(context.config);
+  storage::Transaction transaction(context.db);
+  storage::end_package_searches(transaction, regression.id, now);
+  storage::set_pin_moves(transaction, regression.id, step.pins);
+  if (unnamed) {
+    const std::string why = "the packages changed it, and the source did not";
+    storage::change_regression(
+        transaction, regression,
+        {state, now,
+         evidence::of_reason(step.cause.said.empty() ? why : why + ": " + step.cause.said)});
+  }
+  transaction.commit();
+  if (unnamed) announce(context, regression, state);
+  return true;
+}
+
+bool advance(EngineContext& context, const Regression& regression) {
+  for (const PackageSearch& search : storage::package_searches_of(context.db, regression.id))
+    for (const BisectionJob& entry : storage::jobs_of_package_search(context.db, search.id))
+      if (const auto job = storage::find_job(context.db, entry.job)) check_finished(context, *job);
+  const auto facts = load_packages(context, regression);
+  if (!facts) return false;
+  const PackagesStep step = decide(*facts, context.config, context.clock.now());
+  return std::visit([&](const auto& taken) { return apply(context, *facts, taken); }, step);
+}
+
+}  // namespace
+
+bool waits_for_packages(const storage::Database& db, const Regression& regression) {
+  const auto whose = storage::attribution_of(db, regression.id);
+  return regression.state == RegressionState::confirmed && whose && is_packages(whose->cause) &&
+         !storage::packages_are_searched(db, regression.id);
+}
+
+std::optional<PackageFacts> load_packages(const EngineView& view, const Regression& regression) {
+  const auto good = lock_of(view.db, regression.good), bad = lock_of(view.db, regression.bad);
+  const auto whose = storage::attribution_of(view.db, regression.id);
+  auto series = storage::find_series(view.db, regression.series.front().series);
+  if (!good || !bad || !whose || !series) return std::nullopt;
+  PackageFacts facts{{regression, *good, *bad, wheel_of(view, regression, *series, *bad),
+                      storage::package_searches_of(view.db, regression.id)},
+                     *whose,
+                     *std::move(series)};
+  auto& searches = facts.plan.searches;
+  if (searches.empty() || !is_under_way(searches.back())) {
+    facts.pins = pin_changes(view, regression);
+    return facts;
+  }
+  facts.search = std::move(searches.back());
+  searches.pop_back();
+  facts.policy = policy_for(view, regression.machine, facts.series);
+  facts.policy.builds_at_once = 1;
+  LogReader(view, facts).read();
+  facts.log = in_cost(std::move(facts.log), facts.series);
+  facts.log.prior = prior_of(view, facts);
+  return facts;
+}
+
+PackagesStep decide(const PackageFacts& facts, const Config& config, Time now) {
+  if (facts.search) {
+    const auto& mixes = facts.search->mixes;
+    const bool asked = std::any_of(mixes.begin(), mixes.end(), [](const PackageMix& mix) {
+      return mix.state == MixState::wanted;
+    });
+    if (facts.search->state == PackageSearchState::listing || asked || facts.pending)
+      return AwaitPackages{};
+    return decide_open(facts, config, now);
+  }
+  auto next = next_question(facts.plan, now);
+  if (auto* search = std::get_if<PackageSearch>(&next)) return AskPackages{std::move(*search)};
+  PackageCause cause = package_cause(facts.plan.searches, facts.plan.good, facts.plan.bad);
+  std::vector<PinMove> pins = pin_moves(facts.pins, cause.packages);
+  return PackagesAreSearched{std::move(cause), std::move(pins)};
+}
+
+bool advance_package_searches(EngineContext& context) {
+  auto waiting = next_to_search(load_waiting(context));
+  std::erase_if(waiting, [&](const Regression& regression) {
+    return !waits_for_packages(context.db, regression);
+  });
+  return for_each_item(context, "search among packages for regression", waiting,
+                       [&](const Regression& one) { return advance(context, one); });
+}
+
+std::optional<PackageCause> cause_among_packages(const storage::Database& db,
+                                                 const Regression& regression) {
+  if (!storage::packages_are_searched(db, regression.id)) return std::nullopt;
+  const auto good = lock_of(db, regression.good), bad = lock_of(db, regression.bad);
+  if (!good || !bad) return std::nullopt;
+  return package_cause(storage::package_searches_of(db, regression.id), *good, *bad);
+}
+
+}  // namespace nightjar::service
