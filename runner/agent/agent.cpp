@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "runner/machine/fingerprint.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/process/wait.hpp"
 #include "runner/run/session.hpp"
@@ -94,7 +93,7 @@ std::chrono::seconds Agent::claim_wait() const {
 }
 
 void Agent::enroll(std::stop_token stop) {
-  auto facts = machine_facts();
+  auto facts = executor_.facts();
   for (const auto& [name, version] : config_.packages) facts["package " + name] = version;
   const Registration registration{config_.name, config_.labels, executor_.workloads(),
                                   std::move(facts), instance_};

@@ -2,11 +2,13 @@
 // environments. ScriptedExecutor makes results up, so that the whole system can be tested.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "runner/machine/fingerprint.hpp"
 #include "runner/machine/lock.hpp"
 #include "runner/run/protocol.hpp"
 #include "storage/model/job.hpp"
@@ -24,6 +26,8 @@ class Executor {
   virtual ~Executor() = default;
   // Returns "<name>@<version>" of all that can run here.
   virtual std::vector<std::string> workloads() const = 0;
+  // Returns what kind of machine the runs are on; see machine_facts().
+  virtual std::map<std::string, std::string> facts() const { return machine_facts(); }
   // Is held from a session's first environment to its last run, so that nothing else of ours
   // compiles or measures on this machine meanwhile. nullptr if nothing is measured or the caller
   // holds it. Throws Stopped.

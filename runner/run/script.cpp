@@ -46,13 +46,14 @@ Pattern pattern_of(const Json& json) {
 }
 
 Rule rule_of(const Json& json) {
-  only(json, {"when", "metrics", "factors", "status", "reason"}, "a rule");
+  only(json, {"when", "metrics", "factors", "status", "reason", "checksum"}, "a rule");
   Rule rule;
   rule.when = pattern_of(json.value("when", Json::object()));
   const Json metrics = json.value("metrics", Json::object());
   for (const auto& [name, level] : metrics.items()) rule.metrics[name] = level_of(level, name);
   const Json factors = json.value("factors", Json::object());
   for (const auto& [name, factor] : factors.items()) rule.factors[name] = factor.get<double>();
+  if (json.contains("checksum")) rule.checksum = json["checksum"].get<double>();
   if (json.contains("status"))
     rule.status = require_enum<RunStatus>(json["status"].get<std::string>());
   rule.reason = json.value("reason", std::string(rule.status ? "so the script says" : ""));
@@ -75,7 +76,7 @@ Script read_script(const std::filesystem::path& path) {
     const Json json = Json::parse(*text);
     only(json,
          {"seed", "download", "unpack", "prepare_seconds", "run_seconds", "iterations", "control",
-          "steal_share", "workloads", "rules"},
+          "steal_share", "facts", "workloads", "rules"},
          "the script");
     Script script;
     script.seed = json.value("seed", std::uint64_t{0});
@@ -86,6 +87,7 @@ Script read_script(const std::filesystem::path& path) {
     script.iterations = json.value("iterations", 10);
     if (script.iterations < 1) throw std::runtime_error("iterations is less than 1");
     if (json.contains("control")) script.control = level_of(json["control"], "control");
+    script.facts = json.value("facts", script.facts);
     script.machine.steal_share = json.value("steal_share", 0.0);
     for (const auto& item : json.at("workloads")) script.workloads.push_back(workload_of(item));
     for (const auto& item : json.at("rules")) script.rules.push_back(rule_of(item));
@@ -100,14 +102,17 @@ std::string_view scripted_help() {
 seed, job and place in the session. FILE is a JSON object:
   "workloads": [{"name": "python/resnet18/eval/cpu/fp32/b4/eager", "version": 1}, ...]
   "rules": [{"when": {...}, "metrics": {"latency": {"level": 0.1, "noise": 0.02}},
-             "factors": {"latency": 1.1}, "status": "crashed", "reason": "..."}, ...]
+             "factors": {"latency": 1.1}, "status": "crashed", "reason": "...",
+             "checksum": 1}, ...]
       All rules whose "when" matches apply in order: "metrics" sets, "factors" multiplies, "status"
-      makes the run end so. "noise" is the relative standard deviation from run to run. A status of
-      broken_environment without a workload pattern makes the environment unusable. In "when" (all
-      optional): "workload", "version", "wheel" (globs), "commit" (begin of git_version),
-      "wheel_sha256", "overlay_sha256" (begin; "none": no overlay), "build_from", "build_to" (build
-      ids), "file" and "contains" (a file below site-packages holds a text; needs "unpack").
+      makes the run end so, "checksum" is what its output sums to. "noise" is the relative standard
+      deviation from run to run. A status of broken_environment without a workload pattern makes the
+      environment unusable. In "when" (all optional): "workload", "version", "wheel" (globs),
+      "commit" (begin of git_version), "wheel_sha256", "overlay_sha256" (begin; "none": no overlay),
+      "build_from", "build_to" (build ids), "file" and "contains" (a file below site-packages holds
+      a text; needs "unpack").
   "seed": 0, "iterations": 10, "control": {"level": 0.01, "noise": 0.01},
+  "facts": {"kernel": "6.8.0"}   of what kind of machine, in place of what this one is
   "steal_share": 0    share of CPU time that the host takes away during a session
   "download": false   fetch wheels and overlays and check their hashes
   "unpack": false     make the environments for real, but import nothing

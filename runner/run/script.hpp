@@ -35,6 +35,7 @@ struct Rule {
   std::map<std::string, double> factors;         // multiplies what earlier rules set
   std::optional<RunStatus> status;
   std::string reason;
+  std::optional<double> checksum;  // of the output; without any rule 1
 };
 
 struct Script {
@@ -43,6 +44,7 @@ struct Script {
   double prepare_seconds = 0, run_seconds = 0;
   int iterations = 10;
   ScriptedLevel control{0.01, 0.01};
+  std::map<std::string, std::string> facts;  // in place of those that the machine has
   MachineState machine;                // a quiet one, but for steal_share
   std::vector<std::string> workloads;  // "<name>@<version>"
   std::vector<Rule> rules;             // all that match, in order

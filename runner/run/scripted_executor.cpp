@@ -76,6 +76,12 @@ ScriptedExecutor::ScriptedExecutor(Script script, EnvironmentsConfig environment
     environments_ = std::make_unique<Environments>(std::move(environments));
 }
 
+std::map<std::string, std::string> ScriptedExecutor::facts() const {
+  std::map<std::string, std::string> facts = machine_facts();
+  for (const auto& [name, text] : script_.facts) facts[name] = text;
+  return facts;
+}
+
 void ScriptedExecutor::begin_session(const JobSpec& spec) {
   site_packages_.clear();
   if (environments_) environments_->begin_session(spec.environments);
@@ -135,12 +141,14 @@ ParsedRun ScriptedExecutor::run(const RunTask& task, std::stop_token stop) {
     return run;
   }
   std::map<std::string, ScriptedLevel> levels;
+  double checksum = 1;
   for (const Rule& rule : script_.rules) {
     if (!matches(rule.when, *task.environment, task.workload)) continue;
     for (const auto& [name, level] : rule.metrics) levels[name] = level;
     for (const auto& [name, factor] : rule.factors)
       if (const auto found = levels.find(name); found != levels.end())
         found->second.value *= factor;
+    checksum = rule.checksum.value_or(checksum);
     if (rule.status) run.result.status = *rule.status;
     if (rule.status) run.result.reason = rule.reason;
   }
@@ -152,7 +160,7 @@ ParsedRun ScriptedExecutor::run(const RunTask& task, std::stop_token stop) {
   if (const auto latency = levels.find("latency"); latency != levels.end())
     latency->second.value *= 1 + task.slow;
   draw(levels, script_.iterations, random, run.result);
-  run.result.checksum = 1;
+  run.result.checksum = checksum;
   return run;
 }
 

@@ -19,6 +19,7 @@ class ScriptedExecutor final : public Executor {
   // `environments` is used if the script says "download" or "unpack".
   ScriptedExecutor(Script script, EnvironmentsConfig environments);
   std::vector<std::string> workloads() const override { return script_.workloads; }
+  std::map<std::string, std::string> facts() const override;
   std::unique_ptr<MachineLock> lock_machine(const std::string&, std::stop_token) override {
     return nullptr;
   }

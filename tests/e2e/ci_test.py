@@ -1,50 +1,23 @@
 """A service that fetches wheels of CI from a bucket on loopback, and is killed while it does."""
 
 import hashlib
-import json
-import subprocess
-import sys
 import urllib.parse
-import urllib.request
 
 import pytest
 
-from world import ROOT, World
+from world import Double, World
 
-DESCRIPTION = ROOT / ".cache" / "testdata" / "api.github.com.deref.json"
 ENVIRONMENT = "linux-jammy-py3.11-gcc11"
 
 
-class Ci:
+class Ci(Double):
     """The double of tests/support/ci as a process."""
 
     def __init__(self, folder):
         folder.mkdir()
-        server = ROOT / "tests" / "support" / "ci" / "server.py"
-        self.process = subprocess.Popen(
-            [
-                sys.executable,
-                server,
-                "--description",
-                DESCRIPTION,
-                "--repository",
-                "pytorch/pytorch",
-                "--folder",
-                folder,
-                "--page-size",
-                "2",
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+        super().__init__(
+            "ci", "--repository", "pytorch/pytorch", "--folder", folder, "--page-size", "2"
         )
-        self.url = f"http://127.0.0.1:{json.loads(self.process.stdout.readline())['port']}"
-
-    def tell(self, what, **value):
-        request = urllib.request.Request(
-            f"{self.url}/_double/{what}", json.dumps(value).encode(), method="POST"
-        )
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return json.load(answer)
 
     def publish(self, run, commit, **recipe):
         """A finished run of `commit` with its wheel in the archive of one environment."""
@@ -63,10 +36,6 @@ class Ci:
                 }
             ],
         )
-
-    def stop(self):
-        self.process.stdin.close()
-        self.process.wait(30)
 
 
 @pytest.fixture

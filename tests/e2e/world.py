@@ -61,6 +61,7 @@ class Repository:
 
     def __init__(self, path):
         self.path = path
+        self.day = "2026-08-20"  # of the commits that come next
         path.mkdir(parents=True)
         git(path, "init", "-q", "-b", "main")
         self.commits = []
@@ -75,7 +76,7 @@ class Repository:
 
     def commit(self, subject):
         git(self.path, "add", "-A")
-        date = f"2026-08-20T{len(self.commits) // 60:02d}:{len(self.commits) % 60:02d}:00Z"
+        date = f"{self.day}T{len(self.commits) // 60:02d}:{len(self.commits) % 60:02d}:00Z"
         git(self.path, "commit", "-q", "-m", f"{subject} (#{1000 + len(self.commits)})", date=date)
         self.commits.append(git(self.path, "rev-parse", "HEAD"))
         return self.commits[-1]
@@ -111,6 +112,8 @@ def make_wheel(folder, version, git_version, repo, python_tag="cp311", requires=
     files = {
         str(f.relative_to(repo.path)): f.read_bytes()
         for f in sorted((repo.path / "torch").rglob("*.py"))}
+    compiled = sorted((repo.path / "torch").rglob("*.cpp"))
+    files["torch/lib/compiled.txt"] = b"".join(f.read_bytes() for f in compiled)
     files["torch/version.py"] = (f"__version__ = '{version}'\ndebug = False\ncuda = None\n"
                                  f"git_version = '{git_version}'\nhip = None\n").encode()
     info = f"torch-{version}.dist-info"
@@ -122,6 +125,28 @@ def make_wheel(folder, version, git_version, repo, python_tag="cp311", requires=
     path = folder / f"torch-{version}-{tag}.whl"
     wheel_file.write(path, info, files)
     return path
+
+
+class Double:
+    """A double of tests/support as a process: its requests and answers are checked against GitHub's
+    description."""
+
+    def __init__(self, name, *options):
+        description = ROOT / ".cache" / "testdata" / "api.github.com.deref.json"
+        command = [sys.executable, ROOT / "tests" / "support" / name / "server.py", "--description",
+                   description, *options]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.url = f"http://127.0.0.1:{json.loads(self.process.stdout.readline())['port']}"
+
+    def tell(self, what, **value):
+        request = urllib.request.Request(f"{self.url}/_double/{what}",
+                                         json.dumps(value).encode(), method="POST")
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait(30)
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -253,11 +278,14 @@ class World:
         self.wait("the daemon to answer", lambda: self.get("/healthz", raw=True), 30)
 
     def start_runner(self, script):
-        path = self.folder / "script.json"
+        self.start_scripted("nightjar-runner", "scripted", "cache", script)
+
+    def start_scripted(self, process, name, cache, script):
+        path = self.folder / f"{process}.json"
         path.write_text(json.dumps(script))
-        self.start("nightjar-runner", BIN / "nightjar-runner", "--service", self.url,
-                   "--token-file", self.folder / "runner.token", "--name", "scripted", "--cache",
-                   self.folder / "cache", "--uv", UV, "--scripted", path)
+        self.start(process, BIN / "nightjar-runner", "--service", self.url, "--token-file",
+                   self.folder / "runner.token", "--name", name, "--cache", self.folder / cache,
+                   "--uv", UV, "--scripted", path)
 
     def kill(self, name, how=signal.SIGKILL):
         process = self.processes.pop(name, None)

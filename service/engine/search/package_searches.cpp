@@ -8,7 +8,7 @@
 #include "bisect/statistics.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/builds/package_mixes.hpp"
-#include "service/engine/jobs/sessions.hpp"
+#include "service/engine/jobs/session_check.hpp"
 #include "service/engine/policy.hpp"
 #include "service/engine/search/bisections.hpp"
 #include "service/engine/search/search_jobs.hpp"

@@ -1,0 +1,173 @@
+"""A month of production: the hosts of three machine classes, thirty days of commits, nightlies and
+packages with what is planted in them, and what the service then says. Levels are scripted, all
+else is real."""
+
+import dataclasses
+import datetime
+import fnmatch
+import math
+import random
+import signal
+
+from world import UV, Double, World, make_package
+
+MODELS = ["alexnet", "bert", "dlrm", "gpt2", "lstm", "mobilenet", "resnet18", "unet"]
+CPU = [f"python/{model}/eval/cpu/fp32/b4/eager" for model in MODELS]
+GPU = [f"python/{model}/train/cuda/amp/b32/inductor" for model in MODELS[:5]]
+CLASSES = {
+    "epyc": {"cpu_model": "AMD EPYC 9554", "cpu_count": "64", "memory_bytes": str(256 << 30),
+             "gpu": "none", "kernel": "6.8.0-45"},
+    "xeon": {"cpu_model": "Intel Xeon 8480", "cpu_count": "56", "memory_bytes": str(512 << 30),
+             "gpu": "none", "kernel": "6.8.0-45"},
+    "h100": {"cpu_model": "AMD EPYC 9654", "cpu_count": "96", "memory_bytes": str(1024 << 30),
+             "gpu": ", ".join(["NVIDIA H100 80GB HBM3"] * 8), "kernel": "6.8.0-45"},
+}
+HOSTS = {"epyc-1": "epyc", "epyc-2": "epyc", "xeon-1": "xeon", "h100-1": "h100"}
+OPEN_STATES = {"suspected", "confirmed", "bisecting", "blamed", "range", "unattributed"}
+
+
+def workloads_of(machine):
+    return GPU if machine == "h100" else CPU
+
+
+def metrics_of(machine):
+    return ["latency", "peak_gpu_memory" if machine == "h100" else "peak_cpu_memory"]
+
+
+@dataclasses.dataclass
+class Cause:
+    """What changes runs wherever a file of site-packages has a text."""
+    name: str
+    file: str
+    contains: str
+    workload: str  # glob
+    effect: dict  # of a scripted runner's rule
+    classes: tuple = ("epyc", "xeon", "h100")
+
+    def rule(self):
+        when = {"file": self.file, "contains": self.contains}
+        if self.effect.get("status") != "broken_environment":
+            when["workload"] = self.workload
+        return {"when": when, **self.effect}
+
+    def shows_on(self, machine):
+        return [name for name in workloads_of(machine)
+                if machine in self.classes and fnmatch.fnmatch(name, self.workload)]
+
+    def series(self, metric):
+        """All that should be named: (machine class, workload, metric)."""
+        return {(machine, name, metric)
+                for machine in CLASSES for name in self.shows_on(machine)}
+
+
+class Levels:
+    """Of each workload its level and noise by metric, and of each wheel what its layout costs. CVs
+    have about the quantiles of real series: half of them are below 1 %."""
+
+    def __init__(self, seed):
+        draw = random.Random(seed)
+        self.seed = seed
+        self.level, self.noise = {}, {}
+        for machine in CLASSES:
+            for name in workloads_of(machine):
+                key = machine, name
+                self.level[key] = 0.01 * math.exp(draw.gauss(0, 1))
+                self.noise[key] = min(0.03, 0.008 * math.exp(draw.gauss(0, 0.7)))
+
+    def rules(self, machine, versions, noisier=1.0, slower=1.0):
+        memory = metrics_of(machine)[1]
+        for name in workloads_of(machine):
+            noise = self.noise[machine, name]
+            yield {"when": {"workload": name}, "metrics": {
+                "latency": {"level": self.level[machine, name] * slower, "noise": noise * noisier},
+                memory: {"level": 3e8, "noise": noise / 20}}}
+            for version in versions:
+                layout = random.Random(f"{self.seed} {machine} {name} {version}").gauss(0, 0.003)
+                yield {"when": {"workload": name, "version": version},
+                       "factors": {"latency": math.exp(layout)}}
+
+
+class Month(World):
+    """The service, its tracker and its index, and hosts that come and go."""
+
+    def __init__(self, folder, seed):
+        self.tracker = Double("github", "--token", "token", "--repository", "owner/name")
+        self.levels = Levels(seed)
+        self.causes = []
+        self.requires = ["triton==3.4.0", "sympy==1.13.0"]
+        self.nights = 0
+        (folder / "token").touch(mode=0o600)
+        (folder / "token").write_text("token")
+        super().__init__(folder, environment={"indexes": [], "uv": str(UV)}, night={
+            "workloads": ["python/**"], "run_seconds": 0.1,
+            "metrics": ["latency", "peak_cpu_memory", "peak_gpu_memory", "failures"]}, report={
+                "tracker": "github", "api": self.tracker.url, "repository": "owner/name",
+                "token_file": str(folder / "token")})
+        self.overrides["environment"]["indexes"] = [self.index.url]
+        self.write_config()
+        for package, version in (("triton", "3.4.0"), ("triton", "3.5.0"), ("sympy", "1.13.0"),
+                                 ("sympy", "1.14.0")):
+            make_package(self.index.folder, package, version,
+                         {f"{package}/__init__.py": f"version = '{version}'\n"})
+        self.hosts = {name: {"kernel": CLASSES[of]["kernel"], "noisier": 1.0, "slower": 1.0}
+                      for name, of in HOSTS.items()}
+
+    def stop(self):
+        super().stop()
+        self.tracker.stop()
+
+    # ---- hosts
+    def versions(self):
+        """Of August's nightlies, whether they are there already or not."""
+        return [f"2.14.0.dev202608{day:02d}+cpu" for day in range(1, 32)]
+
+    def start_host(self, name, **changes):
+        host = self.hosts[name]
+        host.update(changes)
+        machine = HOSTS[name]
+        rules = list(self.levels.rules(machine, self.versions(), host["noisier"], host["slower"]))
+        rules += [cause.rule() for cause in self.causes if machine in cause.classes]
+        self.start_scripted(name, name, f"cache-{name}", {
+            "seed": self.levels.seed * 100 + list(HOSTS).index(name), "unpack": True,
+            "download": True, "facts": CLASSES[machine] | {"kernel": host["kernel"]},
+            "control": {"level": 0.01 * host["slower"], "noise": 0.005 * host["noisier"]},
+            "workloads": [{"name": one} for one in workloads_of(machine)], "rules": rules})
+
+    def stop_host(self, name):
+        self.kill(name, signal.SIGTERM)
+
+    def restart_hosts(self, *names, **changes):
+        for name in names:
+            self.stop_host(name)
+            self.start_host(name, **changes)
+
+    # ---- days
+    def change(self, file, text, subject):
+        self.repo.write(file, text)
+        return self.repo.commit(subject)
+
+    def quiet_commits(self, count=3):
+        for _ in range(count):
+            number = len(self.repo.commits)
+            self.change(f"torch/module{number}.py", f"# {number}\n", f"Tidy up module {number}")
+
+    def settle(self, seconds=120):
+        """Until the night is done, nothing is being explained, and the outbox is empty."""
+        self.nights += 1
+
+        def settled():
+            if not self.night_done(self.nights):
+                return False
+            regressions = self.get("/api/v1/regressions?limit=500")
+            reports = self.get("/api/v1/reports?limit=500")
+            jobs = self.get("/api/v1/jobs?limit=50")
+            if None in (regressions, reports, jobs):
+                return False
+            return (not any(r["state"] in OPEN_STATES for r in regressions["items"])
+                    and not any(r["state"] == "pending" for r in reports["items"])
+                    and not any(j["state"] in ("queued", "leased") for j in jobs["items"]))
+        self.wait(f"night {self.nights} to settle", settled, seconds)
+
+
+def date_of(day):
+    return datetime.date(2026, 8, day).isoformat()
