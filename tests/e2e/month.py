@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import fnmatch
 import math
+import pathlib
 import random
 import signal
 
@@ -23,7 +24,16 @@ CLASSES = {
              "gpu": ", ".join(["NVIDIA H100 80GB HBM3"] * 8), "kernel": "6.8.0-45"},
 }
 HOSTS = {"epyc-1": "epyc", "epyc-2": "epyc", "xeon-1": "xeon", "h100-1": "h100"}
+DAYS = 33
 OPEN_STATES = {"suspected", "confirmed", "bisecting", "blamed", "range", "unattributed"}
+
+
+def date_of(day):
+    """The date of the month's day 1, 2, ..."""
+    return (datetime.date(2026, 8, 1) + datetime.timedelta(days=day - 1)).isoformat()
+
+
+VERSIONS = [f"2.14.0.dev{date_of(day).replace('-', '')}+cpu" for day in range(1, DAYS + 1)]
 
 
 def workloads_of(machine):
@@ -96,6 +106,7 @@ class Month(World):
         self.causes = []
         self.requires = ["triton==3.4.0", "sympy==1.13.0"]
         self.nights = 0
+        self.commits_of, self._new = {}, []  # subjects by the day of the nightly that has them
         (folder / "token").touch(mode=0o600)
         (folder / "token").write_text("token")
         super().__init__(folder, environment={"indexes": [], "uv": str(UV)}, night={
@@ -117,15 +128,11 @@ class Month(World):
         self.tracker.stop()
 
     # ---- hosts
-    def versions(self):
-        """Of August's nightlies, whether they are there already or not."""
-        return [f"2.14.0.dev202608{day:02d}+cpu" for day in range(1, 32)]
-
     def start_host(self, name, **changes):
         host = self.hosts[name]
         host.update(changes)
         machine = HOSTS[name]
-        rules = list(self.levels.rules(machine, self.versions(), host["noisier"], host["slower"]))
+        rules = list(self.levels.rules(machine, VERSIONS, host["noisier"], host["slower"]))
         rules += [cause.rule() for cause in self.causes if machine in cause.classes]
         self.start_scripted(name, name, f"cache-{name}", {
             "seed": self.levels.seed * 100 + list(HOSTS).index(name), "unpack": True,
@@ -144,14 +151,29 @@ class Month(World):
     # ---- days
     def change(self, file, text, subject):
         self.repo.write(file, text)
-        return self.repo.commit(subject)
+        self.repo.commit(subject)
+        self._new.append(subject)
 
     def quiet_commits(self, count=3):
         for _ in range(count):
             number = len(self.repo.commits)
             self.change(f"torch/module{number}.py", f"# {number}\n", f"Tidy up module {number}")
 
-    def settle(self, seconds=120):
+    def publish(self, day, tag="cp311"):
+        """The nightly of a day; without a tag it is listed, but cannot be fetched."""
+        self.commits_of[day], self._new = self._new, []
+        if tag:
+            self.publish_nightly(date_of(day), self.requires, tag)
+            return
+        self.repo.nightly(date_of(day))
+        self.index.publish(pathlib.Path(f"torch-{VERSIONS[day - 1]}-cp311-cp311-linux_x86_64.whl"))
+
+    def wait_for_a_survey(self):
+        """Until the index was listed, and what was found has reached the engine."""
+        listings = self.index.server.listings
+        self.wait("the index to be listed", lambda: self.index.server.listings > listings + 2)
+
+    def settle(self, seconds=60):
         """Until the night is done, nothing is being explained, and the outbox is empty."""
         self.nights += 1
 
@@ -167,7 +189,3 @@ class Month(World):
                     and not any(r["state"] == "pending" for r in reports["items"])
                     and not any(j["state"] in ("queued", "leased") for j in jobs["items"]))
         self.wait(f"night {self.nights} to settle", settled, seconds)
-
-
-def date_of(day):
-    return datetime.date(2026, 8, day).isoformat()

@@ -18,11 +18,12 @@ class Said:
     kind: str
     what: tuple
     series: frozenset
-    issue: int = 0
+    issue: int = dataclasses.field(default=0, compare=False)  # nobody planted its number
 
-    def told(self):
-        """All but the number of the issue, which nobody planted."""
-        return self.date, self.kind, self.what, self.series
+
+def facts_of(mark):
+    """What moved the machine, where the mark says it; else the whole reason."""
+    return tuple(re.findall(r"\((.*)\): the last build was", mark["reason"]) or [mark["reason"]])
 
 
 class Ear:
@@ -64,7 +65,7 @@ class Ear:
                 self.said.append(Said(date, "improvement", (), frozenset({self.named(shown)})))
         for mark in self.rows("marks"):
             if self.new("mark", mark["id"]):
-                self.said.append(Said(date, "machine", (mark["reason"],), frozenset(
+                self.said.append(Said(date, "machine", facts_of(mark), frozenset(
                     {(self.machines[mark["machine"]], mark["workload"], mark["metric"])})))
 
     def rows(self, collection):
@@ -110,7 +111,7 @@ class Ear:
     def of_comment(self, date, issue, comment, regression):
         kind = next((kind for start, kind in COMMENTS.items()
                      if comment["body"].startswith(start)), comment["body"][:60])
-        what = (issue["number"],)
+        what = next(one.what for one in self.said if one.issue == issue["number"])
         if kind == "closed":
             what += tuple(re.findall(r"“(.+?) \(#", comment["body"]))
         return Said(date, kind, what, frozenset(), issue["number"])

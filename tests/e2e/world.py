@@ -152,6 +152,7 @@ class Double:
 class Server(http.server.ThreadingHTTPServer):
     # The five of http.server are reset where many connect while the machine is busy.
     request_queue_size = 128
+    listings = 0  # of PyTorch's wheels that were read
 
 
 class Index:
@@ -202,6 +203,10 @@ def list_packages(folder):
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def do_GET(self):
+        self.server.listings += self.path == "/torch/"
+        super().do_GET()
+
     def log_message(self, *_):
         pass
 
@@ -251,10 +256,10 @@ class World:
         self.config.write_text(text + tokens)
 
     # ---- a day of builds
-    def publish_nightly(self, date, requires=()):
+    def publish_nightly(self, date, requires=(), tag=None):
         nightly = self.repo.nightly(date)
         version = f"2.14.0.dev{date.replace('-', '')}+cpu"
-        tag = self.overrides.get("source", {}).get("python_tag", "cp311")
+        tag = tag or self.overrides.get("source", {}).get("python_tag", "cp311")
         self.index.publish(
             make_wheel(self.index.folder, version, nightly, self.repo, tag, requires))
         return version

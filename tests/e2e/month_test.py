@@ -1,0 +1,88 @@
+"""Thirty nights of production: what is planted is told once, by the right name, and nothing else is
+said. NIGHTJAR_MONTH_SEED draws another month."""
+
+import collections
+import os
+
+import pytest
+
+from month import DAYS, HOSTS, Month, date_of
+from month_ear import Ear
+from month_plan import Plan
+
+SEED = int(os.environ.get("NIGHTJAR_MONTH_SEED", "1"))
+
+
+def play_day(month, plan, ear, day):
+    month.repo.day = date_of(day)
+    plan.publish = month.publish
+    month.quiet_commits()
+    getattr(plan, f"day_{day}", lambda _: None)(month)
+    month.quiet_commits()
+    plan.publish(day)
+    if plan.publish == month.publish:
+        month.settle()
+    else:
+        month.wait_for_a_survey()
+    ear.listen(date_of(day))
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    month = Month(tmp_path_factory.mktemp("month"), SEED)
+    plan, ear = Plan(month), Ear(month)
+    try:
+        month.start_daemon()
+        for host in HOSTS:
+            month.start_host(host)
+        for day in range(1, DAYS + 1):
+            play_day(month, plan, ear, day)
+        yield month, plan, ear
+    finally:
+        month.stop()
+
+
+def is_as_expected(said, expected):
+    """An operator's finding is a sentence, of which some words are expected."""
+    if expected.kind == "operator" == said.kind:
+        return said.date == expected.date and expected.what[0] in said.what[0]
+    return said == expected
+
+
+def test_each_planted_thing_is_told_once_and_nothing_else_is_said(played, capsys):
+    month, plan, ear = played
+    said, missing = list(ear.said), []
+    for expected in plan.all_expected():
+        found = next((one for one in said if is_as_expected(one, expected)), None)
+        if found:
+            said.remove(found)
+        else:
+            missing.append(expected)
+    with capsys.disabled():
+        print("\n" + table(plan, ear))
+    assert missing == [] and said == []
+
+
+def table(plan, ear):
+    """A row for each thing said: the day, what was planted on it, what was said."""
+    lines = []
+    for day in range(1, DAYS + 1):
+        planted = getattr(plan, f"day_{day}", None)
+        planted = planted.__doc__ if planted else ""
+        texts = collections.Counter(text_of(one) for one in ear.said if one.date == date_of(day))
+        for text, count in texts.items() or [("", 1)]:
+            lines.append(f"| {date_of(day)} | {planted} | {text}{f' × {count}' if count > 1 else ''} |")
+            planted = ""
+    return "\n".join(["| night | planted | said |", "|---|---|---|", *lines])
+
+
+def text_of(said):
+    issue = f"#{said.issue} " if said.issue else ""
+    what = ", ".join(said.what[:1]) + (f" and {len(said.what) - 1} more" if said.what[1:] else "")
+    classes = ", ".join(sorted({one[0] for one in said.series}))
+    series = f" ({len(said.series)} series on {classes})" if said.series else ""
+    return f"{issue}{said.kind}: {what}{series}"
+
+
+def test_the_tracker_was_asked_as_it_is_described(played):
+    assert played[0].tracker.tell("state")["violations"] == []
