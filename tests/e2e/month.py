@@ -23,8 +23,10 @@ CLASSES = {
     "h100": {"cpu_model": "AMD EPYC 9654", "cpu_count": "96", "memory_bytes": str(1024 << 30),
              "gpu": ", ".join(["NVIDIA H100 80GB HBM3"] * 8), "kernel": "6.8.0-45"},
 }
+METRICS = {"epyc": "peak_cpu_memory", "xeon": "peak_cpu_memory", "h100": "peak_gpu_memory"}
 HOSTS = {"epyc-1": "epyc", "epyc-2": "epyc", "xeon-1": "xeon", "h100-1": "h100"}
-DAYS = 33
+DAYS = 34
+SILENT = 15  # seconds, after which nothing is planned for a host that is away
 OPEN_STATES = {"suspected", "confirmed", "bisecting", "blamed", "range", "unattributed"}
 
 
@@ -38,10 +40,6 @@ VERSIONS = [f"2.14.0.dev{date_of(day).replace('-', '')}+cpu" for day in range(1,
 
 def workloads_of(machine):
     return GPU if machine == "h100" else CPU
-
-
-def metrics_of(machine):
-    return ["latency", "peak_gpu_memory" if machine == "h100" else "peak_cpu_memory"]
 
 
 @dataclasses.dataclass
@@ -85,7 +83,7 @@ class Levels:
                 self.noise[key] = min(0.03, 0.008 * math.exp(draw.gauss(0, 0.7)))
 
     def rules(self, machine, versions, noisier=1.0, slower=1.0):
-        memory = metrics_of(machine)[1]
+        memory = METRICS[machine]
         for name in workloads_of(machine):
             noise = self.noise[machine, name]
             yield {"when": {"workload": name}, "metrics": {
@@ -105,7 +103,6 @@ class Month(World):
         self.levels = Levels(seed)
         self.causes = []
         self.requires = ["triton==3.4.0", "sympy==1.13.0"]
-        self.nights = 0
         self.commits_of, self._new = {}, []  # subjects by the day of the nightly that has them
         (folder / "token").touch(mode=0o600)
         (folder / "token").write_text("token")
@@ -113,7 +110,8 @@ class Month(World):
             "workloads": ["python/**"], "run_seconds": 0.1,
             "metrics": ["latency", "peak_cpu_memory", "peak_gpu_memory", "failures"]}, report={
                 "tracker": "github", "api": self.tracker.url, "repository": "owner/name",
-                "token_file": str(folder / "token")})
+                "token_file": str(folder / "token")},
+                         queue={"lease": 30, "tick": 1, "runner_silent": SILENT})
         self.overrides["environment"]["indexes"] = [self.index.url]
         self.write_config()
         for package, version in (("triton", "3.4.0"), ("triton", "3.5.0"), ("sympy", "1.13.0"),
@@ -126,6 +124,12 @@ class Month(World):
     def stop(self):
         super().stop()
         self.tracker.stop()
+
+    def configure(self, section, **keys):
+        """The operator edits the configuration, and starts the service anew."""
+        self.kill("nightjard", signal.SIGTERM)
+        self.overrides.setdefault(section, {}).update(keys)
+        self.start_daemon_again()
 
     # ---- hosts
     def start_host(self, name, **changes):
@@ -142,6 +146,12 @@ class Month(World):
 
     def stop_host(self, name):
         self.kill(name, signal.SIGTERM)
+
+    def take_away(self, name):
+        """Stops a host until nothing is planned for it."""
+        self.stop_host(name)
+        self.wait(f"{name} to be away", lambda: not next(
+            one["live"] for one in self.items("runners") if one["name"] == name), 2 * SILENT)
 
     def restart_hosts(self, *names, **changes):
         for name in names:
@@ -173,12 +183,13 @@ class Month(World):
         listings = self.index.server.listings
         self.wait("the index to be listed", lambda: self.index.server.listings > listings + 2)
 
-    def settle(self, seconds=60):
-        """Until the night is done, nothing is being explained, and the outbox is empty."""
-        self.nights += 1
-
+    def settle(self, day, seconds=60):
+        """Until the day's night is done, nothing is being explained, and the outbox is empty."""
         def settled():
-            if not self.night_done(self.nights):
+            nights = self.items("nights")
+            if not nights or nights[0]["build"]["version"] != VERSIONS[day - 1]:
+                return False
+            if any(night["state"] != "done" for night in nights):
                 return False
             regressions = self.get("/api/v1/regressions?limit=500")
             reports = self.get("/api/v1/reports?limit=500")
@@ -188,4 +199,4 @@ class Month(World):
             return (not any(r["state"] in OPEN_STATES for r in regressions["items"])
                     and not any(r["state"] == "pending" for r in reports["items"])
                     and not any(j["state"] in ("queued", "leased") for j in jobs["items"]))
-        self.wait(f"night {self.nights} to settle", settled, seconds)
+        self.wait(f"the night of day {day} to settle", settled, seconds)

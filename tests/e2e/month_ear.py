@@ -5,6 +5,7 @@ import dataclasses
 import re
 
 ENVIRONMENT = re.compile(r"the packages did it, not the source: (.+?)\. No commit")
+OPENINGS = {"source", "environment", "failure", "range", "unattributed"}
 COMMENTS = {"**Also seen in": "joined", "**Another finding": "joined", "**Worse than": "grew",
             "**Partly recovered": "shrank", "**Back at its level": "back", "**Recovered": "closed",
             "Builds of more commits": "went on"}
@@ -19,6 +20,9 @@ class Said:
     what: tuple
     series: frozenset
     issue: int = dataclasses.field(default=0, compare=False)  # nobody planted its number
+
+    def opens(self):
+        return self.kind in OPENINGS
 
 
 def facts_of(mark):
@@ -90,9 +94,16 @@ class Ear:
         if not regression:
             return Said(date, "issue without a regression", (issue["title"],), frozenset(),
                         issue["number"])
-        series = frozenset(map(self.named, regression["series"]))
+        series = frozenset(map(self.named, regression["series"])) | self.worse_too(issue, regression)
         kind, what = self.verdict(issue, regression)
         return Said(date, kind, what, series, issue["number"])
+
+    def worse_too(self, issue, regression):
+        """Of what the issue lists besides what was measured side by side."""
+        lines = re.findall(r"^- Worse too.*$", issue["body"], re.MULTILINE)
+        own, metric = regression["machine"], regression["series"][0]["metric"]
+        return {(self.machines[int(machine or own)], name, metric) for name, machine in re.findall(
+            r"`([^`]+)`(?: on machine class (\d+))?", "".join(lines))}
 
     def verdict(self, issue, regression):
         whose = regression["attribution"]

@@ -353,9 +353,8 @@ ReportInput report_facts(const EngineView& view, const Regression& regression) {
 }
 
 std::vector<ReportCommit> commits_that_may_have_repaired(
-    const EngineView& view, const Regression& regression,
-    const std::optional<CommitSha>& good_again) {
-  const auto bad = storage::find_build(view.db, regression.bad);
+    const EngineView& view, BuildId last_bad, const std::optional<CommitSha>& good_again) {
+  const auto bad = storage::find_build(view.db, last_bad);
   if (!good_again || !bad || !bad->commit) return {};
   const auto range = view.graph.range(*bad->commit, *good_again);
   if (!range) return {};

@@ -12,9 +12,8 @@ namespace nightjar::service {
 
 ReportInput report_facts(const EngineView& view, const Regression& regression);
 
-// Commits between the last bad nightly and `good_again`, the first that was good; empty if unknown.
+// Commits between the last bad build and `good_again`, the first that was good; empty if unknown.
 std::vector<ReportCommit> commits_that_may_have_repaired(
-    const EngineView& view, const Regression& regression,
-    const std::optional<CommitSha>& good_again);
+    const EngineView& view, BuildId last_bad, const std::optional<CommitSha>& good_again);
 
 }  // namespace nightjar::service

@@ -64,6 +64,20 @@ std::optional<RecoveryFacts::SeriesLevels> later_levels(const EngineView& view,
                                      std::move(levels)};
 }
 
+// The build of the newest night before `night` that still showed the regression.
+BuildId last_bad_build(const EngineView& view, const RecoveryFacts& facts, NightId night) {
+  NightId newest = facts.regression.night;
+  BuildId build = facts.regression.bad;
+  for (const auto& [affected, series, threshold, later] : facts.series)
+    for (const Level& level : storage::levels_before(view.db, affected.series, night, 1)) {
+      const double cost = worsening(series, affected.before, level.value);
+      if (level.night <= newest || is_back(cost, threshold)) continue;
+      newest = level.night;
+      build = level.build;
+    }
+  return build;
+}
+
 // All but what is_over() reads.
 void add_comment(const EngineView& view, RecoveryFacts& facts) {
   RecoveredComment& comment = facts.comment;
@@ -71,17 +85,21 @@ void add_comment(const EngineView& view, RecoveryFacts& facts) {
   comment.nights = view.config.report.recovered_nights;
   comment.repository = view.config.repository.url;
   std::vector<AffectedSeries> recovered;
+  NightId since;  // the first night in which all were good again
   for (const auto& [affected, series, threshold, levels] : facts.series) {
     if (levels.empty()) continue;
     const double now = levels.front().value, ratio = ratio_of(series, affected.before, now);
     recovered.push_back({affected.series, affected.before, now, ratio, ratio, ratio});
+    if (levels.back().night <= since) continue;
+    since = levels.back().night;
     if (const auto build = storage::find_build(view.db, levels.back().build)) {
       comment.version = build->version;
       comment.commit = build->commit;
     }
   }
   comment.series = series_facts(view, recovered);
-  comment.candidates = commits_that_may_have_repaired(view, facts.regression, comment.commit);
+  comment.candidates = commits_that_may_have_repaired(
+      view, last_bad_build(view, facts, since), comment.commit);
 }
 
 bool is_over(const RecoveryFacts& facts, const Config& config) {

@@ -39,8 +39,13 @@ std::vector<Level> valid_levels(const EngineView& view, const Series& series, Ni
   std::vector<Level> levels = storage::levels_before(view.db, series.id, night, limit);
   const NightId regressed = last_regression(view, series, night);
   const NightId marked = storage::marked_until(view.db, series);
-  std::erase_if(
-      levels, [&](const Level& level) { return level.night < regressed || level.night <= marked; });
+  const NightId improved =
+      levels.empty()
+          ? NightId{}
+          : storage::last_improvement(view.db, series.id, levels.back().night, night);
+  std::erase_if(levels, [&](const Level& level) {
+    return level.night < regressed || level.night < improved || level.night <= marked;
+  });
   return levels;
 }
 

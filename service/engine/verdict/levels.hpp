@@ -13,8 +13,9 @@ namespace nightjar::service {
 // Whether it was confirmed, whatever became of it then.
 bool is_real(const Regression& known);
 
-// Accepted levels of `series` before `night`, newest first, since its last confirmed regression and
-// since the last shift that somebody marked; at most `limit`.
+// Accepted levels of `series` before `night`, newest first, since its last confirmed regression,
+// since its last improvement and since the last shift that somebody marked; at most `limit`. Levels
+// of before an improvement would hide what gets worse again.
 std::vector<Level> valid_levels(const EngineView& view, const Series& series, NightId night,
                                 int limit);
 

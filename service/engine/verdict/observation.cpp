@@ -68,9 +68,12 @@ void take_again(Observation& observed, const Tonight& tonight, NightId night) {
   using enum bisect::ScreenVerdict;
   const auto now = bisect::screen(observed.level_values, tonight.again, observed.policy);
   if (now.verdict != suspect_worse && now.verdict != suspect_better) return;
+  // Among the levels are those of other builds, which may have been other ones indeed.
+  const double moved = now.level / observed.level_values.front();
+  if (std::abs(std::log(moved)) <= std::log1p(observed.policy.screen_change)) return;
   observed.again = Level{observed.series.id, *tonight.other, night, now.level,
                          static_cast<int>(tonight.again.size())};
-  observed.moved = 1 + now.change;
+  observed.moved = moved;
   observed.levels = {*observed.again};
   observed.level_values = {now.level};
 }

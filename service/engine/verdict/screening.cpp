@@ -68,8 +68,7 @@ class Screening {
     verdicts.levels.push_back(*observed.again);
   }
 
-  // Levels of before an improvement are in the reference for some nights. Meanwhile it would be
-  // found every night.
+  // A noisy series goes up and down again, which is no news.
   static bool is_known(const Observation& observed) {
     const NightId oldest =
         observed.levels.at(observed.level_values.size() - 1).night;  // in the reference
@@ -81,9 +80,11 @@ class Screening {
                        });
   }
 
+  // Nothing confirms it, so it needs more evidence than a suspicion does.
   void add_improvement(const Observation& observed) {
     const double change = std::abs(std::log1p(observed.screen.change));
-    if (change < std::log1p(observed.policy.threshold) || is_known(observed)) return;
+    const bool is_clear = std::abs(observed.screen.z) > 2 * observed.policy.screen_z;
+    if (!is_clear || change < std::log1p(observed.policy.threshold) || is_known(observed)) return;
     verdicts.improvements.push_back({0, night_.id, observed.series.id, *night_.build,
                                      observed.screen.reference, observed.screen.level, now_});
   }

@@ -140,6 +140,21 @@ TEST_CASE("an issue is closed after three good nights, not before") {
   CHECK(all[1].kind == OutboxKind::comment);  // the first good night
 }
 
+TEST_CASE("what may have repaired it came after the last bad night") {
+  NightWorld world;
+  plant(world, {{kAlpha, "latency", 9, 1.3}, {kAlpha, "latency", 38, 1 / 1.3}});
+  two_nights(world);
+  for (int day = 21; day <= 24; ++day) {
+    world.grow(8);
+    world.clock.advance(std::chrono::hours(24));
+    world.nightly("2026-08-" + std::to_string(day));
+    world.settle();
+  }
+  const auto all = messages(world);
+  REQUIRE(all.front().kind == OutboxKind::close_issue);
+  CHECK(all.front().body.find("Repaired by one of these 8 commits") != std::string::npos);
+}
+
 TEST_CASE(
     "a confirmation beside a busy neighbour waits until it has seen the machine undisturbed") {
   for (const std::size_t busy : {5, 1000}) {

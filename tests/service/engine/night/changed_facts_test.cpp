@@ -60,6 +60,20 @@ TEST_CASE("a kernel update that changes nothing costs one measurement and keeps 
       CHECK(point.values.size() <= 5);
 }
 
+TEST_CASE("a kernel update soon after a repair is not taken for a move of the machine") {
+  WideWorld world;
+  world.level = [](int position, const std::string& workload, const std::string& metric) {
+    if (metric != "latency") return 3e8;
+    const bool bert = workload.find("/bert/eval/") != std::string::npos;
+    return .010 * (bert && position > 12 && position <= 36 ? 1.3 : 1);
+  };
+  for (int night = 0; night < 5; ++night) world.night();
+  REQUIRE(findings(world) == 1);
+  world.update_kernel("6.8");
+  world.night();
+  CHECK(world.marks().empty());
+}
+
 TEST_CASE("a kernel update that makes everything slower is the machine's, and blames nobody") {
   WideWorld world;
   for (int night = 0; night < 4; ++night) world.night(2);

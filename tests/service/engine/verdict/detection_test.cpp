@@ -120,6 +120,21 @@ TEST_CASE("an improvement is recorded once, however many nights it is seen in") 
   CHECK(storage::list_improvements(world.db, {}).items.size() == 2);
 }
 
+TEST_CASE("what gets worse soon after an improvement is held against the better level") {
+  WideWorld world;
+  world.level = [](int position, const std::string& workload, const std::string& metric) {
+    if (metric != "latency") return 3e8;
+    const bool bert = workload.find("/bert/eval/") != std::string::npos;
+    return .010 * (!bert || position <= 36 ? 1 : position <= 60 ? .8 : .95);
+  };
+  for (int night = 0; night < 6; ++night) world.night();
+  CHECK(storage::list_improvements(world.db, {}).items.size() == 1);
+  const auto found = storage::list_regressions(world.db, {}, {}).items;
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].state == RegressionState::reported);
+  CHECK(found[0].series.front().before == Approx(.008).epsilon(.02));
+}
+
 TEST_CASE("a build that is measured again is neither worse nor better, and makes no level") {
   WideWorld world;
   world.night();
