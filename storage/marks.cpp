@@ -97,8 +97,8 @@ std::vector<Improvement> improvements_of(const Database& db, SeriesId series) {
 }
 
 NightId last_improvement(const Database& db, SeriesId series, NightId from, NightId before) {
-  Statement find(db,
-                 "SELECT max(night) FROM improvement WHERE night >= ? AND night < ? AND series = ?");
+  Statement find(
+      db, "SELECT max(night) FROM improvement WHERE night >= ? AND night < ? AND series = ?");
   find.bind(from, before, series).step();
   return find.next<NightId>();
 }

@@ -45,9 +45,9 @@ struct Script {
   int iterations = 10;
   ScriptedLevel control{0.01, 0.01};
   std::map<std::string, std::string> facts;  // in place of those that the machine has
-  MachineState machine;                // a quiet one, but for steal_share
-  std::vector<std::string> workloads;  // "<name>@<version>"
-  std::vector<Rule> rules;             // all that match, in order
+  MachineState machine;                      // a quiet one, but for steal_share
+  std::vector<std::string> workloads;        // "<name>@<version>"
+  std::vector<Rule> rules;                   // all that match, in order
 };
 
 // Throws std::runtime_error that names file and field; an unknown field is an error.

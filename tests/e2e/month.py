@@ -102,6 +102,7 @@ class Month(World):
         self.tracker = Double("github", "--token", "token", "--repository", "owner/name")
         self.levels = Levels(seed)
         self.causes = []
+        self.draw = random.Random(f"days {seed}")
         self.requires = ["triton==3.4.0", "sympy==1.13.0"]
         self.commits_of, self._new = {}, []  # subjects by the day of the nightly that has them
         (folder / "token").touch(mode=0o600)
@@ -164,8 +165,8 @@ class Month(World):
         self.repo.commit(subject)
         self._new.append(subject)
 
-    def quiet_commits(self, count=3):
-        for _ in range(count):
+    def quiet_commits(self):
+        for _ in range(self.draw.randint(1, 6)):
             number = len(self.repo.commits)
             self.change(f"torch/module{number}.py", f"# {number}\n", f"Tidy up module {number}")
 

@@ -49,7 +49,7 @@ class Ear:
             runner["machine"] for runner in self.month.items("runners"))}
         by_issue = {r["issue_number"]: r for r in self.rows("regressions")
                     if r["issue_number"] and not r["merged_into"]}
-        for issue in self.month.tracker.tell("state")["issues"]:
+        for issue in self.issues():
             regression = by_issue.get(issue["number"])
             if self.new("issue", issue["number"]):
                 self.said.append(self.of_issue(date, issue, regression))
@@ -90,13 +90,16 @@ class Ear:
         name = series.get("workload_name", series["workload"])
         return self.machines[series["machine"]], name, series["metric"]
 
+    def issues(self):
+        return self.month.tracker.tell("state")["issues"]
+
     def of_issue(self, date, issue, regression):
         if not regression:
             return Said(date, "issue without a regression", (issue["title"],), frozenset(),
                         issue["number"])
-        series = frozenset(map(self.named, regression["series"])) | self.worse_too(issue, regression)
         kind, what = self.verdict(issue, regression)
-        return Said(date, kind, what, series, issue["number"])
+        series = {*map(self.named, regression["series"]), *self.worse_too(issue, regression)}
+        return Said(date, kind, what, frozenset(series), issue["number"])
 
     def worse_too(self, issue, regression):
         """Of what the issue lists besides what was measured side by side."""
@@ -116,6 +119,8 @@ class Ear:
             return "range", what
         if not named:
             return "unattributed", what
+        if what[0] not in issue["body"].splitlines()[0]:
+            return "another commit in the first line", what
         metric = regression["series"][0]["metric"]
         return "failure" if metric == "failures" else "source", what
 

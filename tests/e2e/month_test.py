@@ -3,6 +3,7 @@ said. NIGHTJAR_MONTH_SEED draws another month."""
 
 import collections
 import os
+import re
 
 import pytest
 
@@ -84,7 +85,8 @@ def table(plan, ear):
         planted = planted.__doc__ if planted else ""
         texts = collections.Counter(text_of(one) for one in ear.said if one.date == date_of(day))
         for text, count in texts.items() or [("", 1)]:
-            lines.append(f"| {date_of(day)} | {planted} | {text}{f' × {count}' if count > 1 else ''} |")
+            times = f" × {count}" if count > 1 else ""
+            lines.append(f"| {date_of(day)} | {planted} | {text}{times} |")
             planted = ""
     return "\n".join(["| night | planted | said |", "|---|---|---|", *lines])
 
@@ -95,6 +97,15 @@ def text_of(said):
     classes = ", ".join(sorted({one[0] for one in said.series}))
     series = f" ({len(said.series)} series on {classes})" if said.series else ""
     return f"{issue}{said.kind}: {what}{series}"
+
+
+def test_each_issue_says_where_the_same_was_looked_for_and_not_seen(played):
+    ear = played[2]
+    everywhere = next(one.issue for one in ear.said
+                      if one.opens() and one.what == ("Import a name that is gone",))
+    for issue in ear.issues():
+        found = re.search(r"^- Not seen \((\d+)\): `python/", issue["body"], re.MULTILINE)
+        assert bool(found) == (issue["number"] != everywhere), issue["body"]
 
 
 def test_no_machine_class_loses_its_levels(played):

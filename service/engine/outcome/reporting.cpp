@@ -98,8 +98,8 @@ void add_comment(const EngineView& view, RecoveryFacts& facts) {
     }
   }
   comment.series = series_facts(view, recovered);
-  comment.candidates = commits_that_may_have_repaired(
-      view, last_bad_build(view, facts, since), comment.commit);
+  comment.candidates =
+      commits_that_may_have_repaired(view, last_bad_build(view, facts, since), comment.commit);
 }
 
 bool is_over(const RecoveryFacts& facts, const Config& config) {

@@ -40,9 +40,8 @@ std::vector<Level> valid_levels(const EngineView& view, const Series& series, Ni
   const NightId regressed = last_regression(view, series, night);
   const NightId marked = storage::marked_until(view.db, series);
   const NightId improved =
-      levels.empty()
-          ? NightId{}
-          : storage::last_improvement(view.db, series.id, levels.back().night, night);
+      levels.empty() ? NightId{}
+                     : storage::last_improvement(view.db, series.id, levels.back().night, night);
   std::erase_if(levels, [&](const Level& level) {
     return level.night < regressed || level.night < improved || level.night <= marked;
   });
