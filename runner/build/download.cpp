@@ -9,10 +9,21 @@
 namespace nightjar::runner {
 namespace {
 
+bool is_of_service(const std::string& url, const DownloadConfig& config) {
+  return !config.service.empty() && url.starts_with(config.service + "/");
+}
+
 std::vector<std::pair<std::string, std::string>> headers_for(const std::string& url,
                                                              const DownloadConfig& config) {
-  if (config.service.empty() || !url.starts_with(config.service + "/")) return {};
+  if (!is_of_service(url, config)) return {};
   return {{"Authorization", "Bearer " + config.token}};
+}
+
+// The service held the right bytes once, so what happened to its copy says nothing of the build.
+[[noreturn]] void refuse(const std::string& url, const DownloadConfig& config,
+                         const std::string& what) {
+  if (is_of_service(url, config)) throw TransientFailure(what);
+  throw BrokenArchive(what);
 }
 
 }  // namespace
@@ -43,20 +54,18 @@ void Downloader::fetch(const std::string& address, const Sha256& sha256,
       const Sha256 got = client_.download(url, headers, to, go_on);
       if (got == sha256) return;
       last = url + " has SHA-256 " + got.str() + " instead of " + sha256.str();
-      if (differed) throw BrokenArchive(last);  // the same twice: no torn transfer
+      if (differed) break;  // the same twice: no torn transfer
       differed = true;
-    } catch (const BrokenArchive&) {
-      throw;
     } catch (const std::exception& error) {
       if (stop.stop_requested()) throw Stopped();
       last = error.what();
-      if (is_gone(url)) throw BrokenArchive(url + " is gone (404)");
+      if (is_gone(url)) refuse(url, config_, url + " is gone (404)");
     }
     spdlog::warn("download failed attempt={} of={} cause=\"{}\"", attempt, config_.attempts, last);
     if (attempt < config_.attempts && !wait_for(pause, stop)) throw Stopped();
     pause *= 2;
   }
-  if (differed) throw BrokenArchive(last);
+  if (differed) refuse(url, config_, last);
   throw TransientFailure(last);
 }
 

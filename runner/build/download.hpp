@@ -22,7 +22,7 @@ class Downloader {
  public:
   explicit Downloader(DownloadConfig config) : config_(std::move(config)) {}
   // Throws BrokenArchive if the archive has another hash or is gone for good, TransientFailure if
-  // nothing came after all attempts, and Stopped.
+  // nothing came after all attempts or the service's own copy is damaged or gone, and Stopped.
   void fetch(const std::string& url, const Sha256& sha256, const std::filesystem::path& to,
              std::stop_token stop);
 

@@ -54,6 +54,11 @@ std::string distribution_of(const EnvironmentSpec& spec) {
   return spec.wheel_file.substr(0, spec.wheel_file.find('-'));
 }
 
+// PyTorch's CI lays Python files over an older wheel and leaves RECORD as it was.
+bool is_of_ci(const EnvironmentSpec& spec) {
+  return spec.version.find("+git") != std::string::npos;
+}
+
 // The site-packages of the wheel that was used last; empty: there is none.
 fs::path newest_wheel(const fs::path& folder) {
   fs::path newest;
@@ -132,20 +137,35 @@ Environment Environments::make(const EnvironmentSpec& spec, std::stop_token stop
   return environment;
 }
 
-void Environments::make_once(const std::string& name, std::stop_token stop, const Fill& fill) {
+void Environments::make_once(const std::string& name, const EnvironmentSpec& spec,
+                             std::stop_token stop, const Fill& fill) {
   const fs::path folder = folder_of(name);
-  if (read_marker(folder)) return touch_marker(folder);
+  if (read_marker(folder) && is_intact(name, spec)) return touch_marker(folder);
   const TemporaryFolder work(config_.cache / "tmp");
   const fs::path made = work.path() / "made";
   const Marker marker = fill(work.path(), made / "site-packages");
   if (stop.stop_requested()) throw Stopped();
   complete(made, marker, folder);
+  verified_.insert(name);
   spdlog::info("environment made key={} base={} bytes={}", name.substr(0, 12),
                marker.base.substr(0, 12), marker.bytes);
 }
 
+bool Environments::is_intact(const std::string& name, const EnvironmentSpec& spec) {
+  if (verified_.contains(name)) return true;
+  try {
+    verify_installed(folder_of(name) / "site-packages", distribution_of(spec), is_of_ci(spec));
+  } catch (const BrokenArchive& damage) {
+    spdlog::warn("environment damaged key={} cause=\"{}\"", name.substr(0, 12), damage.what());
+    if (drop(name)) return false;
+    throw TransientFailure("cannot remove the damaged environment " + folder_of(name).string());
+  }
+  verified_.insert(name);
+  return true;
+}
+
 void Environments::make_wheel(const EnvironmentSpec& spec, std::stop_token stop) {
-  make_once(spec.wheel_sha256.str(), stop,
+  make_once(spec.wheel_sha256.str(), spec, stop,
             [&](const fs::path& work, const fs::path& site_packages) {
               const fs::path wheel = work / fs::path(spec.wheel_file).filename();
               downloader_.fetch(spec.wheel_url, spec.wheel_sha256, wheel, stop);
@@ -155,8 +175,7 @@ void Environments::make_wheel(const EnvironmentSpec& spec, std::stop_token stop)
               const fs::path record = find_record(site_packages, distribution);
               if (record.empty())
                 throw BrokenArchive(spec.wheel_file + " has no RECORD of " + distribution);
-              const bool is_of_ci = spec.version.find("+git") != std::string::npos;
-              verify(parse_record(read_file(record).value_or("")), contents, is_of_ci);
+              verify(parse_record(read_file(record).value_or("")), contents, is_of_ci(spec));
               const fs::path neighbour = newest_wheel(config_.cache / "env");
               const std::size_t shared =
                   neighbour.empty() ? 0 : share_files(neighbour, site_packages, contents);
@@ -168,29 +187,32 @@ void Environments::make_wheel(const EnvironmentSpec& spec, std::stop_token stop)
 }
 
 void Environments::make_overlay(const EnvironmentSpec& spec, std::stop_token stop) {
-  make_once(folder_name(spec), stop, [&](const fs::path& work, const fs::path& site_packages) {
-    const fs::path tar = work / "overlay.tar";
-    downloader_.fetch(spec.overlay->url, spec.overlay->sha256, tar, stop);
-    link_tree(folder_of(spec.wheel_sha256.str()) / "site-packages", site_packages);
-    const auto& removed = spec.overlay->removed;
-    const Contents contents = lay_over(tar, {removed.begin(), removed.end()}, site_packages);
-    record_overlay(site_packages, distribution_of(spec), contents, removed);
-    if (config_.import) compile_byte_code(config_.python, site_packages, names_of(contents), stop);
-    return Marker{bytes_of(contents), spec.wheel_sha256.str(), ""};
-  });
+  make_once(
+      folder_name(spec), spec, stop, [&](const fs::path& work, const fs::path& site_packages) {
+        const fs::path tar = work / "overlay.tar";
+        downloader_.fetch(spec.overlay->url, spec.overlay->sha256, tar, stop);
+        link_tree(folder_of(spec.wheel_sha256.str()) / "site-packages", site_packages);
+        const auto& removed = spec.overlay->removed;
+        const Contents contents = lay_over(tar, {removed.begin(), removed.end()}, site_packages);
+        record_overlay(site_packages, distribution_of(spec), contents, removed);
+        if (config_.import)
+          compile_byte_code(config_.python, site_packages, names_of(contents), stop);
+        return Marker{bytes_of(contents), spec.wheel_sha256.str(), ""};
+      });
 }
 
 // The wheel, or its overlay, once more, with the packages of the lock in it. A package that cannot
 // be had says nothing of the build.
 void Environments::install_packages(const EnvironmentSpec& spec, std::stop_token stop) {
-  make_once(folder_name(spec), stop, [&](const fs::path& work, const fs::path& site_packages) {
-    const fs::path lock = work / "requirements.txt", packages = work / "packages";
-    downloader_.fetch(spec.lock->url, spec.lock->sha256, lock, stop);
-    install_locked({config_.uv, config_.python}, lock, packages, config_.import, stop);
-    const std::string base = folder_name(without_lock(spec));
-    link_tree(folder_of(base) / "site-packages", site_packages);
-    return Marker{move_tree(packages, site_packages), base, ""};
-  });
+  make_once(folder_name(spec), spec, stop,
+            [&](const fs::path& work, const fs::path& site_packages) {
+              const fs::path lock = work / "requirements.txt", packages = work / "packages";
+              downloader_.fetch(spec.lock->url, spec.lock->sha256, lock, stop);
+              install_locked({config_.uv, config_.python}, lock, packages, config_.import, stop);
+              const std::string base = folder_name(without_lock(spec));
+              link_tree(folder_of(base) / "site-packages", site_packages);
+              return Marker{move_tree(packages, site_packages), base, ""};
+            });
 }
 
 // Success is remembered with the Python it was had with; failure is not, since the cause may be
@@ -220,6 +242,14 @@ void Environments::download_only(const EnvironmentSpec& spec, std::stop_token st
   if (spec.lock) downloader_.fetch(spec.lock->url, spec.lock->sha256, work.path() / "lock", stop);
 }
 
+bool Environments::drop(const std::string& name) {
+  // Renamed first: a half-removed environment must not look like one.
+  const TemporaryFolder grave(config_.cache / "tmp");
+  std::error_code error;
+  fs::rename(folder_of(name), grave.path() / "dropped", error);
+  return !error;
+}
+
 void Environments::trim() {
   const auto cached = cached_environments(config_.cache / "env");
   std::int64_t bytes = 0;
@@ -227,11 +257,7 @@ void Environments::trim() {
   for (const auto& one : cached) {
     if (bytes <= config_.limit_bytes) return;
     if (in_use_.contains(one.key)) continue;
-    // Renamed first: a half-removed environment must not look like one.
-    const TemporaryFolder grave(config_.cache / "tmp");
-    std::error_code error;
-    fs::rename(folder_of(one.key), grave.path() / "dropped", error);
-    if (!error) bytes -= one.marker.bytes;
+    if (drop(one.key)) bytes -= one.marker.bytes;
     spdlog::info("environment dropped key={} bytes={}", one.key.substr(0, 12), one.marker.bytes);
   }
 }

@@ -50,11 +50,16 @@ class Environments {
 
  private:
   std::filesystem::path folder_of(const std::string& name) const;
-  // Makes it whole or not at all, unless it is there. `fill` gets a folder for its work and the
-  // site-packages to make; it gives the marker.
+  // Makes it whole or not at all, unless it is there and intact. `fill` gets a folder for its work
+  // and the site-packages to make; it gives the marker.
   using Fill = std::function<Marker(const std::filesystem::path& work,
                                     const std::filesystem::path& site_packages)>;
-  void make_once(const std::string& name, std::stop_token stop, const Fill& fill);
+  void make_once(const std::string& name, const EnvironmentSpec& spec, std::stop_token stop,
+                 const Fill& fill);
+  // Whether its files are those of its RECORD. Looked at once; a damaged environment is dropped.
+  bool is_intact(const std::string& name, const EnvironmentSpec& spec);
+  // Removes it. False if the disk refuses.
+  bool drop(const std::string& name);
   void make_wheel(const EnvironmentSpec& spec, std::stop_token stop);
   void make_overlay(const EnvironmentSpec& spec, std::stop_token stop);
   void install_packages(const EnvironmentSpec& spec, std::stop_token stop);
@@ -64,6 +69,7 @@ class Environments {
   EnvironmentsConfig config_;
   Downloader downloader_;
   std::set<std::string> in_use_;
+  std::set<std::string> verified_;  // names; since the start
 };
 
 }  // namespace nightjar::runner

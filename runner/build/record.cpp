@@ -72,4 +72,21 @@ void verify(const Record& record, const Contents& contents, bool laid_over) {
   }
 }
 
+void verify_installed(const fs::path& site_packages, const std::string& distribution,
+                      bool laid_over) {
+  const fs::path file = find_record(site_packages, distribution);
+  if (file.empty()) throw BrokenArchive("there is no RECORD of " + distribution);
+  const Record record = parse_record(read_file(file).value_or(""));
+  Contents contents;
+  std::error_code error;
+  for (const auto& [path, entry] : record) {
+    const fs::path installed = site_packages / safe_path(path);
+    if (entry.sha256.empty() && entry.bytes < 0) continue;  // RECORD itself
+    if (!fs::is_regular_file(installed, error)) continue;
+    contents[path] = {digest_of_file(installed).str(),
+                      static_cast<std::int64_t>(fs::file_size(installed))};
+  }
+  verify(record, contents, laid_over);
+}
+
 }  // namespace nightjar::runner

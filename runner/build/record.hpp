@@ -36,4 +36,8 @@ void record_overlay(const std::filesystem::path& site_packages, const std::strin
 // `laid_over` they may differ, and so may the wheel's own .dist-info.
 void verify(const Record& record, const Contents& contents, bool laid_over = false);
 
+// The same of a distribution that was installed before: hashes the files that its RECORD lists.
+void verify_installed(const std::filesystem::path& site_packages, const std::string& distribution,
+                      bool laid_over);
+
 }  // namespace nightjar::runner

@@ -1,5 +1,6 @@
 #include "service/builds/artifacts.hpp"
 
+#include <spdlog/spdlog.h>
 #include <stdexcept>
 #include <system_error>
 #include <unistd.h>
@@ -20,6 +21,10 @@ constexpr std::string_view temporary_prefix = "tmp-";
   throw std::runtime_error("cannot " + attempt + " " + path.string() + ": " + error.message());
 }
 
+Time time_of(fs::file_time_type written) {
+  return std::chrono::time_point_cast<Time::duration>(std::chrono::file_clock::to_sys(written));
+}
+
 }  // namespace
 
 Artifacts::Artifacts(fs::path folder, std::uint64_t limit_bytes, const Clock& clock)
@@ -38,8 +43,7 @@ void Artifacts::scan() {
     if (name.starts_with(temporary_prefix)) {
       fs::remove(at->path(), gone);
     } else if (const auto sha256 = Sha256::parse(name); sha256 && at->is_regular_file(gone)) {
-      const auto used = std::chrono::file_clock::to_sys(at->last_write_time());
-      entries_[*sha256] = {at->file_size(), std::chrono::time_point_cast<Time::duration>(used)};
+      entries_[*sha256] = {at->file_size(), time_of(at->last_write_time())};
     }
   }
   if (error) fail("list", folder_, error);
@@ -62,22 +66,44 @@ Sha256 Artifacts::add(const fs::path& file) {
   move_durably(file, file_of(sha256));  // replaces what is there by the same bytes
   Entry& entry = entries_[sha256];
   entry.size_bytes = size_bytes;
+  entry.verified = true;
   touch(sha256, entry);
   make_room(sha256);
   return sha256;
 }
 
 std::optional<fs::path> Artifacts::path(const Sha256& sha256) {
-  const std::lock_guard lock(mutex_);
-  const auto found = entries_.find(sha256);
+  const fs::path file = file_of(sha256);
+  std::unique_lock lock(mutex_);
+  auto found = entries_.find(sha256);
   if (found == entries_.end()) return std::nullopt;
   std::error_code error;
-  if (!fs::is_regular_file(file_of(sha256), error)) {  // somebody tidied up by hand
+  if (!fs::is_regular_file(file, error)) {  // somebody tidied up by hand
     entries_.erase(found);
     return std::nullopt;
   }
+  if (!is_untouched(sha256, found->second)) {
+    lock.unlock();  // a wheel takes a second
+    const bool intact = digest_of_file(file) == sha256;
+    lock.lock();
+    found = entries_.find(sha256);
+    if (found == entries_.end()) return std::nullopt;
+    if (!intact) {
+      spdlog::warn("artifact damaged path={} removed=true", file.string());
+      fs::remove(file, error);
+      entries_.erase(found);
+      return std::nullopt;
+    }
+    found->second.verified = true;
+  }
   touch(sha256, found->second);
-  return file_of(sha256);
+  return file;
+}
+
+bool Artifacts::is_untouched(const Sha256& sha256, const Entry& entry) const {
+  std::error_code error;
+  const auto written = fs::last_write_time(file_of(sha256), error);
+  return entry.verified && !error && time_of(written) == entry.used_at;
 }
 
 std::optional<fs::path> Artifacts::find(const Sha256& sha256) const {

@@ -29,7 +29,9 @@ class Artifacts {
   // least recently used go first, pinned ones and this one stay. Content that is there already
   // counts as used and `file` is removed. Throws std::runtime_error with the path.
   Sha256 add(const std::filesystem::path& file);
-  // Where the content lies, which counts as a use; nullopt if it is not here.
+  // Where the content lies, which counts as a use; nullopt if it is not here. Hashes it at its
+  // first use since the start, and where somebody else wrote to the file: damaged content is
+  // removed.
   std::optional<std::filesystem::path> path(const Sha256& sha256);
   // The same for somebody who only reads: it does not count as a use.
   std::optional<std::filesystem::path> find(const Sha256& sha256) const;
@@ -42,9 +44,11 @@ class Artifacts {
  private:
   struct Entry {
     std::uint64_t size_bytes = 0;
-    Time used_at{};  // the file's modification time, so that it outlives the process
+    Time used_at{};         // the file's modification time, so that it outlives the process
+    bool verified = false;  // the bytes were those of the hash when used_at was written
   };
   void scan();
+  bool is_untouched(const Sha256& sha256, const Entry& entry) const;
   void touch(const Sha256& sha256, Entry& entry);
   void make_room(const Sha256& keep);
   std::filesystem::path file_of(const Sha256& sha256) const { return folder_ / sha256.str(); }

@@ -178,6 +178,15 @@ TEST_CASE("A truncated wheel and a wrong hash are told apart from a missing one"
     spec.wheel_sha256 = digest_of_file(scratch / spec.wheel_file);
     CHECK_FALSE(make(environments, spec).broken.empty());
   }
+  SECTION("of the service's own copy nothing is blamed on the build") {
+    EnvironmentsConfig config = config_in(scratch, false);
+    config.download.service = spec.wheel_url.substr(0, spec.wheel_url.find('/', 7));
+    Environments of_service(config);
+    fs::resize_file(scratch / spec.wheel_file, 300);
+    CHECK_THROWS_AS(make(of_service, spec), TransientFailure);
+    fs::remove(scratch / spec.wheel_file);
+    CHECK_THROWS_AS(make(of_service, spec), TransientFailure);
+  }
   SECTION("unreachable: nothing is blamed on the build") {
     spec.wheel_url = "http://127.0.0.1:1/torch.whl";
     CHECK_THROWS_AS(make(environments, spec), TransientFailure);
@@ -248,6 +257,41 @@ TEST_CASE("An overlay changes its own environment and not the wheel's") {
   CHECK(fs::hard_link_count(made.site_packages / "torch/version.py") == 2);
   CHECK(fs::hard_link_count(base.site_packages / "torch/slow.py") == 1);
   CHECK(made.site_packages.string().size() == base.site_packages.string().size());
+}
+
+TEST_CASE("A damaged environment is found before it is used, and is made anew") {
+  const Scratch scratch;
+  const EnvironmentSpec wheel = good_wheel(scratch);
+  const EnvironmentSpec overlay =
+      with_overlay(wheel, scratch / "overlay.tar", {{"torch/more.py", "MORE = 3\n", ""}}, {});
+  fs::path of_wheel, of_overlay;
+  {
+    Environments environments(config_in(scratch));
+    of_wheel = make(environments, wheel).site_packages;
+    of_overlay = make(environments, overlay).site_packages;
+  }
+  const auto damage = [](const fs::path& file, const std::string& bytes) {
+    std::ofstream(file, std::ios::binary) << bytes;  // in place: all hard links have it
+  };
+  SECTION("a file of the wheel, in both of them") {
+    damage(of_wheel / "torch/slow.py", "FACTOR = 2\n");
+    CHECK(slurp(of_overlay / "torch/slow.py") == "FACTOR = 2\n");
+  }
+  SECTION("a file of the overlay") {
+    damage(of_overlay / "torch/more.py", "");
+  }
+  SECTION("a file is gone") {
+    fs::remove(of_overlay / "torch/slow.py");
+  }
+  SECTION("RECORD is no RECORD") {
+    damage(find_record(of_overlay, "torch"), "torch/slow.py");
+  }
+  Environments environments(config_in(scratch));
+  CHECK(make(environments, overlay).broken == "");
+  CHECK(slurp(of_overlay / "torch/slow.py") == "FACTOR = 1\n");
+  CHECK(slurp(of_overlay / "torch/more.py") == "MORE = 3\n");
+  CHECK(make(environments, wheel).broken == "");
+  CHECK(slurp(of_wheel / "torch/slow.py") == "FACTOR = 1\n");
 }
 
 TEST_CASE("An overlay that only removes files may be empty") {

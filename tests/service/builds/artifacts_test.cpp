@@ -42,6 +42,31 @@ TEST_CASE_METHOD(Fixture, "content is found under its hash and gone from where i
   CHECK_FALSE(artifacts.path(web::sha256("other")));
 }
 
+TEST_CASE_METHOD(Fixture, "damaged content is removed before it is used") {
+  auto artifacts = std::make_unique<Artifacts>(folder / "artifacts", 10'000, clock);
+  const Sha256 a = add(*artifacts, kilobyte('a')), b = add(*artifacts, kilobyte('b'));
+  const auto damage = [&](const Sha256& sha256) {
+    const auto file = folder / "artifacts" / sha256.str();
+    std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+    write_file(file, kilobyte('c'));
+    return file;
+  };
+  SECTION("that somebody wrote to while the process ran") {
+    damage(a);
+  }
+  SECTION("that was damaged while no process ran") {
+    const auto used = std::filesystem::last_write_time(folder / "artifacts" / a.str());
+    artifacts.reset();
+    std::filesystem::last_write_time(damage(a), used);
+    artifacts = std::make_unique<Artifacts>(folder / "artifacts", 10'000, clock);
+  }
+  CHECK_FALSE(artifacts->path(a));
+  CHECK_FALSE(artifacts->holds(a));
+  CHECK_FALSE(std::filesystem::exists(folder / "artifacts" / a.str()));
+  CHECK(artifacts->path(b));
+  CHECK(artifacts->size_bytes() == 1000);
+}
+
 TEST_CASE_METHOD(Fixture,
                  "the least recently used content goes first, pinned content and the new stay") {
   Artifacts artifacts = open(3000);
