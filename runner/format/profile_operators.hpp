@@ -12,14 +12,6 @@ namespace nightjar::runner {
 
 [[gnu::format(printf, 1, 2)]] std::string printed(const char* format, ...);
 
-// The median over the runs of their values (storage/model/run_value.hpp), seconds; 0 without any.
-double over_runs(const Profile& profile, std::vector<double> ProfileRun::*list);
-
-// False if no run saw the machine undisturbed.
-bool has_times(const Profile& profile);
-
-bool has_gpu(const Profile& profile);
-
 // Returns what holds each of the profile's operators back, in their order. nullopt if there are no
 // ceilings or no times, or if the operator had nothing to do on its GPU.
 std::vector<std::optional<bisect::Limiter>> limiters(const Profile& profile);

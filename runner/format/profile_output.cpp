@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "bisect/operator_times.hpp"
 #include "bisect/roofline.hpp"
 #include "bisect/statistics.hpp"
 #include "runner/format/profile_operators.hpp"
@@ -24,12 +25,12 @@ std::string profile_heading(const Profile& profile) {
               bisect::median(plain) * 1e3, profile.runs.size(),
               profile.runs.size() == 1 ? "run" : "runs", quiet, iterations);
   const std::string heading = profile.workload + "  PyTorch " + profile.torch_version + "\n";
-  if (!has_times(profile))
+  if (!bisect::has_times(profile))
     return heading + "iteration disturbed " + counts +
            "no run saw the machine undisturbed, so there are no times; use more "
            "--iterations, or see nightjar-runner doctor\n";
-  const double whole = over_runs(profile, &ProfileRun::iteration_seconds);
-  const double outside = over_runs(profile, &ProfileRun::outside_seconds);
+  const double whole = bisect::over_runs(profile, &ProfileRun::iteration_seconds);
+  const double outside = bisect::over_runs(profile, &ProfileRun::outside_seconds);
   return heading + printed("iteration %.3f ms ", whole * 1e3) + counts +
          printed(
              "in operators %.3f ms, outside of them (the model's code, autograd engine, optimizer) "
@@ -59,10 +60,10 @@ std::string work_line(const Profile& profile) {
 }
 
 std::string gpu_line(const Profile& profile) {
-  if (!has_gpu(profile)) return {};
-  const double active = over_runs(profile, &ProfileRun::active_seconds);
-  const double moving = over_runs(profile, &ProfileRun::moving_seconds);
-  const double idle = over_runs(profile, &ProfileRun::idle_seconds);
+  if (!bisect::has_gpu(profile)) return {};
+  const double active = bisect::over_runs(profile, &ProfileRun::active_seconds);
+  const double moving = bisect::over_runs(profile, &ProfileRun::moving_seconds);
+  const double idle = bisect::over_runs(profile, &ProfileRun::idle_seconds);
   const double whole = std::max(active + moving + idle, 1e-12);
   return printed("GPU: active %.0f %%, moving data %.0f %%, idle %.0f %%\n", 100 * active / whole,
                  100 * moving / whole, 100 * idle / whole);
@@ -105,7 +106,7 @@ std::string profiles_json(const std::vector<Profile>& profiles) {
 std::string profile_table(const Profile& profile) {
   if (profile.status != "profiled")
     return profile.workload + "  " + profile.status + ": " + profile.reason + "\n";
-  const bool timed = has_times(profile);
+  const bool timed = bisect::has_times(profile);
   return profile_heading(profile) + (timed ? gpu_line(profile) : "") + work_line(profile) +
          (timed ? operator_table(profile) : "") + memory_lines(profile) + hint_lines(profile);
 }

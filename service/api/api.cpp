@@ -63,6 +63,10 @@ void add_routes(web::Server& server, Context& context) {
   add_list_routes(routes);
   add_evidence_routes(routes);
   add_calibration_routes(routes);
+  add_profile_routes(routes);
+  add_extent_routes(routes);
+  add_author_routes(routes);
+  add_triage_routes(routes);
   add_comparison_routes(routes);
   add_night_routes(routes);
   add_job_routes(routes);

@@ -86,9 +86,13 @@ void add_list_routes(Routes& routes);        // builds to audit
 void add_evidence_routes(Routes& routes);    // of a verdict, to judge again
 void add_comparison_routes(Routes& routes);  // /compare, /series/{id}/points
 void add_calibration_routes(Routes& routes);
-void add_night_routes(Routes& routes);  // POST /nights, /nights/{id}/cancel
-void add_job_routes(Routes& routes);    // POST /jobs/{id}/cancel
-void add_mark_routes(Routes& routes);   // POST /marks, DELETE /marks/{id}
+void add_profile_routes(Routes& routes);
+void add_extent_routes(Routes& routes);
+void add_author_routes(Routes& routes);  // and who repaired what
+void add_triage_routes(Routes& routes);  // POST /regressions/{id}/dismiss and others
+void add_night_routes(Routes& routes);   // POST /nights, /nights/{id}/cancel
+void add_job_routes(Routes& routes);     // POST /jobs/{id}/cancel
+void add_mark_routes(Routes& routes);    // POST /marks, DELETE /marks/{id}
 void add_import_routes(Routes& routes);
 void add_webhook_routes(Routes& routes);
 void add_agent_routes(Routes& routes);

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "bisect/statistics.hpp"
+#include "service/api/domain.hpp"
 #include "storage/model/run_value.hpp"
 
 namespace nightjar::service::api {
@@ -176,7 +177,8 @@ const Row<Workload>& workload_row() {
        {"device", part(&WorkloadName::device)},
        {"precision", part(&WorkloadName::precision)},
        {"batch", part(&WorkloadName::batch)},
-       {"backend", part(&WorkloadName::backend)}});
+       {"backend", part(&WorkloadName::backend)},
+       {"domain", part(domain_of), "As TorchBench has them, by the model's name."}});
   return made;
 }
 
@@ -192,6 +194,7 @@ const Row<Series>& series_row() {
        {"direction", direction_of},
        {"machine", &Series::machine},
        {"variant", &Series::variant},
+       {"domain", [](const Series& series) { return domain_of(series.workload_name); }},
        {"level", newest_level, level_row(), "The newest accepted level."}});
   return made;
 }

@@ -50,9 +50,17 @@ struct InRange {
   std::size_t index = 0;
 };
 
+// What a commit's level was known to be.
+struct KnownLevel {
+  int commit = 0;  // position
+  std::size_t runs = 0;
+  std::optional<bisect::Ratio> change;  // against the good end
+};
+
 struct SearchSession {
   int session = 0;
   std::vector<LogPart> jobs;
+  std::vector<KnownLevel> levels;  // by all sessions up to this one
 };
 
 std::optional<std::string> subject_of(const CommitSha& sha, Rows& rows) {
@@ -198,10 +206,22 @@ const Row<LogPart>& job_of_session() {
   return made;
 }
 
+const Row<KnownLevel>& known_level() {
+  static const Row<KnownLevel> made(
+      "KnownLevel", "A commit's level against the good end's.",
+      {{"index", &KnownLevel::commit},
+       {"runs", &KnownLevel::runs},
+       {"change", &KnownLevel::change, ratio_row(), "null for the good end itself."}});
+  return made;
+}
+
 const Row<SearchSession>& session_row() {
   static const Row<SearchSession> made(
       "BisectionSession", "A session whose runs the search uses; the confirmation's come first.",
-      {{"session", &SearchSession::session}, {"jobs", &SearchSession::jobs, job_of_session()}});
+      {{"session", &SearchSession::session},
+       {"jobs", &SearchSession::jobs, job_of_session()},
+       {"levels", &SearchSession::levels, known_level(),
+        "Of each commit that was measured up to this session: how the search narrowed."}});
   return made;
 }
 
@@ -212,6 +232,17 @@ std::vector<InRange> commits_of(const Bisection& bisection) {
   return commits;
 }
 
+std::vector<KnownLevel> levels_up_to(int session, const Searched& searched) {
+  std::vector<std::vector<double>> values(searched.values.size());
+  for (const bisect::SearchRun& run : searched.log.log.runs)
+    if (run.session <= session) values[static_cast<std::size_t>(run.commit)].push_back(run.value);
+  const auto changes = bisect::against_first(values, .95);
+  std::vector<KnownLevel> levels;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!values[i].empty()) levels.push_back({static_cast<int>(i), values[i].size(), changes[i]});
+  return levels;
+}
+
 std::vector<SearchSession> sessions_of(const Bisection& bisection, Rows& rows) {
   std::map<int, SearchSession> by_number;
   for (const LogPart& part : rows.searched(bisection).log.parts) {
@@ -219,7 +250,10 @@ std::vector<SearchSession> sessions_of(const Bisection& bisection, Rows& rows) {
     by_number[part.session].jobs.push_back(part);
   }
   std::vector<SearchSession> sessions;
-  for (auto& [number, session] : by_number) sessions.push_back(std::move(session));
+  for (auto& [number, session] : by_number) {
+    session.levels = levels_up_to(number, rows.searched(bisection));
+    sessions.push_back(std::move(session));
+  }
   return sessions;
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "service/report/apart.hpp"
 #include "service/report/markdown.hpp"
 #include "service/report/quantity.hpp"
 #include "service/report/sections.hpp"
@@ -34,25 +35,12 @@ std::vector<WorkloadName> names_of(const std::vector<std::string>& texts) {
   return names;
 }
 
-// "task: seen in train, not in eval", for each part of the name that tells affected models'
-// workloads from their unaffected ones.
-std::string what_sets_apart(const std::vector<WorkloadName>& seen,
-                            const std::vector<WorkloadName>& not_seen) {
-  std::set<std::string_view> models;
-  for (const WorkloadName& name : seen) models.insert(name.model());
+std::string apart_lines(const std::vector<std::string>& seen,
+                        const std::vector<std::string>& not_seen) {
   std::string text;
-  for (const auto& [what, part] : kParts) {
-    std::set<std::string> with, without;
-    for (const WorkloadName& name : seen) with.emplace((name.*part)());
-    for (const WorkloadName& name : not_seen)
-      if (models.contains(name.model())) without.emplace((name.*part)());
-    const bool apart = !without.empty() &&
-                       std::none_of(without.begin(), without.end(),
-                                    [&](const std::string& word) { return with.contains(word); });
-    if (apart)
-      text += "- " + std::string(what) + ": seen in " + joined(with) + ", not in " +
-              joined(without) + "\n";
-  }
+  for (const ApartBy& one : what_sets_apart(seen, not_seen))
+    text += "- " + one.part + ": seen in " + joined(one.seen) + ", not in " + joined(one.not_seen) +
+            "\n";
   return text;
 }
 
@@ -75,6 +63,25 @@ std::string list_of(const std::vector<ReportExtent::Other>& others, const std::s
 
 }  // namespace
 
+std::vector<ApartBy> what_sets_apart(const std::vector<std::string>& seen,
+                                     const std::vector<std::string>& not_seen) {
+  const auto affected = names_of(seen), others = names_of(not_seen);
+  std::set<std::string_view> models;
+  for (const WorkloadName& name : affected) models.insert(name.model());
+  std::vector<ApartBy> found;
+  for (const auto& [what, part] : kParts) {
+    ApartBy one{what, {}, {}};
+    for (const WorkloadName& name : affected) one.seen.emplace((name.*part)());
+    for (const WorkloadName& name : others)
+      if (models.contains(name.model())) one.not_seen.emplace((name.*part)());
+    const bool apart = !one.not_seen.empty() &&
+                       std::none_of(one.not_seen.begin(), one.not_seen.end(),
+                                    [&](const auto& word) { return one.seen.contains(word); });
+    if (apart) found.push_back(std::move(one));
+  }
+  return found;
+}
+
 std::string extent_section(const ReportInput& input, std::size_t limit) {
   const ReportExtent& extent = input.extent;
   if (extent.worse.empty() && extent.not_seen.empty() && extent.unclear == 0) return {};
@@ -91,7 +98,7 @@ std::string extent_section(const ReportInput& input, std::size_t limit) {
   std::string text =
       "\n## Where else it was looked for\n\nThe same night measured other series of " +
       metric_title(metric) + ", one build against its earlier nights.\n\n";
-  text += what_sets_apart(names_of(seen), names_of(not_seen));
+  text += apart_lines(seen, not_seen);
   if (!extent.worse.empty())
     text += "- Worse too, and not measured side by side (" + std::to_string(extent.worse.size()) +
             "): " + list_of(extent.worse, metric, true, several, limit) + "\n";

@@ -46,6 +46,7 @@ def history(tmp_path_factory):
     folder = tmp_path_factory.mktemp("history") / "made"
     make.make(folder, nights=30, workloads=14)
     process, url = make.serve(folder)
-    yield types.SimpleNamespace(url=url, folder=folder, process=process)
+    yield types.SimpleNamespace(url=url, folder=folder, process=process,
+                                admin=(folder / "admin.token").read_text())
     process.terminate()
     process.wait(30)

@@ -2,11 +2,14 @@
 dark and at a phone's width, nothing scrolls sideways, and the main tasks work by keyboard."""
 
 import json
+import re
+import urllib.parse
 import urllib.request
 
 import pytest
 
 from browser import PHONE, WIDE, Browser, missing
+from questions import QUESTIONS, walk
 from world import ROOT
 
 AXE = ROOT / ".cache" / "tools" / "node_modules" / "axe-core" / "axe.min.js"
@@ -14,9 +17,9 @@ LOOKS = {"light": (WIDE, False), "dark": (WIDE, True), "phone": (PHONE, False)}
 # Contrast takes axe the longest. Dark changes colours only, a phone's width changes no colour.
 RULES = {"light": {}, "dark": {"runOnly": ["color-contrast"]},
          "phone": {"rules": {"color-contrast": {"enabled": False}}}}
-PAGES = ["morning", "changes", "series", "compare", "compilers", "nights", "machines", "builds",
-         "culprit", "suspected", "search", "open search", "one series", "two series",
-         "commit", "nothing"]
+PAGES = ["morning", "changes", "series", "compare", "compilers", "vision", "domains", "roofline",
+         "nights", "machines", "builds", "culprit", "profiled", "suspected", "search",
+         "open search", "one series", "two series", "commit", "author", "nothing"]
 
 pytestmark = [
     pytest.mark.browser,
@@ -34,18 +37,27 @@ def browser():
 @pytest.fixture(scope="module")
 def addresses(history):
     """What stands after # for each page."""
-    def items(path):
+    def get(path):
         with urllib.request.urlopen(f"{history.url}/api/v1/{path}", timeout=30) as answer:
-            return json.load(answer)["items"]
+            return json.load(answer)
+
+    def items(path):
+        return get(path)["items"]
     regressions = items("regressions?limit=100")
     culprit = next(r for r in regressions if r["culprit"])
     searches = items("bisections?limit=100")
     series = [s["id"] for s in items("series?limit=9&metric=latency")]
+    profiled = next(r["id"] for r in regressions
+                    if get(f"regressions/{r['id']}/profile")["difference"])
     return {
         "morning": "", "nothing": "no/such/page", "nights": "nights", "machines": "machines",
         "changes": "changes?days=365&all=yes", "series": "series?words=eager", "compare": "compare",
-        "compilers": "compilers?sort=compile",
+        "compilers": "compilers?sort=compile", "vision": "vision?precision=fp16",
+        "domains": "domains", "roofline": "roofline",
         "builds": "builds", "culprit": f"regressions/{culprit['id']}",
+        "profiled": f"regressions/{profiled}",
+        "author": "authors?name=" + urllib.parse.quote(
+            culprit["culprit"]["commit_details"][0]["author"]),
         "suspected": "regressions/%d" % next(
             r["id"] for r in regressions if r["state"] == "suspected"),
         "search": "bisections/%d" % next(b["id"] for b in searches if b["state"] == "culprit"),
@@ -173,6 +185,104 @@ def test_nothing_moves_while_somebody_reads(browser, history, addresses):
     assert "recovered" not in browser.run(heading)
     browser.run("document.querySelector('#fresh button').click()")
     assert "recovered" in browser.run(heading)
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.picture)
+def test_a_question_is_answered_in_two_clicks(browser, history, question):
+    assert len(question.clicks) <= 2
+    browser.show()
+    visit(browser, history, "")
+    browser.complaints()
+    walk(browser, question, settle)
+    assert browser.complaints() == []
+
+
+def test_the_walk_in_the_documents_is_the_one_that_is_tested():
+    text = (ROOT / "docs" / "questions.md").read_text()
+    assert re.findall(r"pictures/questions/([a-z-]+)\.png", text) == [
+        q.picture for q in QUESTIONS]
+    for question in QUESTIONS:
+        assert question.source in text
+
+
+def test_where_the_time_went_is_told_as_a_picture_and_a_table(browser, history, addresses):
+    browser.show()
+    visit(browser, history, addresses["profiled"])
+    bars = browser.run("return document.querySelectorAll('svg rect.flame.more').length")
+    assert bars > 0
+    assert "aten::" in browser.run(
+        "return [...document.querySelectorAll('td code')].map((c) => c.textContent).join()")
+
+
+def test_where_it_was_not_seen_is_told(browser, history, addresses):
+    visit(browser, history, addresses["culprit"])
+    told = browser.run("return [...document.querySelectorAll('section')]"
+                       ".find((s) => s.textContent.startsWith('Where it was looked for'))"
+                       ".textContent")
+    assert "other series of this night" in told
+
+
+def test_what_runs_out_of_memory_stands_in_its_cell(browser, history):
+    visit(browser, history, "vision?task=eval")
+    cells = browser.run("return [...document.querySelectorAll('td .worse')]"
+                        ".map((c) => c.textContent)")
+    assert "out of memory" in cells
+    assert browser.run("return document.querySelector('#task').value") == "eval"
+
+
+def test_a_decision_needs_a_token_of_an_admin_and_changes_nothing_without(browser, history,
+                                                                        addresses):
+    visit(browser, history, addresses["suspected"])
+    browser.run("""
+        document.querySelector("#decision").closest("details").open = true;
+        document.getElementById("reason").value = "noise";
+        document.getElementById("admin-token").value = "wrong";
+        document.querySelector(".triage button").click();""")
+    said = browser.wait(lambda: browser.run(
+        "return document.getElementById('decided').textContent"))
+    assert said.startswith("Nothing was changed.")
+    browser.complaints()  # the browser notes the 401
+
+
+def test_what_is_shown_can_be_saved(browser, history, addresses):
+    visit(browser, history, addresses["one series"])
+    browser.run("document.querySelector('#saving details').open = true")
+    browser.wait(lambda: browser.run("return document.querySelector('#saving button') !== null"))
+    browser.run("""
+        window.saved = [];
+        URL.createObjectURL = (blob) => { window.saved.push(blob); return "#"; };
+        HTMLAnchorElement.prototype.click = () => {};
+        document.querySelectorAll("#saving button").forEach((button) => button.click());""")
+    files = browser.run("return Promise.all(window.saved.map((blob) => blob.text()))")
+    tables = [f for f in files if not f.startswith("<svg")]
+    points = next(t for t in tables if t.startswith("build,location"))
+    assert len(points.splitlines()) > 20  # all of them, with raw numbers
+    assert float(points.splitlines()[1].split(",")[1]) > 0
+    assert any(f.startswith("<svg") and "stroke=" in f for f in files)
+
+
+def test_an_event_of_the_service_makes_the_page_look(browser, history):
+    """The stream of events is read; what it says is looked at soon, long before the next poll."""
+    browser.open(f"{history.url}/#/machines")
+    settle(browser)
+    browser.run("""
+        window.asked = 0;
+        const ask = window.fetch;
+        window.fetch = (...all) => { ++window.asked; return ask(...all); };""")
+    request = urllib.request.Request(f"{history.url}/api/v1/nights", b"{}", method="POST",
+                                     headers={"Authorization": f"Bearer {history.admin}",
+                                              "Content-Type": "application/json"})
+    urllib.request.urlopen(request, timeout=30).close()
+    browser.wait(lambda: browser.run("return window.asked > 0"), 10, "the page to look")
+
+
+def test_a_printed_page_has_its_content_only(browser, history, addresses):
+    visit(browser, history, addresses["culprit"])
+    browser.devtools("Emulation.setEmulatedMedia", media="print")
+    hidden = browser.run("""return ["header nav", "#find", "#saving", "footer", "form"].every(
+        (s) => [...document.querySelectorAll(s)].every((n) => n.offsetParent === null))""")
+    browser.devtools("Emulation.setEmulatedMedia", media="")
+    assert hidden
 
 
 def test_the_page_s_script_is_small():

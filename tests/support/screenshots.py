@@ -1,4 +1,4 @@
-"""Makes the pictures of docs/page.md from a made history:
+"""Makes the pictures of docs/page.md and docs/questions.md from a made history:
 
     .cache/tools/bin/python tests/support/screenshots.py
 
@@ -18,6 +18,7 @@ sys.path[:0] = [str(HERE), str(HERE / "history")]
 
 import make
 from browser import Browser
+from questions import QUESTIONS, walk
 
 PICTURES = HERE.parents[1] / "docs" / "pictures"
 SIZE = (1120, 700)
@@ -87,8 +88,25 @@ def addresses(url):
             "series": f"series/{shown['series'][0]['series']}"}
 
 
+def settle(browser):
+    browser.wait(lambda: browser.run("""
+        const main = document.getElementById("main");
+        return main?.getAttribute("aria-busy") === "false"
+          && ![...main.querySelectorAll(".later")].some((cell) => !cell.hasChildNodes());"""))
+    browser.run("await new Promise((done) => requestAnimationFrame(() =>"
+                " requestAnimationFrame(done)))")
+
+
+def save(browser, name):
+    picture = small(browser.picture())
+    if len(picture) > MOST_BYTES:
+        raise ValueError(f"{name} is {len(picture)} bytes; make it simpler")
+    (PICTURES / f"{name}.png").write_bytes(picture)
+    print(f"docs/pictures/{name}.png: {len(picture)} bytes")
+
+
 def main():
-    PICTURES.mkdir(exist_ok=True)
+    (PICTURES / "questions").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder) / "history"
         make.make(made, nights=180, workloads=40)
@@ -98,16 +116,16 @@ def main():
             browser.show(SIZE)
             for name, address in addresses(url).items():
                 browser.open(f"{url}/#/{address}")
-                browser.wait(lambda: browser.run(
-                    "return document.getElementById('main')?.getAttribute('aria-busy')")
-                    == "false")
-                browser.run("await new Promise((done) => requestAnimationFrame(() =>"
-                            " requestAnimationFrame(done)))")
-                picture = small(browser.picture())
-                if len(picture) > MOST_BYTES:
-                    raise ValueError(f"{name} is {len(picture)} bytes; make it simpler")
-                (PICTURES / f"{name}.png").write_bytes(picture)
-                print(f"docs/pictures/{name}.png: {len(picture)} bytes")
+                settle(browser)
+                save(browser, name)
+            for question in QUESTIONS:
+                browser.open(f"{url}/#/")
+                settle(browser)
+                walk(browser, question, settle)
+                browser.run("document.querySelector(arguments[0]).scrollIntoView("
+                            "{block: 'center'})", question.seen)
+                settle(browser)
+                save(browser, f"questions/{question.picture}")
         finally:
             browser.close()
             process.terminate()

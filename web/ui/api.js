@@ -8,6 +8,7 @@ export class Problem extends Error {
 }
 
 const tokenName = "nightjar-token";
+const againMilliseconds = 15000;
 
 export const setToken = (token) => sessionStorage.setItem(tokenName, token);
 
@@ -32,10 +33,12 @@ export async function get(path) {
 }
 
 /** Posts to /api/v1/<path> with this token; throws a Problem with what the service says. */
-export async function post(path, token) {
+export async function post(path, token, sent) {
   const response = await fetch(`api/v1/${path}`, {
     method: "POST",
-    headers: { Accept: "application/json", Authorization: `Bearer ${token}` },
+    headers: { Accept: "application/json", Authorization: `Bearer ${token}`,
+      ...(sent && { "Content-Type": "application/json" }) },
+    body: sent && JSON.stringify(sent),
     signal: AbortSignal.timeout(15000),
   });
   if (response.ok) return;
@@ -72,6 +75,22 @@ export async function all(path, most = 1000) {
     cursor = page.next_cursor;
   } while (cursor && items.length < most);
   return items;
+}
+
+/** Calls back at each event of the service, for as long as the page is there. */
+export async function listen(heard) {
+  const token = sessionStorage.getItem(tokenName);
+  try {
+    const response = await fetch("api/v1/events",
+      { headers: token ? { Authorization: `Bearer ${token}` } : {} });
+    const events = response.ok && response.body.pipeThrough(new TextDecoderStream()).getReader();
+    for (let part; events && !(part = await events.read()).done;) {
+      if (part.value.includes("data:")) heard();
+    }
+  } catch {
+    // The service is away; the page says so where it asks.
+  }
+  setTimeout(() => listen(heard), againMilliseconds);
 }
 
 const kept = new Map();

@@ -1,41 +1,27 @@
 // The page: shows what the address names, and says when there is something newer to show.
 
-import { setToken } from "./api.js";
+import { listen, setToken } from "./api.js";
 import { el, failure } from "./dom.js";
-import { bisectionPage } from "./pages/bisection.js";
-import { buildsPage } from "./pages/builds.js";
-import { changesPage } from "./pages/changes.js";
-import { commitPage } from "./pages/commit.js";
-import { comparePage } from "./pages/compare.js";
-import { compilersPage } from "./pages/compilers.js";
-import { machinesPage } from "./pages/machines.js";
-import { morningPage } from "./pages/morning.js";
-import { nightsPage } from "./pages/nights.js";
-import { regressionPage } from "./pages/regression.js";
-import { searchPage } from "./pages/search.js";
-import { seriesPage } from "./pages/series.js";
+import { exporter } from "./exporting.js";
 import { openPalette } from "./palette.js";
 import { timeAgo } from "./words.js";
 
-const refreshMilliseconds = 10000;
-const routes = [
-  [/^$/, morningPage, ""],
-  [/^series$/, searchPage, "series"],
-  [/^series\/(\d+)$/, seriesPage, "series"],
-  [/^regressions?[/-](\d+)$/, regressionPage, "changes"],
-  [/^bisections\/(\d+)$/, bisectionPage, "changes"],
-  [/^changes$/, changesPage, "changes"],
-  [/^compare$/, comparePage, "compare"],
-  [/^compilers$/, compilersPage, "compilers"],
-  [/^nights$/, nightsPage, "nights"],
-  [/^machines$/, machinesPage, "machines"],
-  [/^builds$/, buildsPage, "builds"],
-  [/^commits\/([0-9a-f]{40})$/, commitPage, "builds"],
+const refreshMilliseconds = 30000, quietMilliseconds = 1000;
+const routes = [  // address, module of the page, entry of the menu
+  [/^$/, "morning", ""],
+  [/^series$/, "search", "series"],
+  [/^series\/(\d+)$/, "series", "series"],
+  [/^regressions?[/-](\d+)$/, "regression", "changes"],
+  [/^bisections\/(\d+)$/, "bisection", "changes"],
+  [/^(changes|compare|compilers|vision|domains|roofline|nights|machines|builds)$/],
+  [/^commits\/([0-9a-f]{40})$/, "commit", "builds"],
+  [/^authors$/, "author", "builds"],
 ];
 
 const main = document.getElementById("main");
 const status = document.getElementById("status");
 const fresh = document.getElementById("fresh");
+const saving = document.getElementById("saving");
 let shown = null;  // {address, text, data}: what is on the screen; text is null for an error
 let turn = 0;
 
@@ -43,12 +29,16 @@ let turn = 0;
 function here() {
   const address = location.hash.replace(/^#\/?/, "");
   const [path, query] = address.split("?");
-  for (const [pattern, page, tab] of routes) {
+  for (const [pattern, name, tab] of routes) {
     const found = pattern.exec(path);
-    if (found) return { address, page, tab, argument: found[1], query: new URLSearchParams(query) };
+    if (found) return { address, name: name ?? path, tab: tab ?? path, argument: found[1],
+      query: new URLSearchParams(query) };
   }
-  return { address, page: null };
+  return { address, name: null };
 }
+
+/** The page's module, loaded when it is first asked for: {title, load, view, news}. */
+const pageOf = async (name) => (await import(`./pages/${name}.js`)).page;
 
 function tokenForm() {
   const field = el("input", { type: "password", autocomplete: "off", id: "token" });
@@ -69,6 +59,7 @@ function put(place, data, text) {
   const focused = document.activeElement?.id;
   const nodes = place.page.view(data, place.argument, place.query);
   main.replaceChildren(...nodes.flat(Infinity).filter(Boolean));
+  saving.replaceChildren(exporter(main));
   if (focused && focused !== "main") {
     document.getElementById(focused)?.focus({ preventScroll: true });
   }
@@ -104,7 +95,7 @@ function announce(place, data, text) {
 async function show(again) {
   const place = here();
   const mine = ++turn;
-  if (!place.page) {
+  if (!place.name) {
     shown = null;
     main.replaceChildren(el("section", {},
       failure("There is no such page:", { message: place.address })));
@@ -112,6 +103,8 @@ async function show(again) {
     return;
   }
   try {
+    place.page = await pageOf(place.name);
+    if (!again) document.title = `${place.page.title(place.argument)} · Nightjar`;
     const data = await place.page.load(place.argument, place.query);
     if (mine !== turn) return;
     say("", false);
@@ -131,10 +124,10 @@ async function show(again) {
 }
 
 function visit() {
-  const { page, tab, argument } = here();
-  document.title = `${page ? page.title(argument) : "Not found"} · Nightjar`;
+  const { name, tab } = here();
+  if (!name) document.title = "Not found · Nightjar";
   for (const entry of document.querySelectorAll("nav a")) {
-    if (page && entry.dataset.page === tab) entry.setAttribute("aria-current", "page");
+    if (name && entry.dataset.page === tab) entry.setAttribute("aria-current", "page");
     else entry.removeAttribute("aria-current");
   }
   fresh.hidden = true;
@@ -164,6 +157,9 @@ window.addEventListener("hashchange", async () => {
   window.scrollTo(0, 0);
 });
 const look = () => { if (!document.hidden) show(true); };
+let heard = 0;
+// What happens is heard at once; a page whose stream is refused looks every now and then.
+listen(() => { clearTimeout(heard); heard = setTimeout(look, quietMilliseconds); });
 setInterval(look, refreshMilliseconds);
 document.addEventListener("visibilitychange", look);
 visit();

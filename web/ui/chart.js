@@ -1,6 +1,6 @@
 // What the charts share: size, ticks, and choosing a place by pointer or keyboard.
 
-import { el, svg } from "./dom.js";
+import { el, rule, svg, written } from "./dom.js";
 import { unitFor } from "./words.js";
 
 /** About `count` round numbers that cover low..high. */
@@ -30,16 +30,20 @@ export function valueAxis({ low, high, unit, width, edge, y, size = high }) {
   const marks = ticks(low / scale.size, high / scale.size, 5);
   const places = decimals(marks);
   return [marks.map((mark) => [
-    svg("line", { class: "axis", x1: edge.left, x2: width - edge.right, y1: y(mark * scale.size),
-      y2: y(mark * scale.size) }),
-    svg("text", { x: edge.left - 8, y: y(mark * scale.size) + 4, "text-anchor": "end" },
-      mark.toFixed(places).replace("-", "−"))]),
-  svg("text", { x: edge.left - 8, y: 12, "text-anchor": "end" }, scale.name)];
+    rule("axis", edge.left, width - edge.right, y(mark * scale.size), y(mark * scale.size)),
+    written(edge.left - 8, y(mark * scale.size) + 4, mark.toFixed(places).replace("-", "−"),
+      "end")]),
+  written(edge.left - 8, 12, scale.name, "end")];
 }
 
 /** A small drawing for the key of a chart. */
 export const sample = (...nodes) =>
   svg("svg", { viewBox: "0 0 24 12", "aria-hidden": "true" }, nodes);
+
+/** A picture that is only looked at; `label` says what it shows. */
+export const still = (width, height, label, ...nodes) =>
+  el("div", { class: "chart still", tabindex: 0 }, svg("svg", { role: "img", "aria-label": label,
+    viewBox: `0 0 ${width} ${height}` }, nodes));
 
 /** [[drawing, words]]: what a chart's signs mean. */
 export const chartKey = (entries) => el("ul", { class: "key" },

@@ -22,6 +22,10 @@ export const el = (tag, attributes, ...children) =>
 export const svg = (tag, attributes, ...children) =>
   fill(document.createElementNS(svgSpace, tag), attributes, children);
 
+/** A line and a text in a drawing; anchor: "middle", "end". */
+export const rule = (kind, x1, x2, y1, y2) => svg("line", { class: kind, x1, x2, y1, y2 });
+export const written = (x, y, text, anchor) => svg("text", { x, y, "text-anchor": anchor }, text);
+
 export const link = (href, ...children) => el("a", { href }, ...children);
 
 /** A commit's short hash, which leads to what is known of it. */
@@ -51,6 +55,10 @@ export const state = (name) =>
   el("span", { class: `state ${tones[name] ?? ""}` }, name.replaceAll("_", " "));
 
 export const note = (...children) => el("p", { class: "note" }, ...children);
+export const lead = (...children) => el("p", { class: "lead" }, ...children);
+export const code = (...children) => el("code", {}, ...children);
+export const strong = (...children) => el("strong", {}, ...children);
+export const within = (...children) => el("span", { class: "within" }, ...children);
 
 /** What failed, in the service's own words. */
 export const failure = (what, error) =>
@@ -93,6 +101,15 @@ export function saveText(text, name, type) {
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
+/**
+ * Columns of a table. cell(item): what is shown; raw(item): what a file gets in its place.
+ * whole ones fill a line of a card, tight ones do not wrap.
+ */
+export const column = (name, cell) => ({ name, cell });
+export const number = (name, cell, raw) => ({ name, cell, raw, number: true });
+export const whole = (name, cell) => ({ name, cell, whole: true });
+export const tight = (name, cell) => ({ name, cell, tight: true });
+
 function cells(column, item) {
   const kind = [column.number && "number", column.whole && "whole", column.tight && "tight"]
     .filter(Boolean).join(" ");
@@ -100,21 +117,29 @@ function cells(column, item) {
     el("div", {}, column.cell(item)));
 }
 
-/**
- * A table that becomes cards on a phone. `columns`: [{name, cell(item), number, whole, tight}]:
- * whole ones fill a line of the card, tight ones do not wrap.
- */
-export function table(caption, columns, items) {
+/** A table that becomes cards on a phone. `every`: all items, where some are not shown. */
+export function table(caption, columns, items, every = items) {
   const head = columns.map((c) => (c.name
     ? el("th", { scope: "col", class: c.number && "number" }, c.name) : el("td", {})));
-  return el("table", { class: "cards" }, caption && el("caption", {}, caption),
+  const node = el("table", { class: "cards" }, caption && el("caption", {}, caption),
     el("thead", {}, el("tr", {}, head)),
     el("tbody", {}, items.map((item) => el("tr", {}, columns.map((c) => cells(c, item))))));
+  contents.set(node, { columns: columns.filter((c) => c.name), every });
+  return node;
+}
+
+const contents = new WeakMap();  // of each table: its columns and all of its items
+
+/** All rows of a table as texts, its head first, those that are not shown yet included. */
+export function tableRows(node) {
+  const { columns, every } = contents.get(node);
+  return [columns.map((c) => c.name), ...every.map((item) => columns.map((c) => (c.raw
+    ? c.raw(item) : el("div", {}, c.cell(item)).textContent)))];
 }
 
 /** The same, and how many more there are, behind one button. */
 export function longTable(caption, columns, items, shown = 20) {
-  const node = el("div", {}, table(caption, columns, items.slice(0, shown)));
+  const node = el("div", {}, table(caption, columns, items.slice(0, shown), items));
   if (items.length <= shown) return node;
   const button = el("button", { type: "button", onclick: () => {
     node.replaceChildren(table(caption, columns, items));

@@ -2,15 +2,13 @@
 
 import { get, list } from "./api.js";
 import { el } from "./dom.js";
-import { globOf } from "./glob.js";
-import { metricName, workloadName } from "./words.js";
+import { globOf, metricName, workloadName } from "./words.js";
 
-const pages = ["Morning", "Changes", "Series", "Compare", "Compilers", "Nights", "Machines",
-  "Builds"];
 const most = 12;
 
-const pageHits = (text) => pages.filter((p) => p.toLowerCase().startsWith(text.toLowerCase()))
-  .map((p) => ({ href: p === "Morning" ? "#/" : `#/${p.toLowerCase()}`, kind: "page", name: p }));
+const pageHits = (text) => [...document.querySelectorAll("nav a")].filter((a) =>
+  a.textContent.toLowerCase().startsWith(text.toLowerCase())).map((a) => ({ kind: "page",
+  href: a.hash, name: a.textContent }));
 
 async function seriesHits(text) {
   const query = new URLSearchParams({ workload: globOf(text), limit: String(most) });

@@ -1,8 +1,9 @@
 // What several pages show alike: a workload's tags, a change, an issue, a verdict, a search's
 // progress.
 
-import { el, link, namedCommit, state, svg, when } from "./dom.js";
-import { change, count, interval, metricName, probability, quantity, workloadName,
+import { code, column, el, fold, link, namedCommit, number, state, strong, svg, tight, when, whole,
+  within } from "./dom.js";
+import { change, count, interval, machineName, metricName, probability, quantity, workloadName,
   workloadParts } from "./words.js";
 
 /** Device, precision, batch and backend as small tags. */
@@ -15,7 +16,7 @@ export function tags(name) {
 
 /** Model and task, which lead to the series, and the rest as tags; the whole name on hover. */
 export const workload = (name, href) => el("span", { class: "workload", title: name },
-  href ? link(href, workloadName(name)) : el("strong", {}, workloadName(name)), " ", tags(name));
+  href ? link(href, workloadName(name)) : strong(workloadName(name)), " ", tags(name));
 
 export const noRatio = (metric) =>
   ["leaked_memory", "leaked_gpu_memory", "graph_breaks", "recompiles"].includes(metric);
@@ -40,7 +41,7 @@ export function changeOf(s) {
 
 /** The change with its interval in lighter type. */
 export const changeWithin = (s) => [changeOf(s), !noRatio(s.metric) && s.low !== null
-  && s.unit !== "outcome" && el("span", { class: "within" }, ` (${interval(s.low, s.high)})`)];
+  && s.unit !== "outcome" && within(` (${interval(s.low, s.high)})`)];
 
 /** An issue on the web is a link; a dry run's is a file. */
 export function issue(regression) {
@@ -71,8 +72,8 @@ export function verdict(r) {
       among.length > 1 ? [" to ", namedCommit(among.at(-1))] : "",
       "; which one is not known, and nobody is blamed"];
   }
-  if (!r.culprit) return [what, " between ", el("code", {}, r.good.version), " and ",
-    el("code", {}, r.bad.version), withoutCulprit(r)];
+  if (!r.culprit) return [what, " between ", code(r.good.version), " and ",
+    code(r.bad.version), withoutCulprit(r)];
   return [what, " since ", blamed(r), `, ${probability(r.culprit.probability)} certain`];
 }
 
@@ -94,20 +95,27 @@ function blamed(r) {
     namedCommit(commits.at(-1))];
 }
 
+export const regressionLink = (id) => link(`#/regressions/${id}`, `regression ${id}`);
+
+/** A list of what somebody is blamed for. */
+export const blamedFor = (regressions) => regressions.length > 0 && el("ul", {},
+  regressions.map((r) => el("li", {}, regressionLink(r.id), " ",
+    state(r.state), " ", verdict(r))));
+
 /** "+3" for further series, in words on hover. */
 export const andMore = (series) => series.length > 1 && el("span", { class: "soft",
   title: `and ${series.length - 1} more series` }, ` +${series.length - 1}`);
 
 /** Columns of a list of regressions. */
 export const regressionColumns = [
-  { name: "regression", whole: true, cell: (r) => [
+  whole("regression", (r) => [
     workload(r.series[0].workload, `#/regressions/${r.id}`),
-    ` ${metricName(r.series[0].metric)}`, andMore(r.series)] },
-  { name: "change", number: true, cell: (r) => changeOf(r.series[0]) },
-  { name: "state", cell: (r) => state(r.state) },
-  { name: "culprit", whole: true, cell: culprit },
-  { name: "issue", cell: issue },
-  { name: "changed", tight: true, cell: (r) => when(r.updated_at) },
+    ` ${metricName(r.series[0].metric)}`, andMore(r.series)]),
+  number("change", (r) => changeOf(r.series[0])),
+  column("state", (r) => state(r.state)),
+  whole("culprit", culprit),
+  column("issue", issue),
+  tight("changed", (r) => when(r.updated_at)),
 ];
 
 /** Minutes that a search probably still needs; null: nobody can say. */
@@ -147,3 +155,42 @@ export function spark(points) {
     svg("circle", { cx: 59, cy: at(values.at(-1), 0).split(",")[1], r: 1.5 }));
 }
 
+/** What a machine class of this id is called. */
+export const className = (classes, id) =>
+  machineName(classes.find((m) => m.id === id) ?? { facts: {}, id });
+
+/** This page's address with some of its filters changed; null takes one out. */
+export function addressWith(page, query, changes) {
+  const next = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value) next.set(name, value);
+    else next.delete(name);
+  }
+  return `#/${page}${next.size ? `?${next}` : ""}`;
+}
+
+/** "all" and what items have, to choose from: [[value, words]]. */
+export const valuesOf = (items, of, words = (value) => value) => [["", "all"],
+  ...[...new Set(items.map(of))].toSorted().map((value) => [value, words(value)])];
+
+/** A labelled choice that stands in the address. options: [[value, words]]. */
+export function chooser(page, name, label, options, query, chosen = query.get(name)) {
+  const node = el("select", { id: name, onchange: () => {
+    location.hash = addressWith(page, query, { [name]: node.value });
+  } }, options.map(([value, words]) => el("option", { value }, words)));
+  node.value = chosen ?? "";
+  return el("label", {}, label, node);
+}
+
+const isPackage = ([name]) => name.startsWith("package ");
+
+/** What is known of a machine, the packages of its Python folded. */
+export function factsOf(machine) {
+  const known = Object.entries(machine.facts).filter(([, value]) => value !== "none");
+  const facts = (rows) => el("dl", { class: "facts" }, rows.map(([name, value]) =>
+    [el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, value)]));
+  const packages = known.filter(isPackage);
+  return [facts(known.filter((fact) => !isPackage(fact))),
+    packages.length > 0 && fold(`packages-${machine.id}`,
+      `${packages.length} packages of its Python`, facts(packages))];
+}

@@ -1,7 +1,7 @@
 // Both sides of a comparison run by run, in the order in which they were measured.
 
-import { chartKey, sample, valueAxis } from "./chart.js";
-import { el, svg } from "./dom.js";
+import { chartKey, sample, still, valueAxis } from "./chart.js";
+import { rule, svg, written } from "./dom.js";
 import { median } from "./statistics.js";
 import { count, quantity } from "./words.js";
 
@@ -21,23 +21,21 @@ export function runsChart({ good, bad }, unit) {
     * (order - first) / Math.max(1, last - first);
   const y = (v) => edge.top + (height - edge.top - edge.bottom)
     * (1 - (v - low + spare) / (high - low + 2 * spare));
-  const line = (runs, name) => svg("line", { class: `median ${name}`, x1: edge.left,
-    x2: width - edge.right, y1: y(median(runs.map((r) => r.value))),
-    y2: y(median(runs.map((r) => r.value))) });
-  return [el("div", { class: "chart still", tabindex: 0 }, svg("svg", {
-    viewBox: `0 0 ${width} ${height}`, role: "img",
-    "aria-label": `${count(good.length, "run")} of the last good and ${
-      count(bad.length, "run")} of the first bad build, in the order of measuring` },
+  const level = (runs) => median(runs.map((r) => r.value));
+  const line = (runs, name) => rule(`median ${name}`, edge.left, width - edge.right,
+    y(level(runs)), y(level(runs)));
+  return [still(width, height, `${count(good.length, "run")} of the last good and ${
+    count(bad.length, "run")} of the first bad build, in the order of measuring`,
   valueAxis({ low: low - spare, high: high + spare, unit, width, edge, y, size: high }),
   line(good, "good"), line(bad, "bad"),
   good.map((r) => svg("circle", { class: "side good", cx: x(r.order), cy: y(r.value), r: 4 },
     svg("title", {}, quantity(r.value, unit)))),
   bad.map((r) => svg("path", { class: "side bad", d: triangle(x(r.order), y(r.value), 4.5) },
     svg("title", {}, quantity(r.value, unit)))),
-  svg("text", { x: edge.left, y: height - 6 }, "first run"),
-  svg("text", { x: width - edge.right, y: height - 6, "text-anchor": "end" }, "last run"))),
+  written(edge.left, height - 6, "first run"),
+  written(width - edge.right, height - 6, "last run", "end")),
   chartKey([[sample(svg("circle", { class: "side good", cx: 12, cy: 6, r: 4 })),
-    `last good: median ${quantity(median(good.map((r) => r.value)), unit)}`],
+    `last good: median ${quantity(level(good), unit)}`],
   [sample(svg("path", { class: "side bad", d: triangle(12, 6, 4.5) })),
-    `first bad: median ${quantity(median(bad.map((r) => r.value)), unit)}`]])];
+    `first bad: median ${quantity(level(bad), unit)}`]])];
 }

@@ -12,24 +12,8 @@ export function spread(values) {
   return 1.4826 * median(values.map((v) => Math.abs(v - centre)));
 }
 
-/**
- * Levels of a search's commits against commit 0, from its runs {commit, value} so far: by commit
- * {runs, ratio, low, high}. Intervals of 95 % by the spread that all commits share, for the eye.
- */
-export function levelsOf(runs) {
-  const by = new Map();
-  for (const run of runs) by.set(run.commit, [...(by.get(run.commit) ?? []), run.value]);
-  const good = by.get(0);
-  if (!good) return new Map();
-  const level = median(good);
-  const around = [...by.values()].filter((v) => v.length > 1)
-    .flatMap((v) => { const m = median(v); return v.map((one) => Math.log(one / m)); });
-  const sd = around.length ? Math.max(1e-4, Math.sqrt(
-    around.reduce((sum, d) => sum + d * d, 0) / Math.max(1, around.length - by.size))) : 0;
-  return new Map([...by].map(([commit, values]) => {
-    const ratio = median(values) / level;
-    const half = 2 * sd * Math.sqrt(1 / values.length + 1 / good.length);
-    return [commit, { runs: values.length, ratio, low: ratio * Math.exp(-half),
-      high: ratio * Math.exp(half) }];
-  }));
-}
+export const mean = (values) => (values.length === 0 ? null
+  : values.reduce((sum, v) => sum + v, 0) / values.length);
+
+export const geomean = (values) => (values.length === 0 ? null
+  : Math.exp(values.reduce((sum, v) => sum + Math.log(v), 0) / values.length));

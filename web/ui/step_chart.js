@@ -2,8 +2,7 @@
 // good end, the step, and below it where the step probably is. Steps through the search's sessions.
 
 import { chart, chartKey, sample, valueAxis } from "./chart.js";
-import { el, namedCommit, svg } from "./dom.js";
-import { levelsOf } from "./statistics.js";
+import { el, namedCommit, rule, strong, svg, written } from "./dom.js";
 import { change, count, interval, probability } from "./words.js";
 
 const height = 300;
@@ -21,10 +20,10 @@ export function cellsOf(bisection) {
   }).filter(Boolean);
 }
 
-/** What is known at the end, by commit: as the service says it. */
-function lastLevels(bisection) {
+/** What is known of [{index, runs, change}], by commit: as the service says it. */
+function levelsOf(commits) {
   const levels = new Map();
-  for (const c of bisection.commits) {
+  for (const c of commits) {
     if (c.index === 0 && c.runs) levels.set(0, { runs: c.runs, ratio: 1, low: 1, high: 1 });
     else if (c.change) levels.set(c.index, { runs: c.runs, ...c.change });
   }
@@ -55,8 +54,7 @@ function stepLine(scale, levels, cell, width) {
 function dots(scale, levels) {
   return [...levels].map(([i, l]) => {
     const x = scale.x(i), r = Math.min(7, 2 + Math.sqrt(l.runs), Math.max(2.5, scale.slot * 0.6));
-    return [svg("line", { class: "interval", x1: x, x2: x, y1: scale.y(l.low),
-      y2: scale.y(l.high) }),
+    return [rule("interval", x, x, scale.y(l.low), scale.y(l.high)),
     svg("circle", { class: l.low > 1 ? "point high" : "point", cx: x, cy: scale.y(l.ratio), r })];
   });
 }
@@ -83,14 +81,12 @@ function draw(width, bisection, levels, cells) {
   const nodes = [
     valueAxis({ low: (scale.low - 1) * 100, high: (scale.high - 1) * 100, unit: "%", width, edge,
       y: (percent) => scale.y(1 + percent / 100) }),
-    svg("line", { class: "level", x1: edge.left, x2: width - edge.right, y1: scale.y(1),
-      y2: scale.y(1) }),
+    rule("level", edge.left, width - edge.right, scale.y(1), scale.y(1)),
     best && best.probability > 0.5 && stepLine(scale, levels, best, width),
     dots(scale, levels), crosses(scale, bisection.commits), belief(scale, cells, width),
-    svg("text", { x: edge.left, y: height - 8 }, "last good"),
-    svg("text", { x: (edge.left + width) / 2, y: height - 8, "text-anchor": "middle" },
-      "commits in order"),
-    svg("text", { x: width - edge.right, y: height - 8, "text-anchor": "end" }, "first bad")];
+    written(edge.left, height - 8, "last good"),
+    written((edge.left + width) / 2, height - 8, "commits in order", "middle"),
+    written(width - edge.right, height - 8, "first bad", "end")];
   return { nodes: nodes.flat(Infinity).filter(Boolean), x: scale.x, slot: scale.slot, scale };
 }
 
@@ -100,7 +96,7 @@ function describe(bisection, levels, cells, i) {
   const end = i === 0 ? " (good end)" : i === bisection.commits.length - 1 ? " (bad end)" : "";
   return [namedCommit(one), el("br"), `commit ${i} of ${bisection.commits.length - 1}${end}: `,
     one.untestable ? `cannot be measured: ${one.untestable}`
-      : level ? [i === 0 ? "the good end's level" : [el("strong", {}, change(level.ratio)),
+      : level ? [i === 0 ? "the good end's level" : [strong(change(level.ratio)),
         ` (${interval(level.low, level.high)}) against the good end`],
       `, ${count(level.runs, "run")}`] : "not measured",
     cell && ["; the step is here with probability ", el("strong", {},
@@ -131,16 +127,13 @@ function stepper(sessions, show) {
     said);
 }
 
-/**
- * The chart, what is known of the chosen commit, and the stepper. `runs`: those of the search,
- * {session, commit, value}; empty where they are not known.
- */
-export function stepChart(bisection, runs = []) {
-  const sessions = [...new Set(runs.map((r) => r.session))].toSorted((a, b) => a - b);
+/** The chart, what is known of the chosen commit, and the stepper. */
+export function stepChart(bisection) {
+  const sessions = bisection.sessions.filter((s) => s.levels.length > 0);
   const detail = el("div", { class: "detail" });
   const cells = cellsOf(bisection);
   const best = cells.reduce((a, c) => (c.probability > (a?.probability ?? 0) ? c : a), null);
-  let levels = lastLevels(bisection), drawn = cells, drawing = null;
+  let levels = levelsOf(bisection.commits), drawn = cells, drawing = null;
   const { node, redraw } = chart({
     id: `bisection-${bisection.id}`,
     label: `Level of each commit of search ${bisection.id} against the good end; arrow keys ` +
@@ -160,8 +153,7 @@ export function stepChart(bisection, runs = []) {
   });
   const show = (k) => {
     const whole = k === sessions.length;
-    levels = whole ? lastLevels(bisection)
-      : levelsOf(runs.filter((r) => r.session <= sessions[k - 1]));
+    levels = levelsOf(whole ? bisection.commits : sessions[k - 1].levels);
     drawn = whole ? cells : [];
     redraw();
   };

@@ -53,6 +53,10 @@ export function probability(p) {
   return `${(p * 100).toFixed(1)}\u00a0%`;
 }
 
+/** A share in whole percent; "–" where it is not known. */
+export const percent = (share) => (Number.isFinite(share) ? `${Math.round(share * 100)}\u00a0%`
+  : "–");
+
 export const metricName = (metric) =>
   metric.replaceAll("_", " ").replace("cpu", "CPU").replace("gpu", "GPU");
 
@@ -107,3 +111,16 @@ export const csv = (rows) => rows.map((row) => row.map((cell) => {
   const text = cell === null || cell === undefined ? "" : String(cell);
   return /[",\n]/.test(text) ? `"${text.replaceAll("\"", "\"\"")}"` : text;
 }).join(",")).join("\n") + "\n";
+
+/** Words in any part of a workload's name become a glob; a glob is taken as it is. */
+export function globOf(text) {
+  const words = text.trim().split(/\s+/).filter(Boolean);
+  return words.length === 1 && /[*?]/.test(words[0]) ? words[0] : ["", ...words, ""].join("**");
+}
+
+/** Whether a glob with * (within a part), ** (over parts) and ? matches the whole name. */
+export function globMatch(glob, name) {
+  const pattern = glob.split("**").map((part) => part.replace(/[.+^${}()|[\]\\]/g, "\\$&")
+    .replace(/\*/g, "[^/]*").replace(/\?/g, "[^/]")).join(".*");
+  return new RegExp(`^${pattern}$`).test(name);
+}

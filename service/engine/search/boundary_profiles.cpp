@@ -18,8 +18,8 @@ constexpr int kPriority = 10;
 constexpr auto kPatience = 30min;  // a report does not wait longer for what it could do without
 constexpr int kIterations = 20;    // profiled in each run
 
-std::string key_of(const Regression& regression) {
-  return "regression:" + std::to_string(regression.id.value) + "/profile";
+std::string key_of(RegressionId regression) {
+  return "regression:" + std::to_string(regression.value) + "/profile";
 }
 
 // The series that was searched, if a profile can explain it.
@@ -54,7 +54,7 @@ std::optional<BoundaryPlan> plan_for(const EngineView& view, const Regression& r
   const auto is_missing = [](const auto& build) { return std::holds_alternative<NoBuild>(build); };
   if (is_missing(plan.good) || is_missing(plan.bad)) return std::nullopt;
   Job& job = plan.job;
-  job.key = key_of(regression);
+  job.key = key_of(regression.id);
   job.night = regression.night;
   job.machine = regression.machine;
   job.priority = kPriority;
@@ -95,7 +95,7 @@ bool apply(EngineContext& context, const CancelProfiles& step) {
 }  // namespace
 
 BoundaryFacts load_boundary(const EngineView& view, const Regression& regression) {
-  BoundaryFacts facts{view.clock.now(), storage::find_job(view.db, key_of(regression)), {}};
+  BoundaryFacts facts{view.clock.now(), boundary_session(view.db, regression.id), {}};
   if (!facts.asked) facts.plan = plan_for(view, regression);
   return facts;
 }
@@ -113,15 +113,25 @@ bool apply(EngineContext& context, const BoundaryStep& step) {
   return std::visit([&](const auto& taken) { return apply(context, taken); }, step);
 }
 
+std::optional<Job> boundary_session(const storage::Database& db, RegressionId regression) {
+  return storage::find_job(db, key_of(regression));
+}
+
+std::optional<std::pair<Profile, Profile>> boundary_profiles(const storage::Database& db,
+                                                             const Job& session) {
+  if (session.state != JobState::done) return std::nullopt;
+  auto profiles = storage::profiles_of_job(db, session.id);
+  const auto good = profiles.find(session.spec.environments[0].build);
+  const auto bad = profiles.find(session.spec.environments[1].build);
+  if (good == profiles.end() || bad == profiles.end()) return std::nullopt;
+  return std::pair{std::move(good->second), std::move(bad->second)};
+}
+
 std::optional<bisect::ProfileDiff> boundary_difference(const EngineView& view,
                                                        const Regression& regression) {
-  const auto job = storage::find_job(view.db, key_of(regression));
-  if (!job || job->state != JobState::done) return std::nullopt;
-  const auto profiles = storage::profiles_of_job(view.db, job->id);
-  const auto good = profiles.find(job->spec.environments[0].build);
-  const auto bad = profiles.find(job->spec.environments[1].build);
-  if (good == profiles.end() || bad == profiles.end()) return std::nullopt;
-  return bisect::difference(good->second, bad->second);
+  const auto session = boundary_session(view.db, regression.id);
+  const auto sides = session ? boundary_profiles(view.db, *session) : std::nullopt;
+  return sides ? std::optional(bisect::difference(sides->first, sides->second)) : std::nullopt;
 }
 
 }  // namespace nightjar::service

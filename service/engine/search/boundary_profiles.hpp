@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 #include <variant>
 
 #include "bisect/profile_diff.hpp"
@@ -39,7 +40,12 @@ BoundaryStep decide(const BoundaryFacts& facts);
 // True if the report has nothing to wait for.
 bool apply(EngineContext& context, const BoundaryStep& step);
 
-// nullopt: one side or both have no profile.
+// The session that was asked for, whatever became of it.
+std::optional<Job> boundary_session(const storage::Database& db, RegressionId regression);
+// Both sides of it, the last good build first. nullopt: one side or both have no profile.
+std::optional<std::pair<Profile, Profile>> boundary_profiles(const storage::Database& db,
+                                                             const Job& session);
+// Their difference. nullopt: there is none to show.
 std::optional<bisect::ProfileDiff> boundary_difference(const EngineView& view,
                                                        const Regression& regression);
 

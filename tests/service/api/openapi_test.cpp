@@ -110,6 +110,59 @@ std::vector<JobId> claim_builds(World& world, const Day& day) {
   });
 }
 
+// A session of profiles at the day's culprit.
+void add_profiles(World& world, const Day& day) {
+  Job job;
+  job.key = "regression:" + std::to_string(day.regression.id.value) + "/profile";
+  job.night = day.night.id;
+  job.machine = day.runner.machine;
+  job.priority = 50;  // before the job that waits already
+  job.spec = job_spec(day, JobKind::profile, {day.good, day.bad});
+  job.created_at = evening;
+  job = storage::add_job(storage::Autocommit(world.db), job);
+  SessionResult session = whole_session();
+  for (RunResult& run : session.runs) {
+    if (run.order == 0) continue;  // the control
+    Profile& profile = run.profile.emplace();
+    profile.runs = {{.01, {.01, .01}, {.002, .002}, {1, 1}, {}, {}, {}}};
+    profile.operators = {{"aten::mm", {{.008, .008}}, {{0, 0}}, 2, 1000, 100, 0, "fp32"}};
+    profile.ceilings = Ceilings{"cpu", 1, {{"fp32", 1e6}}, 1e5};
+    profile.memory = MemorySplit{.peak = 8, .parameters = 8};
+  }
+  const auto claimed = storage::claim_job(storage::Autocommit(world.db), day.runner, evening,
+                                          evening + std::chrono::hours(1));
+  REQUIRE(claimed);
+  REQUIRE(claimed->id == job.id);
+  REQUIRE(storage::store_result(storage::Autocommit(world.db), job.id, claimed->attempt, session,
+                                evening) == storage::Accepted::stored);
+}
+
+// A regression whose confirmations were cut short for good.
+RegressionId add_unconfirmed(World& world, const Day& day) {
+  Regression made = day.regression;
+  made.id = {};
+  made.part = 1;
+  made.culprit.reset();
+  made.fingerprint.clear();
+  made.unfinished = 3;
+  return storage::add_regression(storage::Autocommit(world.db), made,
+                                 {RegressionState::unconfirmed, evening, R"({"reason": "x"})"})
+      .id;
+}
+
+// The day's regression was back with the next nightly.
+void add_recovered(World& world, const Day& day) {
+  const Build good_again = add_nightly(world, 3, "2026-08-21");
+  const Night next = add_night(world, good_again, NightState::done);
+  storage::set_level(storage::Autocommit(world.db), {day.series, good_again.id, next.id, 1, 3});
+  Regression made = day.regression;
+  made.id = {};
+  made.part = 2;
+  made.fingerprint = "f2";
+  storage::add_regression(storage::Autocommit(world.db), made,
+                          {RegressionState::recovered, evening, R"({"reason": "back"})"});
+}
+
 SourceResult failed_build() {
   SourceResult result;
   result.outcome = SourceOutcome::does_not_compile;
@@ -129,6 +182,11 @@ Call call_for(World& world, const std::string& path, const std::string& operatio
       {"get_runs", 2},
       {"get_regressions", day.regression.id.value},
       {"get_regressions_evidence", day.regression.id.value},
+      {"get_regressions_extent", day.regression.id.value},
+      {"get_regressions_profile", day.regression.id.value},
+      {"cause_regression", day.regression.id.value},
+      {"confirm_regression", day.regression.id.value + 1},
+      {"dismiss_regression", day.regression.id.value},
       {"get_bisections", day.bisection.id.value},
       {"get_runners", day.runner.id.value},
       {"get_jobs", 1},
@@ -161,6 +219,8 @@ Call call_for(World& world, const std::string& path, const std::string& operatio
   if (operation == "register_runner")
     call.body =
         R"({"name": "n", "labels": {}, "version": "1", "workloads": [], "facts": {"a": "b"}})";
+  if (operation == "get_author") call.target += "?name=somebody";
+  if (operation.ends_with("_regression")) call.body = R"({"reason": "new inputs"})";
   if (operation == "add_mark") call.body = R"({"reason": "new pin", "metric": "latency"})";
   if (operation == "import_history")
     call.body = world.get("/openapi.json")
@@ -202,6 +262,9 @@ Call call_for(World& world, const std::string& path, const std::string& operatio
 TEST_CASE("Every operation of openapi.json answers what the document promises") {
   World world;
   const Day day = fill(world);
+  REQUIRE(add_unconfirmed(world, day).value == day.regression.id.value + 1);
+  add_recovered(world, day);
+  add_profiles(world, day);
   const auto builds = claim_builds(world, day);
   const auto document = world.get("/openapi.json").json;
   const auto& imports = document.at("/paths/~1api~1v1~1imports/post"_json_pointer);
@@ -235,7 +298,7 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
         CHECK_FALSE(reply.json["items"].empty());
       asked.insert(id);
     }
-  CHECK(asked.size() == 54);
+  CHECK(asked.size() == 62);
   web::RawClient client(world.server.port());
   client.write("GET /api/v1/events HTTP/1.1\r\nHost: x\r\n\r\n");
   CHECK(client.read_past("\r\n\r\n").find("text/event-stream") != std::string::npos);

@@ -1,9 +1,11 @@
 """A folder with repository, configuration and filled database."""
 
 import datetime
+import hashlib
 import os
 import pathlib
 import random
+import secrets
 import subprocess
 import time
 
@@ -33,6 +35,10 @@ on_new_build = false
 runner_silent = 86400
 [report]
 directory = "reports"
+[[token]]
+name = "operator"
+role = "admin"
+sha256 = "{token}"
 """
 
 
@@ -42,8 +48,10 @@ def make(folder, nights, workloads, seed=1):
     folder = folder.resolve()
     folder.mkdir(parents=True)
     (folder / "wheels").mkdir()
-    (folder / "nightjar.toml").write_text(
-        CONFIGURATION.format(folder=folder, variant=drawn.VARIANT))
+    token = secrets.token_hex()
+    (folder / "admin.token").write_text(token)
+    (folder / "nightjar.toml").write_text(CONFIGURATION.format(
+        folder=folder, variant=drawn.VARIANT, token=hashlib.sha256(token.encode()).hexdigest()))
     now = datetime.datetime.now(datetime.timezone.utc)
     truth = drawn.Truth(random.Random(seed), nights, workloads, now)
     repository.make(folder / "repository", truth.commits, address)

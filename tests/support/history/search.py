@@ -7,6 +7,7 @@ import random
 import statistics
 
 from drawn import CLASSES
+from profiles import Profiles
 from tables import NO_LIMITS, digest, microseconds
 
 MINUTE = datetime.timedelta(minutes=1)
@@ -45,6 +46,7 @@ class Searches:
         self.tables, self.jobs = history.tables, history.jobs
         self.random = random.Random(23)
         self.issue, self.issues, self.found = 160400, [], set()
+        self.profiles = Profiles(self.jobs, self.tables)
 
     def fill(self):
         by_time = sorted(self.truth.changes, key=lambda change: change.commit)
@@ -247,6 +249,10 @@ class Searches:
             self._next_job(sessions, (low + high) // 2)
         if named:
             self._name(named, posterior[0]["probability"], outcome == "range")
+        if outcome == "culprit" and self.change.metric == "latency":
+            sides = self._build_of(step - 1), self._build_of(step)
+            self.profiles.add(self.id, self.night, self.machine, sides, self.lead,
+                              self.change.factor, self.at + (40 + 9 * sessions) * MINUTE)
         ratio, below, above = self.numbers
         self.evidence["blamed" if outcome == "culprit" else self.change.state] = {
             "stage": "bisection", "rules": 7, "outcome": outcome, "commits": shas,

@@ -46,6 +46,7 @@ class Tables:
             raise ValueError(f"the made database is broken: {broken or sound}")
 
 
+FAILED = 1.25  # what a failed run counts
 STATE = {"load1": .1, "steal_share": 0.0, "frequency_mhz": 3100.0, "extra": {}, "gpus": []}
 NO_LIMITS = {"timeout_seconds": 300.0, "memory_bytes": 0, "output_bytes": 1 << 20, "threads": 1,
              "seconds": 2.0, "min_iterations": 10, "seed": 0}
@@ -97,8 +98,9 @@ class Jobs:
             status=status, reason=reason, checksum=1.0, warmup_iterations=5,
             started_at_us=microseconds(at), seconds=2.4)
         values = {}
-        for metric in workload.metrics if status == "measured" else ():
-            value = self.truth.run(workload, metric, machine, commit, session)
+        for metric in workload.metrics if status == "measured" else ("failures",):
+            value = (self.truth.run(workload, metric, machine, commit, session)
+                     if status == "measured" else FAILED)
             values[metric] = value
             self.tables.add("series_value", series=self.series[workload.id, metric, machine],
                             build=build["id"], run=run, screened=int(screened), value=value,

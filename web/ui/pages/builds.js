@@ -1,7 +1,9 @@
 // Builds of a day: which commits have a wheel and from where, by native group, and what failed.
 
 import { all } from "../api.js";
-import { commit, el, link, note, section, state, table, when } from "../dom.js";
+import { code, column, commit, el, lead, link, note, number, section, state, table, tight, when,
+  whole } from "../dom.js";
+import { chooser } from "../parts.js";
 import { count } from "../words.js";
 
 const dayOf = (time) => time.slice(0, 10);
@@ -10,33 +12,25 @@ const dayOf = (time) => time.slice(0, 10);
 const daysOf = ({ builds, lookups }) => [...new Set([...builds.map((b) => dayOf(b.found_at)),
   ...lookups.map((l) => dayOf(l.wanted_at))])].toSorted().toReversed();
 
-function chooser(days, day) {
-  const node = el("select", { id: "day",
-    onchange: () => { location.hash = `#/builds?day=${node.value}`; } },
-  days.map((one) => el("option", { value: one }, one)));
-  node.value = day;
-  return el("form", { class: "search" }, el("label", {}, "Day", node));
-}
-
 const needs = (b) => [b.python_tag, b.platform_tag, b.gpu_architectures].filter(Boolean)
   .map((text) => el("span", { class: "tag" }, text));
 
 const buildColumns = [
-  { name: "build", whole: true, cell: (b) => el("code", {}, b.version) },
-  { name: "kind", cell: (b) => b.kind },
-  { name: "commit", cell: (b) => commit(b.commit) },
-  { name: "state", cell: (b) => [state(b.state), b.reason && ` ${b.reason}`] },
-  { name: "for", cell: needs },
-  { name: "found", tight: true, cell: (b) => when(b.found_at) },
-  { name: "", cell: (b) => b.kind === "nightly" && link(`#/compare?bad=${b.id}`, "compare") }];
+  whole("build", (b) => code(b.version)),
+  column("kind", (b) => b.kind),
+  column("commit", (b) => commit(b.commit)),
+  column("state", (b) => [state(b.state), b.reason && ` ${b.reason}`]),
+  column("for", needs),
+  tight("found", (b) => when(b.found_at)),
+  column("", (b) => b.kind === "nightly" && link(`#/compare?bad=${b.id}`, "compare"))];
 
 const lookupColumns = [
-  { name: "commit", cell: (l) => commit(l.commit) },
-  { name: "state", cell: (l) => state(l.state) },
-  { name: "why", whole: true, cell: (l) => l.reason ?? "–" },
-  { name: "read", number: true, cell: (l) => `${Math.round(l.bytes / 2 ** 20)}\u00a0MiB` },
-  { name: "looked", tight: true, cell: (l) => when(l.looked_at_time) },
-  { name: "again", tight: true, cell: (l) => when(l.retry_at) }];
+  column("commit", (l) => commit(l.commit)),
+  column("state", (l) => state(l.state)),
+  whole("why", (l) => l.reason ?? "–"),
+  number("read", (l) => `${Math.round(l.bytes / 2 ** 20)}\u00a0MiB`),
+  tight("looked", (l) => when(l.looked_at_time)),
+  tight("again", (l) => when(l.retry_at))];
 
 /** Commits with the same compiled files share a wheel: one group, one table. */
 function groups(lookups) {
@@ -49,7 +43,7 @@ function groups(lookups) {
   });
 }
 
-export const buildsPage = {
+export const page = {
   title: () => "Builds",
   async load() {
     const [builds, lookups] = await Promise.all([all("builds", 1000), all("lookups", 1000)]);
@@ -62,8 +56,9 @@ export const buildsPage = {
     const builds = data.builds.filter((b) => dayOf(b.found_at) === day);
     const lookups = data.lookups.filter((l) => dayOf(l.wanted_at) === day);
     const failed = builds.filter((b) => b.state === "unusable" || b.state === "unproved");
-    return [section(`Builds of ${day}`, chooser(days, day),
-      el("p", { class: "lead" }, count(builds.length, "build"), failed.length > 0
+    return [section(`Builds of ${day}`, el("form", { class: "search" },
+      chooser("builds", "day", "Day", days.map((d) => [d, d]), query, day)),
+      lead(count(builds.length, "build"), failed.length > 0
         ? `, ${failed.length} of them not usable` : "", `; CI was asked for ${count(
         lookups.length, "commit")}`),
       builds.length > 0 ? table(null, buildColumns, builds) : null),

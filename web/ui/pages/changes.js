@@ -1,7 +1,7 @@
 // What regressed and what improved in the last days, and how long it took to find and to repair.
 
 import { all } from "../api.js";
-import { el, link, longTable, note, section, when } from "../dom.js";
+import { el, lead, link, longTable, note, number, section, tight, when, whole } from "../dom.js";
 import { andMore, changeOf, regressionColumns, workload } from "../parts.js";
 import { median } from "../statistics.js";
 import { count, metricName, quantity, span } from "../words.js";
@@ -19,11 +19,10 @@ function times(regressions, searches) {
     .map((r) => seconds(r.opened_at, searches.get(r.bisection).finished_at));
   const repaired = regressions.filter((r) => r.state === "recovered")
     .map((r) => seconds(r.opened_at, r.updated_at));
-  return el("dl", { class: "facts" },
-    el("dt", {}, "To the culprit"), el("dd", {}, found.length
-      ? `${span(median(found))} (median of ${found.length})` : "no search named one"),
-    el("dt", {}, "To the repair"), el("dd", {}, repaired.length
-      ? `${span(median(repaired))} (median of ${repaired.length})` : "none is repaired yet"));
+  const told = (what, took, none) => [el("dt", {}, what), el("dd", {}, took.length
+    ? `${span(median(took))} (median of ${took.length})` : none)];
+  return el("dl", { class: "facts" }, told("To the culprit", found, "no search named one"),
+    told("To the repair", repaired, "none is repaired yet"));
 }
 
 /** Improvements of one night and size are shown as one, the largest series first. */
@@ -42,17 +41,17 @@ const asChange = (i) => ({ ...i, low: i.ratio, high: i.ratio,
   direction: i.metric === "speedup" ? "higher_is_better" : "lower_is_better" });
 
 const improvementColumns = [
-  { name: "series", whole: true, cell: ([i, ...more]) => [
+  whole("series", ([i, ...more]) => [
     workload(i.workload, `#/series/${i.series}`), ` ${metricName(i.metric)}`,
-    andMore([i, ...more])] },
-  { name: "before", number: true, cell: ([i]) => quantity(i.before, i.unit) },
-  { name: "after", number: true, cell: ([i]) => quantity(i.after, i.unit, i.before) },
-  { name: "change", number: true, cell: ([i]) => changeOf(asChange(i)) },
-  { name: "build", tight: true, cell: ([i]) => link(`#/compare?bad=${i.build.id}`,
-    i.build.date ?? i.build.version) },
-  { name: "when", tight: true, cell: ([i]) => when(i.at) }];
+    andMore([i, ...more])]),
+  number("before", ([i]) => quantity(i.before, i.unit)),
+  number("after", ([i]) => quantity(i.after, i.unit, i.before)),
+  number("change", ([i]) => changeOf(asChange(i))),
+  tight("build", ([i]) => link(`#/compare?bad=${i.build.id}`,
+    i.build.date ?? i.build.version)),
+  tight("when", ([i]) => when(i.at))];
 
-export const changesPage = {
+export const page = {
   title: () => "Changes",
   async load(_, query) {
     const since = new Date(Date.now() - daysOf(query) * 86400000);
@@ -70,7 +69,7 @@ export const changesPage = {
     return [section("What regressed and what improved",
       el("p", { class: "tools" }, periods.map((d) => el("a", { href: `#/changes?days=${d}`,
         "aria-current": d === days && "true" }, d === 1 ? "last day" : `last ${d} days`))),
-      el("p", { class: "lead" }, `${count(shown.length, "regression")}, `,
+      lead(`${count(shown.length, "regression")}, `,
         `${shown.filter((r) => r.state === "recovered").length} of them repaired; `,
         `${count(better.length, "improvement")} in `,
         count(improvements.length, "series", "series")),

@@ -2,10 +2,11 @@
 // never hides a row.
 
 import { all, get, machines } from "../api.js";
-import { commit, el, fold, longTable, note, saveText, section } from "../dom.js";
-import { changeWithin, tone, workload } from "../parts.js";
-import { change, count, csv, machineName, metricName, quantity, workloadParts }
-  from "../words.js";
+import { code, column, commit, el, fold, lead, longTable, note, number, section,
+  whole } from "../dom.js";
+import { changeWithin, chooser, className, tone, valuesOf, workload } from "../parts.js";
+import { geomean } from "../statistics.js";
+import { change, count, metricName, quantity, workloadParts } from "../words.js";
 
 const filters = ["metric", "machine", "device", "backend"];
 
@@ -24,62 +25,37 @@ function pairOf(builds, query) {
 const valueOf = (s, name) => (name === "metric" ? s.metric : name === "machine"
   ? String(s.machine) : workloadParts(s.workload)?.[name] ?? "");
 
-const addressWith = (query, changes) => {
-  const next = new URLSearchParams(query);
-  for (const [name, value] of Object.entries(changes)) {
-    if (value) next.set(name, value);
-    else next.delete(name);
-  }
-  return `#/compare?${next}`;
-};
-
-function chooser(name, label, options, chosen, query) {
-  const node = el("select", { id: name,
-    onchange: () => { location.hash = addressWith(query, { [name]: node.value }); } }, options);
-  node.value = chosen ?? "";
-  return el("label", {}, label, node);
-}
-
 function form({ nightlies, good, bad, items, classes }, query) {
-  const option = (b) => el("option", { value: b.id },
-    b.date ? `${b.date} ${b.version}` : b.version);
-  const known = (id) => (nightlies.some((b) => b.id === id) ? [] : [el("option", { value: id },
-    `build ${id}`)]);
-  const nameOf = (name, value) => (name === "metric" ? metricName(value) : name === "machine"
-    ? machineName(classes.find((m) => String(m.id) === value) ?? { facts: {}, id: value }) : value);
+  const builds = (id) => [...(nightlies.some((b) => b.id === id) ? [] : [[id, `build ${id}`]]),
+    ...nightlies.map((b) => [b.id, b.date ? `${b.date} ${b.version}` : b.version])];
+  const nameOf = (name, value) => (name === "metric" ? metricName(value)
+    : name === "machine" ? className(classes, Number(value)) : value);
   return el("form", { class: "search" },
-    chooser("good", "Compare with", [...known(good), ...nightlies.map(option)], good, query),
-    chooser("bad", "this build", [...known(bad), ...nightlies.map(option)], bad, query),
-    filters.map((name) => chooser(name, name, [el("option", { value: "" }, "all"),
-      ...[...new Set(items.map((s) => valueOf(s, name)))].toSorted().map((value) =>
-        el("option", { value }, nameOf(name, value)))], query.get(name), query)));
+    chooser("compare", "good", "Compare with", builds(good), query, good),
+    chooser("compare", "bad", "this build", builds(bad), query, bad),
+    filters.map((name) => chooser("compare", name, name, valuesOf(items,
+      (s) => valueOf(s, name), (value) => nameOf(name, value)), query)));
 }
 
-/** Geometric means by metric, over how many series: beside the rows, never in their place. */
+/** Geometric means by metric, over how many series. */
 function means(items) {
   const by = Map.groupBy(items.filter((s) => s.ratio > 0), (s) => s.metric);
   return el("p", { class: "soft" }, "Geometric means, for orientation: ",
-    [...by].map(([metric, some]) => `${metricName(metric)} ${change(Math.exp(some.reduce(
-      (sum, s) => sum + Math.log(s.ratio), 0) / some.length))} over ${count(some.length,
+    [...by].map(([metric, some]) => `${metricName(metric)} ${change(geomean(some.map(
+      (s) => s.ratio)))} over ${count(some.length,
       "series", "series")}`).join(", "), ".");
 }
 
 const columns = (classes) => [
-  { name: "series", whole: true, cell: (s) => workload(s.workload, `#/series/${s.series}`) },
-  { name: "metric", cell: (s) => metricName(s.metric) },
-  { name: "machine", cell: (s) => machineName(classes.find((m) => m.id === s.machine)
-    ?? { facts: {}, id: s.machine }) },
-  { name: "before", number: true, cell: (s) =>
-    quantity(s.before, s.unit, Math.max(s.before, s.after)) },
-  { name: "after", number: true, cell: (s) =>
-    quantity(s.after, s.unit, Math.max(s.before, s.after)) },
-  { name: "change", number: true, cell: changeWithin },
-  { name: "measured", cell: (s) => (s.source === "confirm" ? "in turns" : "by night") }];
-
-const csvOf = (items) => csv([["series", "workload", "metric", "unit", "machine", "before",
-  "after", "ratio", "low", "high", "before_runs", "after_runs"], ...items.map((s) => [s.series,
-  s.workload, s.metric, s.unit, s.machine, s.before, s.after, s.ratio, s.low, s.high,
-  s.before_runs, s.after_runs])]);
+  whole("series", (s) => workload(s.workload, `#/series/${s.series}`)),
+  column("metric", (s) => metricName(s.metric)),
+  column("machine", (s) => className(classes, s.machine)),
+  number("before", (s) =>
+    quantity(s.before, s.unit, Math.max(s.before, s.after))),
+  number("after", (s) =>
+    quantity(s.after, s.unit, Math.max(s.before, s.after))),
+  number("change", changeWithin),
+  column("measured", (s) => (s.source === "confirm" ? "in turns" : "by night"))];
 
 /** The least change that counts, in percent, beyond the interval. */
 const leastOf = (query) => Number(query.get("least") ?? 3) / 100;
@@ -87,7 +63,7 @@ const leastOf = (query) => Number(query.get("least") ?? 3) / 100;
 const differs = (s, least) => tone(s) !== null && s.ratio !== null
   && Math.abs(s.ratio - 1) >= least;
 
-export const comparePage = {
+export const page = {
   title: () => "Compare",
   async load(_, query) {
     const [builds, classes] = await Promise.all([all("builds", 2000), machines()]);
@@ -107,14 +83,12 @@ export const comparePage = {
     const better = out.filter((s) => tone(s) === "better");
     const rest = items.filter((s) => !differs(s, least));
     return [section("Compare two builds", form(data, query),
-      el("p", { class: "lead" }, `${worse.length} worse, ${better.length} better, `,
+      lead(`${worse.length} worse, ${better.length} better, `,
         `${rest.length} alike of ${count(items.length, "series", "series")}`),
-      el("p", { class: "soft" }, "Between ", el("code", {}, compared.good.version), " ",
-        commit(compared.good.commit), " and ", el("code", {}, compared.bad.version), " ",
+      el("p", { class: "soft" }, "Between ", code(compared.good.version), " ",
+        commit(compared.good.commit), " and ", code(compared.bad.version), " ",
         commit(compared.bad.commit), ". Beyond noise: the 95 % interval leaves out no change, and ",
-        `the change is ${least * 100} % at least.`), means(items),
-      el("p", { class: "tools" }, el("button", { type: "button", onclick: () =>
-        saveText(csvOf(items), "compare.csv", "text/csv") }, "CSV"))),
+        `the change is ${least * 100} % at least.`), means(items)),
     section("Worse", worse.length ? longTable(null, columns(classes), worse) : note("Nothing.")),
     section("Better", better.length ? longTable(null, columns(classes), better)
       : note("Nothing.")),

@@ -2,36 +2,15 @@
 // Built from the accepted levels, which are the newest that hold.
 
 import { all, machines } from "../api.js";
-import { el, link, longTable, note, saveText, section, table } from "../dom.js";
-import { workload } from "../parts.js";
-import { count, csv, machineName, quantity, workloadParts } from "../words.js";
+import { level, pairs, ratio } from "../backends.js";
+import { column, el, longTable, note, number, section, table, whole, within } from "../dom.js";
+import { chooser, className, valuesOf, workload } from "../parts.js";
+import { geomean, mean } from "../statistics.js";
+import { count, quantity } from "../words.js";
 
 const memoryOf = { cpu: "peak_cpu_memory", cuda: "peak_gpu_memory" };
 const orders = { speedup: "speed-up", compile: "compile time", memory: "compression",
   name: "workload" };
-
-const geomean = (values) => (values.length === 0 ? null
-  : Math.exp(values.reduce((sum, v) => sum + Math.log(v), 0) / values.length));
-
-/** Levels by workload and machine: key → {name, parts, machine, backends: {eager: {metric: s}}}. */
-function pairs(series) {
-  const by = new Map();
-  for (const s of series) {
-    const parts = workloadParts(s.workload_name);
-    if (!parts || !s.level) continue;
-    const { backend, ...rest } = parts;
-    const key = `${Object.values(rest).join("/")}@${s.machine}`;
-    if (!by.has(key)) by.set(key, { parts: rest, machine: s.machine, backends: {} });
-    const entry = by.get(key).backends;
-    entry[backend] ??= { name: s.workload_name, metrics: {} };
-    entry[backend].metrics[s.metric] = s;
-  }
-  return [...by.values()];
-}
-
-const level = (side, metric) => side?.metrics[metric]?.level.value ?? null;
-
-const ratio = (a, b) => (a > 0 && b > 0 ? a / b : null);
 
 /** Rows of one backend against eager. */
 function against(series) {
@@ -49,36 +28,33 @@ function against(series) {
 
 const times = (value) => (value === null ? "–" : `${value.toFixed(2)}×`);
 
-const mean = (values) => (values.length ? values.reduce((a, b) => a + b, 0) / values.length : null);
-
 const known = (rows, name) => rows.map((r) => r[name]).filter((v) => v !== null);
 
 const summaryColumns = [
-  { name: "suite", cell: (g) => g[0].parts.suite },
-  { name: "device", cell: (g) => el("span", { class: "tag" }, g[0].parts.device) },
-  { name: "backend", cell: (g) => g[0].backend },
-  { name: "pass", number: true, cell: (g) => {
+  column("suite", (g) => g[0].parts.suite),
+  column("device", (g) => el("span", { class: "tag" }, g[0].parts.device)),
+  column("backend", (g) => g[0].backend),
+  number("pass", (g) => {
     const told = known(g, "failures");
     return told.length ? `${told.filter((v) => v < 1.01).length} of ${told.length}`
       : "not measured";
-  } },
-  { name: "geomean speed-up", number: true, cell: (g) => [times(geomean(known(g, "speedup"))),
-    el("span", { class: "within" }, ` over ${known(g, "speedup").length}`)] },
-  { name: "mean compile time", number: true, cell: (g) => quantity(mean(known(g, "compile")),
-    "s") },
-  { name: "compression", number: true, cell: (g) => times(geomean(known(g, "memory"))) }];
+  }),
+  number("geomean speed-up", (g) => [times(geomean(known(g, "speedup"))),
+    within(` over ${known(g, "speedup").length}`)]),
+  number("mean compile time", (g) => quantity(mean(known(g, "compile")),
+    "s")),
+  number("compression", (g) => times(geomean(known(g, "memory"))))];
 
 const columns = (classes) => [
-  { name: "workload", whole: true, cell: (r) => workload(r.name, r.series
-    && `#/series/${r.series}`) },
-  { name: "machine", cell: (r) => machineName(classes.find((m) => m.id === r.machine)
-    ?? { facts: {}, id: r.machine }) },
-  { name: "latency", number: true, cell: (r) => quantity(r.latency, "s") },
-  { name: "speed-up", number: true, cell: (r) => el("span", { class: r.speedup !== null
+  whole("workload", (r) => workload(r.name, r.series
+    && `#/series/${r.series}`)),
+  column("machine", (r) => className(classes, r.machine)),
+  number("latency", (r) => quantity(r.latency, "s")),
+  number("speed-up", (r) => el("span", { class: r.speedup !== null
     && r.speedup < 0.98 ? "worse" : null }, r.speedup === null ? "no eager here"
-    : times(r.speedup)) },
-  { name: "compile time", number: true, cell: (r) => quantity(r.compile, "s") },
-  { name: "compression", number: true, cell: (r) => times(r.memory) }];
+    : times(r.speedup))),
+  number("compile time", (r) => quantity(r.compile, "s")),
+  number("compression", (r) => times(r.memory))];
 
 /** The worst first, except by name; what is not known comes last. */
 function sorted(rows, by) {
@@ -87,11 +63,7 @@ function sorted(rows, by) {
   return rows.toSorted((a, b) => (a[by] === null) - (b[by] === null) || sign * (a[by] - b[by]));
 }
 
-const csvOf = (rows) => csv([["workload", "machine", "latency", "speedup", "compile_time",
-  "compression"], ...rows.map((r) => [r.name, r.machine, r.latency, r.speedup, r.compile,
-  r.memory])]);
-
-export const compilersPage = {
+export const page = {
   title: () => "Compilers",
   async load() {
     const [series, classes] = await Promise.all([all("series", 5000), machines()]);
@@ -110,16 +82,9 @@ export const compilersPage = {
       `${count(shown.length, "compiled workload")}, ${slower} of them slower than eager`),
     table("Geometric means are over what both sides ran; compression is eager's memory by the " +
       "backend's", summaryColumns, [...groups.values()])),
-    section("Workload by workload", el("p", { class: "tools" }, "worst first by ",
-      Object.entries(orders).map(([name, words]) => el("a", {
-        href: `#/compilers?sort=${name}${suite ? `&suite=${suite}` : ""}`,
-        "aria-current": name === by && "true" }, words)),
-      "suite", [...new Set(rows.map((r) => r.parts.suite))].map((name) => el("a", {
-        href: `#/compilers?sort=${by}&suite=${name}`,
-        "aria-current": name === suite && "true" }, name)),
-      suite && link(`#/compilers?sort=${by}`, "all"),
-      el("button", { type: "button", onclick: () => saveText(csvOf(shown), "compilers.csv",
-        "text/csv") }, "CSV")),
+    section("Workload by workload", el("form", { class: "search" },
+      chooser("compilers", "sort", "Worst first by", Object.entries(orders), query, by),
+      chooser("compilers", "suite", "Suite", valuesOf(rows, (r) => r.parts.suite), query)),
     longTable(null, columns(classes), sorted(shown, by), 40))];
   },
 };

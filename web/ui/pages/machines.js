@@ -2,8 +2,9 @@
 // verdicts can be trusted.
 
 import { get, list } from "../api.js";
-import { el, fold, longTable, note, section, table, when } from "../dom.js";
-import { workload } from "../parts.js";
+import { code, column, el, fold, longTable, note, number, section, strong, table, tight, when,
+  whole, within } from "../dom.js";
+import { factsOf, workload } from "../parts.js";
 import { median } from "../statistics.js";
 import { count, machineName, metricName } from "../words.js";
 
@@ -17,35 +18,31 @@ function runnerState(r) {
 }
 
 const runnerColumns = [
-  { name: "runner", cell: (r) => el("strong", {}, r.name) },
-  { name: "machine", cell: (r) => machineName(r.machine) },
-  { name: "state", cell: (r) => [runnerState(r), r.trouble && el("span", { class: "soft" },
-    ` ${r.trouble}`)] },
-  { name: "workloads", number: true, cell: (r) => r.workloads.length },
-  { name: "labels", cell: (r) => Object.entries(r.labels).map(([name, value]) =>
-    el("span", { class: "tag" }, `${name}=${value}`)) },
-  { name: "version", cell: (r) => r.version },
-  { name: "seen", tight: true, cell: (r) => (r.live ? "now" : when(r.seen_at)) }];
+  column("runner", (r) => strong(r.name)),
+  column("machine", (r) => machineName(r.machine)),
+  column("state", (r) => [runnerState(r), r.trouble && el("span", { class: "soft" },
+    ` ${r.trouble}`)]),
+  number("workloads", (r) => r.workloads.length),
+  column("labels", (r) => Object.entries(r.labels).map(([name, value]) =>
+    el("span", { class: "tag" }, `${name}=${value}`))),
+  column("version", (r) => r.version),
+  tight("seen", (r) => (r.live ? "now" : when(r.seen_at)))];
 
 const percent = (share) => (share === null || share === undefined ? "–"
   : `${(share * 100).toFixed(1)}\u00a0%`);
 
 /** "2 of 40 (0.6 to 17 %)": how often, and how sure that is. */
 const share = (s) => (!s || s.cases === 0 ? "–" : [`${s.worse} of ${s.cases}`,
-  el("span", { class: "within" }, ` (${percent(s.low)} to ${percent(s.high)})`)]);
+  within(` (${percent(s.low)} to ${percent(s.high)})`)]);
 
 const calibrationColumns = [
-  { name: "series", whole: true, cell: (c) => workload(c.workload, `#/series/${c.series}`) },
-  { name: "metric", cell: (c) => metricName(c.metric) },
-  { name: "noise of a run", number: true, cell: (c) => percent(c.noise) },
-  { name: "smallest seen", number: true, cell: (c) => percent(c.smallest_seen) },
-  { name: "false alarms", number: true, cell: (c) => share(c.same_build) },
-  { name: "planted and seen", number: true, cell: (c) => c.planted.map((p) => [
-    `${percent(p.planted)}: `, share(p), " "]) }];
-
-const facts = (machine) => el("dl", { class: "facts" }, Object.entries(machine.facts)
-  .filter(([, value]) => value !== "none").map(([name, value]) =>
-    [el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, value)]));
+  whole("series", (c) => workload(c.workload, `#/series/${c.series}`)),
+  column("metric", (c) => metricName(c.metric)),
+  number("noise of a run", (c) => percent(c.noise)),
+  number("smallest seen", (c) => percent(c.smallest_seen)),
+  number("false alarms", (c) => share(c.same_build)),
+  number("planted and seen", (c) => c.planted.map((p) => [
+    `${percent(p.planted)}: `, share(p), " "]))];
 
 /** One line for each time at which facts changed: "2026-11-20: kernel 6.1 → 6.8". */
 function changes(machine) {
@@ -65,16 +62,16 @@ function classSection(machine, runners, calibration) {
   const cases = own.reduce((sum, c) => sum + (c.same_build?.cases ?? 0), 0);
   const alarms = own.reduce((sum, c) => sum + (c.same_build?.worse ?? 0), 0);
   return section(machineName(machine), el("p", {}, `Class ${machine.id}: `,
-    runners.map((r, i) => [i > 0 && ", ", el("strong", {}, r.name), " ", runnerState(r)]), ". ",
+    runners.map((r, i) => [i > 0 && ", ", strong(r.name), " ", runnerState(r)]), ". ",
     noise.length > 0 && `A run's noise is ${percent(median(noise))} (median of ${count(
       noise.length, "series", "series")}). `,
     cases > 0 && `A build against itself was called worse ${alarms} of ${cases} times.`),
-  fold(`facts-${machine.id}`, "Facts", facts(machine), changes(machine)),
+  fold(`facts-${machine.id}`, "Facts", factsOf(machine), changes(machine)),
   own.length > 0 && fold(`calibration-${machine.id}`, `Calibration of ${count(own.length,
     "series", "series")}`, longTable(null, calibrationColumns, own)));
 }
 
-export const machinesPage = {
+export const page = {
   title: () => "Machines",
   async load() {
     const [runners, calibration] = await Promise.all([list("runners?limit=500"),
@@ -85,7 +82,7 @@ export const machinesPage = {
   view({ runners, calibration }) {
     if (runners.length === 0) {
       return [section("Machines", note("No runner has registered. Start one: ",
-        el("code", {}, "nightjar-runner --service URL --token-file FILE")))];
+        code("nightjar-runner --service URL --token-file FILE")))];
     }
     const classes = Map.groupBy(runners, (r) => r.machine.id);
     return [section("Runners", table(null, runnerColumns, runners)),

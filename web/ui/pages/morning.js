@@ -2,8 +2,8 @@
 // person, and what stands in the way. Quiet when nothing happened.
 
 import { get, list, post, readiness } from "../api.js";
-import { el, failure, fold, link, namedCommit, note, section, state, table, when }
-  from "../dom.js";
+import { code, column, el, failure, fold, lead, link, namedCommit, note, number, section, state,
+  strong, table, tight, when, whole } from "../dom.js";
 import { minutesToGo, regressionColumns, workload } from "../parts.js";
 import { cellsOf } from "../step_chart.js";
 import { count, duration, machineName, metricName, probability, span, timeAgo }
@@ -27,12 +27,12 @@ function summary({ regressions, improvements, nights }, since) {
   const blamed = fresh.filter((r) => r.culprit);
   const better = new Set(improvements.filter((i) => i.at > since).map((i) => i.night)).size;
   const last = nights.find((n) => n.state !== "cancelled" && n.build);
-  return el("p", { class: "lead" }, fresh.length === 0 ? "Nothing new broke"
-    : [el("strong", {}, count(fresh.length, "new regression")),
+  return lead(fresh.length === 0 ? "Nothing new broke"
+    : [strong(count(fresh.length, "new regression")),
       blamed.length > 0 ? ` (${blamed.length} with a culprit)` : ""],
   ` since ${timeAgo(since).replace("in ", "")}`, better > 0
     ? `; something got better in ${count(better, "night")}` : "",
-  last ? [". The newest night measured ", el("code", {}, last.build.version), " and is ",
+  last ? [". The newest night measured ", code(last.build.version), " and is ",
     state(last.state), last.finished_at ? ` (${duration(last.started_at, last.finished_at)})` : "",
     "."] : ".");
 }
@@ -58,15 +58,15 @@ function likeliest(b) {
 }
 
 const searchColumns = [
-  { name: "search", whole: true, cell: (b) => [workload(b.workload, `#/bisections/${b.id}`),
-    ` ${metricName(b.metric)}`] },
-  { name: "likeliest", whole: true, cell: likeliest },
-  { name: "measured", number: true, cell: (b) => `${b.tested_commits} of ${b.commit_count}` },
-  { name: "spent", number: true, cell: (b) => span(b.spent_seconds) },
-  { name: "to go, roughly", number: true, cell: (b) => {
+  whole("search", (b) => [workload(b.workload, `#/bisections/${b.id}`),
+    ` ${metricName(b.metric)}`]),
+  whole("likeliest", likeliest),
+  number("measured", (b) => `${b.tested_commits} of ${b.commit_count}`),
+  number("spent", (b) => span(b.spent_seconds)),
+  number("to go, roughly", (b) => {
     const minutes = minutesToGo(b);
     return minutes ? span(minutes * 60) : "not known yet";
-  } }];
+  })];
 
 const searches = (open) => section("Being searched", open.length === 0
   ? note("No search is open.") : table(null, searchColumns, open));
@@ -87,7 +87,7 @@ function obstacles({ ready, runners }) {
     r.live && r.quarantined_until);
   return [!ready.ready && failure("The service cannot work.", { message: ready.detail }),
     ready.obstacles.length > 0 && el("div", { class: "error", role: "alert" },
-      el("strong", {}, "No night can start:"),
+      strong("No night can start:"),
       el("ul", {}, ready.obstacles.map((o) => el("li", {}, `${o.kind}: ${o.reason}`)))),
     silent.map((r) => el("p", { class: "warning" }, link("#/machines", r.name),
       ` (${machineName(r.machine)}) was last seen `, when(r.seen_at),
@@ -107,15 +107,15 @@ async function cancelJob(job) {
 }
 
 const jobColumns = [
-  { name: "job", number: true, cell: (j) => j.id },
-  { name: "for", cell: (j) => j.kind },
-  { name: "state", cell: (j) => [state(j.state), j.reason && ` ${j.reason}`] },
-  { name: "workload", whole: true, cell: (j) => (j.workloads.length === 1
+  number("job", (j) => j.id),
+  column("for", (j) => j.kind),
+  column("state", (j) => [state(j.state), j.reason && ` ${j.reason}`]),
+  whole("workload", (j) => (j.workloads.length === 1
     ? workload(j.workloads[0]) : j.kind === "build" ? "a wheel from source"
-      : count(j.workloads.length, "workload")) },
-  { name: "since", tight: true, cell: (j) => when(j.created_at) },
-  { name: "", cell: (j) => el("button", { type: "button", onclick: () => cancelJob(j),
-    "aria-label": `Cancel job ${j.id}` }, "Cancel") }];
+      : count(j.workloads.length, "workload"))),
+  tight("since", (j) => when(j.created_at)),
+  column("", (j) => el("button", { type: "button", onclick: () => cancelJob(j),
+    "aria-label": `Cancel job ${j.id}` }, "Cancel"))];
 
 const work = (jobs) => section("Measured now or waiting", jobs.length === 0
   ? note("No job waits or is measured.") : table(null, jobColumns, jobs));
@@ -128,7 +128,7 @@ async function openSearches() {
 const openJobs = async () =>
   (await Promise.all(["leased", "queued"].map((s) => list(`jobs?state=${s}&limit=20`)))).flat();
 
-export const morningPage = {
+export const page = {
   title: () => "Morning",
   async load() {
     const [regressions, improvements, nights, open, reports, runners, jobs, ready] =
@@ -144,7 +144,7 @@ export const morningPage = {
     const under = data.regressions.filter((r) => passing.has(r.state));
     return [obstacles(data), data.nights.length === 0
       && section("Nothing was measured yet", note("A night starts when a new build appears, or by ",
-        el("code", {}, "POST /api/v1/nights"), ".")),
+        code("POST /api/v1/nights"), ".")),
     news(data, since), section("Waits for a person", forPeople(data)), searches(data.open),
     under.length > 0 && fold("passing", `${count(under.length, "regression")} on the way`,
       section(null, table(null, regressionColumns, under))), work(data.jobs)];

@@ -1,7 +1,9 @@
 // Nights: sessions by runner on a line of time, and why some of them do not count.
 
 import { all, get, list } from "../api.js";
-import { el, link, longTable, note, section, state, svg, table, when } from "../dom.js";
+import { still } from "../chart.js";
+import { code, column, lead, link, longTable, note, number, rule, section, state, strong, svg,
+  table, tight, when, whole, written } from "../dom.js";
 import { count, duration, span } from "../words.js";
 
 const [width, row, left] = [900, 22, 150];
@@ -10,13 +12,13 @@ const [width, row, left] = [900, 22, 150];
 const ended = (j) => j.stored_at ?? (j.state === "leased" || j.state === "queued"
   ? new Date().toISOString() : j.created_at);
 
-const tone = (j) => (j.void ? "void" : j.state === "failed" ? "void" : j.kind);
+const tone = (j) => (j.void || j.state === "failed" ? "void" : j.kind);
 
 function hours(from, to, x) {
   const step = Math.max(1, Math.ceil((to - from) / 3600000 / 8)) * 3600000, nodes = [];
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
-    nodes.push(svg("line", { class: "axis", x1: x(at), x2: x(at), y1: 0, y2: "100%" }),
-      svg("text", { x: x(at) + 3, y: 11 }, new Date(at).toISOString().slice(11, 16)));
+    nodes.push(rule("axis", x(at), x(at), 0, "100%"),
+      written(x(at) + 3, 11, new Date(at).toISOString().slice(11, 16)));
   }
   return nodes;
 }
@@ -29,52 +31,50 @@ function timeline(jobs, runners) {
   const x = (at) => left + (width - left - 8) * (at - from) / (to - from);
   const height = 20 + by.size * row;
   const nameOf = (id) => runners.find((r) => r.id === id)?.name ?? `runner ${id}`;
-  return el("div", { class: "chart still", tabindex: 0 }, svg("svg", {
-    viewBox: `0 0 ${width} ${height}`, role: "img",
-    "aria-label": `Sessions of ${count(by.size, "runner")}, UTC; listed below` },
+  return still(width, height, `Sessions of ${count(by.size, "runner")}, UTC; listed below`,
   hours(from, to, x), [...by].toSorted().map(([runner, some], i) => [
-    svg("text", { x: 0, y: 20 + row * i + 15 }, nameOf(runner)),
+    written(0, 20 + row * i + 15, nameOf(runner)),
     some.map((j) => svg("rect", { class: `session ${tone(j)}`, x: x(Date.parse(j.created_at)),
       width: Math.max(3, x(Date.parse(ended(j))) - x(Date.parse(j.created_at)) - 1),
       y: 20 + row * i + 3, height: row - 6, rx: 2 }, svg("title", {},
-      `job ${j.id}, ${j.kind}, ${j.state}${j.void ? `, void: ${j.void}` : ""}`)))])));
+      `job ${j.id}, ${j.kind}, ${j.state}${j.void ? `, void: ${j.void}` : ""}`)))]));
 }
 
 const jobColumns = (runners) => [
-  { name: "job", number: true, cell: (j) => j.id },
-  { name: "for", cell: (j) => j.kind },
-  { name: "runner", cell: (j) => runners.find((r) => r.id === j.runner)?.name ?? "–" },
-  { name: "state", cell: (j) => [state(j.state), j.void && [" ", state("void")]] },
-  { name: "why", whole: true, cell: (j) => j.void ?? j.reason ?? "–" },
-  { name: "runs", number: true, cell: (j) => j.runs },
-  { name: "took", number: true, cell: (j) => (j.stored_at
-    ? duration(j.created_at, j.stored_at) : "–") }];
+  number("job", (j) => j.id),
+  column("for", (j) => j.kind),
+  column("runner", (j) => runners.find((r) => r.id === j.runner)?.name ?? "–"),
+  column("state", (j) => [state(j.state), j.void && [" ", state("void")]]),
+  whole("why", (j) => j.void ?? j.reason ?? "–"),
+  number("runs", (j) => j.runs),
+  number("took", (j) => (j.stored_at
+    ? duration(j.created_at, j.stored_at) : "–"))];
 
 const nightColumns = [
-  { name: "night", tight: true, cell: (n) => link(`#/nights?night=${n.id}`,
-    n.build?.date ?? n.started_at.slice(0, 10)) },
-  { name: "build", whole: true, cell: (n) => (n.build ? el("code", {}, n.build.version)
-    : n.reason ?? "waits for a build") },
-  { name: "state", cell: (n) => [state(n.state), n.cancelled_by && ` by ${n.cancelled_by}`] },
-  { name: "by", cell: (n) => n.trigger },
-  { name: "begun", tight: true, cell: (n) => when(n.started_at) },
-  { name: "took", number: true, cell: (n) => (n.finished_at && n.trigger !== "imported"
-    ? duration(n.started_at, n.finished_at) : "–") }];
+  tight("night", (n) => link(`#/nights?night=${n.id}`,
+    n.build?.date ?? n.started_at.slice(0, 10))),
+  whole("build", (n) => (n.build ? code(n.build.version)
+    : n.reason ?? "waits for a build")),
+  column("state", (n) => [state(n.state), n.cancelled_by && ` by ${n.cancelled_by}`]),
+  column("by", (n) => n.trigger),
+  tight("begun", (n) => when(n.started_at)),
+  number("took", (n) => (n.finished_at && n.trigger !== "imported"
+    ? duration(n.started_at, n.finished_at) : "–"))];
 
 /** What a night came to, in a sentence. */
 function summary(night, jobs) {
   const voids = jobs.filter((j) => j.void);
   const spent = jobs.filter((j) => j.stored_at).reduce((sum, j) =>
     sum + (Date.parse(j.stored_at) - Date.parse(j.created_at)) / 1000, 0);
-  return el("p", { class: "lead" }, night.build
-    ? [el("code", {}, night.build.version), " ", state(night.state), `: ${count(jobs.length,
+  return lead(night.build
+    ? [code(night.build.version), " ", state(night.state), `: ${count(jobs.length,
       "session")} (${span(spent)} of waiting and measuring), `, voids.length > 0
-      ? el("strong", {}, `${voids.length} void`) : "none void", ", ",
+      ? strong(`${voids.length} void`) : "none void", ", ",
     count(night.regressions.length, "regression")] : night.reason,
   night.regressions.map((id) => [" ", link(`#/regressions/${id}`, `#${id}`)]));
 }
 
-export const nightsPage = {
+export const page = {
   title: () => "Nights",
   async load(_, query) {
     const [nights, runners] = await Promise.all([list("nights?limit=60"),

@@ -1,11 +1,10 @@
 // Choosing a series: words of a workload's name, a metric, and what matches, with its last weeks.
 
 import { get, list, machines, metricNames } from "../api.js";
-import { el, failure, note, section, table } from "../dom.js";
-import { globOf } from "../glob.js";
-import { changeOf, spark, workload } from "../parts.js";
+import { column, el, failure, note, number, section, table, whole } from "../dom.js";
+import { changeOf, className, spark, workload } from "../parts.js";
 import { median } from "../statistics.js";
-import { machineName, metricName, quantity } from "../words.js";
+import { globOf, metricName, quantity } from "../words.js";
 
 const shown = 30;  // points of a sparkline
 const limit = 40;
@@ -31,13 +30,12 @@ function later(s, draw) {
 }
 
 const columns = (classes) => [
-  { name: "series", whole: true, cell: (s) => workload(s.workload_name, `#/series/${s.id}`) },
-  { name: "metric", cell: (s) => metricName(s.metric) },
-  { name: "machine", cell: (s) => machineName(classes.find((m) => m.id === s.machine)
-    ?? { facts: {}, id: s.machine }) },
-  { name: `last ${shown} builds`, cell: (s) => later(s, spark) },
-  { name: "level", number: true, cell: (s) => (s.level ? quantity(s.level.value, s.unit) : "–") },
-  { name: "newest", number: true, cell: (s) => later(s, (points) => lastChange(s, points)) }];
+  whole("series", (s) => workload(s.workload_name, `#/series/${s.id}`)),
+  column("metric", (s) => metricName(s.metric)),
+  column("machine", (s) => className(classes, s.machine)),
+  column(`last ${shown} builds`, (s) => later(s, spark)),
+  number("level", (s) => (s.level ? quantity(s.level.value, s.unit) : "–")),
+  number("newest", (s) => later(s, (points) => lastChange(s, points)))];
 
 async function fill(results, status, { words, metric }, classes, isStale) {
   const query = new URLSearchParams({ workload: globOf(words), limit: String(limit) });
@@ -58,7 +56,7 @@ async function fill(results, status, { words, metric }, classes, isStale) {
   }
 }
 
-export const searchPage = {
+export const page = {
   title: () => "Series",
   load: async () => ({ metrics: await metricNames(), classes: await machines() }),
   view({ metrics, classes }, _, query) {

@@ -1,11 +1,11 @@
 // Series: how has this number moved?
 
 import { get, list, machines } from "../api.js";
-import { el, fold, link, longTable, note, section, table } from "../dom.js";
-import { globMatch } from "../glob.js";
-import { regressionColumns, workload } from "../parts.js";
+import { code, column, el, fold, link, longTable, note, number, section, table,
+  whole } from "../dom.js";
+import { addressWith, className, regressionColumns, workload } from "../parts.js";
 import { seriesPlot } from "../series_plot.js";
-import { machineName, metricName, quantity } from "../words.js";
+import { globMatch, machineName, metricName, quantity } from "../words.js";
 
 const most = 2000;
 
@@ -19,14 +19,7 @@ const withOf = (query) => (query.get("with") ?? "").split(",").filter((id) => /^
 
 function head({ series: s, machine, related }, query) {
   const by = query.get("by") === "build" ? "build" : "time";
-  const address = (changes) => {
-    const next = new URLSearchParams(query);
-    for (const [name, value] of Object.entries(changes)) {
-      if (value) next.set(name, value);
-      else next.delete(name);
-    }
-    return `#/series/${s.id}${next.size ? `?${next}` : ""}`;
-  };
+  const address = (changes) => addressWith(`series/${s.id}`, query, changes);
   const added = withOf(query);
   const choose = el("select", { id: "add", onchange: () => {
     if (choose.value) location.hash = address({ with: [...added, choose.value].join(",") });
@@ -34,7 +27,7 @@ function head({ series: s, machine, related }, query) {
     && !added.includes(String(r.id))).map((r) => el("option", { value: r.id },
     `${r.workload_name} ${metricName(r.metric)}, class ${r.machine}`)));
   return [el("h2", {}, workload(s.workload_name), ` ${metricName(s.metric)}`),
-    el("p", { class: "soft" }, el("code", {}, s.workload_name), ` version ${s.workload_version}, `,
+    el("p", { class: "soft" }, code(s.workload_name), ` version ${s.workload_version}, `,
       `${machine ? machineName(machine) : `class ${s.machine}`}, ${s.variant}; `,
       s.direction === "lower_is_better" ? "lower is better" : "higher is better",
       s.level ? `; accepted level ${quantity(s.level.value, s.unit)}` : ""),
@@ -45,20 +38,20 @@ function head({ series: s, machine, related }, query) {
 }
 
 const pointColumns = (unit) => [
-  { name: "build", cell: (p) => el("code", {}, p.version) },
-  { name: "location", number: true, cell: (p) => quantity(p.location, unit) },
-  { name: "95 % interval", number: true, cell: (p) =>
-    [p.low, p.high].map((end) => quantity(end, unit, p.location)).join(" to ") },
-  { name: "runs", number: true, cell: (p) => p.values.length }];
+  column("build", (p) => code(p.version)),
+  number("location", (p) => quantity(p.location, unit), (p) => p.location),
+  number("95 % interval", (p) =>
+    [p.low, p.high].map((end) => quantity(end, unit, p.location)).join(" to "),
+  (p) => `${p.low} to ${p.high}`),
+  number("runs", (p) => p.values.length, (p) => p.values.join(" "))];
 
 const relatedColumns = (classes) => [
-  { name: "series", whole: true, cell: (s) => workload(s.workload_name, `#/series/${s.id}`) },
-  { name: "metric", cell: (s) => metricName(s.metric) },
-  { name: "machine", cell: (s) => machineName(classes.find((m) => m.id === s.machine)
-    ?? { facts: {}, id: s.machine }) },
-  { name: "level", number: true, cell: (s) => (s.level ? quantity(s.level.value, s.unit) : "–") }];
+  whole("series", (s) => workload(s.workload_name, `#/series/${s.id}`)),
+  column("metric", (s) => metricName(s.metric)),
+  column("machine", (s) => className(classes, s.machine)),
+  number("level", (s) => (s.level ? quantity(s.level.value, s.unit) : "–"))];
 
-export const seriesPage = {
+export const page = {
   title: (id) => `Series ${id}`,
   async load(id, query) {
     const series = await get(`series/${id}`);

@@ -1,0 +1,53 @@
+#include "bisect/operator_times.hpp"
+
+#include <algorithm>
+
+#include "bisect/statistics.hpp"
+#include "storage/model/run_value.hpp"
+
+namespace nightjar::bisect {
+
+double over_runs(const Profile& profile, const std::vector<std::vector<double>>& seconds) {
+  const std::vector<double> values = values_of(profile, seconds);
+  return values.empty() ? 0 : median(values);
+}
+
+double over_runs(const Profile& profile, std::vector<double> ProfileRun::*list) {
+  std::vector<std::vector<double>> seconds;
+  for (const ProfileRun& run : profile.runs) seconds.push_back(run.*list);
+  return over_runs(profile, seconds);
+}
+
+bool has_times(const Profile& profile) {
+  return over_runs(profile, &ProfileRun::iteration_seconds) > 0;
+}
+
+bool has_gpu(const Profile& profile) {
+  return !profile.runs.empty() && !profile.runs.front().active_seconds.empty();
+}
+
+OperatorTimes times_of(const Profile& profile, const OperatorProfile& one) {
+  return {&one, over_runs(profile, one.self_seconds), over_runs(profile, one.device_seconds)};
+}
+
+std::vector<OperatorTimes> longest_first(const Profile& profile) {
+  std::vector<OperatorTimes> all;
+  for (const OperatorProfile& one : profile.operators) all.push_back(times_of(profile, one));
+  std::stable_sort(all.begin(), all.end(), [](const OperatorTimes& a, const OperatorTimes& b) {
+    return a.longest() > b.longest();
+  });
+  return all;
+}
+
+Work work_of(const OperatorTimes& times) {
+  return {static_cast<double>(times.one->flops), static_cast<double>(times.one->bytes),
+          times.seconds(), times.one->unknown == 0, times.one->dtype};
+}
+
+std::optional<Limiter> limiter_of(const Profile& profile, const OperatorTimes& times) {
+  if (!profile.ceilings || !has_times(profile) || (has_gpu(profile) && times.device <= 0))
+    return std::nullopt;
+  return limiter_of(work_of(times), *profile.ceilings);
+}
+
+}  // namespace nightjar::bisect

@@ -1,0 +1,36 @@
+// What a profile's runs say of each operator as a whole. Used by the profile's tables and by the
+// service's pages.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "bisect/roofline.hpp"
+#include "storage/model/profile.hpp"
+
+namespace nightjar::bisect {
+
+// The median over the runs of their values (storage/model/run_value.hpp), seconds; 0 without any.
+double over_runs(const Profile& profile, const std::vector<std::vector<double>>& seconds);
+double over_runs(const Profile& profile, std::vector<double> ProfileRun::*list);
+
+// False if no run saw the machine undisturbed.
+bool has_times(const Profile& profile);
+bool has_gpu(const Profile& profile);
+
+// Seconds of an iteration. `one` points into the profile.
+struct OperatorTimes {
+  const OperatorProfile* one = nullptr;
+  double self = 0, device = 0;  // own time on the host; of its kernels
+  double seconds() const { return device > 0 ? device : self; }  // where its work is done
+  double longest() const { return self > device ? self : device; }
+};
+OperatorTimes times_of(const Profile& profile, const OperatorProfile& one);
+std::vector<OperatorTimes> longest_first(const Profile& profile);
+
+Work work_of(const OperatorTimes& times);
+// What holds it back. nullopt if there are no ceilings or no times, or if the operator had nothing
+// to do on its GPU.
+std::optional<Limiter> limiter_of(const Profile& profile, const OperatorTimes& times);
+
+}  // namespace nightjar::bisect

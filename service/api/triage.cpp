@@ -1,0 +1,192 @@
+// POST /regressions/{id}/dismiss, /confirm and /cause: what a person decides about a finding.
+#include <spdlog/spdlog.h>
+
+#include "bisect/evidence/evidence.hpp"
+#include "service/api/routes.hpp"
+#include "service/engine/search/withdrawal.hpp"
+#include "service/report/markdown.hpp"
+#include "service/report/report.hpp"
+#include "storage/bisections.hpp"
+#include "storage/marks.hpp"
+#include "storage/outbox.hpp"
+
+namespace nightjar::service::api {
+namespace {
+
+struct Dismissal {
+  std::string reason;
+  std::optional<bool> accept;
+};
+BOOST_DESCRIBE_STRUCT(Dismissal, (), (reason, accept))
+
+struct Statement {
+  std::string reason;
+};
+BOOST_DESCRIBE_STRUCT(Statement, (), (reason))
+
+Schema some_reason() {
+  return reason_schema().with({{"minLength", 1}});
+}
+
+const Described<Dismissal>& dismissal() {
+  static const auto made =
+      aggregate<Dismissal>(
+          "", "",
+          {{"reason", "", some_reason()},
+           {"accept",
+            "The new level is right: each series of it begins anew, so that no night finds it "
+            "again. Default: false.",
+            {},
+            true}})
+          .closed();
+  return made;
+}
+
+const Described<Statement>& statement() {
+  static const auto made = aggregate<Statement>("", "", {{"reason", "", some_reason()}}).closed();
+  return made;
+}
+
+// A person's decision on one regression, and who that is.
+struct Triage {
+  storage::Transaction& transaction;
+  Regression regression;
+  std::string actor, reason;
+  Time now{};
+
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Refused(409, "Not possible in its state",
+                  "Regression " + std::to_string(regression.id.value) + " is " +
+                      std::string(name_of(regression.state)) + ": " + why);
+  }
+  void change(RegressionState state, const std::string& what) {
+    storage::change_regression(
+        transaction, regression,
+        {state, now, evidence::of_reason(what + " by " + actor + ": " + reason)});
+  }
+};
+
+void end_search(Triage& triage) {
+  auto search = storage::bisection_of(triage.transaction, triage.regression.id);
+  if (!search || search->state != BisectionState::open) return;
+  search->state = BisectionState::inconclusive;
+  search->finished_at = triage.now;
+  storage::update_bisection(triage.transaction, *search);
+  for (const BisectionJob& entry : storage::jobs_of_bisection(triage.transaction, search->id))
+    storage::cancel_job(triage.transaction, entry.job, "its regression was dismissed");
+}
+
+void accept_levels(Triage& triage) {
+  for (const AffectedSeries& affected : triage.regression.series) {
+    const auto series = storage::find_series(triage.transaction, affected.series);
+    storage::Mark mark;
+    mark.at = triage.now;
+    mark.actor = triage.actor;
+    mark.after_night = storage::newest_night(triage.transaction);
+    mark.machine = series->machine;
+    mark.workload = series->workload_name.str();
+    mark.metric = series->metric;
+    mark.reason = triage.reason;
+    storage::add_mark(triage.transaction, mark);
+  }
+}
+
+void dismiss(Triage& triage, bool accept) {
+  using enum RegressionState;
+  const RegressionState state = triage.regression.state;
+  if (state == dismissed || state == recovered) triage.refuse("it is over.");
+  if (state == merged) triage.refuse("the regression that it was merged into can be dismissed.");
+  end_search(triage);
+  if (accept) accept_levels(triage);
+  withdraw_issue(triage.transaction, triage.regression.id,
+                 "This was dismissed by a person: " + plain(triage.reason), triage.now);
+  triage.change(dismissed, "dismissed");
+}
+
+void confirm_again(Triage& triage) {
+  if (triage.regression.state != RegressionState::unconfirmed)
+    triage.refuse("only one whose confirmation was cut short is measured again.");
+  triage.regression.unfinished = 0;
+  triage.change(RegressionState::unconfirmed, "the next night confirms it again, asked for");
+}
+
+void tell_cause(Triage& triage) {
+  if (!has_issue(triage.transaction, triage.regression.id))
+    triage.refuse("it has no issue in which the cause could be said.");
+  const auto told = storage::messages_of(triage.transaction, triage.regression.id).size();
+  OutboxMessage message;
+  message.key = "cause:" + std::to_string(triage.regression.id.value) + ":" + std::to_string(told);
+  message.regression = triage.regression.id;
+  message.kind = OutboxKind::comment;
+  message.body = "**The cause, as a person says**: " + plain(triage.reason) + "\n\n" +
+                 marker_of(message.key) + "\n";
+  message.created_at = triage.now;
+  storage::add_message(triage.transaction, message);
+}
+
+// Does it in one transaction with its record, and answers the regression as it is now.
+template <class Do>
+web::Response triaged(storage::Database& db, Context& context, const web::Request& request,
+                      const char* action, const std::string& reason, Do act) {
+  const auto id = path_id<RegressionId>(request);
+  const auto regression = storage::find_regression(db, id);
+  if (!regression) refuse_unknown("regression", id.value);
+  storage::Transaction transaction(db);
+  Triage triage{transaction, *regression, "token:" + request.principal.name, reason,
+                context.clock.now()};
+  act(triage);
+  storage::add_audit(
+      transaction, {0, triage.now, triage.actor, action, "regression/" + std::to_string(id.value)});
+  transaction.commit();
+  spdlog::info("regression triaged regression={} action={} by={}", id.value, action, triage.actor);
+  const auto now = storage::find_regression(db, id);
+  context.events.publish("regression", nlohmann::json{{"id", id}, {"state", now->state}}.dump());
+  context.wake();
+  Rows rows(db, &context);
+  return json_answer(regression_detail().write(*now, rows));
+}
+
+constexpr Problem other_state{409, "NotPossibleInItsState",
+                              "The regression's state does not allow it; detail says why."};
+
+Operation triage_of(const char* what, const char* summary, const Schema& body) {
+  return {.path = std::string("/api/v1/regressions/{id}/") + what,
+          .id = std::string(what) + "_regression",
+          .summary = summary,
+          .method = web::Method::post,
+          .role = web::Role::admin,
+          .body = Body{body},
+          .answers = {{.text = "Done; this is the regression now.",
+                       .schema = regression_detail().schema()}},
+          .problems = {no_such_id, other_state}};
+}
+
+}  // namespace
+
+void add_triage_routes(Routes& routes) {
+  Context& context = routes.context;
+  routes.write(triage_of("dismiss", "Say that a finding is none: its search and its issue end",
+                         dismissal().schema()),
+               [&context](storage::Database& db, const web::Request& request) {
+                 const auto asked = parse_body(request, dismissal());
+                 return triaged(
+                     db, context, request, "dismiss-regression", asked.reason,
+                     [&](Triage& triage) { dismiss(triage, asked.accept.value_or(false)); });
+               });
+  routes.write(triage_of("confirm",
+                         "Measure a finding again whose confirmations were cut short: the next "
+                         "night does",
+                         statement().schema()),
+               [&context](storage::Database& db, const web::Request& request) {
+                 const auto asked = parse_body(request, statement());
+                 return triaged(db, context, request, "confirm-regression", asked.reason,
+                                confirm_again);
+               });
+  routes.write(triage_of("cause", "Say the cause in the finding's issue", statement().schema()),
+               [&context](storage::Database& db, const web::Request& request) {
+                 const auto asked = parse_body(request, statement());
+                 return triaged(db, context, request, "tell-cause", asked.reason, tell_cause);
+               });
+}
+
+}  // namespace nightjar::service::api

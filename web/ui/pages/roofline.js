@@ -1,0 +1,83 @@
+// Roofline: workloads and operators against the machine's measured ceilings, and what limits them.
+
+import { machines } from "../api.js";
+import { still } from "../chart.js";
+import { code, column, el, fold, longTable, note, number, rule, section, svg, whole,
+  written } from "../dom.js";
+import { chooser, className, workload } from "../parts.js";
+import { newestProfiles, notProfiled } from "../profiles.js";
+import { percent, quantity } from "../words.js";
+
+const [width, height, left, floor] = [880, 320, 70, 280];
+const decades = 6;  // of each axis, which are logarithmic
+
+const rate = (flops, seconds = 1) => {
+  if (!(seconds > 0)) return "–";
+  const giga = flops / seconds / 1e9;
+  return giga >= 1000 ? `${(giga / 1000).toFixed(2)} TFLOP/s` : `${giga.toPrecision(3)} GFLOP/s`;
+};
+
+function plot(rows, ceilings) {
+  const top = Math.ceil(Math.log10(Math.max(...Object.values(ceilings.flops))));
+  const place = (v, first) => Math.min(Math.max((Math.log10(v) - first) / decades, 0), 1);
+  const x = (v) => left + (width - left - 14) * place(v, -2);
+  const y = (v) => floor - (floor - 14) * place(v, top - decades);
+  const steps = Array.from({ length: decades + 1 }, (_, i) => i);
+  return still(width, height,
+    "FLOP a second over FLOP a byte, against the ceilings; the table has the same",
+  steps.map((i) => [rule("axis", x(10 ** (i - 2)), x(10 ** (i - 2)), 14, floor),
+  written(x(10 ** (i - 2)), floor + 16, 10 ** (i - 2), "middle"),
+  written(left - 8, y(10 ** (top - i)) + 4, `${10 ** (top - i - 9)} G`, "end")]),
+  written(width / 2, height - 6, "FLOP a byte", "middle"),
+  Object.entries(ceilings.flops).map(([name, flops]) => [svg("polyline", { class: "roof",
+    points: `${x(.01)},${y(ceilings.bytes * .01)} ${x(flops / ceilings.bytes)},${y(flops)} ${
+      width - 14},${y(flops)}` }),
+  written(width - 14, y(flops) - 4, `${name} ${rate(flops)}`, "end")]),
+  rows.filter((p) => p.flops > 0 && p.bytes > 0 && p.seconds > 0).map((p) => svg("circle", {
+    class: "point s0", r: 5, cx: x(p.flops / p.bytes), cy: y(p.flops / p.seconds) },
+  svg("title", {}, `${p.workload}: ${rate(p.flops, p.seconds)}`))));
+}
+
+const limit = (p, name) => percent(p.limits && p.limits[name]
+  / Object.values(p.limits).reduce((a, b) => a + b, 0));
+
+const columns = [
+  whole("workload", (p) => workload(p.workload)),
+  number("iteration", (p) => quantity(p.seconds, "s")),
+  number("MFLOP", (p) => (p.flops / 1e6).toPrecision(3)),
+  number("FLOP a byte", (p) => (p.bytes > 0 ? (p.flops / p.bytes).toFixed(2) : "–")),
+  number("achieved", (p) => rate(p.flops, p.seconds)),
+  ...["math", "memory", "latency"].map((name) => number(name, (p) => limit(p, name))),
+  column("longest operator", (p) => code(p.operators[0]?.name ?? "–"))];
+
+const time = (o) => o.device_seconds || o.seconds;
+
+const operatorColumns = [
+  whole("operator", (o) => code(o.name)), column("workload", (o) => workload(o.of)),
+  number("time", (o) => quantity(time(o), "s")), number("achieved", (o) => rate(o.flops, time(o))),
+  number("of the ceiling", (o) => percent(o.ceiling)),
+  column("limiter", (o) => o.limiter ?? "–")];
+
+export const page = {
+  title: () => "Roofline",
+  load: async () => ({ ...await newestProfiles(), classes: await machines() }),
+  view({ profiles, workloads, classes }, _, query) {
+    const said = notProfiled(profiles, workloads), able = profiles.filter((p) => p.ceilings);
+    if (able.length === 0) return [section("Roofline", said)];
+    const ids = [...new Set(able.map((p) => p.machine))].toSorted((a, b) => a - b);
+    const chosen = ids.find((id) => String(id) === query.get("machine")) ?? ids[0];
+    const rows = able.filter((p) => p.machine === chosen), { ceilings } = rows[0];
+    const operators = rows.flatMap((p) => p.operators.map((o) => ({ ...o, of: p.workload })));
+    const hints = rows.flatMap((p) => p.hints.map((text) => `${p.workload}: ${text}`));
+    return [section(`Roofline of ${className(classes, chosen)}`, el("form", { class: "search" },
+      chooser("roofline", "machine", "machine", ids.map((id) => [id, className(classes, id)]),
+        query, chosen)), said, plot(rows, ceilings),
+    note("A dot is a workload; lines are what the machine does at most, with so many threads: ",
+      `${ceilings.threads}. Copies move ${(ceilings.bytes / 1e9).toPrecision(3)} GB/s.`)),
+    section("Workloads", longTable("Limiters: shares of the time in operators that they hold back",
+      columns, rows), fold("hints", `${hints.length} shapes keep matrix products from tensor cores`,
+      el("ul", {}, hints.map((text) => el("li", {}, text))))),
+    section("Operators", longTable(null, operatorColumns,
+      operators.toSorted((a, b) => time(b) - time(a))))];
+  },
+};

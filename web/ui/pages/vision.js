@@ -1,0 +1,83 @@
+// Vision: models by batch, device and backend, what runs out of memory, and percent against eager.
+
+import { all, list, machines } from "../api.js";
+import { level, pairs, ratio } from "../backends.js";
+import { changeBars } from "../bars.js";
+import { column, el, lead, longTable, note, number, section, whole, within } from "../dom.js";
+import { chooser, className, valuesOf } from "../parts.js";
+import { geomean } from "../statistics.js";
+import { change, count, quantity, shortMiddle } from "../words.js";
+
+const filters = ["machine", "precision", "task"];
+
+const valueOf = (r, name) => String(r.parts[name] ?? r.machine);
+
+/** How the newest run of a failing workload ended: {workload id: status}. */
+async function endings(series) {
+  const failing = series.filter((s) => s.metric === "failures" && s.level?.value > 1.01);
+  return Object.fromEntries(await Promise.all(failing.map(async (s) =>
+    [`${s.workload_name}@${s.machine}`,
+      (await list(`runs?workload=${s.workload}&limit=1`))[0]?.status ?? "failed"])));
+}
+
+function cell(r, backend, failed) {
+  const side = r.backends[backend], own = level(side, "latency");
+  const ended = side && failed[`${side.name}@${r.machine}`];
+  if (ended) return el("span", { class: "worse" }, ended.replaceAll("_", " "));
+  if (own === null) return "–";
+  const against = backend === "eager" ? null : ratio(own, level(r.backends.eager, "latency"));
+  return [el("a", { href: `#/series/${side.metrics.latency.id}` }, quantity(own, "s")),
+    against && within(` ${change(against)}`)];
+}
+
+const columns = (backends, failed, classes) => [
+  whole("model", (r) => el("strong", { title: r.parts.model },
+    shortMiddle(r.parts.model))),
+  number("batch", (r) => r.parts.batch.slice(1)),
+  column("device", (r) => className(classes, r.machine)),
+  column("precision", (r) => r.parts.precision),
+  ...backends.map((b) => number(b, (r) => cell(r, b, failed)))];
+
+/** Geometric means of the time against eager, by what groupOf gives. */
+function groups(rows, backends, groupOf) {
+  return [...Map.groupBy(rows, groupOf)].toSorted(([a], [b]) => a.localeCompare(b, "en",
+    { numeric: true })).flatMap(([name, some]) => backends.filter((b) => b !== "eager").map((b) => {
+    const ratios = some.map((r) => ratio(level(r.backends[b], "latency"),
+      level(r.backends.eager, "latency"))).filter(Boolean);
+    return { name: `${name}, ${b.replace("inductor-", "")} (${ratios.length})`,
+      ratio: geomean(ratios) };
+  })).filter((g) => g.ratio);
+}
+
+export const page = {
+  title: () => "Vision",
+  async load() {
+    const [timed, failures, classes] = await Promise.all([all("series?metric=latency", 5000),
+      all("series?metric=failures", 5000), machines()]);
+    const series = [...timed, ...failures].filter((s) => s.domain === "vision");
+    const rows = pairs(series);
+    return { rows, classes, failed: await endings(series) };
+  },
+  view({ rows, failed, classes }, _, query) {
+    if (rows.length === 0) return [section("Vision", note("No vision model has a level yet."))];
+    const shown = rows.filter((r) => filters.every((f) => !query.get(f)
+      || valueOf(r, f) === query.get(f))).toSorted((a, b) => a.parts.model.localeCompare(
+      b.parts.model) || a.machine - b.machine || Number(a.parts.batch.slice(1))
+      - Number(b.parts.batch.slice(1)));
+    const backends = [...new Set(rows.flatMap((r) => Object.keys(r.backends)))].toSorted();
+    const byBatch = groups(shown, backends, (r) => `batch ${r.parts.batch.slice(1)}`);
+    const byDevice = groups(shown, backends, (r) => className(classes, r.machine));
+    return [section("Vision models", el("form", { class: "search" }, filters.map((f) =>
+      chooser("vision", f, f, valuesOf(rows, (r) => valueOf(r, f), (v) => (f === "machine"
+        ? className(classes, Number(v)) : v)), query))),
+    lead(count(shown.length, "row"), ` of ${count(new Set(shown.map((r) =>
+      r.parts.model)).size, "model")}`),
+    note("Time of an iteration at its accepted level, and percent against eager. All are nightly ",
+      "builds: a release is not measured."),
+    longTable(null, columns(backends, failed, classes), shown, 40)),
+    byBatch.length > 0 && section("Time against eager",
+      el("h3", {}, "By batch, geometric mean over so many models"),
+      changeBars("By batch", byBatch), el("h3", {}, "By device"),
+      changeBars("By device", byDevice))];
+  },
+};

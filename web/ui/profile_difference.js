@@ -1,0 +1,75 @@
+// Where the time or memory went at a blamed commit, as a flame graph and as tables.
+
+import { still } from "./chart.js";
+import { code, column, el, fold, note, number, section, strong, svg, table, whole,
+  written } from "./dom.js";
+import { change, count, percent, quantity } from "./words.js";
+
+const [width, row, gap] = [880, 22, 14];
+
+const spanOf = (seconds) => quantity(seconds, "s");
+
+const total = (operators, side) => operators.reduce((sum, o) => sum + o[side], 0);
+
+/** One side: the iteration, and below it its operators in an order that both sides share. */
+function stack(side, name, operators, iteration, scale, top) {
+  const cell = (x, y, wide, text, title, look) => svg("g", {}, svg("title", {}, title),
+    svg("rect", { x, y, height: row - 2, width: Math.max(0.5, wide - 1), ...look }),
+    wide > 60 && written(x + 4, y + 15, text.slice(0, Math.floor(wide / 7 - 1))));
+  let x = 0;
+  return [cell(0, top, scale * Math.max(iteration, total(operators, side)),
+    `${name}: ${spanOf(iteration)}`, "an iteration under the profiler", { class: "flame" }),
+  operators.map((o) => {
+    const wide = scale * o[side], gained = (o.after - o.before) / iteration;
+    x += wide;
+    // The colour's strength: how much of the iteration the operator gained or lost.
+    return wide >= 0.5 && cell(x - wide, top + row, wide, o.operator,
+      `${o.operator}: ${spanOf(o.before)} before, ${spanOf(o.after)} after`,
+      side === "before" ? { class: "flame" } : { class: `flame ${gained > 0 ? "more" : "less"}`,
+        "fill-opacity": Math.min(1, 0.12 + Math.abs(gained) * 6).toFixed(2) });
+  })];
+}
+
+function flameGraph({ operators, difference: { before, after } }) {
+  const ordered = operators.toSorted((a, b) => b.before + b.after - a.before - a.after);
+  const scale = width / Math.max(before.seconds, after.seconds, total(ordered, "before"),
+    total(ordered, "after"));
+  return [still(width, 4 * row + gap,
+    "Time of an iteration by operator before and after; the table has the same",
+  stack("before", "last good", ordered, before.seconds, scale, 0),
+  stack("after", "first bad", ordered, after.seconds, scale, 2 * row + gap)),
+  note("Width is an operator's own time; red took longer than before, green less. The profiler ",
+    "keeps no stacks of calls, so there is one level of operators.")];
+}
+
+const sides = (of) => [number("before", (c) => of(c.before)), number("after", (c) => of(c.after))];
+
+const changeColumns = [
+  whole("operator", (c) => [code(c.operator), c.on === "gpu" && " (GPU)"]),
+  ...sides((s) => spanOf(s.seconds)),
+  number("of the change", (c) => percent(c.share)),
+  number("calls", (c) => [...new Set([c.before.calls, c.after.calls])].join(" → "))];
+
+const memoryColumns = [column("part", (m) => m.part), ...sides((b) => quantity(b, "bytes")),
+  number("change", (m) => (m.before > 0 ? change(m.after / m.before) : "–"))];
+
+/** Nothing where no session of profiles was asked for. */
+export function profileDifference(profile) {
+  if (!profile?.job) return null;
+  const { difference, good, bad } = profile;
+  if (!difference) {
+    return section("Where the time went", note(
+      `Job ${profile.job} profiles both sides of the culprit; it is ${profile.state}.`));
+  }
+  const clear = difference.changes.filter((c) => c.clear);
+  return section("Where the time went", el("p", {}, "An iteration under the profiler: ",
+    strong(`${spanOf(difference.before.seconds)} → ${
+      spanOf(difference.after.seconds)}`), `, ${count(difference.runs, "run")} a side, between `,
+    code(good.version), " and ", code(bad.version)),
+  difference.runs > 0 ? flameGraph(profile)
+    : note("No run saw the machine undisturbed on both sides, so times say nothing."),
+  clear.length > 0 ? table("Operators whose own time changed by more than their runs differ",
+    changeColumns, clear) : note("No operator's own time changed by more than its runs differ."),
+  difference.memory.length > 0 && fold("memory-parts", "Tensors' memory at the peak",
+    table(null, memoryColumns, difference.memory)));
+}
