@@ -283,7 +283,7 @@ std::string packages_again(const json& said, const RawRuns& raw) {
     const bisect::SearchRun& last = log.runs.back();
     raw.check_locked(runs.back(), search.wheel,
                      search.mixes.at(static_cast<std::size_t>(last.commit)).lock);
-    raw.check(runs.back(), std::nullopt, raw.inverted() ? 1 / last.value : last.value);
+    raw.check_cost(runs.back(), last.value, policy.threshold);
   }
   const bisect::NextStep next = bisect::next_step(log, policy);
   const auto* answer = std::get_if<bisect::Answer>(&next.step);

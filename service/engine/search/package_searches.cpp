@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <spdlog/spdlog.h>
 
+#include "bisect/detection.hpp"
 #include "bisect/evidence/evidence.hpp"
 #include "bisect/search/build_costs.hpp"
 #include "bisect/statistics.hpp"
@@ -98,9 +99,10 @@ class LogReader {
   // Returns how many runs were of this search's environments.
   int add(const Job& job, int session) {
     int added = 0;
+    const auto policy = bisect::policy_of_metric(facts_.series.metric);
     for (const SeriesRun& run : storage::runs_of_job(db_, facts_.series.id, job.id)) {
       const int position = positions_.of(run.build);
-      if (position < 0 || run.value <= 0) continue;
+      if (position < 0 || bisect::judged_value(run.value, policy) <= 0) continue;
       facts_.log.runs.push_back({session, position, run.value});
       facts_.runs.push_back(run.run);
       ++added;
@@ -474,7 +476,7 @@ std::optional<PackageFacts> load_packages(const EngineView& view, const Regressi
   facts.policy = policy_for(view, regression.machine, facts.series);
   facts.policy.builds_at_once = 1;
   LogReader(view, facts).read();
-  facts.log = in_cost(std::move(facts.log), facts.series);
+  facts.log = in_cost(std::move(facts.log), facts.series, facts.policy.threshold);
   facts.log.prior = prior_of(view, facts);
   return facts;
 }
