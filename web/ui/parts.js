@@ -81,8 +81,9 @@ function withoutCulprit(r) {
   if (r.state === "historical") {
     return "; from an imported history, nothing was measured side by side, and nobody is blamed";
   }
-  return r.attribution?.cause === "environment"
-    ? "; the packages did it, not the source, and no commit is blamed" : "";
+  if (r.attribution?.cause !== "environment") return "";
+  const which = r.packages?.said;
+  return `; the packages did it, not the source${which ? `: ${which}` : ", and no commit is blamed"}`;
 }
 
 function blamed(r) {

@@ -487,8 +487,10 @@ PackagesStep decide(const PackageFacts& facts, const Config& config, Time now) {
     const bool asked = std::any_of(mixes.begin(), mixes.end(), [](const PackageMix& mix) {
       return mix.state == MixState::wanted;
     });
-    if (facts.search->state == PackageSearchState::listing || asked || facts.pending)
-      return AwaitPackages{};
+    const bool awaits_index = facts.search->state == PackageSearchState::listing || asked;
+    if (awaits_index && config.environment.indexes.empty())
+      return give_up(*facts.search, "no index is configured any more", now);
+    if (awaits_index || facts.pending) return AwaitPackages{};
     return decide_open(facts, config, now);
   }
   auto next = next_question(facts.plan, now);

@@ -258,6 +258,17 @@ TEST_CASE("indexes that never answer end the search, and it is said") {
                       "listed: connection refused"));
 }
 
+TEST_CASE("without an index any more a search ends, and the night with it") {
+  Moved world({LockedPackage{"numpy", "2.1.0"}}, {LockedPackage{"numpy", "2.1.4"}});
+  world.config.environment.indexes.clear();
+  world.slows = [&](const EnvironmentSpec& spec) {
+    return world.has(spec, "numpy", "2.1.4") ? 1.2 : 1.;
+  };
+  world.pass();
+  CHECK(world.only().state == RegressionState::reported);
+  CHECK_THAT(world.cause().said, Contains("no index is configured any more"));
+}
+
 TEST_CASE("what is new comes first in the chain, and what is gone comes last") {
   const Lock good = NightWorld::lock_with({{"a", "1"}, {"gone", "1"}, {"same", "1"}});
   const Lock bad = NightWorld::lock_with({{"a", "2"}, {"new", "1"}, {"same", "1"}});
