@@ -178,6 +178,24 @@ void read_source(ConfigSection section, Config::Source& source) {
     section.fail("index", "name one source of builds: either index or directory");
 }
 
+// Only the first may ask CI, whose wheels are of one variant.
+void read_sources(ConfigReader& reader, Config& config) {
+  std::set<std::string> variants;
+  bool first = true;
+  for (ConfigSection& section : reader.table_or_tables("source")) {
+    Config::Source source;
+    read_source(section, source);
+    if (!variants.insert(source.variant).second)
+      section.fail("variant", "'" + source.variant + "' is another source's already");
+    if (!first && section.has("ci")) section.fail("ci", "belongs to the first source");
+    if (first)
+      config.source = std::move(source);
+    else
+      config.more_sources.push_back(std::move(source));
+    first = false;
+  }
+}
+
 void read_environment(ConfigSection section, Config::Environment& environment) {
   section.read("indexes", environment.indexes);
   for (std::string& index : environment.indexes) check_url(section, "indexes", index);
@@ -367,7 +385,7 @@ Config load_config(const std::filesystem::path& file) {
   Config config;
   read_service(reader.table("service"), config.service);
   read_tokens(reader, config.tokens);
-  read_source(reader.table("source"), config.source);
+  read_sources(reader, config);
   read_environment(reader.table("environment"), config.environment);
   read_repository(reader.table("repository"), config.repository);
   if (config.source.ci.repository.empty())

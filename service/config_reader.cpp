@@ -237,6 +237,14 @@ std::vector<ConfigSection> ConfigReader::tables(std::string_view name) {
   return sections;
 }
 
+std::vector<ConfigSection> ConfigReader::table_or_tables(std::string_view name) {
+  const toml::node* node = impl_->root->get(name);
+  if (!node || !node->is_array()) return {table(name)};
+  std::vector<ConfigSection> sections = tables(name);
+  if (sections.empty()) sections.push_back(table(name));
+  return sections;
+}
+
 void ConfigReader::done() const {
   refuse_unknown(*impl_->root, impl_->asked, *impl_->problems, "");
   impl_->problems->raise();

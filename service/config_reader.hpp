@@ -52,6 +52,8 @@ class ConfigReader {
   explicit ConfigReader(const std::filesystem::path& file);
   ConfigSection table(std::string_view name);                // [name]
   std::vector<ConfigSection> tables(std::string_view name);  // [[name]]
+  // [name] or several [[name]]; at least one.
+  std::vector<ConfigSection> table_or_tables(std::string_view name);
   // Throws std::invalid_argument with a line for each error of the file, in its order. A top-level
   // key that nobody asked for is one.
   void done() const;

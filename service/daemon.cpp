@@ -81,6 +81,12 @@ NativeStateOf native_state_by(const git::CommitGraph& graph, const Project& proj
   };
 }
 
+std::uint64_t artifact_bytes(const Config& config) {
+  std::uint64_t bytes = 0;
+  for (const Config::Source* source : sources_of(config)) bytes += source->artifact_bytes;
+  return bytes;
+}
+
 Config with_local_token(Config config, const std::string& token) {
   config.tokens.push_back({"local-runner", web::Role::runner, web::sha256(token).str()});
   return config;
@@ -103,11 +109,10 @@ struct Daemon::Impl {
         config(with_local_token(std::move(given), local_token)),
         lock(lock_data(config)),
         db(storage::Database::open_writer(database_file(config))),
-        artifacts(config.service.data / "artifacts", config.source.artifact_bytes, clock),
+        artifacts(config.service.data / "artifacts", artifact_bytes(config), clock),
         graph(repository_options(config)),
-        source(make_source(config.source, config.project.package)),
         tracker(make_tracker(config, clock)),
-        discovery(*source, graph, artifacts, config, clock),
+        places(make_places()),
         ci_rung(config, graph, artifacts, native_state_by(graph, config.project), clock),
         sender(*tracker, config.report.labels, clock),
         context{db,
@@ -126,6 +131,32 @@ struct Daemon::Impl {
         server(io, api::server_config(config)) {
     api::add_routes(server, api);
     guarded("look at the queue", [this] { storage::write(db, storage::forget_unclaimable); });
+  }
+
+  // A configured source, and what finds its builds.
+  struct Place {
+    std::string variant;
+    std::unique_ptr<BuildSource> source;
+    std::unique_ptr<Discovery> discovery;
+  };
+
+  std::vector<Place> make_places() {
+    std::vector<Place> made;
+    for (const Config::Source* one : sources_of(config)) {
+      Place& place = made.emplace_back();
+      place.variant = one->variant;
+      place.source = make_source(*one, config.project.package);
+      place.discovery =
+          std::make_unique<Discovery>(*place.source, graph, artifacts, config, clock, one);
+    }
+    return made;
+  }
+
+  // A variant that is no longer configured is looked for at the first source.
+  Discovery& discovery_of(const std::string& variant) {
+    for (Place& place : places)
+      if (place.variant == variant) return *place.discovery;
+    return *places.front().discovery;
   }
 
   // ---- writer thread
@@ -218,28 +249,45 @@ struct Daemon::Impl {
 
   void look() {
     if (looking) return;
-    auto known = discovery.known(db);
+    std::vector<Known> known;
+    for (const Place& place : places) known.push_back(place.discovery->known(db));
     auto lost = missing_wheels(context);
     looking = true;
     asio::post(worker, [this, known = std::move(known), lost = std::move(lost)] {
       for (const Build& build : lost) restore(build);
-      auto survey = discovery.survey(known);
-      asio::post(writer, [this, survey = std::move(survey)] { take(survey); });
+      std::vector<Survey> surveys;
+      for (std::size_t i = 0; i < places.size(); ++i)
+        surveys.push_back(places[i].discovery->survey(known[i]));
+      asio::post(writer, [this, surveys = std::move(surveys)] { take(surveys); });
     });
   }
 
-  void take(const Survey& survey) {
+  void take(const std::vector<Survey>& surveys) {
     looking = false;
     guarded("take builds", [&] {
-      report_problems(survey.problems);
-      around.source = survey.source_failure;
-      around.repository = survey.repository_failure;
-      const Changes changes = discovery.apply(db, survey);
-      for (const Build& build : changes.found) announce(build);
-      if (changes.settled) announce(*changes.settled);
+      std::vector<std::string> problems;
+      std::string failures;
+      bool more = false;
+      for (const Survey& survey : surveys) {
+        problems.insert(problems.end(), survey.problems.begin(), survey.problems.end());
+        if (!survey.source_failure.empty())
+          failures += (failures.empty() ? "" : "; ") + survey.source_failure;
+        if (!survey.repository_failure.empty()) around.repository = survey.repository_failure;
+        more |= survey.more;
+      }
+      if (std::all_of(surveys.begin(), surveys.end(),
+                      [](const Survey& one) { return one.repository_failure.empty(); }))
+        around.repository.clear();
+      report_problems(problems);
+      around.source = failures;
+      for (std::size_t i = 0; i < surveys.size(); ++i) {
+        const Changes changes = places[i].discovery->apply(db, surveys[i]);
+        for (const Build& build : changes.found) announce(build);
+        if (changes.settled) announce(*changes.settled);
+      }
       // Proving may take several looks: nights are given builds when nothing waits any more.
-      if (!survey.more) surveyed = around.surveyed = true;
-      if (survey.more) look();
+      if (!more) surveyed = around.surveyed = true;
+      if (more) look();
     });
     wake();
   }
@@ -404,7 +452,7 @@ struct Daemon::Impl {
 
   void restore(const Build& build) {
     try {
-      if (build.kind == BuildKind::nightly) discovery.restore(build);
+      if (build.kind == BuildKind::nightly) discovery_of(build.variant).restore(build);
       if (build.kind == BuildKind::ci) ci_rung.restore(build);
     } catch (const std::exception& error) {
       spdlog::error("wheel not restored version={} error={}", build.version, error.what());
@@ -489,9 +537,8 @@ struct Daemon::Impl {
   storage::Database db;
   Artifacts artifacts;
   git::Repository graph;
-  std::unique_ptr<BuildSource> source;
   std::unique_ptr<IssueTracker> tracker;
-  Discovery discovery;
+  std::vector<Place> places;
   ci::CiRung ci_rung;
   OutboxSender sender;
   web::EventStream events;

@@ -33,8 +33,9 @@ void examine_gpu(const GpuState& gpu, Findings& out) {
               "give this machine a whole device: another machine's work takes turns with each "
               "kernel",
               FindingClass::not_mendable);
-  const bool elsewhere = std::any_of(gpu.others.begin(), gpu.others.end(),
-                                     [](const GpuProcess& one) { return one.name.empty(); });
+  const bool elsewhere =
+      std::any_of(gpu.others.begin(), gpu.others.end(),
+                  [](const GpuProcess& process) { return process.name.empty(); });
   if (elsewhere)
     out.judge(true, here + "other containers compute on it, in time slices",
               "Kubernetes: ask for nvidia.com/gpu and not for a shared one "

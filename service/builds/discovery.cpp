@@ -73,16 +73,21 @@ struct Download {
 }  // namespace
 
 Discovery::Discovery(BuildSource& source, git::CommitGraph& graph, Artifacts& artifacts,
-                     const Config& config, const Clock& clock)
-    : source_(source), graph_(graph), artifacts_(artifacts), config_(config), clock_(clock) {}
+                     const Config& config, const Clock& clock, const Config::Source* place)
+    : source_(source),
+      graph_(graph),
+      artifacts_(artifacts),
+      config_(config),
+      place_(place ? *place : config.source),
+      clock_(clock) {}
 
 Known Discovery::known(storage::Database& db) const {
   Known known;
-  known.prove_from = storage::get_note(db, note_name(config_.source));
+  known.prove_from = storage::get_note(db, note_name(place_));
   for (const BuildState state :
        {BuildState::found, BuildState::proved, BuildState::unproved, BuildState::unusable})
     for (Build& build : storage::builds_in_state(db, state))
-      if (build.kind == BuildKind::nightly && build.variant == config_.source.variant)
+      if (build.kind == BuildKind::nightly && build.variant == place_.variant)
         known.nightlies.push_back(std::move(build));
   return known;
 }
@@ -92,9 +97,8 @@ void Discovery::take_listing(const Known& known, const std::vector<ListedWheel>&
   std::string from = known.prove_from.value_or("");
   if (!known.prove_from && !listed.empty()) {
     const auto count = static_cast<int>(listed.size());
-    const std::string oldest = to_date(clock_.now() - std::chrono::days(config_.source.keep_days));
-    const auto prove =
-        static_cast<std::size_t>(std::max(0, count - config_.source.first_nightlies));
+    const std::string oldest = to_date(clock_.now() - std::chrono::days(place_.keep_days));
+    const auto prove = static_cast<std::size_t>(std::max(0, count - place_.first_nightlies));
     survey.prove_from = listed[prove].date;
     from = std::min({oldest, listed[static_cast<std::size_t>(std::max(0, count - 2))].date,
                      *survey.prove_from});
@@ -141,8 +145,7 @@ Survey Discovery::look_once(const Known& known) {
   try {
     listed = source_.list();
     survey.problems = source_.problems();
-    if (listed.empty())
-      survey.source_failure = nothing_listed(config_.source, config_.project.package);
+    if (listed.empty()) survey.source_failure = nothing_listed(place_, config_.project.package);
   } catch (const std::exception& error) {
     is_listed = false;
     survey.source_failure = error.what();
@@ -257,8 +260,7 @@ Changes Discovery::apply(storage::Database& db, const Survey& survey) const {
   storage::Transaction transaction(db);
   for (const Build& build : survey.found)
     changes.found.push_back(storage::add_build(transaction, build));
-  if (survey.prove_from)
-    storage::set_note(transaction, note_name(config_.source), *survey.prove_from);
+  if (survey.prove_from) storage::set_note(transaction, note_name(place_), *survey.prove_from);
   for (const auto* result : {&survey.settled, &survey.postponed}) {
     if (!*result) continue;
     const auto row = (*result)->id ? storage::find_build(db, (*result)->id)

@@ -52,9 +52,10 @@ struct Changes {
 
 class Discovery {
  public:
+  // `place`: which of the configured sources `source` is; nullptr: the first.
   // look(), restore() and everything else that uses `source` or `graph` belongs on one thread.
   Discovery(BuildSource& source, git::CommitGraph& graph, Artifacts& artifacts,
-            const Config& config, const Clock& clock);
+            const Config& config, const Clock& clock, const Config::Source* place = nullptr);
 
   Known known(storage::Database& db) const;
   // Lists the source and settles at most one build, oldest first: proved and in the artifacts, or
@@ -95,6 +96,7 @@ class Discovery {
   git::CommitGraph& graph_;
   Artifacts& artifacts_;
   const Config& config_;
+  const Config::Source& place_;
   const Clock& clock_;
   std::map<std::string, Backoff> backoff_;  // by URL; a restart may try again at once
   std::string repository_failure_;          // of the last fetch; not every look needs one

@@ -98,8 +98,9 @@ std::set<BuildId> builds_in_use(const EngineView& view) {
   for (const BuildId base : storage::bases_of_open_searches(view.db)) used.insert(base);
   for (const Build& wheel : lost_wheels(view)) used.insert(wheel.id);
   // The next night's regressions will be confirmed against the newest build.
-  if (const auto newest = storage::newest_proved(view.db, view.config.source.variant))
-    used.insert(newest->id);
+  for (const Config::Source* source : sources_of(view.config))
+    if (const auto newest = storage::newest_proved(view.db, source->variant))
+      used.insert(newest->id);
   return used;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/builds.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/model/workload.hpp"
 
@@ -26,6 +27,11 @@ bisect::DetectionPolicy policy_of(const Series& series, const Config& config) {
   policy.screen_change = std::min(policy.screen_change, policy.threshold / 2);
   policy.interval_points = std::min(policy.interval_points, policy.threshold);
   return policy;
+}
+
+std::string variant_of(const EngineView& view, BuildId build) {
+  const auto row = storage::find_build(view.db, build);
+  return row ? row->variant : view.config.source.variant;
 }
 
 RegressionState unnamed_state(const Config& config) {

@@ -4,12 +4,15 @@
 
 #include "bisect/detection.hpp"
 #include "service/config.hpp"
+#include "service/engine/context.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/model/series.hpp"
 
 namespace nightjar::service {
 
 bisect::DetectionPolicy policy_of(const Series& series, const Config& config);
+// The variant of a stored build ("cpu", "cu126"); that of the first source for any other.
+std::string variant_of(const EngineView& view, BuildId build);
 // Of what is confirmed, and nobody can be named for.
 RegressionState unnamed_state(const Config& config);
 // Whether the configuration asks for verdicts on this metric (others are stored only).

@@ -165,6 +165,29 @@ TEST_CASE("a configuration with a source and a repository has a default for all 
   CHECK(config.tokens.empty());
 }
 
+TEST_CASE("several sources each have a variant, and only the first asks CI") {
+  const ScratchFolder folder;
+  const std::string rest = "[repository]\nurl = \"https://github.com/pytorch/pytorch\"\n";
+  const std::string cpu = "[[source]]\nindex = \"https://wheels.test/cpu\"\n";
+  const std::string cuda =
+      "[[source]]\nindex = \"https://wheels.test/cu126\"\nvariant = \"cu126\"\npoll = 60\n";
+  const Config config = load_config(
+      write_file(folder / "a.toml", cpu + "[source.ci]\nenvironments = [\"a*\"]\n" + cuda + rest));
+  CHECK((config.source.variant == "cpu" && config.source.ci.environments.size() == 1));
+  REQUIRE(config.more_sources.size() == 1);
+  CHECK(config.more_sources[0].index == "https://wheels.test/cu126");
+  CHECK(sources_of(config).size() == 2);
+  CHECK(source_of_variant(config, "cu126").poll.count() == 60);
+  CHECK(&source_of_variant(config, "rocm7.2") == &config.source);
+  CHECK_THAT(error_of(write_file(folder / "b.toml", cpu + cpu + rest)),
+             Contains("source.variant: 'cpu' is another source's already"));
+  CHECK_THAT(error_of(write_file(folder / "c.toml",
+                                 cpu + cuda + "[source.ci]\nmirror = \"off\"\n" + rest)),
+             Contains("source.ci: belongs to the first source"));
+  CHECK_THAT(error_of(write_file(folder / "d.toml", "source = 3\n" + rest)),
+             Contains("source: must be a table, [source]"));
+}
+
 TEST_CASE("searches use the threshold of the detection where they have none of their own") {
   const ScratchFolder folder;
   const std::string detection = least + "[detection]\nthreshold = 0.12\n";

@@ -25,12 +25,12 @@ using namespace std::chrono_literals;
 constexpr auto kRunnerPatience = 24h;  // how long a measuring night waits for a runner
 
 // By the noise of the workload's latency in the nights before.
-int runs_of(const EngineView& view, MachineId machine, const std::string& name, int version) {
+int runs_of(const EngineView& view, MachineId machine, const std::string& variant,
+            const std::string& name, int version) {
   const int usual = view.config.night.runs;
   const auto workload = storage::find_workload(view.db, *WorkloadName::parse(name), version);
   if (!workload) return usual;
-  const auto series =
-      storage::find_series(view.db, workload->id, "latency", machine, view.config.source.variant);
+  const auto series = storage::find_series(view.db, workload->id, "latency", machine, variant);
   return series ? bisect::runs_a_night(noise_of(view.db, *series).kind, usual) : usual;
 }
 
@@ -38,18 +38,19 @@ std::vector<Job> missing_sessions(const EngineView& view, const Night& night, co
                                   const std::vector<Job>& asked) {
   std::vector<Runner> without = live_runners(view);
   std::erase_if(without, [&](const Runner& runner) {
-    return std::any_of(asked.begin(), asked.end(),
+    return !measures(runner, build.variant, view.config) ||
+           std::any_of(asked.begin(), asked.end(),
                        [&](const Job& known) { return known.machine == runner.machine; });
   });
   const auto runs = [&](MachineId machine, const std::string& workload, int version) {
-    return runs_of(view, machine, workload, version);
+    return runs_of(view, machine, build.variant, workload, version);
   };
   std::vector<Job> jobs = plan_screen(night, environment_of(build, view.config.project), without,
                                       view.config.night, runs);
   for (Job& job : jobs)
     for (Workload& workload : job.spec.workloads)
-      workload.expected =
-          expected_result(view, workload.name, workload.version, job.machine, night.id);
+      workload.expected = expected_result(view, workload.name, workload.version, job.machine,
+                                          build.variant, night.id);
   for (Job& job : jobs)
     if (const auto last = load_build_to_repeat(view, night, job.machine))
       measure_again(job.spec, environment_of(*last, view.config.project));

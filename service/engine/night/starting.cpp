@@ -40,10 +40,13 @@ bool apply(EngineContext& context, const StartNight& step) {
   night.started_at = context.clock.now();
   storage::Transaction transaction(context.db);
   storage::set_note(transaction, kLastDate, step.date);
-  night = storage::add_night(transaction, night);
-  audit(transaction, night, "schedule");
+  std::vector<Night> added;
+  for (int i = 0; i < step.nights; ++i) {
+    added.push_back(storage::add_night(transaction, night));
+    audit(transaction, added.back(), "schedule");
+  }
   transaction.commit();
-  announce(context, night);
+  for (const Night& one : added) announce(context, one);
   return true;
 }
 
@@ -60,7 +63,7 @@ ScheduleStep decide(const ScheduleFacts& facts, const Config& config) {
   const auto due = parse_rfc3339(today + "T" + config.night.at + ":00Z");
   if (!due || facts.now < *due || facts.last_date == today) return NotDue{};
   if (facts.piles_up) return SkipDate{today};
-  return StartNight{today};
+  return StartNight{today, static_cast<int>(sources_of(config).size())};
 }
 
 bool start_scheduled_night(EngineContext& context) {
@@ -68,10 +71,10 @@ bool start_scheduled_night(EngineContext& context) {
   return std::visit([&](const auto& taken) { return apply(context, taken); }, step);
 }
 
-AssignmentFacts load_assignment(const EngineView& view) {
+AssignmentFacts load_assignment(const EngineView& view, const std::string& variant) {
   AssignmentFacts facts;
   facts.now = view.clock.now();
-  facts.newest = storage::newest_proved(view.db, view.config.source.variant);
+  facts.newest = storage::newest_proved(view.db, variant);
   facts.is_new = facts.newest && !storage::find_night_of_build(view.db, facts.newest->id);
   facts.waiting = storage::open_nights(view.db);
   std::erase_if(facts.waiting,
@@ -106,9 +109,10 @@ Assignment decide(const AssignmentFacts& facts, const Config& config) {
   return out;
 }
 
-bool assign_builds(EngineContext& context, bool surveyed) {
-  if (!surveyed) return false;
-  const AssignmentFacts facts = load_assignment(context);
+namespace {
+
+bool assign_builds_of(EngineContext& context, const std::string& variant) {
+  const AssignmentFacts facts = load_assignment(context, variant);
   const Assignment assignment = decide(facts, context.config);
   std::vector<Night> changed = assignment.given;
   changed.insert(changed.end(), assignment.ended.begin(), assignment.ended.end());
@@ -122,6 +126,16 @@ bool assign_builds(EngineContext& context, bool surveyed) {
   transaction.commit();
   for (const Night& night : changed) announce(context, night);
   return true;
+}
+
+}  // namespace
+
+bool assign_builds(EngineContext& context, bool surveyed) {
+  bool changed = false;
+  if (surveyed)
+    for (const Config::Source* source : sources_of(context.config))
+      changed |= assign_builds_of(context, source->variant);
+  return changed;
 }
 
 }  // namespace nightjar::service

@@ -26,6 +26,7 @@ struct SkipDate {
 };
 struct StartNight {
   std::string date;
+  int nights = 1;  // one for each source
 };
 using ScheduleStep = std::variant<NotDue, SkipDate, StartNight>;
 ScheduleStep decide(const ScheduleFacts& facts, const Config& config);
@@ -39,7 +40,7 @@ struct AssignmentFacts {
   std::vector<Night> waiting;   // oldest first
   bool piles_up = false;
 };
-AssignmentFacts load_assignment(const EngineView& view);
+AssignmentFacts load_assignment(const EngineView& view, const std::string& variant);
 
 struct Assignment {
   std::vector<Night> given;   // a build each
@@ -47,8 +48,8 @@ struct Assignment {
   std::optional<Night> made;  // for a build that no night waited for
 };
 Assignment decide(const AssignmentFacts& facts, const Config& config);
-// Gives proved builds to waiting nights, or a night of their own; `surveyed`: the builds' source
-// was read since the daemon started.
+// Gives proved builds of each variant to waiting nights, or a night of their own; `surveyed`: the
+// builds' sources were read since the daemon started.
 bool assign_builds(EngineContext& context, bool surveyed);
 
 }  // namespace nightjar::service

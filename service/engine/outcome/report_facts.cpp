@@ -12,6 +12,7 @@
 #include "service/builds/wheel.hpp"
 #include "service/engine/outcome/extent.hpp"
 #include "service/engine/outcome/unattributed.hpp"
+#include "service/engine/policy.hpp"
 #include "service/engine/search/boundary_profiles.hpp"
 #include "service/engine/search/package_searches.hpp"
 #include "service/engine/search/search_log.hpp"
@@ -336,7 +337,7 @@ ReportInput report_facts(const EngineView& view, const Regression& regression) {
   if (regression.range) input.range = culprit_facts(view, *regression.range);
   input.extent = decide(load_extent(view, regression), regression);
   input.failure = first_failure(view, regression);
-  input.index = view.config.source.index;
+  input.index = source_of_variant(view.config, variant_of(view, regression.bad)).index;
   input.run_seconds = view.config.night.run_seconds;
   input.good = build_facts(view, regression.good);
   input.bad = build_facts(view, regression.bad);

@@ -5,6 +5,7 @@
 
 #include "service/builds/artifacts.hpp"
 #include "service/builds/needs.hpp"
+#include "service/engine/policy.hpp"
 #include "storage/builds.hpp"
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
@@ -21,10 +22,12 @@ bool is_last(const Bisection& bisection, int index) {
 struct Needed {
   OverlayUse use = OverlayUse::any_workload;
   std::map<std::string, std::string> machine;  // facts of the class that measures
+  std::string variant;
 };
 
 Needed needed_by(const EngineView& view, const Bisection& bisection) {
   Needed needed;
+  needed.variant = variant_of(view, bisection.good);
   if (const auto series = storage::find_series(view.db, bisection.series))
     needed.use = overlay_use(series->workload_name);
   const auto regression = storage::find_regression(view.db, bisection.regression);
@@ -40,13 +43,12 @@ const CommitSha& commit_at(const Bisection& bisection, int index) {
 
 // Wheels that an overlay of the commit may lie on, their files here or not.
 std::vector<Build> wheels_of_group(const EngineView& view, const CommitSha& commit,
-                                   OverlayUse use) {
+                                   const Needed& needed) {
   const auto state = storage::find_commit_state(view.db, commit, path_rules(view.config.project));
   if (!state) return {};
-  const std::string& variant = view.config.source.variant;
-  return use == OverlayUse::native_workload
-             ? storage::wheels_of_same_libraries(view.db, variant, *state)
-             : storage::wheels_of_native_group(view.db, variant, *state);
+  return needed.use == OverlayUse::native_workload
+             ? storage::wheels_of_same_libraries(view.db, needed.variant, *state)
+             : storage::wheels_of_native_group(view.db, needed.variant, *state);
 }
 
 bool is_held(const EngineView& view, const Build& wheel) {
@@ -56,7 +58,7 @@ bool is_held(const EngineView& view, const Build& wheel) {
 // Those that are here and that the machine class can run.
 std::vector<Build> usable_wheels(const EngineView& view, const CommitSha& commit,
                                  const Needed& needed) {
-  std::vector<Build> wheels = wheels_of_group(view, commit, needed.use);
+  std::vector<Build> wheels = wheels_of_group(view, commit, needed);
   std::erase_if(wheels, [&](const Build& wheel) {
     return !is_held(view, wheel) || cannot_run(wheel.needs, needed.machine);
   });
@@ -65,9 +67,8 @@ std::vector<Build> usable_wheels(const EngineView& view, const CommitSha& commit
 
 // The overlay that was made over one of these wheels.
 std::optional<Build> stored_overlay(const EngineView& view, const CommitSha& commit,
-                                    const std::vector<Build>& wheels) {
-  for (const Build& overlay :
-       storage::overlays_of_commit(view.db, commit, view.config.source.variant))
+                                    const Needed& needed, const std::vector<Build>& wheels) {
+  for (const Build& overlay : storage::overlays_of_commit(view.db, commit, needed.variant))
     for (const Build& wheel : wheels)
       if (overlay.base == wheel.id) return overlay;
   return std::nullopt;
@@ -105,11 +106,11 @@ std::string none_serves(const std::vector<Build>& group, const Needed& needed) {
 // Says what was looked for, where, and what stands in the way of the ends.
 NoBuild nothing_found(const EngineView& view, const Bisection& bisection, const CommitSha& commit,
                       const Needed& needed) {
-  const std::string& variant = view.config.source.variant;
+  const std::string& variant = needed.variant;
   const auto state = storage::find_commit_state(view.db, commit, path_rules(view.config.project));
   if (!state) return {"the repository's copy does not have commit " + commit.brief()};
   const Sha256& wanted = needed.use == OverlayUse::native_workload ? state->library : state->native;
-  const auto group = wheels_of_group(view, commit, needed.use);
+  const auto group = wheels_of_group(view, commit, needed);
   if (!group.empty()) return {none_serves(group, needed)};
   std::vector<Build> ends;
   for (const BuildId id : {bisection.good, bisection.bad})
@@ -126,8 +127,9 @@ NoBuild nothing_found(const EngineView& view, const Bisection& bisection, const 
 bool is_built(const EngineView& view, const Bisection& bisection, int index) {
   if (index == 0 || is_last(bisection, index)) return true;
   const CommitSha& commit = commit_at(bisection, index);
-  const auto wheels = usable_wheels(view, commit, needed_by(view, bisection));
-  return stored_overlay(view, commit, wheels).has_value() ||
+  const Needed needed = needed_by(view, bisection);
+  const auto wheels = usable_wheels(view, commit, needed);
+  return stored_overlay(view, commit, needed, wheels).has_value() ||
          std::any_of(wheels.begin(), wheels.end(),
                      [&](const Build& wheel) { return wheel.commit == commit; });
 }
@@ -139,7 +141,7 @@ bool has_build(const EngineView& view, const Bisection& bisection, int index) {
 
 std::optional<Build> lost_wheel(const EngineView& view, const Bisection& bisection, int index) {
   const Needed needed = needed_by(view, bisection);
-  auto wheels = wheels_of_group(view, commit_at(bisection, index), needed.use);
+  auto wheels = wheels_of_group(view, commit_at(bisection, index), needed);
   std::erase_if(wheels,
                 [&](const Build& wheel) { return cannot_run(wheel.needs, needed.machine); });
   const auto held = [&](const Build& wheel) { return is_held(view, wheel); };
@@ -159,7 +161,7 @@ CommitBuildState find_commit_build(const EngineView& view, const Bisection& bise
   const CommitSha& commit = commit_at(bisection, index);
   const Needed needed = needed_by(view, bisection);
   const std::vector<Build> wheels = usable_wheels(view, commit, needed);
-  const auto known = stored_overlay(view, commit, wheels);
+  const auto known = stored_overlay(view, commit, needed, wheels);
   if (known && view.artifacts.holds(*known->sha256)) return with_environment(view, *known, lock);
   auto found = plan_overlay(view.graph, wheels, commit, project, needed.use);
   if (std::holds_alternative<NoOverlay>(found))

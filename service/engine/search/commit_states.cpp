@@ -13,8 +13,9 @@ std::vector<CommitSha> commits_without_state(const EngineView& view) {
   std::set<CommitSha> wanted;
   for (const Bisection& search : storage::open_bisections(view.db))
     wanted.insert(search.commits.begin(), search.commits.end());
-  for (const Build& wheel : storage::proved_wheels(view.db, view.config.source.variant))
-    if (wheel.commit) wanted.insert(*wheel.commit);
+  for (const Config::Source* source : sources_of(view.config))
+    for (const Build& wheel : storage::proved_wheels(view.db, source->variant))
+      if (wheel.commit) wanted.insert(*wheel.commit);
   const int rules = path_rules(view.config.project);
   std::vector<CommitSha> missing;
   for (const CommitSha& commit : wanted)

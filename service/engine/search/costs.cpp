@@ -6,6 +6,7 @@
 
 #include "bisect/statistics.hpp"
 #include "service/builds/overlay.hpp"
+#include "service/engine/policy.hpp"
 #include "storage/builds.hpp"
 #include "storage/sessions.hpp"
 #include "storage/source_builds.hpp"
@@ -68,7 +69,7 @@ std::vector<int> groups_of(const EngineView& view, const Bisection& search, Over
 // Whether a commit is no wheel's own.
 std::vector<bool> overlays_of(const EngineView& view, const Bisection& search) {
   std::set<CommitSha> wheels;
-  for (const Build& wheel : storage::proved_wheels(view.db, view.config.source.variant))
+  for (const Build& wheel : storage::proved_wheels(view.db, variant_of(view, search.good)))
     if (wheel.commit) wheels.insert(*wheel.commit);
   std::vector<bool> overlays;
   for (const CommitSha& commit : search.commits) overlays.push_back(!wheels.contains(commit));

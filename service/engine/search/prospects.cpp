@@ -7,6 +7,7 @@
 #include "service/builds/overlay.hpp"
 #include "service/builds/source_rung.hpp"
 #include "service/engine/jobs/live_runners.hpp"
+#include "service/engine/policy.hpp"
 #include "service/engine/search/commit_builds.hpp"
 #include "storage/builds.hpp"
 #include "storage/ci_lookups.hpp"
@@ -49,13 +50,13 @@ struct ToProspect {
   }
 };
 
-Prospect of_builders(const EngineView& view, const CommitSha& commit, bool any_builder) {
+Prospect of_builders(const EngineView& view, const std::string& variant, const CommitSha& commit,
+                     bool any_builder) {
   const auto& recipe = view.config.project.recipe_sha256;
   if (!recipe) return HasNoPlace{};
   const auto state = storage::find_commit_state(view.db, commit, path_rules(view.config.project));
   if (!state) return HasNoPlace{};
-  const BuildOutcome outcome =
-      build_outcome(view.db, state->native, view.config.source.variant, *recipe, commit);
+  const BuildOutcome outcome = build_outcome(view.db, state->native, variant, *recipe, commit);
   Prospect prospect = std::visit(ToProspect{view, state->native}, outcome);
   const bool needs_builder = std::holds_alternative<CanBeBuilt>(prospect) ||
                              std::holds_alternative<IsBeingBuilt>(prospect);
@@ -66,7 +67,8 @@ Prospect of_builders(const EngineView& view, const CommitSha& commit, bool any_b
 Prospect prospect_of(const EngineView& view, const Bisection& search, int index, bool any_builder) {
   const bool is_end = index == 0 || index + 1 == static_cast<int>(search.commits.size());
   if (is_end || has_build(view, search, index)) return HasWheel{};
-  return of_builders(view, search.commits.at(static_cast<std::size_t>(index)), any_builder);
+  return of_builders(view, variant_of(view, search.good),
+                     search.commits.at(static_cast<std::size_t>(index)), any_builder);
 }
 
 bool is_answered(const CiLookup& lookup) {
@@ -95,7 +97,9 @@ Prospect load_prospect(const EngineView& view, const Bisection& search, int inde
 
 std::set<int> awaited_of_ci(const EngineView& view, const Bisection& search,
                             const std::vector<Prospect>& prospects) {
-  if (view.config.source.ci.environments.empty()) return {};
+  const std::string& variant = view.config.source.variant;  // CI is asked for the first source's
+  if (view.config.source.ci.environments.empty() || variant_of(view, search.good) != variant)
+    return {};
   if (view.clock.now() - search.started_at > longest_wait) return {};
   // One commit of a group is looked for at a time, so a group has answered once all have.
   std::map<Sha256, std::set<int>> groups;
@@ -106,8 +110,7 @@ std::set<int> awaited_of_ci(const EngineView& view, const Bisection& search,
     if (!state) continue;
     if (std::holds_alternative<HasNoPlace>(prospects[i]))
       groups[state->native].insert(static_cast<int>(i));
-    const auto lookup =
-        storage::find_ci_lookup(view.db, search.commits[i], view.config.source.variant);
+    const auto lookup = storage::find_ci_lookup(view.db, search.commits[i], variant);
     if (!lookup || !is_answered(*lookup)) open.insert(state->native);
   }
   std::set<int> awaited;

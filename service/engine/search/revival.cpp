@@ -38,8 +38,12 @@ Commits by_search(const std::vector<storage::SearchedCommit>& commits) {
 // The commits that a wheel may serve now, by search.
 Commits served_commits(const EngineView& view) {
   const Time since = view.clock.now() - kPatience;
-  return by_search(storage::commits_with_wheels(view.db, view.config.source.variant,
-                                                path_rules(view.config.project), since));
+  std::vector<storage::SearchedCommit> served;
+  for (const Config::Source* source : sources_of(view.config))
+    for (const auto& one : storage::commits_with_wheels(view.db, source->variant,
+                                                        path_rules(view.config.project), since))
+      served.push_back(one);
+  return by_search(served);
 }
 
 // The commits that may have a build now. With a builder, that is to be asked of each.

@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "service/engine/jobs/live_runners.hpp"
-#include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/jobs/session_check.hpp"
+#include "service/engine/jobs/session_plan.hpp"
+#include "service/engine/policy.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "storage/bisections.hpp"
 #include "storage/jobs.hpp"
@@ -110,7 +111,7 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
   for (const int commit : plan.builds) {
     const auto& prospect = std::get<CanBeBuilt>(facts.prospects.at(commit));
     const CommitSha& sha = bisection.commits.at(static_cast<std::size_t>(commit));
-    storage::request_build(transaction, {prospect.native_state, context.config.source.variant,
+    storage::request_build(transaction, {prospect.native_state, variant_of(context, bisection.good),
                                          source_of(context.config, sha), regression.night,
                                          kPriority, now, prospect.wheel_is_lost});
   }

@@ -5,8 +5,9 @@
 
 #include "bisect/detection.hpp"
 #include "service/builds/overlay.hpp"
-#include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/jobs/session_check.hpp"
+#include "service/engine/jobs/session_plan.hpp"
+#include "service/engine/policy.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "storage/builds.hpp"
 #include "storage/calibration.hpp"
@@ -131,8 +132,9 @@ CalibrationRuns load_case(const EngineView& view, const Job& asked) {
   const SessionOutcome session = outcome_of(view.db, asked);
   runs.pending = session.state == SessionOutcome::State::pending;
   if (runs.pending) return runs;
-  runs.series = storage::find_series(view.db, asked.spec.workloads.front().id, "latency",
-                                     asked.machine, view.config.source.variant);
+  runs.series =
+      storage::find_series(view.db, asked.spec.workloads.front().id, "latency", asked.machine,
+                           variant_of(view, asked.spec.environments.front().build));
   if (!runs.series) return runs;
   runs.policy = learned_policy(view, *runs.series);
   if (session.state != SessionOutcome::State::usable) return runs;

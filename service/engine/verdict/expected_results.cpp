@@ -27,11 +27,11 @@ std::optional<double> agreed(std::vector<double> checksums, double tolerance) {
 }  // namespace
 
 std::optional<ExpectedResult> expected_result(const EngineView& view, const WorkloadName& name,
-                                              int version, MachineId machine, NightId night) {
+                                              int version, MachineId machine,
+                                              const std::string& variant, NightId night) {
   const auto workload = storage::find_workload(view.db, name, version);
   if (!workload) return std::nullopt;
-  const auto series =
-      storage::find_series(view.db, workload->id, kFailures, machine, view.config.source.variant);
+  const auto series = storage::find_series(view.db, workload->id, kFailures, machine, variant);
   if (!series) return std::nullopt;
   const NightId marked = storage::marked_until(view.db, *series);
   const auto passed = storage::last_level_up_to(view.db, series->id, kPasses, marked, night);
@@ -45,9 +45,9 @@ std::optional<ExpectedResult> expected_result(const EngineView& view, const Work
 }
 
 Workload expecting(const EngineView& view, const Series& series, NightId night) {
-  return {
-      series.workload, series.workload_name, series.workload_version,
-      expected_result(view, series.workload_name, series.workload_version, series.machine, night)};
+  return {series.workload, series.workload_name, series.workload_version,
+          expected_result(view, series.workload_name, series.workload_version, series.machine,
+                          series.variant, night)};
 }
 
 }  // namespace nightjar::service

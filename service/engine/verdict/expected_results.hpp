@@ -10,11 +10,12 @@
 
 namespace nightjar::service {
 
-// What the last build before `night` that passed gave on this machine class, since the last shift
-// that somebody marked. nullopt: no such build is known, its runs gave no checksum, or they
-// differed among themselves by over a quarter of the tolerance.
+// What the last build of this variant before `night` that passed gave on this machine class, since
+// the last shift that somebody marked. nullopt: no such build is known, its runs gave no checksum,
+// or they differed among themselves by over a quarter of the tolerance.
 std::optional<ExpectedResult> expected_result(const EngineView& view, const WorkloadName& name,
-                                              int version, MachineId machine, NightId night);
+                                              int version, MachineId machine,
+                                              const std::string& variant, NightId night);
 
 // The workload of `series`, with what its runs must give in `night`.
 Workload expecting(const EngineView& view, const Series& series, NightId night);

@@ -98,7 +98,7 @@ struct ReadingWorld : NightWorld {
 
   void decide_nights(const EngineView& view) {
     note(decide(load_schedule(view), config));
-    const Assignment assignment = decide(load_assignment(view), config);
+    const Assignment assignment = decide(load_assignment(view, config.source.variant), config);
     note(assignment.made);
     for (const Night& night : storage::open_nights(reader)) {
       for (const Job& job : storage::jobs_of_night(reader, night.id, JobKind::screen))

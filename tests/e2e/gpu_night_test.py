@@ -1,0 +1,100 @@
+"""Nights on a GPU with real processes, HTTP, git, wheels and SQLite. Levels are scripted, and NVIDIA's
+library is a double with eight devices."""
+import datetime
+import json
+import os
+import subprocess
+
+from world import BIN, ROOT, UV, script, step
+
+ALPHA, BETA = "python/alpha/eval/cuda/fp32/b1/eager", "python/beta/train/cuda/fp32/b4/eager"
+ON_GPU = [{"name": name, "version": 1} for name in (ALPHA, BETA)]
+# Latency scatters by 30 %, as the host does; kernels repeat within 0.25 %.
+AS_MEASURED = {"when": {}, "metrics": {"latency": {"level": 0.010, "noise": 0.3},
+                                       "kernel_time": {"level": 0.002, "noise": 0.0025},
+                                       "peak_gpu_memory": {"level": 3e8, "noise": 0}}}
+OPEN = {"suspected", "confirmed", "bisecting", "blamed"}
+
+
+def quiet_now(world, nights):
+    regressions = world.get("/api/v1/regressions?limit=200")
+    return (world.night_done(nights) and regressions is not None
+            and not any(r["state"] in OPEN for r in regressions["items"])
+            and not any(r["state"] == "pending" for r in world.items("reports")))
+
+
+def test_one_percent_more_kernel_time_is_found_confirmed_and_bisected(world):
+    w = world()
+    w.publish_nightly("2026-08-19")
+    w.start_daemon()
+    w.start_runner(script(AS_MEASURED, step(ALPHA, 9, kernel_time=1.01), workloads=ON_GPU))
+    w.wait("the first night", lambda: w.night_done(1), 120)
+    w.repo.grow(20)
+    w.publish_nightly("2026-08-20")
+    w.wait("the loop to finish", lambda: quiet_now(w, 2), 400)
+    found = {r["series"][0]["metric"]: r for r in w.items("regressions")
+             if r["state"] not in ("dismissed", "unconfirmed")}
+    assert set(found) == {"kernel_time"}, found
+    culprit = found["kernel_time"]["culprit"]["commits"]
+    assert [c if isinstance(c, str) else c["sha"] for c in culprit] == [w.repo.commits[9]]
+    [issue] = w.issues()
+    text = issue.read_text()
+    assert "kernel time +1.0 %" in text and "2.000 ms" in text, text
+    [screened] = [s for s in w.items("series") if s["metric"] == "kernel_time"
+                  and s["workload"] == ALPHA]
+    assert screened["unit"] == "s"
+
+
+def test_thirty_quiet_nights_say_nothing_of_kernel_time(world):
+    w = world()
+    day = datetime.date(2026, 7, 1)
+    w.publish_nightly(str(day))
+    w.start_daemon()
+    w.start_runner(script(AS_MEASURED, workloads=ON_GPU))
+    for night in range(1, 31):
+        w.wait(f"night {night}", lambda night=night: quiet_now(w, night), 120)
+        if night < 30:
+            w.repo.grow(1)
+            w.publish_nightly(str(day + datetime.timedelta(days=night)))
+    told = [r for r in w.items("regressions") if r["series"][0]["metric"] == "kernel_time"
+            and r["state"] not in ("dismissed", "unconfirmed")]
+    assert told == [] and w.issues() == []
+
+
+def test_each_device_has_an_agent_that_measures(world):
+    w = world()
+    folder = w.folder
+    (folder / "gpus").write_text("driver 580.65.06\n" + "".join(
+        f"gpu name=H100 uuid=GPU-{i} bus=00000000:0{i}:00.0 mig=0 events=0x2\n" for i in range(8)))
+    (folder / "script.json").write_text(json.dumps(script(AS_MEASURED, workloads=ON_GPU)))
+    w.publish_nightly("2026-08-19")
+    w.start_daemon()
+    doubles = ROOT / "build" / "tests" / "nvml_double"
+    command = [BIN / "nightjar-runner", "--service", w.url, "--token-file", folder / "runner.token",
+               "--name", "host", "--cache", folder / "cache", "--uv", UV, "--scripted",
+               folder / "script.json", "--devices", "each"]
+    devices = min(8, len(os.sched_getaffinity(0)))  # each needs a CPU
+    visible = ",".join(str(7 - i) for i in range(devices))
+    w.start("nightjar-runner", "env", f"LD_LIBRARY_PATH={doubles}", f"NVML_DOUBLE={folder}/gpus",
+            f"CUDA_VISIBLE_DEVICES={visible}", *command)
+    expected = {f"host-gpu{i}" for i in range(devices)}
+    w.wait("the agents", lambda: {r["name"] for r in w.items("runners")} == expected, 60)
+    assert all(r["labels"]["devices"] == "each" for r in w.items("runners"))
+    w.wait("the night", lambda: w.night_done(1), 120)
+    log = (folder / "nightjar-runner.log").read_text()
+    assert "devices measure side by side: they share" in log
+    process = w.processes.pop("nightjar-runner")
+    process.terminate()
+    assert process.wait(30) == 0
+
+
+def test_too_few_cpus_and_parts_of_devices_are_refused(world):
+    w = world()
+    (w.folder / "gpus").write_text("driver 1\ngpu name=H100 uuid=GPU-0 bus=00000000:01:00.0 mig=1\n")
+    done = subprocess.run(
+        [BIN / "nightjar-runner", "--service", "http://127.0.0.1:1", "--token-file",
+         w.folder / "runner.token", "--devices", "each", "--scripted", "x"],
+        env={**os.environ, "LD_LIBRARY_PATH": str(ROOT / "build" / "tests" / "nvml_double"),
+             "NVML_DOUBLE": str(w.folder / "gpus")}, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "H100 on 00000000:01:00.0 is cut into parts" in done.stderr, done.stderr
