@@ -1,5 +1,5 @@
-"""Nights on a GPU with real processes, HTTP, git, wheels and SQLite. Levels are scripted, and NVIDIA's
-library is a double with eight devices."""
+"""Nights on a GPU with real processes, HTTP, git, wheels and SQLite. Levels are scripted, and
+NVIDIA's library is a double with eight devices."""
 import datetime
 import json
 import os
@@ -90,7 +90,8 @@ def test_each_device_has_an_agent_that_measures(world):
 
 def test_too_few_cpus_and_parts_of_devices_are_refused(world):
     w = world()
-    (w.folder / "gpus").write_text("driver 1\ngpu name=H100 uuid=GPU-0 bus=00000000:01:00.0 mig=1\n")
+    (w.folder / "gpus").write_text("driver 1\n"
+                                   "gpu name=H100 uuid=GPU-0 bus=00000000:01:00.0 mig=1\n")
     done = subprocess.run(
         [BIN / "nightjar-runner", "--service", "http://127.0.0.1:1", "--token-file",
          w.folder / "runner.token", "--devices", "each", "--scripted", "x"],
