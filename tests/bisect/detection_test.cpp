@@ -134,7 +134,7 @@ TEST_CASE("a change below the least one is none, whatever its ratio") {
   const auto out = confirm(repeated(1, 10), repeated(1.3, 10), policy);
   CHECK(out.verdict == Confirmation::Verdict::same);
   CHECK_THAT(out.rule, Catch::Contains("by less than the least change"));
-  std::vector<double> creeping = repeated(1.3, 8);
+  std::vector<double> creeping = repeated(1.3, 10);
   for (int i = 0; i < 20; ++i) creeping.push_back(1 + .001 * i);
   CHECK_FALSE(creep(creeping, policy));
   policy.least_change = .2;
