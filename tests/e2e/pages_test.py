@@ -222,6 +222,14 @@ def test_where_it_was_not_seen_is_told(browser, history, addresses):
     assert "other series of this night" in told
 
 
+def test_who_may_have_repaired_a_regression_is_told_with_the_commit(browser, history):
+    with urllib.request.urlopen(f"{history.url}/api/v1/repairs", timeout=30) as answer:
+        repair = next(r for r in json.load(answer)["items"] if r["commits"])
+    visit(browser, history, f"commits/{repair['commits'][0]['sha']}")
+    told = browser.run("return document.querySelector('main section').textContent")
+    assert f"repaired regression {repair['regression']}" in told
+
+
 def test_what_runs_out_of_memory_stands_in_its_cell(browser, history):
     visit(browser, history, "vision?task=eval")
     cells = browser.run("return [...document.querySelectorAll('td .worse')]"

@@ -77,20 +77,18 @@ export async function all(path, most = 1000) {
   return items;
 }
 
-/** Calls back at each event of the service, for as long as the page is there. */
-export async function listen(heard) {
+/** Calls back at each event of the service, until the signal ends it. */
+export async function listen(heard, signal) {
   const token = sessionStorage.getItem(tokenName);
   try {
-    const response = await fetch("api/v1/events",
-      { headers: token ? { Authorization: `Bearer ${token}` } : {} });
+    const response = await fetch("api/v1/events", { signal, cache: "no-store",
+      headers: token ? { Authorization: `Bearer ${token}` } : {} });
     const events = response.ok && response.body.pipeThrough(new TextDecoderStream()).getReader();
     for (let part; events && !(part = await events.read()).done;) {
       if (part.value.includes("data:")) heard();
     }
-  } catch {
-    // The service is away; the page says so where it asks.
-  }
-  setTimeout(() => listen(heard), againMilliseconds);
+  } catch { /* The service is away; the page says so where it asks. */ }
+  if (!signal.aborted) setTimeout(() => listen(heard, signal), againMilliseconds);
 }
 
 const kept = new Map();

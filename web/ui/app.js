@@ -157,9 +157,17 @@ window.addEventListener("hashchange", async () => {
   window.scrollTo(0, 0);
 });
 const look = () => { if (!document.hidden) show(true); };
-let heard = 0;
-// What happens is heard at once; a page whose stream is refused looks every now and then.
-listen(() => { clearTimeout(heard); heard = setTimeout(look, quietMilliseconds); });
+let heard = 0, stream = null;
+// A browser has six connections to a host, so only tabs that are seen listen.
+function follow() {
+  stream?.abort();
+  if (document.hidden) return;
+  stream = new AbortController();
+  listen(() => { clearTimeout(heard); heard = setTimeout(look, quietMilliseconds); },
+    stream.signal);
+}
+follow();
 setInterval(look, refreshMilliseconds);
+document.addEventListener("visibilitychange", follow);
 document.addEventListener("visibilitychange", look);
 visit();

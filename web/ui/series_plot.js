@@ -128,7 +128,6 @@ class Plot {
     this.draw();
   }
 
-  /** The place under the pointer. */
   under(event) {
     const { from, to } = this.kept.view;
     return from + (to - from) * (event.clientX - this.frame.getBoundingClientRect().left
@@ -141,7 +140,6 @@ class Plot {
   }
 }
 
-/** Pointer, wheel and keys of a plot. */
 function listen(plot) {
   const { frame } = plot;
   frame.addEventListener("wheel", (event) => {

@@ -132,7 +132,7 @@ class Truth:
             batch = int(workload.name.split("/")[5][1:])
             workload.seconds *= batch ** .8
             if batch == 16 and VISION[-1] in workload.name:
-                workload.fails = "out_of_memory"
+                workload.fails, workload.metrics = "out_of_memory", ("failures",)
         return made
 
     def _workload(self, id, name):
@@ -205,7 +205,9 @@ class Truth:
             factor = 1.0
         end = len(self.commits)
         if state in ("recovered", "inconclusive"):
-            end = self.of_night(min(len(self.days) - 1, night + draw.randint(2, 20)))[0].index
+            # Early enough that nights after it make levels again.
+            back = max(night + 1, min(len(self.days) - 6, night + draw.randint(2, 20)))
+            end = self.of_night(back)[0].index
         return Change(commit.index, end, factor, metric, frozenset(some | {seed.id}), state)
 
     def level(self, workload, metric, machine, commit):

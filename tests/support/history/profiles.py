@@ -47,14 +47,14 @@ class Profiles:
         faster = (flops["fp32"] / 93e9, bandwidth / 16.4e9)
         seconds = workload.seconds * CLASSES[machine][3]
         operators, total = [], 0
-        for place, (name, share, calls, gflops, gbytes) in enumerate(OPERATORS[train]):
+        for place, (name, share, calls, giga_flops, giga_bytes) in enumerate(OPERATORS[train]):
             own = share * seconds
             added = (factor - 1) * seconds if place == slower else 0
             times = [self._around(own + added) for _ in range(ITERATIONS)]
             total += own + added
             operators.append({
-                "name": name, "calls": calls, "flops": int(gflops * 1e9 * own * faster[0]),
-                "bytes": int(gbytes * 1e9 * own * faster[1]), "unknown": 0, "dtype": "fp32",
+                "name": name, "calls": calls, "flops": int(giga_flops * 1e9 * own * faster[0]),
+                "bytes": int(giga_bytes * 1e9 * own * faster[1]), "unknown": 0, "dtype": "fp32",
                 "self_seconds": [[t * .1 for t in times] if cuda else times],
                 "device_seconds": [times if cuda else [0.0] * ITERATIONS]})
         outside = seconds * .16

@@ -57,7 +57,7 @@ const columns = (classes) => [
   number("change", changeWithin),
   column("measured", (s) => (s.source === "confirm" ? "in turns" : "by night"))];
 
-/** The least change that counts, in percent, beyond the interval. */
+/** The least change that counts, beyond the interval. */
 const leastOf = (query) => Number(query.get("least") ?? 3) / 100;
 
 const differs = (s, least) => tone(s) !== null && s.ratio !== null

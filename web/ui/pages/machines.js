@@ -76,7 +76,6 @@ export const page = {
   async load() {
     const [runners, calibration] = await Promise.all([list("runners?limit=500"),
       get("calibration").then((page) => page.items)]);
-    // A heartbeat is no news.
     return { runners: runners.map((r) => (r.live ? { ...r, seen_at: null } : r)), calibration };
   },
   view({ runners, calibration }) {

@@ -16,7 +16,7 @@ const newDays = 3;
 const lookedAt = () => localStorage.getItem(lookedName)
   ?? new Date(Date.now() - newDays * 86400000).toISOString();
 
-// States in which somebody should look: nobody else will.
+// Nobody else will look at these.
 const waiting = new Set(["blamed", "range", "unattributed"]);
 const passing = new Set(["suspected", "confirmed", "bisecting", "unconfirmed"]);
 

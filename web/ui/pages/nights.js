@@ -61,7 +61,6 @@ const nightColumns = [
   number("took", (n) => (n.finished_at && n.trigger !== "imported"
     ? duration(n.started_at, n.finished_at) : "–"))];
 
-/** What a night came to, in a sentence. */
 function summary(night, jobs) {
   const voids = jobs.filter((j) => j.void);
   const spent = jobs.filter((j) => j.stored_at).reduce((sum, j) =>

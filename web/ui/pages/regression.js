@@ -57,7 +57,6 @@ function distributions(r, unit) {
     runsChart({ good: side("good"), bad: side("bad") }, unit));
 }
 
-/** Where the ends have different packages: each wheel was measured with both, two by two. */
 function attribution(r) {
   const whose = r.attribution;
   if (!whose) return null;

@@ -11,10 +11,12 @@ import { percent, quantity } from "../words.js";
 const [width, height, left, floor] = [880, 320, 70, 280];
 const decades = 6;  // of each axis, which are logarithmic
 
+const digits = (value) => Number(value.toPrecision(3));
+
 const rate = (flops, seconds = 1) => {
   if (!(seconds > 0)) return "–";
-  const giga = flops / seconds / 1e9;
-  return giga >= 1000 ? `${(giga / 1000).toFixed(2)} TFLOP/s` : `${giga.toPrecision(3)} GFLOP/s`;
+  const rated = flops / seconds / 1e9;
+  return rated >= 1000 ? `${digits(rated / 1000)} TFLOP/s` : `${digits(rated)} GFLOP/s`;
 };
 
 function plot(rows, ceilings) {
@@ -29,10 +31,10 @@ function plot(rows, ceilings) {
   written(x(10 ** (i - 2)), floor + 16, 10 ** (i - 2), "middle"),
   written(left - 8, y(10 ** (top - i)) + 4, `${10 ** (top - i - 9)} G`, "end")]),
   written(width / 2, height - 6, "FLOP a byte", "middle"),
-  Object.entries(ceilings.flops).map(([name, flops]) => [svg("polyline", { class: "roof",
+  Object.entries(ceilings.flops).map(([name, flops], i) => [svg("polyline", { class: "roof",
     points: `${x(.01)},${y(ceilings.bytes * .01)} ${x(flops / ceilings.bytes)},${y(flops)} ${
       width - 14},${y(flops)}` }),
-  written(width - 14, y(flops) - 4, `${name} ${rate(flops)}`, "end")]),
+  written(width - 14 - 130 * i, y(flops) - 4, `${name} ${rate(flops)}`, "end")]),
   rows.filter((p) => p.flops > 0 && p.bytes > 0 && p.seconds > 0).map((p) => svg("circle", {
     class: "point s0", r: 5, cx: x(p.flops / p.bytes), cy: y(p.flops / p.seconds) },
   svg("title", {}, `${p.workload}: ${rate(p.flops, p.seconds)}`))));
@@ -44,7 +46,7 @@ const limit = (p, name) => percent(p.limits && p.limits[name]
 const columns = [
   whole("workload", (p) => workload(p.workload)),
   number("iteration", (p) => quantity(p.seconds, "s")),
-  number("MFLOP", (p) => (p.flops / 1e6).toPrecision(3)),
+  number("MFLOP", (p) => digits(p.flops / 1e6)),
   number("FLOP a byte", (p) => (p.bytes > 0 ? (p.flops / p.bytes).toFixed(2) : "–")),
   number("achieved", (p) => rate(p.flops, p.seconds)),
   ...["math", "memory", "latency"].map((name) => number(name, (p) => limit(p, name))),
@@ -73,9 +75,10 @@ export const page = {
       chooser("roofline", "machine", "machine", ids.map((id) => [id, className(classes, id)]),
         query, chosen)), said, plot(rows, ceilings),
     note("A dot is a workload; lines are what the machine does at most, with so many threads: ",
-      `${ceilings.threads}. Copies move ${(ceilings.bytes / 1e9).toPrecision(3)} GB/s.`)),
+      `${ceilings.threads}. Copies move ${digits(ceilings.bytes / 1e9)} GB/s.`)),
     section("Workloads", longTable("Limiters: shares of the time in operators that they hold back",
-      columns, rows), fold("hints", `${hints.length} shapes keep matrix products from tensor cores`,
+      columns, rows), hints.length > 0 && fold("hints",
+      `${hints.length} shapes keep matrix products from tensor cores`,
       el("ul", {}, hints.map((text) => el("li", {}, text))))),
     section("Operators", longTable(null, operatorColumns,
       operators.toSorted((a, b) => time(b) - time(a))))];

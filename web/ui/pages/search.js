@@ -17,7 +17,7 @@ function lastChange(s, points) {
   const usual = median(before);
   if (!(usual > 0)) return "–";
   const ratio = now.location / usual;
-  // Small moves are not worth a colour in a list, however sure they are.
+  // Small moves are not worth a colour in a list.
   const [low, high] = Math.abs(ratio - 1) < least ? [1, 1] : [now.low / usual, now.high / usual];
   return changeOf({ ...s, ratio, low, high, before: usual, after: now.location });
 }

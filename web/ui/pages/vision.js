@@ -10,9 +10,11 @@ import { change, count, quantity, shortMiddle } from "../words.js";
 
 const filters = ["machine", "precision", "task"];
 
+const batchOf = (r) => r.parts.batch.slice(1);
+
 const valueOf = (r, name) => String(r.parts[name] ?? r.machine);
 
-/** How the newest run of a failing workload ended: {workload id: status}. */
+/** How the newest run of a failing workload ended, by its name and machine. */
 async function endings(series) {
   const failing = series.filter((s) => s.metric === "failures" && s.level?.value > 1.01);
   return Object.fromEntries(await Promise.all(failing.map(async (s) =>
@@ -33,7 +35,7 @@ function cell(r, backend, failed) {
 const columns = (backends, failed, classes) => [
   whole("model", (r) => el("strong", { title: r.parts.model },
     shortMiddle(r.parts.model))),
-  number("batch", (r) => r.parts.batch.slice(1)),
+  number("batch", batchOf),
   column("device", (r) => className(classes, r.machine)),
   column("precision", (r) => r.parts.precision),
   ...backends.map((b) => number(b, (r) => cell(r, b, failed)))];
@@ -62,10 +64,9 @@ export const page = {
     if (rows.length === 0) return [section("Vision", note("No vision model has a level yet."))];
     const shown = rows.filter((r) => filters.every((f) => !query.get(f)
       || valueOf(r, f) === query.get(f))).toSorted((a, b) => a.parts.model.localeCompare(
-      b.parts.model) || a.machine - b.machine || Number(a.parts.batch.slice(1))
-      - Number(b.parts.batch.slice(1)));
+      b.parts.model) || a.machine - b.machine || batchOf(a) - batchOf(b));
     const backends = [...new Set(rows.flatMap((r) => Object.keys(r.backends)))].toSorted();
-    const byBatch = groups(shown, backends, (r) => `batch ${r.parts.batch.slice(1)}`);
+    const byBatch = groups(shown, backends, (r) => `batch ${batchOf(r)}`);
     const byDevice = groups(shown, backends, (r) => className(classes, r.machine));
     return [section("Vision models", el("form", { class: "search" }, filters.map((f) =>
       chooser("vision", f, f, valuesOf(rows, (r) => valueOf(r, f), (v) => (f === "machine"
