@@ -4,7 +4,8 @@ them, and improvements, marks and obstacles as REST has them."""
 import dataclasses
 import re
 
-ENVIRONMENT = re.compile(r"the packages did it, not the source: (.+?)\. No commit")
+ENVIRONMENT = re.compile(r"the packages did it, not the source: (.+?)\. (?:No commit|Its pin)")
+PIN = re.compile(r"^- Where the pin moved: .*?“(.+?) \(#", re.MULTILINE)
 OPENINGS = {"source", "environment", "failure", "range", "unattributed"}
 COMMENTS = {"**Also seen in": "joined", "**Another finding": "joined", "**Worse than": "grew",
             "**Partly recovered": "shrank", "**Back at its level": "back", "**Recovered": "closed",
@@ -111,7 +112,8 @@ class Ear:
     def verdict(self, issue, regression):
         whose = regression["attribution"]
         if whose and whose["cause"] == "environment":
-            return "environment", tuple(ENVIRONMENT.findall(issue["body"]))
+            packages, pins = ENVIRONMENT.findall(issue["body"]), PIN.findall(issue["body"])
+            return "environment", (*packages, *pins)
         named = regression["culprit"] or regression["range"]
         what = tuple(one["subject"].split(" (#")[0]
                      for one in named["commit_details"]) if named else ()

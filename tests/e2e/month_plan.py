@@ -115,7 +115,8 @@ class Plan:
         """triton's pin moves, and triton slows gpt2 down"""
         m.requires[0] = "triton==3.5.0"
         m.change(".ci/docker/ci_commit_pins/triton.txt", "3.5.0\n", "Move the pin of triton")
-        self.expect_issue("triton", 13, "environment", "latency", ["triton 3.4.0 → 3.5.0"])
+        self.expect_issue("triton", 13, "environment", "latency",
+                          ["triton 3.4.0 → 3.5.0", "Move the pin of triton"])
 
     def day_14(self, m):
         """a native commit slows unet down"""
