@@ -184,7 +184,7 @@ class Month(World):
         listings = self.index.server.listings
         self.wait("the index to be listed", lambda: self.index.server.listings > listings + 2)
 
-    def settle(self, day, seconds=60):
+    def settle(self, day, seconds=180):
         """Until the day's night is done, nothing is being explained, and the outbox is empty."""
         def settled():
             nights = self.items("nights")

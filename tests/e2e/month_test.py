@@ -12,6 +12,7 @@ from month import DAYS, GPU, HOSTS, METRICS, VERSIONS, Month, date_of
 from month_ear import Ear
 from month_plan import Plan
 
+pytestmark = pytest.mark.long
 SEED = int(os.environ.get("NIGHTJAR_MONTH_SEED", "1"))
 
 

@@ -146,9 +146,10 @@ def groups(options, tally):
                 f"--ignore={path}" for path in SHARED_RUNS])
             yield lambda: tally.pytest("workloads' shared runs", SHARED_RUNS)
             yield lambda: tally.pytest("documents", ["tests/docs_test.py"])
-        # What measures real time tells nothing under a sanitizer, and a browser asks for nothing
-        # that other tests do not.
-        slowed = [] if options.preset == "release" else ["-m", "not timing and not browser"]
+        # What measures real time tells nothing under a sanitizer, and a browser and a month ask for
+        # nothing that other tests do not.
+        left_out = "not timing and not browser and not long"
+        slowed = [] if options.preset == "release" else ["-m", left_out]
         if options.preset == "tsan":
             slowed += ["-k", ONE_THREADED]
         yield lambda: tally.pytest("end to end", ["tests/e2e"], TWO_FILES + slowed)
