@@ -66,16 +66,22 @@ void check_owner_name(ConfigSection& section, std::string_view key, const std::s
     section.fail(key, "must be \"owner/name\", not '" + text + "'");
 }
 
+void check_address(ConfigSection& section, std::string_view key, const std::string& text) {
+  unsigned char bytes[sizeof(in6_addr)];
+  if (inet_pton(AF_INET, text.c_str(), bytes) != 1 && inet_pton(AF_INET6, text.c_str(), bytes) != 1)
+    section.fail(key, "must be an IPv4 or IPv6 address, not '" + text + "'");
+}
+
 void read_service(ConfigSection section, Config::Service& service) {
   section.read("data", service.data);
   if (service.data.empty()) section.fail("data", "must name a folder");
   section.read("address", service.address);
-  unsigned char bytes[sizeof(in6_addr)];
-  if (inet_pton(AF_INET, service.address.c_str(), bytes) != 1 &&
-      inet_pton(AF_INET6, service.address.c_str(), bytes) != 1)
-    section.fail("address", "must be an IPv4 or IPv6 address, not '" + service.address + "'");
+  check_address(section, "address", service.address);
   service.port = static_cast<std::uint16_t>(section.integer("port", service.port, 0, 65535));
   section.read("open_reads", service.open_reads);
+  section.read("trusted_proxies", service.trusted_proxies);
+  for (const std::string& proxy : service.trusted_proxies)
+    check_address(section, "trusted_proxies", proxy);
   section.read("public_url", service.public_url);
   if (!service.public_url.empty()) check_url(section, "public_url", service.public_url);
   section.read("port_file", service.port_file);

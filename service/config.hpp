@@ -51,8 +51,9 @@ struct Config {
     std::string address = "127.0.0.1";
     std::uint16_t port = 8187;
     bool open_reads = true;
-    std::string public_url;           // for links in reports; empty: http://address:port
-    std::filesystem::path port_file;  // written once bound; for port = 0
+    std::vector<std::string> trusted_proxies;  // addresses of reverse proxies
+    std::string public_url;                    // for links in reports; empty: http://address:port
+    std::filesystem::path port_file;           // written once bound; for port = 0
     int samples_days = 180;  // raw samples that nothing rests on are dropped then; 0: never
   } service;
   std::vector<TokenConfig> tokens;  // [[token]]

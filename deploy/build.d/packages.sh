@@ -16,10 +16,21 @@ wanted_packages() {
     # The pages are looked at in a browser. Ubuntu has none as a package: there the tests skip.
     if [[ $ID == debian ]]; then echo chromium chromium-driver fonts-dejavu-core; fi
   fi
+  if [[ $preset == fuzz ]]; then
+    local clang
+    clang=$(clang_version)
+    echo "clang-$clang" "libclang-rt-$clang-dev" "libfuzzer-$clang-dev" "llvm-$clang"
+  fi
   # torch.compile needs Python's headers, which a Python of one's own has.
   if ! has_python_headers; then echo python3-dev; fi
   # Any npm will do; NodeSource's nodejs has one.
   if [[ $with_tests == yes ]] && ! command -v npm >/dev/null; then echo npm; fi
+}
+
+# Debian 12 has 16 beside its usual clang, 14, which does not know standard coroutines.
+clang_version() {
+  # shellcheck source=/dev/null
+  (source /etc/os-release; case $VERSION_CODENAME in bookworm) echo 16 ;; *) echo 19 ;; esac)
 }
 
 has_python_headers() {

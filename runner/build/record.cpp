@@ -8,19 +8,6 @@
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
-namespace {
-
-std::string text_of(const Record& record) {
-  std::string text;
-  for (const auto& [path, entry] : record) {
-    text += csv_cell(path) + ",";
-    if (!entry.sha256.empty()) text += "sha256=" + base64url_of_hex(entry.sha256);
-    text += "," + (entry.bytes < 0 ? "" : std::to_string(entry.bytes)) + "\n";
-  }
-  return text;
-}
-
-}  // namespace
 
 Record parse_record(std::string_view text) {
   Record record;
@@ -35,6 +22,16 @@ Record parse_record(std::string_view text) {
     record[path] = std::move(entry);
   }
   return record;
+}
+
+std::string record_text(const Record& record) {
+  std::string text;
+  for (const auto& [path, entry] : record) {
+    text += csv_cell(path) + ",";
+    if (!entry.sha256.empty()) text += "sha256=" + base64url_of_hex(entry.sha256);
+    text += "," + (entry.bytes < 0 ? "" : std::to_string(entry.bytes)) + "\n";
+  }
+  return text;
 }
 
 fs::path find_record(const fs::path& site_packages, const std::string& distribution) {
@@ -55,7 +52,7 @@ void record_overlay(const fs::path& site_packages, const std::string& distributi
   Record record = parse_record(read_file(file).value_or(""));
   for (const auto& [path, content] : laid_over) record[path] = {content.sha256, content.bytes};
   for (const std::string& path : removed) record.erase(path);
-  write_durably(file, text_of(record));
+  write_durably(file, record_text(record));
 }
 
 void verify(const Record& record, const Contents& contents, bool laid_over) {

@@ -20,6 +20,8 @@ using Record = std::map<std::string, RecordEntry>;
 
 // Throws BrokenArchive for a malformed line.
 Record parse_record(std::string_view text);
+// The other way.
+std::string record_text(const Record& record);
 
 // The RECORD of a distribution in `site_packages`, spelled as its wheel is; empty if there is none.
 std::filesystem::path find_record(const std::filesystem::path& site_packages,

@@ -47,6 +47,7 @@ web::ServerConfig server_config(const Config& config) {
   server.address = config.service.address;
   server.port = config.service.port;
   server.open_reads = config.service.open_reads;
+  server.trusted_proxies = config.service.trusted_proxies;
   server.authenticate =
       [tokens = config.tokens](std::string_view token) -> std::optional<web::Principal> {
     const auto hash = web::sha256(token);

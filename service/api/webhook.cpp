@@ -1,9 +1,9 @@
 // POST /webhooks/github: a push to the nightly branch, or a finished workflow on it, starts a
 // night.
-#include <algorithm>
 #include <cctype>
 
 #include "service/api/routes.hpp"
+#include "service/api/webhook_event.hpp"
 #include "storage/nights.hpp"
 #include "web/secret.hpp"
 
@@ -27,34 +27,6 @@ const Described<WebhookAnswer>& webhook_answer() {
 
 web::Response ignored(const std::string& reason) {
   return json_answer(webhook_answer().write({Action::ignored, reason, {}}), 202);
-}
-
-std::string text_at(const json& payload, const json::json_pointer& where) {
-  return payload.contains(where) && payload[where].is_string() ? payload[where].get<std::string>()
-                                                               : "";
-}
-
-bool same_name(std::string_view a, std::string_view b) {  // GitHub's names ignore case
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-    return std::tolower(static_cast<unsigned char>(x)) ==
-           std::tolower(static_cast<unsigned char>(y));
-  });
-}
-
-// Why the event starts no night; empty if it does.
-std::string why_not(const std::string& event, const json& payload, const Config::Webhook& config) {
-  using Pointer = json::json_pointer;
-  const auto repository = text_at(payload, Pointer("/repository/full_name"));
-  if (config.repository.empty() || !same_name(repository, config.repository))
-    return "repository '" + repository + "' is not the watched one";
-  if (event == "push") {
-    const auto ref = text_at(payload, Pointer("/ref"));
-    if (ref != "refs/heads/" + config.branch) return "'" + ref + "' is not the nightly branch";
-    return payload.value("/deleted"_json_pointer, false) ? "the branch was deleted" : "";
-  }
-  if (text_at(payload, Pointer("/action")) != "completed") return "the workflow run goes on";
-  const auto branch = text_at(payload, Pointer("/workflow_run/head_branch"));
-  return branch == config.branch ? "" : "'" + branch + "' is not the nightly branch";
 }
 
 std::string required_header(const web::Request& request, const std::string& name) {
@@ -81,7 +53,7 @@ Refused bad_signature() {
           "X-Hub-Signature-256 is missing or does not fit the body and the webhook's secret."};
 }
 
-// Before up to 25 MB are read of somebody who cannot have signed them.
+// Before up to 8 MB are read of somebody who cannot have signed them.
 std::optional<web::Response> refuse_unsigned(bool has_secret, const web::Request& request) {
   const auto signature = request.header("x-hub-signature-256").value_or("");
   const bool may_fit = signature.starts_with("sha256=") && signature.size() == 7 + 64;
@@ -100,7 +72,7 @@ web::Response receive(storage::Database& db, Context& context, const web::Reques
   if (event == "ping") return json_answer(webhook_answer().write({Action::pong, "", {}}));
   if (event != "push" && event != "workflow_run")
     return ignored("event '" + event + "' starts nothing");
-  if (const auto reason = why_not(event, payload, context.config.webhook); !reason.empty())
+  if (const auto reason = why_ignored(event, payload, context.config.webhook); !reason.empty())
     return ignored(reason);
   const auto night =
       start_night(db, context, NightTrigger::webhook, "webhook:" + delivery, event, delivery);
@@ -134,7 +106,7 @@ void add_webhook_routes(Routes& routes) {
       [&context = routes.context](storage::Database& db, const web::Request& request) {
         return receive(db, context, request);
       },
-      24'999'999,  // 25 MB is more than GitHub sends
+      8'000'000,  // what is counted of them all together leaves room for one
       [has_secret = !routes.context.webhook_secret.empty()](const web::Request& request) {
         return refuse_unsigned(has_secret, request);
       });

@@ -79,6 +79,15 @@ void read_requirement(std::string_view text, WheelFacts& facts) {
   requirement += trim_field(text.substr(end));
 }
 
+void read_tags(std::string_view text, WheelFacts& facts) {
+  while (!text.empty()) {
+    const std::string_view line = trim_field(take_line(text));
+    if (line.starts_with("Tag:")) facts.tags.emplace_back(trim_field(line.substr(4)));
+  }
+}
+
+}  // namespace
+
 void read_metadata(std::string_view text, WheelFacts& facts) {
   while (!text.empty()) {
     const std::string_view line = trim_field(take_line(text));
@@ -91,15 +100,6 @@ void read_metadata(std::string_view text, WheelFacts& facts) {
     read_requirement(requirement, facts);
   }
 }
-
-void read_tags(std::string_view text, WheelFacts& facts) {
-  while (!text.empty()) {
-    const std::string_view line = trim_field(take_line(text));
-    if (line.starts_with("Tag:")) facts.tags.emplace_back(trim_field(line.substr(4)));
-  }
-}
-
-}  // namespace
 
 std::optional<VersionFile> parse_version_file(std::string_view text) {
   VersionFile file;

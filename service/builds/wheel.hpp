@@ -30,6 +30,8 @@ struct WheelFacts {
   std::vector<std::string> tags;           // of its WHEEL file, "cp311-cp311-linux_x86_64"
   VersionFile version_file;
 };
+// Reads the fields of METADATA that `facts` has, up to the description.
+void read_metadata(std::string_view text, WheelFacts& facts);
 // Something is wrong with the wheel itself, and trying again will not help: truncated, no zip, a
 // member that leaves the folder, no torch/version.py. The message is a sentence without the path.
 struct BadWheel : std::runtime_error {

@@ -29,6 +29,7 @@ data = "../var"
 address = "::1"
 port = 0
 open_reads = false
+trusted_proxies = ["127.0.0.1", "::1"]
 public_url = "https://nightjar.test/"
 port_file = "/run/nightjar.port"
 samples_days = 30
@@ -205,6 +206,7 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.service.address == "::1");
   CHECK(config.service.port == 0);
   CHECK_FALSE(config.service.open_reads);
+  CHECK(config.service.trusted_proxies == std::vector<std::string>{"127.0.0.1", "::1"});
   CHECK(config.service.public_url == "https://nightjar.test");
   CHECK(config.service.port_file == "/run/nightjar.port");
   CHECK(config.service.samples_days == 30);

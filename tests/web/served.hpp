@@ -54,7 +54,10 @@ struct RawResponse {
 // Blocking; a read that finds the connection closed gives what came until then.
 class RawClient {
  public:
-  explicit RawClient(std::uint16_t port) : socket_(*io_) {
+  // `from`: an address of this machine.
+  explicit RawClient(std::uint16_t port, const char* from = "127.0.0.1") : socket_(*io_) {
+    socket_.open(boost::asio::ip::tcp::v4());
+    socket_.bind({boost::asio::ip::make_address(from), 0});
     socket_.connect({boost::asio::ip::make_address("127.0.0.1"), port});
   }
   void write(const std::string& bytes) { boost::asio::write(socket_, boost::asio::buffer(bytes)); }

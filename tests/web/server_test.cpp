@@ -206,7 +206,6 @@ TEST_CASE("A route can refuse by the head alone, and reads nothing of the body")
 TEST_CASE("One address has so many connections at most, until a token is shown on them") {
   ServerConfig config;
   config.limits.anonymous_by_address = 2;
-  config.limits.count_loopback = true;
   config.authenticate = [](std::string_view) { return Principal{"a", Role::runner}; };
   Served served(config);
   served.server->add(route(Method::get, "/open", says("1")));
@@ -223,6 +222,77 @@ TEST_CASE("One address has so many connections at most, until a token is shown o
   CHECK(first.get("/closed", "Authorization: Bearer t\r\n").status == 200);
   RawClient fourth(served.server->port());
   CHECK(fourth.get("/open").status == 200);
+  RawClient elsewhere(served.server->port(), "127.0.0.2");
+  CHECK(elsewhere.get("/open").status == 200);
+}
+
+TEST_CASE("Who asks through a proxy is believed of trusted ones only") {
+  ServerConfig config;
+  config.limits.anonymous_by_address = 1;
+  config.trusted_proxies = {"127.0.0.2", "127.0.0.3"};
+  config.authenticate = [](std::string_view) { return Principal{"a", Role::runner}; };
+  Served served(config);
+  std::vector<Respond> waiting;
+  served.server->add(route(Method::get, "/open", says("1")));
+  served.server->add(route(Method::get, "/closed", says("2"), Role::runner));
+  served.server->add(route(Method::get, "/wait", [&](const Request&, Respond respond) {
+    waiting.push_back(std::move(respond));
+  }));
+  served.start();
+  const std::string somebody = "X-Forwarded-For: 192.0.2.1\r\n";
+  RawClient first(served.server->port(), "127.0.0.2");
+  first.write("GET /wait HTTP/1.1\r\nHost: x\r\n" + somebody + "\r\n");
+  RawClient second(served.server->port(), "127.0.0.2");
+  // Only once the first request was read it is counted.
+  unsigned status = 200;
+  for (int i = 0; i < 1000 && status == 200; ++i) status = second.get("/open", somebody).status;
+  CHECK(status == 503);
+  struct Row {
+    const char* name;
+    std::string headers;
+    unsigned status;
+  };
+  for (const auto& [name, headers, wanted] : std::vector<Row>{
+           {"another client", "X-Forwarded-For: 192.0.2.2\r\n", 200},
+           {"what the client claims", "X-Forwarded-For: 192.0.2.9, 192.0.2.1\r\n", 503},
+           {"in two fields", "X-Forwarded-For: 192.0.2.9\r\nX-Forwarded-For: 192.0.2.1\r\n", 503},
+           {"two proxies", "X-Forwarded-For: 192.0.2.1,127.0.0.3 \r\n", 503},
+           {"no address", "X-Forwarded-For: 192.0.2.1, unknown\r\n", 200},
+           {"none", "", 200}}) {
+    CAPTURE(name);
+    CHECK(second.get("/open", headers).status == wanted);
+  }
+  CHECK(second.get("/closed", somebody + "Authorization: Bearer t\r\n").status == 200);
+  RawClient stranger(served.server->port(), "127.0.0.4");
+  CHECK(stranger.get("/open", somebody).status == 200);
+  RawClient again(served.server->port(), "127.0.0.4");
+  CHECK(again.get("/open", "X-Forwarded-For: 192.0.2.7\r\n").status == 503);
+  first.hang_up();
+}
+
+TEST_CASE("Answers that nobody reads are limited together, and those with a token are not") {
+  ServerConfig config;
+  config.limits.anonymous_answer_bytes = 10'000'000;
+  config.authenticate = [](std::string_view) { return Principal{"a", Role::runner}; };
+  Served served(config);
+  const std::string large(8'000'000, 'x');  // more than the kernel takes
+  served.server->add(route(Method::get, "/open", says(large)));
+  served.server->add(route(Method::get, "/closed", says(large), Role::runner));
+  served.start();
+  RawClient deaf(served.server->port());
+  deaf.write("GET /open HTTP/1.1\r\nHost: x\r\n\r\n");
+  RawResponse refused;
+  for (int i = 0; i < 100 && refused.status != 503; ++i)
+    refused = RawClient(served.server->port()).get("/open");
+  CHECK(refused.status == 503);
+  CHECK(refused.has("Retry-After"));
+  RawClient known(served.server->port());
+  CHECK(known.get("/closed", "Authorization: Bearer t\r\n").status == 200);
+  CHECK(deaf.read().status == 200);
+  unsigned status = 503;
+  for (int i = 0; i < 1000 && status != 200; ++i)
+    status = RawClient(served.server->port()).get("/open").status;
+  CHECK(status == 200);
 }
 
 TEST_CASE("Roles decide who may do what") {

@@ -79,10 +79,10 @@ std::optional<Response> Connection::admit(ReadOutcome outcome) {
 
 std::optional<Response> Connection::admit_role() {
   const Role needed = endpoint_->route.role;
-  if (needed == Role::none) return std::nullopt;
+  if (needed == Role::none) return count_client();
   const auto token = bearer_token(*request_);
   if (!token) {
-    if (needed == Role::read && state_->config.open_reads) return std::nullopt;
+    if (needed == Role::read && state_->config.open_reads) return count_client();
     return unauthorized("This needs a token of role " + std::string(name_of(needed)) + ".");
   }
   const auto& authenticate = state_->config.authenticate;
@@ -119,6 +119,7 @@ void Connection::answer(std::uint64_t sequence, Response response) {
   if (sequence != sequence_ || answered_) return;
   answered_ = true;
   response_ = std::move(response);
+  limit_answer();
   wake();
 }
 

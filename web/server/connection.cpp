@@ -22,6 +22,24 @@ Response busy(std::string_view why) {
   return response;
 }
 
+// The last address that no trusted proxy has: what stands before it is the client's own claim.
+asio::ip::address client_behind(std::string_view forwarded_for, const asio::ip::address& proxy,
+                                const std::set<asio::ip::address>& trusted) {
+  asio::ip::address client = proxy;
+  while (!forwarded_for.empty() && trusted.contains(client)) {
+    const auto comma = forwarded_for.rfind(',');
+    auto last = forwarded_for.substr(comma == forwarded_for.npos ? 0 : comma + 1);
+    forwarded_for = forwarded_for.substr(0, comma == forwarded_for.npos ? 0 : comma);
+    last.remove_prefix(std::min(last.find_first_not_of(" \t"), last.size()));
+    last = last.substr(0, last.find_last_not_of(" \t") + 1);
+    boost::system::error_code error;
+    const auto address = asio::ip::make_address(last, error);
+    if (error) break;
+    client = address;
+  }
+  return client;
+}
+
 }  // namespace
 
 Connection::Connection(asio::ip::tcp::socket socket, std::shared_ptr<ServerState> state)
@@ -35,6 +53,7 @@ Connection::Connection(asio::ip::tcp::socket socket, std::shared_ptr<ServerState
 
 Connection::~Connection() {
   forget_body();
+  forget_answer();
   forget_address();
   if (stream_counted_) --state_->anonymous_streams;
   state_->connections.erase(this);
@@ -124,6 +143,8 @@ asio::awaitable<bool> Connection::serve_request(ReadOutcome head) {
   forget_body();
   keep_alive = keep_alive && !unread_ && !state_->stopping;
   co_await send(keep_alive);
+  forget_answer();
+  if (proxy_) forget_address();
   co_return keep_alive && !error_;
 }
 
@@ -212,13 +233,43 @@ void Connection::forget_body() {
   anonymous_bytes_ = 0;
 }
 
+void Connection::limit_answer() {
+  if (!request_ || request_->principal.role != Role::none) return;
+  const std::size_t bytes = response_.body.size();
+  if (state_->anonymous_answer_bytes + bytes > state_->config.limits.anonymous_answer_bytes) {
+    response_ = busy("Others do not read what they asked for without a token; try again later.");
+    return;
+  }
+  answer_bytes_ = bytes;
+  state_->anonymous_answer_bytes += bytes;
+}
+
+void Connection::forget_answer() {
+  state_->anonymous_answer_bytes -= answer_bytes_;
+  answer_bytes_ = 0;
+}
+
 bool Connection::count_address() {
   boost::system::error_code error;
   const auto address = socket_.remote_endpoint(error).address();
-  const auto& limits = state_->config.limits;
-  if (error || (address.is_loopback() && !limits.count_loopback)) return true;
+  if (error) return true;
+  if (state_->trusted_proxies.contains(address)) {
+    proxy_ = address;
+    return true;
+  }
+  return count(address);
+}
+
+std::optional<Response> Connection::count_client() {
+  if (!proxy_) return std::nullopt;
+  const auto named = request_->header("x-forwarded-for").value_or("");
+  if (count(client_behind(named, *proxy_, state_->trusted_proxies))) return std::nullopt;
+  return busy("Too many requests without a token come from this address; try again later.");
+}
+
+bool Connection::count(const asio::ip::address& address) {
   counted_ = address;
-  return ++state_->anonymous[address] <= limits.anonymous_by_address;
+  return ++state_->anonymous[address] <= state_->config.limits.anonymous_by_address;
 }
 
 void Connection::forget_address() {

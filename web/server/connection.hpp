@@ -55,8 +55,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Whether so much of a body may be held, and for longer.
   bool take_more(std::size_t so_far);
   void forget_body();
-  // Counts this connection by its address until it has shown a token.
+  void forget_answer();
+  // Counts this connection by its address until it has shown a token; a trusted proxy's is not.
   bool count_address();
+  // Counts a proxy's request without a token by the address of its client, until it ends.
+  std::optional<Response> count_client();
+  bool count(const boost::asio::ip::address& address);
+  void limit_answer();      // puts "busy" in its place if too many are not yet written
   bool may_stream() const;  // of events
   void count_stream();      // until the connection ends
   void forget_address();
@@ -83,9 +88,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool answered_ = false, timed_out_ = false, watching_ = false, head_only_ = false;
   bool unread_ = false;  // bytes of a refused request are still on their way
 
+  std::optional<boost::asio::ip::address> proxy_;    // whose connection this is
   std::optional<boost::asio::ip::address> counted_;  // at this address
   bool stream_counted_ = false;                      // in the state
   std::size_t anonymous_bytes_ = 0;                  // of the body, counted in the state
+  std::size_t answer_bytes_ = 0;                     // likewise
   std::size_t extended_at_ = 0;                      // bytes, when the deadline moved last
 
   std::string head_, chunk_;

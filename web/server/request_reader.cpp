@@ -16,6 +16,9 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using Parser = http::request_parser<http::string_body>;
 
+// Beside the head: one read of a body. Connections have it each, so it is small.
+constexpr std::size_t buffered_body_bytes = 8u << 10;
+
 struct RequestReader::Impl {
   asio::ip::tcp::socket& socket;
   std::size_t header_bytes;
@@ -50,7 +53,7 @@ ReadOutcome RequestReader::Impl::outcome() const {
 RequestReader::RequestReader(asio::ip::tcp::socket& socket, std::size_t header_bytes)
     : impl_(new Impl{socket,
                      header_bytes,
-                     boost::beast::flat_buffer(header_bytes + (64u << 10)),
+                     boost::beast::flat_buffer(header_bytes + buffered_body_bytes),
                      std::nullopt,
                      {}}) {}
 RequestReader::~RequestReader() = default;

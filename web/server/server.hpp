@@ -38,11 +38,12 @@ struct Limits {
   std::chrono::seconds handler_timeout{120};  // long polls included; then 504
   int connections = 512;                      // more get 503 and are closed
   // What those without a token may have at once; more get 503. Connections are counted by address
-  // until a token was shown on them. Those of this machine, a reverse proxy's among them, are not.
+  // until a token was shown on them. Through a trusted proxy requests are, by the address that it
+  // names.
   int anonymous_by_address = 64;
-  bool count_loopback = false;
-  int anonymous_streams = 64;                    // of events
-  std::size_t anonymous_body_bytes = 32u << 20;  // of all bodies together
+  int anonymous_streams = 64;                      // of events
+  std::size_t anonymous_body_bytes = 12u << 20;    // of all bodies together
+  std::size_t anonymous_answer_bytes = 12u << 20;  // of all answers that are not yet written
 };
 
 struct ServerConfig {
@@ -52,6 +53,9 @@ struct ServerConfig {
   // The principal of a bearer token; nullopt: 401. Runs on the I/O thread: compare hashes only.
   std::function<std::optional<Principal>(std::string_view token)> authenticate;
   bool open_reads = true;  // routes of role read need no token
+  // Addresses of reverse proxies. Only these are believed when they name a client
+  // (X-Forwarded-For). Server's constructor throws if one is no address.
+  std::vector<std::string> trusted_proxies = {};
 };
 
 // Server-sent events to every client of one path. publish() may be called from any thread; a client

@@ -23,7 +23,10 @@ class Connection;
 
 struct ServerState {
   ServerState(boost::asio::io_context& io, ServerConfig with)
-      : executor(io.get_executor()), config(std::move(with)), acceptor(io), sweep(io), retry(io) {}
+      : executor(io.get_executor()), config(std::move(with)), acceptor(io), sweep(io), retry(io) {
+    for (const std::string& proxy : config.trusted_proxies)
+      trusted_proxies.insert(boost::asio::ip::make_address(proxy));
+  }
 
   boost::asio::io_context::executor_type executor;
   ServerConfig config;
@@ -33,9 +36,10 @@ struct ServerState {
   boost::asio::steady_timer retry;  // of accept, when file descriptors have run out
   boost::asio::thread_pool files{1};
   std::set<Connection*> connections;
-  std::map<boost::asio::ip::address, int> anonymous;  // connections by address
+  std::set<boost::asio::ip::address> trusted_proxies;
+  std::map<boost::asio::ip::address, int> anonymous;  // connections, or a proxy's requests
   int anonymous_streams = 0;
-  std::size_t anonymous_body_bytes = 0;
+  std::size_t anonymous_body_bytes = 0, anonymous_answer_bytes = 0;
   std::atomic<std::uint64_t> requests{0}, errors_4xx{0}, errors_5xx{0}, open{0};
   std::vector<std::function<void()>> on_stop;
   bool stopping = false;

@@ -1,0 +1,57 @@
+// A page of an index. Written again by what was read of it, it must read the same.
+#include "service/builds/index_page.hpp"
+
+#include <stdexcept>
+
+#include "tests/fuzz/targets.hpp"
+
+namespace nightjar::fuzz {
+namespace {
+
+using service::Anchor;
+
+std::string page_of(const std::vector<Anchor>& anchors) {
+  std::string page = "<!DOCTYPE html><html><body>\n";
+  for (const Anchor& anchor : anchors) {
+    page += "<a href=\"";
+    for (const char c : anchor.href)
+      page += c == '&'   ? "&amp;"
+              : c == '"' ? "&quot;"
+              : c == '<' ? "&lt;"
+              : c == '>' ? "&gt;"
+                         : std::string(1, c);
+    page += anchor.yanked ? "\" data-yanked=\"\">wheel</a><br/>\n" : "\">wheel</a><br/>\n";
+  }
+  return page + "</body></html>\n";
+}
+
+bool is_same(const Anchor& a, const Anchor& b) {
+  return a.href == b.href && a.yanked == b.yanked;
+}
+
+}  // namespace
+
+void index_page(std::string_view input) {
+  const auto anchors = service::read_anchors(input);
+  const auto again = service::read_anchors(page_of(anchors));
+  require(std::equal(anchors.begin(), anchors.end(), again.begin(), again.end(), is_same),
+          "anchors change when they are written");
+  service::IndexPage page;
+  try {
+    page =
+        service::read_index_page("https://wheels.test/nightly/cpu/torch/", input, {"cpu", "cp311"});
+  } catch (const std::runtime_error&) {
+    require(anchors.empty(), "a page with links is no index");
+    return;
+  }
+  std::string before;
+  for (const service::ListedWheel& wheel : page.wheels) {
+    require(wheel.date > before, "wheels are not in the order of their dates");
+    require(wheel.url.starts_with("http://") || wheel.url.starts_with("https://"),
+            "a wheel has no address that can be fetched");
+    require(wheel.file_name.find('/') == wheel.file_name.npos, "a wheel's name has a folder");
+    before = wheel.date;
+  }
+}
+
+}  // namespace nightjar::fuzz

@@ -1,0 +1,43 @@
+// A wheel's RECORD, and CSV in general.
+#include "runner/build/record.hpp"
+
+#include "storage/base/csv.hpp"
+#include "tests/fuzz/targets.hpp"
+
+namespace nightjar::fuzz {
+namespace {
+
+std::string csv_of(const std::vector<std::vector<std::string>>& lines) {
+  std::string text;
+  for (const auto& cells : lines) {
+    for (std::size_t i = 0; i < cells.size(); ++i) text += (i > 0 ? "," : "") + csv_cell(cells[i]);
+    text += "\n";
+  }
+  return text;
+}
+
+bool is_same(const runner::Record::value_type& a, const runner::Record::value_type& b) {
+  return a.first == b.first && a.second.sha256 == b.second.sha256 &&
+         a.second.bytes == b.second.bytes;
+}
+
+}  // namespace
+
+void record(std::string_view input) {
+  const auto lines = csv_lines(input);
+  require(csv_lines(csv_of(lines)) == lines, "CSV changes when it is written");
+  runner::Record record;
+  try {
+    record = runner::parse_record(input);
+  } catch (const runner::BrokenArchive&) {
+    return;
+  }
+  for (const auto& [path, entry] : record)
+    require(entry.bytes >= -1 && (entry.sha256.empty() || entry.sha256.size() == 64),
+            "RECORD gives " + path + " a size or a hash that no file has");
+  const auto again = runner::parse_record(runner::record_text(record));
+  require(std::equal(record.begin(), record.end(), again.begin(), again.end(), is_same),
+          "RECORD changes when it is written");
+}
+
+}  // namespace nightjar::fuzz
