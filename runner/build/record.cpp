@@ -1,6 +1,6 @@
 #include "runner/build/record.hpp"
 
-#include <cstdlib>
+#include <charconv>
 
 #include "storage/base/csv.hpp"
 #include "storage/base/digest.hpp"
@@ -8,6 +8,20 @@
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
+namespace {
+
+[[noreturn]] void malformed(const std::string& path) {
+  throw BrokenArchive("RECORD has a malformed line for '" + path.substr(0, 120) + "'");
+}
+
+std::int64_t size_in(const std::string& cell, const std::string& path) {
+  std::int64_t bytes = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), bytes);
+  if (error != std::errc() || end != cell.data() + cell.size() || bytes < 0) malformed(path);
+  return bytes;
+}
+
+}  // namespace
 
 Record parse_record(std::string_view text) {
   Record record;
@@ -15,10 +29,13 @@ Record parse_record(std::string_view text) {
     // A line end inside of quotes is a quotation that was never closed.
     const std::string& path = cells.front();
     if (cells.size() != 3 || (path + cells[1] + cells[2]).find('\n') != std::string::npos)
-      throw BrokenArchive("RECORD has a malformed line for '" + path.substr(0, 120) + "'");
+      malformed(path);
     RecordEntry entry;
-    if (cells[1].starts_with("sha256=")) entry.sha256 = hex_from_base64url(cells[1].substr(7));
-    if (!cells[2].empty()) entry.bytes = std::strtoll(cells[2].c_str(), nullptr, 10);
+    if (cells[1].starts_with("sha256=")) {
+      entry.sha256 = hex_from_base64url(cells[1].substr(7));
+      if (!Sha256::parse(entry.sha256)) malformed(path);  // else it would not be checked
+    }
+    if (!cells[2].empty()) entry.bytes = size_in(cells[2], path);
     record[path] = std::move(entry);
   }
   return record;

@@ -38,6 +38,12 @@ using Archive = std::unique_ptr<archive, CloseArchive>;
   broken(path, "it unpacks to too much");
 }
 
+// libarchive does not give a reason for everything that it refuses.
+[[noreturn]] void broken(const fs::path& path, archive* from) {
+  const char* reason = archive_error_string(from);
+  broken(path, std::string(reason ? reason : "a part of it is not understood"));
+}
+
 std::string member_name(archive_entry* entry, const fs::path& path) {
   const char* name = archive_entry_pathname_utf8(entry);
   if (!name) name = archive_entry_pathname(entry);
@@ -71,7 +77,7 @@ FileContent write_member(archive* from, const fs::path& to, mode_t mode, const f
       size -= static_cast<std::size_t>(put);
     }
   }
-  if (status != ARCHIVE_EOF) broken(path, archive_error_string(from));
+  if (status != ARCHIVE_EOF) broken(path, from);
   content.sha256 = digest.hex().str();
   return content;
 }
@@ -83,7 +89,7 @@ Archive open_archive(const fs::path& path) {
   archive_read_support_format_empty(from.get());  // a commit may only remove files
   archive_read_support_filter_gzip(from.get());
   if (archive_read_open_filename(from.get(), path.c_str(), 1 << 18) != ARCHIVE_OK)
-    broken(path, archive_error_string(from.get()));
+    broken(path, from.get());
   return from;
 }
 
@@ -117,7 +123,7 @@ Contents unpack(const fs::path& path, const fs::path& to,
     contents[placed] = write_member(from.get(), target, mode, path, unpacked);
     if (contents.size() > kMaxMembers) too_much(path);
   }
-  if (status != ARCHIVE_EOF) broken(path, archive_error_string(from.get()));
+  if (status != ARCHIVE_EOF) broken(path, from.get());
   return contents;
 }
 
@@ -129,6 +135,13 @@ std::vector<std::int64_t> sizes_of(const fs::path& path) {
   while (archive_read_next_header(from.get(), &entry) == ARCHIVE_OK)
     sizes.push_back(archive_entry_size(entry));
   return sizes;
+}
+
+// A small wheel is done before a second thread is up.
+std::size_t threads_for(const std::vector<std::int64_t>& sizes) {
+  constexpr std::int64_t kSmall = 16 << 20;
+  const auto bytes = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+  return bytes < kSmall ? 1 : std::clamp(std::thread::hardware_concurrency(), 1U, 8U);
 }
 
 // Which of `threads` unpacks each member: the largest first, each to whoever has the least to do.
@@ -185,8 +198,9 @@ std::string safe_path(const std::string& path) {
 }
 
 Contents unpack_wheel(const fs::path& wheel, const fs::path& to) {
-  const std::size_t threads = std::clamp(std::thread::hardware_concurrency(), 1U, 8U);
-  const std::vector<std::size_t> shares = shares_of(sizes_of(wheel), threads);
+  const std::vector<std::int64_t> sizes = sizes_of(wheel);
+  const std::size_t threads = threads_for(sizes);
+  const std::vector<std::size_t> shares = shares_of(sizes, threads);
   std::atomic<std::int64_t> unpacked = 0;
   std::vector<std::future<Contents>> parts;
   for (std::size_t thread = 0; thread < threads; ++thread)

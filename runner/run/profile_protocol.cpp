@@ -4,6 +4,7 @@
 
 #include "runner/format/suite_result.hpp"
 #include "runner/run/protocol.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json_io.hpp"
 
 namespace nightjar::runner {
@@ -21,7 +22,7 @@ ProfileAnswer answer_of(const std::string& protocol) {
   ProfileAnswer answer;
   std::istringstream lines(protocol);
   for (std::string line; std::getline(lines, line);) {
-    const Json event = Json::parse(line, nullptr, false);
+    const Json event = parse_foreign(line);
     if (!event.is_object()) continue;
     const std::string kind = text_in(event, "event");
     if (kind == "profile") answer.profile = event;

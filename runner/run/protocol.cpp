@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json_io.hpp"
 
 namespace nightjar::runner {
@@ -140,12 +141,12 @@ void read_lines(std::string_view text, ParsedRun& run) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (one.empty()) continue;
     try {
-      reader.take(Json::parse(one));
+      const Json event = parse_foreign(one);
+      if (event.is_discarded()) throw Garbage("no JSON: '" + std::string(one.substr(0, 80)) + "'");
+      reader.take(event);
     } catch (const std::exception& error) {
-      const bool json = dynamic_cast<const Json::exception*>(&error) != nullptr;
       return fail(run.result, RunStatus::failed,
-                  "line " + std::to_string(line) + " of the workload's answer: " +
-                      (json ? "no JSON: '" + std::string(one.substr(0, 80)) + "'" : error.what()));
+                  "line " + std::to_string(line) + " of the workload's answer: " + error.what());
     }
   }
   if (!reader.ended()) fail(run.result, RunStatus::failed, kNoResult);

@@ -1,26 +1,8 @@
 #include "service/api/respond.hpp"
 
+#include "storage/model/foreign_json.hpp"
+
 namespace nightjar::service::api {
-namespace {
-
-constexpr int deepest_nesting = 64;
-
-// nlohmann writes and copies JSON by recursion, so that deep nesting would end the process.
-bool is_nested_deeper(std::string_view text, int most) {
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '"') quoted = !quoted;
-    if (c == '\\' && quoted) ++i;
-    if (quoted) continue;
-    if ((c == '[' || c == '{') && ++depth > most) return true;
-    if (c == ']' || c == '}') --depth;
-  }
-  return false;
-}
-
-}  // namespace
 
 web::Response database_failed(Context& context, const storage::Error& error) {
   const bool damaged = dynamic_cast<const storage::Damaged*>(&error) != nullptr;
@@ -61,7 +43,7 @@ Schema reason_schema() {
 }
 
 nlohmann::json parse_object(const web::Request& request) {
-  if (is_nested_deeper(request.body, deepest_nesting))
+  if (is_nested_deeper(request.body))
     throw Refused(400, "Bad body",
                   "The body of " + request.path + " has more than " +
                       std::to_string(deepest_nesting) + " levels of nesting.");

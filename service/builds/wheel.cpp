@@ -54,13 +54,18 @@ bool is_info(std::string_view name, std::string_view file) {
 
 using Archive = std::unique_ptr<archive, int (*)(archive*)>;
 
+// libarchive does not give a reason for everything that it refuses.
+std::string reason_of(archive* zip) {
+  const char* reason = archive_error_string(zip);
+  return reason ? reason : "a part of it is not understood";
+}
+
 std::string read_text(archive* zip, archive_entry* entry, const std::string& name) {
   std::string text;
   char block[1 << 14];
   for (;;) {
     const la_ssize_t size = archive_read_data(zip, block, sizeof block);
-    if (size < 0)
-      throw BadWheel("its member " + name + " cannot be read: " + archive_error_string(zip));
+    if (size < 0) throw BadWheel("its member " + name + " cannot be read: " + reason_of(zip));
     if (size == 0) break;
     text.append(block, static_cast<std::size_t>(size));
     if (static_cast<la_int64_t>(text.size()) > text_limit_bytes)
@@ -131,7 +136,7 @@ WheelFacts read_wheel(const std::filesystem::path& file, const std::string& want
   // lacks.
   archive_read_support_format_zip_seekable(zip.get());
   if (archive_read_open_filename(zip.get(), file.c_str(), 1 << 16) != ARCHIVE_OK)
-    throw BadWheel(std::string("it is no whole zip archive: ") + archive_error_string(zip.get()));
+    throw BadWheel("it is no whole zip archive: " + reason_of(zip.get()));
   WheelFacts facts;
   std::optional<VersionFile> version_file;
   std::set<std::string> seen;
@@ -156,8 +161,7 @@ WheelFacts read_wheel(const std::filesystem::path& file, const std::string& want
       read_metadata(read_text(zip.get(), entry, name), facts);
     }
   }
-  if (status != ARCHIVE_EOF)
-    throw BadWheel(std::string("it is no whole zip archive: ") + archive_error_string(zip.get()));
+  if (status != ARCHIVE_EOF) throw BadWheel("it is no whole zip archive: " + reason_of(zip.get()));
   if (!version_file && !wanted.empty()) throw BadWheel("it has no " + wanted);
   if (facts.metadata_version.empty()) throw BadWheel("it has no METADATA with a version");
   if (version_file) facts.version_file = *version_file;

@@ -101,6 +101,9 @@ std::optional<WheelName> parse_wheel_name(std::string_view file_name) {
     if (!is_word(part, "_.+!")) return std::nullopt;
   const auto version = parse_version(parts[1]);
   if (!version) return std::nullopt;
+  for (const std::string& tags : {parts[2], parts[4]})
+    for (const std::string& tag : split(tags, '.'))
+      if (tag.empty()) return std::nullopt;
   WheelName name{parts[0], *version, split(parts[2], '.'), split(parts[4], '.')};
   // A free-threaded Python has the tag cp313 and the ABI cp313t: it is another Python.
   if (parts[3].ends_with('t') && parts[3].starts_with("cp"))

@@ -8,6 +8,7 @@
 #include "service/cli/failure.hpp"
 #include "service/cli/model_results.hpp"
 #include "storage/base/digest.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "storage/model/json_problem.hpp"
 
 namespace nightjar::cli {
@@ -95,7 +96,10 @@ int verify(const VerifyOptions& options) {
   Verification verified;
   json bundle;
   try {
-    bundle = json::parse(read_text(options.bundle));
+    const std::string text = read_text(options.bundle);
+    if (is_nested_deeper(text))
+      throw BadInput("cannot verify " + options.bundle.string() + ": it is nested too deep");
+    bundle = json::parse(text);
     verified = evidence::verify_bundle(bundle, digest_of);
     if (!verified.verdicts.empty()) {
       const json& regression = bundle.at("regression");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "service/report/markdown.hpp"
+#include "storage/model/foreign_json.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -23,7 +24,7 @@ std::optional<std::int64_t> number_in(const std::map<std::string, std::string>& 
 
 // GitHub's own words, one short line; nothing if the body is none of its JSON.
 std::string message_in(const std::string& body) {
-  const auto json = nlohmann::json::parse(body, nullptr, false);
+  const auto json = parse_foreign(body);
   if (!json.is_object()) return {};
   const auto said = json.find("message");
   std::string message = said != json.end() && said->is_string() ? said->get<std::string>() : "";

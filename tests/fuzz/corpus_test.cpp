@@ -48,6 +48,16 @@ TEST_CASE("every target takes an empty input, and bytes that mean nothing") {
   }
 }
 
+TEST_CASE("deep nesting ends no process, wherever JSON comes from outside") {
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  fuzz::workload_protocol("{\"event\":\"profile\",\"plain_seconds\":" + deep + "}\n");
+  fuzz::workload_protocol("{\"event\":\"ready\",\"packages\":" + deep + "}\n");
+  fuzz::result_json("{\"attempt\":1,\"result\":" + deep + "}");
+  fuzz::webhook_payload("push\n{\"ref\":" + deep + "}");
+  fuzz::evidence_bundle("{\"format\":\"nightjar-evidence\",\"regression\":{\"metric\":" + deep +
+                        "}}");
+}
+
 TEST_CASE("a target tells when something does not hold") {
   CHECK_NOTHROW(fuzz::require(true, "nothing"));
   CHECK_THROWS_AS(fuzz::require(false, "something"), fuzz::Broken);

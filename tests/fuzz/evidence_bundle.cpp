@@ -3,12 +3,13 @@
 
 #include "bisect/evidence/verify.hpp"
 #include "storage/base/digest.hpp"
+#include "storage/model/foreign_json.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace nightjar::fuzz {
 
 void evidence_bundle(std::string_view input) {
-  auto bundle = nlohmann::json::parse(input, nullptr, false);
+  auto bundle = parse_foreign(input);
   if (bundle.is_discarded()) return;
   try {
     const auto first = evidence::verify_bundle(bundle, digest_of);

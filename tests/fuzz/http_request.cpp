@@ -99,15 +99,19 @@ std::string written(const web::Request& request, const web::Target& target) {
 
 void check(const web::Request& request) {
   static Served second(64 << 10);  // escapes are longer
-  const auto target = web::Target{request.path, {}, request.query};
-  web::Target whole = target;
-  for (std::string_view rest = request.path; !rest.empty();) {
-    rest.remove_prefix(1);
-    const auto segment = rest.substr(0, rest.find('/'));
-    whole.segments.emplace_back(segment);
-    rest.remove_prefix(segment.size());
+  web::Target target{request.path, {}, request.query};
+  const auto id = request.parameters.find("id");  // which may have a slash
+  std::string_view rest = request.path;
+  if (id != request.parameters.end()) {
+    target.segments = {"things", id->second};
+    rest = {};
   }
-  second.answer(written(request, whole));
+  while (!rest.empty()) {
+    rest.remove_prefix(1);
+    target.segments.emplace_back(rest.substr(0, rest.find('/')));
+    rest.remove_prefix(target.segments.back().size());
+  }
+  second.answer(written(request, target));
   require(second.handled.size() == 1, "a request is refused when it is written");
   const web::Request& again = second.handled[0];
   require(again.method == request.method && again.path == request.path &&

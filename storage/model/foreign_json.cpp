@@ -1,0 +1,27 @@
+#include "storage/model/foreign_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace nightjar {
+
+bool is_nested_deeper(std::string_view text, int most) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') quoted = !quoted;
+    if (c == '\\' && quoted) ++i;
+    if (quoted) continue;
+    if ((c == '[' || c == '{') && ++depth > most) return true;
+    if (c == ']' || c == '}') --depth;
+  }
+  return false;
+}
+
+nlohmann::json parse_foreign(std::string_view text) {
+  using nlohmann::json;
+  return is_nested_deeper(text) ? json(json::value_t::discarded)
+                                : json::parse(text, nullptr, false);
+}
+
+}  // namespace nightjar
