@@ -181,6 +181,7 @@ struct PartFile {
 struct Client::Impl {
   CURL* curl = nullptr;
   char error[CURL_ERROR_SIZE] = {};
+  std::chrono::seconds patience{60};
 
   Impl() {
     static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -209,6 +210,11 @@ struct Client::Impl {
     if (is_loopback(url)) curl_easy_setopt(curl, CURLOPT_PROXY, "");
   }
 
+  void limit_stalls() {
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1024L);  // bytes a second
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(patience.count()));
+  }
+
   std::string cause(CURLcode code) const {
     return error[0] ? std::string(error) : std::string(curl_easy_strerror(code));
   }
@@ -223,6 +229,10 @@ struct Client::Impl {
 
 Client::Client() : impl_(std::make_unique<Impl>()) {}
 Client::~Client() = default;
+
+void Client::give_up_after(std::chrono::seconds standing_still) {
+  impl_->patience = standing_still;
+}
 
 Client::Result Client::send(const ClientRequest& request) {
   List list;
@@ -280,8 +290,7 @@ std::optional<RangeFailure> Client::read_range(const RangeRequest& request,
   RangeSink sink{request, take, curl};
   impl_->prepare(request.url, request.headers, list, true);
   curl_easy_setopt(curl, CURLOPT_RANGE, range.c_str());
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1024L);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 60L);
+  impl_->limit_stalls();
   curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 512L << 10);
   curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_range_header);
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, &sink);
@@ -317,8 +326,7 @@ Sha256 Client::download(const std::string& url, const Headers& headers,
   CURL* curl = impl_->curl;
   impl_->prepare(url, headers, list, true);
   curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1024L);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 60L);
+  impl_->limit_stalls();
   curl_easy_setopt(curl, CURLOPT_TIMEOUT, 6L * 3600);
   curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 512L << 10);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_file);

@@ -68,6 +68,9 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
+  // Downloads and ranges that stay below 1 KiB/s for so long are given up; a minute unless told.
+  void give_up_after(std::chrono::seconds standing_still);
+
   struct Result {
     std::optional<ClientResponse> response;
     ClientFailure failure;
@@ -78,7 +81,7 @@ class Client {
   // Reads one range and hands it over block by block as it comes; `take` returns false to cancel.
   // Checks status 206 and Content-Range before the first block: of a server that ignores the range
   // no body is read, however large it is. nullopt: every byte was handed over. There is no limit
-  // for the whole, only for standing still: less than 1 KiB/s for a minute ends it.
+  // for the whole, only for standing still, see give_up_after().
   std::optional<RangeFailure> read_range(const RangeRequest& request,
                                          const std::function<bool(std::string_view)>& take);
 

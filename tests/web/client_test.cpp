@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <catch2/catch.hpp>
 
@@ -74,6 +75,47 @@ struct Site {
     return "http://127.0.0.1:" + std::to_string(served.server->port()) + path;
   }
   std::vector<Respond> kept;
+};
+
+// Reads one request, says `head` and some of a body, and then does as it is told.
+enum class Manner { stalls, drips, half_closes, resets };
+
+class BadPeer {
+ public:
+  BadPeer(Manner manner, std::string head) : manner_(manner), head_(std::move(head)) {
+    thread_ = std::thread([this] { serve(); });
+  }
+  ~BadPeer() { thread_.join(); }
+  std::string url() const {
+    return "http://127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port()) + "/x";
+  }
+
+ private:
+  using Tcp = boost::asio::ip::tcp;
+
+  void serve() {
+    Tcp::socket socket(io_);
+    acceptor_.accept(socket);
+    boost::system::error_code error;
+    std::string request;
+    boost::asio::read_until(socket, boost::asio::dynamic_buffer(request), "\r\n\r\n", error);
+    boost::asio::write(socket, boost::asio::buffer(head_ + "0123"), error);
+    if (manner_ == Manner::resets) socket.set_option(boost::asio::socket_base::linger(true, 0));
+    if (manner_ == Manner::half_closes) socket.shutdown(Tcp::socket::shutdown_send, error);
+    while (manner_ == Manner::drips && !error) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      boost::asio::write(socket, boost::asio::buffer("x", 1), error);
+    }
+    if (manner_ == Manner::resets) return;
+    char rest[1024];
+    while (!error) socket.read_some(boost::asio::buffer(rest), error);  // until the client goes
+  }
+
+  Manner manner_;
+  std::string head_;
+  boost::asio::io_context io_;
+  Tcp::acceptor acceptor_{io_, {boost::asio::ip::make_address("127.0.0.1"), 0}};
+  std::thread thread_;
 };
 
 }  // namespace
@@ -246,4 +288,52 @@ TEST_CASE("HEAD brings the headers of a file without its body") {
   CHECK(result.response->status == 200);
   CHECK(result.response->headers.at("content-length") == std::to_string(site.content.size()));
   CHECK(result.response->body.empty());
+}
+
+TEST_CASE(
+    "A peer that stalls, drips, closes by half or resets is no answer, and is not waited for") {
+  const auto manner = GENERATE(Manner::stalls, Manner::drips, Manner::half_closes, Manner::resets);
+  CAPTURE(static_cast<int>(manner));
+  const std::string whole = "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n";
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    BadPeer peer(manner, whole);
+    Client client;
+    ClientRequest request;
+    request.url = peer.url();
+    request.timeout = std::chrono::milliseconds(500);
+    CHECK_FALSE(client.send(request));
+  }
+  {
+    BadPeer peer(manner, whole);
+    Client client;
+    ClientRequest request;
+    request.method = "POST";
+    request.url = peer.url();
+    request.timeout = std::chrono::seconds(1);
+    request.while_moving = manner != Manner::drips;  // which moves
+    const auto result = client.send(request);
+    CHECK_FALSE(result);
+    CHECK(result.failure.sent);
+  }
+  {
+    BadPeer peer(manner,
+                 "HTTP/1.1 206 Partial\r\nContent-Range: bytes 0-999999/1000000\r\n"
+                 "Content-Length: 1000000\r\n\r\n");
+    Client client;
+    client.give_up_after(std::chrono::seconds(1));
+    const RangeRequest range{peer.url(), {}, 0, 1'000'000};
+    const auto failure = client.read_range(range, [](std::string_view) { return true; });
+    REQUIRE(failure);
+    CHECK(failure->kind == RangeFailure::Kind::no_answer);
+  }
+  {
+    BadPeer peer(manner, whole);
+    Folder folder;
+    Client client;
+    client.give_up_after(std::chrono::seconds(1));
+    CHECK_THROWS_AS(client.download(peer.url(), {}, folder.path / "wheel"), std::runtime_error);
+    CHECK(fs::is_empty(folder.path));
+  }
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
 }
