@@ -106,6 +106,11 @@ class RawClient {
     return read();
   }
   void hang_up() { socket_.close(); }
+  void close_by_half() { socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send); }
+  void reset() {
+    socket_.set_option(boost::asio::socket_base::linger(true, 0));
+    socket_.close();
+  }
 
  private:
   std::unique_ptr<boost::asio::io_context> io_ = std::make_unique<boost::asio::io_context>();

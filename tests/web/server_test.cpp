@@ -151,6 +151,52 @@ TEST_CASE("A body that stands still ends the connection, whoever sends it") {
   CHECK(client.closed());
 }
 
+TEST_CASE("A client that closes by half gets its answer, one that resets leaves nothing behind") {
+  Served served;
+  served.server->add(route(Method::post, "/open", echoes()));
+  served.start();
+  RawClient half(served.server->port());
+  half.write("POST /open HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nok");
+  half.close_by_half();
+  CHECK(half.read().body == "ok");
+  CHECK(half.closed());
+  RawClient early(served.server->port());
+  early.write("POST /open HTTP/1.1\r\nHost: x\r\nContent-Length: 200\r\n\r\nok");
+  early.close_by_half();
+  CHECK(early.closed());
+  for (const char* begun :
+       {"GET /op", "POST /open HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx"}) {
+    RawClient client(served.server->port());
+    client.write(begun);
+    client.reset();
+  }
+  half.hang_up();
+  early.hang_up();
+  for (int i = 0; i < 1000 && served.server->counters().connections > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(served.server->counters().connections == 0);
+}
+
+TEST_CASE("Who does not read an answer is left after a while") {
+  ServerConfig config;
+  config.limits.write_timeout = std::chrono::seconds(1);
+  config.limits.anonymous_answer_bytes = 40u << 20;
+  Served served(config);
+  EventStream stream;
+  served.server->add(route(Method::get, "/open", says(std::string(20'000'000, 'x'))));
+  served.server->add_events("/events", Role::none, stream);
+  served.start();
+  RawClient deaf(served.server->port()), listener(served.server->port());
+  listener.write("GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
+  CHECK(listener.read_past("retry: 3000").find("200 OK") != std::string::npos);
+  deaf.write("GET /open HTTP/1.1\r\nHost: x\r\n\r\n");
+  for (int i = 0; i < 3000 && served.server->counters().connections > 0; ++i) {
+    stream.publish("x", '"' + std::string(100'000, 'x') + '"');
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  CHECK(served.server->counters().connections == 0);
+}
+
 TEST_CASE("All bodies of senders without a token together are limited, others are not") {
   ServerConfig config;
   config.limits.anonymous_body_bytes = 100'000;
@@ -170,6 +216,9 @@ TEST_CASE("All bodies of senders without a token together are limited, others ar
   for (int i = 0; i < 100 && refused.status != 503; ++i) {
     first.emplace(served.server->port());
     first->try_write(head("/open") + most);
+    // Each round of the server's loop reads a piece of it.
+    RawClient other(served.server->port());
+    for (int round = 0; round < 30; ++round) other.get("/none");
     RawClient again(served.server->port());
     again.try_write(head("/open") + all);
     refused = again.read();
