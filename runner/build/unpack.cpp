@@ -127,13 +127,15 @@ Contents unpack(const fs::path& path, const fs::path& to,
   return contents;
 }
 
-// Unpacked bytes of each member, as the archive states them.
+// Unpacked bytes of each member, as the archive states them, which may be wrong.
 std::vector<std::int64_t> sizes_of(const fs::path& path) {
   const Archive from = open_archive(path);
   std::vector<std::int64_t> sizes;
   archive_entry* entry = nullptr;
-  while (archive_read_next_header(from.get(), &entry) == ARCHIVE_OK)
-    sizes.push_back(archive_entry_size(entry));
+  while (archive_read_next_header(from.get(), &entry) == ARCHIVE_OK) {
+    sizes.push_back(std::clamp<std::int64_t>(archive_entry_size(entry), 0, kMaxBytes));
+    if (sizes.size() > kMaxMembers) too_much(path);
+  }
   return sizes;
 }
 
