@@ -105,6 +105,10 @@ def test_a_page_is_sound(browser, history, addresses, page):
     assert browser.run("return document.querySelector('main section') !== null")
     browser.run(AXE.read_text())
     assert {look: complaints_of(browser, look) for look in LOOKS} == {look: [] for look in LOOKS}
+    for width in (1120, 800):  # between a laptop's screen and a phone's
+        browser.show((width, 900))
+        assert browser.run("await new Promise(requestAnimationFrame);"
+                           "return document.documentElement.scrollWidth") <= width
     failed = browser.run("""return [...document.querySelectorAll("main section .error")]
         .map((e) => e.textContent)""")
     assert failed == [] or page == "nothing"

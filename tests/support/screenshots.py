@@ -123,7 +123,7 @@ def main():
                 settle(browser)
                 walk(browser, question, settle)
                 browser.run("document.querySelector(arguments[0]).scrollIntoView("
-                            "{block: 'center'})", question.seen)
+                            "{block: 'center', inline: 'nearest'})", question.seen)
                 settle(browser)
                 save(browser, f"questions/{question.picture}")
         finally:
