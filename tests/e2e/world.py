@@ -285,10 +285,11 @@ class World:
     def start_runner(self, script):
         self.start_scripted("nightjar-runner", "scripted", "cache", script)
 
-    def start_scripted(self, process, name, cache, script):
+    def start_scripted(self, process, name, cache, script, service=None):
+        """`service`: where it is reached, if not at its own port."""
         path = self.folder / f"{process}.json"
         path.write_text(json.dumps(script))
-        self.start(process, BIN / "nightjar-runner", "--service", self.url, "--token-file",
+        self.start(process, BIN / "nightjar-runner", "--service", service or self.url, "--token-file",
                    self.folder / "runner.token", "--name", name, "--cache", self.folder / cache,
                    "--uv", UV, "--scripted", path)
 
