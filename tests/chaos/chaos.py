@@ -18,7 +18,7 @@ from world import BIN, UV, Double, World
 WORKLOADS = [f"python/{name}/eval/cpu/fp32/b1/eager"
              for name in ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")]
 TICK_SECONDS = 0.05
-RUN_SECONDS = 0.1  # of each scripted run, so that faults hit sessions
+RUN_SECONDS = 0.2  # of each scripted run, so that faults hit sessions
 OPEN_STATES = {"suspected", "confirmed", "bisecting", "blamed", "unconfirmed"}
 
 
@@ -139,8 +139,11 @@ class Chaos(World):
     def begin(self, fault):
         """Returns what ends it."""
         target = fault.target
-        if fault.kind == "kill":
-            return self.kill_for(target, fault.seconds)
+        if fault.kind in ("kill", "reboot"):
+            end = self.kill_for(target, fault.seconds)
+            if fault.kind == "reboot":
+                self.clocks[target].set(fault.value)
+            return end
         if fault.kind == "freeze":
             return self.freeze(self.processes[target])
         if fault.kind == "unplugged":

@@ -9,10 +9,11 @@ SERVICE = "nightjard"
 PROGRAMS = (SERVICE, *AGENTS)
 OUTSIDE = ("tracker", "index")  # what the service asks
 DAY = 86_400
-MEAN_GAP = 3.0  # seconds between two faults
+MEAN_GAP = 2.0  # seconds between two faults
 # By kind: its weight, its targets, and its longest time in seconds.
 KINDS = {
     "kill": (4, PROGRAMS, 3),  # SIGKILL, and started again after that time
+    "reboot": (2, PROGRAMS, 3),  # likewise, and its clock is set while it is away
     "freeze": (3, PROGRAMS, 12),  # SIGSTOP, then SIGCONT
     "cut": (3, (*AGENTS, *OUTSIDE), 8),
     "unplugged": (2, AGENTS, 15),  # the link of its network is down
@@ -34,7 +35,7 @@ class Fault:
     kind: str
     target: str
     seconds: float
-    value: object = None  # of a clock its new offset in seconds, of a refusal its kind
+    value: object = None  # seconds that a clock is off from then on, or how GitHub refuses
 
     def __str__(self):
         value = "" if self.value is None else f" {self.value}"
@@ -53,7 +54,7 @@ def draw_faults(seed, without=()):
         [kind] = draw.choices(kinds, weights)
         _, targets, longest = KINDS[kind]
         value = None
-        if kind == "clock":
+        if kind in ("clock", "reboot"):
             value = draw.choice([-DAY, DAY, draw.randint(-DAY, DAY)])
         if kind == "refused":
             value = draw.choice(REFUSALS)

@@ -21,7 +21,7 @@ sys.path += [str(ROOT / "tests" / "e2e"), str(ROOT / "tests" / "chaos")]
 from chaos import WORKLOADS, Chaos  # noqa: E402
 from place import enter_namespaces  # noqa: E402
 
-NIGHT_SECONDS = 75  # so long a night with faults is waited for before the next is published
+NIGHT_SECONDS = 60  # so long a night with faults is waited for before the next is published
 SETTLE_SECONDS = 900  # after the last fault: the sender's pauses double up to this
 SLOW = "slow\n"
 
