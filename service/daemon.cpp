@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
+#include <utility>
 
 #include "bisect/git/repository.hpp"
 #include "service/api/api.hpp"
@@ -35,6 +36,7 @@
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
+#include "storage/runners.hpp"
 #include "storage/trouble.hpp"
 #include "web/secret.hpp"
 #include "web/server/server.hpp"
@@ -197,13 +199,25 @@ struct Daemon::Impl {
 
   // Before leases are looked at: they must not end because somebody set the clock.
   void follow_clock() {
-    const auto step = clock_steps.observe(clock.now(), std::chrono::steady_clock::now());
+    const bool first = !std::exchange(follows_clock, true);
+    auto step = clock_steps.observe(clock.now(), std::chrono::steady_clock::now());
+    if (first) step = set_back_while_away();
     if (!step) return;
     spdlog::warn("the clock was set seconds={}",
                  std::chrono::duration_cast<std::chrono::seconds>(*step).count());
     storage::write(db, [&](storage::Transaction& transaction) {
       storage::follow_clock(transaction, {clock.now(), *step, config.queue.lease});
     });
+  }
+
+  // No runner can have been seen in the future. By how much at least the clock was set back.
+  std::optional<std::chrono::microseconds> set_back_while_away() const {
+    std::optional<std::chrono::microseconds> step;
+    const Time now = clock.now();
+    for (const Runner& runner : storage::all_runners(db))
+      if (runner.seen_at > now && (!step || now - runner.seen_at < *step))
+        step = now - runner.seen_at;
+    return step;
   }
 
   bool is_damaged() const {
@@ -548,6 +562,7 @@ struct Daemon::Impl {
   Time mirror_next{};
   std::optional<std::pair<OutboxMessage, Sent>> unrecorded;
   ClockSteps clock_steps;
+  bool follows_clock = false;
   NativeStateOf native_state = native_state_by(graph, config.project);
   Surroundings around;
   bool surveyed = false, looking = false, looking_at_ci = false, looking_at_packages = false,

@@ -348,6 +348,16 @@ void follow_clock(Transaction& transaction, const ClockStep& clock) {
             "WHERE ?1 > 0 OR seen_at_us > ?2")
       .bind(step, clock.now)
       .run();
+  if (step > 0) return;
+  // What waits for a time would wait longer now. Ahead, it only comes earlier than it must.
+  for (const char* wait :
+       {"UPDATE outbox SET not_before_us = not_before_us + ?1 WHERE state = 'pending' "
+        "AND not_before_us > ?2",
+        "UPDATE ci_lookup SET retry_at_us = retry_at_us + ?1 WHERE retry_at_us > ?2",
+        "UPDATE source_build SET not_before_us = not_before_us + ?1 WHERE not_before_us > ?2",
+        "UPDATE source_build SET avoided_until_us = avoided_until_us + ?1 "
+        "WHERE avoided_until_us > ?2"})
+    Statement(transaction, wait).bind(step, clock.now).run();
 }
 
 bool fail_job(Transaction& transaction, JobId id, int attempt, std::string_view reason) {

@@ -81,8 +81,8 @@ int cancel_jobs_of_night(Transaction& transaction, NightId night, std::string_vi
 // attempt. One that restarts on the same job again and again loses attempts as any other.
 void return_jobs(Transaction& transaction, RunnerId runner);
 
-// The wall clock was set by `step`, and it is `now`. Leases that do not lie within `lease` from now
-// move along, and so do the times at which runners were seen.
+// The wall clock was set by `step`, and is `now`. Times at which runners were seen move along, and
+// so do leases outside of `lease` from now. If it was set back, what waits for a time does, too.
 struct ClockStep {
   Time now{};
   std::chrono::microseconds step{};

@@ -79,8 +79,8 @@ class Chaos(World):
     def start_agent(self, name):
         self.start_scripted(name, name, f"disk-{name}/cache", {
             "seed": self.seed * 10 + AGENTS.index(name), "unpack": True, "download": True,
-            "run_seconds": RUN_SECONDS, "workloads": [{"name": one, "version": 1} for one in WORKLOADS],
-            "rules": self.rules}, service=self.links[name].url)
+            "workloads": [{"name": one, "version": 1} for one in WORKLOADS],
+            "run_seconds": RUN_SECONDS, "rules": self.rules}, service=self.links[name].url)
 
     def start_again(self, name):
         if name == SERVICE:

@@ -172,8 +172,9 @@ def play(seed, nights, keep):
         print(f"  WRONG: {one}")
     faults = len(story.world.told)
     if wrong:
-        print(f"FAILED seed {seed}; again: tests/chaos/run.py --seed {seed} --nights {nights} "
-              f"--keep; its logs and its database are in {folder}", flush=True)
+        print(f"FAILED seed {seed}; again: .cache/tools/bin/python tests/chaos/run.py "
+              f"--seed {seed} --nights {nights}; its logs and its database are in {folder}",
+              flush=True)
     else:
         print(f"seed {seed}: {len(story.versions)} nights, {faults} faults, 3 culprits named once, "
               f"{time.monotonic() - begun:.0f} s", flush=True)

@@ -289,9 +289,9 @@ class World:
         """`service`: where it is reached, if not at its own port."""
         path = self.folder / f"{process}.json"
         path.write_text(json.dumps(script))
-        self.start(process, BIN / "nightjar-runner", "--service", service or self.url, "--token-file",
-                   self.folder / "runner.token", "--name", name, "--cache", self.folder / cache,
-                   "--uv", UV, "--scripted", path)
+        self.start(process, BIN / "nightjar-runner", "--service", service or self.url,
+                   "--token-file", self.folder / "runner.token", "--name", name, "--cache",
+                   self.folder / cache, "--uv", UV, "--scripted", path)
 
     def kill(self, name, how=signal.SIGKILL):
         process = self.processes.pop(name, None)

@@ -120,6 +120,23 @@ TEST_CASE("a lease does not end because the clock was set by a day") {
   }
 }
 
+TEST_CASE("what waits for a time does not wait a day longer because the clock was set back") {
+  constexpr int day = 86400;
+  Story story;
+  OutboxMessage message;
+  message.key = "issue/1";
+  message.regression = story.suspect().id;
+  message.not_before = at(day + 130);
+  add_message(Autocommit(story.db), message);
+  follow_clock(Autocommit(story.db),
+               {at(110), std::chrono::seconds(-day), std::chrono::seconds(60)});
+  CHECK(pending_messages(story.db, at(129)).empty());
+  CHECK(pending_messages(story.db, at(130)).size() == 1);
+  follow_clock(Autocommit(story.db),
+               {at(day + 110), std::chrono::seconds(day), std::chrono::seconds(60)});
+  CHECK(pending_messages(story.db, at(day + 110)).size() == 1);
+}
+
 TEST_CASE("a third lost attempt fails the job") {
   Story story;
   const JobId id = story.queue("a").id;

@@ -1,0 +1,69 @@
+"""Somebody sets the wall clock of the service back by a day, while it runs or while it is away."""
+
+import contextlib
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from world import ROOT, World
+
+sys.path.append(str(ROOT / "tests" / "chaos"))
+
+from clock import Clock, compile_library
+
+DAY = 86_400
+
+
+class ClockWorld(World):
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.clock = Clock(folder / "clock", compile_library(folder))
+
+    def start(self, name, *arguments):
+        with open(self.folder / f"{name}.log", "ab") as log:
+            self.processes[name] = subprocess.Popen(
+                [str(one) for one in arguments], stdout=log, stderr=log, start_new_session=True,
+                env=dict(os.environ, **self.clock.environment))
+
+
+@pytest.fixture
+def tomorrow(tmp_path):
+    """A service whose clock is a day ahead, with one runner, and a message that waits a moment."""
+    world = ClockWorld(tmp_path)
+    world.clock.set(DAY)
+    world.start_daemon()
+    body = {"name": "lab", "labels": {}, "version": "1", "workloads": [],
+            "facts": {"cpu_model": "test"}}
+    assert world.request("POST", "/api/v1/agent/register", body, token="runner")[0] == 200
+    not_before_us = int((time.time() + DAY + 10) * 1e6)
+    file = tmp_path / "data" / "nightjar.sqlite"
+    with contextlib.closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(
+            "INSERT INTO outbox (key, regression, kind, title, body, state, attempts, "
+            "not_before_us, error, url, created_at_us) VALUES ('k', 1, 'open_issue', 't', 'b', "
+            "'pending', 1, ?, '', '', 0)", [not_before_us])
+    yield world
+    world.stop()
+
+
+def is_sent(world):
+    return [one for one in world.items("reports") if one["state"] == "sent"]
+
+
+def test_a_message_does_not_wait_for_a_day_because_the_clock_was_set_back(tomorrow):
+    time.sleep(2)  # ticks, so that the service knows what time it was
+    tomorrow.clock.set(0)
+    tomorrow.wait("the message to be sent", lambda: is_sent(tomorrow), 60)
+
+
+def test_nor_because_that_happened_while_the_service_was_away(tomorrow):
+    tomorrow.kill("nightjard")
+    tomorrow.clock.set(0)
+    tomorrow.start_daemon_again()
+    tomorrow.wait("the message to be sent", lambda: is_sent(tomorrow), 60)
+    [runner] = tomorrow.items("runners")
+    assert runner["seen_at"] <= time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 5))
