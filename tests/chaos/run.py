@@ -1,7 +1,7 @@
 """Plays nights with real processes while faults hit them, and checks what the service says in the
 end. Started by `tests/run --chaos`; see README.md.
 
-    run.py --seed 7              one story: eight lines of what was planted and seen, and the faults
+    run.py --seed 7                 one story
     run.py --seed 7 --minutes 60    as many as begin within an hour, with seeds 7, 8, ...
 """
 
@@ -191,6 +191,8 @@ def main():
     parser.add_argument("--nights", type=int, default=6, help="with faults, besides a last one")
     parser.add_argument("--keep", action="store_true", help="the folder, if all is well, too")
     options = parser.parse_args()
+    if options.nights < 4:
+        parser.error("--nights must be at least 4: each of three culprits has a night of its own")
     end = time.monotonic() + options.minutes * 60
     seed, failed = options.seed, 0
     while True:

@@ -32,6 +32,7 @@ ONE_THREADED = "several_builds_run_at_once or not (cli_test or verify_test or ex
 SEEDS = 200  # of the simulation, beside the other tests
 MANY_SEEDS = 10_000
 PARTS = 20  # that they are played in
+CHAOS_SEED, CHAOS_NIGHTS = 1, 4  # a story of a minute
 SIDE_BY_SIDE = min(2, len(os.sched_getaffinity(0)))
 # End-to-end tests mostly wait for processes, so two of their files run at a time.
 TWO_FILES = ["-n", "2", "--dist", "loadfile"]
@@ -95,6 +96,17 @@ class Tally:
             if status == 0:
                 print(output.splitlines()[-1], flush=True)
 
+    def chaos(self, seed, nights):
+        """One story of tests/chaos, as a test."""
+        start = time.monotonic()
+        command = [sys.executable, "tests/chaos/run.py", "--seed", str(seed), "--nights",
+                   str(nights)]
+        status, output = run(command, self._environment)
+        with self._one_at_a_time:
+            self._add(f"{f'chaos of seed {seed}':<28}", status,
+                      (int(status == 0), int(status == 1), 0), time.monotonic() - start, command,
+                      output)
+
     def pytest(self, title, paths, options=()):
         report = self._reports / f"pytest-{title.replace(' ', '-')}.xml"
         paths = [path for path in paths if (ROOT / path).exists()]
@@ -146,6 +158,7 @@ def groups(options, tally):
                 f"--ignore={path}" for path in SHARED_RUNS])
             yield lambda: tally.pytest("workloads' shared runs", SHARED_RUNS)
             yield lambda: tally.pytest("documents", ["tests/docs_test.py"])
+            yield functools.partial(tally.chaos, CHAOS_SEED, CHAOS_NIGHTS)
         # What measures real time tells nothing under a sanitizer, and a browser and a month ask for
         # nothing that other tests do not.
         left_out = "not timing and not browser and not long"
