@@ -52,7 +52,16 @@ void add_confinement(CLI::App& app, Options& options, const char* usual) {
 
 void add_agent(CLI::App& app, Options& options) {
   app.add_option("--service", options.service, "address of nightjard, http://HOST:PORT");
-  app.add_option("--token-file", options.token_file, "file with this runner's token");
+  app.add_option("--token-file", options.token_file, "file with this runner's token")
+      ->default_str("with an own token: token, in --cache");
+  app.add_option(
+      "--enrol", options.enrol_file,
+      "file with a one-time token, by which this runner gets a token of its own once; it "
+      "is kept in --token-file");
+  app.add_option("--rotate-after", options.rotate_after,
+                 "seconds after which an own token is replaced")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
+      ->capture_default_str();
   app.add_option("--name", options.name, "name of this runner (default: the host's)");
   app.add_option("--label", options.labels, "k=v, may be repeated")->allow_extra_args(false);
   app.add_option("--devices", options.devices,

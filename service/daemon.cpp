@@ -15,6 +15,7 @@
 
 #include "bisect/git/repository.hpp"
 #include "service/api/api.hpp"
+#include "service/api/tokens.hpp"
 #include "service/builds/artifacts.hpp"
 #include "service/builds/build_source.hpp"
 #include "service/builds/ci/ci_plan.hpp"
@@ -130,8 +131,9 @@ struct Daemon::Impl {
         signals(io, SIGTERM, SIGINT),
         api(config, clock, db, database_file(config), graph, artifacts, events, io.get_executor(),
             writer.get_executor(), readers.get_executor(), [this] { wake(); }),
-        server(io, api::server_config(config)) {
-    api::add_routes(server, api);
+        tokens(config, clock),
+        server(io, api::server_config(config, tokens)) {
+    api::add_routes(server, api, tokens);
     guarded("look at the queue", [this] { storage::write(db, storage::forget_unclaimable); });
   }
 
@@ -573,6 +575,7 @@ struct Daemon::Impl {
   asio::signal_set signals;
   asio::thread_pool writer{1}, readers{2}, worker{1}, mailer{1};  // the writer goes last
   api::Context api;
+  api::Tokens tokens;
   web::Server server;
 };
 

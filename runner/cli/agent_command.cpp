@@ -1,10 +1,12 @@
 // `nightjar-runner` without a command: the agent of a service.
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include "runner/agent/agent.hpp"
+#include "runner/agent/own_token.hpp"
 #include "runner/build/python.hpp"
 #include "runner/cli/commands.hpp"
 #include "runner/cli/device_agents.hpp"
@@ -82,7 +84,10 @@ ConfinementRequest confinement_request(const Options& options, const AgentConfig
   if (!options.confinement.empty())
     request.mode = require_enum<ConfinementMode>(options.confinement);
   for (const auto& path : options.visible) request.shown.push_back(fs::absolute(path));
-  request.hidden.push_back(fs::absolute(options.token_file));
+  for (const std::string& file : {options.token_file, options.enrol_file})
+    if (!file.empty()) request.hidden.push_back(fs::absolute(file));
+  if (!options.token_file.empty())  // a token that a killed agent had not put in place yet
+    request.hidden.push_back(fs::absolute(options.token_file + ".next"));
   if (agent.builder) request.hidden.push_back(agent.builder->work);
   return request;
 }
@@ -119,6 +124,49 @@ std::unique_ptr<Executor> make_executor(const Options& options, AgentConfig& age
                                            std::make_unique<WheelBuilds>(environments, place));
 }
 
+constexpr std::chrono::hours kRotationRetry{1};
+
+// Where this runner's own token is kept; nullptr: its token stands in the service's configuration.
+std::unique_ptr<OwnToken> own_token(const Options& options, const AgentConfig& config) {
+  const bool configured = options.enrol_file.empty() && !options.token_file.empty();
+  if (configured) return nullptr;
+  const fs::path file =
+      options.token_file.empty() ? config.cache / "token" : fs::absolute(options.token_file);
+  auto own = std::make_unique<OwnToken>(file, config.service);
+  if (!own->is_kept() && options.enrol_file.empty())
+    throw WrongUse(
+        "--service and either --token-file or --enrol are needed; see --help for other commands");
+  return own;
+}
+
+// When the next replacement is due.
+Time replace_token(OwnToken& own, std::chrono::seconds rotate_after, Time now) {
+  if (own.rotate()) {
+    spdlog::info("token replaced by a new one next_after_seconds={}", rotate_after.count());
+    return now + rotate_after;
+  }
+  spdlog::warn("token not replaced; the old one stays in use cause=\"{}\"", own.error());
+  return now + std::min<std::chrono::seconds>(rotate_after, kRotationRetry);
+}
+
+// A token is replaced between two jobs. Then the agent registers anew, so that nothing goes on with
+// the old one.
+void serve(const Options& options, AgentConfig config, OwnToken* own, std::stop_token stop) {
+  const SystemClock clock;
+  const std::chrono::seconds rotate_after(options.rotate_after);
+  const auto end = config.until;
+  Time rotate_at = own ? own->made_at() + rotate_after : Time::max();
+  for (;;) {
+    if (clock.now() >= rotate_at) rotate_at = replace_token(*own, rotate_after, clock.now());
+    config.token = read_token(own ? own->file().string() : options.token_file);
+    if (own) config.until = std::min(end.value_or(Time::max()), rotate_at);
+    const auto executor = make_executor(options, config, stop);
+    Agent(config, *executor, clock).run(stop);
+    const bool over = end && clock.now() >= *end;
+    if (stop.stop_requested() || over || clock.now() < rotate_at) return;
+  }
+}
+
 }  // namespace
 
 std::string agent_name(const Options& options) {
@@ -126,27 +174,34 @@ std::string agent_name(const Options& options) {
 }
 
 int run_agent(const Options& options) {
-  if (options.service.empty() || options.token_file.empty())
-    throw WrongUse("--service and --token-file are needed; see --help for other commands");
-  if (options.devices == "each") return run_device_agents(options);
+  if (options.service.empty())
+    throw WrongUse(
+        "--service and either --token-file or --enrol are needed; see --help for other commands");
+  if (options.devices == "each") {
+    if (!options.enrol_file.empty())
+      throw WrongUse("--devices each starts several runners, and --enrol is for one");
+    return run_device_agents(options);
+  }
   AgentConfig config;
   config.service = service_address(options.service);
-  config.token = read_token(options.token_file);
   config.name = agent_name(options);
   config.labels = labels_of(options.labels);
   config.cache = cache_folder(options.cache);
+  const auto own = own_token(options, config);
+  if (!own) read_token(options.token_file);
   if (!options.builder.empty()) {
     config.labels["build"] = options.builder;
     config.builder = {options.work.empty() ? config.cache / "builder" : fs::absolute(options.work),
                       builder_python(options)};
   }
-  const SystemClock clock;
-  config.until = end_of(options.until, clock.now());
+  config.until = end_of(options.until, SystemClock().now());
   if (options.idle) config.idle = std::chrono::seconds(*options.idle);
   const FileLock lock = lock_folder(config.cache, "lock", "give each runner a --cache of its own");
   const StopOnSignal stop;
-  const auto executor = make_executor(options, config, stop.token());
-  Agent(config, *executor, clock).run(stop.token());
+  if (own && !own->is_kept() &&
+      !own->enrol(read_token(options.enrol_file), config.name, stop.token()))
+    return 0;
+  serve(options, std::move(config), own.get(), stop.token());
   return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "service/api/agent_messages.hpp"
 #include "service/api/claimant.hpp"
+#include "service/api/enrolment.hpp"
 #include "service/api/machine_class.hpp"
 #include "service/api/routes.hpp"
 #include "service/engine/jobs/live_runners.hpp"
@@ -38,6 +39,7 @@ web::Response register_runner(Database& db, Context& context, const Request& req
   const auto asked = parse_body(request, register_request());
   Runner runner;
   runner.name = asked.name;
+  require_own_name(db, request.principal, runner.name, context.clock.now());
   runner.labels = asked.labels;
   runner.version = asked.version;
   runner.workloads = asked.workloads;

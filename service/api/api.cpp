@@ -1,7 +1,6 @@
 #include "service/api/api.hpp"
 
-#include "service/api/routes.hpp"
-#include "web/secret.hpp"
+#include "service/api/enrolment.hpp"
 
 namespace nightjar::service::api {
 namespace asio = boost::asio;
@@ -42,25 +41,19 @@ Context::Context(const Config& with, const Clock& time, storage::Database& write
       claims(writer_database, time, with.queue, std::move(io_executor), std::move(write_executor)),
       uploads(with.service.data / "uploads") {}
 
-web::ServerConfig server_config(const Config& config) {
+namespace {
+
+web::ServerConfig without_tokens(const Config& config) {
   web::ServerConfig server;
   server.address = config.service.address;
   server.port = config.service.port;
   server.open_reads = config.service.open_reads;
   server.trusted_proxies = config.service.trusted_proxies;
-  server.authenticate =
-      [tokens = config.tokens](std::string_view token) -> std::optional<web::Principal> {
-    const auto hash = web::sha256(token);
-    std::optional<web::Principal> found;
-    for (const TokenConfig& known : tokens)  // all of them, so that time tells nothing
-      if (web::equal_in_constant_time(hash.str(), known.sha256)) found = {known.name, known.role};
-    return found;
-  };
   return server;
 }
 
-void add_routes(web::Server& server, Context& context) {
-  Routes routes(server, context);
+void add_all(Routes& routes, Tokens* tokens) {
+  Context& context = routes.context;
   add_list_routes(routes);
   add_evidence_routes(routes);
   add_calibration_routes(routes);
@@ -75,11 +68,12 @@ void add_routes(web::Server& server, Context& context) {
   add_import_routes(routes);
   add_webhook_routes(routes);
   add_agent_routes(routes);
+  if (tokens) add_enrolment_routes(routes, *tokens);
   add_source_build_routes(routes);
   add_artifact_routes(routes);
   add_demand_routes(routes);
   add_operation_routes(routes);
-  server.add_events("/api/v1/events", web::Role::read, context.events);
+  routes.server.add_events("/api/v1/events", web::Role::read, context.events);
   routes.describe({.path = "/api/v1/events",
                    .id = "events",
                    .summary = "What happens, as server-sent events; Last-Event-ID resumes",
@@ -88,6 +82,32 @@ void add_routes(web::Server& server, Context& context) {
                                 .type = "text/event-stream"}}});
   add_page_routes(routes);
   add_document_route(routes);
+}
+
+}  // namespace
+
+web::ServerConfig server_config(const Config& config) {
+  web::ServerConfig server = without_tokens(config);
+  server.authenticate = [configured = config.tokens](std::string_view token) {
+    return configured_principal(configured, token);
+  };
+  return server;
+}
+
+web::ServerConfig server_config(const Config& config, const Tokens& tokens) {
+  web::ServerConfig server = without_tokens(config);
+  server.authenticate = [&tokens](std::string_view token) { return tokens.principal_of(token); };
+  return server;
+}
+
+void add_routes(web::Server& server, Context& context) {
+  Routes routes(server, context);
+  add_all(routes, nullptr);
+}
+
+void add_routes(web::Server& server, Context& context, Tokens& tokens) {
+  Routes routes(server, context);
+  add_all(routes, &tokens);
 }
 
 }  // namespace nightjar::service::api

@@ -5,6 +5,7 @@
 
 #include "service/api/agent_messages.hpp"
 #include "service/api/respond.hpp"
+#include "service/api/tokens.hpp"
 #include "storage/jobs.hpp"
 #include "storage/runners.hpp"
 
@@ -16,6 +17,12 @@ web::Response nothing() {
   web::Response response;
   response.status = 204;
   return response;
+}
+
+// While it waited; no later request of it gets here.
+bool was_revoked(const storage::Database& db, const Runner& runner, Time now) {
+  const auto own = bound_runner(runner.token);
+  return own && storage::accepted_runner_tokens(db, *own, now).empty();
 }
 
 }  // namespace
@@ -55,6 +62,10 @@ bool Claims::serve(RunnerId id, const web::Respond& respond) {
     return true;
   }
   const Time now = clock_.now();
+  if (was_revoked(writer_, *runner, now)) {
+    respond(web::problem(401, "Unauthorized", "The runner's token was revoked."));
+    return true;
+  }
   const auto job = storage::write(writer_, [&](storage::Transaction& transaction) {
     return storage::claim_job(transaction, *runner, now, now + lease_, silent_);
   });

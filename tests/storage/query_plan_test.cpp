@@ -11,6 +11,7 @@
 #include "storage/retention.hpp"
 #include "storage/served.hpp"
 #include "storage/statement.hpp"
+#include "storage/tokens.hpp"
 #include "tests/storage/story.hpp"
 #include "tests/support/autocommit.hpp"
 
@@ -113,6 +114,18 @@ void ask_everything(Story& story) {
   clear_levels(Autocommit(db), series), improvements_of(db, series);
   delete_improvement(Autocommit(db), 1), newest_measured_night(db);
   pending_messages(db, at(0)), messages_of(db, regression.id), list_messages(db, {50, 9});
+  const auto enrolment =
+      add_enrolment(Autocommit(db), {{}, sha256('e'), "", "token:ops", at(0), at(9), {}, {}});
+  find_enrolment(db, enrolment.id), find_enrolment(db, enrolment.sha256);
+  use_enrolment(Autocommit(db), enrolment.id, at(0)),
+      revoke_enrolment(Autocommit(db), enrolment.id, at(0)), list_enrolments(db, {50, 9});
+  const auto token =
+      add_runner_token(Autocommit(db), {{}, sha256('f'), "alpha", enrolment.id, at(0), {}, {}, {}});
+  find_runner_token(db, token.id), find_runner_token(db, token.sha256);
+  accepted_runner_tokens(db, at(0)), accepted_runner_tokens(db, "alpha", at(0));
+  note_first_use(Autocommit(db), token, at(0), std::chrono::seconds(1));
+  revoke_unused_successors(Autocommit(db), token, at(0)), list_runner_tokens(db, {50, 9});
+  revoke_runner_tokens(Autocommit(db), "alpha", at(0));
 }
 
 // Reads of a whole table that stay small, or that end with the page.

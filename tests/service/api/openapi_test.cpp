@@ -163,6 +163,23 @@ void add_recovered(World& world, const Day& day) {
                           {RegressionState::recovered, evening, R"({"reason": "back"})"});
 }
 
+// A runner that has enrolled with the token "own", and two one-time tokens that are open.
+struct Enrolled {
+  std::int64_t token = 0, to_revoke = 0;
+  std::string to_use;
+};
+Enrolled enrol(World& world) {
+  const auto one_time = [&] {
+    return world.post("/api/v1/enrolments", json::object(), "admin").json;
+  };
+  const auto first = one_time(), second = one_time(), third = one_time();
+  const json body{
+      {"enrolment", first.at("token")}, {"name", "own"}, {"sha256", web::sha256("own")}};
+  const auto own = world.post("/api/v1/agent/enrol", body, "");
+  REQUIRE(own.status == 200);
+  return {own.json.at("id"), second.at("id"), third.at("token")};
+}
+
 SourceResult failed_build() {
   SourceResult result;
   result.outcome = SourceOutcome::does_not_compile;
@@ -172,7 +189,7 @@ SourceResult failed_build() {
 
 // How each operation is asked on this day.
 Call call_for(World& world, const std::string& path, const std::string& operation, const Day& day,
-              const std::vector<JobId>& builds) {
+              const std::vector<JobId>& builds, const Enrolled& enrolled) {
   const std::map<std::string, std::int64_t> ids{
       {"list", 0},
       {"get_builds", day.good.id.value},
@@ -201,7 +218,9 @@ Call call_for(World& world, const std::string& path, const std::string& operatio
       {"send_log", builds[0].value},
       {"send_outcome", builds[0].value},
       {"get_job_log", builds[0].value},
-      {"send_wheel", builds[1].value}};
+      {"send_wheel", builds[1].value},
+      {"revoke_enrolment", enrolled.to_revoke},
+      {"revoke_token", enrolled.token}};
   const auto nonce = [&] {
     const JobId job{ids.at(operation)};
     return world.on_writer([&] { return storage::find_job(world.db, job).value().nonce; });
@@ -246,6 +265,11 @@ Call call_for(World& world, const std::string& path, const std::string& operatio
   if (operation == "send_wheel")
     call.target +=
         "?attempt=1&nonce=" + nonce() + "&offset=0&size=10&sha256=" + web::sha256("w").str();
+  if (operation == "make_enrolment") call.body = R"({"runner": "lab-7", "seconds": 60})";
+  if (operation == "enrol")
+    call.body =
+        json{{"enrolment", enrolled.to_use}, {"name", "n2"}, {"sha256", web::sha256("n2")}}.dump();
+  if (operation == "rotate_token") call.body = json{{"sha256", web::sha256("next")}}.dump();
   if (operation == "github_webhook") {
     call.body = R"({"zen": "x"})";
     // HMAC-SHA-256 of that body with the secret "hush".
@@ -266,6 +290,7 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
   add_recovered(world, day);
   add_profiles(world, day);
   const auto builds = claim_builds(world, day);
+  const auto enrolled = enrol(world);
   const auto document = world.get("/openapi.json").json;
   const auto& imports = document.at("/paths/~1api~1v1~1imports/post"_json_pointer);
   const auto history = imports.at("/requestBody/content/application~1json/example"_json_pointer);
@@ -277,8 +302,9 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
       const auto id = operation.at("operationId").get<std::string>();
       if (id == "events") continue;  // never ends; below
       INFO(method << " " << path);
-      const auto call = call_for(world, path, id, day, builds);
-      const auto reply = world.send(verb_of(method), call.target, "admin", call.body, call.headers);
+      const auto call = call_for(world, path, id, day, builds, enrolled);
+      const auto* token = id == "rotate_token" ? "own" : "admin";
+      const auto reply = world.send(verb_of(method), call.target, token, call.body, call.headers);
       const auto& responses = operation.at("responses");
       const bool begins = id == "github_webhook" || id == "start_night";
       const std::string status = begins                      ? "202"
@@ -298,7 +324,7 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
         CHECK_FALSE(reply.json["items"].empty());
       asked.insert(id);
     }
-  CHECK(asked.size() == 62);
+  CHECK(asked.size() == 69);
   web::RawClient client(world.server.port());
   client.write("GET /api/v1/events HTTP/1.1\r\nHost: x\r\n\r\n");
   CHECK(client.read_past("\r\n\r\n").find("text/event-stream") != std::string::npos);

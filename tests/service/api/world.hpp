@@ -12,6 +12,7 @@
 #include <catch2/catch.hpp>
 
 #include "service/api/api.hpp"
+#include "service/api/tokens.hpp"
 #include "service/builds/artifacts.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
@@ -57,8 +58,9 @@ class World {
         context(config, clock, db, folder.path / "nightjar.sqlite", commits, artifacts, events,
                 io.get_executor(), writer.get_executor(), readers.get_executor(),
                 [this] { ++wakes; }),
-        server(io, server_config(config)) {
-    add_routes(server, context);
+        tokens(config, clock),
+        server(io, server_config(config, tokens)) {
+    add_routes(server, context, tokens);
     context.heartbeat.beat(clock.now());
     server.start();
     thread = std::thread([this] { io.run(); });
@@ -127,6 +129,7 @@ class World {
   boost::asio::thread_pool writer{1}, readers{2};
   boost::asio::io_context io{1};
   Context context;
+  Tokens tokens;
   web::Server server;
   std::thread thread;
 };

@@ -1,0 +1,17 @@
+// Enrolment: one-time tokens, runners' own tokens, their replacement and their end. Internal to the
+// API.
+#pragma once
+
+#include "service/api/routes.hpp"
+#include "service/api/tokens.hpp"
+
+namespace nightjar::service::api {
+
+void add_enrolment_routes(Routes& routes, Tokens& tokens);
+
+// Refused (403) if the sender's token is bound to another runner, or if `runner` has tokens of its
+// own and the sender's is none of them.
+void require_own_name(const storage::Database& db, const web::Principal& sender,
+                      const std::string& runner, Time now);
+
+}  // namespace nightjar::service::api
