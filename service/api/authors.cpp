@@ -101,8 +101,8 @@ storage::Page<Repair> repairs(storage::Database& db, const Context& context,
 }  // namespace
 
 void add_author_routes(Routes& routes) {
-  Query<std::string> name{"name", "As the author's commits have it.", line_schema(200), "a name",
-                          [](const std::string& given) { return std::optional(given); }};
+  Query<std::string> name{"name", "As the author's commits have it.", schema_of<std::string>(),
+                          "a name", [](const std::string& given) { return std::optional(given); }};
   name.required = true;
   routes.read(
       {.path = "/api/v1/authors",
