@@ -67,7 +67,7 @@ TEST_CASE("a kernel update soon after a repair is not taken for a move of the ma
     const bool bert = workload.find("/bert/eval/") != std::string::npos;
     return .010 * (bert && position > 12 && position <= 36 ? 1.3 : 1);
   };
-  for (int night = 0; night < 5; ++night) world.night();
+  for (int night = 0; night < 7; ++night) world.night();
   REQUIRE(findings(world) == 1);
   world.update_kernel("6.8");
   world.night();
