@@ -53,7 +53,7 @@ Refused bad_signature() {
           "X-Hub-Signature-256 is missing or does not fit the body and the webhook's secret."};
 }
 
-// Before up to 8 MB are read of somebody who cannot have signed them.
+// Before up to 4 MB are read of somebody who cannot have signed them.
 std::optional<web::Response> refuse_unsigned(bool has_secret, const web::Request& request) {
   const auto signature = request.header("x-hub-signature-256").value_or("");
   const bool may_fit = signature.starts_with("sha256=") && signature.size() == 7 + 64;
@@ -106,7 +106,7 @@ void add_webhook_routes(Routes& routes) {
       [&context = routes.context](storage::Database& db, const web::Request& request) {
         return receive(db, context, request);
       },
-      8'000'000,  // what is counted of them all together leaves room for one
+      4'000'000,  // what is counted of them all together leaves room for one
       [has_secret = !routes.context.webhook_secret.empty()](const web::Request& request) {
         return refuse_unsigned(has_secret, request);
       });

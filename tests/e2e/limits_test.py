@@ -37,14 +37,14 @@ def slow_heads(_):
 
 def signed_bodies(_):
     """What might come from GitHub, and is found not to when all of it is here."""
-    size = 7 * MEBIBYTE
+    size = 7 * MEBIBYTE // 2
     yield post("/webhooks/github", size, SIGNATURE, "X-GitHub-Event: push")
     for _ in range(size // 65536 - 1):
         yield b"x" * 65536
 
 
 def whole_bodies(_):
-    size = 4 * MEBIBYTE
+    size = 3 * MEBIBYTE
     while True:
         yield post("/webhooks/github", size, SIGNATURE, "X-GitHub-Event: push")
         for _ in range(size // 65536):

@@ -346,3 +346,12 @@ def test_what_is_no_bundle_is_refused_in_one_line(text):
     done = verify(text)
     assert done.returncode == 2
     assert done.stdout == "" and len(done.stderr.splitlines()) == 1
+
+
+def test_a_bundle_that_is_nested_without_end_is_refused(tmp_path):
+    bundle = tmp_path / "bundle.json"
+    deep = "[" * 100_000 + "]" * 100_000
+    bundle.write_text('{"format": "nightjar-evidence", "builds": [], "changes": [], "runs": [], '
+                      f'"regression": {{"metric": {deep}}}}}')
+    done = subprocess.run([BIN / "nightjar", "verify", bundle], capture_output=True, text=True)
+    assert done.returncode == 2 and "nested too deep" in done.stderr

@@ -10,7 +10,9 @@
 #include <future>
 #include <sstream>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
+#include <utility>
 
 #include <catch2/catch.hpp>
 
@@ -85,6 +87,21 @@ class SilentServer {
   }
   std::string url() const { return "git://127.0.0.1:" + std::to_string(port_) + "/repository"; }
   void accept() { connection_ = ::accept(listener_, nullptr, nullptr); }
+  // A long packet, one byte after the other, until the other side has gone.
+  void drip() const {
+    const std::string begin = "ffff";
+    for (std::size_t i = 0;; ++i) {
+      const char byte = i < begin.size() ? begin[i] : 'x';
+      if (::send(connection_, &byte, 1, MSG_NOSIGNAL) != 1) return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+  void close_by_half() const { ::shutdown(connection_, SHUT_WR); }
+  void reset() {
+    const linger at_once{1, 0};
+    ::setsockopt(connection_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    ::close(std::exchange(connection_, -1));
+  }
   // Waits until the other side has gone, whatever it sent before.
   bool is_hung_up() const {
     const timeval patience{10, 0};
@@ -208,6 +225,32 @@ TEST_CASE("a remote that says nothing is given up, and readers do not wait for i
     CHECK(server.is_hung_up());
     CHECK_THROWS_WITH(patient.fetch(), Catch::Contains("the service is stopping"));
   }
+}
+
+TEST_CASE("a remote that drips, closes by half or resets is given up") {
+  Upstream upstream;
+  const auto first = upstream.commit("first", {{"a.py", "1"}});
+  auto options = upstream.options();
+  Repository(options).fetch();
+  SilentServer server;
+  options.url = server.url();
+  options.limits.stall = std::chrono::milliseconds(300);
+  Repository repository(options);
+  auto fetched = std::async(std::launch::async, [&] { repository.fetch(); });
+  server.accept();
+  SECTION("drips") {
+    auto dripping = std::async(std::launch::async, [&] { server.drip(); });
+    CHECK_THROWS_WITH(fetched.get(), Catch::Contains("no progress for 1 s"));
+  }
+  SECTION("closes by half") {
+    server.close_by_half();
+    CHECK_THROWS_WITH(fetched.get(), Catch::Contains("cannot fetch " + options.url));
+  }
+  SECTION("resets") {
+    server.reset();
+    CHECK_THROWS_WITH(fetched.get(), Catch::Contains("cannot fetch " + options.url));
+  }
+  CHECK(repository.resolve("main") == first);
 }
 
 TEST_CASE("a name and a password in an address stay out of what is said") {

@@ -97,7 +97,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   std::string head_, chunk_;
   std::array<boost::asio::const_buffer, 2> out_;
-  std::array<char, 16384> waste_{};
+  std::array<char, 2048> waste_{};
   std::optional<OpenFile> file_;
   bool file_ready_ = false;
 };

@@ -41,9 +41,9 @@ struct Limits {
   // until a token was shown on them. Through a trusted proxy requests are, by the address that it
   // names.
   int anonymous_by_address = 64;
-  int anonymous_streams = 64;                      // of events
-  std::size_t anonymous_body_bytes = 12u << 20;    // of all bodies together
-  std::size_t anonymous_answer_bytes = 12u << 20;  // of all answers that are not yet written
+  int anonymous_streams = 64;                     // of events
+  std::size_t anonymous_body_bytes = 4u << 20;    // of all bodies together
+  std::size_t anonymous_answer_bytes = 8u << 20;  // of all answers that are not yet written
 };
 
 struct ServerConfig {
