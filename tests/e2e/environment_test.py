@@ -204,7 +204,7 @@ def measured(world):
         w.wait("the first night", lambda: w.night_done(1), 120)
         commits(w.repo)
         w.publish_nightly("2026-08-20", requires=["aside==2.0", "beside==2.0", "numpy==2.3.5"])
-        finish(w, seconds=400)
+        finish(w, seconds=900)
         [found] = [r for r in w.items("regressions") if r["state"] == "reported"]
         code, said = verdicts(w, found["id"])
         assert code == 0, said
