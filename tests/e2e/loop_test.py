@@ -26,7 +26,7 @@ def finish(world, nights=2, seconds=120):
         reports = world.get("/api/v1/reports?limit=200")
         if regressions is None or reports is None:
             return False
-        open_states = {"suspected", "confirmed", "bisecting", "blamed"}
+        open_states = {"suspected", "confirmed", "bisecting", "blamed", "unattributed"}
         return (not any(r["state"] in open_states for r in regressions["items"])
                 and not any(r["state"] == "pending" for r in reports["items"]))
     world.wait("the loop to finish", finished, seconds)
