@@ -55,20 +55,21 @@ class Site(World):
             f'keep = ["warm"]\n[environment]\nSTARTED = "{self.started}"\nHOLD = "{self.hold}"\n'
         )
 
-    def start_builder(self):
+    def start_builder(self, name="nightjar-runner"):
+        """Each has a cache and a lock of its own, as if it were on a machine of its own."""
         self.start(
-            "nightjar-runner",
+            name,
             "/usr/bin/env",
-            f"NIGHTJAR_MACHINE_LOCK={self.folder / 'machine.lock'}",
+            f"NIGHTJAR_MACHINE_LOCK={self.folder / name}.lock",
             BIN / "nightjar-runner",
             "--service",
             self.url,
             "--token-file",
             self.folder / "runner.token",
             "--name",
-            "builder",
+            name,
             "--cache",
-            self.folder / "cache",
+            self.folder / f"cache-{name}",
             "--builder=only",
             "--python",
             "/usr/bin/python3",
@@ -122,6 +123,17 @@ class Site(World):
         source = (self.get(f"/api/v1/jobs/{job}") or {}).get("source_build") or {}
         build = source.get("build") and self.get(f"/api/v1/builds/{source['build']}")
         return build and build["state"] != "found" and build
+
+    def is_done(self, job):
+        return (self.get(f"/api/v1/jobs/{job}") or {}).get("state") == "done"
+
+    def wheels_stored(self):
+        return list((self.folder / "data/artifacts").glob("[0-9a-f]*"))
+
+    def is_whole(self, build):
+        """Whether the service holds the wheel that the builder made, and nothing beside it."""
+        [stored] = self.wheels_stored()
+        return hashlib.sha256(stored.read_bytes()).hexdigest() == stored.name == build["sha256"]
 
     def builds_made(self):
         return self.started.stat().st_size if self.started.exists() else 0
@@ -179,4 +191,63 @@ def test_a_service_that_is_killed_during_the_upload_gets_the_rest_and_nothing_is
     assert build["state"] == "proved"
     assert site.builds_made() == 1
     assert part and not list(uploads.glob("*.part"))
-    assert not list((site.folder / "cache/builder/wheels").glob("*/*.whl"))  # the service has it
+    wheels = site.folder / "cache-nightjar-runner/builder/wheels"
+    assert not list(wheels.glob("*/*.whl"))  # the service has it
+
+
+def test_a_service_that_is_killed_during_a_build_takes_it_later_and_nothing_is_built_twice(site):
+    site.start_daemon()
+    site.hold.touch()
+    site.start_builder()
+    job = site.ask(site.good, "a")
+    site.wait("the build to run", lambda: site.builds_made() == 1)
+    site.kill("nightjard")
+    site.hold.unlink()
+    site.start_daemon_again()
+    build = site.wait("the build", lambda: site.proved(job))
+    assert build["state"] == "proved" and site.is_whole(build)
+    assert site.builds_made() == 1
+
+
+def test_a_builder_that_is_killed_during_the_upload_sends_the_rest_and_builds_nothing_anew(site):
+    site.start_daemon()
+    site.start_builder()
+    job = site.ask(site.good, "a")
+    site.wait("the first part", lambda: list((site.folder / "data/uploads").glob("*.part")))
+    site.kill("nightjar-runner")
+    assert not site.is_done(job)
+    site.start_builder()
+    build = site.wait("the build", lambda: site.proved(job))
+    assert build["state"] == "proved" and site.is_whole(build)
+    assert site.builds_made() == 1
+
+
+def test_a_service_that_is_killed_as_the_wheel_is_whole_proves_it_after_its_restart(site):
+    site.start_daemon()
+    site.start_builder()
+    job = site.ask(site.good, "a")
+    site.wait("the wheel", site.wheels_stored)
+    site.kill("nightjard")
+    site.start_daemon_again()
+    build = site.wait("the build", lambda: site.proved(job))
+    assert build["state"] == "proved" and site.is_whole(build)
+    assert site.builds_made() == 1
+
+
+def test_two_builders_never_make_the_wheel_of_one_native_group(site):
+    site.start_daemon()
+    site.hold.touch()
+    for name in ("nightjar-runner", "second"):
+        site.start_builder(name)
+    site.wait("both builders", lambda: len(site.items("runners")) == 2)
+    jobs = [site.ask(site.good, "a")]
+    site.wait("the first build to run", lambda: site.builds_made() == 1)
+    jobs.append(site.ask(site.good, "b"))  # the other builder was idle all the time
+    site.wait("the second build to run", lambda: site.builds_made() == 2)
+    claimed = [site.get(f"/api/v1/jobs/{job}") for job in jobs]
+    assert [job["attempt"] for job in claimed] == [1, 1]
+    assert len({job["runner"] for job in claimed}) == 2
+    site.hold.unlink()
+    for job in jobs:
+        site.wait("the build", lambda job=job: site.proved(job))
+    assert site.builds_made() == 2
