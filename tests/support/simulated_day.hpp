@@ -48,12 +48,21 @@ class SimulatedDay {
   std::vector<double> prior() const {
     return service::risk_prior(graph_, *graph_.range(commits_.front(), commits_.back()), {});
   }
-  // Culprits are commits that compile and change something that is installed.
+  // How likely each of the commits 1..N is the culprit: equally, if it compiles and changes
+  // something that is installed; else not at all.
+  std::vector<double> culprit_weights() const {
+    std::vector<double> weights = prior();
+    for (int commit = 1; commit <= commits(); ++commit) {
+      double& weight = weights[static_cast<std::size_t>(commit) - 1];
+      if (!compiles(commit) || weight < 1) weight = 0;
+    }
+    return weights;
+  }
   int draw_culprit() {
-    const std::vector<double> weights = prior();
+    const std::vector<double> weights = culprit_weights();
     for (;;) {
       const int commit = 1 + static_cast<int>(random_() % static_cast<std::uint64_t>(commits()));
-      if (compiles(commit) && weights[static_cast<std::size_t>(commit) - 1] == 1) return commit;
+      if (weights[static_cast<std::size_t>(commit) - 1] > 0) return commit;
     }
   }
   std::uint64_t draw_seed() { return random_(); }
