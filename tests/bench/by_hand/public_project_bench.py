@@ -166,9 +166,10 @@ def build(day, commit, way, say):
     made = json.loads(done.stdout)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     units = made["cache"]["cxx"]
+    compiled = units["misses"] if WAYS[way][1] != "none" else None
     say(f"{commit[:12]} {way}: {cpu:.0f} s of CPU, {made['seconds']:.0f} s, "
-        f"{units['misses']} of {units['hits'] + units['misses']} units compiled")
-    return cpu, made["seconds"], units["misses"] if WAYS[way][1] != "none" else None
+        f"{'all' if compiled is None else compiled} units compiled")
+    return cpu, made["seconds"], compiled
 
 
 def time_builds(day, count, say):
