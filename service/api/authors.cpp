@@ -60,7 +60,7 @@ const Row<Repair>& repair_row() {
       {{"regression", &Repair::id},
        {"build", build_at(&Repair::build), build_ref(), "The first that was good again."},
        {"commits", &Repair::commits, named_commit(),
-        "Between the first bad build and that one, oldest first; one: who did. Empty: not "
+        "Between the last bad build and that one, oldest first; one: who did. Empty: not "
         "known."}});
   return made;
 }
@@ -78,9 +78,11 @@ std::optional<Repair> repair_of(const EngineView& view, const Regression& regres
            is_back(worsening(*series, lead.before, level.value), threshold);
   });
   if (back == levels.end()) return std::nullopt;
+  const bool was_bad = back != levels.begin() && regression.night < std::prev(back)->night;
+  const BuildId last_bad = was_bad ? std::prev(back)->build : regression.bad;
   Repair repair{regression.id, back->build, {}};
   const auto build = storage::find_build(view.db, back->build);
-  for (const ReportCommit& commit : commits_that_may_have_repaired(view, regression, build->commit))
+  for (const ReportCommit& commit : commits_that_may_have_repaired(view, last_bad, build->commit))
     repair.commits.push_back(commit.sha);
   return repair;
 }

@@ -57,13 +57,13 @@ struct NewEnrolment {
 
 const Described<NewEnrolment>& new_enrolment() {
   const auto stored = [](auto member) {
-    return [member](const NewEnrolment& made) { return made.stored.*member; };
+    return [member](const NewEnrolment& one) { return one.stored.*member; };
   };
   static const Described<NewEnrolment> made(
       "NewEnrolment", "A one-time token, which is told here and never again.",
       {{"id", stored(&Enrolment::id)},
        {"token", &NewEnrolment::token, "`nightjar-runner --enrol FILE` reads it from a file."},
-       {"runner", [](const NewEnrolment& made) { return or_null(&Enrolment::runner)(made.stored); },
+       {"runner", [](const NewEnrolment& one) { return or_null(&Enrolment::runner)(one.stored); },
         "The only name that it may be used for; null: any that is free."},
        {"ends_at", stored(&Enrolment::ends_at)}});
   return made;
