@@ -1,5 +1,7 @@
 #include "runner/process/confinement.hpp"
 
+#include <csignal>
+
 #include <catch2/catch.hpp>
 
 #include "runner/process/process.hpp"
