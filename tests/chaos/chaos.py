@@ -3,6 +3,7 @@
 
 import http.client
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -176,12 +177,20 @@ class Chaos(World):
         self.faults_end.set()
         self.player.join()
 
-    def stop(self):
+    def stop_programs(self):
         self.stopped.set()
         self.faults_end.set()
         with self.lock:
             for name in list(self.processes):
                 self.kill(name)
+
+    def keep_database(self):
+        """Beside the logs, since its disk ends with the run."""
+        for file in self.database().parent.glob("nightjar.sqlite*"):
+            shutil.copy(file, self.folder)
+
+    def stop(self):
+        self.stop_programs()
         self.index.server.shutdown()
         for link in self.links.values():
             link.stop()

@@ -167,6 +167,8 @@ def play(seed, nights, keep):
     try:
         wrong = story.play()
     finally:
+        story.world.stop_programs()
+        story.world.keep_database()
         story.world.stop()
     for one in wrong:
         print(f"  WRONG: {one}")
