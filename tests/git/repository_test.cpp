@@ -89,7 +89,7 @@ class SilentServer {
   void accept() { connection_ = ::accept(listener_, nullptr, nullptr); }
   // A long packet, one byte after the other, until the other side has gone.
   void drip() const {
-    const std::string begin = "ffff";
+    const std::string begin = "8000";
     for (std::size_t i = 0;; ++i) {
       const char byte = i < begin.size() ? begin[i] : 'x';
       if (::send(connection_, &byte, 1, MSG_NOSIGNAL) != 1) return;
