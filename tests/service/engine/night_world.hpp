@@ -154,7 +154,8 @@ class NightWorld {
   }
   // The version of a package in an environment; empty: it is not there.
   std::string version_in(const EnvironmentSpec& spec, const std::string& name) const {
-    for (const LockedPackage& one : storage::find_lock(db, spec.lock->sha256)->packages)
+    const auto lock = storage::find_lock(db, spec.lock->sha256);
+    for (const LockedPackage& one : lock->packages)
       if (one.name == name) return one.version;
     return {};
   }
