@@ -207,6 +207,6 @@ TEST_CASE("a series with a threshold of its own is searched by that one") {
   CHECK(threshold() == Approx(.07));
   world.config.search.threshold = .10;
   CHECK(threshold() == Approx(.10));
-  world.config.thresholds.push_back({"python/**", "latency", .03});
+  world.config.thresholds.push_back({"python/**", "latency", .03, {}});
   CHECK(threshold() == Approx(.03));
 }

@@ -20,14 +20,14 @@ const std::string kHash = " \\\n    --hash=sha256:" + std::string(64, 'a') + "\n
 
 // Two nightlies that are installed with different versions of sympy. Alpha's latency steps at a
 // commit of the range, with the new packages, or with both.
-struct Packages : NightWorld {
+struct PackageWorld : NightWorld {
   double source = 1, environment = 1;
   bool old_runs_with_new = true, new_runs_with_old = true;
   Lock before = lock_of("numpy==2.1.0" + kHash + "sympy==1.13.3" + kHash);
   Lock after = lock_of("numpy==2.1.0" + kHash + "sympy==1.14.0" + kHash);
   std::set<Sha256> searched_with;  // locks of the search's sessions
 
-  Packages(double with_source, double with_environment)
+  PackageWorld(double with_source, double with_environment)
       : source(with_source), environment(with_environment) {
     noise = .01;
     level = [this](int position, const std::string& workload, const std::string& metric) {
@@ -75,14 +75,14 @@ struct Packages : NightWorld {
   }
 };
 
-bool has(const std::string& text, const std::string& part) {
+bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
 }  // namespace
 
 TEST_CASE("packages that slow a workload down are named, and no commit is searched for") {
-  Packages world(1, 1.15);
+  PackageWorld world(1, 1.15);
   world.pass();
   const Regression found = world.only();
   CHECK(found.state == RegressionState::reported);
@@ -96,14 +96,14 @@ TEST_CASE("packages that slow a workload down are named, and no commit is search
   CHECK(whose->source.low < 1);
   CHECK(whose->source.high > 1);
   const OutboxMessage issue = world.issue();
-  CHECK(has(issue.title, "by sympy 1.13.3 → 1.14.0"));
-  CHECK(has(issue.body, "the packages did it, not the source: sympy 1.13.3 → 1.14.0"));
-  CHECK(has(issue.body, "Each wheel was measured with both sets of packages, in turns."));
-  CHECK_FALSE(has(issue.body, "revert"));
+  CHECK(holds(issue.title, "by sympy 1.13.3 → 1.14.0"));
+  CHECK(holds(issue.body, "the packages did it, not the source: sympy 1.13.3 → 1.14.0"));
+  CHECK(holds(issue.body, "Each wheel was measured with both sets of packages, in turns."));
+  CHECK_FALSE(holds(issue.body, "revert"));
 }
 
 TEST_CASE("a commit is found where the packages differ too, all measured with the good end's") {
-  Packages world(1.15, 1);
+  PackageWorld world(1.15, 1);
   world.pass();
   const Regression found = world.only();
   CHECK(found.state == RegressionState::reported);
@@ -111,11 +111,11 @@ TEST_CASE("a commit is found where the packages differ too, all measured with th
   CHECK(found.culprit->commits == std::vector{world.commits[17]});
   CHECK(storage::attribution_of(world.db, found.id)->cause == Cause::source);
   CHECK(world.searched_with == std::set{world.before.sha256});
-  CHECK(has(world.issue().body, "The source changes it by +1"));
+  CHECK(holds(world.issue().body, "The source changes it by +1"));
 }
 
 TEST_CASE("where both did it, the commit is named for its own part") {
-  Packages world(1.2, 1.2);
+  PackageWorld world(1.2, 1.2);
   world.pass();
   const Regression found = world.only();
   REQUIRE(found.culprit);
@@ -127,7 +127,7 @@ TEST_CASE("where both did it, the commit is named for its own part") {
 }
 
 TEST_CASE("one wheel that does not run with the other's packages is left out") {
-  Packages world(1, 1.15);
+  PackageWorld world(1, 1.15);
   world.new_runs_with_old = false;
   world.pass();
   const auto whose = storage::attribution_of(world.db, world.only().id);
@@ -136,23 +136,23 @@ TEST_CASE("one wheel that does not run with the other's packages is left out") {
   CHECK_FALSE(whose->held);
   const auto reason = storage::changes_of(world.db, world.only().id);
   CHECK(std::any_of(reason.begin(), reason.end(), [](const RegressionChange& change) {
-    return has(change.evidence, "the new build does not run with the old packages");
+    return holds(change.evidence, "the new build does not run with the old packages");
   }));
 }
 
 TEST_CASE("where neither wheel runs with the other's packages nobody is blamed") {
-  Packages world(1.15, 1);
+  PackageWorld world(1.15, 1);
   world.new_runs_with_old = world.old_runs_with_new = false;
   world.pass();
   const Regression found = world.only();
   CHECK(found.state == RegressionState::reported);
   CHECK_FALSE(found.culprit);
   CHECK(storage::attribution_of(world.db, found.id)->cause == Cause::unknown);
-  CHECK(has(world.issue().body, "neither build runs with the other"));
+  CHECK(holds(world.issue().body, "neither build runs with the other"));
 }
 
 TEST_CASE("builds with the same packages are confirmed as ever") {
-  Packages world(1.15, 1.5);
+  PackageWorld world(1.15, 1.5);
   world.after = world.before;
   world.environment = 1;
   world.pass();
