@@ -37,7 +37,7 @@ Schema runner_name() {
 const Described<EnrolmentRequest>& enrolment_request() {
   static const auto made =
       aggregate<EnrolmentRequest>(
-          "EnrolmentRequest", "A runner is to be let in once.",
+          "", "",
           {{"runner",
             "The only name that it may take. What its tokens were before is revoked then. Default: "
             "any name that is free.",

@@ -50,13 +50,14 @@ void settle(World& world) {
 
 std::vector<std::string> actions(World& world) {
   std::vector<std::string> found;
-  for (const auto& entry : world.send("GET", "/api/v1/audit", "admin").json.at("items"))
-    found.push_back(entry.at("action"));
+  const auto audit = world.send("GET", "/api/v1/audit", "admin");
+  for (const auto& entry : audit.json.at("items")) found.push_back(entry.at("action"));
   return found;
 }
 
 std::string state_of_token(World& world, const json& id) {
-  for (const auto& one : world.send("GET", "/api/v1/tokens", "admin").json.at("items"))
+  const auto listed = world.send("GET", "/api/v1/tokens", "admin");
+  for (const auto& one : listed.json.at("items"))
     if (one.at("id") == id) return one.at("state");
   return "not listed";
 }
@@ -206,7 +207,7 @@ TEST_CASE("Revoking ends a runner at once, gives back what it holds, and answers
   CHECK(world.send("POST", "/api/v1/tokens/99/revoke", "admin").status == 404);
 }
 
-TEST_CASE("Tokens, their uses and their ends outlive the service's process") {
+TEST_CASE("Tokens of runners outlive the service's process") {
   World world;
   REQUIRE(enrol(world, make_enrolment(world), "lab", "own-1").status == 200);
   Tokens again(world.config, world.clock);
