@@ -42,8 +42,8 @@ TEST_CASE("each input of the corpus is dealt with as the targets say") {
 TEST_CASE("every target takes an empty input, and bytes that mean nothing") {
   for (const fuzz::Target& target : fuzz::all_targets()) {
     CAPTURE(target.name);
-    for (const std::string input : {std::string(), std::string(1, '\0'), std::string(100, '\xff'),
-                                    std::string("\n\n\n"), std::string(5000, '[')})
+    for (const std::string& input : {std::string(), std::string(1, '\0'), std::string(100, '\xff'),
+                                     std::string("\n\n\n"), std::string(5000, '[')})
       CHECK_NOTHROW(target.run(input));
   }
 }
