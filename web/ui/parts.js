@@ -83,7 +83,8 @@ function withoutCulprit(r) {
   }
   if (r.attribution?.cause !== "environment") return "";
   const which = r.packages?.said;
-  return `; the packages did it, not the source${which ? `: ${which}` : ", and no commit is blamed"}`;
+  const more = which ? `: ${which}` : ", and no commit is blamed";
+  return `; the packages did it, not the source${more}`;
 }
 
 function blamed(r) {

@@ -5,8 +5,8 @@
 
 #include "service/builds/overlay.hpp"
 #include "service/engine/jobs/live_runners.hpp"
-#include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/jobs/session_check.hpp"
+#include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/night/changed_facts.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/verdict/expected_results.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/jobs/session_check.hpp"
+#include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/search/commit_builds.hpp"
 #include "storage/bisections.hpp"
 #include "storage/jobs.hpp"
