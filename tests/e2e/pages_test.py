@@ -297,6 +297,22 @@ def test_a_printed_page_has_its_content_only(browser, history, addresses):
     assert hidden
 
 
-def test_the_page_s_script_is_small():
-    scripts = (ROOT / "web" / "ui").rglob("*.js")
-    assert sum(file.stat().st_size for file in scripts) < 150_000
+def modules_of(script):
+    """It, and all that it imports at once."""
+    found, asked = set(), [script]
+    while asked:
+        script = asked.pop()
+        if script not in found:
+            found.add(script)
+            asked += [(script.parent / name).resolve()
+                      for name in re.findall(r'from "(\..+?\.js)"', script.read_text())]
+    return found
+
+
+def test_each_page_s_script_is_small():
+    ui = (ROOT / "web" / "ui").resolve()
+    pages = sorted((ui / "pages").glob("*.js"))
+    assert len(pages) > 12
+    for page in pages:
+        scripts = modules_of(ui / "app.js") | modules_of(page)
+        assert sum(file.stat().st_size for file in scripts) < 150_000, page
