@@ -54,7 +54,7 @@ const std::map<std::string, StateRule>& state_rules() {
       {"dismissed",
        {{"confirmation:same", "confirmation:better", "confirmation:inconclusive",
          "bisection:not_reproduced", "reason"},
-        {"suspected", "historical"}}},
+        {"suspected", "historical", "bisecting"}}},
       {"historical", {{"history:worse"}, {"dismissed"}, true}},
       {"inconclusive",
        {{"bisection:inconclusive", "bisection:below_threshold", "reason"}, {"confirmed"}}},
