@@ -208,32 +208,54 @@ std::optional<Naming> naming_in(const json& said, const std::vector<int>& untest
   return naming;
 }
 
+// A search as a verdict says it, over `commits` of something after the good end.
+struct ToldSearch {
+  bisect::SearchPolicy policy;
+  bisect::SearchLog log;
+  std::vector<RunId> runs;
+};
+
+// `position`: the name of a run's place; `check` throws Differs unless the run is of that place.
+template <class Check>
+ToldSearch told_search(const json& said, std::size_t commits, const char* position,
+                       const RawRuns& raw, Check check) {
+  ToldSearch told{search_policy(said.at("policy")), {}, {}};
+  told.log.commits = static_cast<int>(commits);
+  told.log.prior = field<std::vector<double>>(said, "prior");
+  told.log.untestable = field<std::vector<int>>(said, "untestable");
+  told.log.built = field<std::vector<int>>(said, "built");
+  for (const json& run : said.at("runs")) {
+    const bisect::SearchRun& last = told.log.runs.emplace_back(bisect::SearchRun{
+        field<int>(run, "session"), field<int>(run, position), field<double>(run, "value")});
+    told.runs.push_back(field<RunId>(run, "run"));
+    check(told.runs.back(), static_cast<std::size_t>(last.commit));
+    raw.check_cost(told.runs.back(), last.value, told.policy.threshold);
+  }
+  return told;
+}
+
+// Throws Differs unless its runs suffice for an answer.
+std::pair<bisect::Answer, bisect::Belief> answer_of(const ToldSearch& told) {
+  bisect::NextStep next = bisect::next_step(told.log, told.policy);
+  const auto* answer = std::get_if<bisect::Answer>(&next.step);
+  if (!answer) throw Differs("these runs do not suffice for an answer");
+  return {*answer, std::move(next.belief)};
+}
+
 std::string search_again(const json& said, const RawRuns& raw) {
   const auto commits = field<std::vector<CommitSha>>(said, "commits");
   if (commits.empty() || commits.front() != raw.commit_of(raw.good()) ||
       commits.back() != raw.commit_of(raw.bad()))
     throw Differs("/commits does not begin at the good build's commit and end at the bad one's");
-  const auto policy = search_policy(said.at("policy"));
-  bisect::SearchLog log;
-  log.commits = static_cast<int>(commits.size()) - 1;
-  log.prior = field<std::vector<double>>(said, "prior");
-  log.untestable = field<std::vector<int>>(said, "untestable");
-  log.built = field<std::vector<int>>(said, "built");
-  std::vector<RunId> runs;
-  for (const json& run : said.at("runs")) {
-    log.runs.push_back(
-        {field<int>(run, "session"), field<int>(run, "commit"), field<double>(run, "value")});
-    runs.push_back(field<RunId>(run, "run"));
-    const bisect::SearchRun& last = log.runs.back();
-    if (raw.commit_of(runs.back()) != commits.at(static_cast<std::size_t>(last.commit)))
-      throw Differs("run " + std::to_string(runs.back().value) + " is of another commit");
-    raw.check_cost(runs.back(), last.value, policy.threshold);
-  }
-  const bisect::NextStep next = bisect::next_step(log, policy);
-  const auto* answer = std::get_if<bisect::Answer>(&next.step);
-  if (!answer) throw Differs("these runs do not suffice for an answer");
-  const auto naming = naming_in(said, log.untestable);
-  return of_search(*answer, next.belief, {log, policy, runs, commits, naming ? &*naming : nullptr});
+  const auto check = [&](RunId run, std::size_t commit) {
+    if (raw.commit_of(run) != commits.at(commit))
+      throw Differs("run " + std::to_string(run.value) + " is of another commit");
+  };
+  const ToldSearch told = told_search(said, commits.size() - 1, "commit", raw, check);
+  const auto [answer, belief] = answer_of(told);
+  const auto naming = naming_in(said, told.log.untestable);
+  return of_search(answer, belief,
+                   {told.log, told.policy, told.runs, commits, naming ? &*naming : nullptr});
 }
 
 // As the verdict says it; `id` is not needed.
@@ -269,26 +291,12 @@ void check_ends(const PackageSearch& search, const RawRuns& raw) {
 std::string packages_again(const json& said, const RawRuns& raw) {
   const PackageSearch search = package_search_in(said);
   check_ends(search, raw);
-  const auto policy = search_policy(said.at("policy"));
-  bisect::SearchLog log;
-  log.commits = static_cast<int>(search.mixes.size()) - 1;
-  log.prior = field<std::vector<double>>(said, "prior");
-  log.untestable = field<std::vector<int>>(said, "untestable");
-  log.built = field<std::vector<int>>(said, "built");
-  std::vector<RunId> runs;
-  for (const json& run : said.at("runs")) {
-    log.runs.push_back(
-        {field<int>(run, "session"), field<int>(run, "position"), field<double>(run, "value")});
-    runs.push_back(field<RunId>(run, "run"));
-    const bisect::SearchRun& last = log.runs.back();
-    raw.check_locked(runs.back(), search.wheel,
-                     search.mixes.at(static_cast<std::size_t>(last.commit)).lock);
-    raw.check_cost(runs.back(), last.value, policy.threshold);
-  }
-  const bisect::NextStep next = bisect::next_step(log, policy);
-  const auto* answer = std::get_if<bisect::Answer>(&next.step);
-  if (!answer) throw Differs("these runs do not suffice for an answer");
-  return of_packages(*answer, next.belief, {search, log, policy, runs});
+  const auto check = [&](RunId run, std::size_t position) {
+    raw.check_locked(run, search.wheel, search.mixes.at(position).lock);
+  };
+  const ToldSearch told = told_search(said, search.mixes.size() - 1, "position", raw, check);
+  const auto [answer, belief] = answer_of(told);
+  return of_packages(answer, belief, {search, told.log, told.policy, told.runs});
 }
 
 // Verdicts by rules before these cannot be read.
