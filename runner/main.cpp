@@ -52,7 +52,7 @@ void add_confinement(CLI::App& app, Options& options, const char* usual) {
 
 void add_agent(CLI::App& app, Options& options) {
   app.add_option("--service", options.service, "address of nightjard, http://HOST:PORT");
-  app.add_option("--token-file", options.token_file, "file with this runner's token")
+  app.add_option("--token-file", options.token_file, "this runner's token, in a file")
       ->default_str("with an own token: token, in --cache");
   app.add_option(
       "--enrol", options.enrol_file,
