@@ -16,7 +16,7 @@ wanted_packages() {
     # The pages are looked at in a browser. Ubuntu has none as a package: there the tests skip.
     if [[ $ID == debian ]]; then echo chromium chromium-driver fonts-dejavu-core; fi
   fi
-  if [[ $preset == fuzz ]]; then
+  if [[ ${preset-} == fuzz ]]; then
     local clang
     clang=$(clang_version)
     echo "clang-$clang" "libclang-rt-$clang-dev" "libfuzzer-$clang-dev" "llvm-$clang"

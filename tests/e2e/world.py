@@ -114,7 +114,9 @@ def make_wheel(folder, version, git_version, repo, python_tag="cp311", requires=
         for f in sorted((repo.path / "torch").rglob("*.py"))}
     compiled = sorted((repo.path / "torch").rglob("*.cpp"))
     files["torch/lib/compiled.txt"] = b"".join(f.read_bytes() for f in compiled)
-    files["torch/version.py"] = (f"__version__ = '{version}'\ndebug = False\ncuda = None\n"
+    variant = version.partition("+")[2]
+    cuda = f"{variant[2:-1]}.{variant[-1]}" if variant.startswith("cu") else None
+    files["torch/version.py"] = (f"__version__ = '{version}'\ndebug = False\ncuda = {cuda!r}\n"
                                  f"git_version = '{git_version}'\nhip = None\n").encode()
     info = f"torch-{version}.dist-info"
     needs = "".join(f"Requires-Dist: {one}\n" for one in requires)

@@ -16,13 +16,10 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using Parser = http::request_parser<http::string_body>;
 
-// Beside the head: one read of a body. Connections have it each, so it is small.
-constexpr std::size_t buffered_body_bytes = 8u << 10;
-
 struct RequestReader::Impl {
   asio::ip::tcp::socket& socket;
   std::size_t header_bytes;
-  boost::beast::flat_buffer buffer;
+  boost::beast::flat_buffer buffer;  // each connection has one, whole from its first byte on
   std::optional<Parser> parser;
   boost::system::error_code error;
 
@@ -51,11 +48,8 @@ ReadOutcome RequestReader::Impl::outcome() const {
 }
 
 RequestReader::RequestReader(asio::ip::tcp::socket& socket, std::size_t header_bytes)
-    : impl_(new Impl{socket,
-                     header_bytes,
-                     boost::beast::flat_buffer(header_bytes + buffered_body_bytes),
-                     std::nullopt,
-                     {}}) {}
+    : impl_(new Impl{
+          socket, header_bytes, boost::beast::flat_buffer(header_bytes), std::nullopt, {}}) {}
 RequestReader::~RequestReader() = default;
 
 asio::awaitable<ReadOutcome> RequestReader::read_head() {

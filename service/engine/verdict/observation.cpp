@@ -68,6 +68,7 @@ void take_again(Observation& observed, const Tonight& tonight, NightId night) {
   using enum bisect::ScreenVerdict;
   const auto now = bisect::screen(observed.level_values, tonight.again, observed.policy);
   if (now.verdict != suspect_worse && now.verdict != suspect_better) return;
+  if (!is_clear(now, observed.policy)) return;
   // Among the levels are those of other builds, which may have been other ones indeed.
   const double moved = now.level / observed.level_values.front();
   if (std::abs(std::log(moved)) <= std::log1p(observed.policy.screen_change)) return;
@@ -79,6 +80,10 @@ void take_again(Observation& observed, const Tonight& tonight, NightId night) {
 }
 
 }  // namespace
+
+bool is_clear(const bisect::Screen& screen, const bisect::DetectionPolicy& policy) {
+  return std::abs(screen.z) > 2 * policy.screen_z;
+}
 
 Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable) {
   Observations all;

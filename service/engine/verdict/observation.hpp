@@ -47,6 +47,9 @@ using Observations = std::map<Group, std::vector<Observation>>;
 // All judged series that have runs in the night's usable sessions.
 Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable);
 
+// Twice the standard errors of a suspicion: for what no confirmation follows.
+bool is_clear(const bisect::Screen& screen, const bisect::DetectionPolicy& policy);
+
 // Tonight's location as the new level; nullopt if the series is under suspicion, or if its newest
 // level is of the same build.
 std::optional<Level> level_of(const Night& night, const Observation& observed);

@@ -80,11 +80,11 @@ class Screening {
                        });
   }
 
-  // Nothing confirms it, so it needs more evidence than a suspicion does.
   void add_improvement(const Observation& observed) {
     const double change = std::abs(std::log1p(observed.screen.change));
-    const bool is_clear = std::abs(observed.screen.z) > 2 * observed.policy.screen_z;
-    if (!is_clear || change < std::log1p(observed.policy.threshold) || is_known(observed)) return;
+    if (!is_clear(observed.screen, observed.policy) ||
+        change < std::log1p(observed.policy.threshold) || is_known(observed))
+      return;
     verdicts.improvements.push_back({0, night_.id, observed.series.id, *night_.build,
                                      observed.screen.reference, observed.screen.level, now_});
   }
