@@ -41,7 +41,7 @@ def test_one_percent_more_kernel_time_is_found_confirmed_and_bisected(world):
     text = issue.read_text()
     assert "kernel time +1.0 %" in text and "2.000 ms" in text, text
     [screened] = [s for s in w.items("series") if s["metric"] == "kernel_time"
-                  and s["workload"]["name"] == ALPHA]
+                  and s["workload_name"] == ALPHA]
     assert screened["unit"] == "s"
 
 
