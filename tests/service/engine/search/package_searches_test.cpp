@@ -9,27 +9,24 @@
 #include "storage/bisections.hpp"
 #include "storage/locks.hpp"
 #include "storage/package_searches.hpp"
-#include "tests/service/engine/night_world.hpp"
+#include "tests/service/engine/locked_world.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;
 using Catch::Contains;
 using service::test::kAlpha;
-using service::test::NightWorld;
+using service::test::LockedWorld;
 
 namespace {
 
 using Packages = std::vector<LockedPackage>;
 
 // Two nightlies between which several packages move. `slows` says what an environment does.
-struct Moved : NightWorld {
-  Lock before, after;
+struct Moved : LockedWorld {
   std::function<double(const EnvironmentSpec&)> slows = [](const EnvironmentSpec&) { return 1.; };
   std::set<std::string> sets_measured;  // by the search among packages
 
-  Moved(const Packages& good, const Packages& bad)
-      : before(lock_with(good)), after(lock_with(bad)) {
-    noise = .01;
+  Moved(const Packages& good, const Packages& bad) : LockedWorld(lock_with(good), lock_with(bad)) {
     of_packages = [this](const EnvironmentSpec& spec, const std::string& workload) {
       if (measuring->spec.kind == JobKind::bisect) sets_measured.insert(spec.lock->sha256.str());
       return workload == kAlpha ? slows(spec) : 1;
@@ -40,36 +37,10 @@ struct Moved : NightWorld {
     return version_in(spec, name) == version;
   }
 
-  void pass() {
-    night("2026-08-19", before);
-    grow(24);
-    night("2026-08-20", after);
-  }
-  void night(const std::string& date, const Lock& lock) {
-    Build build = nightly(date);
-    build.lock = lock.sha256;
-    storage::write(db, [&](storage::Transaction& transaction) {
-      storage::add_lock(transaction, lock, clock.now());
-      storage::update_build(transaction, build);
-    });
-    settle();
-  }
-
-  Regression only() {
-    const auto all = storage::list_regressions(db, {}, {10, {}}).items;
-    REQUIRE(all.size() == 1);
-    return all[0];
-  }
   PackageCause cause() {
     const auto found = cause_among_packages(db, only());
     REQUIRE(found);
     return *found;
-  }
-  OutboxMessage issue() {
-    for (const OutboxMessage& message : storage::list_messages(db, {10, {}}).items)
-      if (message.kind == OutboxKind::open_issue) return message;
-    FAIL("no issue");
-    return {};
   }
   // The index has these versions of `name` between the ends, in order.
   void has_versions(const std::string& name, const std::vector<std::string>& versions) {
@@ -270,8 +241,8 @@ TEST_CASE("without an index any more a search ends, and the night with it") {
 }
 
 TEST_CASE("what is new comes first in the chain, and what is gone comes last") {
-  const Lock good = NightWorld::lock_with({{"a", "1"}, {"gone", "1"}, {"same", "1"}});
-  const Lock bad = NightWorld::lock_with({{"a", "2"}, {"new", "1"}, {"same", "1"}});
+  const Lock good = LockedWorld::lock_with({{"a", "1"}, {"gone", "1"}, {"same", "1"}});
+  const Lock bad = LockedWorld::lock_with({{"a", "2"}, {"new", "1"}, {"same", "1"}});
   PackageSearch search;
   search.mixes = chain_between(good, bad);
   REQUIRE(search.mixes.size() == 4);
@@ -322,8 +293,8 @@ TEST_CASE("a pin is known by its file's name or by a changed line") {
 }
 
 TEST_CASE("the next question follows from the answers") {
-  const Lock good = NightWorld::lock_with({{"a", "1"}, {"b", "1"}, {"c", "1"}});
-  const Lock bad = NightWorld::lock_with({{"a", "2"}, {"b", "2"}, {"c", "2"}});
+  const Lock good = LockedWorld::lock_with({{"a", "1"}, {"b", "1"}, {"c", "1"}});
+  const Lock bad = LockedWorld::lock_with({{"a", "2"}, {"b", "2"}, {"c", "2"}});
   PackagePlanFacts facts{regression_of_one_series(), good, bad, BuildId{1}, {}};
   const auto asked = [&] {
     auto next = next_question(facts, Time{});

@@ -7,12 +7,12 @@
 #include "service/builds/lock.hpp"
 #include "storage/bisections.hpp"
 #include "storage/locks.hpp"
-#include "tests/service/engine/night_world.hpp"
+#include "tests/service/engine/locked_world.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;
 using service::test::kAlpha;
-using service::test::NightWorld;
+using service::test::LockedWorld;
 
 namespace {
 
@@ -20,16 +20,16 @@ const std::string kHash = " \\\n    --hash=sha256:" + std::string(64, 'a') + "\n
 
 // Two nightlies that are installed with different versions of sympy. Alpha's latency steps at a
 // commit of the range, with the new packages, or with both.
-struct PackageWorld : NightWorld {
+struct PackageWorld : LockedWorld {
   double source = 1, environment = 1;
   bool old_runs_with_new = true, new_runs_with_old = true;
-  Lock before = lock_of("numpy==2.1.0" + kHash + "sympy==1.13.3" + kHash);
-  Lock after = lock_of("numpy==2.1.0" + kHash + "sympy==1.14.0" + kHash);
   std::set<Sha256> searched_with;  // locks of the search's sessions
 
   PackageWorld(double with_source, double with_environment)
-      : source(with_source), environment(with_environment) {
-    noise = .01;
+      : LockedWorld(lock_of("numpy==2.1.0" + kHash + "sympy==1.13.3" + kHash),
+                    lock_of("numpy==2.1.0" + kHash + "sympy==1.14.0" + kHash)),
+        source(with_source),
+        environment(with_environment) {
     level = [this](int position, const std::string& workload, const std::string& metric) {
       if (metric != "latency") return 3e8;
       return .010 * (workload == kAlpha && position >= 17 ? source : 1);
@@ -43,35 +43,6 @@ struct PackageWorld : NightWorld {
       const bool with_new = spec.lock->sha256 == after.sha256;
       return old ? !with_new || old_runs_with_new : with_new || new_runs_with_old;
     };
-  }
-
-  // Both nights.
-  void pass() {
-    night("2026-08-19", before);
-    grow(24);
-    night("2026-08-20", after);
-  }
-
-  void night(const std::string& date, const Lock& lock) {
-    Build build = nightly(date);
-    build.lock = lock.sha256;
-    storage::write(db, [&](storage::Transaction& transaction) {
-      storage::add_lock(transaction, lock, clock.now());
-      storage::update_build(transaction, build);
-    });
-    settle();
-  }
-
-  Regression only() {
-    const auto all = storage::list_regressions(db, {}, {10, {}}).items;
-    REQUIRE(all.size() == 1);
-    return all[0];
-  }
-  OutboxMessage issue() {
-    for (const OutboxMessage& message : storage::list_messages(db, {10, {}}).items)
-      if (message.kind == OutboxKind::open_issue) return message;
-    FAIL("no issue");
-    return {};
   }
 };
 
