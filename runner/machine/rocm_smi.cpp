@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <dlfcn.h>
+#include <iterator>
 
 #include "runner/machine/rocm_smi_abi.hpp"
 #include "storage/base/files.hpp"
@@ -32,9 +33,9 @@ void* opened(const std::filesystem::path& library) {
 
 template <class Values>
 std::optional<double> current_mhz(const Values& values) {
-  constexpr auto most = sizeof values.hertz / sizeof values.hertz[0];
   // The library says "none of them" by an index out of range.
-  if (values.current >= values.supported || values.current >= most) return std::nullopt;
+  if (values.current >= values.supported || values.current >= std::size(values.hertz))
+    return std::nullopt;
   return static_cast<double>(values.hertz[values.current]) * 1e-6;
 }
 

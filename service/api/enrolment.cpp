@@ -235,7 +235,7 @@ web::Response answer_own(const RunnerToken& token) {
 // A runner whose answer was lost asks again with the same hash: it has its token already.
 std::optional<RunnerToken> stored_before(const Database& db, const Sha256& sha256,
                                          const std::string& runner, Time now) {
-  const auto known = storage::find_runner_token(db, sha256);
+  auto known = storage::find_runner_token(db, sha256);
   if (!known) return std::nullopt;
   const auto state = state_of(*known, now);
   using enum storage::RunnerTokenState;

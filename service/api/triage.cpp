@@ -19,10 +19,10 @@ struct Dismissal {
 };
 BOOST_DESCRIBE_STRUCT(Dismissal, (), (reason, accept))
 
-struct Statement {
+struct Reason {
   std::string reason;
 };
-BOOST_DESCRIBE_STRUCT(Statement, (), (reason))
+BOOST_DESCRIBE_STRUCT(Reason, (), (reason))
 
 Schema some_reason() {
   return reason_schema().with({{"minLength", 1}});
@@ -42,8 +42,8 @@ const Described<Dismissal>& dismissal() {
   return made;
 }
 
-const Described<Statement>& statement() {
-  static const auto made = aggregate<Statement>("", "", {{"reason", "", some_reason()}}).closed();
+const Described<Reason>& only_a_reason() {
+  static const auto made = aggregate<Reason>("", "", {{"reason", "", some_reason()}}).closed();
   return made;
 }
 
@@ -176,15 +176,15 @@ void add_triage_routes(Routes& routes) {
   routes.write(triage_of("confirm",
                          "Measure a finding again whose confirmations were cut short: the next "
                          "night does",
-                         statement().schema()),
+                         only_a_reason().schema()),
                [&context](storage::Database& db, const web::Request& request) {
-                 const auto asked = parse_body(request, statement());
+                 const auto asked = parse_body(request, only_a_reason());
                  return triaged(db, context, request, "confirm-regression", asked.reason,
                                 confirm_again);
                });
-  routes.write(triage_of("cause", "Say the cause in the finding's issue", statement().schema()),
+  routes.write(triage_of("cause", "Say the cause in the finding's issue", only_a_reason().schema()),
                [&context](storage::Database& db, const web::Request& request) {
-                 const auto asked = parse_body(request, statement());
+                 const auto asked = parse_body(request, only_a_reason());
                  return triaged(db, context, request, "tell-cause", asked.reason, tell_cause);
                });
 }

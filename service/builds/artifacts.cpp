@@ -73,7 +73,7 @@ Sha256 Artifacts::add(const fs::path& file) {
 }
 
 std::optional<fs::path> Artifacts::path(const Sha256& sha256) {
-  const fs::path file = file_of(sha256);
+  fs::path file = file_of(sha256);
   std::unique_lock lock(mutex_);
   auto found = entries_.find(sha256);
   if (found == entries_.end()) return std::nullopt;

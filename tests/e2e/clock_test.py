@@ -15,6 +15,7 @@ sys.path.append(str(ROOT / "tests" / "chaos"))
 
 from clock import Clock, compile_library
 
+pytestmark = pytest.mark.release
 DAY = 86_400
 
 

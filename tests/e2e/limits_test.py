@@ -143,6 +143,7 @@ def daemon(world):
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     "kind", [nothing, slow_heads, signed_bodies, whole_bodies, chunked_bodies, refused_bodies,
              event_streams, answers_that_nobody_reads, a_bit_of_each])

@@ -161,7 +161,7 @@ def groups(options, tally):
             yield functools.partial(tally.chaos, CHAOS_SEED, CHAOS_NIGHTS)
         # What measures real time tells nothing under a sanitizer, and a browser and a month ask for
         # nothing that other tests do not.
-        left_out = "not timing and not browser and not long"
+        left_out = "not timing and not browser and not long and not release"
         slowed = [] if options.preset == "release" else ["-m", left_out]
         if options.preset == "tsan":
             slowed += ["-k", ONE_THREADED]
