@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
+#include <malloc.h>
 #include <optional>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
@@ -81,6 +82,9 @@ int run(const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // glibc raises this limit with each large block that is freed. Bodies would then fragment the
+  // heap, which keeps what they held.
+  ::mallopt(M_MMAP_THRESHOLD, 64 << 10);
   spdlog::set_default_logger(spdlog::stderr_color_mt("nightjard"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %^%l%$ %v", spdlog::pattern_time_type::utc);
   Options options;
