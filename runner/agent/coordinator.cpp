@@ -56,7 +56,7 @@ Answer Coordinator::post(const std::string& path, const std::string& body, std::
 }
 
 Answer Coordinator::send(web::ClientRequest request, std::string& answer) {
-  request.headers.emplace_back("Authorization", "Bearer " + token_);
+  if (!token_.empty()) request.headers.emplace_back("Authorization", "Bearer " + token_);
   const auto result = client_.send(request);
   status_ = result ? result.response->status : 0;
   if (!result) {
@@ -70,6 +70,18 @@ Answer Coordinator::send(web::ClientRequest request, std::string& answer) {
            ": " + web::problem_detail(answer);
   const bool passes = status_ >= 500 || status_ == 408 || status_ == 429;
   return passes ? Answer::away : Answer::refused;
+}
+
+Answer Coordinator::use_enrolment(const std::string& one_time_token, const std::string& name,
+                                  const Sha256& own) {
+  const Json body{{"enrolment", one_time_token}, {"name", name}, {"sha256", own.str()}};
+  std::string text;
+  return post("/api/v1/agent/enrol", body.dump(), text);
+}
+
+Answer Coordinator::replace_token(const Sha256& own) {
+  std::string text;
+  return post("/api/v1/agent/rotate", Json{{"sha256", own.str()}}.dump(), text);
 }
 
 Answer Coordinator::enroll(const Registration& registration, RunnerId& runner) {

@@ -48,8 +48,14 @@ struct WheelTransfer {
 // Not thread-safe: each thread has its own.
 class Coordinator {
  public:
+  // `token` may be empty: then only use_enrolment() is answered.
   Coordinator(std::string service, std::string token);
 
+  // Makes the token with this hash the own one of the runner `name`, by a one-time token.
+  Answer use_enrolment(const std::string& one_time_token, const std::string& name,
+                       const Sha256& own);
+  // Replaces this runner's own token by the one with this hash.
+  Answer replace_token(const Sha256& own);
   Answer enroll(const Registration& registration, RunnerId& runner);
   // Waits up to `wait` for a job. `refused` means that the service does not know this runner.
   Answer claim(RunnerId runner, const std::string& instance, std::chrono::seconds wait,

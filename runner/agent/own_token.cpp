@@ -1,18 +1,16 @@
 #include "runner/agent/own_token.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 #include <stdexcept>
 
+#include "runner/agent/coordinator.hpp"
 #include "runner/process/wait.hpp"
 #include "storage/base/files.hpp"
-#include "web/access.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 namespace {
 
 constexpr std::chrono::milliseconds first_pause{500}, longest_pause{30000};
@@ -54,51 +52,30 @@ void OwnToken::keep_next() {
   move_durably(next_file(), file_);
 }
 
-OwnToken::Outcome OwnToken::post(const std::string& path, const std::string& body,
-                                 const std::string& bearer) {
-  web::ClientRequest request;
-  request.method = "POST";
-  request.url = service_ + path;
-  request.headers = {{"Content-Type", "application/json"}};
-  if (!bearer.empty()) request.headers.emplace_back("Authorization", "Bearer " + bearer);
-  request.body = body;
-  const auto result = client_.send(request);
-  if (!result) {
-    error_ = result.failure.what;
-    return Outcome::away;
-  }
-  const unsigned status = result.response->status;
-  if (status == 200) return Outcome::done;
-  error_ = "POST " + request.url + " was answered with " + std::to_string(status) + ": " +
-           web::problem_detail(result.response->body);
-  return status >= 500 || status == 408 || status == 429 ? Outcome::away : Outcome::refused;
-}
-
 bool OwnToken::enrol(const std::string& one_time_token, const std::string& name,
                      std::stop_token stop) {
-  const Json body{
-      {"enrolment", one_time_token}, {"name", name}, {"sha256", web::sha256(next()).str()}};
+  Coordinator coordinator(service_, "");
+  const Sha256 own = web::sha256(next());
   for (auto pause = first_pause;; pause = std::min(2 * pause, longest_pause)) {
-    switch (post("/api/v1/agent/enrol", body.dump(), "")) {
-      case Outcome::done:
-        keep_next();
-        spdlog::info("enrolled name={} service={} token_file={}", name, service_, file_.string());
-        return true;
-      case Outcome::refused:
-        throw std::runtime_error("cannot enrol at " + service_ + ": " + error_);
-      case Outcome::away:
-        spdlog::warn("service away attempted=\"enrolling\" cause=\"{}\"", error_);
-        if (!wait_for(pause, stop)) return false;
-    }
+    const Answer answer = coordinator.use_enrolment(one_time_token, name, own);
+    if (answer == Answer::done) break;
+    if (answer != Answer::away)
+      throw std::runtime_error("cannot enrol at " + service_ + ": " + coordinator.error());
+    spdlog::warn("service away attempted=\"enrolling\" cause=\"{}\"", coordinator.error());
+    if (!wait_for(pause, stop)) return false;
   }
+  keep_next();
+  spdlog::info("enrolled name={} service={} token_file={}", name, service_, file_.string());
+  return true;
 }
 
 bool OwnToken::rotate() {
-  const Json body{{"sha256", web::sha256(next()).str()}};
-  const Outcome outcome = post("/api/v1/agent/rotate", body.dump(), read());
-  if (outcome == Outcome::done) keep_next();
-  if (outcome == Outcome::refused) fs::remove(next_file());  // the next attempt draws another one
-  return outcome == Outcome::done;
+  Coordinator coordinator(service_, read());
+  const Answer answer = coordinator.replace_token(web::sha256(next()));
+  error_ = coordinator.error();
+  if (answer == Answer::done) keep_next();
+  if (answer == Answer::refused) fs::remove(next_file());  // the next attempt draws another one
+  return answer == Answer::done;
 }
 
 }  // namespace nightjar::runner

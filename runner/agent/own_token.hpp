@@ -8,7 +8,6 @@
 #include <string>
 
 #include "storage/model/time.hpp"
-#include "web/client.hpp"
 
 namespace nightjar::runner {
 
@@ -35,14 +34,11 @@ class OwnToken {
   const std::string& error() const { return error_; }
 
  private:
-  enum class Outcome { done, refused, away };
   std::string next();
-  Outcome post(const std::string& path, const std::string& body, const std::string& bearer);
   void keep_next();
 
   const std::filesystem::path file_;
   const std::string service_;
-  web::Client client_;
   std::string error_;
 };
 

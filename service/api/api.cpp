@@ -89,7 +89,7 @@ void add_all(Routes& routes, Tokens* tokens) {
 web::ServerConfig server_config(const Config& config) {
   web::ServerConfig server = without_tokens(config);
   server.authenticate = [configured = config.tokens](std::string_view token) {
-    return configured_principal(configured, token);
+    return configured_principal(configured, web::sha256(token));
   };
   return server;
 }

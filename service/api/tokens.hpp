@@ -30,9 +30,9 @@ std::optional<std::string_view> bound_runner(std::string_view principal);
 // How long a token is still accepted after its successor was used for the first time.
 inline constexpr std::chrono::minutes token_grace{10};
 
-// Who the bearer of a configured token is; nullopt: it is none. Compares hashes only.
+// Who the bearer of the configured token with this hash is; nullopt: it is none.
 std::optional<web::Principal> configured_principal(const std::vector<TokenConfig>& configured,
-                                                   std::string_view token);
+                                                   const Sha256& hash);
 
 // May be asked from any thread.
 class Tokens {

@@ -195,6 +195,12 @@ def test_a_service_that_is_killed_during_the_upload_gets_the_rest_and_nothing_is
     assert not list(wheels.glob("*/*.whl"))  # the service has it
 
 
+def check_one_whole_build(site, job):
+    build = site.wait("the build", lambda: site.proved(job))
+    assert build["state"] == "proved" and site.is_whole(build)
+    assert site.builds_made() == 1
+
+
 def test_a_service_that_is_killed_during_a_build_takes_it_later_and_nothing_is_built_twice(site):
     site.start_daemon()
     site.hold.touch()
@@ -204,9 +210,7 @@ def test_a_service_that_is_killed_during_a_build_takes_it_later_and_nothing_is_b
     site.kill("nightjard")
     site.hold.unlink()
     site.start_daemon_again()
-    build = site.wait("the build", lambda: site.proved(job))
-    assert build["state"] == "proved" and site.is_whole(build)
-    assert site.builds_made() == 1
+    check_one_whole_build(site, job)
 
 
 def test_a_builder_that_is_killed_during_the_upload_sends_the_rest_and_builds_nothing_anew(site):
@@ -217,9 +221,7 @@ def test_a_builder_that_is_killed_during_the_upload_sends_the_rest_and_builds_no
     site.kill("nightjar-runner")
     assert not site.is_done(job)
     site.start_builder()
-    build = site.wait("the build", lambda: site.proved(job))
-    assert build["state"] == "proved" and site.is_whole(build)
-    assert site.builds_made() == 1
+    check_one_whole_build(site, job)
 
 
 def test_a_service_that_is_killed_as_the_wheel_is_whole_proves_it_after_its_restart(site):
@@ -229,9 +231,7 @@ def test_a_service_that_is_killed_as_the_wheel_is_whole_proves_it_after_its_rest
     site.wait("the wheel", site.wheels_stored)
     site.kill("nightjard")
     site.start_daemon_again()
-    build = site.wait("the build", lambda: site.proved(job))
-    assert build["state"] == "proved" and site.is_whole(build)
-    assert site.builds_made() == 1
+    check_one_whole_build(site, job)
 
 
 def test_two_builders_never_make_the_wheel_of_one_native_group(site):
