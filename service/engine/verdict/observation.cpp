@@ -58,9 +58,13 @@ std::string facts_that_changed(const EngineView& view, const Night& night,
   return from && to ? facts_changed(from->facts, to->facts) : "";
 }
 
-// If the build that was measured again is no longer at its level, the machine moved, and what it
-// gives tonight is the level that tonight's build is held against. A build without a level of its
-// own tells nothing of the machine: it may be under suspicion itself.
+// If the build that was measured again is no longer at its level, the machine moved, or chance did:
+// a kernel update looks at each series of a class. Both builds run on the same machine, so it moved
+// only if tonight's is off the level in the same direction. Then what the older build gives tonight
+// is the level that tonight's is held against.
+// If tonight's build is worse than the older one beside it, a confirmation tells which it was: a
+// faster machine may hide a slower build. A build without a level of its own tells nothing of the
+// machine: it may be under suspicion itself.
 void take_again(Observation& observed, const Tonight& tonight, NightId night) {
   if (tonight.again.empty() || observed.levels.empty() ||
       observed.levels.front().build != *tonight.other)
@@ -72,11 +76,19 @@ void take_again(Observation& observed, const Tonight& tonight, NightId night) {
   // Among the levels are those of other builds, which may have been other ones indeed.
   const double moved = now.level / observed.level_values.front();
   if (std::abs(std::log(moved)) <= std::log1p(observed.policy.screen_change)) return;
-  observed.again = Level{observed.series.id, *tonight.other, night, now.level,
-                         static_cast<int>(tonight.again.size())};
+  const std::vector<double> beside{now.level};
+  const auto of_tonight = [&](const std::vector<double>& levels) {
+    return bisect::screen(levels, observed.tonight.values, observed.policy).verdict;
+  };
+  const bool machine_moved = of_tonight(observed.level_values) == now.verdict;
+  if (!machine_moved && of_tonight(beside) != suspect_worse) return;
+  const Level level{observed.series.id, *tonight.other, night, now.level,
+                    static_cast<int>(tonight.again.size())};
+  observed.levels = {level};
+  observed.level_values = beside;
+  if (!machine_moved) return;
+  observed.again = level;
   observed.moved = moved;
-  observed.levels = {*observed.again};
-  observed.level_values = {now.level};
 }
 
 }  // namespace

@@ -24,9 +24,9 @@ struct Observation {
   std::vector<Level> levels;         // newest first, of up to 40 nights
   std::vector<double> level_values;  // of the last 14
   bisect::Screen screen;
-  // The last night's build measured again, because the machine's facts changed since. Where it is
-  // no longer at its level, `again` takes the place of all levels before tonight, and `moved` says
-  // by how much the machine moved it, as a ratio.
+  // The last night's build measured again, because the machine's facts changed since. Where both
+  // builds are off the level, `again` takes the place of all levels before tonight, and `moved`
+  // says by how much the machine moved it, as a ratio.
   std::optional<Level> again{};
   double moved = 1;
   std::string facts_changed{};  // "kernel 6.1.0 → 6.8.0"

@@ -91,6 +91,23 @@ TEST_CASE("a kernel update that makes everything slower is the machine's, and bl
   CHECK(world.marks().size() == 10);
 }
 
+TEST_CASE("a build that is off by chance when it is measured again is no move of the machine") {
+  const double chance = GENERATE(.93, 1.07);
+  WideWorld world;
+  for (int night = 0; night < 4; ++night) world.night(2);
+  const int measured = static_cast<int>(world.commits.size()) - 1;
+  world.update_kernel("6.8");
+  world.level = [&](int position, const std::string& workload, const std::string& metric) {
+    if (metric != "latency") return 3e8;
+    const bool off = position <= measured && workload.find("/bert/train/") != std::string::npos;
+    return .010 * (off ? chance : 1);
+  };
+  world.night(2);
+  CHECK(world.marks().empty());
+  CHECK(storage::list_improvements(world.db, {}).items.empty());
+  CHECK(world.levels("bert/train", "latency").front().value == Approx(.010).epsilon(.02));
+}
+
 TEST_CASE("a regression in the night of a kernel update is found beneath what the kernel did") {
   const double machine = GENERATE(.75, 1.25);
   WideWorld world;
