@@ -98,7 +98,10 @@ std::vector<Improvement> improvements_of(const Database& db, SeriesId series) {
 
 NightId last_improvement(const Database& db, SeriesId series, NightId from, NightId before) {
   Statement find(
-      db, "SELECT max(night) FROM improvement WHERE night >= ? AND night < ? AND series = ?");
+      db,
+      "SELECT max(coalesce((SELECT level.night FROM level WHERE level.series = "
+      "improvement.series AND level.build = improvement.build), night)) FROM improvement "
+      "WHERE night >= ? AND night < ? AND series = ?");
   find.bind(from, before, series).step();
   return find.next<NightId>();
 }

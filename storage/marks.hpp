@@ -31,7 +31,8 @@ Page<Mark> list_marks(const Database& db, const PageRequest& page);
 // The newest night whose level of this series no longer counts; 0 if all count.
 NightId marked_until(const Database& db, const Series& series);
 
-// A series that got better in a night.
+// A series that is better since `build`, as two nights in a row showed; `night` is the second one.
+// One of an imported history stands in the night of its build.
 struct Improvement {
   std::int64_t id = 0;
   NightId night;
@@ -45,7 +46,8 @@ void add_improvement(Transaction& transaction,
 void delete_improvements(Transaction& transaction, NightId night);
 void delete_improvement(Transaction& transaction, std::int64_t id);
 std::vector<Improvement> improvements_of(const Database& db, SeriesId series);  // oldest first
-// The newest of the nights [from, before) in which it got better; 0: none.
+// The night of the newest level since which it is better, of the improvements that the nights
+// [from, before) showed; 0: none.
 NightId last_improvement(const Database& db, SeriesId series, NightId from, NightId before);
 Page<Improvement> list_improvements(const Database& db, const PageRequest& page);
 

@@ -248,14 +248,14 @@ const Row<Mark>& mark_row() {
 const Row<Improvement>& improvement_row() {
   static const Row<Improvement> made(
       "Improvement",
-      "A series that was better than its level, by more than the threshold, in a night.",
+      "A series that is better than its level by more than the threshold, as two nights showed.",
       {{"id", &Improvement::id, "", id_schema()},
-       {"night", &Improvement::night},
+       {"night", &Improvement::night, "The second night that showed it."},
        {"series", &Improvement::series},
        {"workload", of_series(&Improvement::series, &Series::workload_name)},
        {"metric", of_series(&Improvement::series, &Series::metric)},
        {"unit", of_series(&Improvement::series, unit_of)},
-       {"build", build_at(&Improvement::build), build_ref()},
+       {"build", build_at(&Improvement::build), build_ref(), "The first build that is better."},
        {"before", &Improvement::before},
        {"after", &Improvement::after},
        {"ratio", [](const Improvement& one) { return one.after / one.before; }, "after / before"},

@@ -15,7 +15,8 @@ COMMENTS = {"**Also seen in": "joined", "**Another finding": "joined", "**Worse 
 @dataclasses.dataclass(frozen=True)
 class Said:
     """`what`: subjects of commits, packages, or facts of a machine. `series`: (machine class,
-    workload, metric) of all that it is said of."""
+    workload, metric) of all that it is said of. `date`: of the night that said it; of an
+    improvement, which the next night says, that of its build."""
     date: str
     kind: str
     what: tuple
@@ -67,7 +68,8 @@ class Ear:
         for one in self.rows("improvements"):
             if self.new("improvement", one["id"]):
                 shown = series[one["series"]]
-                self.said.append(Said(date, "improvement", (), frozenset({self.named(shown)})))
+                self.said.append(Said(one["build"]["date"], "improvement", (),
+                                      frozenset({self.named(shown)})))
         for mark in self.rows("marks"):
             if self.new("mark", mark["id"]):
                 self.said.append(Said(date, "machine", facts_of(mark), frozenset(

@@ -91,6 +91,54 @@ void take_again(Observation& observed, const Tonight& tonight, NightId night) {
   observed.moved = moved;
 }
 
+// A noisy series goes up and down again, which is no news.
+bool is_known(const EngineView& view, const Observation& observed, double level) {
+  const NightId oldest = observed.levels.at(observed.level_values.size() - 1).night;
+  const auto known = storage::improvements_of(view.db, observed.series.id);
+  return std::any_of(known.begin(), known.end(), [&](const storage::Improvement& one) {
+    const double cost = worsening(observed.series, one.after, level);
+    return one.night >= oldest && cost * (1 + observed.policy.threshold) > 1;
+  });
+}
+
+// No confirmation follows an improvement, so two nights must show it, each clearly against the
+// levels before both: a host that is noisy for a night shows improvements of 10 % and more.
+// The better level is what tonight is held against if tonight is better too, or if it is worse than
+// that level: then a confirmation tells whether it was one.
+void take_improvement(const EngineView& view, Observation& observed, const Night& night) {
+  if (observed.again || observed.level_values.size() < 2) return;
+  const Level first = observed.levels.front();
+  if (first.build == *night.build) return;
+  const std::vector<double> older(observed.level_values.begin() + 1, observed.level_values.end());
+  const double reference = bisect::hodges_lehmann(older);
+  const auto is_large = [&](double level) {
+    return worsening(observed.series, reference, level) * (1 + observed.policy.threshold) <= 1;
+  };
+  const auto is_better = [&](const std::vector<double>& runs) {
+    const auto screen = bisect::screen(older, runs, observed.policy);
+    return screen.verdict == bisect::ScreenVerdict::suspect_better &&
+           is_clear(screen, observed.policy) && is_large(screen.level);
+  };
+  if (!is_large(first.value)) return;  // of nearly all series, without reading their runs
+  std::vector<double> runs;
+  for (const SeriesRun& run :
+       storage::runs_of_series(view.db, observed.series.id, first.night, JobKind::screen))
+    if (run.build == first.build) runs.push_back(run.value);
+  if (runs.empty() || !is_better(runs)) return;
+  const std::vector<double>& tonight = observed.tonight.values;
+  const std::vector<double> level{first.value};
+  if (is_better(tonight)) {
+    if (!is_known(view, observed, first.value))
+      observed.improved = storage::Improvement{
+          0, night.id, observed.series.id, first.build, reference, first.value, view.clock.now()};
+  } else if (bisect::screen(level, tonight, observed.policy).verdict !=
+             bisect::ScreenVerdict::suspect_worse) {
+    return;
+  }
+  observed.levels = {first};
+  observed.level_values = level;
+}
+
 }  // namespace
 
 bool is_clear(const bisect::Screen& screen, const bisect::DetectionPolicy& policy) {
@@ -115,6 +163,7 @@ Observations observe(const EngineView& view, const Night& night, const std::vect
     for (const Level& level : observed.levels) observed.level_values.push_back(level.value);
     if (observed.level_values.size() > kLevels) observed.level_values.resize(kLevels);
     take_again(observed, tonight, night.id);
+    take_improvement(view, observed, night);
     if (observed.again) {
       auto& text = changed[series.machine];
       if (!text) text = facts_that_changed(view, night, usable, series.machine);
@@ -124,7 +173,6 @@ Observations observe(const EngineView& view, const Night& night, const std::vect
         bisect::screen(observed.level_values, observed.tonight.values, observed.policy);
     observed.same_build = !observed.levels.empty() && observed.levels.front().build == *night.build;
     if (observed.same_build) observed.screen.verdict = bisect::Screen::Verdict::same;
-    if (observed.better()) observed.improvements = storage::improvements_of(view.db, series.id);
     all[{series.machine, series.metric}].push_back(std::move(observed));
   }
   return all;

@@ -34,7 +34,7 @@ struct Observation {
   bool has_level = false;       // tonight made one already
   bool same_build =
       false;  // the newest level is of tonight's build: tonight says nothing of builds
-  std::vector<storage::Improvement> improvements{};  // earlier ones, read only if tonight is better
+  std::optional<storage::Improvement> improved{};  // that tonight shows for the second time
 
   bool worse() const { return screen.verdict == bisect::Screen::Verdict::suspect_worse; }
   bool better() const { return screen.verdict == bisect::Screen::Verdict::suspect_better; }

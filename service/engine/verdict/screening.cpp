@@ -29,7 +29,7 @@ class Screening {
                                      observed.policy));
       return;
     }
-    if (observed.better()) add_improvement(observed);
+    if (observed.improved) verdicts.improvements.push_back(*observed.improved);
     if (!observed.better() && add_creep(observed)) return;
     if (const auto level = level_of(night_, observed)) verdicts.levels.push_back(*level);
   }
@@ -66,27 +66,6 @@ class Screening {
                   "): the last build was measured again";
     verdicts.marks.push_back(std::move(mark));
     verdicts.levels.push_back(*observed.again);
-  }
-
-  // A noisy series goes up and down again, which is no news.
-  static bool is_known(const Observation& observed) {
-    const NightId oldest =
-        observed.levels.at(observed.level_values.size() - 1).night;  // in the reference
-    return std::any_of(observed.improvements.begin(), observed.improvements.end(),
-                       [&](const storage::Improvement& known) {
-                         const double cost =
-                             worsening(observed.series, known.after, observed.screen.level);
-                         return known.night >= oldest && cost * (1 + observed.policy.threshold) > 1;
-                       });
-  }
-
-  void add_improvement(const Observation& observed) {
-    const double change = std::abs(std::log1p(observed.screen.change));
-    if (!is_clear(observed.screen, observed.policy) ||
-        change < std::log1p(observed.policy.threshold) || is_known(observed))
-      return;
-    verdicts.improvements.push_back({0, night_.id, observed.series.id, *night_.build,
-                                     observed.screen.reference, observed.screen.level, now_});
   }
 
   // The slow path. True if the series crept up.

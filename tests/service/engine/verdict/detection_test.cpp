@@ -97,8 +97,12 @@ TEST_CASE("an improvement is recorded and not filed") {
     return metric == "latency" ? .010 * (bert && position > 12 ? .8 : 1) : 3e8;
   };
   world.night();
+  CHECK(storage::list_improvements(world.db, {}).items.empty());
+  world.night();  // that shows it again
   const auto better = storage::list_improvements(world.db, {}).items;
   REQUIRE(better.size() == 1);
+  CHECK(better[0].build == *storage::find_night(world.db, NightId{2})->build);
+  CHECK(better[0].night == NightId{3});
   CHECK(better[0].after / better[0].before == Approx(.8).epsilon(.05));
   CHECK(world.issues() == 0);
   CHECK(storage::list_regressions(world.db, {}, {}).items.empty());
@@ -118,6 +122,37 @@ TEST_CASE("an improvement is recorded once, however many nights it is seen in") 
   level = .6;
   for (int night = 0; night < 3; ++night) world.night();
   CHECK(storage::list_improvements(world.db, {}).items.size() == 2);
+}
+
+TEST_CASE("what is better for one night only is no improvement, and nothing got worse after it") {
+  WideWorld world;
+  double level = 1;
+  world.level = [&](int, const std::string& workload, const std::string& metric) {
+    const bool bert = workload.find("/bert/eval/") != std::string::npos;
+    return metric == "latency" ? .010 * (bert ? level : 1) : 3e8;
+  };
+  for (int night = 0; night < 3; ++night) world.night();
+  level = .8;
+  world.night();
+  level = 1;
+  for (int night = 0; night < 3; ++night) world.night();
+  CHECK(storage::list_improvements(world.db, {}).items.empty());
+  CHECK(world.issues() == 0);
+  CHECK(world.levels("bert/eval", "latency").front().value == Approx(.010).epsilon(.02));
+}
+
+TEST_CASE("what gets worse the night after an improvement is held against the better level") {
+  WideWorld world;
+  world.level = [](int position, const std::string& workload, const std::string& metric) {
+    if (metric != "latency") return 3e8;
+    const bool bert = workload.find("/bert/eval/") != std::string::npos;
+    return .010 * (!bert || position <= 36 ? 1 : position <= 48 ? .8 : .95);
+  };
+  for (int night = 0; night < 6; ++night) world.night();
+  const auto found = storage::list_regressions(world.db, {}, {}).items;
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].state == RegressionState::reported);
+  CHECK(found[0].series.front().before == Approx(.008).epsilon(.02));
 }
 
 TEST_CASE("what gets worse soon after an improvement is held against the better level") {
