@@ -109,6 +109,10 @@ void add_list(CLI::App& list, Options& options) {
   list.add_flag("--json", options.json, "names, versions and kinds as JSON");
 }
 
+std::vector<std::string> written_formats() {
+  return {"table", "csv", "accuracy-csv", "torchbench", "database"};
+}
+
 void add_measure(CLI::App& measure, Options& options) {
   measure.footer(
       "Example: how fast is this build's resnet18 on the CPU?\n"
@@ -127,9 +131,10 @@ void add_measure(CLI::App& measure, Options& options) {
   measure.add_option("--seconds", options.seconds, "measuring time of a run after warm-up")
       ->check(CLI::Range(0.001, 3600.0))
       ->default_str("2, or the suite's");
+  std::vector<std::string> formats = written_formats();
+  formats.emplace_back("json");
   measure.add_option("--format", options.format, "what is printed, see docs/formats.md")
-      ->check(CLI::IsMember(
-          std::vector<std::string>{"table", "csv", "accuracy-csv", "torchbench", "json"}))
+      ->check(CLI::IsMember(formats))
       ->capture_default_str();
   measure.add_flag("--json", options.json, "the same as --format json");
 }
@@ -147,7 +152,7 @@ void add_convert(CLI::App& convert, Options& options) {
       "  nightjar-runner convert monday.json --format csv > performance.csv");
   convert.add_option("file", options.measurement, "what `measure --json` wrote")->required();
   convert.add_option("--format", options.format, "what is printed, see docs/formats.md")
-      ->check(CLI::IsMember(std::vector<std::string>{"table", "csv", "accuracy-csv", "torchbench"}))
+      ->check(CLI::IsMember(written_formats()))
       ->capture_default_str();
 }
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "runner/format/benchmark_database.hpp"
 #include "runner/format/dynamo.hpp"
 #include "runner/format/run_summary.hpp"
 #include "runner/format/table.hpp"
@@ -90,6 +91,7 @@ std::string formatted(const SuiteResult& result, const std::string& format) {
   if (format == "csv") return performance_csv(dynamo_rows(result));
   if (format == "accuracy-csv") return accuracy_csv(dynamo_rows(result));
   if (format == "torchbench") return torchbench_metrics_json(result);
+  if (format == "database") return benchmark_database_json(result);
   return measurement_table(result);
 }
 

@@ -10,7 +10,8 @@ namespace nightjar::runner {
 
 // Returns the JSON of docs/formats.md. What could not run is an item with its reason.
 std::string measurement_json(const Measurement& measurement);
-// `format` is "table", "csv" or "accuracy-csv" (dynamo's), or "torchbench" (its metrics file).
+// `format` is "table", "csv" or "accuracy-csv" (dynamo's), "torchbench" (its metrics file) or
+// "database" (records of PyTorch's benchmark database).
 std::string formatted(const SuiteResult& result, const std::string& format);
 
 }  // namespace nightjar::runner

@@ -72,6 +72,22 @@ def test_a_measurement_becomes_a_csv_that_sums_up_alike(tmp_path):
     assert inductor["compression_ratio"]["value"] == pytest.approx(1.5)
 
 
+def test_the_benchmark_database_gets_what_the_importer_reads(tmp_path):
+    done = program("nightjar-runner", "convert", measured(tmp_path / "m.json"), "--format",
+                   "database")
+    assert done.returncode == 0, done.stderr
+    records = {(r["benchmark"]["extra_info"]["nightjar_workload"], r["metric"]["name"]):
+               r["metric"]["benchmark_values"] for r in json.loads(done.stdout)}
+    assert len(records["python/a/eval/cpu/fp32/b4/eager", "latency"]) == 10
+    assert records["python/b/eval/cpu/fp32/b4/inductor", "failures"] == [1]
+    folder = tmp_path / "2026-08-20"
+    folder.mkdir()
+    (folder / "records.json").write_text(done.stdout)
+    read = program("nightjar", "import", "database", folder, "--dry-run")
+    assert read.returncode == 0, read.stderr
+    assert f"{len(records)} values" in read.stdout
+
+
 def test_two_machine_classes_stand_side_by_side(tmp_path):
     first, beside = measured(tmp_path / "first.json"), measured(tmp_path / "beside.json", slower=.5)
     ratios = json.loads(program("nightjar", "summary", first, "--beside", beside,

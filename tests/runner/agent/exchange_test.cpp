@@ -145,9 +145,34 @@ TEST_CASE("TorchBench's metrics file names tests as TorchBench does, in its unit
     CHECK(root.at("metrics").at(name).get<double>() == Approx(value.get<double>()));
 }
 
+TEST_CASE("Records of the benchmark database have one value a run, and say whose they are") {
+  const auto measurement =
+      of({workload("python/m/eval/cuda/bf16/b4/inductor",
+                   {{"latency", {.2, .3}}, {"peak_gpu_memory", {2e9}}}),
+          failing("python/n/train/cpu/fp32/b8/eager", RunStatus::crashed, "x"),
+          failing("python/o/train/cpu/fp32/b8/eager", RunStatus::unavailable, "x")});
+  const auto records = nlohmann::json::parse(formatted(suite_result(measurement), "database"));
+  REQUIRE(records.size() == 3);
+  const auto& latency = records[0];
+  CHECK(latency.at("schema_version") == "v3");
+  CHECK(latency.at("head_sha") == "abc");
+  CHECK(latency.at("dependencies").at("pytorch").at("version") == "2.15.0");
+  CHECK(latency.at("metric").at("name") == "latency");
+  CHECK(latency.at("benchmark").at("mode") == "inference");
+  CHECK(latency.at("benchmark").at("dtype") == "bfloat16");
+  CHECK(latency.at("benchmark").at("extra_info").at("nightjar_workload") ==
+        "python/m/eval/cuda/bf16/b4/inductor");
+  CHECK(latency.at("model").at("backend") == "inductor");
+  CHECK(latency.at("runners").at(0).at("name") == "H100");
+  CHECK(records[1].at("metric").at("benchmark_values") == nlohmann::json{2e9});
+  CHECK(records[2].at("model").at("name") == "n");
+  CHECK(records[2].at("metric") ==
+        nlohmann::json{{"name", "failures"}, {"benchmark_values", {1.0}}});
+}
+
 TEST_CASE("A measurement's JSON, read again, gives the same files and table") {
   const auto read = read_suite_result(measurement_json(compiled()));
-  for (const char* format : {"csv", "accuracy-csv", "torchbench", "table"})
+  for (const char* format : {"csv", "accuracy-csv", "torchbench", "database", "table"})
     CHECK(formatted(read, format) == formatted(suite_result(compiled()), format));
   CHECK(read.items[3].status == RunStatus::out_of_memory);
   CHECK(read.items[3].reason == "no memory");

@@ -1,0 +1,17 @@
+// Measured workloads as records of PyTorch's benchmark database, schema version 3, which its
+// dashboards read. Pure.
+#pragma once
+
+#include <string>
+
+#include "runner/format/suite_result.hpp"
+
+namespace nightjar::runner {
+
+// A JSON list with a record for each metric of each workload that ran, in the shape that PyTorch's
+// own benchmarks write (benchmarks/dynamo in pytorch/pytorch). `benchmark_values` has one value a
+// run in our unit, since the dashboards average them. Time, workflow and job are added by whoever
+// uploads it. Of a workload that failed there is one record of the metric `failures`.
+std::string benchmark_database_json(const SuiteResult& result);
+
+}  // namespace nightjar::runner
