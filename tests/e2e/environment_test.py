@@ -29,6 +29,8 @@ for _ in range(30):
     say(event="sample", latency=time.perf_counter() - begin, cpu=time.process_time() - cpu, wait=0)
 say(event="result", warmup_iterations=2, metrics={}, checksum=found)
 """
+# The same numbers in the same way, but nothing that newer releases of numpy do more slowly.
+SUMMED = DISTINCT.replace("len(numpy.unique(numbers))", "int(numbers.sum() % 97)")
 FAST = "def count(n):\n    return sum(range(n))\n"
 SLOW = "def count(n):\n    return sum(sum(range(k % 40)) for k in range(n))\n"
 
@@ -173,7 +175,7 @@ def test_packages_that_no_version_satisfies_are_told_where_nights_wait(world):
 def measured(world):
     """Two nights of a real runner whose workload counts by numpy and by the build itself; the
     nightlies require two releases of numpy, and of two packages that do nothing."""
-    def made(commits):
+    def made(commits, program=DISTINCT):
         w = world(source={"python_tag": TAG},
                   environment={"indexes": [], "uv": str(UV)},
                   night={"workloads": ["own/**"], "run_seconds": .1, "metrics": ["latency"]},
@@ -187,7 +189,7 @@ def measured(world):
                 make_package(w.index.folder, name, version, {f"{name}.py": "\n"})
         commands = w.folder / "commands"
         commands.mkdir()
-        (commands / "distinct.py").write_text(DISTINCT)
+        (commands / "distinct.py").write_text(program)
         (commands / "commands.toml").write_text(
             '[[workload]]\nname = "own/distinct/eval/cpu/fp32/b1/eager"\ntimeout = 60\n'
             'command = ["{python}", "distinct.py"]\n')
@@ -225,17 +227,36 @@ def test_a_release_of_numpy_that_is_slower_is_named_and_no_commit(measured):
     assert "the packages did it, not the source: numpy 2.2.6 → 2.3.0" in w.issues()[0].read_text()
 
 
+def slow_down(repo):
+    repo.grow(3)
+    repo.write("torch/counting.py", SLOW)
+    repo.commit("Count more")
+    repo.grow(3)
+
+
 @pytest.mark.timing
 def test_a_commit_is_named_though_numpy_moved_too(measured):
-    def slow_down(repo):
-        repo.grow(3)
-        repo.write("torch/counting.py", SLOW)
-        repo.commit("Count more")
-        repo.grow(3)
     w, found = measured(slow_down)
-    slow = next(commit for commit in w.repo.commits if subject(w, commit).startswith("Count more"))
-    assert shas(found["culprit"]["commits"]) == [slow]
+    assert subjects(w, found) == ["Count more"]
     assert found["attribution"]["cause"] in ("source", "both")
+
+
+@pytest.mark.timing
+def test_a_commit_alone_is_named_where_what_numpy_changed_is_not_used(measured):
+    w, found = measured(slow_down, SUMMED)
+    assert subjects(w, found) == ["Count more"]
+    shares = found["attribution"]
+    assert shares["cause"] == "source" and found["packages"] is None, found
+    assert shares["environment"]["low"] < 1.02 and shares["environment"]["high"] > .98, shares
+    assert .95 < shares["environment"]["ratio"] < 1.05 < 3 < shares["source"]["low"], shares
+    text = w.issues()[0].read_text()
+    assert "Each wheel was measured with both sets of packages" in text and ", the packages by" in text
+    assert "| numpy | 2.2.6 | 2.3.5 |" in text, text
+
+
+def subjects(w, found):
+    """Of the commits that are named, without their numbers."""
+    return [subject(w, sha).split(" (#")[0] for sha in shas(found["culprit"]["commits"])]
 
 
 def subject(w, commit):
