@@ -11,7 +11,7 @@ namespace nightjar::bisect {
 namespace {
 
 using PerIteration = std::vector<double>;
-constexpr double kSmallest = 0.01;
+constexpr double kSmallest = 0.01, kSmallestOnDevice = 0.0025;
 
 // Between the quartiles of the undisturbed iterations of the only run that has any.
 PerIteration middle_half(const std::vector<PerIteration>& runs, const Profile& profile) {
@@ -58,9 +58,28 @@ SideTable side_table(const Profile& profile) {
   return table;
 }
 
-bool is_apart(const Side& before, const Side& after, double iteration) {
+SideTable on_device(const SideTable& table) {
+  SideTable kept;
+  for (const auto& [key, side] : table)
+    if (key.second) kept.emplace(key, side);
+  return kept;
+}
+
+// Over all operators.
+Side device_side(const Profile& profile) {
+  std::vector<PerIteration> sums(profile.runs.size());
+  for (const OperatorProfile& one : profile.operators)
+    for (std::size_t run = 0; run < one.device_seconds.size(); ++run) {
+      const PerIteration& seconds = one.device_seconds[run];
+      sums[run].resize(std::max(sums[run].size(), seconds.size()));
+      for (std::size_t i = 0; i < seconds.size(); ++i) sums[run][i] += seconds[i];
+    }
+  return profile_side(sums, profile, 0);
+}
+
+bool is_apart(const Side& before, const Side& after, double smallest) {
   const bool apart = after.low > before.high || after.high < before.low;
-  return apart && std::abs(after.seconds - before.seconds) >= kSmallest * iteration;
+  return apart && std::abs(after.seconds - before.seconds) >= smallest;
 }
 
 ChangeKind change_kind(const Side& before, const Side& after) {
@@ -69,6 +88,35 @@ ChangeKind change_kind(const Side& before, const Side& after) {
   if (!was) return ChangeKind::appeared;
   if (!is) return ChangeKind::vanished;
   return after.seconds > before.seconds ? ChangeKind::slower : ChangeKind::faster;
+}
+
+// What operators are a part of.
+struct Whole {
+  const Side &before, &after;
+  double smallest;  // share of `before` that counts
+  std::size_t runs;
+};
+
+std::vector<OperatorChange> changes_of(SideTable old, SideTable now, const Whole& whole) {
+  std::vector<OperatorChange> changes;
+  for (const auto& [key, side] : now) old.try_emplace(key);
+  const double change = whole.after.seconds - whole.before.seconds;
+  for (const auto& [key, side] : old) {
+    const Side& later = now[key];
+    const bool apart =
+        whole.runs > 0 && is_apart(side, later, whole.smallest * whole.before.seconds);
+    if (!apart && side.calls == later.calls) continue;
+    const bool clear = apart && whole.runs >= kFewestRuns;
+    const double share = change != 0 ? (later.seconds - side.seconds) / change : 0;
+    changes.push_back(
+        {key.first, key.second, change_kind(side, later), apart, clear, side, later, share});
+  }
+  std::stable_sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) {
+    if (a.apart != b.apart) return a.apart;
+    return std::abs(a.after.seconds - a.before.seconds) >
+           std::abs(b.after.seconds - b.before.seconds);
+  });
+  return changes;
 }
 
 std::vector<MemoryChange> memory_changes(const Profile& before, const Profile& after) {
@@ -92,23 +140,12 @@ ProfileDiff difference(const Profile& before, const Profile& after) {
   diff.before = profile_side(whole_before, before, 0);
   diff.after = profile_side(whole_after, after, 0);
   diff.memory = memory_changes(before, after);
-  SideTable old = side_table(before), now = side_table(after);
-  for (const auto& [key, side] : now) old.try_emplace(key);
-  const double whole = diff.after.seconds - diff.before.seconds;
-  for (const auto& [key, side] : old) {
-    const Side& later = now[key];
-    const bool apart = diff.runs > 0 && is_apart(side, later, diff.before.seconds);
-    if (!apart && side.calls == later.calls) continue;
-    const bool clear = apart && diff.runs >= kFewestRuns;
-    const double share = whole != 0 ? (later.seconds - side.seconds) / whole : 0;
-    diff.changes.push_back(
-        {key.first, key.second, change_kind(side, later), apart, clear, side, later, share});
-  }
-  std::stable_sort(diff.changes.begin(), diff.changes.end(), [](const auto& a, const auto& b) {
-    if (a.apart != b.apart) return a.apart;
-    return std::abs(a.after.seconds - a.before.seconds) >
-           std::abs(b.after.seconds - b.before.seconds);
-  });
+  diff.device_before = device_side(before);
+  diff.device_after = device_side(after);
+  const SideTable old = side_table(before), now = side_table(after);
+  diff.changes = changes_of(old, now, {diff.before, diff.after, kSmallest, diff.runs});
+  diff.kernels = changes_of(on_device(old), on_device(now),
+                            {diff.device_before, diff.device_after, kSmallestOnDevice, diff.runs});
   return diff;
 }
 

@@ -26,15 +26,26 @@ std::string calls_of(const bisect::OperatorChange& one) {
   return text;
 }
 
-std::string before_and_after(const bisect::ProfileDiff& diff) {
-  const double scale = std::max(diff.before.seconds, diff.after.seconds);
-  return quantity("latency", diff.before.seconds, scale) + " → " +
-         quantity("latency", diff.after.seconds, scale);
+// Which time a section tells of, in words.
+struct TimeSection {
+  const char* title;
+  const char* whole;
+  const char* changed;
+  const char* nowhere;  // if no operator is clear
+  const bisect::Side &before, &after;
+  const std::vector<bisect::OperatorChange>& operators;
+};
+
+std::string before_and_after(const TimeSection& section) {
+  const double scale = std::max(section.before.seconds, section.after.seconds);
+  return quantity("latency", section.before.seconds, scale) + " → " +
+         quantity("latency", section.after.seconds, scale);
 }
 
-std::string time_section(const bisect::ProfileDiff& diff, std::size_t limit) {
+std::vector<std::vector<std::string>> clear_rows(const std::vector<bisect::OperatorChange>& all,
+                                                 std::size_t limit) {
   std::vector<std::vector<std::string>> rows;
-  for (const bisect::OperatorChange& one : diff.changes) {
+  for (const bisect::OperatorChange& one : all) {
     if (!one.clear || rows.size() == limit) break;
     const double scale = std::max(one.before.seconds, one.after.seconds);
     rows.push_back({plain(one.name) + (one.on_device ? " (GPU)" : ""),
@@ -42,22 +53,44 @@ std::string time_section(const bisect::ProfileDiff& diff, std::size_t limit) {
                     quantity("latency", one.after.seconds, scale), of_the_change(one.share),
                     calls_of(one)});
   }
+  return rows;
+}
+
+std::string time_section(const bisect::ProfileDiff& diff, const TimeSection& section,
+                         std::size_t limit) {
+  const std::string title = "\n## " + std::string(section.title) + "\n\n";
   if (diff.runs == 0)
-    return "\n## Where the time went\n\nNo run of " + code(diff.workload) +
+    return title + "No run of " + code(diff.workload) +
            " under the profiler saw the machine undisturbed on both sides of the culprit.\n";
-  const std::string text = "\n## Where the time went\n\nAn iteration under the profiler, " +
-                           code(diff.workload) +
-                           ", on the builds beside the culprit: " + before_and_after(diff) + ". ";
+  const std::string text = title + section.whole + " under the profiler, " + code(diff.workload) +
+                           ", on the builds beside the culprit: " + before_and_after(section) +
+                           ". ";
+  const auto rows = clear_rows(section.operators, limit);
   if (rows.empty() && diff.runs < bisect::kFewestRuns)
     return text + "Of " + std::to_string(diff.runs) +
            " runs a side nothing is known of single operators.\n";
-  if (rows.empty())
-    return text +
-           "No operator's own time changed by more than its runs differ: the cause is outside of "
-           "operators, "
-           "or spread over many.\n";
-  return text + "Operators whose own time changed, by more than their runs differ:\n\n" +
+  if (rows.empty()) return text + section.nowhere + "\n";
+  return text + section.changed + ", by more than their runs differ:\n\n" +
          table({"operator", ">before", ">after", ">of the change", ">calls"}, rows);
+}
+
+std::string iteration_section(const bisect::ProfileDiff& diff, std::size_t limit) {
+  return time_section(diff,
+                      {"Where the time went", "An iteration", "Operators whose own time changed",
+                       "No operator's own time changed by more than its runs differ: the cause is "
+                       "outside of operators, or spread over many.",
+                       diff.before, diff.after, diff.changes},
+                      limit);
+}
+
+std::string kernels_section(const bisect::ProfileDiff& diff, std::size_t limit) {
+  return time_section(diff,
+                      {"Where the kernels' time went", "The GPU's time in an iteration",
+                       "Operators whose kernels changed",
+                       "No operator's kernels changed by more than their runs differ: the change "
+                       "is spread over many.",
+                       diff.device_before, diff.device_after, diff.kernels},
+                      limit);
 }
 
 std::string memory_section(const bisect::ProfileDiff& diff) {
@@ -81,8 +114,10 @@ std::string memory_section(const bisect::ProfileDiff& diff) {
 
 std::string profile_section(const ReportInput& input, std::size_t limit) {
   if (!input.profiles) return {};
-  const bool time = input.series.front().metric == "latency";
-  return time ? time_section(*input.profiles, limit) : memory_section(*input.profiles);
+  const std::string& metric = input.series.front().metric;
+  if (metric == "kernel_time") return kernels_section(*input.profiles, limit);
+  const bool time = metric == "latency" || metric == "cuda_latency";
+  return time ? iteration_section(*input.profiles, limit) : memory_section(*input.profiles);
 }
 
 }  // namespace nightjar::service

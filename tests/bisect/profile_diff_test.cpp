@@ -55,6 +55,24 @@ TEST_CASE("Memory is compared part by part where both sides were divided") {
   CHECK((memory.back().part == "workspace" && memory.back().after - memory.back().before == 15));
 }
 
+TEST_CASE("Kernels are compared with the GPU's time, which is a small part of an iteration") {
+  Profile before = profile_of({5, 5.1, 4.9, 5}), after = before;
+  for (Profile* one : {&before, &after})
+    for (auto& seconds : one->operators[1].device_seconds) seconds.assign(4, .1);
+  for (std::size_t run = 0; run < 4; ++run) {
+    const double factor = 1 + .001 * static_cast<double>(run);
+    before.operators[0].device_seconds[run].assign(4, .9 * factor);
+    after.operators[0].device_seconds[run].assign(4, .91 * factor);
+  }
+  const ProfileDiff diff = difference(before, after);
+  CHECK(diff.changes.empty());  // .01 s of an iteration of 7 s
+  CHECK(diff.device_before.seconds == Approx(1).epsilon(.002));
+  REQUIRE(diff.kernels.size() == 1);
+  const OperatorChange& change = diff.kernels.front();
+  CHECK((change.name == "aten::mm" && change.on_device && change.clear));
+  CHECK(change.share == Approx(1));
+}
+
 TEST_CASE("A change within the difference of runs is not named") {
   CHECK(difference(profile_of({5, 6, 4}), profile_of({6, 6.1, 5.9})).changes.empty());
 }

@@ -1,6 +1,8 @@
 #include "service/engine/search/boundary_profiles.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include "service/engine/jobs/session_check.hpp"
 #include "service/engine/jobs/session_plan.hpp"
@@ -17,6 +19,9 @@ using namespace std::chrono_literals;
 constexpr int kPriority = 10;
 constexpr auto kPatience = 30min;  // a report does not wait longer for what it could do without
 constexpr int kIterations = 20;    // profiled in each run
+// What a profile explains.
+constexpr std::string_view kExplained[] = {"latency", "cuda_latency", "kernel_time",
+                                           "peak_cpu_memory", "peak_gpu_memory"};
 
 std::string key_of(RegressionId regression) {
   return "regression:" + std::to_string(regression.value) + "/profile";
@@ -25,8 +30,8 @@ std::string key_of(RegressionId regression) {
 // The series that was searched, if a profile can explain it.
 std::optional<Series> profiled_series(const storage::Database& db, const Bisection& search) {
   auto series = storage::find_series(db, search.series);
-  const bool explains =
-      series && (series->metric == "latency" || series->metric == "peak_cpu_memory");
+  const bool explains = series && std::find(std::begin(kExplained), std::end(kExplained),
+                                            series->metric) != std::end(kExplained);
   return explains ? series : std::nullopt;
 }
 

@@ -253,7 +253,8 @@ class NightWorld {
   std::function<double(const Job&)> steal = [](const Job&) { return 0.; };
   const Job* measuring = nullptr;  // the session that is being measured
   std::function<void()> before_tick, after_tick, on_event;
-  bool profiles = true;                        // the runner can make them
+  bool profiles = true;  // the runner can make them
+  bool on_gpu = false;   // runs and profiles tell of kernels and of a device's memory
   std::function<bool(const Job&)> on_claim;    // false: the runner dies with the job
   std::function<void(const Job&)> make_build;  // what a builder does
 
@@ -301,18 +302,22 @@ class NightWorld {
     one.slowdown = std::vector<double>(10, 1);
     made.runs = {one};
     MemorySplit& split = made.memory.emplace();
-    split.peak = std::llround(level(position(*build.commit), workload, "peak_cpu_memory"));
+    split.peak = std::llround(
+        level(position(*build.commit), workload, on_gpu ? "peak_gpu_memory" : "peak_cpu_memory"));
     split.parameters = 100'000'000;
     split.activations = split.peak - split.parameters;
-    auto row = [&](const char* name, double seconds) {
+    const double kernels = on_gpu ? level(position(*build.commit), workload, "kernel_time") *
+                                        std::exp(.001 * normal_(random_))
+                                  : 0;
+    auto row = [&](const char* name, double seconds, double on_device) {
       OperatorProfile& added = made.operators.emplace_back();
       added.name = name;
       added.calls = 3;
       added.self_seconds = {std::vector<double>(10, seconds)};
-      added.device_seconds = {std::vector<double>(10, 0)};
+      added.device_seconds = {std::vector<double>(10, on_device)};
     };
-    row("aten::linear", .004);
-    row("aten::mul", whole - .006);
+    row("aten::linear", .004, on_gpu ? .0005 : 0);
+    row("aten::mul", whole - .006, on_gpu ? kernels - .0005 : 0);
   }
 
   void fill(RunResult& run, const Build& build, const std::string& workload) {
@@ -335,6 +340,11 @@ class NightWorld {
       run.samples["latency"].push_back(level(at, workload, "latency") * factor * jitter);
       run.cpu_seconds.push_back(.01);
       run.wait_seconds.push_back(0);
+    }
+    if (on_gpu) {
+      run.samples["kernel_time"] = {level(at, workload, "kernel_time") *
+                                    std::exp(.002 * normal_(random_))};
+      run.samples["peak_gpu_memory"] = {level(at, workload, "peak_gpu_memory")};
     }
     if (without != "peak_cpu_memory")
       run.samples["peak_cpu_memory"] = {level(at, workload, "peak_cpu_memory") *

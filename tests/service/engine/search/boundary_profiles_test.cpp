@@ -12,11 +12,11 @@ using service::test::two_nights;
 
 namespace {
 
-// +30 % at commit 9 of 24.
-void plant(NightWorld& world, const std::string& metric) {
-  world.level = [metric](int position, const std::string& workload, const std::string& asked) {
-    const double value = asked == "latency" ? .010 : 3e8;
-    return workload == kAlpha && asked == metric && position >= 9 ? 1.3 * value : value;
+// +30 %, or so much, at commit 9 of 24.
+void plant(NightWorld& world, const std::string& metric, double ratio = 1.3) {
+  world.level = [=](int position, const std::string& workload, const std::string& asked) {
+    const double value = asked == "latency" ? .010 : asked == "kernel_time" ? .002 : 3e8;
+    return workload == kAlpha && asked == metric && position >= 9 ? ratio * value : value;
   };
 }
 
@@ -96,6 +96,36 @@ TEST_CASE("a report of peak memory shows the part that grew, and no operators") 
   CHECK(body.find("| activations | 190.7 MiB | 276.6 MiB | +85.8 MiB |", section) !=
         std::string::npos);
   CHECK(body.find("| parameters | 95.4 MiB | 95.4 MiB | +0.0 MiB |", section) != std::string::npos);
+}
+
+TEST_CASE("a report of kernels' time shows the operator whose kernels take 1 % longer") {
+  NightWorld world;
+  world.on_gpu = true;
+  plant(world, "kernel_time", 1.01);
+  two_nights(world);
+  CHECK(profile_jobs(world).size() == 1);
+  const std::string body = report(world);
+  CHECK(body.find("## Where the memory went") == std::string::npos);
+  const auto section = body.find("## Where the kernels' time went");
+  REQUIRE(section != std::string::npos);
+  CHECK(body.find("The GPU's time in an iteration under the profiler", section) !=
+        std::string::npos);
+  CHECK(body.find(" ms → 2.0", section) != std::string::npos);
+  CHECK(body.find("aten::mul (GPU)", section) != std::string::npos);
+  CHECK(body.find("aten::linear", section) == std::string::npos);
+}
+
+TEST_CASE("a report of a GPU's memory shows the part that grew") {
+  NightWorld world;
+  world.on_gpu = true;
+  plant(world, "peak_gpu_memory");
+  two_nights(world);
+  CHECK(profile_jobs(world).size() == 1);
+  const std::string body = report(world);
+  const auto section = body.find("## Where the memory went");
+  REQUIRE(section != std::string::npos);
+  CHECK(body.find("| activations | 190.7 MiB | 276.6 MiB | +85.8 MiB |", section) !=
+        std::string::npos);
 }
 
 TEST_CASE("a report does not wait for a runner that never makes the profiles") {
