@@ -19,7 +19,8 @@ namespace {
 constexpr int kNights = 60;         // that are looked back on
 constexpr double kRounding = 1e-9;  // of a level that is exactly where it was
 
-// A series that the issue lists, and its cost in each later night.
+// A series that the issue lists, and its level in each later night. Of another variant than the
+// first series its nights are named by those of the first, see name_by_commit.
 struct Followed {
   const AffectedSeries& affected;
   Series series;
@@ -47,6 +48,33 @@ std::vector<Followed> followed(const EngineView& view, const Regression& regress
   return list;
 }
 
+std::optional<CommitSha> commit_of(const EngineView& view, const Level& level) {
+  const auto build = storage::find_build(view.db, level.build);
+  return build ? build->commit : std::nullopt;
+}
+
+// Each variant has nights of its own. Those that measured the same commit are told as one: the
+// night of the first series' variant. What that variant did not measure is left out.
+void name_by_commit(const EngineView& view, std::vector<Followed>& all) {
+  const auto is_other = [&](const Followed& one) {
+    return one.series.variant != all.front().series.variant;
+  };
+  if (std::none_of(all.begin(), all.end(), is_other)) return;
+  std::map<CommitSha, NightId> nights;
+  for (const auto& [night, level] : all.front().later)
+    if (const auto commit = commit_of(view, level)) nights.insert_or_assign(*commit, night);
+  for (Followed& one : all) {
+    if (!is_other(one)) continue;
+    std::map<NightId, Level> named;
+    for (const auto& [night, level] : one.later) {
+      const auto commit = commit_of(view, level);
+      const auto found = commit ? nights.find(*commit) : nights.end();
+      if (found != nights.end()) named.insert_or_assign(found->second, level);
+    }
+    one.later = std::move(named);
+  }
+}
+
 // Another regression of that night explains what got worse: its own issue says so.
 bool is_explained(const EngineView& view, const Regression& regression, NightId night) {
   const auto others = storage::regressions_of_night(view.db, night);
@@ -59,15 +87,21 @@ bool is_explained(const EngineView& view, const Regression& regression, NightId 
   });
 }
 
+bool is_done(const EngineView& view, NightId id) {
+  const auto night = storage::find_night(view.db, id);
+  return night && night->state == NightState::done;
+}
+
 // The nights that measured every followed series and are over, oldest first.
 std::vector<NightId> whole_nights(const EngineView& view, const std::vector<Followed>& all) {
   std::vector<NightId> nights;
   for (const auto& [night, level] : all.front().later) {
     const bool measured = std::all_of(all.begin(), all.end(), [&, id = night](const Followed& one) {
-      return one.later.count(id) != 0;
+      const auto found = one.later.find(id);
+      return found != one.later.end() &&
+             (found->second.night == id || is_done(view, found->second.night));
     });
-    const auto stored = storage::find_night(view.db, night);
-    if (measured && stored && stored->state == NightState::done) nights.push_back(night);
+    if (measured && is_done(view, night)) nights.push_back(night);
   }
   return nights;
 }
@@ -87,7 +121,10 @@ std::optional<NightChange> newest_news(const EngineView& view, const Regression&
     change = news(effects);
     if (!change) continue;
     for (LaterEffect& effect : effects) effect.told = effect.now;
-    if (change == NightChange::grew && is_explained(view, regression, night)) change.reset();
+    const bool explained = std::any_of(all.begin(), all.end(), [&](const Followed& one) {
+      return is_explained(view, regression, one.later.at(night).night);
+    });
+    if (change == NightChange::grew && explained) change.reset();
   }
   return change;
 }
@@ -127,8 +164,9 @@ OutboxMessage message_of(const Regression& regression, const NightComment& comme
 }  // namespace
 
 std::optional<OutboxMessage> later_news(const EngineView& view, const Regression& regression) {
-  const std::vector<Followed> all = followed(view, regression);
+  std::vector<Followed> all = followed(view, regression);
   if (all.empty()) return std::nullopt;
+  name_by_commit(view, all);
   const std::vector<NightId> nights = whole_nights(view, all);
   const auto change = newest_news(view, regression, all, nights);
   if (!change) return std::nullopt;

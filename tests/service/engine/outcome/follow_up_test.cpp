@@ -4,6 +4,7 @@
 
 #include "service/engine/verdict/levels.hpp"
 #include "service/report/outbox_sender.hpp"
+#include "storage/statement.hpp"
 #include "tests/service/engine/night_world.hpp"
 #include "tests/service/report/scripted_tracker.hpp"
 
@@ -34,6 +35,20 @@ void next_night(NightWorld& world, int day) {
   world.clock.advance(std::chrono::hours(24));
   world.nightly("2026-08-" + std::to_string(day));
   world.settle();
+}
+
+// Of the newest nightly, as another variant's runner measures it: a night of its own.
+void measure_twin(NightWorld& world, SeriesId series, double value) {
+  const Night first = storage::list_nights(world.db, {1, {}}).items.front();
+  Build build = *storage::find_build(world.db, *first.build);
+  build.variant = "cu126";
+  build.version.replace(build.version.find("+cpu"), 4, "+cu126");
+  build.url.clear();
+  storage::Autocommit transaction(world.db);
+  Night night = first;
+  night.build = storage::add_build(transaction, build).id;
+  night = storage::add_night(transaction, night);
+  storage::set_level(transaction, {series, *night.build, night.id, value, 5});
 }
 
 std::vector<OutboxMessage> comments(NightWorld& world) {
@@ -93,6 +108,34 @@ TEST_CASE(
   next_night(world, 26);
   CHECK(comments(world).size() == 2);
   CHECK(storage::regressions_in_state(world.db, RegressionState::recovered).size() == 1);
+}
+
+TEST_CASE(
+    "an issue hears of the first good night of two variants, which have nights of their own") {
+  NightWorld world;
+  follow_levels(world, [](int position) { return position < 9 || position >= 36 ? 1 : 1.3; });
+  two_nights(world);
+  auto reported = storage::regressions_in_state(world.db, RegressionState::reported);
+  REQUIRE(reported.size() == 1);
+  const AffectedSeries lead = reported[0].series.front();
+  storage::Statement(storage::Autocommit(world.db),
+                     "INSERT INTO series (workload, metric, machine, variant) "
+                     "SELECT workload, metric, machine, 'cu126' FROM series WHERE id = ?")
+      .bind(lead.series)
+      .run();
+  const auto known = storage::find_series(world.db, lead.series);
+  const SeriesId twin =
+      storage::find_series(world.db, known->workload, known->metric, known->machine, "cu126")->id;
+  reported[0].series.push_back({twin, .010, .013, 1.3, 1.3, 1.3});
+  storage::update_regression(storage::Autocommit(world.db), reported[0]);
+  next_night(world, 21);
+  measure_twin(world, twin, .013);
+  next_night(world, 22);
+  CHECK(comments(world).empty());  // the other variant's night is not over yet
+  measure_twin(world, twin, .010);
+  world.settle();
+  REQUIRE(comments(world).size() == 1);
+  CHECK(comments(world)[0].body.find("**Back at its level, for the first night**") == 0);
 }
 
 TEST_CASE(
