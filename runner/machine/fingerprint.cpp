@@ -11,6 +11,7 @@
 #include <sys/utsname.h>
 
 #include "runner/machine/gpu_probe.hpp"
+#include "runner/machine/nvml.hpp"
 #include "runner/machine/rocm_smi.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
@@ -71,6 +72,7 @@ std::string turbo() {
 void add_gpus(Facts& facts) {
   std::vector<GpuState> gpus = nvidia_gpus("/proc/driver/nvidia/gpus");
   std::string driver = driver_version(field_of("/proc/driver/nvidia/version", "NVRM version"));
+  if (gpus.empty()) gpus = Nvml().read();  // a container may hide the driver's folder
   if (gpus.empty()) gpus = RocmSmi().read();
   if (driver.empty() && !gpus.empty()) driver = gpus.front().driver;
   std::multiset<std::string> models;
