@@ -250,8 +250,9 @@ def test_a_commit_alone_is_named_where_what_numpy_changed_is_not_used(measured):
     assert shares["environment"]["low"] < 1.02 and shares["environment"]["high"] > .98, shares
     assert .95 < shares["environment"]["ratio"] < 1.05 < 3 < shares["source"]["low"], shares
     text = w.issues()[0].read_text()
-    assert "Each wheel was measured with both sets of packages" in text and ", the packages by" in text
-    assert "| numpy | 2.2.6 | 2.3.5 |" in text, text
+    for part in ("Each wheel was measured with both sets of packages", ", the packages by",
+                 "| numpy | 2.2.6 | 2.3.5 |"):
+        assert part in text, text
 
 
 def subjects(w, found):

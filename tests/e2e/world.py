@@ -116,8 +116,9 @@ def make_wheel(folder, version, git_version, repo, python_tag="cp311", requires=
     files["torch/lib/compiled.txt"] = b"".join(f.read_bytes() for f in compiled)
     variant = version.partition("+")[2]
     cuda = f"{variant[2:-1]}.{variant[-1]}" if variant.startswith("cu") else None
+    hip = variant[4:] if variant.startswith("rocm") else None
     files["torch/version.py"] = (f"__version__ = '{version}'\ndebug = False\ncuda = {cuda!r}\n"
-                                 f"git_version = '{git_version}'\nhip = None\n").encode()
+                                 f"git_version = '{git_version}'\nhip = {hip!r}\n").encode()
     info = f"torch-{version}.dist-info"
     needs = "".join(f"Requires-Dist: {one}\n" for one in requires)
     files[f"{info}/METADATA"] = (f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n{needs}"
@@ -260,8 +261,9 @@ class World:
     # ---- a day of builds
     def publish_nightly(self, date, requires=(), tag=None):
         nightly = self.repo.nightly(date)
-        version = f"2.14.0.dev{date.replace('-', '')}+cpu"
-        tag = tag or self.overrides.get("source", {}).get("python_tag", "cp311")
+        source = self.overrides.get("source", {})
+        version = f"2.14.0.dev{date.replace('-', '')}+{source.get('variant', 'cpu')}"
+        tag = tag or source.get("python_tag", "cp311")
         self.index.publish(
             make_wheel(self.index.folder, version, nightly, self.repo, tag, requires))
         return version
@@ -287,13 +289,13 @@ class World:
     def start_runner(self, script):
         self.start_scripted("nightjar-runner", "scripted", "cache", script)
 
-    def start_scripted(self, process, name, cache, script, service=None):
+    def start_scripted(self, process, name, cache, script, *options, service=None):
         """`service`: where it is reached, if not at its own port."""
         path = self.folder / f"{process}.json"
         path.write_text(json.dumps(script))
         self.start(process, BIN / "nightjar-runner", "--service", service or self.url,
                    "--token-file", self.folder / "runner.token", "--name", name, "--cache",
-                   self.folder / cache, "--uv", UV, "--scripted", path)
+                   self.folder / cache, "--uv", UV, "--scripted", path, *options)
 
     def kill(self, name, how=signal.SIGKILL):
         process = self.processes.pop(name, None)

@@ -2,7 +2,6 @@
 harness_test.py and profile_test.py, with recorded activities."""
 
 import functools
-import subprocess
 
 import pytest
 import programs
@@ -18,16 +17,9 @@ SAMPLE = [
     "lennard_jones/train", "soft_actor_critic/update"]
 
 
-@functools.cache
-def has_device():
-    return subprocess.run(
-        [programs.python(), "-c", "import sys, torch; sys.exit(not torch.cuda.is_available())"],
-        check=False).returncode == 0
-
-
 @pytest.fixture(autouse=True)
 def device():
-    if not has_device():
+    if not programs.has_device():
         pytest.skip("this machine has no CUDA device")
 
 

@@ -39,6 +39,14 @@ def python():
 
 
 @functools.cache
+def has_device():
+    """Whether that Python's PyTorch sees a GPU."""
+    return subprocess.run(
+        [python(), "-c", "import sys, torch; sys.exit(not torch.cuda.is_available())"],
+        check=False).returncode == 0
+
+
+@functools.cache
 def native():
     """NIGHTJAR_NATIVE, or the program built once into .cache/native-ninja."""
     if "NIGHTJAR_NATIVE" in os.environ:

@@ -1,0 +1,2 @@
+def tree_leaves(_):
+    raise NotImplementedError
