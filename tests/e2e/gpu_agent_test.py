@@ -77,7 +77,8 @@ def at_hand(folder):
     (folder / "torch" / "__init__.py").write_text(AT_HAND)
     return types.SimpleNamespace(
         torch=folder / "torch", python=programs.python(), tag=tag, environment={}, device="",
-        variant=f"rocm{hip}" if cuda == "None" else "cu" + cuda.replace(".", ""))
+        variant="rocm" + ".".join(hip.split(".")[:2]) if cuda == "None" else "cu" + cuda.replace(
+            ".", ""))
 
 
 @pytest.fixture(params=["NVIDIA's double", "AMD's double", "at hand"])
