@@ -19,8 +19,8 @@ std::string joined(const std::vector<std::string>& texts) {
 }
 
 // Empty: builds can be had.
-std::string build_trouble(const NightFacts& facts, const Config& config) {
-  if (!facts.newest) return "no build of variant " + config.source.variant + " is known yet";
+std::string build_trouble(const SourceFacts& facts, const Config::Source& source) {
+  if (!facts.newest) return "no build of variant " + source.variant + " is known yet";
   const Build& newest = *facts.newest;
   // One that is found and has no reason is about to be proved.
   if (newest.state == BuildState::proved || newest.reason.empty()) return "";
@@ -30,18 +30,18 @@ std::string build_trouble(const NightFacts& facts, const Config& config) {
 }
 
 // An index that is no longer filled, or a wheel's tag that it has no more, looks like a quiet week.
-std::string stale_source(const NightFacts& facts, const Config& config) {
-  const int most = config.source.stale_days;
+std::string stale_source(const SourceFacts& facts, const Config::Source& source, Time now) {
+  const int most = source.stale_days;
   if (most == 0 || !facts.last_found) return "";
-  const auto days = std::chrono::duration_cast<std::chrono::hours>(facts.now - *facts.last_found) /
+  const auto days = std::chrono::duration_cast<std::chrono::hours>(now - *facts.last_found) /
                     std::chrono::hours(24);
   if (days < most) return "";
-  return "no new build of variant " + config.source.variant + " for " + config.source.python_tag +
+  return "no new build of variant " + source.variant + " for " + source.python_tag +
          " has been listed for " + std::to_string(days) +
          " days; check [source] index, variant and python_tag";
 }
 
-std::string import_trouble(const NightFacts& facts) {
+std::string import_trouble(const SourceFacts& facts) {
   if (facts.not_imported.empty()) return "";
   return facts.not_imported +
          " could not be imported in any run of the last night: " + facts.import_error +
@@ -68,16 +68,20 @@ std::string schedule_trouble(const Config& config) {
                   "[webhook] secret_file";
 }
 
-void add_last_night(const EngineView& view, NightFacts& facts) {
-  for (const Night& night : storage::list_nights(view.db, {10, {}}).items) {
+// Each variant has nights of its own.
+void add_last_nights(const EngineView& view, std::map<std::string, SourceFacts*> by_variant) {
+  const int looked_at = std::min(10 * static_cast<int>(by_variant.size()), 500);
+  for (const Night& night : storage::list_nights(view.db, {looked_at, {}}).items) {
     const bool measured = night.state == NightState::judging || night.state == NightState::done;
     if (!measured || !night.build || night.trigger == NightTrigger::imported) continue;
     const auto build = storage::find_build(view.db, *night.build);
-    if (const auto error = storage::why_nothing_imports(view.db, night.id); error && build) {
-      facts.not_imported = build->version;
-      facts.import_error = *error;
+    const auto of = build ? by_variant.find(build->variant) : by_variant.end();
+    if (of == by_variant.end()) continue;
+    if (const auto error = storage::why_nothing_imports(view.db, night.id)) {
+      of->second->not_imported = build->version;
+      of->second->import_error = *error;
     }
-    return;
+    by_variant.erase(of);  // this was its last one
   }
 }
 
@@ -85,18 +89,25 @@ void add_last_night(const EngineView& view, NightFacts& facts) {
 
 NightFacts night_facts(const EngineView& view) {
   NightFacts facts;
+  const auto sources = sources_of(view.config);
+  facts.sources.resize(sources.size());
+  std::map<std::string, SourceFacts*> by_variant;
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    by_variant[sources[i]->variant] = &facts.sources[i];
   for (const BuildState state :
        {BuildState::found, BuildState::proved, BuildState::unproved, BuildState::unusable}) {
     for (Build& build : storage::builds_in_state(view.db, state)) {
-      if (build.kind != BuildKind::nightly || build.variant != view.config.source.variant) continue;
-      facts.has_proved |= state == BuildState::proved;
-      facts.last_found = std::max(facts.last_found, std::optional(build.found_at));
-      if (!facts.newest || build.date > facts.newest->date) facts.newest = std::move(build);
+      const auto found = by_variant.find(build.variant);
+      if (build.kind != BuildKind::nightly || found == by_variant.end()) continue;
+      SourceFacts& of = *found->second;
+      of.has_proved |= state == BuildState::proved;
+      of.last_found = std::max(of.last_found, std::optional(build.found_at));
+      if (!of.newest || build.date > of.newest->date) of.newest = std::move(build);
     }
   }
   const auto live = live_runners(view);
   facts.now = view.clock.now();
-  add_last_night(view, facts);
+  add_last_nights(view, by_variant);
   facts.runners = static_cast<int>(storage::all_runners(view.db).size());
   facts.live = static_cast<int>(live.size());
   facts.able = static_cast<int>(std::count_if(live.begin(), live.end(), [&](const Runner& runner) {
@@ -119,10 +130,14 @@ std::vector<Obstacle> find_obstacles(const Surroundings& around,
       add(ObstacleKind::engine, "the step '" + step + "' fails: " + error);
   add(ObstacleKind::source, around.source);
   add(ObstacleKind::repository, around.repository);
-  if (facts && around.surveyed && around.source.empty() && around.repository.empty())
-    add(ObstacleKind::build, build_trouble(*facts, config));
-  if (facts && around.source.empty()) add(ObstacleKind::source, stale_source(*facts, config));
-  if (facts) add(ObstacleKind::build, import_trouble(*facts));
+  const auto sources = sources_of(config);
+  for (std::size_t i = 0; facts && i < sources.size(); ++i) {
+    const SourceFacts& of = facts->sources.at(i);
+    if (around.surveyed && around.source.empty() && around.repository.empty())
+      add(ObstacleKind::build, build_trouble(of, *sources[i]));
+    if (around.source.empty()) add(ObstacleKind::source, stale_source(of, *sources[i], facts->now));
+    add(ObstacleKind::build, import_trouble(of));
+  }
   if (facts) add(ObstacleKind::runner, runner_trouble(*facts, config));
   add(ObstacleKind::schedule, schedule_trouble(config));
   return found;

@@ -31,14 +31,19 @@ struct Surroundings {
   std::string source, repository;              // of the last look
 };
 
-// What the rows say.
-struct NightFacts {
+// What the rows say of one source's variant.
+struct SourceFacts {
   bool has_proved = false;
-  std::optional<Build> newest;  // nightly, in whatever state
-  Time now{};
+  std::optional<Build> newest;     // nightly, in whatever state
   std::optional<Time> last_found;  // when the newest build was first listed
   // The last night's build, if it could not be imported in any run, and what the first run said.
   std::string not_imported, import_error;
+};
+
+// What the rows say.
+struct NightFacts {
+  std::vector<SourceFacts> sources;  // in the order of sources_of(config)
+  Time now{};
   int runners = 0, live = 0;
   int able = 0;  // live, and can run a workload that the configuration selects
 };

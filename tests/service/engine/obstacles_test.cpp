@@ -15,21 +15,20 @@ namespace {
 struct Calm {
   Surroundings around{
       .surveyed = true, .database = {}, .disk = {}, .failing = {}, .source = {}, .repository = {}};
-  NightFacts facts{.has_proved = true,
-                   .newest = Build{},
-                   .now = {},
-                   .last_found = {},
-                   .not_imported = {},
-                   .import_error = {},
+  NightFacts facts{.sources = {SourceFacts{}},
+                   .now = Time{} + std::chrono::hours(1000),
                    .runners = 2,
                    .live = 1,
                    .able = 1};
   Config config;
+  SourceFacts& source = facts.sources.front();
 
   Calm() {
-    facts.newest->version = "2.14.0.dev20260820+cpu";
-    facts.newest->state = BuildState::proved;
-    facts.last_found = facts.now = Time{} + std::chrono::hours(1000);
+    source.has_proved = true;
+    source.newest = Build{};
+    source.newest->version = "2.14.0.dev20260820+cpu";
+    source.newest->state = BuildState::proved;
+    source.last_found = facts.now;
   }
   std::vector<Obstacle> found() const { return find_obstacles(around, facts, config); }
 };
@@ -54,24 +53,24 @@ TEST_CASE("each thing that stops nights is told once, with its reason") {
       {ObstacleKind::source, "answered 404", [](Calm& c) { c.around.source = "it answered 404"; }},
       {ObstacleKind::repository, "cannot fetch",
        [](Calm& c) { c.around.repository = "cannot fetch https://example.org"; }},
-      {ObstacleKind::build, "no build of variant cpu", [](Calm& c) { c.facts.newest.reset(); }},
+      {ObstacleKind::build, "no build of variant cpu", [](Calm& c) { c.source.newest.reset(); }},
       {ObstacleKind::build, "dev20260820+cpu is not proved: its METADATA",
        [](Calm& c) {
-         c.facts.has_proved = false;
-         c.facts.newest->state = BuildState::unproved;
-         c.facts.newest->reason = "its METADATA says 2.13";
+         c.source.has_proved = false;
+         c.source.newest->state = BuildState::unproved;
+         c.source.newest->reason = "its METADATA says 2.13";
        }},
       {ObstacleKind::build, "is not proved: timed out",
        [](Calm& c) {
-         c.facts.newest->state = BuildState::found;
-         c.facts.newest->reason = "timed out";
+         c.source.newest->state = BuildState::found;
+         c.source.newest->reason = "timed out";
        }},
       {ObstacleKind::source, "no new build of variant cpu for cp311 has been listed for 4 days",
        [](Calm& c) { c.facts.now += std::chrono::hours(4 * 24); }},
       {ObstacleKind::build, "could not be imported in any run of the last night: no libcudart",
        [](Calm& c) {
-         c.facts.not_imported = "2.14.0.dev20260820+cpu";
-         c.facts.import_error = "no libcudart";
+         c.source.not_imported = "2.14.0.dev20260820+cpu";
+         c.source.import_error = "no libcudart";
        }},
       {ObstacleKind::runner, "no runner has registered",
        [](Calm& c) { c.facts.runners = c.facts.live = 0; }},
@@ -91,12 +90,12 @@ TEST_CASE("each thing that stops nights is told once, with its reason") {
 TEST_CASE("what follows from something else is not told beside it") {
   Calm calm;
   SECTION("no build while the repository cannot be fetched") {
-    calm.facts.newest.reset();
+    calm.source.newest.reset();
     calm.around.repository = "cannot fetch";
     CHECK(calm.found().size() == 1);
   }
   SECTION("no build before the source was read") {
-    calm.facts.newest.reset();
+    calm.source.newest.reset();
     calm.around.surveyed = false;
     CHECK(calm.found().empty());
   }
@@ -114,15 +113,56 @@ TEST_CASE("a quiet week of the source is no trouble where nobody wants to hear o
   CHECK(calm.found().empty());
 }
 
+TEST_CASE("of several sources each is told of by its own variant") {
+  Calm calm;
+  calm.facts.sources.push_back(calm.facts.sources[0]);
+  calm.config.more_sources.emplace_back().variant = "cu126";
+  SourceFacts& second = calm.facts.sources[1];
+  CHECK(calm.found().empty());
+  std::string reason = "no build of variant cu126 is known yet";
+  SECTION("no build") {
+    second.newest.reset();
+  }
+  SECTION("no new one for days") {
+    *second.last_found -= std::chrono::hours(5 * 24);
+    reason = "no new build of variant cu126 for cp311 has been listed for 5 days";
+  }
+  SECTION("one that cannot be imported") {
+    second.not_imported = "2.14.0.dev20260820+cu126";
+    reason = "2.14.0.dev20260820+cu126 could not be imported in any run";
+  }
+  REQUIRE(calm.found().size() == 1);
+  CHECK_THAT(calm.found()[0].reason, Contains(reason));
+}
+
+TEST_CASE("a night of one variant does not hide that another's build cannot be imported") {
+  nightjar::service::test::NightWorld world;
+  world.imports = [](int) { return false; };
+  world.nightly("2026-08-20");
+  world.settle();
+  world.config.more_sources.emplace_back().variant = "cu126";
+  Night other = storage::list_nights(world.db, {1, {}}).items.front();
+  Build build = *storage::find_build(world.db, *other.build);
+  build.variant = "cu126";
+  build.version = "2.14.0.dev20260820+cu126";
+  build.url.clear();
+  other.build = storage::add_build(storage::Autocommit(world.db), build).id;
+  storage::add_night(storage::Autocommit(world.db), other);
+  const NightFacts facts = night_facts(world.context());
+  REQUIRE(facts.sources.size() == 2);
+  CHECK(facts.sources[0].not_imported == "2.14.0.dev20260820+cpu");
+  CHECK(facts.sources[1].not_imported.empty());
+}
+
 TEST_CASE("the rows say which builds and runners there are") {
   nightjar::service::test::NightWorld world;
   EngineContext context = world.context();
-  CHECK_FALSE(night_facts(context).newest);
+  CHECK_FALSE(night_facts(context).sources.at(0).newest);
   world.nightly("2026-08-20");
   const NightFacts facts = night_facts(context);
-  CHECK(facts.has_proved);
-  REQUIRE(facts.newest);
-  CHECK(facts.newest->date == "2026-08-20");
+  CHECK(facts.sources.at(0).has_proved);
+  REQUIRE(facts.sources.at(0).newest);
+  CHECK(facts.sources.at(0).newest->date == "2026-08-20");
   CHECK(facts.runners == 1);
   CHECK(facts.live == 1);
   CHECK(facts.able == 1);
