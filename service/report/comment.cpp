@@ -47,6 +47,7 @@ std::string render_night_comment(const NightComment& comment) {
            " (night of " + plain(comment.date) + "):\n\n" +
            series_table(comment.new_series, rows_shown) +
            "\nReason: " + plain(shortened(comment.unattributed, 600)) + "\n";
+    if (!comment.pins.empty()) text += "\n" + pin_lines(comment.repository, comment.pins);
   } else if (!comment.new_series.empty()) {
     text = "**Also seen in " + plain(brief_workloads(comment.new_series)) + "** with " +
            code(comment.version) + ": the same cause moves " +

@@ -185,6 +185,8 @@ struct NightComment {
   NightChange change = NightChange::grew;  // of `series`
   std::string unattributed;  // why no commit could be named for `new_series`; empty: one is known
   int nights_to_close = 3;   // good nights after which the issue is closed
+  std::string repository = {};       // where the pins are
+  std::vector<ReportPin> pins = {};  // that moved between the ends of an unattributed finding
 };
 std::string render_night_comment(const NightComment& comment);
 

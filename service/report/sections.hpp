@@ -41,6 +41,8 @@ std::string range_section(const ReportInput& input, std::size_t limit);
 std::string brief_packages(const ReportInput& input);
 // Which package did it and where its pin moved, as items of a list; empty: neither is known.
 std::string packages_list(const ReportInput& input);
+// A line for each: the commit, its author and the file.
+std::string pin_lines(const std::string& repository, const std::vector<ReportPin>& pins);
 bool is_environment(const ReportInput& input);  // the packages did it, and the source did not
 
 // What no commit could be named for: the verdict's end, and a section with the reason and advice.

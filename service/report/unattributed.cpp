@@ -27,14 +27,16 @@ std::string moved(const std::string& name, const std::string& before, const std:
   return name + " " + version(before) + " → " + version(after);
 }
 
-std::string pin_line(const ReportInput& input, const ReportPin& pin) {
-  std::string text = "- Where the pin moved: " + commit_link(input.repository, pin.commit.sha) +
-                     " “" + plain(shortened(pin.commit.subject, 100)) + "” by " +
-                     plain(pin.commit.author) + ", " + code(pin.path);
-  return text + "\n";
-}
-
 }  // namespace
+
+std::string pin_lines(const std::string& repository, const std::vector<ReportPin>& pins) {
+  std::string text;
+  for (const ReportPin& pin : pins)
+    text += "- Where the pin moved: " + commit_link(repository, pin.commit.sha) + " “" +
+            plain(shortened(pin.commit.subject, 100)) + "” by " + plain(pin.commit.author) + ", " +
+            code(pin.path) + "\n";
+  return text;
+}
 
 bool is_environment(const ReportInput& input) {
   return input.attribution && input.attribution->cause == Cause::environment;
@@ -63,8 +65,7 @@ std::string packages_list(const ReportInput& input) {
     for (const std::string& one : input.packages->left_out)
       text += "- Left out: " + plain(shortened(one, 300)) + "\n";
   }
-  for (const ReportPin& pin : input.pins) text += pin_line(input, pin);
-  return text;
+  return text + pin_lines(input.repository, input.pins);
 }
 
 std::string unattributed_verdict(const ReportInput& input) {

@@ -302,8 +302,7 @@ void add_packages(const EngineView& view, const Regression& regression, ReportIn
     packages.said = cause->said;
     packages.left_out = cause->left_out;
   }
-  for (const PinMove& move : storage::pin_moves_of(view.db, regression.id))
-    input.pins.push_back({commit_facts(view, move.commit), move.path});
+  input.pins = pins_of(view, regression);
 }
 
 void add_unattributed(const EngineView& view, const Regression& regression, ReportInput& input) {
@@ -314,6 +313,13 @@ void add_unattributed(const EngineView& view, const Regression& regression, Repo
 }
 
 }  // namespace
+
+std::vector<ReportPin> pins_of(const EngineView& view, const Regression& regression) {
+  std::vector<ReportPin> pins;
+  for (const PinMove& move : storage::pin_moves_of(view.db, regression.id))
+    pins.push_back({commit_facts(view, move.commit), move.path});
+  return pins;
+}
 
 ReportInput report_facts(const EngineView& view, const Regression& regression) {
   ReportInput input;

@@ -12,6 +12,9 @@ namespace nightjar::service {
 
 ReportInput report_facts(const EngineView& view, const Regression& regression);
 
+// Where the pins of its packages moved, the oldest first.
+std::vector<ReportPin> pins_of(const EngineView& view, const Regression& regression);
+
 // Commits between the last bad build and `good_again`, the first that was good; empty if unknown.
 std::vector<ReportCommit> commits_that_may_have_repaired(
     const EngineView& view, BuildId last_bad, const std::optional<CommitSha>& good_again);

@@ -212,6 +212,18 @@ TEST_CASE("A later night's comment reads as its golden file") {
         std::string::npos);
 }
 
+TEST_CASE("A digest's further finding names the commit that moved a pin") {
+  NightComment comment;
+  comment.unattributed = "the packages changed it: jinja2 3.1.6 made it worse";
+  CHECK(render_night_comment(comment).find("pin") == std::string::npos);
+  comment.repository = redundant_check().repository;
+  comment.pins = {{commit('9', "Move the pin (#61101)", "Jane Doe"), "requirements.txt"}};
+  const std::string text = render_night_comment(comment);
+  CHECK(text.find("- Where the pin moved: ") != std::string::npos);
+  CHECK(text.find("“Move the pin (#​61101)” by Jane Doe, `requirements.txt`") !=
+        std::string::npos);
+}
+
 TEST_CASE("A recovery's comment reads as its golden file") {
   const ReportInput input = redundant_check();
   const std::string text = render_recovered_comment(
