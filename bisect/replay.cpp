@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <set>
 #include <stdexcept>
 
+#include "bisect/reliability.hpp"
 #include "bisect/statistics.hpp"
 
 namespace nightjar::bisect {
@@ -63,6 +65,30 @@ ReplayOutcome outcome_of(const Answer& answer, int culprit) {
   return right ? ReplayOutcome::exact : ReplayOutcome::innocent;
 }
 
+bool holds(int first, int last, int culprit) {
+  return first <= culprit && culprit <= last;
+}
+
+// What a search believes of its likeliest commit, once for each bin of probability.
+class Suspicions {
+ public:
+  explicit Suspicions(int culprit) : culprit_(culprit) {}
+
+  void note(const Belief& belief) {
+    const auto single = [](const CellMass& cell) { return cell.first == cell.last; };
+    const auto best = std::find_if(belief.cells.begin(), belief.cells.end(), single);
+    if (best == belief.cells.end()) return;
+    if (bins_.insert(probability_bin(best->probability)).second)
+      all.push_back({best->probability, best->first == culprit_});
+  }
+
+  std::vector<Prediction> all;
+
+ private:
+  int culprit_;
+  std::set<std::size_t> bins_;
+};
+
 }  // namespace
 
 bool can_replay(std::span<const std::vector<double>> builds) {
@@ -77,12 +103,20 @@ Replay replay(std::span<const std::vector<double>> builds, const ReplayOptions& 
   Replayed world(recorded(builds), options);
   SearchLog log;
   log.commits = options.commits;
+  const int planted_at = options.planted > 0 ? world.culprit() : -1;
+  Suspicions suspicions(planted_at);
   int session = -1;
   for (;;) {
     const NextStep next = next_step(log, policy);
+    suspicions.note(next.belief);
     if (const auto* answer = std::get_if<Answer>(&next.step)) {
-      const int planted_at = options.planted > 0 ? world.culprit() : -1;
-      return {outcome_of(*answer, planted_at), static_cast<int>(log.runs.size())};
+      Replay found{outcome_of(*answer, planted_at),
+                   static_cast<int>(log.runs.size()),
+                   {},
+                   std::move(suspicions.all)};
+      for (const NamedStep& step : answer->culprits)
+        found.named.push_back({step.probability, holds(step.first, step.last, planted_at)});
+      return found;
     }
     const auto& step = std::get<Measure>(next.step);
     if (step.new_session) {

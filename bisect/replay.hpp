@@ -20,6 +20,11 @@ struct ReplayOptions {
 struct Replay {
   ReplayOutcome outcome = ReplayOutcome::nobody;
   int runs = 0;
+  std::vector<Prediction> named;  // the steps of the answer
+  // The likeliest single commit, at the first step at which its probability lay in a bin (see
+  // bisect/reliability.hpp). A first time says nothing of what comes after it, so such predictions
+  // are right as often as they say if the search's model is right.
+  std::vector<Prediction> suspected;
 };
 
 // Whether there are enough recorded runs to draw from: six builds with three or more each.

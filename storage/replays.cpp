@@ -28,12 +28,23 @@ void dequeue_replay(Transaction& transaction, NightId night, SeriesId series) {
 }
 
 void add_replay(Transaction& transaction, const ReplayedSearch& found) {
-  Statement(
+  Statement add(
       transaction,
       "INSERT INTO replay (night, series, planted, outcome, runs, at_us) VALUES (?, ?, ?, ?, ?, ?) "
-      "ON CONFLICT (night, series) DO NOTHING")
-      .bind(found.night, found.series, found.planted, found.outcome, found.runs, found.at)
-      .run();
+      "ON CONFLICT (night, series) DO NOTHING");
+  add.bind(found.night, found.series, found.planted, found.outcome, found.runs, found.at).run();
+  if (add.changes() == 0) return;
+  const std::int64_t replay = add.inserted_id();
+  Statement insert(transaction,
+                   "INSERT INTO replay_prediction (replay, number, named, probability, was_right) "
+                   "VALUES (?, ?, ?, ?, ?)");
+  int number = 0;
+  const auto insert_all = [&](const std::vector<Prediction>& predictions, bool named) {
+    for (const Prediction& one : predictions)
+      insert.bind(replay, number++, named, one.probability, one.right).run();
+  };
+  insert_all(found.named, true);
+  insert_all(found.suspected, false);
 }
 
 std::map<SeriesId, ReplayCount> count_replays(const Database& db) {

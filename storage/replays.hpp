@@ -21,6 +21,7 @@ struct ReplayedSearch {
   ReplayOutcome outcome = ReplayOutcome::nobody;
   int runs = 0;
   Time at{};
+  std::vector<Prediction> named = {}, suspected = {};  // see bisect::Replay
 };
 
 namespace storage {

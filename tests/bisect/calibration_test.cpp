@@ -1,10 +1,61 @@
 #include "bisect/calibration.hpp"
 
+#include <cmath>
+#include <random>
 #include <stdexcept>
 
 #include <catch2/catch.hpp>
 
+using namespace nightjar;
 using namespace nightjar::bisect;
+
+namespace {
+
+// Series with so many runs a night, of which the newest build is worse by `change`.
+class Nights {
+ public:
+  Nights(double sd, int runs, DetectionPolicy policy)
+      : sd_(sd), runs_(static_cast<std::size_t>(runs)), policy_(policy) {}
+
+  // The share of 400 series that is flagged on its first night.
+  double seen(double change) {
+    int seen = 0;
+    for (int series = 0; series < 400; ++series) seen += is_flagged(1 + change);
+    return seen / 400.;
+  }
+
+ private:
+  std::vector<double> measure(double level, std::size_t runs) {
+    std::vector<double> values(runs);
+    for (double& value : values) value = level * std::exp(sd_ * normal_(random_));
+    return values;
+  }
+  bool is_flagged(double level) {
+    std::vector<double> levels;
+    for (int night = 0; night < 14; ++night) levels.push_back(hodges_lehmann(measure(1, runs_)));
+    if (screen(levels, measure(level, runs_), policy_).verdict != ScreenVerdict::suspect_worse)
+      return false;
+    std::vector<double> good, bad;
+    for (std::size_t runs = 1;;) {
+      const auto more_good = measure(1, runs - good.size());
+      const auto more_bad = measure(level, runs - bad.size());
+      good.insert(good.end(), more_good.begin(), more_good.end());
+      bad.insert(bad.end(), more_bad.begin(), more_bad.end());
+      const Confirmation said = confirm(good, bad, policy_);
+      if (said.verdict != ConfirmationVerdict::more)
+        return said.verdict == ConfirmationVerdict::worse;
+      runs = static_cast<std::size_t>(said.runs_a_side);
+    }
+  }
+
+  double sd_;
+  std::size_t runs_;
+  DetectionPolicy policy_;
+  std::mt19937_64 random_{3};
+  std::normal_distribution<double> normal_;
+};
+
+}  // namespace
 
 TEST_CASE("Clopper and Pearson's intervals agree with published values") {
   // 0 of 10: 1 - .025^(1/10); 5 of 10 and 1 of 20 as in tables of exact binomial limits.
@@ -29,4 +80,30 @@ TEST_CASE("what can be seen grows with the noise and is never under the threshol
   }
   CHECK(smallest_seen(.005, 5, {}) < .075);
   CHECK(smallest_seen(.10, 20, {}) < smallest_seen(.10, 5, {}));
+}
+
+TEST_CASE("a change of the computed size is seen about as often as it says by the real policy") {
+  DetectionPolicy steady;
+  steady.repeatability = Repeatability::steady;
+  for (const auto& [sd, runs, policy] :
+       {std::tuple{.02, 5, DetectionPolicy{}}, {.04, 5, {}}, {.06, 10, {}}, {.02, 5, steady}}) {
+    const double change = smallest_seen(sd, runs, policy);
+    INFO(sd << ", " << runs << " runs: +" << 100 * change << " %");
+    CHECK(Nights(sd, runs, policy).seen(change) == Approx(.9).margin(.07));
+  }
+}
+
+TEST_CASE("the interval of a typical value is by ranks") {
+  std::vector<double> values;
+  for (int i = 20; i > 0; --i) values.push_back(i);
+  const Typical twenty = typical(values);  // ranks 6 and 15, as in tables of the sign test
+  CHECK(twenty.values == 20);
+  CHECK(twenty.median == 10.5);
+  CHECK(twenty.low == 6);
+  CHECK(twenty.high == 15);
+  const Typical three = typical({3, 1, 2});
+  CHECK(three.median == 2);
+  CHECK(three.low == 1);
+  CHECK(three.high == 3);
+  CHECK_THROWS_AS(typical({}), std::invalid_argument);
 }

@@ -2,8 +2,11 @@
 
 #include <cmath>
 #include <random>
+#include <set>
 
 #include <catch2/catch.hpp>
+
+#include "bisect/reliability.hpp"
 
 using namespace nightjar;
 using namespace nightjar::bisect;
@@ -76,4 +79,31 @@ TEST_CASE("Too few recorded runs cannot be replayed") {
   const auto builds = recorded(.02, 5);
   CHECK_FALSE(can_replay(builds));
   CHECK_THROWS_AS(replay(builds, {}, {}), std::invalid_argument);
+}
+
+TEST_CASE("A replay tells how sure the search was and whether it was right") {
+  const auto builds = recorded(.03);
+  int named = 0, right = 0;
+  for (int seed = 0; seed < 20; ++seed) {
+    ReplayOptions options;
+    options.seed = static_cast<std::uint64_t>(seed);
+    const Replay found = replay(builds, options, {});
+    for (const Prediction& one : found.named) {
+      ++named;
+      right += one.right;
+      CHECK(one.probability >= .99);
+    }
+    CHECK((found.outcome == ReplayOutcome::exact) ==
+          (found.named.size() == 1 && found.named.front().right));
+    std::set<std::size_t> bins;
+    for (const Prediction& one : found.suspected) bins.insert(probability_bin(one.probability));
+    CHECK(bins.size() == found.suspected.size());
+    REQUIRE_FALSE(found.suspected.empty());
+    CHECK(found.suspected.back().probability >= .9);
+  }
+  CHECK(named >= 19);
+  CHECK(right >= named - 1);
+  ReplayOptions nothing;
+  nothing.planted = 0;
+  for (const Prediction& one : replay(recorded(.3), nothing, {}).suspected) CHECK_FALSE(one.right);
 }

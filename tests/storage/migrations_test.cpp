@@ -41,10 +41,10 @@ TEST_CASE("a file of the first version is migrated and keeps what it holds") {
   std::filesystem::copy_file(nightjar::test::source_tree() / "tests/storage/data/version_1.db",
                              path);
   CHECK_THROWS_WITH(Database::open_reader(path),
-                    Catch::Contains("has schema version 1, 24 is wanted; start nightjard"));
+                    Catch::Contains("has schema version 1, 25 is wanted; start nightjard"));
 
   Database db = Database::open_writer(path);
-  CHECK(db.schema_version() == 24);
+  CHECK(db.schema_version() == 25);
   Database fresh = Database::open_writer(":memory:");
   CHECK(schema_of(db) == schema_of(fresh));
 
@@ -121,7 +121,7 @@ TEST_CASE("a file of a newer program is refused, with its version and what to do
   for (const auto open : {&Database::open_writer, &Database::open_reader})
     CHECK_THROWS_WITH(open(path), Catch::Contains(path.string()) &&
                                       Catch::Contains("has schema version 99") &&
-                                      Catch::Contains("knows versions up to 24") &&
+                                      Catch::Contains("knows versions up to 25") &&
                                       Catch::Contains("start the newer nightjard"));
 }
 
@@ -421,4 +421,32 @@ TEST_CASE("garbage in an enum's column is refused") {
   CHECK_THROWS_WITH(story.db.impl().execute("UPDATE job SET night = 77"),
                     Catch::Contains("FOREIGN KEY"));
   CHECK_THROWS_AS(story.db.impl().execute("UPDATE regression_change SET evidence = '{'"), Error);
+}
+
+TEST_CASE("people's dismissals of before are rulings, and say whether the level was accepted") {
+  Folder folder;
+  const auto path = folder.path / "old.db";
+  {
+    const auto old = connect(path, Access::create);
+    migrate(*old, 11);
+    old->execute(state_in_text);
+    migrate(*old, 24);
+    old->execute(R"(
+UPDATE regression SET state = 'dismissed';
+INSERT INTO regression_change (regression, state, at_us, evidence) VALUES (3, 'confirmed', 1, '{}');
+INSERT INTO audit (at_us, actor, action, subject) VALUES
+  (50, 'token:ops', 'dismiss-regression', 'regression/3'), (60, 'token:ops', 'dismiss-regression', 'regression/1'),
+  (70, 'token:ops', 'tell-cause', 'regression/2'), (80, 'token:ops', 'dismiss-regression', 'regression/77');
+INSERT INTO mark (at_us, actor, after_night, workload, metric, reason) VALUES (50, 'token:ops', 2, '**', '*', 'x');)");
+  }
+  Database db = Database::open_writer(path);
+  Statement find(db, "SELECT regression, kind, confirmed FROM ruling ORDER BY regression");
+  std::vector<std::tuple<int, std::string, bool>> rulings;
+  while (find.step()) {
+    const auto regression = find.next<int>();
+    const auto kind = find.next<std::string>();
+    rulings.emplace_back(regression, kind, find.next<bool>());
+  }
+  CHECK(rulings == std::vector<std::tuple<int, std::string, bool>>{{1, "no_regression", false},
+                                                                   {3, "meant", true}});
 }

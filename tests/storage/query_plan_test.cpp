@@ -12,6 +12,7 @@
 #include "storage/served.hpp"
 #include "storage/statement.hpp"
 #include "storage/tokens.hpp"
+#include "storage/trust.hpp"
 #include "tests/storage/story.hpp"
 #include "tests/support/autocommit.hpp"
 
@@ -105,6 +106,10 @@ void ask_everything(Story& story) {
   calibration_budget(db, story.machine.id), replays_are_queued(db, story.night.id);
   queue_replays(Autocommit(db), story.night.id, {series}), next_replay(db, story.night.id);
   dequeue_replay(Autocommit(db), story.night.id, series);
+  count_judged(Autocommit(db), {story.machine.id, "latency", at(0), 1, 9, 1, 0, {}});
+  count_dismissed(Autocommit(db), series, at(9)), judged_so_far(db), confirmed_findings(db);
+  set_ruling(Autocommit(db), {regression.id, RulingKind::meant, true, {}, at(9)});
+  known_cases(db), predictions_of_replays(db), predictions_with_ruling(db);
   KnownSeries known;
   const HistoryNight history{at(0), "", commit('a'), "x", {{story.workload.name, "latency", {1}}}};
   const auto elsewhere = intern_machine(Autocommit(db), {{}, sha256('7'), {{"imported", "x"}}}).id;
@@ -133,7 +138,7 @@ bool is_cheap_scan(const std::string& sql, const std::string& detail) {
   if (sql.find(" LIMIT ") != std::string::npos && sql.find("DESC") != std::string::npos)
     return true;
   if (detail.find(" INDEX ") != std::string::npos) return true;
-  return detail == "SCAN runner" || detail == "SCAN sqlite_master" ||
+  return detail == "SCAN runner" || detail == "SCAN judged" || detail == "SCAN sqlite_master" ||
          detail.starts_with("SCAN json_each") || detail.starts_with("SCAN newest");
 }
 
