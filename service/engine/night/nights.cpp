@@ -114,6 +114,7 @@ bool apply(EngineContext& context, const Night& night, const JudgeNight& step) {
   for (const Regression& regression : step.resumed)
     resume_confirmation(transaction, regression, night, now);
   for (const CalibrationPlan& plan : step.calibrations) store(transaction, plan, now);
+  for (const Judged& counted : step.judged) storage::count_judged(transaction, counted);
   storage::update_night(transaction, judging);
   transaction.commit();
   for (const Regression& regression : step.resumed)
@@ -172,6 +173,7 @@ MeasuringStep decide(const MeasuringFacts& facts, const Config& config) {
   if (facts.pending) return AwaitNight{};
   JudgeNight step;
   step.verdicts = screen(facts.night, facts.observed, facts.now);
+  step.judged = count_judged(facts.observed, step.verdicts, facts.now);
   step.resumed = facts.to_resume;
   if (facts.build)
     step.calibrations = plan_calibration(facts.calibration, facts.night, *facts.build, config);

@@ -9,6 +9,7 @@
 
 #include "service/engine/context.hpp"
 #include "service/engine/trust/calibration.hpp"
+#include "service/engine/trust/counts.hpp"
 #include "service/engine/verdict/screening.hpp"
 #include "storage/model/build.hpp"
 #include "storage/model/job.hpp"
@@ -42,6 +43,7 @@ struct JudgeNight {
   ScreeningVerdicts verdicts;
   std::vector<Regression> resumed;
   std::vector<CalibrationPlan> calibrations;
+  std::vector<Judged> judged;
   std::string reason;
 };
 using MeasuringStep = std::variant<AwaitNight, PlanSessions, EndNight, JudgeNight>;

@@ -60,9 +60,10 @@ std::optional<ReplayedSearch> replay(const ReplayFacts& facts, const Config& con
   options.planted = config.calibration.planted;
   options.seed = static_cast<std::uint64_t>(facts.night->value) * 1'000'003 +
                  static_cast<std::uint64_t>(facts.next->value);
-  const bisect::Replay found = bisect::replay(facts.builds, options, facts.policy);
-  return ReplayedSearch{*facts.night,  *facts.next, options.planted,
-                        found.outcome, found.runs,  facts.now};
+  bisect::Replay found = bisect::replay(facts.builds, options, facts.policy);
+  return ReplayedSearch{
+      *facts.night, *facts.next, options.planted,        found.outcome,
+      found.runs,   facts.now,   std::move(found.named), std::move(found.suspected)};
 }
 
 void replay_one(EngineContext& context) {

@@ -22,6 +22,7 @@
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
 #include "storage/sessions.hpp"
+#include "storage/trust.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -234,6 +235,7 @@ void apply(EngineContext& context, const ConfirmationFacts& facts, const Dismiss
   storage::Transaction transaction(context.db);
   storage::change_regression(transaction, regression,
                              {RegressionState::dismissed, context.clock.now(), step.evidence});
+  storage::count_dismissed(transaction, lead.series, regression.opened_at);
   if (creep) mark_creep(transaction, regression, context.clock.now());
   if (const auto level = creep && !step.level ? std::optional(lead.after) : step.level)
     storage::set_level(transaction, {lead.series, regression.bad, regression.night, *level, 0});

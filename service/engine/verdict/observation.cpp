@@ -153,8 +153,14 @@ Observations observe(const EngineView& view, const Night& night, const std::vect
     if (!is_judged(series, view.config)) continue;
     Tonight tonight = values_tonight(view, series, night, usable);
     if (tonight.values.values.empty()) continue;
-    Observation observed{series, learned_policy(view, series), std::move(tonight.values), {}, {},
+    const bisect::SeriesNoise noise = noise_of(view.db, series);
+    Observation observed{series,
+                         bisect::adapted(policy_of(series, view.config), noise),
+                         std::move(tonight.values),
+                         {},
+                         {},
                          {}};
+    observed.noise = noise;
     observed.suspicious = suspicious.count(series.id) != 0;
     const auto newest = storage::levels_before(view.db, series.id, NightId{night.id.value + 1}, 1);
     observed.has_level =

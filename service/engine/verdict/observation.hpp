@@ -9,6 +9,7 @@
 
 #include "bisect/detection.hpp"
 #include "bisect/evidence/evidence.hpp"
+#include "bisect/noise_class.hpp"
 #include "service/engine/context.hpp"
 #include "storage/marks.hpp"
 #include "storage/model/job.hpp"
@@ -19,7 +20,7 @@ namespace nightjar::service {
 
 struct Observation {
   Series series;
-  bisect::DetectionPolicy policy;
+  bisect::DetectionPolicy policy;  // adapted to `noise`
   evidence::Values tonight;
   std::vector<Level> levels;         // newest first, of up to 40 nights
   std::vector<double> level_values;  // of the last 14
@@ -35,6 +36,7 @@ struct Observation {
   bool same_build =
       false;  // the newest level is of tonight's build: tonight says nothing of builds
   std::optional<storage::Improvement> improved{};  // that tonight shows for the second time
+  bisect::SeriesNoise noise{};
 
   bool worse() const { return screen.verdict == bisect::Screen::Verdict::suspect_worse; }
   bool better() const { return screen.verdict == bisect::Screen::Verdict::suspect_better; }
