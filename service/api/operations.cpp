@@ -1,9 +1,10 @@
 // What operators ask: is it alive, can it work, how much is there to do. And the artifacts.
 #include <algorithm>
-#include <sstream>
 
+#include "service/api/metrics.hpp"
 #include "service/api/routes.hpp"
 #include "service/builds/artifacts.hpp"
+#include "service/engine/trust/measured.hpp"
 #include "storage/calibration.hpp"
 #include "storage/jobs.hpp"
 #include "storage/locks.hpp"
@@ -99,29 +100,6 @@ web::Response readiness(storage::Database& db, const Context& context) {
   return readiness_answer({std::move(checks), context.obstacles.get()});
 }
 
-// Prometheus' text format.
-class Metrics {
- public:
-  void describe(const char* name, const char* type, const char* help) {
-    text_ << "# HELP " << name << ' ' << help << "\n# TYPE " << name << ' ' << type << '\n';
-  }
-  template <class T>
-  void value(const char* name, T value, std::string_view label = {}, std::string_view is = {}) {
-    text_ << name;
-    if (!label.empty()) text_ << '{' << label << "=\"" << is << "\"}";
-    text_ << ' ' << value << '\n';
-  }
-  template <class T>
-  void one(const char* name, const char* type, const char* help, T number) {
-    describe(name, type, help);
-    value(name, number);
-  }
-  std::string text() const { return text_.str(); }
-
- private:
-  std::ostringstream text_;
-};
-
 void obstacle_metrics(Metrics& metrics, const Context& context) {
   const auto obstacles = context.obstacles.get();
   metrics.describe("nightjar_obstacles", "gauge",
@@ -179,6 +157,7 @@ void work_metrics(Metrics& metrics, storage::Database& db, const Context& contex
                   std::chrono::duration<double>(context.clock.now() - runner.seen_at).count(),
                   "runner", std::to_string(runner.id.value));
   calibration_metrics(metrics, db);
+  trust_metrics(metrics, measure(load_trust(db)));
   metrics.one("nightjar_outbox_pending", "gauge", "Messages to the issue tracker not yet sent.",
               storage::pending_messages(db, Time::max()).size());
 }

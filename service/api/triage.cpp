@@ -4,11 +4,13 @@
 #include "bisect/evidence/evidence.hpp"
 #include "service/api/routes.hpp"
 #include "service/engine/search/withdrawal.hpp"
+#include "service/engine/verdict/levels.hpp"
 #include "service/report/markdown.hpp"
 #include "service/report/report.hpp"
 #include "storage/bisections.hpp"
 #include "storage/marks.hpp"
 #include "storage/outbox.hpp"
+#include "storage/trust.hpp"
 
 namespace nightjar::service::api {
 namespace {
@@ -24,6 +26,12 @@ struct Reason {
 };
 BOOST_DESCRIBE_STRUCT(Reason, (), (reason))
 
+struct CauseTold {
+  std::string reason;
+  std::optional<CommitSha> commit;
+};
+BOOST_DESCRIBE_STRUCT(CauseTold, (), (reason, commit))
+
 Schema some_reason() {
   return reason_schema().with({{"minLength", 1}});
 }
@@ -38,6 +46,19 @@ const Described<Dismissal>& dismissal() {
             "again. Default: false.",
             {},
             true}})
+          .closed();
+  return made;
+}
+
+const Described<CauseTold>& cause_told() {
+  static const auto made =
+      aggregate<CauseTold>("", "",
+                           {{"reason", "", some_reason()},
+                            {"commit",
+                             "The commit that did it. It tells whether the search named the right "
+                             "one, which /api/v1/trust counts.",
+                             {},
+                             true}})
           .closed();
   return made;
 }
@@ -63,6 +84,9 @@ struct Triage {
     storage::change_regression(
         transaction, regression,
         {state, now, evidence::of_reason(what + " by " + actor + ": " + reason)});
+  }
+  void rule(RulingKind kind, const std::optional<CommitSha>& commit = std::nullopt) const {
+    storage::set_ruling(transaction, {regression.id, kind, is_real(regression), commit, now});
   }
 };
 
@@ -100,6 +124,7 @@ void dismiss(Triage& triage, bool accept) {
   if (accept) accept_levels(triage);
   withdraw_issue(triage.transaction, triage.regression.id,
                  "This was dismissed by a person: " + plain(triage.reason), triage.now);
+  triage.rule(accept ? RulingKind::meant : RulingKind::no_regression);
   triage.change(dismissed, "dismissed");
 }
 
@@ -110,7 +135,7 @@ void confirm_again(Triage& triage) {
   triage.change(RegressionState::unconfirmed, "the next night confirms it again, asked for");
 }
 
-void tell_cause(Triage& triage) {
+void tell_cause(Triage& triage, const std::optional<CommitSha>& commit) {
   if (!has_issue(triage.transaction, triage.regression.id))
     triage.refuse("it has no issue in which the cause could be said.");
   const auto told = storage::messages_of(triage.transaction, triage.regression.id).size();
@@ -119,9 +144,11 @@ void tell_cause(Triage& triage) {
   message.regression = triage.regression.id;
   message.kind = OutboxKind::comment;
   message.body = "**The cause, as a person says**: " + plain(triage.reason) + "\n\n" +
+                 (commit ? "It is commit " + commit->str() + ".\n\n" : "") +
                  marker_of(message.key) + "\n";
   message.created_at = triage.now;
   storage::add_message(triage.transaction, message);
+  triage.rule(RulingKind::cause, commit);
 }
 
 // Does it in one transaction with its record, and answers the regression as it is now.
@@ -182,10 +209,11 @@ void add_triage_routes(Routes& routes) {
                  return triaged(db, context, request, "confirm-regression", asked.reason,
                                 confirm_again);
                });
-  routes.write(triage_of("cause", "Say the cause in the finding's issue", only_a_reason().schema()),
+  routes.write(triage_of("cause", "Say the cause in the finding's issue", cause_told().schema()),
                [&context](storage::Database& db, const web::Request& request) {
-                 const auto asked = parse_body(request, only_a_reason());
-                 return triaged(db, context, request, "tell-cause", asked.reason, tell_cause);
+                 const auto asked = parse_body(request, cause_told());
+                 return triaged(db, context, request, "tell-cause", asked.reason,
+                                [&](Triage& triage) { tell_cause(triage, asked.commit); });
                });
 }
 

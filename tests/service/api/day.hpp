@@ -6,6 +6,8 @@
 #include "storage/ci_lookups.hpp"
 #include "storage/locks.hpp"
 #include "storage/marks.hpp"
+#include "storage/replays.hpp"
+#include "storage/trust.hpp"
 #include "tests/service/api/world.hpp"
 #include "tests/support/autocommit.hpp"
 
@@ -178,6 +180,17 @@ inline Day fill(World& world) {
                            {0, JobId{1}, day.series, 0, same, 1, .98, 1.02, 10, evening});
   storage::add_calibration(storage::Autocommit(world.db),
                            {0, JobId{2}, day.series, .15, worse, 1.15, 1.1, 1.2, 10, evening});
+  storage::count_judged(
+      storage::Autocommit(world.db),
+      {day.runner.machine, "latency", evening, 1, 40, 2, 0, SmallestSeen{40, .08, .075, .09}});
+  storage::add_replay(storage::Autocommit(world.db), {day.night.id,
+                                                      day.series,
+                                                      .15,
+                                                      ReplayOutcome::exact,
+                                                      90,
+                                                      evening,
+                                                      {{.995, true}},
+                                                      {{.3, false}, {.92, true}}});
   storage::Mark mark;
   mark.at = evening;
   mark.actor = "nightjar";
