@@ -256,6 +256,32 @@ def test_a_decision_needs_a_token_of_an_admin_and_changes_nothing_without(browse
     browser.complaints()  # the browser notes the 401
 
 
+def test_machines_say_how_often_verdicts_were_right(browser, history):
+    with urllib.request.urlopen(f"{history.url}/api/v1/trust", timeout=30) as answer:
+        trust = json.load(answer)
+    bins = [b for s in trust["searches"] for b in s["bins"] if b["cases"]]
+    assert len(trust["verdicts"]) > 5 and len(bins) > 5
+    browser.show()
+    visit(browser, history, "machines")
+    shown = browser.run("""return [...document.querySelectorAll("main td > div")]
+        .map((cell) => cell.textContent)""")
+    alarms = trust["verdicts"][0]["false_alarms"]
+    assert any(cell.startswith(f"{alarms['hits']} of {alarms['cases']} (at most ")
+               for cell in shown)
+    for one in bins:
+        assert any(cell.startswith(f"{one['right']} of {one['cases']} (") for cell in shown)
+    browser.run("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    for width in (1120, 800):
+        browser.show((width, 900))
+        assert browser.run("await new Promise(requestAnimationFrame);"
+                           "return document.documentElement.scrollWidth") <= width
+    browser.run("document.querySelectorAll('details').forEach((fold) => { fold.open = false; })")
+    drawn = browser.run("return document.querySelectorAll('main .chart circle.point').length")
+    assert drawn == len(bins)
+    assert "a person said the cause: Not measured yet" in browser.run(
+        "return document.querySelector('main').textContent")
+
+
 def test_what_is_shown_can_be_saved(browser, history, addresses):
     visit(browser, history, addresses["one series"])
     browser.run("document.querySelector('#saving details').open = true")

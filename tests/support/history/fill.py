@@ -1,5 +1,6 @@
 """Fills an empty database of the service with what a Truth would have been measured to be."""
 
+import collections
 import datetime
 import json
 import random
@@ -145,6 +146,7 @@ class History:
         self._improvements()
         self._marks()
         self._calibration()
+        self._trust()
         self._ci()
 
     def _improvements(self):
@@ -192,6 +194,31 @@ class History:
                 "calibration", job=job, series=series, planted=planted,
                 verdict="worse" if seen else "same", ratio=ratio, low=ratio - .012,
                 high=ratio + .013, runs=10, at_us=microseconds(at))
+
+    def _trust(self):
+        """What was counted of all nights, and searches that were replayed."""
+        drawn, first = random.Random(12), self.truth.days[min(self.nights)]
+        series = collections.Counter((machine, metric) for _, metric, machine in self.jobs.series)
+        for (machine, metric), number in sorted(series.items()):
+            nights, smallest = len(self.nights), .072 + .001 * drawn.random()
+            self.tables.add(
+                "judged", machine=machine + 1, metric=metric, since_us=microseconds(first),
+                nights=nights, series_nights=nights * number, suspicions=nights // 3,
+                dismissed=nights // 4, noise_series=number, smallest=smallest,
+                smallest_low=smallest * .98, smallest_high=smallest * 1.03)
+        timed = [id for key, id in self.jobs.series.items() if key[1] == "latency"]
+        for night in list(self.nights)[-25:]:
+            for one in drawn.sample(timed, min(8, len(timed))):
+                replay = self.tables.add(
+                    "replay", night=self.nights[night], series=one, planted=.15, outcome="exact",
+                    runs=90, at_us=microseconds(self.truth.days[night] + 500 * MINUTE))
+                stated = [drawn.uniform(low, high) for low, high in (
+                    (.1, .25), (.25, .5), (.5, .75), (.75, .9), (.9, .99))] + [.995]
+                for number, probability in enumerate(stated):
+                    self.tables.add(
+                        "replay_prediction", replay=replay, number=number,
+                        named=number + 1 == len(stated), probability=probability,
+                        was_right=drawn.random() < probability)
 
     def _ci(self):
         """Wheels of CI and builders, for the newest days' commits."""

@@ -6,6 +6,7 @@ import { code, column, el, fold, longTable, note, number, section, strong, table
   whole, within } from "../dom.js";
 import { factsOf, workload } from "../parts.js";
 import { median } from "../statistics.js";
+import { searchTrust, verdictTrust } from "../trust.js";
 import { count, machineName, metricName } from "../words.js";
 
 function runnerState(r) {
@@ -56,7 +57,7 @@ function changes(machine) {
   return lines.length > 0 && el("ul", {}, lines.reverse());
 }
 
-function classSection(machine, runners, calibration) {
+function classSection(machine, runners, calibration, trust) {
   const own = calibration.filter((c) => c.machine === machine.id);
   const noise = own.map((c) => c.noise).filter((n) => n !== null);
   const cases = own.reduce((sum, c) => sum + (c.same_build?.cases ?? 0), 0);
@@ -67,6 +68,7 @@ function classSection(machine, runners, calibration) {
       noise.length, "series", "series")}). `,
     cases > 0 && `A build against itself was called worse ${alarms} of ${cases} times.`),
   fold(`facts-${machine.id}`, "Facts", factsOf(machine), changes(machine)),
+  verdictTrust(machine, trust.verdicts.filter((v) => v.machine === machine.id)),
   own.length > 0 && fold(`calibration-${machine.id}`, `Calibration of ${count(own.length,
     "series", "series")}`, longTable(null, calibrationColumns, own)));
 }
@@ -74,17 +76,19 @@ function classSection(machine, runners, calibration) {
 export const page = {
   title: () => "Machines",
   async load() {
-    const [runners, calibration] = await Promise.all([list("runners?limit=500"),
-      get("calibration").then((page) => page.items)]);
-    return { runners: runners.map((r) => (r.live ? { ...r, seen_at: null } : r)), calibration };
+    const [runners, calibration, trust] = await Promise.all([list("runners?limit=500"),
+      get("calibration").then((page) => page.items), get("trust")]);
+    return { runners: runners.map((r) => (r.live ? { ...r, seen_at: null } : r)), calibration,
+      trust };
   },
-  view({ runners, calibration }) {
+  view({ runners, calibration, trust }) {
     if (runners.length === 0) {
       return [section("Machines", note("No runner has registered. Start one: ",
         code("nightjar-runner --service URL --token-file FILE")))];
     }
     const classes = Map.groupBy(runners, (r) => r.machine.id);
     return [section("Runners", table(null, runnerColumns, runners)),
-      [...classes.values()].map((some) => classSection(some[0].machine, some, calibration))];
+      [...classes.values()].map((some) => classSection(some[0].machine, some, calibration, trust)),
+      searchTrust(trust.searches)];
   },
 };
