@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "storage/affected_classes.hpp"
 #include "storage/commits.hpp"
 #include "storage/paging.hpp"
 
@@ -104,6 +105,7 @@ void write_regression(Transaction& transaction, const Regression& regression,
             regression.updated_at, regression.id)
       .run();
   write_affected(transaction, regression.id, regression.series);
+  write_seen_classes(transaction, regression.id);
   write_commits(transaction, "regression", regression.id,
                 culprit ? culprit->commits : std::vector<CommitSha>{});
 }
@@ -198,6 +200,10 @@ Page<Regression> list_regressions(const Database& db, const RegressionFilter& fi
           "JOIN workload ON workload.id = series.workload "
           "WHERE a.regression = regression.id AND glob_match(?, workload.name))",
           filter.workload_glob)
+      .where(
+          "EXISTS (SELECT 1 FROM regression_class AS c WHERE c.regression = regression.id "
+          "AND c.state = 'seen' AND c.machine = ?)",
+          filter.machine)
       .where("opened_at_us >= ?", filter.since)
       .where(
           "is_range = 0 AND id IN (SELECT regression FROM regression_commit WHERE commit_sha = ?)",

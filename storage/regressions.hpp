@@ -35,6 +35,7 @@ struct RegressionFilter {
   std::optional<std::string> workload_glob;  // any affected series matches
   std::optional<Time> since;                 // opened at or after
   std::optional<CommitSha> commit;           // among the culprit's commits
+  std::optional<MachineId> machine = {};     // a class that shows it
 };
 Page<Regression> list_regressions(const Database& db, const RegressionFilter& filter,
                                   const PageRequest& page);

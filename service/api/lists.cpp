@@ -68,6 +68,7 @@ void add_regressions(Routes& routes) {
   const auto metric = metric_query(), workload = workload_query();
   const auto since = time_query("since", "Opened at or after this time.");
   const auto commit = commit_query("commit", "Among the culprit's commits.");
+  const auto machine = id_query<MachineId>("machine", "Seen on this machine class.");
   const auto regressions = [=](Database& db, const Request& request, const PageRequest& page) {
     storage::RegressionFilter filter;
     filter.state = state(request);
@@ -75,10 +76,11 @@ void add_regressions(Routes& routes) {
     filter.workload_glob = workload(request);
     filter.since = since(request);
     filter.commit = commit(request);
+    filter.machine = machine(request);
     return storage::list_regressions(db, filter, page);
   };
   routes.list("regressions", "Regressions", regression_row(), regressions,
-              {state, metric, workload, since, commit});
+              {state, metric, workload, since, commit, machine});
   routes.one<Regression, RegressionId>("regressions", "One regression with its history",
                                        "regression", regression_detail(), storage::find_regression);
   const auto regression =

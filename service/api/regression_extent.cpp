@@ -56,8 +56,9 @@ const Row<Extent>& extent_row() {
 
 Extent extent_of(const ExtentFacts& facts, const Regression& regression, Rows& rows) {
   std::map<std::pair<std::string, MachineId>, SeriesId> known;
-  for (const Observation& one : facts.observed)
-    known[{one.series.workload_name.str(), one.series.machine}] = one.series.id;
+  for (const auto& [group, all] : facts.observed)
+    for (const Observation& one : all)
+      known[{one.series.workload_name.str(), one.series.machine}] = one.series.id;
   const auto with_series = [&](const std::vector<ReportExtent::Other>& others) {
     std::vector<Elsewhere> found;
     for (const ReportExtent::Other& other : others)

@@ -1,5 +1,6 @@
 #include "service/api/rows.hpp"
 #include "service/engine/search/package_searches.hpp"
+#include "storage/affected_classes.hpp"
 #include "storage/locks.hpp"
 #include "storage/package_searches.hpp"
 
@@ -22,6 +23,23 @@ const Row<AffectedSeries>& affected_row() {
        {"ratio", &Shown::ratio, "after / before"},
        {"low", &Shown::low},
        {"high", &Shown::high}});
+  return made;
+}
+
+const Row<AffectedClass>& class_row() {
+  static const Row<AffectedClass> made(
+      "AffectedClass", "Whether a machine class shows a regression.",
+      {{"machine", &AffectedClass::machine, "Id of the machine class."},
+       {"gpu", or_null(&AffectedClass::gpu), "Models of its GPUs; null: it has none."},
+       {"state", &AffectedClass::state,
+        "seen; not_seen: looked for, and no worse; not_looked_for: the night did not measure the "
+        "affected models there."},
+       {"first_seen", &AffectedClass::first_seen,
+        "The night in which the class showed it; null: it does not."},
+       {"ratio", &AffectedClass::ratio,
+        "after / before of its first series; of not_seen, the largest of the night's screening."},
+       {"low", &AffectedClass::low, "null: it was not measured side by side."},
+       {"high", &AffectedClass::high}});
   return made;
 }
 
@@ -147,6 +165,9 @@ const Row<Regression>& regression_row() {
   const auto whose = [](const Regression& regression, Rows& rows) {
     return storage::attribution_of(rows.db, regression.id);
   };
+  const auto classes = [](const Regression& regression, Rows& rows) {
+    return storage::affected_classes(rows.db, regression.id);
+  };
   const auto cause = [](const Regression& regression, Rows& rows) {
     return cause_among_packages(rows.db, regression);
   };
@@ -162,6 +183,8 @@ const Row<Regression>& regression_row() {
        {"good", build_at(&Regression::good), build_ref()},
        {"bad", build_at(&Regression::bad), build_ref()},
        {"series", &Regression::series, affected_row(), "The lead series first."},
+       {"classes", classes, class_row(),
+        "Machine classes by id. One about which nothing is decided yet is left out."},
        {"culprit", &Regression::culprit, culprit_row()},
        {"range", &Regression::range, culprit_row(),
         "In place of a culprit: some of these commits were never tried, and nobody is blamed."},

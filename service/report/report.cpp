@@ -191,11 +191,12 @@ std::string digest_line(const ReportInput& input) {
 std::string body_of(const ReportInput& input, const Rows& rows) {
   return digest_line(input) + verdict(input) + "\n\n## Affected series\n\n" +
          series_table(input.series, rows.series) + failure_line(input.failure) +
-         extent_section(input, rows.others) + culprit_section(input, rows.culprit) +
-         profile_section(input, rows.facts) + measured_section(input, rows.facts) +
-         environment_section(input, rows.facts) + reproduction_section(input) +
-         tested_section(input, rows.tested) + alternatives_section(input, rows.facts) + "\n---\n" +
-         source_line(input) + "\n\n" + marker_of(issue_key(input.fingerprint)) + "\n";
+         classes_section(input, rows.others) + extent_section(input, rows.others) +
+         culprit_section(input, rows.culprit) + profile_section(input, rows.facts) +
+         measured_section(input, rows.facts) + environment_section(input, rows.facts) +
+         reproduction_section(input) + tested_section(input, rows.tested) +
+         alternatives_section(input, rows.facts) + "\n---\n" + source_line(input) + "\n\n" +
+         marker_of(issue_key(input.fingerprint)) + "\n";
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bisect/profile_diff.hpp"
+#include "storage/affected_classes.hpp"
 #include "storage/calibration.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/job.hpp"
@@ -114,6 +115,13 @@ struct ReportExtent {
   int unclear = 0;              // worse by less than the threshold
 };
 
+// A machine class by name, and whether it shows the finding.
+struct ReportClass {
+  AffectedClass found;
+  std::string name;        // "machine class 2 (AMD EPYC 7763)"
+  std::string first_seen;  // date of that night; empty: it is not seen
+};
+
 struct ReportInput {
   std::int64_t regression = 0;           // row id, as /api/v1/regressions knows it
   std::string fingerprint;               // fingerprint_of(...)
@@ -126,6 +134,7 @@ struct ReportInput {
   double search_threshold = .07;         // the smallest change that a commit is blamed for
   std::vector<ReportSeries> series;      // the lead first
   ReportExtent extent;                   // where else it was looked for
+  std::vector<ReportClass> classes;      // that show it, or could have; by id
   std::optional<ReportCulprit> culprit;  // nullopt: a range, or nobody could be named
   std::optional<ReportCulprit> range;    // in place of a culprit: nobody is blamed
   std::string digest_of_week;  // its Monday: this is the first finding of a digest; usually empty

@@ -23,6 +23,9 @@ std::string series_table(const std::vector<ReportSeries>& series, std::size_t li
 // Where else the finding was looked for, at most `limit` names a list; empty: nowhere.
 std::string extent_section(const ReportInput& input, std::size_t limit);
 
+// Which machine classes show it, saw nothing or did not look, at most `limit`; empty: there is one.
+std::string classes_section(const ReportInput& input, std::size_t limit);
+
 // The commit's short hash, linked where the repository is on the web.
 std::string commit_link(const std::string& repository, const CommitSha& sha);
 // "[#61056](...)", "`#61056`" without a web page; "–" for a commit without one.

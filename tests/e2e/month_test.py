@@ -109,6 +109,19 @@ def test_each_issue_says_where_the_same_was_looked_for_and_not_seen(played):
         assert bool(found) == (issue["number"] != everywhere), issue["body"]
 
 
+def test_the_machine_classes_of_each_finding_are_rows(played):
+    """Those of its series show it; one that was away shows it since it is back."""
+    month, _, ear = played
+    late = next(one.issue for one in ear.said if one.opens() and one.what == ("Generate more",))
+    findings = [one for one in month.items("regressions") if one["issue_number"]]
+    for finding in findings:
+        seen = {one["machine"] for one in finding["classes"] if one["state"] == "seen"}
+        assert seen == {series["machine"] for series in finding["series"]}
+    [classes] = [one["classes"] for one in findings if one["issue_number"] == late]
+    seen = [one["first_seen"] for one in classes if one["state"] == "seen"]
+    assert len(seen) == 2 and len(set(seen)) == 2
+
+
 def test_no_machine_class_loses_its_levels(played):
     """Whatever happened, the last night's build has a level wherever its runs have a value."""
     month, _, ear = played

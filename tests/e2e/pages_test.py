@@ -226,6 +226,22 @@ def test_where_it_was_not_seen_is_told(browser, history, addresses):
     assert "other series of this night" in told
 
 
+def test_machine_classes_of_a_regression_stand_in_a_table(browser, history, addresses):
+    visit(browser, history, addresses["culprit"])
+    rows = browser.run("""return [...[...document.querySelectorAll('section')]
+        .find((s) => s.textContent.startsWith('Machine classes')).querySelectorAll('tbody tr')]
+        .map((row) => [...row.querySelectorAll('td, th')].map((cell) => cell.textContent))""")
+    number = addresses["culprit"].split("/")[1]
+    with urllib.request.urlopen(f"{history.url}/api/v1/regressions/{number}",
+                                timeout=30) as answer:
+        classes = json.load(answer)["classes"]
+    words = ["seen", "looked for and not seen", "not looked for"]
+    assert len(rows) == len(classes) > 1
+    told = [words.index(row[2]) for row in rows]
+    assert told == sorted(told) and told[0] == 0
+    assert all((row[5] == "–") == (row[2] != "seen") for row in rows)
+
+
 def test_who_may_have_repaired_a_regression_is_told_with_the_commit(browser, history):
     with urllib.request.urlopen(f"{history.url}/api/v1/repairs", timeout=30) as answer:
         repair = next(r for r in json.load(answer)["items"] if r["commits"])

@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "storage/affected_classes.hpp"
 #include "storage/bisections.hpp"
 #include "storage/calibration.hpp"
 #include "storage/jobs.hpp"
@@ -41,10 +42,10 @@ TEST_CASE("a file of the first version is migrated and keeps what it holds") {
   std::filesystem::copy_file(nightjar::test::source_tree() / "tests/storage/data/version_1.db",
                              path);
   CHECK_THROWS_WITH(Database::open_reader(path),
-                    Catch::Contains("has schema version 1, 25 is wanted; start nightjard"));
+                    Catch::Contains("has schema version 1, 26 is wanted; start nightjard"));
 
   Database db = Database::open_writer(path);
-  CHECK(db.schema_version() == 25);
+  CHECK(db.schema_version() == 26);
   Database fresh = Database::open_writer(":memory:");
   CHECK(schema_of(db) == schema_of(fresh));
 
@@ -121,7 +122,7 @@ TEST_CASE("a file of a newer program is refused, with its version and what to do
   for (const auto open : {&Database::open_writer, &Database::open_reader})
     CHECK_THROWS_WITH(open(path), Catch::Contains(path.string()) &&
                                       Catch::Contains("has schema version 99") &&
-                                      Catch::Contains("knows versions up to 25") &&
+                                      Catch::Contains("knows versions up to 26") &&
                                       Catch::Contains("start the newer nightjard"));
 }
 
@@ -361,6 +362,56 @@ INSERT INTO job (id, key, night, machine, kind, spec, state, priority, attempt, 
   CHECK(find_runner(db, "lab")->facts == *measured.begin());
 }
 
+// Regression 1 is shown on classes 1 and 2, where 2 joined it two nights later. Class 3 made a
+// level in its night, class 4 measured another model, and class 5 measured for the first time.
+TEST_CASE("affected machine classes are filled from series, merged regressions and levels") {
+  Folder folder;
+  const auto path = folder.path / "old.db";
+  {
+    const auto old = connect(path, Access::create);
+    migrate(*old, 24);
+    old->execute(R"(
+INSERT INTO build (id, kind, version, variant, date, url, state, reason, found_at_us)
+SELECT value, 'nightly', value, 'cpu', '2026-08-1' || value, 'u', 'proved', '', 0
+FROM json_each('[1, 2, 3, 4]');
+INSERT INTO machine (id, fingerprint, facts, class)
+SELECT value, printf('%064d', value), iif(value = 2, '{"gpu": "NVIDIA H100, NVIDIA H100"}', '{}'), value
+FROM json_each('[1, 2, 3, 4, 5]');
+INSERT INTO workload (id, name, version) VALUES (1, 'python/dlrm/eval/cpu/fp32/b1/eager', 1),
+  (2, 'native/dlrm/train/cpu/fp32/b1/eager', 1), (3, 'python/gpt2/eval/cpu/fp32/b1/eager', 1);
+INSERT INTO series (id, workload, metric, machine, variant) VALUES (1, 1, 'latency', 1, 'cpu'),
+  (2, 1, 'latency', 2, 'cpu'), (3, 2, 'latency', 3, 'cpu'), (4, 3, 'latency', 4, 'cpu'),
+  (5, 1, 'latency', 5, 'cpu'), (6, 2, 'latency', 1, 'cpu');
+INSERT INTO night (id, trigger, state, build, reason, started_at_us)
+SELECT value, 'api', 'done', value, '', 0 FROM json_each('[1, 2, 3, 4]');
+INSERT INTO level (series, build, night, value, runs) VALUES (3, 1, 1, 1, 5), (3, 2, 2, 1, 5),
+  (4, 1, 1, 1, 5), (4, 2, 2, 1, 5), (5, 2, 2, 1, 5);
+INSERT INTO regression (id, state, night, machine, good, bad, lead, part, merged_into, fingerprint,
+  issue_url, opened_at_us, updated_at_us) VALUES
+  (1, 'reported', 2, 1, 1, 2, 1, 0, NULL, 'f', '', 0, 0),
+  (2, 'merged', 4, 2, 3, 4, 2, 0, 1, '', '', 0, 0);
+INSERT INTO regression_series (regression, position, series, ratio, low, high) VALUES
+  (1, 0, 1, 1.2, 1.1, 1.3), (1, 1, 6, 1.9, 1.8, 2), (1, 2, 2, 1.4, 1.3, 1.5), (2, 0, 2, 1.4, 1.3, 1.5);
+)");
+  }
+  const Database db = Database::open_writer(path);
+  const auto classes = affected_classes(db, RegressionId{1});
+  REQUIRE(classes.size() == 3);
+  CHECK(classes[0].state == ClassState::seen);
+  CHECK(classes[0].first_seen == NightId{2});
+  CHECK(classes[0].ratio == 1.2);
+  CHECK(classes[1].state == ClassState::seen);
+  CHECK(classes[1].first_seen == NightId{4});
+  CHECK(classes[1].high == 1.5);
+  CHECK(classes[1].gpu == "NVIDIA H100");
+  CHECK(classes[2].machine == MachineId{3});
+  CHECK(classes[2].state == ClassState::not_seen);
+  CHECK_FALSE(classes[2].ratio);
+  const auto merged = affected_classes(db, RegressionId{2});
+  REQUIRE(merged.size() == 1);
+  CHECK(merged[0].machine == MachineId{2});
+}
+
 TEST_CASE("every table is strict") {
   Database db = Database::open_writer(":memory:");
   CHECK(db.impl().ask("SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND strict = 0 "
@@ -399,6 +450,7 @@ TEST_CASE("the columns of enums take exactly the enumerators") {
   matches(RegressionState{}, "regression", "state");
   matches(FoundBy{}, "regression", "found_by");
   matches(RegressionState{}, "regression_change", "state");
+  matches(ClassState{}, "regression_class", "state");
   matches(BisectionState{}, "bisection", "state");
   matches(UntestableCause{}, "bisection_untestable", "cause");
   matches(OutboxKind{}, "outbox", "kind");

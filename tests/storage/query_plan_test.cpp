@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "storage/affected_classes.hpp"
 #include "storage/calibration.hpp"
 #include "storage/ci_lookups.hpp"
 #include "storage/confirmations.hpp"
@@ -83,6 +84,9 @@ void ask_everything(Story& story) {
   find_regression(db, "x"), find_regression(db, regression.id), changes_of(db, regression.id);
   regressions_in_state(db, RegressionState::blamed), regressions_of_night(db, story.night.id);
   list_regressions(db, {RegressionState::blamed, "latency", "**", at(0), commit('a')}, {50, 9});
+  list_regressions(db, {{}, {}, {}, {}, {}, story.machine.id}, {50, 9});
+  set_classes_elsewhere(Autocommit(db), regression.id, {{.machine = story.machine.id}});
+  affected_classes(db, regression.id);
   PackageSearch among;
   among.regression = regression.id, among.series = series, among.wheel = story.good.id;
   among = add_package_search(Autocommit(db), among);
@@ -139,6 +143,7 @@ bool is_cheap_scan(const std::string& sql, const std::string& detail) {
     return true;
   if (detail.find(" INDEX ") != std::string::npos) return true;
   return detail == "SCAN runner" || detail == "SCAN judged" || detail == "SCAN sqlite_master" ||
+         detail == "SCAN CONSTANT ROW" || detail.starts_with("SCAN told") ||
          detail.starts_with("SCAN json_each") || detail.starts_with("SCAN newest");
 }
 

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "storage/affected_classes.hpp"
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
 #include "tests/support/autocommit.hpp"
@@ -190,4 +191,105 @@ TEST_CASE("regressions are listed by each filter and by all at once") {
   CHECK(regressions_in_state(story.db, RegressionState::suspected).size() == 1);
   CHECK(regressions_of_night(story.db, story.night.id).size() == 2);
   CHECK(regressions_of_night(story.db, NightId{9}).empty());
+}
+
+namespace {
+
+// A series of the same workload on a machine class of its own, with a GPU.
+SeriesId series_elsewhere(Story& story) {
+  const MachineClass other = intern_machine(
+      Autocommit(story.db),
+      {{}, sha256('2'), {{"cpu_model", "Z81"}, {"gpu", "NVIDIA L4, NVIDIA A100, NVIDIA L4"}}});
+  const Runner lab = story.runner;
+  story.runner = register_runner(
+      Autocommit(story.db),
+      {{}, "beta", other.id, {}, {"python/dlrm/eval/cpu/fp32/b4/eager@1"}, "0.1.0", at(0)});
+  story.machine.id = other.id;
+  story.measure("elsewhere/" + std::to_string(story.night.id.value));
+  const SeriesId series = story.latency().id;
+  story.machine.id = lab.machine;
+  story.runner = lab;
+  return series;
+}
+
+}  // namespace
+
+TEST_CASE("the machine classes of a regression's series are rows, with the first night of each") {
+  Story story;
+  Regression first = story.suspect();
+  const MachineId here = story.machine.id;
+  auto classes = affected_classes(story.db, first.id);
+  REQUIRE(classes.size() == 1);
+  CHECK(classes[0].machine == here);
+  CHECK(classes[0].state == ClassState::seen);
+  CHECK(classes[0].first_seen == story.night.id);
+  CHECK(classes[0].ratio == 1.25);
+  CHECK(classes[0].low == 1.2);
+  CHECK(classes[0].gpu.empty());
+
+  // Another class sees it two nights later.
+  story.night = story.start_night(story.bad.id);
+  story.night = story.start_night(story.bad.id);
+  Regression second = first;
+  second.id = {};
+  second.night = story.night.id;
+  second.series = {{series_elsewhere(story), 1.0, 1.4, 1.4, 1.3, 1.5}};
+  second.machine = find_series(story.db, second.series[0].series)->machine;
+  second = add_regression(Autocommit(story.db), second, {RegressionState::suspected, at(0), "{}"});
+  const MachineId other = second.machine;
+  REQUIRE(other != here);
+  set_classes_elsewhere(Autocommit(story.db), first.id, {{.machine = other}});
+  CHECK(affected_classes(story.db, first.id).at(1).state == ClassState::not_looked_for);
+  second.merged_into = first.id;
+  change_regression(Autocommit(story.db), second, {RegressionState::merged, at(1), "{}"});
+  first.series.push_back(second.series[0]);
+  update_regression(Autocommit(story.db), first);
+  classes = affected_classes(story.db, first.id);
+  REQUIRE(classes.size() == 2);
+  CHECK(classes[0].first_seen == first.night);
+  CHECK(classes[1].machine == other);
+  CHECK(classes[1].state == ClassState::seen);
+  CHECK(classes[1].first_seen == second.night);
+  CHECK(classes[1].ratio == 1.4);
+  CHECK(classes[1].high == 1.5);
+  CHECK(classes[1].gpu == "NVIDIA A100, NVIDIA L4");
+
+  // What is seen stays so, and only such classes find it.
+  set_classes_elsewhere(Autocommit(story.db), first.id,
+                        {{.machine = other, .state = ClassState::not_seen, .ratio = 1.0}});
+  CHECK(affected_classes(story.db, first.id).at(1).state == ClassState::seen);
+  const auto found_on = [&](MachineId machine) {
+    RegressionFilter filter;
+    filter.machine = machine;
+    std::vector<RegressionId> ids;
+    for (const Regression& one : list_regressions(story.db, filter, {50, {}}).items)
+      ids.push_back(one.id);
+    return ids;
+  };
+  CHECK(found_on(here) == std::vector{first.id});
+  CHECK(found_on(other) == std::vector{second.id, first.id});
+  CHECK(found_on(MachineId{99}).empty());
+}
+
+TEST_CASE("a class that looked and saw nothing does not find the regression") {
+  Story story;
+  const Regression regression = story.suspect();
+  const MachineId other = intern_machine(Autocommit(story.db), {{}, sha256('2'), {{"a", "b"}}}).id;
+  set_classes_elsewhere(Autocommit(story.db), regression.id,
+                        {{.machine = other, .state = ClassState::not_seen, .ratio = 1.003}});
+  const auto classes = affected_classes(story.db, regression.id);
+  REQUIRE(classes.size() == 2);
+  CHECK(classes[1].state == ClassState::not_seen);
+  CHECK(classes[1].ratio == 1.003);
+  CHECK_FALSE(classes[1].low);
+  CHECK_FALSE(classes[1].first_seen);
+  RegressionFilter filter;
+  filter.machine = other;
+  CHECK(list_regressions(story.db, filter, {50, {}}).items.empty());
+}
+
+TEST_CASE("the models of several GPUs are named once each") {
+  CHECK(gpu_models({{"gpu", "none"}}).empty());
+  CHECK(gpu_models({}).empty());
+  CHECK(gpu_models({{"gpu", "NVIDIA H100, NVIDIA H100"}}) == "NVIDIA H100");
 }

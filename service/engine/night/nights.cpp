@@ -8,6 +8,7 @@
 #include "service/engine/jobs/session_check.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/night/changed_facts.hpp"
+#include "service/engine/verdict/affected_classes.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/verdict/expected_results.hpp"
 #include "service/engine/verdict/levels.hpp"
@@ -61,6 +62,11 @@ std::set<MachineId> machines_of(const std::vector<Job>& sessions) {
   std::set<MachineId> machines;
   for (const Job& job : sessions) machines.insert(job.machine);
   return machines;
+}
+
+// Confirmed, and not told as a part of another one.
+bool is_own_finding(const Regression& regression) {
+  return is_real(regression) && regression.state != RegressionState::merged;
 }
 
 // What a person reads beside the night: nothing if it left no suspicion open.
@@ -127,6 +133,8 @@ bool apply(EngineContext& context, const Night& night, const CloseNight& step) {
   const Night done = moved(night, NightState::done, step.reason, context.clock.now());
   storage::Transaction transaction(context.db);
   store(transaction, step.released);
+  for (const ClassesElsewhere& one : step.elsewhere)
+    storage::set_classes_elsewhere(transaction, one.regression, one.classes);
   storage::update_night(transaction, done);
   transaction.commit();
   announce(context, done);
@@ -192,15 +200,25 @@ JudgingFacts load_judging(const EngineView& view, const Night& night) {
   if (undecided) return facts;
   const auto asked = storage::jobs_of_night(view.db, night.id, JobKind::screen);
   const SessionOutcomes sessions = outcomes_of(view.db, asked);
-  if (!sessions.pending) facts.observed = observe(view, night, sessions.usable);
+  if (sessions.pending) return facts;
+  facts.observed = observe(view, night, sessions.usable);
+  facts.classes = classes_to_ask(view, facts.observed);
+  for (const Regression& regression : facts.regressions)
+    if (is_own_finding(regression))
+      facts.shown.emplace(regression.id, series_shown(view, regression));
   return facts;
 }
 
 JudgingStep decide(const JudgingFacts& facts) {
   for (const Regression& regression : facts.regressions)
     if (regression.state == RegressionState::suspected) return AwaitNight{};
-  return CloseNight{release_held(facts.night, facts.observed, facts.regressions, facts.now),
-                    unconfirmed_text(facts)};
+  CloseNight step{release_held(facts.night, facts.observed, facts.regressions, facts.now),
+                  unconfirmed_text(facts),
+                  {}};
+  for (const auto& [id, shown] : facts.shown)
+    step.elsewhere.push_back(
+        {id, classes_elsewhere(shown, facts.observed, facts.regressions, facts.classes)});
+  return step;
 }
 
 bool advance_nights(EngineContext& context) {

@@ -2,6 +2,7 @@
 // screened, a judged one is closed.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -11,8 +12,10 @@
 #include "service/engine/trust/calibration.hpp"
 #include "service/engine/trust/counts.hpp"
 #include "service/engine/verdict/screening.hpp"
+#include "storage/affected_classes.hpp"
 #include "storage/model/build.hpp"
 #include "storage/model/job.hpp"
+#include "storage/model/machine.hpp"
 #include "storage/model/night.hpp"
 #include "storage/model/regression.hpp"
 
@@ -54,12 +57,21 @@ struct JudgingFacts {
   Time now{};
   std::vector<Regression> regressions;  // the night's
   Observations observed;                // not read while one of them is suspected
+  // Nor are these: what each finding shows, and where it might have been seen, too.
+  std::map<RegressionId, std::vector<Series>> shown;
+  std::vector<MachineClass> classes;
 };
 JudgingFacts load_judging(const EngineView& view, const Night& night);
 
+// Where else each finding was looked for. A later joining changes it.
+struct ClassesElsewhere {
+  RegressionId regression;
+  std::vector<AffectedClass> classes;
+};
 struct CloseNight {
   Released released;
   std::string reason;
+  std::vector<ClassesElsewhere> elsewhere;
 };
 using JudgingStep = std::variant<AwaitNight, CloseNight>;
 JudgingStep decide(const JudgingFacts& facts);

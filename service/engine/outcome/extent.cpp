@@ -36,18 +36,19 @@ ExtentFacts load_extent(const EngineView& view, const Regression& regression) {
   facts.metric = lead->metric;
   facts.regressions = storage::regressions_of_night(view.db, night->id);
   const auto asked = storage::jobs_of_night(view.db, night->id, JobKind::screen);
-  for (auto& [group, all] : observe(view, *night, outcomes_of(view.db, asked).usable))
-    if (group.second == facts.metric)
-      facts.observed.insert(facts.observed.end(), all.begin(), all.end());
+  facts.observed = observe(view, *night, outcomes_of(view.db, asked).usable);
+  facts.classes = classes_to_ask(view, facts.observed);
+  std::erase_if(facts.observed, [&](const auto& one) { return one.first.second != facts.metric; });
+  facts.shown = series_shown(view, regression);
   return facts;
 }
 
 ReportExtent decide(const ExtentFacts& facts, const Regression& regression) {
   ReportExtent extent;
   const std::set<SeriesId> explained = explained_series(facts, regression);
-  for (const Observation& one : facts.observed) {
+  const auto add = [&](const Observation& one) {
     using enum bisect::ScreenVerdict;
-    if (explained.contains(one.series.id) || one.screen.verdict == first_night) continue;
+    if (explained.contains(one.series.id) || one.screen.verdict == first_night) return;
     const double ratio = 1 + one.screen.change;
     const bool is_large = std::abs(std::log(ratio)) >= std::log1p(one.policy.threshold);
     const ReportExtent::Other other{one.series.workload_name.str(), one.series.machine, ratio};
@@ -57,8 +58,14 @@ ReportExtent decide(const ExtentFacts& facts, const Regression& regression) {
       ++extent.unclear;
     else
       extent.not_seen.push_back(other);
-  }
+  };
+  for (const auto& [group, all] : facts.observed)
+    for (const Observation& one : all) add(one);
   return extent;
+}
+
+std::vector<AffectedClass> classes_elsewhere(const ExtentFacts& facts) {
+  return classes_elsewhere(facts.shown, facts.observed, facts.regressions, facts.classes);
 }
 
 }  // namespace nightjar::service

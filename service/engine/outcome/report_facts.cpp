@@ -18,6 +18,7 @@
 #include "service/engine/search/search_log.hpp"
 #include "service/engine/verdict/affected_series.hpp"
 #include "service/engine/verdict/levels.hpp"
+#include "storage/affected_classes.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/calibration.hpp"
@@ -294,6 +295,23 @@ void add_search(const EngineView& view, const Regression& regression, ReportInpu
   }
 }
 
+// Those that are stored, of which what is known now takes the place of all but the seen ones.
+std::vector<ReportClass> class_facts(const EngineView& view, RegressionId id,
+                                     const std::vector<AffectedClass>& elsewhere) {
+  std::map<MachineId, AffectedClass> known;
+  for (const AffectedClass& one : elsewhere) known[one.machine] = one;
+  for (const AffectedClass& one : storage::affected_classes(view.db, id))
+    if (one.state == ClassState::seen || known.count(one.machine) == 0) known[one.machine] = one;
+  std::vector<ReportClass> list;
+  for (const auto& [machine, found] : known) {
+    const auto night =
+        found.first_seen ? storage::find_night(view.db, *found.first_seen) : std::nullopt;
+    list.push_back(
+        {found, class_name(view, machine), night ? to_date(night->started_at) : std::string()});
+  }
+  return list;
+}
+
 void add_packages(const EngineView& view, const Regression& regression, ReportInput& input) {
   if (const auto cause = cause_among_packages(view.db, regression)) {
     ReportPackages& packages = input.packages.emplace();
@@ -341,7 +359,9 @@ ReportInput report_facts(const EngineView& view, const Regression& regression) {
   input.series = series_facts(view, regression.series);
   if (regression.culprit) input.culprit = culprit_facts(view, *regression.culprit);
   if (regression.range) input.range = culprit_facts(view, *regression.range);
-  input.extent = decide(load_extent(view, regression), regression);
+  const ExtentFacts extent = load_extent(view, regression);
+  input.extent = decide(extent, regression);
+  input.classes = class_facts(view, regression.id, classes_elsewhere(extent));
   input.failure = first_failure(view, regression);
   input.index = source_of_variant(view.config, variant_of(view, regression.bad)).index;
   input.run_seconds = view.config.night.run_seconds;

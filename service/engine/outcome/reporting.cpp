@@ -36,6 +36,7 @@ bool apply(EngineContext& context, const Regression&, const BoundaryStep& step) 
 bool apply(EngineContext& context, const Regression& regression, const OpenIssue& step) {
   storage::Transaction transaction(context.db);
   storage::add_message(transaction, step.message);
+  storage::set_classes_elsewhere(transaction, regression.id, step.classes);
   storage::change_regression(transaction, regression,
                              {RegressionState::reported, step.message.created_at,
                               nlohmann::json{{"title", step.message.title}}.dump()});
@@ -159,6 +160,8 @@ ReportingStep decide(const ReportingFacts& facts) {
   step.message.title = issue.title;
   step.message.body = facts.is_filed ? kWentOn + issue.body : issue.body;
   step.message.created_at = facts.now;
+  for (const ReportClass& one : facts.issue->classes)
+    if (one.found.state != ClassState::seen) step.classes.push_back(one.found);
   return step;
 }
 

@@ -32,6 +32,7 @@ ReportingFacts load_reporting(const EngineView& view, const Regression& regressi
 struct AwaitExplanation {};
 struct OpenIssue {
   OutboxMessage message;
+  std::vector<AffectedClass> classes;  // as the issue has them
 };
 using ReportingStep = std::variant<AwaitExplanation, BoundaryStep, OpenIssue>;
 ReportingStep decide(const ReportingFacts& facts);

@@ -110,6 +110,8 @@ void store(storage::Transaction& transaction, const NameCulprit& blame, const st
 void store(storage::Transaction& transaction, const JoinKnown& blame, const std::string& evidence,
            Time now) {
   const std::string id = std::to_string(blame.regression.id.value);
+  // First, because since when a class shows the cause is read from what was merged.
+  storage::change_regression(transaction, blame.regression, {merged, now, evidence});
   if (blame.reopens)
     storage::change_regression(
         transaction, blame.known,
@@ -121,7 +123,6 @@ void store(storage::Transaction& transaction, const JoinKnown& blame, const std:
                      " has the same cause, and an issue of its own" +
                      (blame.known.issue_url.empty() ? "" : ": " + blame.known.issue_url) + ".",
                  now);
-  storage::change_regression(transaction, blame.regression, {merged, now, evidence});
   if (!blame.comment) return;
   OutboxMessage message;
   message.key = night_key(blame.known.fingerprint, blame.comment->version + "/" + id);

@@ -6,17 +6,14 @@
 #include "storage/series.hpp"
 
 namespace nightjar::service {
-namespace {
 
-std::string class_text(const EngineView& view, MachineId id) {
+std::string class_name(const EngineView& view, MachineId id) {
   std::string text = "machine class " + std::to_string(id.value);
   const auto machine = storage::find_machine(view.db, id);
   if (!machine) return text;
   const auto model = machine->facts.find("cpu_model");
   return model == machine->facts.end() ? text : text + " (" + model->second + ")";
 }
-
-}  // namespace
 
 std::vector<ReportSeries> series_facts(const EngineView& view,
                                        const std::vector<AffectedSeries>& affected,
@@ -33,7 +30,7 @@ std::vector<ReportSeries> series_facts(const EngineView& view,
   std::set<MachineId> classes(machines.begin(), machines.end());
   if (beside) classes.insert(*beside);
   if (classes.size() > 1)
-    for (std::size_t i = 0; i < list.size(); ++i) list[i].machine = class_text(view, machines[i]);
+    for (std::size_t i = 0; i < list.size(); ++i) list[i].machine = class_name(view, machines[i]);
   return list;
 }
 

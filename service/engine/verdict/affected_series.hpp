@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "service/engine/context.hpp"
@@ -9,6 +10,9 @@
 #include "storage/model/regression.hpp"
 
 namespace nightjar::service {
+
+// "machine class 2 (AMD EPYC 7763)"
+std::string class_name(const EngineView& view, MachineId id);
 
 // Each names its machine class if these, and the one `beside` them, are of several.
 std::vector<ReportSeries> series_facts(const EngineView& view,

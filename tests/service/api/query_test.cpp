@@ -1,4 +1,5 @@
 // Filters, pages, what is refused, what is kept, and what operators see.
+#include "storage/affected_classes.hpp"
 #include "storage/connection.hpp"
 #include "tests/service/api/day.hpp"
 #include "tests/support/autocommit.hpp"
@@ -25,12 +26,36 @@ TEST_CASE("Regressions are found by every filter") {
   CHECK(count("since=2026-08-20T20:00:01Z") == 0);
   CHECK(count("commit=" + commit(2).str()) == 1);
   CHECK(count("commit=" + commit(1).str()) == 0);
+  CHECK(count("machine=" + std::to_string(day.runner.machine.value)) == 1);
+  CHECK(count("machine=99") == 0);
   CHECK(count("state=blamed&metric=latency&limit=1") == 1);
   const auto item = world.get("/api/v1/regressions").json["items"][0];
   CHECK(item["series"][0]["workload"] == workload_text);
   CHECK(item["series"][0]["ratio"] == 1.2);
   CHECK(item["culprit"]["commits"][0] == commit(2).str());
   CHECK(item["bad"]["version"] == day.bad.version);
+}
+
+TEST_CASE("A regression tells which machine classes show it and which looked") {
+  World world;
+  const Day day = fill(world);
+  MachineId other;
+  world.on_writer([&] {
+    storage::Transaction transaction(world.db);
+    other = storage::intern_machine(transaction, {{}, web::sha256("m"), {{"gpu", "NVIDIA L4"}}}).id;
+    AffectedClass looked{other, "NVIDIA L4", ClassState::not_seen, {}, 1.01, {}, {}};
+    storage::set_classes_elsewhere(transaction, day.regression.id, {looked});
+    transaction.commit();
+  });
+  const auto path = "/api/v1/regressions/" + std::to_string(day.regression.id.value);
+  const json classes = world.get(path).json["classes"];
+  CHECK(classes == json::parse(R"([
+    {"machine": 1, "gpu": null, "state": "seen", "first_seen": 2, "ratio": 1.2, "low": 1.15,
+     "high": 1.25},
+    {"machine": 2, "gpu": "NVIDIA L4", "state": "not_seen", "first_seen": null, "ratio": 1.01,
+     "low": null, "high": null}])"));
+  const auto found = world.get("/api/v1/regressions?machine=" + std::to_string(other.value)).json;
+  CHECK(found["items"].empty());
 }
 
 TEST_CASE("A night's sessions tell when their results came and why one does not count") {
@@ -171,6 +196,7 @@ TEST_CASE("A query that cannot be understood is refused by name") {
   CHECK(refused("regressions?metric=beauty", "metric"));
   CHECK(refused("regressions?since=yesterday", "since"));
   CHECK(refused("regressions?commit=abc", "commit"));
+  CHECK(refused("regressions?machine=alpha", "machine"));
   CHECK(refused("jobs?state=idle", "state"));
   CHECK(refused("runs?build=-1", "build"));
   CHECK(world.get("/api/v1/builds/1").status == 404);

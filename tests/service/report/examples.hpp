@@ -33,6 +33,18 @@ inline ReportInput redundant_check() {
                    1.23, 1.21, 1.252},
                   {"python/soft_actor_critic/update/cpu/fp32/b256/eager", "latency", .02051, .02242,
                    1.093, 1.075, 1.111}};
+  input.classes = {{{MachineId{1}, "", ClassState::seen, NightId{3}, 1.23, 1.21, 1.252},
+                    "machine class 1 (Intel(R) Xeon(R) @ 2.80GHz)",
+                    "2026-08-20"},
+                   {{MachineId{2}, "NVIDIA A100", ClassState::not_looked_for, {}, {}, {}, {}},
+                    "machine class 2 (AMD EPYC 7V12)",
+                    ""},
+                   {{MachineId{3}, "", ClassState::not_seen, {}, 1.004, {}, {}},
+                    "machine class 3 (AMD EPYC 9R14)",
+                    ""},
+                   {{MachineId{4}, "NVIDIA L4", ClassState::seen, NightId{5}, 1.18, 1.18, 1.18},
+                    "machine class 4",
+                    "2026-08-22"}};
   input.culprit = ReportCulprit{
       {commit('b', "Validate arguments of Normal | again, as @soulitzer asked in #60001 (#61056)",
               "Jane Doe")},
@@ -74,6 +86,7 @@ inline ReportInput leak() {
   ReportInput input = redundant_check();
   input.regression = 8;
   input.repository = "/srv/mirror/pytorch";
+  input.classes.clear();
   input.details_url.clear();
   input.evidence_url.clear();
   input.index.clear();
@@ -108,6 +121,7 @@ inline ReportInput leak() {
 // resnet18 is slower within five commits, of which no build is here.
 inline ReportInput native_range() {
   ReportInput input = redundant_check();
+  input.classes.clear();
   input.regression = 9;
   input.culprit.reset();
   ReportCulprit range{{}, .9871, 1.228, 1.209, 1.246};

@@ -36,6 +36,31 @@ TEST_CASE("An issue about adjacent commits in a changed environment reads as its
   CHECK(text == golden("leak.md", text));
 }
 
+TEST_CASE("Machine classes are a table, those that show it first; one alone is none") {
+  ReportInput input = redundant_check();
+  const auto row_of = [](const std::string& body, const std::string& name) {
+    const auto begin = body.find("| machine class " + name);
+    REQUIRE(begin != std::string::npos);
+    return body.substr(begin, body.find('\n', begin) - begin);
+  };
+  const std::string body = render_issue(input).body;
+  CHECK(body.find("| machine class 4 ") < body.find("| machine class 3 "));
+  CHECK(body.find("| machine class 3 ") < body.find("| machine class 2 "));
+  CHECK(row_of(body, "1").find("| seen | +23 % | +21.0 % to +25.2 % | 2026-08-20 |") !=
+        std::string::npos);
+  CHECK(row_of(body, "4").find("| NVIDIA L4 | seen | +18 % | – | 2026-08-22 |") !=
+        std::string::npos);
+  CHECK(row_of(body, "3").find("| looked for and not seen | +0.4 % | – | – |") !=
+        std::string::npos);
+  CHECK(row_of(body, "2").find("| NVIDIA A100 | not looked for | – | – | – |") !=
+        std::string::npos);
+  input.series[0].metric = input.series[1].metric = "leaked_memory";
+  CHECK(row_of(render_issue(input).body, "3").find("| looked for and not seen | – |") !=
+        std::string::npos);
+  input.classes.resize(1);
+  CHECK(render_issue(input).body.find("## Machine classes") == std::string::npos);
+}
+
 TEST_CASE("The title says what, how much, since when and by which pull request") {
   CHECK(render_issue(redundant_check()).title ==
         "[nightjar] soft_actor_critic act and 1 more: latency +23 % since bbbbbbbbbbbb (#61056)");

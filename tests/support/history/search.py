@@ -102,6 +102,25 @@ class Searches:
             self.tables.add("regression_series", regression=self.id, position=position,
                             series=self.jobs.series[w, metric, machine], before=before,
                             after=before * ratio, ratio=ratio, low=low, high=high)
+            if position == 0:
+                self._classes(workload, metric, ratio, low, high)
+
+    def _classes(self, workload, metric, *change):
+        """The lead's class shows it; others that measure the workload did not, the rest did not
+        look."""
+        for machine, (_, facts, *_) in enumerate(CLASSES):
+            measured = (workload.id, metric, machine) in self.jobs.series
+            seen = machine == self.machine
+            if not seen and self.change.state in ("suspected", "dismissed", "unconfirmed"):
+                continue
+            state = "seen" if seen else "not_seen" if measured else "not_looked_for"
+            ratio, low, high = change if seen else (None, None, None)
+            if state == "not_seen":
+                ratio = 1 + .002 * machine
+            self.tables.add("regression_class", regression=self.id, machine=machine + 1,
+                            gpu="" if facts["gpu"] == "none" else facts["gpu"], state=state,
+                            first_seen=self.night if seen else None, ratio=ratio, low=low,
+                            high=high)
 
     def _screened(self, lead):
         runs = self.tables.db.execute(

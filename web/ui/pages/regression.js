@@ -1,8 +1,8 @@
 // Regression: is this accusation right? The picture first, then what it rests on.
 
 import { all, get, list, machines } from "../api.js";
-import { code, column, copyable, el, failure, fold, link, note, number, saveText, section, state,
-  table, when, whole } from "../dom.js";
+import { code, column, copyable, el, failure, fold, link, longTable, note, number, saveText,
+  section, state, table, when, whole } from "../dom.js";
 import { extent } from "../extent.js";
 import { changeWithin, factsOf, issue, progress, verdict, workload } from "../parts.js";
 import { profileDifference } from "../profile_difference.js";
@@ -24,6 +24,29 @@ const columns = [
     quantity(s.after, s.unit, Math.max(s.before, s.after))),
   number("change", changeWithin),
 ];
+
+const results = { seen: "seen", not_seen: "looked for and not seen",
+  not_looked_for: "not looked for" };
+
+const classColumns = [
+  whole("machine class", (c) => c.name),
+  whole("GPU", (c) => c.gpu ?? "–"),
+  whole("result", (c) => results[c.state]),
+  number("change", (c) => (c.ratio === null ? "–" : change(c.ratio))),
+  number("95 % interval", (c) => (c.low === null || c.low === c.high ? "–"
+    : interval(c.low, c.high))),
+  whole("first seen", (c) => (c.first_seen === null ? "–"
+    : link(`#/nights/${c.first_seen}`, `night ${c.first_seen}`)))];
+
+/** Which machine classes show it; nothing where there is one only. */
+function machineClasses(r, known) {
+  if (r.classes.length < 2) return null;
+  const order = Object.keys(results);
+  const named = r.classes.map((c) => ({ ...c, name: `${c.machine} (${
+    known.find((m) => m.id === c.machine)?.facts.cpu_model ?? "no runner"})` }));
+  named.sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state));
+  return section("Machine classes", longTable(null, classColumns, named));
+}
 
 function head(r) {
   return section(["Regression ", r.id, " ", state(r.state)],
@@ -145,18 +168,20 @@ export const page = {
   async load(id) {
     const r = await get(`regressions/${id}`);
     const lead = r.series[0].series;
-    const [reports, bisection, machine, profile, series, points] = await Promise.all([
+    const [reports, bisection, known, profile, series, points] = await Promise.all([
       list(`reports?regression=${id}`).catch(() => []),
       r.bisection ? get(`bisections/${r.bisection}`).catch(() => null) : null,
-      machines().then((all) => all.find((m) => m.id === r.machine)), 
+      machines(),
       get(`regressions/${id}/profile`).catch(() => null),
       get(`series/${lead}`), all(`series/${lead}/points`, 1).catch(() => [])]);
-    return { r, reports, bisection, machine, profile, series, points };
+    return { r, reports, bisection, known, profile, series, points };
   },
   view: (data) => {
-    const { r, reports, bisection, machine, profile, series, points } = data;
+    const { r, reports, bisection, known, profile, series, points } = data;
+    const machine = known.find((m) => m.id === r.machine);
     return [head(r), picture(data, r), attribution(r), distributions(r, r.series[0].unit),
-      section("What it changed", table(null, columns, r.series)), profileDifference(profile),
+      section("What it changed", table(null, columns, r.series)), machineClasses(r, known),
+      profileDifference(profile),
       bisection && section("The series around it", seriesPlot([{ series, points }],
         { regressions: [r], id: "around", around: r.bad.id })),
       extent(r), trust(r, reports), historyOf(r, reports),

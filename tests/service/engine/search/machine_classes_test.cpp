@@ -6,6 +6,7 @@
 
 #include "service/engine/search/blame.hpp"
 #include "service/report/outbox_sender.hpp"
+#include "storage/affected_classes.hpp"
 #include "tests/service/engine/night_world.hpp"
 #include "tests/service/report/scripted_tracker.hpp"
 #include "tests/support/autocommit.hpp"
@@ -76,6 +77,10 @@ struct TwoClasses : NightWorld {
     for (const AffectedSeries& shown : reported.series)
       machines.insert(storage::find_series(db, shown.series)->machine);
     CHECK(machines == slow);
+    for (const AffectedClass& one : storage::affected_classes(db, reported.id)) {
+      INFO("machine class " << one.machine.value);
+      CHECK((one.state == ClassState::seen) == slow.contains(one.machine));
+    }
   }
   std::string all_text() {
     std::string text = tracker.issues.at(0).body;
@@ -114,6 +119,51 @@ TEST_CASE(
         other_first ? "machine class 1 (test lab)" : "machine class 2 (test other)";
     CHECK(world.tracker.issues[0].comments[0].find(late) != std::string::npos);
   }
+}
+
+TEST_CASE("a class that joins later is a row, with the night in which it showed the cause") {
+  TwoClasses world;
+  const auto others = world.others;
+  world.others.clear();
+  world.night(24);
+  const RegressionId id = world.in_state(RegressionState::reported).at(0).id;
+  auto classes = storage::affected_classes(world.db, id);
+  REQUIRE(classes.size() == 2);
+  CHECK(classes[0].state == ClassState::seen);
+  CHECK(classes[1].state == ClassState::not_looked_for);
+  CHECK(world.all_text().find("| not looked for |") != std::string::npos);
+  const NightId first = *classes[0].first_seen;
+  world.others = others;
+  world.night(8);
+  classes = storage::affected_classes(world.db, id);
+  REQUIRE(classes.size() == 2);
+  CHECK(classes[0].first_seen == first);
+  CHECK(classes[1].machine == others[0].machine);
+  CHECK(classes[1].state == ClassState::seen);
+  REQUIRE(classes[1].first_seen);
+  CHECK(*classes[1].first_seen > first);
+  REQUIRE(classes[1].low);
+  CHECK(*classes[1].low > 1.07);
+  CHECK(*classes[1].low < *classes[1].high);
+}
+
+TEST_CASE("a class that measured the model and saw nothing is a row, and the issue says so") {
+  TwoClasses world;
+  world.slow = {world.runner.machine};
+  world.night(24);
+  const auto reported = world.in_state(RegressionState::reported);
+  REQUIRE(reported.size() == 1);
+  const auto classes = storage::affected_classes(world.db, reported[0].id);
+  REQUIRE(classes.size() == 2);
+  CHECK(classes[0].state == ClassState::seen);
+  CHECK(classes[1].machine == world.others[0].machine);
+  CHECK(classes[1].state == ClassState::not_seen);
+  REQUIRE(classes[1].ratio);
+  CHECK(*classes[1].ratio == Approx(1).margin(.05));
+  CHECK_FALSE(classes[1].first_seen);
+  CHECK(world.all_text().find("## Machine classes") != std::string::npos);
+  CHECK(world.all_text().find("| machine class 2 (test other) |") != std::string::npos);
+  CHECK(world.all_text().find("| looked for and not seen |") != std::string::npos);
 }
 
 TEST_CASE("the issue of two machine classes closes when both have recovered, not before") {
