@@ -116,8 +116,8 @@ class HistoryWriter {
         job_(job),
         at_(at) {
     Statement runs(transaction,
-                   "SELECT run.id, run.workload, EXISTS (SELECT 1 FROM sample "
-                   "WHERE sample.run = run.id AND metric = ?) FROM run WHERE job = ?");
+                   "SELECT run.id, run.workload, run.accuracy IS NOT NULL OR EXISTS (SELECT 1 "
+                   "FROM sample WHERE sample.run = run.id AND metric = ?) FROM run WHERE job = ?");
     runs.bind(kFailures, job);
     while (runs.step()) {
       const auto run = runs.next<RunId>();
@@ -130,11 +130,13 @@ class HistoryWriter {
     const WorkloadId workload = intern(given.workload);
     RunResult result;
     result.samples[given.metric] = given.values;
-    if (given.metric == kFailures && given.values.at(0) != 1) {
+    if (given.metric == kFailures && (given.values.empty() || given.values[0] != 1)) {
       result.status = RunStatus::failed;
       result.reason = "its source says that it failed";
     }
     const RunId run = run_of(workload, given.metric == kFailures, result);
+    if (given.accuracy) keep_accuracy(run, *given.accuracy);
+    if (given.values.empty()) return;
     if (const auto stored = samples_of(run, given.metric)) {
       ++(*stored == given.values ? out.known : out.differing);
       return;
@@ -163,6 +165,13 @@ class HistoryWriter {
     Statement find(transaction_, "SELECT samples FROM sample WHERE run = ? AND metric = ?");
     if (!find.bind(run, metric).step()) return std::nullopt;
     return find.next<std::vector<double>>();
+  }
+
+  // The one that is there stays.
+  void keep_accuracy(RunId run, Accuracy accuracy) {
+    Statement(transaction_, "UPDATE run SET accuracy = ? WHERE id = ? AND accuracy IS NULL")
+        .bind(accuracy, run)
+        .run();
   }
 
   RunId run_of(WorkloadId workload, bool of_failures, const RunResult& result) {

@@ -13,7 +13,7 @@ namespace nightjar::storage {
   "(SELECT wait_seconds FROM run_times WHERE run = run.id), "                              \
   "(SELECT slowdown FROM run_times WHERE run = run.id), "                                  \
   "run.checksum, run.warmup_iterations, run.started_at_us, run.seconds, "                  \
-  "run.expected_checksum, run.tolerance"
+  "run.expected_checksum, run.tolerance, run.accuracy"
 
 // Reads the run's samples with a statement of its own.
 StoredRun read_run(const Database& db, Statement& row);

@@ -37,6 +37,7 @@ StoredRun read_run(const Database& db, Statement& row) {
   const auto checksum = row.next<std::optional<double>>();
   const auto tolerance = row.next<double>();
   if (checksum) run.result.expected = {*checksum, tolerance};
+  run.result.accuracy = row.next<std::optional<Accuracy>>();
   return run;
 }
 

@@ -70,8 +70,8 @@ class SessionWriter {
         interner_(transaction, job.machine),
         run_(transaction,
              "INSERT INTO run (job, position, build, workload, status, reason, checksum, "
-             "warmup_iterations, started_at_us, seconds, expected_checksum, tolerance) "
-             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+             "warmup_iterations, started_at_us, seconds, expected_checksum, tolerance, accuracy) "
+             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
         times_(transaction,
                "INSERT INTO run_times (run, cpu_seconds, wait_seconds, slowdown) "
                "VALUES (?, ?, ?, ?)"),
@@ -90,12 +90,13 @@ class SessionWriter {
       const Workload& asked = job_.spec.workloads[static_cast<std::size_t>(planned.workload)];
       workload = asked.id;
       run.expected = asked.expected;
+      run.accuracy = accuracy_of(run, asked.name);
     }
     std::optional<double> expected;
     if (run.expected) expected = run.expected->checksum;
     run_.bind(job_.id, run.order, build, workload, run.status, run.reason, run.checksum,
               run.warmup_iterations, run.started_at, run.seconds, expected,
-              run.expected ? run.expected->tolerance : 0.0)
+              run.expected ? run.expected->tolerance : 0.0, run.accuracy)
         .run();
     const RunId id{run_.inserted_id()};
     if (!run.cpu_seconds.empty() || !run.wait_seconds.empty() || !run.slowdown.empty())

@@ -129,7 +129,8 @@ std::string accuracy_csv(const std::vector<DynamoRow>& rows) {
   std::string out =
       "dev,name,batch_size,accuracy,calls_captured,unique_graphs,graph_breaks,workload\n";
   for (const DynamoRow& row : rows_to_write(rows))
-    out += first_columns(row) + "," + row.accuracy + counts(row) + "," + row.workload.str() + "\n";
+    out += first_columns(row) + "," + std::string(name_of(row.accuracy)) + counts(row) + "," +
+           row.workload.str() + "\n";
   return out;
 }
 

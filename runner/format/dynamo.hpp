@@ -13,7 +13,7 @@ namespace nightjar::runner {
 
 struct DynamoRow {
   WorkloadName workload;
-  std::string accuracy;
+  Accuracy accuracy = Accuracy::pass;
   bool measured = false;
   std::optional<double> speedup;            // over eager: > 1 is faster
   std::optional<double> latency_ms;         // of the backend's iteration

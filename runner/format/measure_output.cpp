@@ -73,7 +73,7 @@ OrderedJson item_json(const MeasuredWorkload& workload, const Measurement& measu
       {"output",
        {{"checksum", checksum},
         {"accuracy",
-         workload.accuracy.empty() ? OrderedJson(nullptr) : OrderedJson(workload.accuracy)}}}};
+         workload.accuracy ? OrderedJson(name_of(*workload.accuracy)) : OrderedJson(nullptr)}}}};
 }
 
 }  // namespace

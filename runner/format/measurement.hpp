@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ struct MeasuredWorkload {
   std::string reason =
       {};  // of the first run that was not measured; its workload is not tried again
   std::string details = {};                          // of that run, see ParsedRun
-  std::string accuracy = {};                         // see ParsedRun
+  std::optional<Accuracy> accuracy = {};             // see RunResult
   std::map<std::string, std::string> settings = {};  // how its runs were set up, as they said
 };
 

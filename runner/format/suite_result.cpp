@@ -11,25 +11,6 @@ namespace nightjar::runner {
 namespace {
 using nlohmann::json;
 
-// What dynamo's check_accuracy would have written of such a run; a workload that says it itself is
-// believed.
-std::string accuracy_of(RunStatus status, bool eager) {
-  switch (status) {
-    case RunStatus::measured:
-      return "pass";
-    case RunStatus::wrong_result:
-      return "fail_accuracy";
-    case RunStatus::unavailable:
-      return "model_fail_to_load";
-    case RunStatus::out_of_memory:
-      return eager ? "eager_1st_run_OOM" : "OOM";
-    case RunStatus::timed_out:
-      return "timeout";
-    default:
-      return eager ? "eager_fail_to_run" : "fail_to_run";
-  }
-}
-
 SuiteItem item_of(const MeasuredWorkload& workload) {
   const RunStatus status = workload.status;
   SuiteItem item{workload.workload.name,
@@ -37,7 +18,8 @@ SuiteItem item_of(const MeasuredWorkload& workload) {
                  workload.reason,
                  accuracy_of(status, compiler_of(workload.workload.name) == "eager"),
                  {}};
-  if (!workload.accuracy.empty()) item.accuracy = workload.accuracy;
+  // A workload that says it itself is believed.
+  if (workload.accuracy) item.accuracy = *workload.accuracy;
   for (const auto& run : workload.runs)
     for (const auto& [name, samples] : run.samples) {
       if (samples.empty()) continue;
@@ -76,7 +58,9 @@ SuiteItem item_from(const json& value) {
   const RunStatus status = status_from(value.at("status").get<std::string>(), reason);
   SuiteItem item{*name, status, reason, accuracy_of(status, name->backend() == "eager"), {}};
   const auto accuracy = value.value("output", json::object()).value("accuracy", json());
-  if (accuracy.is_string()) item.accuracy = accuracy.get<std::string>();
+  if (const auto word =
+          accuracy.is_string() ? enum_from<Accuracy>(accuracy.get<std::string>()) : std::nullopt)
+    item.accuracy = *word;
   for (const auto& [metric, numbers] : value.at("metrics").items())
     item.metrics[metric] = metric_from(numbers);
   return item;

@@ -22,8 +22,8 @@ struct ItemMetric {
 struct SuiteItem {
   WorkloadName name;
   RunStatus status = RunStatus::measured;
-  std::string reason;    // of the status; empty if measured
-  std::string accuracy;  // in the words of PyTorch's dynamo runners: pass, fail_accuracy, ...
+  std::string reason;  // of the status; empty if measured
+  Accuracy accuracy = Accuracy::pass;
   std::map<std::string, ItemMetric> metrics;
   std::optional<double> value(const std::string& metric) const;  // of its runs together
 };

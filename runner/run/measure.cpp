@@ -130,7 +130,7 @@ class LocalMeasurement {
   void take(const ParsedRun& run, MeasuredWorkload& measured) {
     if (out_.torch.version.empty()) out_.torch = run.torch;
     measured.settings.insert(run.settings.begin(), run.settings.end());
-    if (!run.accuracy.empty()) measured.accuracy = run.accuracy;
+    if (run.result.accuracy) measured.accuracy = run.result.accuracy;
     if (run.result.status == RunStatus::measured) return measured.runs.push_back(run.result);
     measured.status = run.result.status;
     measured.reason = run.result.reason;

@@ -108,7 +108,11 @@ class AnswerReader {
   }
 
   void accuracy(const Json& event) {
-    if (event.contains("accuracy")) run_.accuracy = text_in(event, "accuracy").substr(0, 40);
+    if (!event.contains("accuracy")) return;
+    const std::string word = text_in(event, "accuracy").substr(0, 40);
+    run_.result.accuracy = enum_from<Accuracy>(word);
+    if (!run_.result.accuracy)
+      run_.settings["no accuracy"] = "'" + word + "' is no word of dynamo's";
   }
 
   void error(const Json& event) {

@@ -37,8 +37,6 @@ struct ParsedRun {
   double fastest_probe = 0;  // seconds; 0: it said nothing of it
   std::string
       details;  // of a run that was not measured: the end of what the program printed, in lines
-  std::string accuracy;  // of a compiled workload, in dynamo's words: "pass", "fail_accuracy", ...;
-                         // or empty
 };
 
 // Reasons name what was wrong with which line. A crash, time-out or kill outweighs whatever was

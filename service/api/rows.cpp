@@ -232,6 +232,9 @@ const Row<StoredRun>& run_row() {
        {"warmup_iterations", of_result(&RunResult::warmup_iterations)},
        {"checksum", of_result(&RunResult::checksum),
         "Sum of the magnitudes of the workload's output."},
+       {"accuracy", of_result(&RunResult::accuracy),
+        "Whether the compiled workload computed what eager does, in dynamo's words; null: nothing "
+        "was compiled."},
        {"expected_checksum",
         [](const StoredRun& run) {
           const auto& expected = run.result.expected;

@@ -64,9 +64,13 @@ void add_measurement(Collected& all, const fs::path& path, const std::string& te
     for (const auto& row : runner::dynamo_rows(runner::read_suite_result(text))) {
       const auto place = place_of(row.workload);
       const auto zero = row.measured ? std::nullopt : std::optional(0.0);
-      all.at(place.first, place.second) = {
-          place.first,    place.second,        row.accuracy,         zero ? zero : row.speedup,
-          row.latency_ms, row.compile_seconds, row.compression_ratio};
+      all.at(place.first, place.second) = {place.first,
+                                           place.second,
+                                           std::string(name_of(row.accuracy)),
+                                           zero ? zero : row.speedup,
+                                           row.latency_ms,
+                                           row.compile_seconds,
+                                           row.compression_ratio};
       all.with_performance.insert(place.first);
     }
   } catch (const std::invalid_argument& error) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/model/accuracy.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/time.hpp"
 #include "storage/model/workload.hpp"
@@ -17,6 +18,8 @@ struct HistoryValue {
   WorkloadName workload;
   std::string metric;  // a name of all_metrics(); of `failures` there is one value
   std::vector<double> values;
+  // Only with `failures`, which may have no value then: the compiler was not asked.
+  std::optional<Accuracy> accuracy = {};
 };
 
 // One build, measured once on one machine class. A build is known by its commit, or where there is

@@ -7,7 +7,7 @@
 
 namespace nightjar {
 
-BOOST_DESCRIBE_STRUCT(HistoryValue, (), (workload, metric, values))
+BOOST_DESCRIBE_STRUCT(HistoryValue, (), (workload, metric, values, accuracy))
 BOOST_DESCRIBE_STRUCT(HistoryNight, (), (measured_at, version, commit, origin, values))
 BOOST_DESCRIBE_STRUCT(History, (), (machine_class, nights))
 
@@ -21,8 +21,10 @@ void check_value(const HistoryValue& value) {
       value.values.begin(), value.values.end(),
       [may_be_zero](double one) { return std::isfinite(one) && (may_be_zero || one > 0); });
   if (!fits) reject_json("in 'values': a value of " + value.metric + " must be above 0");
-  if (value.metric == kFailures &&
-      (value.values.size() != 1 || (value.values[0] != 1 && value.values[0] != kFailed)))
+  if (value.accuracy && value.metric != kFailures)
+    reject_json("in 'accuracy': only failures has it");
+  if (value.metric != kFailures || (value.accuracy && value.values.empty())) return;
+  if (value.values.size() != 1 || (value.values[0] != 1 && value.values[0] != kFailed))
     reject_json("in 'values': failures has one value, 1 for a pass and 1.25 for a failure");
 }
 
@@ -33,7 +35,11 @@ const Described<HistoryValue>& described(Parsed<HistoryValue>) {
       "HistoryValue", "The samples of one metric of one workload, in the metric's unit.",
       {{"workload", "suite/model/task/device/precision/bN/backend", {{"maxLength", 300}}},
        {"metric", "", metric_schema()},
-       {"values", "All above 0, but for metrics that are 0 in health.", {{"maxItems", 10000}}}},
+       {"values", "All above 0, but for metrics that are 0 in health.", {{"maxItems", 10000}}},
+       {"accuracy",
+        "Dynamo's word, with failures. Without a value the compiler was not asked.",
+        {},
+        true}},
       check_value);
   return made;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/model/accuracy.hpp"
 #include "storage/model/enum.hpp"
 #include "storage/model/gpu.hpp"
 #include "storage/model/hex.hpp"
@@ -117,6 +118,8 @@ struct RunResult {
   std::optional<Profile> profile;  // of this run, where the job asks for profiles
   // What the service expected of it. A runner does not say it.
   std::optional<ExpectedResult> expected = {};
+  // What a compiled workload says itself; of a stored run also what its end stands for.
+  std::optional<Accuracy> accuracy = {};
 };
 
 // What the machine did meanwhile, at a session's begin and end.

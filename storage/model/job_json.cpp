@@ -25,7 +25,8 @@ BOOST_DESCRIBE_STRUCT(RunLimits, (),
 BOOST_DESCRIBE_STRUCT(JobSpec, (), (kind, environments, workloads, order, limits, source))
 BOOST_DESCRIBE_STRUCT(RunResult, (),
                       (order, status, reason, samples, cpu_seconds, wait_seconds, slowdown,
-                       checksum, warmup_iterations, started_at, seconds, profile, expected))
+                       checksum, warmup_iterations, started_at, seconds, profile, expected,
+                       accuracy))
 BOOST_DESCRIBE_STRUCT(SessionResult, (), (runs, before, after, packages, setup_seconds, settings))
 
 namespace {
@@ -188,7 +189,8 @@ const Described<RunResult>& described(Parsed<RunResult>) {
        {"started_at", "",
         named("UtcTime", schema_of<Time>().with({{"description", "It ends with Z."}}))},
        {"profile", "Only of a profile's job.", {}, true},
-       {"expected", "What the service expected; it takes no notice of a runner's.", {}, true}});
+       {"expected", "What the service expected; it takes no notice of a runner's.", {}, true},
+       {"accuracy", "Of a compiled workload that says it itself.", {}, true}});
   return made;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "storage/model/metric.hpp"
+#include "storage/model/workload_variant.hpp"
 
 namespace nightjar {
 namespace {
@@ -81,6 +82,31 @@ bool is_failure(RunStatus status) {
       break;
   }
   return false;
+}
+
+Accuracy accuracy_of(RunStatus status, bool eager) {
+  switch (status) {
+    case RunStatus::measured:
+      return Accuracy::pass;
+    case RunStatus::wrong_result:
+      return Accuracy::fail_accuracy;
+    case RunStatus::unavailable:
+      return Accuracy::model_fail_to_load;
+    case RunStatus::out_of_memory:
+      return eager ? Accuracy::eager_1st_run_OOM : Accuracy::OOM;
+    case RunStatus::timed_out:
+      return Accuracy::timeout;
+    case RunStatus::broken_environment:
+      return Accuracy::infra_error;
+    default:
+      return eager ? Accuracy::eager_fail_to_run : Accuracy::fail_to_run;
+  }
+}
+
+std::optional<Accuracy> accuracy_of(const RunResult& run, const WorkloadName& name) {
+  if (run.accuracy) return run.accuracy;
+  if (run.status == RunStatus::measured || compiler_of(name) == "eager") return std::nullopt;
+  return accuracy_of(run.status, false);
 }
 
 bool gives_another_result(const RunResult& run) {

@@ -29,6 +29,13 @@ std::vector<double> undisturbed(const std::vector<double>& seconds,
 // machine.
 bool is_failure(RunStatus status);
 
+// What dynamo's check_accuracy would have written of a run that ended so. `eager`: of its
+// reference.
+Accuracy accuracy_of(RunStatus status, bool eager);
+// What is kept of a run: the word of the workload itself, else of a run that failed the one that
+// its end stands for. nullopt of a backend that compiles nothing.
+std::optional<Accuracy> accuracy_of(const RunResult& run, const WorkloadName& name);
+
 // True if the run was measured, and its checksum is further from the expected one than it may be.
 bool gives_another_result(const RunResult& run);
 

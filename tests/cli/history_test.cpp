@@ -14,7 +14,7 @@ using namespace nightjar::cli;
 
 namespace {
 
-// A line a value: "workload metric values".
+// A line a value: "workload metric values accuracy".
 std::vector<std::string> lines_of(const HistoryNight& night) {
   std::vector<std::string> lines;
   for (const HistoryValue& value : night.values) {
@@ -24,6 +24,7 @@ std::vector<std::string> lines_of(const HistoryNight& night) {
       std::snprintf(text, sizeof text, " %.6g", one);
       line += text;
     }
+    if (value.accuracy) line.append(" ").append(name_of(*value.accuracy));
     lines.push_back(line);
   }
   std::sort(lines.begin(), lines.end());
@@ -149,15 +150,20 @@ TEST_CASE("The accuracy that PyTorch's CI expects is read: what passes, fails an
   const ResultFile file{"2026-08-20/dynamic_inductor_torchbench_inference.csv",
                         "name,accuracy,graph_breaks\n"
                         "alexnet,pass,0\ndlrm,fail_accuracy,2\n"
-                        "vgg16,model_fail_to_load,0\n"};
-  const auto found = only_night(read_dynamo(file));
+                        "vgg16,model_fail_to_load,0\nyolov3,fail_to_dream,0\n"};
+  const Reading reading = read_dynamo(file);
+  REQUIRE(reading.left_out.size() == 1);
+  CHECK(reading.left_out[0].find("the accuracy 'fail_to_dream' of torchbench/yolov3/") == 0);
+  const auto found = only_night(reading);
   const auto name = [](const char* model) {
     return std::string("torchbench/") + model + "/eval/unknown/unknown/bdefault/dynamic_inductor ";
   };
   CHECK(lines_of(found.night) ==
-        std::vector<std::string>{name("alexnet") + "failures 1", name("alexnet") + "graph_breaks 0",
-                                 name("dlrm") + "failures 1.25", name("dlrm") + "graph_breaks 2",
-                                 name("vgg16") + "graph_breaks 0"});
+        std::vector<std::string>{
+            name("alexnet") + "failures 1 pass", name("alexnet") + "graph_breaks 0",
+            name("dlrm") + "failures 1.25 fail_accuracy", name("dlrm") + "graph_breaks 2",
+            name("vgg16") + "failures model_fail_to_load", name("vgg16") + "graph_breaks 0",
+            name("yolov3") + "failures 1.25", name("yolov3") + "graph_breaks 0"});
 }
 
 TEST_CASE("Records of the benchmark database keep their samples, and each tells its own night") {
@@ -232,7 +238,7 @@ TEST_CASE("What `nightjar-runner convert` writes is read back under the same nam
   runner::SuiteResult result{"2.9.0.dev20260819+cpu", kCommit, {{"cpu_model", "EPYC"}}, {}};
   for (const char* name :
        {"python/dlrm/eval/cpu/bf16/b4/eager", "torchbench/vgg16/train/cpu/fp32/b8/inductor"}) {
-    runner::SuiteItem item{*WorkloadName::parse(name), RunStatus::measured, "", "pass", {}};
+    runner::SuiteItem item{*WorkloadName::parse(name), RunStatus::measured, "", Accuracy::pass, {}};
     item.metrics["latency"] = {1, {.25}, runner::summarize(std::vector{.25})};
     item.metrics["peak_cpu_memory"] = {1, {3e8}, runner::summarize(std::vector{3e8})};
     result.items.push_back(item);

@@ -84,6 +84,13 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_taken(imported):
     assert imported.said["stored"][0]["added"] == 640
 
 
+def test_dynamos_word_is_kept_with_the_run(imported):
+    runs = imported.get("/api/v1/runs?limit=200")["items"]
+    of_failures = [run for run in runs if "failures" in run["values"]]
+    assert of_failures and {run["accuracy"] for run in of_failures} == {"pass"}
+    assert {run["accuracy"] for run in runs if run not in of_failures} == {None}
+
+
 def test_nothing_to_read_is_wrong_use(tmp_path):
     (tmp_path / "a.json").write_text("[1, 2")
     done = nightjar("import", tmp_path, "--dry-run")

@@ -119,3 +119,33 @@ TEST_CASE("a series waits to be judged until it is, and again when it gets a val
   world.store(measured(2, {.5}));
   CHECK(series_to_judge(world.db, 5) == series);
 }
+
+TEST_CASE("dynamo's word is kept with its run, also where the compiler was not asked") {
+  Histories world;
+  const auto model = [](const char* name) {
+    return *WorkloadName::parse(std::string("torchbench/") + name +
+                                "/eval/cuda/fp32/bdefault/inductor");
+  };
+  HistoryNight night = measured(3, {.5});
+  const std::string failures(kFailures);
+  night.values.push_back({model("alexnet"), failures, {1}, Accuracy::pass});
+  night.values.push_back({model("dlrm"), failures, {kFailed}, Accuracy::OOM});
+  night.values.push_back({model("vgg16"), failures, {}, Accuracy::eager_two_runs_differ});
+  night.values.push_back({model("vgg16"), "speedup", {2}, {}});
+  for (const bool again : {false, true}) {
+    INFO("again: " << again);
+    const StoredHistory stored = world.store(night);
+    CHECK(stored.added == (again ? 0 : 4));
+    CHECK(stored.known == (again ? 4 : 0));
+    std::map<std::string, Accuracy> words;
+    const auto runs = list_runs(world.db, {}, {50, {}}).items;
+    CHECK(runs.size() == 5);
+    for (const StoredRun& run : runs)
+      if (run.result.accuracy)
+        words[std::string(find_workload(world.db, run.workload)->name.model())] =
+            *run.result.accuracy;
+    CHECK(words == std::map<std::string, Accuracy>{{"alexnet", Accuracy::pass},
+                                                   {"dlrm", Accuracy::OOM},
+                                                   {"vgg16", Accuracy::eager_two_runs_differ}});
+  }
+}

@@ -186,3 +186,28 @@ TEST_CASE("the last checks of a machine class come oldest first") {
   CHECK(checks[1].reason == "off");
   CHECK(last_checks(story.db, MachineId{99}, {}, 2).empty());
 }
+
+TEST_CASE("a compiled workload's accuracy is kept with its run, said or by how the run ended") {
+  Story story;
+  JobSpec spec = story.spec();
+  spec.workloads = {story.add_workload("python/dlrm/eval/cpu/fp32/b4/inductor"), story.workload};
+  spec.order = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 1}, {}};
+  story.runner.workloads.emplace_back("python/dlrm/eval/cpu/fp32/b4/inductor@1");
+  story.runner = register_runner(Autocommit(story.db), story.runner);
+  story.queue("a", spec);
+  const auto claimed = story.claim();
+  REQUIRE(claimed);
+  const Job& job = *claimed;
+  SessionResult result = Story::result();
+  result.runs[0].accuracy = Accuracy::pass;
+  result.runs[1].status = RunStatus::timed_out;
+  result.runs[2].status = RunStatus::failed;
+  result.runs[2].accuracy = Accuracy::eager_fail_to_run;
+  result.runs[4].status = RunStatus::crashed;
+  store_result(Autocommit(story.db), job.id, job.attempt, result, at(10));
+  std::vector<std::optional<Accuracy>> kept;
+  for (const RunResult& run : session_of(story.db, job.id)->runs) kept.push_back(run.accuracy);
+  using enum Accuracy;
+  CHECK(kept == std::vector<std::optional<Accuracy>>{pass, timeout, eager_fail_to_run, {}, {}, {}});
+  CHECK(find_run(story.db, RunId{2})->result.accuracy == timeout);
+}

@@ -89,6 +89,13 @@ class Merger {
     std::map<std::pair<std::string, std::string>, std::size_t> places;
   };
 
+  // Each may have a value, an accuracy, or both.
+  static void join_outcomes(HistoryValue& there, const HistoryValue& other) {
+    if (there.values.empty() || (!other.values.empty() && there.values < other.values))
+      there.values = other.values;
+    if (!there.accuracy) there.accuracy = other.accuracy;
+  }
+
   void put(Merged& merged, HistoryValue value, const FoundNight& from) {
     auto& values = merged.found.night.values;
     const auto [place, is_new] =
@@ -100,7 +107,7 @@ class Merger {
     HistoryValue& there = values[place->second];
     // dynamo's accuracy and performance files each say whether a model failed.
     if (value.metric == kFailures)
-      there.values.front() = std::max(there.values.front(), value.values.front());
+      join_outcomes(there, value);
     else if (there.values != value.values)
       left_out.push_back(from.night.origin + ": " + value.metric + " of " + value.workload.str() +
                          " has another value in " + merged.found.night.origin +
@@ -151,6 +158,7 @@ std::vector<Extent> extents_of(const std::vector<FoundNight>& nights) {
   for (const FoundNight& found : nights) {
     std::set<std::string> suites;
     for (const HistoryValue& value : found.night.values) {
+      if (value.values.empty()) continue;  // an accuracy alone
       const std::string suite(value.workload.suite());
       Extent& extent = extents[{found.machine_class, suite}];
       extent.machine_class = found.machine_class;

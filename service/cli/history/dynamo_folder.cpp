@@ -61,8 +61,9 @@ void add_row(NightReader& values, const CsvFile& file, const std::vector<std::st
   const auto speedup = file.number(row, "speedup");
   const bool failed = performance && speedup == 0.0;
   if (file.has("accuracy")) {
-    if (const auto good = accuracy_passed(file.text(row, "accuracy")))
-      values.add_outcome(words, *good);
+    const std::string word = file.text(row, "accuracy");
+    values.add_accuracy(words, word);
+    if (const auto good = accuracy_passed(word)) values.add_outcome(words, *good);
   } else if (performance && speedup) {
     values.add_outcome(words, !failed);
   }

@@ -107,8 +107,11 @@ NightReader::NightReader(Reading& reading, std::string machine_class, HistoryNig
     : reading_(reading), found_{std::move(machine_class), std::move(night)} {}
 
 void NightReader::finish() {
-  for (const auto& [workload, passed] : outcomes_)
-    found_.night.values.push_back({workload, std::string(kFailures), {passed ? 1 : kFailed}});
+  for (const auto& [workload, outcome] : outcomes_) {
+    HistoryValue value{workload, std::string(kFailures), {}, outcome.accuracy};
+    if (outcome.passed) value.values = {*outcome.passed ? 1 : kFailed};
+    found_.night.values.push_back(std::move(value));
+  }
   if (!found_.night.values.empty()) reading_.nights.push_back(std::move(found_));
 }
 
@@ -125,8 +128,18 @@ void NightReader::add(const WorkloadWords& words, const KnownMetric& metric,
 }
 
 void NightReader::add_outcome(const WorkloadWords& words, bool passed) {
-  const auto known = outcomes_.try_emplace(workload_of(words), passed).first;
-  known->second = known->second && passed;
+  std::optional<bool>& known = outcomes_[workload_of(words)].passed;
+  known = known.value_or(true) && passed;
+}
+
+void NightReader::add_accuracy(const WorkloadWords& words, const std::string& word) {
+  if (word.empty()) return;
+  const WorkloadName name = workload_of(words);
+  if (const auto accuracy = enum_from<Accuracy>(word))
+    outcomes_[name].accuracy = accuracy;
+  else
+    reading_.left_out.push_back("the accuracy '" + word + "' of " + name.str() +
+                                " is no word that is known here");
 }
 
 void NightReader::put(HistoryValue value, const std::string& source) {

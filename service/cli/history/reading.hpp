@@ -60,6 +60,8 @@ class NightReader {
            const std::string& source);
   // Whether it ran, as the metric `failures`. One that failed once has failed.
   void add_outcome(const WorkloadWords& words, bool passed);
+  // Dynamo's word, kept beside that. One that is no word of ours is left out, and a line says so.
+  void add_accuracy(const WorkloadWords& words, const std::string& word);
   // Adds the night to the reading, if it has values. Called last.
   void finish();
 
@@ -69,7 +71,11 @@ class NightReader {
   Reading& reading_;
   FoundNight found_;
   std::map<std::pair<std::string, std::string>, std::pair<std::size_t, std::string>> places_;
-  std::map<WorkloadName, bool> outcomes_;
+  struct Outcome {
+    std::optional<bool> passed;  // nullopt: that is not told
+    std::optional<Accuracy> accuracy;
+  };
+  std::map<WorkloadName, Outcome> outcomes_;
 };
 
 struct When {

@@ -96,12 +96,13 @@ TEST_CASE("dynamo's accuracy file says in its words what became of a workload") 
           failing("python/d/eval/cpu/fp32/b4/eager", RunStatus::out_of_memory, "x"),
           failing("python/e/eval/cuda/fp32/b4/eager", RunStatus::unavailable, "x"),
           failing("python/f/eval/cpu/fp32/b4/eager", RunStatus::timed_out, "x"),
-          failing("python/g/eval/cpu/fp32/b4/inductor", RunStatus::crashed, "x")});
-  measurement.workloads[2].accuracy = "eager_two_runs_differ";
+          failing("python/g/eval/cpu/fp32/b4/inductor", RunStatus::crashed, "x"),
+          failing("python/h/eval/cpu/fp32/b4/inductor", RunStatus::broken_environment, "x")});
+  measurement.workloads[2].accuracy = Accuracy::eager_two_runs_differ;
   const auto lines = lines_of(formatted(suite_result(measurement), "accuracy-csv"));
   CHECK(read_suite_result(measurement_json(measurement)).items[2].accuracy ==
-        "eager_two_runs_differ");
-  REQUIRE(lines.size() == 8);  // c's eager item gives way to its compiled one
+        Accuracy::eager_two_runs_differ);
+  REQUIRE(lines.size() == 9);  // c's eager item gives way to its compiled one
   CHECK(lines[1] == "cpu,a,4,pass,,,,python/a/eval/cpu/fp32/b4/inductor");
   CHECK(lines[2].starts_with("cpu,b,0,fail_accuracy,"));
   CHECK(lines[3].starts_with("cpu,c,0,eager_two_runs_differ,"));
@@ -109,6 +110,7 @@ TEST_CASE("dynamo's accuracy file says in its words what became of a workload") 
   CHECK(lines[5].starts_with("cuda,e,0,model_fail_to_load,"));
   CHECK(lines[6].starts_with("cpu,f,0,timeout,"));
   CHECK(lines[7].starts_with("cpu,g,0,fail_to_run,"));
+  CHECK(lines[8].starts_with("cpu,h,0,infra_error,"));
 }
 
 TEST_CASE("On a GPU dynamo's memory is the GPU's") {

@@ -35,15 +35,21 @@ TEST_CASE("What a compiled workload says of its accuracy is kept, of a result an
   const auto with = [](std::string text) {
     return text.insert(text.find('}', text.size() - 3), R"(, "accuracy": "pass")");
   };
-  CHECK(parse_run(said(kReady + kSample + with(kResult)), {}).accuracy == "pass");
-  CHECK(parse_run(said(kReady + kSample + kResult), {}).accuracy.empty());
+  CHECK(parse_run(said(kReady + kSample + with(kResult)), {}).result.accuracy == Accuracy::pass);
+  CHECK_FALSE(parse_run(said(kReady + kSample + kResult), {}).result.accuracy);
   const ParsedRun failed = parse_run(
       said(
           kReady +
           R"({"event": "error", "status": "wrong_result", "reason": "x", "accuracy": "fail_accuracy"})"),
       {});
-  CHECK(failed.accuracy == "fail_accuracy");
+  CHECK(failed.result.accuracy == Accuracy::fail_accuracy);
   CHECK(failed.result.status == RunStatus::wrong_result);
+  std::string foreign = with(kResult);
+  foreign.replace(foreign.find("pass"), 4, "fine");
+  const ParsedRun unknown = parse_run(said(kReady + kSample + foreign), {});
+  CHECK_FALSE(unknown.result.accuracy);
+  CHECK(unknown.result.status == RunStatus::measured);
+  CHECK(unknown.settings.at("no accuracy") == "'fine' is no word of dynamo's");
 }
 
 TEST_CASE("A good answer becomes a measured run with all samples") {

@@ -58,6 +58,16 @@ TEST_CASE("A regression tells which machine classes show it and which looked") {
   CHECK(found["items"].empty());
 }
 
+TEST_CASE("A run tells its accuracy in dynamo's word, or none") {
+  World world;
+  (void)fill(world);
+  world.on_writer([&] {
+    world.db.impl().execute("UPDATE run SET accuracy = 'eager_two_runs_differ' WHERE id = 2");
+  });
+  CHECK(world.get("/api/v1/runs/2").json["accuracy"] == "eager_two_runs_differ");
+  CHECK(world.get("/api/v1/runs/3").json["accuracy"].is_null());
+}
+
 TEST_CASE("A night's sessions tell when their results came and why one does not count") {
   World world;
   const Day day = fill(world);
