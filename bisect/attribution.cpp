@@ -58,6 +58,10 @@ Cause cause_of(Presence source, Presence environment) {
   return Cause::unknown;
 }
 
+bool runs_mixed(const Cells& cells) {
+  return !cells.source.empty() || !cells.environment.empty();
+}
+
 std::string rule_of(Cause cause, const Cells& cells) {
   const std::string alone =
       cells.source.empty()        ? "; the new build does not run with the old packages"
@@ -76,14 +80,28 @@ std::string rule_of(Cause cause, const Cells& cells) {
   return "the runs do not tell how much of it is the source's and how much the packages'" + alone;
 }
 
+AttributionVerdict not_told_apart() {
+  AttributionVerdict verdict;
+  verdict.rule = "neither build runs with the other's packages, so the two cannot be told apart";
+  return verdict;
+}
+
+AttributionVerdict verdict_of(const Effect& source, const Effect& environment, const Cells& cells,
+                              const DetectionPolicy& policy) {
+  AttributionVerdict verdict;
+  const double least = std::log1p(policy.threshold) / 2;
+  const Presence a = presence(worse_of(source, policy), least);
+  const Presence b = presence(worse_of(environment, policy), least);
+  verdict.attribution = {cause_of(a, b), part_of(source), part_of(environment)};
+  verdict.more = a == Presence::open || b == Presence::open;
+  verdict.rule = rule_of(verdict.attribution.cause, cells);
+  return verdict;
+}
+
 }  // namespace
 
 AttributionVerdict attribute(const Cells& cells, const DetectionPolicy& policy) {
-  AttributionVerdict verdict;
-  if (cells.source.empty() && cells.environment.empty()) {
-    verdict.rule = "neither build runs with the other's packages, so the two cannot be told apart";
-    return verdict;
-  }
+  if (!runs_mixed(cells)) return not_told_apart();
   std::vector<Effect> source, environment;
   if (!cells.source.empty()) {
     source.push_back(effect(cells.good, cells.source));
@@ -93,13 +111,21 @@ AttributionVerdict attribute(const Cells& cells, const DetectionPolicy& policy) 
     source.push_back(effect(cells.environment, cells.bad));
     environment.push_back(effect(cells.good, cells.environment));
   }
-  const Effect of_source = mean(source), of_environment = mean(environment);
-  const double least = std::log1p(policy.threshold) / 2;
-  const Presence a = presence(worse_of(of_source, policy), least);
-  const Presence b = presence(worse_of(of_environment, policy), least);
-  verdict.attribution = {cause_of(a, b), part_of(of_source), part_of(of_environment)};
-  verdict.more = a == Presence::open || b == Presence::open;
-  verdict.rule = rule_of(verdict.attribution.cause, cells);
+  return verdict_of(mean(source), mean(environment), cells, policy);
+}
+
+AttributionVerdict attribute_failure(const Cells& cells, const DetectionPolicy& policy) {
+  AttributionVerdict verdict = not_told_apart();
+  if (runs_mixed(cells)) {
+    const Effect source = cells.source.empty() ? effect(cells.environment, cells.bad)
+                                               : effect(cells.good, cells.source);
+    const Effect environment = cells.environment.empty() ? effect(cells.source, cells.bad)
+                                                         : effect(cells.good, cells.environment);
+    verdict = verdict_of(source, environment, cells, policy);
+    if (verdict.attribution.cause == Cause::unknown && !verdict.more)
+      verdict.rule = "it fails only with the new source and the new packages together";
+  }
+  verdict.of_failure = true;
   return verdict;
 }
 

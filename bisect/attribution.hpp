@@ -28,10 +28,17 @@ struct Cells {
 struct AttributionVerdict {
   Attribution attribution;
   bool more = false;
-  std::string rule;  // one sentence: why
+  std::string rule;         // one sentence: why
+  bool of_failure = false;  // by attribute_failure()
 };
 // Throws std::invalid_argument without runs of `good` or `bad`, or for values that are not
 // positive. The ratios are after/before as measured; `policy` says which direction is worse.
 AttributionVerdict attribute(const Cells& cells, const DetectionPolicy& policy);
+
+// The same of runs that fail or pass. A failure does not divide, so a part is what its mixed cell
+// does by itself: the source's part is there if the bad wheel fails with the good one's packages.
+// If that cell does not run, its part is what it adds to the other's. Where neither fails by
+// itself, the two do it together only, and the cause is unknown.
+AttributionVerdict attribute_failure(const Cells& cells, const DetectionPolicy& policy);
 
 }  // namespace nightjar::bisect

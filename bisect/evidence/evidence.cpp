@@ -166,22 +166,23 @@ std::string of_attribution(const bisect::AttributionVerdict& verdict, const Cell
   const auto part = [](const Part& of) {
     return json{{"ratio", of.ratio}, {"low", of.low}, {"high", of.high}};
   };
-  return json{{"rules", rules},
-              {"stage", "attribution"},
-              {"verdict", name_of(verdict.attribution.cause)},
-              {"rule", verdict.rule},
-              {"source", part(verdict.attribution.source)},
-              {"environment", part(verdict.attribution.environment)},
-              {"good", cells.good.values},
-              {"good_runs", cells.good.runs},
-              {"bad", cells.bad.values},
-              {"bad_runs", cells.bad.runs},
-              {"source_only", cells.source.values},
-              {"source_only_runs", cells.source.runs},
-              {"environment_only", cells.environment.values},
-              {"environment_only_runs", cells.environment.runs},
-              {"policy", policy_json(policy)}}
-      .dump();
+  json said{{"rules", rules},
+            {"stage", "attribution"},
+            {"verdict", name_of(verdict.attribution.cause)},
+            {"rule", verdict.rule},
+            {"source", part(verdict.attribution.source)},
+            {"environment", part(verdict.attribution.environment)},
+            {"good", cells.good.values},
+            {"good_runs", cells.good.runs},
+            {"bad", cells.bad.values},
+            {"bad_runs", cells.bad.runs},
+            {"source_only", cells.source.values},
+            {"source_only_runs", cells.source.runs},
+            {"environment_only", cells.environment.values},
+            {"environment_only_runs", cells.environment.runs},
+            {"policy", policy_json(policy)}};
+  if (verdict.of_failure) said["of_failure"] = true;
+  return said.dump();
 }
 
 std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief,

@@ -21,7 +21,7 @@
 namespace nightjar::evidence {
 
 // The version of the rules. It rises when they would judge some log differently.
-inline constexpr int rules = 9;
+inline constexpr int rules = 10;
 
 // Runs' values, and the runs that they belong to.
 struct Values {

@@ -155,7 +155,10 @@ std::string attribute_again(const json& said, const RawRuns& raw) {
   cells.environment =
       crossed_in(said, "environment_only", "environment_only_runs", raw, raw.good(), raw.bad());
   const auto policy = detection_policy(said.at("policy"));
-  return of_attribution(bisect::attribute(cells.cells(), policy), cells, policy);
+  const bool of_failure = said.value("of_failure", false);
+  return of_attribution(of_failure ? bisect::attribute_failure(cells.cells(), policy)
+                                   : bisect::attribute(cells.cells(), policy),
+                        cells, policy);
 }
 
 // The medians stand in the verdict: what was imported has no sessions to be read again.

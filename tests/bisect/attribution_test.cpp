@@ -1,6 +1,7 @@
 #include "bisect/attribution.hpp"
 
 #include <cmath>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -85,6 +86,41 @@ TEST_CASE("of a speed-up, less is worse") {
   policy.direction = Direction::higher_is_better;
   const TwoFactors world(5, 1 / 1.2, 1, .01, 10);
   CHECK(attribute(world.cells(), policy).attribution.cause == Cause::source);
+}
+
+namespace {
+
+// Runs that fail (1.25) or pass (1), five a cell. A cell that does not run is empty.
+AttributionVerdict of_failures(std::optional<bool> source_fails,
+                               std::optional<bool> packages_fail) {
+  const auto runs = [](std::optional<bool> fail) {
+    return fail ? std::vector<double>(5, *fail ? 1.25 : 1) : std::vector<double>{};
+  };
+  const std::vector<double> good = runs(false), bad = runs(true), source = runs(source_fails),
+                            environment = runs(packages_fail);
+  return attribute_failure({good, source, environment, bad}, {});
+}
+
+}  // namespace
+
+TEST_CASE("a failure is whose mixed wheel fails, and of nobody where only both together fail") {
+  const auto cause = [](std::optional<bool> source, std::optional<bool> packages) {
+    return of_failures(source, packages).attribution.cause;
+  };
+  CHECK(cause(true, false) == Cause::source);
+  CHECK(cause(false, true) == Cause::environment);
+  CHECK(cause(true, true) == Cause::both);
+  CHECK(cause(false, false) == Cause::unknown);
+  CHECK(of_failures(false, false).rule ==
+        "it fails only with the new source and the new packages together");
+  CHECK_FALSE(of_failures(false, false).more);
+  // With one mixed wheel that runs, what is left is the other's.
+  CHECK(cause(true, {}) == Cause::source);
+  CHECK(cause(false, {}) == Cause::environment);
+  CHECK(cause({}, true) == Cause::environment);
+  CHECK(cause({}, false) == Cause::source);
+  CHECK(cause({}, {}) == Cause::unknown);
+  CHECK(of_failures(true, false).of_failure);
 }
 
 }  // namespace nightjar::bisect

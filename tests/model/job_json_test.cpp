@@ -127,6 +127,18 @@ TEST_CASE("a run of a job of profiles carries its profile, and others say nothin
   CHECK_THROWS_WITH(spoiled.get<RunResult>(), Catch::Contains("differ in length"));
 }
 
+TEST_CASE("a run carries its accuracy, and one without says nothing of it") {
+  RunResult run = sample_session().runs[0];
+  CHECK_FALSE(json(run).contains("accuracy"));
+  run.accuracy = Accuracy::eager_two_runs_differ;
+  const json written = run;
+  CHECK(written.at("accuracy") == "eager_two_runs_differ");
+  CHECK(written.get<RunResult>().accuracy == run.accuracy);
+  json spoiled = written;
+  spoiled["accuracy"] = "fine";
+  CHECK_THROWS_AS(spoiled.get<RunResult>(), json::exception);
+}
+
 TEST_CASE("a job's specification is written as its golden file says") {
   check_golden("job_spec.json", sample_spec());
 }

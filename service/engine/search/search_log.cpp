@@ -6,6 +6,7 @@
 
 #include "bisect/detection.hpp"
 #include "service/engine/verdict/confirmations.hpp"
+#include "service/engine/verdict/subject.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
@@ -51,44 +52,6 @@ UntestableCause cause_of(RunStatus status) {
   if (status == RunStatus::unavailable) return UntestableCause::infrastructure;
   return UntestableCause::does_not_run;
 }
-
-// What a search is about. Of failures it is one kind, for a commit that fails in another way says
-// nothing of it: how the bad end's runs failed. A run that was measured and gave another result has
-// the status `measured`.
-class Subject {
- public:
-  Subject(const storage::Database& db, const Regression& regression, const Series& series)
-      : failures_(series.metric == kFailures) {
-    if (!failures_) return;
-    for (const Job& asked : confirmation_jobs(db, regression, series))
-      add_failures(db, outcome_of(db, asked), regression.bad);
-  }
-
-  bool is_informative(const RunResult& run) const {
-    if (!failures_) return run.status == RunStatus::measured;
-    const bool passes = run.status == RunStatus::measured && !gives_another_result(run);
-    return passes || (run.status != RunStatus::unavailable &&
-                      (kinds_.empty() || kinds_.contains(run.status)));
-  }
-
- private:
-  void add_failures(const storage::Database& db, const SessionOutcome& outcome, BuildId bad) {
-    if (outcome.state != SessionOutcome::State::usable) return;
-    const auto session = storage::session_of(db, outcome.job.id);
-    if (!session) return;
-    const JobSpec& spec = outcome.job.spec;
-    for (const RunResult& run : session->runs) {
-      const PlannedRun& planned = spec.order.at(static_cast<std::size_t>(run.order));
-      if (planned.is_control() ||
-          spec.environments.at(static_cast<std::size_t>(planned.environment)).build != bad)
-        continue;
-      if (is_failure(run.status) || gives_another_result(run)) kinds_.insert(run.status);
-    }
-  }
-
-  bool failures_;
-  std::set<RunStatus> kinds_;
-};
 
 // Builds of the session whose every run says nothing about the subject, with the first run that
 // did.

@@ -13,6 +13,7 @@
 #include "service/engine/policy.hpp"
 #include "service/engine/verdict/expected_results.hpp"
 #include "service/engine/verdict/levels.hpp"
+#include "service/engine/verdict/subject.hpp"
 #include "storage/builds.hpp"
 #include "storage/confirmations.hpp"
 #include "storage/jobs.hpp"
@@ -20,6 +21,7 @@
 #include "storage/marks.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/regressions.hpp"
+#include "storage/runs.hpp"
 #include "storage/series.hpp"
 #include "storage/sessions.hpp"
 #include "storage/trust.hpp"
@@ -126,7 +128,9 @@ int runs_a_side(const evidence::CellValues& values) {
 // Whose the confirmed change is; or more runs that may tell.
 std::variant<AskForSession, Attributed> attribute(const ConfirmationFacts& facts,
                                                   const Config& config) {
-  const auto verdict = bisect::attribute(facts.values.cells(), facts.policy);
+  const auto verdict = facts.lead.metric == kFailures
+                           ? bisect::attribute_failure(facts.values.cells(), facts.policy)
+                           : bisect::attribute(facts.values.cells(), facts.policy);
   const int have = runs_a_side(facts.values);
   if (verdict.more && have < kMostToAttribute && facts.asked < kMostSessions)
     return session_for(facts, have, 2 * have, config);
@@ -185,6 +189,18 @@ evidence::Values* cell_of(ConfirmationFacts& facts, BuildId build) {
   if (facts.crossing && build == facts.crossing->source.id) return &facts.values.source;
   if (facts.crossing && build == facts.crossing->environment.id) return &facts.values.environment;
   return nullptr;
+}
+
+bool is_mixed(const ConfirmationFacts& facts, const evidence::Values& cell) {
+  return &cell == &facts.values.source || &cell == &facts.values.environment;
+}
+
+// A wheel with the other's packages may fail in a way of its own, which says nothing of the failure
+// that is to be explained.
+bool says_something(const storage::Database& db, const Subject& subject, const SeriesRun& run) {
+  if (!subject.is_failure()) return true;
+  const auto stored = storage::find_run(db, run.run);
+  return stored && subject.is_informative(stored->result);
 }
 
 // `night`: all regressions of one. What a search found besides was never a suspect.
@@ -285,6 +301,7 @@ ConfirmationFacts load_confirmation(const EngineView& view, const Regression& re
   const std::vector<Job> asked = confirmation_jobs(view.db, regression, lead);
   facts.asked = asked.size();
   std::vector<Job> sessions;
+  const Subject subject(view.db, regression, lead);
   for (const Job& job : asked) {
     const SessionOutcome session = outcome_of(view.db, job);
     facts.pending = session.state == SessionOutcome::State::pending;
@@ -293,7 +310,7 @@ ConfirmationFacts load_confirmation(const EngineView& view, const Regression& re
     sessions.push_back(session.job);
     for (const SeriesRun& run : storage::runs_of_job(view.db, lead.id, session.job.id)) {
       evidence::Values* cell = cell_of(facts, run.build);
-      if (!cell) continue;
+      if (!cell || (is_mixed(facts, *cell) && !says_something(view.db, subject, run))) continue;
       cell->values.push_back(run.value);
       cell->runs.push_back(run.run);
     }

@@ -192,6 +192,7 @@ class NightWorld {
           run.status = RunStatus::broken_environment;
           run.reason = "ImportError";
         }
+        if (run.status == RunStatus::measured && crashes_with(environment, name.str())) crash(run);
         // A careless runner measures under the profiler, too.
         if (job.spec.kind == JobKind::profile) fill_profile(run, *build, name.str());
         for (double& latency : run.samples["latency"])
@@ -238,6 +239,9 @@ class NightWorld {
   // What an environment's packages do to the latency, and whether they can be imported.
   std::function<double(const EnvironmentSpec&, const std::string& workload)> of_packages =
       [](const EnvironmentSpec&, const std::string&) { return 1.; };
+  // Whether a workload crashes for this wheel and its packages together.
+  std::function<bool(const EnvironmentSpec&, const std::string& workload)> crashes_with =
+      [](const EnvironmentSpec&, const std::string&) { return false; };
   std::function<bool(const EnvironmentSpec&)> installs = [](const EnvironmentSpec&) {
     return true;
   };
@@ -320,6 +324,13 @@ class NightWorld {
     row("aten::mul", whole - .006, on_gpu ? kernels - .0005 : 0);
   }
 
+  void crash(RunResult& run) const {
+    run.status = RunStatus::crashed;
+    run.reason = "ended by signal 11 (Segmentation fault)";
+    run.samples.clear();
+    if (samples_of_failed > 0) run.samples["latency"].assign(10, samples_of_failed);
+  }
+
   void fill(RunResult& run, const Build& build, const std::string& workload) {
     const int at = position(*build.commit);
     if (!imports(at)) {
@@ -327,12 +338,7 @@ class NightWorld {
       run.reason = "ImportError";
       return;
     }
-    if (crashes(at, workload)) {
-      run.status = RunStatus::crashed;
-      run.reason = "ended by signal 11 (Segmentation fault)";
-      if (samples_of_failed > 0) run.samples["latency"].assign(10, samples_of_failed);
-      return;
-    }
+    if (crashes(at, workload)) return crash(run);
     run.checksum = gives(at, workload);
     const double factor = std::exp(noise * normal_(random_));
     for (int i = 0; i < 10; ++i) {

@@ -131,3 +131,77 @@ TEST_CASE("builds with the same packages are confirmed as ever") {
   REQUIRE(found.culprit);
   CHECK_FALSE(storage::attribution_of(world.db, found.id));
 }
+
+namespace {
+
+// Two nightlies with different packages, between which alpha begins to crash: by the wheel, by the
+// packages, or by both together.
+struct FailingWorld : PackageWorld {
+  bool by_source = false, by_packages = false, only_together = false;
+
+  FailingWorld() : PackageWorld(1, 1) {
+    crashes_with = [this](const EnvironmentSpec& spec, const std::string& workload) {
+      const bool new_wheel = position(*storage::find_build(db, spec.build)->commit) >= 17;
+      const bool new_packages = spec.lock->sha256 == after.sha256;
+      if (workload != kAlpha) return false;
+      if (only_together) return new_wheel && new_packages;
+      return (by_source && new_wheel) || (by_packages && new_packages);
+    };
+  }
+  std::string metric() { return storage::find_series(db, only().series.front().series)->metric; }
+};
+
+}  // namespace
+
+TEST_CASE("a failure that the packages brought is theirs, and no commit is searched for") {
+  FailingWorld world;
+  world.by_packages = true;
+  world.pass();
+  const Regression found = world.only();
+  CHECK(world.metric() == "failures");
+  CHECK(found.state == RegressionState::reported);
+  CHECK_FALSE(found.culprit);
+  CHECK_FALSE(storage::bisection_of(world.db, found.id));
+  CHECK(storage::attribution_of(world.db, found.id)->cause == Cause::environment);
+  CHECK(holds(world.issue().title, "alpha eval: crashes"));
+  CHECK(holds(world.issue().body, "the packages did it, not the source: sympy 1.13.3 → 1.14.0"));
+}
+
+TEST_CASE("a failure of the source is searched for with the good end's packages") {
+  FailingWorld world;
+  world.by_source = true;
+  world.pass();
+  const Regression found = world.only();
+  CHECK(found.state == RegressionState::reported);
+  REQUIRE(found.culprit);
+  CHECK(found.culprit->commits == std::vector{world.commits[17]});
+  CHECK(storage::attribution_of(world.db, found.id)->cause == Cause::source);
+  CHECK(world.searched_with == std::set{world.before.sha256});
+}
+
+TEST_CASE("a wheel that cannot be imported with the other's packages says nothing of a crash") {
+  FailingWorld world;
+  world.by_packages = true;
+  world.new_runs_with_old = false;
+  world.pass();
+  CHECK(storage::attribution_of(world.db, world.only().id)->cause == Cause::environment);
+
+  FailingWorld neither;
+  neither.by_source = true;
+  neither.new_runs_with_old = neither.old_runs_with_new = false;
+  neither.pass();
+  const Regression found = neither.only();
+  CHECK(found.state == RegressionState::reported);
+  CHECK_FALSE(found.culprit);
+  CHECK(storage::attribution_of(neither.db, found.id)->cause == Cause::unknown);
+}
+
+TEST_CASE("a failure that needs the new wheel and the new packages blames nobody") {
+  FailingWorld world;
+  world.only_together = true;
+  world.pass();
+  const Regression found = world.only();
+  CHECK(found.state == RegressionState::reported);
+  CHECK_FALSE(found.culprit);
+  CHECK(storage::attribution_of(world.db, found.id)->cause == Cause::unknown);
+}

@@ -1,0 +1,101 @@
+#include "bisect/evidence/verify.hpp"
+
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include <catch2/catch.hpp>
+
+#include "bisect/evidence/evidence.hpp"
+#include "storage/model/job.hpp"
+#include "storage/model/metric.hpp"
+
+using namespace nightjar;
+using namespace nightjar::evidence;
+using nlohmann::json;
+
+namespace {
+
+Sha256 never_asked(std::string_view) {
+  throw std::logic_error("a bundle without a seal is not hashed");
+}
+
+// A bundle about a failure. Builds 1 and 2 are its ends; 3 is the wheel of 2 with the packages of
+// 1, and 4 that of 1 with the packages of 2. Each has five runs, all of which fail or pass.
+class FailureBundle {
+ public:
+  FailureBundle(bool source_fails, bool packages_fail) {
+    CellValues cells{runs_of(1, false), runs_of(3, source_fails), runs_of(4, packages_fail),
+                     runs_of(2, true)};
+    const auto policy = bisect::policy_of_metric(kFailures, .07);
+    const auto verdict = bisect::attribute_failure(cells.cells(), policy);
+    const json said = json::parse(of_attribution(verdict, cells, policy));
+    const std::string old_lock(64, 'a'), new_lock(64, 'b');
+    bundle = {
+        {"format", "nightjar-evidence"},
+        {"format_version", 1},
+        {"regression",
+         {{"metric", kFailures},
+          {"unit", ""},
+          {"state", "confirmed"},
+          {"good", 1},
+          {"bad", 2},
+          {"culprit", nullptr}}},
+        {"builds", json::array({build(1, nullptr, old_lock), build(2, nullptr, new_lock),
+                                build(3, 2, old_lock), build(4, 1, new_lock)})},
+        {"jobs", json::array()},
+        {"runs", runs_},
+        {"changes",
+         json::array(
+             {{{"state", "confirmed"}, {"at", "2026-08-20T07:30:00Z"}, {"evidence", said}}})}};
+  }
+
+  Finding judged() const { return verify_bundle(bundle, never_asked).verdicts.at(0); }
+  json& said() { return bundle["changes"][0]["evidence"]; }
+
+  json bundle;
+
+ private:
+  static json build(int id, const json& base, const std::string& lock) {
+    return {{"id", id}, {"commit", nullptr}, {"base", base}, {"lock", lock}};
+  }
+
+  Values runs_of(int build, bool fail) {
+    Values values;
+    for (int i = 0; i < 5; ++i) {
+      RunResult run;
+      run.order = static_cast<int>(runs_.size());
+      if (fail)
+        run.status = RunStatus::crashed;
+      else
+        run.samples["latency"] = {.01};
+      const RunId id{run.order + 1};
+      runs_.push_back({{"id", id.value}, {"job", 1}, {"build", build}, {"result", run}});
+      values.values.push_back(fail ? kFailed : 1);
+      values.runs.push_back(id);
+    }
+    return values;
+  }
+
+  json runs_ = json::array();
+};
+
+}  // namespace
+
+TEST_CASE("whose a failure is can be judged again, and only by the rule for failures") {
+  for (const auto& [source, packages, cause] : {std::tuple{true, false, "source"},
+                                                {false, true, "environment"},
+                                                {false, false, "unknown"}}) {
+    INFO(cause);
+    FailureBundle made(source, packages);
+    CHECK(made.judged().verdict == cause);
+    CHECK(made.judged().agrees);
+    made.said()["verdict"] = "both";
+    CHECK_FALSE(made.judged().agrees);
+  }
+  FailureBundle together(false, false);
+  together.said().erase("of_failure");
+  CHECK_FALSE(together.judged().agrees);
+  FailureBundle other(true, false);
+  other.bundle["builds"][2]["lock"] = std::string(64, 'c');
+  CHECK(other.judged().why.find("has another wheel or other packages") != std::string::npos);
+}
