@@ -1,5 +1,6 @@
 #include "service/engine/outcome/extent.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -24,6 +25,13 @@ std::set<SeriesId> explained_series(const ExtentFacts& facts, const Regression& 
     if (explains(other))
       for (const AffectedSeries& one : other.series) known.insert(one.series);
   return known;
+}
+
+// Side by side the builds did not differ, whatever the night had said of the series.
+bool is_refuted(const ExtentFacts& facts, SeriesId series) {
+  return std::any_of(facts.regressions.begin(), facts.regressions.end(), [&](const auto& other) {
+    return other.state == RegressionState::dismissed && other.series.front().series == series;
+  });
 }
 
 }  // namespace
@@ -52,12 +60,12 @@ ReportExtent decide(const ExtentFacts& facts, const Regression& regression) {
     const double ratio = 1 + one.screen.change;
     const bool is_large = std::abs(std::log(ratio)) >= std::log1p(one.policy.threshold);
     const ReportExtent::Other other{one.series.workload_name.str(), one.series.machine, ratio};
-    if (one.worse() && is_large)
-      extent.worse.push_back(other);
-    else if (one.worse())
-      ++extent.unclear;
-    else
+    if (!one.worse() || is_refuted(facts, one.series.id))
       extent.not_seen.push_back(other);
+    else if (is_large)
+      extent.worse.push_back(other);
+    else
+      ++extent.unclear;
   };
   for (const auto& [group, all] : facts.observed)
     for (const Observation& one : all) add(one);
