@@ -1,6 +1,6 @@
-"""A month of production: the hosts of three machine classes, thirty days of commits, nightlies and
-packages with what is planted in them, and what the service then says. Levels are scripted, all
-else is real."""
+"""A month of production: the hosts of four machine classes, thirty days of commits, nightlies of
+two variants and packages with what is planted in them, and what the service then says. Levels and
+the service's clock are scripted, all else is real."""
 
 import dataclasses
 import datetime
@@ -9,8 +9,13 @@ import math
 import pathlib
 import random
 import signal
+import sys
 
-from world import UV, Double, World, make_package
+from world import ROOT, UV, Double, World, git, make_package, make_wheel
+
+sys.path.append(str(ROOT / "tests" / "chaos"))
+
+from clock import Clock, compile_library
 
 MODELS = ["alexnet", "bert", "dlrm", "gpt2", "lstm", "mobilenet", "resnet18", "unet"]
 CPU = [f"python/{model}/eval/cpu/fp32/b4/eager" for model in MODELS]
@@ -22,9 +27,13 @@ CLASSES = {
              "gpu": "none", "kernel": "6.8.0-45"},
     "h100": {"cpu_model": "AMD EPYC 9654", "cpu_count": "96", "memory_bytes": str(1024 << 30),
              "gpu": ", ".join(["NVIDIA H100 80GB HBM3"] * 8), "kernel": "6.8.0-45"},
+    "a100": {"cpu_model": "AMD EPYC 7763", "cpu_count": "64", "memory_bytes": str(512 << 30),
+             "gpu": "NVIDIA A100-SXM4-80GB", "kernel": "6.8.0-45"},
 }
-METRICS = {"epyc": "peak_cpu_memory", "xeon": "peak_cpu_memory", "h100": "peak_gpu_memory"}
-HOSTS = {"epyc-1": "epyc", "epyc-2": "epyc", "xeon-1": "xeon", "h100-1": "h100"}
+METRICS = {"epyc": ["peak_cpu_memory"], "xeon": ["peak_cpu_memory"],
+           "h100": ["peak_gpu_memory", "kernel_time"], "a100": ["peak_gpu_memory", "kernel_time"]}
+HOSTS = {"epyc-1": "epyc", "epyc-2": "epyc", "xeon-1": "xeon", "h100-1": "h100", "a100-1": "a100"}
+VARIANTS = {machine: "cu126" if machine == "a100" else "cpu" for machine in CLASSES}
 DAYS = 34
 SILENT = 15  # seconds, after which nothing is planned for a host that is away
 OPEN_STATES = {"suspected", "confirmed", "bisecting", "blamed", "range", "unattributed"}
@@ -38,8 +47,12 @@ def date_of(day):
 VERSIONS = [f"2.14.0.dev{date_of(day).replace('-', '')}+cpu" for day in range(1, DAYS + 1)]
 
 
+def of_variant(version, variant):
+    return version.replace("+cpu", "+" + variant)
+
+
 def workloads_of(machine):
-    return GPU if machine == "h100" else CPU
+    return {"h100": GPU, "a100": GPU[:2]}.get(machine, CPU)
 
 
 @dataclasses.dataclass
@@ -50,7 +63,7 @@ class Cause:
     contains: str
     workload: str  # glob
     effect: dict  # of a scripted runner's rule
-    classes: tuple = ("epyc", "xeon", "h100")
+    classes: tuple
 
     def rule(self):
         when = {"file": self.file, "contains": self.contains}
@@ -83,13 +96,15 @@ class Levels:
                 self.noise[key] = min(0.03, 0.008 * math.exp(draw.gauss(0, 0.7)))
 
     def rules(self, machine, versions, noisier=1.0, slower=1.0):
-        memory = METRICS[machine]
         for name in workloads_of(machine):
             noise = self.noise[machine, name]
+            level = self.level[machine, name] * slower
+            steady = {"kernel_time": {"level": 0.001 + level / 8, "noise": 0.0025}}
             yield {"when": {"workload": name}, "metrics": {
-                "latency": {"level": self.level[machine, name] * slower, "noise": noise * noisier},
-                memory: {"level": 3e8, "noise": noise / 20}}}
-            for version in versions:
+                "latency": {"level": level, "noise": noise * noisier},
+                **{metric: steady.get(metric, {"level": 3e8, "noise": noise / 20})
+                   for metric in METRICS[machine]}}}
+            for version in (of_variant(one, VARIANTS[machine]) for one in versions):
                 layout = random.Random(f"{self.seed} {machine} {name} {version}").gauss(0, 0.003)
                 yield {"when": {"workload": name, "version": version},
                        "factors": {"latency": math.exp(layout)}}
@@ -103,20 +118,25 @@ class Month(World):
         self.levels = Levels(seed)
         self.causes = []
         self.draw = random.Random(f"days {seed}")
-        self.requires = ["triton==3.4.0", "sympy==1.13.0"]
+        self.requires = ["triton==3.4.0", "sympy==1.13.0", "networkx==3.4", "jinja2==3.1.5"]
         self.commits_of, self._new = {}, []  # subjects by the day of the nightly that has them
+        self.clock = Clock(folder / "clock", compile_library(folder))  # of the service
+        self.cuda = folder / "cuda"  # wheels of the second source
+        self.cuda.mkdir()
         (folder / "token").touch(mode=0o600)
         (folder / "token").write_text("token")
         super().__init__(folder, environment={"indexes": [], "uv": str(UV)}, night={
             "workloads": ["python/**"], "run_seconds": 0.1,
-            "metrics": ["latency", "peak_cpu_memory", "peak_gpu_memory", "failures"]}, report={
+            "metrics": ["latency", "kernel_time", "peak_cpu_memory", "peak_gpu_memory",
+                        "failures"]}, report={
                 "tracker": "github", "api": self.tracker.url, "repository": "owner/name",
                 "token_file": str(folder / "token")},
                          queue={"lease": 30, "tick": 1, "runner_silent": SILENT})
         self.overrides["environment"]["indexes"] = [self.index.url]
         self.write_config()
         for package, version in (("triton", "3.4.0"), ("triton", "3.5.0"), ("sympy", "1.13.0"),
-                                 ("sympy", "1.14.0")):
+                                 ("sympy", "1.14.0"), ("networkx", "3.4"), ("networkx", "3.5"),
+                                 ("jinja2", "3.1.5"), ("jinja2", "3.1.6")):
             make_package(self.index.folder, package, version,
                          {f"{package}/__init__.py": f"version = '{version}'\n"})
         self.hosts = {name: {"kernel": CLASSES[of]["kernel"], "noisier": 1.0, "slower": 1.0}
@@ -125,6 +145,20 @@ class Month(World):
     def stop(self):
         super().stop()
         self.tracker.stop()
+
+    def write_config(self):
+        """With a source for each variant."""
+        super().write_config()
+        tag = self.overrides.get("source", {}).get("python_tag", "cp311")
+        more = (f'[[source]]\ndirectory = "{self.cuda}"\nvariant = "cu126"\npython_tag = "{tag}"\n'
+                "poll = 1\nkeep_days = 3650\n")
+        self.config.write_text(self.config.read_text().replace("[source]", "[[source]]", 1) + more)
+
+    def start(self, name, *arguments):
+        if name == "nightjard":
+            arguments = ("env", *(f"{k}={v}" for k, v in self.clock.environment.items()),
+                         *arguments)
+        super().start(name, *arguments)
 
     def configure(self, section, **keys):
         """The operator edits the configuration, and starts the service anew."""
@@ -143,7 +177,8 @@ class Month(World):
             "seed": self.levels.seed * 100 + list(HOSTS).index(name), "unpack": True,
             "download": True, "facts": CLASSES[machine] | {"kernel": host["kernel"]},
             "control": {"level": 0.01 * host["slower"], "noise": 0.005 * host["noisier"]},
-            "workloads": [{"name": one} for one in workloads_of(machine)], "rules": rules})
+            "workloads": [{"name": one} for one in workloads_of(machine)], "rules": rules},
+            "--label", "variant=" + VARIANTS[machine])
 
     def stop_host(self, name):
         self.kill(name, signal.SIGTERM)
@@ -174,7 +209,9 @@ class Month(World):
         """The nightly of a day; without a tag it is listed, but cannot be fetched."""
         self.commits_of[day], self._new = self._new, []
         if tag:
-            self.publish_nightly(date_of(day), self.requires, tag)
+            version = self.publish_nightly(date_of(day), self.requires, tag)
+            make_wheel(self.cuda, of_variant(version, "cu126"),
+                       git(self.repo.path, "rev-parse", "nightly"), self.repo, tag, self.requires)
             return
         self.repo.nightly(date_of(day))
         self.index.publish(pathlib.Path(f"torch-{VERSIONS[day - 1]}-cp311-cp311-linux_x86_64.whl"))
@@ -185,10 +222,12 @@ class Month(World):
         self.wait("the index to be listed", lambda: self.index.server.listings > listings + 2)
 
     def settle(self, day, seconds=180):
-        """Until the day's night is done, nothing is being explained, and the outbox is empty."""
+        """Until the day's nights are done, nothing is being explained, and the outbox is empty."""
+        expected = {of_variant(VERSIONS[day - 1], variant) for variant in VARIANTS.values()}
+
         def settled():
             nights = self.items("nights")
-            if not nights or nights[0]["build"]["version"] != VERSIONS[day - 1]:
+            if not expected <= {night["build"]["version"] for night in nights}:
                 return False
             if any(night["state"] != "done" for night in nights):
                 return False
@@ -207,4 +246,4 @@ class Month(World):
                 return False
             self.request("DELETE", "/api/v1/marks/999999999")
             return settled()
-        self.wait(f"the night of day {day} to settle", settled_after_a_tick, seconds)
+        self.wait(f"the nights of day {day} to settle", settled_after_a_tick, seconds)

@@ -6,7 +6,9 @@ import re
 
 ENVIRONMENT = re.compile(r"the packages did it, not the source: (.+?)\. (?:No commit|Its pin)")
 PIN = re.compile(r"^- Where the pin moved: .*?“(.+?) \(#", re.MULTILINE)
-OPENINGS = {"source", "environment", "failure", "range", "unattributed"}
+DIGEST = "[nightjar] Confirmed slow-downs without a commit, week of "
+WORSE = re.compile(r": (\S+ \S+) made it worse")
+OPENINGS = {"source", "digest", "environment", "failure", "range", "unattributed"}
 COMMENTS = {"**Also seen in": "joined", "**Another finding": "joined", "**Worse than": "grew",
             "**Partly recovered": "shrank", "**Back at its level": "back", "**Recovered": "closed",
             "Builds of more commits": "went on"}
@@ -115,7 +117,8 @@ class Ear:
         whose = regression["attribution"]
         if whose and whose["cause"] == "environment":
             packages, pins = ENVIRONMENT.findall(issue["body"]), PIN.findall(issue["body"])
-            return "environment", (*packages, *pins)
+            kind = "digest" if issue["title"].startswith(DIGEST) else "environment"
+            return kind, (*packages, *pins)
         named = regression["culprit"] or regression["range"]
         what = tuple(one["subject"].split(" (#")[0]
                      for one in named["commit_details"]) if named else ()
@@ -132,6 +135,8 @@ class Ear:
         kind = next((kind for start, kind in COMMENTS.items()
                      if comment["body"].startswith(start)), comment["body"][:60])
         what = next(one.what for one in self.said if one.issue == issue["number"])
+        if comment["body"].startswith("**Another finding"):
+            what = tuple(WORSE.findall(comment["body"]) + PIN.findall(comment["body"]))
         if kind == "closed":
             what += tuple(re.findall(r"“(.+?) \(#", comment["body"]))
         return Said(date, kind, what, frozenset(), issue["number"])

@@ -3,7 +3,7 @@
 from month import Cause, date_of, workloads_of
 from month_ear import Said
 
-BOTH = ("epyc", "xeon")
+BOTH, GPUS = ("epyc", "xeon"), ("h100", "a100")
 SLOW, FINE = "slow\n", "fine\n"
 CAUSES = {cause.name: cause for cause in (
     Cause("gather", "torch/gather.py", "slow", "python/dlrm/**", {"factors": {"latency": 1.15}},
@@ -11,7 +11,8 @@ CAUSES = {cause.name: cause for cause in (
     Cause("cache", "torch/cache.py", "slow", "python/resnet18/**",
           {"factors": {"peak_cpu_memory": 1.2}}, BOTH),
     Cause("import", "torch/broken.py", "slow", "**",
-          {"status": "broken_environment", "reason": "ImportError: cannot import name '_C'"}),
+          {"status": "broken_environment", "reason": "ImportError: cannot import name '_C'"},
+          (*BOTH, "h100")),
     Cause("triton", "triton/__init__.py", "3.5.0", "python/gpt2/**",
           {"factors": {"latency": 1.18}}, ("h100",)),
     Cause("kernel", "torch/lib/compiled.txt", "kernel: slow", "python/unet/**",
@@ -32,6 +33,12 @@ CAUSES = {cause.name: cause for cause in (
           {"status": "timed_out", "reason": "no end after 300 s"}, ("h100",)),
     Cause("buffer", "torch/buffer.py", "slow", "python/lstm/**",
           {"factors": {"peak_gpu_memory": 1.3}}, ("h100",)),
+    Cause("tiles", "torch/tiles.py", "slow", "python/alexnet/**",
+          {"factors": {"kernel_time": 1.01}}, GPUS),
+    Cause("networkx", "networkx/__init__.py", "3.5", "python/lstm/**",
+          {"factors": {"latency": 1.2}}, ("h100",)),
+    Cause("jinja2", "jinja2/__init__.py", "3.1.6", "python/dlrm/**",
+          {"factors": {"latency": 1.2}}, ("h100",)),
 )}
 
 
@@ -86,6 +93,10 @@ class Plan:
         """a Python commit slows dlrm down on two machine classes"""
         self.begin("gather", 4, "source", "latency", "Gather carefully")
 
+    def day_5(self, m):
+        """kernels of two GPUs, of a variant each, take 1 % longer"""
+        self.begin("tiles", 5, "source", "kernel_time", "Tile once more")
+
     def day_6(self, m):
         """it is repaired"""
         self.end("gather", 6, "Gather quickly", 9)  # night 8 has no latency
@@ -106,6 +117,10 @@ class Plan:
     def day_10(self, m):
         """no nightly"""
         self.publish, self.is_measured = lambda day: None, False
+
+    def day_11(self, m):
+        """kernels are as fast again"""
+        self.end("tiles", 11, "Tile as before", 13)
 
     def day_12(self, m):
         """a kernel update that changes nothing"""
@@ -160,6 +175,14 @@ class Plan:
         self.publish, self.is_measured = lambda day: m.publish(day, tag=None), False
         self.expect(21, "operator", ["404"])
 
+    def day_22(self, m):
+        """the operator asks for a digest; networkx's pin moves and slows lstm down"""
+        m.configure("report", unattributed="digest")
+        m.requires[2] = "networkx==3.5"
+        m.change("requirements.txt", "networkx==3.5\n", "Move the pin of networkx")
+        self.expect_issue("networkx", 22, "digest", "latency",
+                          ["networkx 3.4 → 3.5", "Move the pin of networkx"])
+
     def day_23(self, m):
         """two native commits without builds between them; the host is well again"""
         m.restart_hosts("xeon-1", noisier=1.0)
@@ -210,3 +233,16 @@ class Plan:
     def day_31(self, m):
         """lstm takes more GPU memory"""
         self.begin("buffer", 31, "source", "peak_gpu_memory", "Buffer ahead")
+
+    def day_32(self, m):
+        """jinja2's pin moves and slows dlrm down: the same digest tells it"""
+        m.requires[3] = "jinja2==3.1.6"
+        m.change("requirements.txt", "networkx==3.5\njinja2==3.1.6\n", "Move the pin of jinja2")
+        self.expect(32, "joined", ["jinja2 3.1.6", "Move the pin of jinja2"])
+
+    def day_33(self, m):
+        """no nightly for five days, by the service's clock"""
+        self.publish, self.is_measured = lambda day: None, False
+        m.clock.set(5 * 86_400)
+        for variant in ("cpu", "cu126"):
+            self.expect(33, "operator", [f"variant {variant} for cp311 has been listed for 5 days"])
