@@ -177,6 +177,16 @@ std::vector<Regression> regressions_in_state(const Database& db, RegressionState
   return read_all(find.bind(state), regression_reader(db));
 }
 
+std::map<RegressionState, int> count_regressions(const Database& db) {
+  std::map<RegressionState, int> counts;
+  Statement count(db, "SELECT state, count(*) FROM regression GROUP BY state");
+  while (count.step()) {
+    const auto state = count.next<RegressionState>();
+    counts[state] = count.next<int>();
+  }
+  return counts;
+}
+
 std::vector<Regression> regressions_of_night(const Database& db, NightId night) {
   Statement find(db, REGRESSION_SELECT " WHERE night = ? ORDER BY id");
   return read_all(find.bind(night), regression_reader(db));

@@ -1,6 +1,7 @@
 // Regressions with every change of state.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,8 @@ std::optional<Regression> find_regression(const Database& db, RegressionId id);
 std::optional<Regression> find_regression(const Database& db, std::string_view fingerprint);
 std::vector<RegressionChange> changes_of(const Database& db, RegressionId id);
 std::vector<Regression> regressions_in_state(const Database& db, RegressionState state);
+// A state without any is left out.
+std::map<RegressionState, int> count_regressions(const Database& db);
 std::vector<Regression> regressions_of_night(const Database& db, NightId night);
 // What the change points of an imported series came to, whatever their state.
 std::vector<Regression> findings_of_history(const Database& db, SeriesId series);

@@ -54,16 +54,12 @@ const Described<LeaveRequest>& leave_request() {
   return made;
 }
 
-namespace {
-
 Note attempt_note() {
   return {
       "attempt", "",
       named("Attempt",
             {{"type", "integer"}, {"minimum", 1}, {"maximum", std::numeric_limits<int>::max()}})};
 }
-
-}  // namespace
 
 Note nonce_note() {
   return {"nonce", "As the claim was answered. Without it a job is not held.", {}, true};

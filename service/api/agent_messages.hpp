@@ -69,6 +69,7 @@ struct ClaimedJob {
 };
 
 // The member `nonce` of a request's description.
+Note attempt_note();
 Note nonce_note();
 
 const Described<RegisterRequest>& register_request();

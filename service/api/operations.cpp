@@ -1,5 +1,6 @@
 // What operators ask: is it alive, can it work, how much is there to do. And the artifacts.
 #include <algorithm>
+#include <map>
 
 #include "service/api/metrics.hpp"
 #include "service/api/routes.hpp"
@@ -131,18 +132,19 @@ void calibration_metrics(Metrics& metrics, storage::Database& db) {
                 totals.searches - totals.exact - totals.innocent, "named", "nobody");
 }
 
-void work_metrics(Metrics& metrics, storage::Database& db, const Context& context) {
-  const auto jobs = storage::count_jobs(db);
-  metrics.describe("nightjar_jobs", "gauge", "Jobs by state.");
-  for (const JobState state : all_of<JobState>()) {
-    const auto found = jobs.find(state);
-    metrics.value("nightjar_jobs", found == jobs.end() ? 0 : found->second, "state",
-                  name_of(state));
+template <class State>
+void add_by_state(Metrics& metrics, const char* name, const std::map<State, int>& counts) {
+  for (const State state : all_of<State>()) {
+    const auto found = counts.find(state);
+    metrics.value(name, found == counts.end() ? 0 : found->second, "state", name_of(state));
   }
+}
+
+void work_metrics(Metrics& metrics, storage::Database& db, const Context& context) {
+  metrics.describe("nightjar_jobs", "gauge", "Jobs by state.");
+  add_by_state(metrics, "nightjar_jobs", storage::count_jobs(db));
   metrics.describe("nightjar_regressions", "gauge", "Regressions by state.");
-  for (const RegressionState state : all_of<RegressionState>())
-    metrics.value("nightjar_regressions", storage::regressions_in_state(db, state).size(), "state",
-                  name_of(state));
+  add_by_state(metrics, "nightjar_regressions", storage::count_regressions(db));
   storage::PageRequest newest;
   newest.limit = 1;
   const auto nights = storage::list_nights(db, newest).items;

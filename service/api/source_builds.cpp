@@ -130,7 +130,7 @@ BOOST_DESCRIBE_STRUCT(OutcomeRequest, (), (attempt, nonce, result))
 const Described<OutcomeRequest>& outcome_request() {
   static const auto made = aggregate<OutcomeRequest>(
       "OutcomeRequest", "What came of a build.",
-      {{"attempt", "", {{"minimum", 1}}}, nonce_note(), {"result", "", schema_of<SourceResult>()}});
+      {attempt_note(), nonce_note(), {"result", "", schema_of<SourceResult>()}});
   return made;
 }
 
