@@ -206,7 +206,9 @@ TEST_CASE("a compiled workload's accuracy is kept with its run, said or by how t
   result.runs[4].status = RunStatus::crashed;
   store_result(Autocommit(story.db), job.id, job.attempt, result, at(10));
   std::vector<std::optional<Accuracy>> kept;
-  for (const RunResult& run : session_of(story.db, job.id)->runs) kept.push_back(run.accuracy);
+  const auto session = session_of(story.db, job.id);
+  REQUIRE(session);
+  for (const RunResult& run : session->runs) kept.push_back(run.accuracy);
   using enum Accuracy;
   CHECK(kept == std::vector<std::optional<Accuracy>>{pass, timeout, eager_fail_to_run, {}, {}, {}});
   CHECK(find_run(story.db, RunId{2})->result.accuracy == timeout);
