@@ -99,7 +99,7 @@ class Levels:
         for name in workloads_of(machine):
             noise = self.noise[machine, name]
             level = self.level[machine, name] * slower
-            steady = {"kernel_time": {"level": 0.001 + level / 8, "noise": 0.0025}}
+            steady = {"kernel_time": {"level": 0.001 + level / 8, "noise": 0.0015}}
             yield {"when": {"workload": name}, "metrics": {
                 "latency": {"level": level, "noise": noise * noisier},
                 **{metric: steady.get(metric, {"level": 3e8, "noise": noise / 20})
