@@ -197,7 +197,11 @@ std::optional<NightChange> news(std::span<const LaterEffect> effects) {
   if (all_back(&LaterEffect::now))
     return all_back(&LaterEffect::told) ? std::nullopt : std::optional(NightChange::back);
   if (any_moved(1)) return NightChange::grew;
-  if (any_moved(-1)) return NightChange::shrank;
+  // Between the threshold and back, one night's noise decides: the next one may say more.
+  const bool remains = std::any_of(effects.begin(), effects.end(), [](const LaterEffect& one) {
+    return one.now >= 1 + one.threshold - kRounding;
+  });
+  if (any_moved(-1) && remains) return NightChange::shrank;
   return std::nullopt;
 }
 

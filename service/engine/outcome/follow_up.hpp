@@ -22,7 +22,8 @@ struct LaterEffect {
 // Whether this night's level counts as back: nearer to the level before than to the threshold.
 bool is_back(double cost, double threshold);
 // What a reader does not know yet: all series are back for the first time, or one moved by its
-// threshold since it was told last. nullopt: nothing.
+// threshold since it was told last. A recovery is partial if one is still worse by its threshold.
+// nullopt: nothing.
 std::optional<NightChange> news(std::span<const LaterEffect> effects);
 
 // The comment that the newest whole night adds; nullopt: none, or it is queued already. Reads only.

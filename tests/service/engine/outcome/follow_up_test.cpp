@@ -77,6 +77,13 @@ TEST_CASE(
   CHECK(one(1.03, 1.3) == NightChange::grew);
 }
 
+TEST_CASE("what is no more worse by the threshold, and not quite back, is told by a later night") {
+  CHECK_FALSE(one(1.3, 1.05));
+  CHECK(one(1.3, 1.08) == NightChange::shrank);
+  const std::vector<LaterEffect> half{{1.3, 1.05, .07}, {1.3, 1.1, .07}};
+  CHECK(news(half) == NightChange::shrank);
+}
+
 TEST_CASE("one cause is back when all of its series are") {
   const std::vector<LaterEffect> half{{1.3, 1.0, .07}, {1.2, 1.2, .07}};
   CHECK(news(half) == NightChange::shrank);
