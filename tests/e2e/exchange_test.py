@@ -83,9 +83,9 @@ def test_the_benchmark_database_gets_what_the_importer_reads(tmp_path):
     folder = tmp_path / "2026-08-20"
     folder.mkdir()
     (folder / "records.json").write_text(done.stdout)
-    read = program("nightjar", "import", "database", folder, "--dry-run")
+    read = program("nightjar", "import", "database", folder, "--dry-run", "--json")
     assert read.returncode == 0, read.stderr
-    assert f"{len(records)} values" in read.stdout
+    assert sum(one["values"] for one in json.loads(read.stdout)["found"]) == len(records) == 6
 
 
 def test_two_machine_classes_stand_side_by_side(tmp_path):

@@ -92,8 +92,9 @@ def test_the_doctor_tells_what_harms_on_a_gpu(place):
 
 
 def test_a_run_whose_gpu_was_throttled_is_repeated(place):
-    # Read at the start, in the state before, by the first run (throttled), and in all that follow.
-    measured = run(measure(place), environment(place, "0x1,0x1,0x40,0x1"), 0)
+    # Read for the machine's facts, at the start, in the state before, by the first run (throttled),
+    # and in all that follow.
+    measured = run(measure(place), environment(place, "0x1,0x1,0x1,0x40,0x1"), 0)
     item = measured["items"][0]
     assert (item["status"], len(item["metrics"]["latency"]["runs"])) == ("measured", 1)
     assert item["settings"] == {"threads": "1", "order": "PCI_BUS_ID"}
