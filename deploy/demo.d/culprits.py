@@ -35,7 +35,7 @@ KINDS = [
          "[optim] Let hooks see the gradients of the first steps",
          "A divergence at the start could not be looked into once zero_grad had run."),
     Kind("leak", "python/resnet18", "peak_cpu_memory", OPTIMIZER_FILE, plants.leaked_gradient,
-         "[optim] Remember each step's largest gradient",
+         "[optim] Remember the largest gradient of every other step",
          "For the report that is written when a training diverges."),
     Kind("failure to run", "python/dlrm", "failures", EMBEDDING_FILE, plants.refused_bags,
          "[nn] Check the offsets of embedding_bag early",
