@@ -100,9 +100,9 @@ def kept_memory(text):
 
 
 def leaked_gradient(text):
-    """Optimizers keep a copy of the largest gradient of every other step. A copy's new pages take up
-    to a tenth of a step, and a run's latency is that of its faster steps, so only memory shows it.
-    """
+    """Optimizers keep a copy of the largest gradient of every other step. A copy's new pages take
+    up to a tenth of a step, and a run's latency is that of its faster steps, so only memory shows
+    it."""
     text = replace(text, "\nclass Optimizer:\n", _LEAKED_STATE + "\n\nclass Optimizer:\n",
                    OPTIMIZER_FILE)
     loop = "            for group in self.param_groups:\n" \
