@@ -68,7 +68,7 @@ struct ClaimedJob {
   std::int64_t lease_seconds;
 };
 
-// The member `nonce` of a request's description.
+// The members `attempt` and `nonce` of a request's description.
 Note attempt_note();
 Note nonce_note();
 

@@ -1,6 +1,5 @@
 #include "service/engine/outcome/extent.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -28,10 +27,9 @@ std::set<SeriesId> explained_series(const ExtentFacts& facts, const Regression& 
 }
 
 // Side by side the builds did not differ, whatever the night had said of the series.
-bool is_refuted(const ExtentFacts& facts, SeriesId series) {
-  return std::any_of(facts.regressions.begin(), facts.regressions.end(), [&](const auto& other) {
-    return other.state == RegressionState::dismissed && other.series.front().series == series;
-  });
+bool is_refuted(const ExtentFacts& facts, const Observation& one) {
+  const Regression* own = suspicion_of(one, facts.regressions);
+  return own != nullptr && own->state == RegressionState::dismissed;
 }
 
 }  // namespace
@@ -60,7 +58,7 @@ ReportExtent decide(const ExtentFacts& facts, const Regression& regression) {
     const double ratio = 1 + one.screen.change;
     const bool is_large = std::abs(std::log(ratio)) >= std::log1p(one.policy.threshold);
     const ReportExtent::Other other{one.series.workload_name.str(), one.series.machine, ratio};
-    if (!one.worse() || is_refuted(facts, one.series.id))
+    if (!one.worse() || is_refuted(facts, one))
       extent.not_seen.push_back(other);
     else if (is_large)
       extent.worse.push_back(other);

@@ -31,6 +31,7 @@ int cases_that_would_do() {
 }
 
 std::vector<std::string> missing_of(const MeasuredVerdicts& all, const std::string& metric) {
+  static const int would_do = cases_that_would_do();  // asked for each metric at each scrape
   std::vector<std::string> missing;
   if (all.judged.series_nights == 0)
     missing.emplace_back(
@@ -48,8 +49,7 @@ std::vector<std::string> missing_of(const MeasuredVerdicts& all, const std::stri
       missing.push_back("Planted changes" + more);
     else if (!all.smallest_planted)
       missing.push_back("No planted change is known to be seen with probability .9 yet: " +
-                        std::to_string(cases_that_would_do()) +
-                        " of one size without a miss would show it.");
+                        std::to_string(would_do) + " of one size without a miss would show it.");
   }
   if (!all.judged.smallest)
     missing.emplace_back(

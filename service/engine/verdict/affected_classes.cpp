@@ -18,14 +18,6 @@ bool is_compared(const Observation& one) {
   return !one.same_build && one.screen.verdict != bisect::ScreenVerdict::first_night;
 }
 
-// The night's regression of this series; nullptr: none.
-const Regression* suspicion_of(const Observation& one, const std::vector<Regression>& night) {
-  const auto own = std::find_if(night.begin(), night.end(), [&](const Regression& known) {
-    return known.series.front().series == one.series.id;
-  });
-  return own == night.end() ? nullptr : &*own;
-}
-
 double cost_of(const Observation& one) {
   return worsening(one.series, one.screen.reference, one.screen.level);
 }
@@ -50,6 +42,13 @@ std::optional<AffectedClass> verdict_of(const std::vector<Observation>& all, con
 }
 
 }  // namespace
+
+const Regression* suspicion_of(const Observation& one, const std::vector<Regression>& night) {
+  const auto own = std::find_if(night.begin(), night.end(), [&](const Regression& known) {
+    return known.series.front().series == one.series.id;
+  });
+  return own == night.end() ? nullptr : &*own;
+}
 
 std::vector<Series> series_shown(const EngineView& view, const Regression& regression) {
   std::vector<Series> shown;

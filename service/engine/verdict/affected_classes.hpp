@@ -13,6 +13,8 @@
 
 namespace nightjar::service {
 
+// The night's regression of this series; nullptr: none.
+const Regression* suspicion_of(const Observation& one, const std::vector<Regression>& night);
 // The regression's series, the lead first.
 std::vector<Series> series_shown(const EngineView& view, const Regression& regression);
 // Machine classes that have a runner, and those that the night measured; by id.
