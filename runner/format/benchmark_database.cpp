@@ -1,24 +1,13 @@
 #include "runner/format/benchmark_database.hpp"
 
-#include <map>
 #include <nlohmann/json.hpp>
 
+#include "runner/format/pytorch_words.hpp"
 #include "storage/model/metric.hpp"
 
 namespace nightjar::runner {
 namespace {
 using Json = nlohmann::ordered_json;
-
-// PyTorch's word for one of ours; any other word is the same in both.
-std::string word_of_pytorch(std::string_view ours) {
-  static const std::map<std::string_view, const char*> words{{"fp32", "float32"},
-                                                             {"fp16", "float16"},
-                                                             {"bf16", "bfloat16"},
-                                                             {"train", "training"},
-                                                             {"eval", "inference"}};
-  const auto found = words.find(ours);
-  return found == words.end() ? std::string(ours) : found->second;
-}
 
 Json runner_of(const SuiteResult& result, const WorkloadName& name) {
   const auto fact = [&](const char* key) {

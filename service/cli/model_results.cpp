@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "runner/format/dynamo.hpp"
+#include "runner/format/pytorch_words.hpp"
 #include "service/cli/csv_file.hpp"
 #include "service/cli/failure.hpp"
 
@@ -98,16 +99,6 @@ fs::path accuracy_beside(const fs::path& path) {
 
 }  // namespace
 
-std::string our_word(const std::string& word) {
-  static const std::map<std::string, std::string> words{{"float32", "fp32"},
-                                                        {"float16", "fp16"},
-                                                        {"bfloat16", "bf16"},
-                                                        {"training", "train"},
-                                                        {"inference", "eval"}};
-  const auto found = words.find(word);
-  return found == words.end() ? word : found->second;
-}
-
 std::string read_text(const fs::path& file) {
   std::ostringstream text;
   if (file == "-") return text << std::cin.rdbuf(), text.str();
@@ -133,9 +124,10 @@ Group group_of_file(const fs::path& file) {
       "(.+?)_(torchbench|huggingface|timm(?:_models)?)(_.+)?_"
       "(training|inference)");
   if (std::regex_match(stem, found, expected))
-    return {found[2], our_word(found[4]), "", "", found[1].str() + found[3].str()};
+    return {found[2], runner::word_of_ours(found[4]), "", "", found[1].str() + found[3].str()};
   if (!std::regex_match(stem, found, pattern)) return {stem, "", "", "", ""};
-  return {found[2], our_word(found[4]), found[5], our_word(found[3]), found[1]};
+  return {found[2], runner::word_of_ours(found[4]), found[5], runner::word_of_ours(found[3]),
+          found[1]};
 }
 
 std::vector<ModelResult> read_models(const std::vector<fs::path>& files) {

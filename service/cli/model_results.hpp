@@ -28,9 +28,6 @@ struct ModelResult {
 // The whole file; "-" is standard input. Throws BadInput that names it.
 std::string read_text(const std::filesystem::path& file);
 
-// dynamo's word for a precision or a task in ours: "float32" is fp32. Others stay.
-std::string our_word(const std::string& word);
-
 // A file's group, by the name that dynamo's runner.py gives it:
 // <compiler>_<suite>_<dtype>_<training|inference>_<device>[_<arch>]_<performance|accuracy>.csv;
 // precisions and tasks in our words (fp32, train). Of PyTorch's ci_expected_accuracy, whose names

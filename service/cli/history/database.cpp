@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "runner/format/pytorch_words.hpp"
 #include "service/cli/history/fields.hpp"
 #include "service/cli/history/formats.hpp"
 #include "service/cli/model_results.hpp"
@@ -55,9 +56,9 @@ RecordName record_name(const json& record) {
   }
   WorkloadWords words{first_of({text_field(extra, "suite"), text_field(benchmark, "name")}),
                       first_of({text_field(model, "name"), text_field(benchmark, "name")}),
-                      our_word(text_field(benchmark, "mode")),
+                      runner::word_of_ours(text_field(benchmark, "mode")),
                       first_of({text_field(extra, "device"), text_field(extra, "dev")}),
-                      our_word(text_field(benchmark, "dtype")),
+                      runner::word_of_ours(text_field(benchmark, "dtype")),
                       text_field(extra, "batch_size"),
                       text_field(model, "backend")};
   if (const auto known = known_metrics().find(metric); known != known_metrics().end()) {
