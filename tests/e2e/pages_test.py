@@ -300,6 +300,8 @@ def test_machines_say_how_often_verdicts_were_right(browser, history):
 
 def test_what_is_shown_can_be_saved(browser, history, addresses):
     visit(browser, history, addresses["one series"])
+    browser.wait(lambda: browser.run(
+        "return document.querySelector('main .chart > svg') !== null"), what="a chart")
     browser.run("document.querySelector('#saving details').open = true")
     browser.wait(lambda: browser.run("return document.querySelector('#saving button') !== null"))
     browser.run("""

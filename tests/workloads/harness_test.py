@@ -69,6 +69,15 @@ def test_the_leak_slope_is_the_median_over_pairs():
     assert measurement.leak_slope([0] * 20 + [1 << 20] * 5) == 0
     assert measurement.leak_slope([1]) == 0
     assert measurement.leak_slope([3 * i for i in range(1000)]) == 3
+    assert measurement.leak_slope([0, 8]) == 8
+
+
+@pytest.mark.parametrize("where", [.1, .3, .5, .7, .9])
+@pytest.mark.parametrize("count", [16, 30, 70, 1000])
+def test_one_jump_wherever_it_is_hardly_moves_the_leak_slope(count, where):
+    """A heap that takes a page for every iteration, a few at once at times."""
+    grown = [4096 * (i - i % 3) + (1 << 26) * (i >= where * count) for i in range(count)]
+    assert measurement.leak_slope(grown) == pytest.approx(4096, rel=.25)
 
 
 def test_the_result_of_the_fifth_iteration_is_what_is_summed():

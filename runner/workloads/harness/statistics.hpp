@@ -9,8 +9,9 @@ namespace nightjar::workloads {
 // The median of at least one value.
 double median(std::vector<double> values);
 
-// The Theil-Sen slope (median over all pairs) in bytes an iteration. One jump of the allocator does
-// not move it. Uses at most 200 evenly spaced points, so 20,000 pairs.
+// The Theil-Sen slope in bytes an iteration: the median over pairs. They are at most a third of the
+// run apart: of all pairs, half would span one jump of the allocator in the middle. Of these, a
+// fifth do. Uses at most 200 evenly spaced points.
 double leak_slope(const std::vector<std::int64_t>& resident);
 
 }  // namespace nightjar::workloads
