@@ -131,6 +131,8 @@ void add_measure(CLI::App& measure, Options& options) {
   measure.add_option("--seconds", options.seconds, "measuring time of a run after warm-up")
       ->check(CLI::Range(0.001, 3600.0))
       ->default_str("2, or the suite's");
+  measure.add_flag("--peak-memory", options.peak_memory,
+                   "also peak_memory, by a second process: repeats better, takes longer");
   std::vector<std::string> formats = written_formats();
   formats.emplace_back("json");
   measure.add_option("--format", options.format, "what is printed, see docs/formats.md")

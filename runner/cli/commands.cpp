@@ -36,6 +36,7 @@ RunLimits limits_of(const Options& options) {
   limits.timeout_seconds = options.timeout_seconds;
   limits.seed = options.seed;
   limits.kernel_iterations = kKernelIterations;
+  limits.peak_memory = options.peak_memory;
   return limits;
 }
 

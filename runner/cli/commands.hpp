@@ -29,6 +29,7 @@ struct Options {
   std::optional<int> runs;            // 5, or the suite's
   std::optional<double> seconds;      // 2, or the suite's
   std::optional<double> minutes;      // no end, or the suite's
+  bool peak_memory = false;           // of measure
   int threads = 1;
   double timeout_seconds = 300;
   std::uint64_t seed = 0;

@@ -21,6 +21,7 @@ constexpr Shown kShown[] = {{"latency", "latency", "ms", 1e3},
                             {"speedup", "speed-up", "x", 1},
                             {"compile_time", "compile", "s", 1},
                             {"peak_cpu_memory", "memory", "MiB", 1.0 / (1 << 20)},
+                            {"peak_memory", "by blocks", "MiB", 1.0 / (1 << 20)},
                             {"peak_gpu_memory", "GPU memory", "MiB", 1.0 / (1 << 20)}};
 
 struct Grid {

@@ -46,6 +46,7 @@ class ProcessExecutor final : public Executor {
   };
   Attempt attempt(const RunTask& task, const RunPlace& place, const ExpectedTorch& expected,
                   std::stop_token stop);
+  void weigh_blocks(ParsedRun& run, RunTask task, const ReadyBuild& build, std::stop_token stop);
 
   const ProcessExecutorConfig config_;
   const std::unique_ptr<Builds> builds_;

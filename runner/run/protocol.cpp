@@ -12,6 +12,7 @@ namespace nightjar::runner {
 using Json = nlohmann::json;
 namespace {
 
+constexpr int kBlocksPeakAt = 8;  // iterations
 constexpr const char* kNoResult = "the workload ended without a result";
 
 // A line that breaks the protocol; becomes the run's reason.
@@ -159,7 +160,7 @@ void read_lines(std::string_view text, ParsedRun& run) {
 }  // namespace
 
 std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe,
-                         double slow, const std::string& module) {
+                         double slow, const std::string& module, bool blocks) {
   Json request{{"workload", workload ? workload->name.str() : "control"},
                {"version", workload ? workload->version : 1},
                {"seed", limits.seed},
@@ -170,6 +171,11 @@ std::string request_json(const Workload* workload, const RunLimits& limits, doub
   if (slow != 0) request["slow"] = slow;
   if (workload && workload->name.device() == "cuda" && limits.kernel_iterations > 0)
     request["kernel_iterations"] = limits.kernel_iterations;
+  if (blocks) {  // iterations with mapped blocks are slow, and the first ones have the peak
+    request["peak_at"] = kBlocksPeakAt;
+    request["min_iterations"] = 1;
+    request["seconds"] = 0;
+  }
   if (module != "torch") request["module"] = module;
   return request.dump() + "\n";
 }

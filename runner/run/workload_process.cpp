@@ -8,6 +8,8 @@ namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr int kMappedFrom = 64 << 10;  // bytes: of peak_memory, each block of this size is mapped
+
 std::string library_path(const RunPlace& place) {
   std::string folders = place.libtorch.string();
   for (const auto& folder : place.gpu_libraries)
@@ -81,7 +83,8 @@ ProcessResult run_workload(const RunPlace& place, const std::vector<std::string>
       spec.environment["NIGHTJAR_PROFILED"] = fs::absolute(place.profiled).string();
   }
   spec.input = request_json(workload, limits, fastest_probe, task.slow,
-                            task.environment ? task.environment->module : "torch");
+                            task.environment ? task.environment->module : "torch", task.blocks);
+  if (task.blocks) spec.environment["MALLOC_MMAP_THRESHOLD_"] = std::to_string(kMappedFrom);
   spec.memory_bytes = limits.memory_bytes;
   spec.output_bytes = limits.output_bytes;
   spec.cpus = cpus_for(limits.threads);

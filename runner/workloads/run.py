@@ -132,7 +132,8 @@ def run(torch, model, request, found):
                                      request.min_iterations, request.seconds, clock
                                      and clock.synchronize,
                                      probe=Probe(int(request.fastest_probe * 1e9)),
-                                     slow=request.slow, observe=clock and clock.observe)
+                                     slow=request.slow, observe=clock and clock.observe,
+                                     peak_at=request.peak_at)
         if clock and request.kernel_iterations:  # while what was compiled is still there
             usual = statistics.median(result.latency)
             found, missing = kernels.measure(torch, step, request.kernel_iterations, usual)

@@ -80,6 +80,8 @@ struct RunLimits {
   std::uint64_t seed = 0;
   // On a GPU: so many more iterations are profiled after the timed ones, for kernel_time; 0: none.
   int kernel_iterations = 0;
+  // On a CPU, without a compiler: each run has a second process, for peak_memory.
+  bool peak_memory = false;
 };
 
 // An uninterrupted session: `order` is run from first to last on one runner. A build job has

@@ -21,7 +21,7 @@ BOOST_DESCRIBE_STRUCT(Workload, (), (id, name, version, expected))
 BOOST_DESCRIBE_STRUCT(PlannedRun, (), (environment, workload, slow))
 BOOST_DESCRIBE_STRUCT(RunLimits, (),
                       (timeout_seconds, memory_bytes, output_bytes, threads, seconds,
-                       min_iterations, seed, kernel_iterations))
+                       min_iterations, seed, kernel_iterations, peak_memory))
 BOOST_DESCRIBE_STRUCT(JobSpec, (), (kind, environments, workloads, order, limits, source))
 BOOST_DESCRIBE_STRUCT(RunResult, (),
                       (order, status, reason, samples, cpu_seconds, wait_seconds, slowdown,
@@ -164,6 +164,11 @@ const Described<RunLimits>& described(Parsed<RunLimits>) {
       aggregate<RunLimits>("RunLimits", "Limits of each run.",
                            {{"kernel_iterations",
                              "On a GPU so many are profiled after the timed ones; 0 if absent.",
+                             {},
+                             true},
+                            {"peak_memory",
+                             "Whether runs on a CPU have a second process, whose blocks are mapped "
+                             "one by one; false if absent.",
                              {},
                              true}});
   return made;

@@ -14,6 +14,8 @@ constexpr double kLeastMemory = 1 << 20, kLeastGpuMemory = 256 << 10, kLeastSegm
 // Runs differ by 0.25 % (docs/cuda.md). A threshold of half a percent shows a change of one
 // percent nearly always; one of a whole percent would show it half of the time.
 constexpr double kKernelThreshold = .005;
+// Runs of one build differ by 0.5 MiB of 350 (docs/workloads.md).
+constexpr double kBlocksThreshold = .005;
 constexpr Metric kMetrics[] = {
     {"latency", "s", kLower, Repeatability::noisy, kLeastTime},
     {"cuda_latency", "s", kLower, Repeatability::noisy, kLeastTime},
@@ -25,6 +27,7 @@ constexpr Metric kMetrics[] = {
     {"graph_breaks", "breaks", kLower, Repeatability::slope, 1},
     {"recompiles", "recompilations", kLower, Repeatability::slope, 1},
     {"peak_cpu_memory", "bytes", kLower, Repeatability::steady, kLeastMemory},
+    {"peak_memory", "bytes", kLower, Repeatability::steady, kLeastMemory, kBlocksThreshold},
     {"memory_after_import", "bytes", kLower, Repeatability::steady, kLeastMemory},
     {"peak_gpu_memory", "bytes", kLower, Repeatability::steady, kLeastGpuMemory},
     {"peak_gpu_memory_reserved", "bytes", kLower, Repeatability::steady, kLeastSegment},

@@ -73,6 +73,37 @@ def run(command, env, code):
     return json.loads(done.stdout)
 
 
+BLOCKS = """
+import json, os, sys
+asked, mapped = json.load(sys.stdin), os.environ.get("MALLOC_MMAP_THRESHOLD_")
+def say(**event): os.write(3, (json.dumps(event) + "\\n").encode())
+say(event="ready",
+    torch={"version": "2.15.0", "git_version": "abc", "path": sys.path[1] + "/torch"})
+if mapped and "BROKEN":
+    say(event="error", status="out_of_memory", reason="no block is left")
+    sys.exit()
+say(event="sample", latency=0.001 * asked.get("peak_at", 1), cpu=0.001, wait=0)
+say(event="result", warmup_iterations=1, metrics={"peak_cpu_memory": [int(mapped or 500)]})
+"""
+
+
+@pytest.mark.parametrize("broken", ["", "yes"])
+def test_peak_memory_is_of_a_second_process_and_a_run_without_it_is_measured(place, broken):
+    (place / "workloads/run.py").write_text(BLOCKS.replace("BROKEN", broken))
+    command = [*measure(place, "cpu", runs=2), "--peak-memory"]
+    item, = run(command, environment(place), 0)["items"]
+    assert item["status"] == "measured"
+    assert item["metrics"]["latency"]["runs"] == [[.001], [.001]]
+    assert item["metrics"]["peak_cpu_memory"]["values"] == [500, 500]
+    if broken:
+        assert "peak_memory" not in item["metrics"]
+        assert item["settings"]["no peak_memory"] == "no block is left"
+    else:
+        assert item["metrics"]["peak_memory"]["values"] == [65536, 65536]
+    gpu, = run([*measure(place), "--peak-memory"], environment(place), 0)["items"]
+    assert "peak_memory" not in gpu["metrics"] | gpu["settings"]
+
+
 def test_the_doctor_tells_what_harms_on_a_gpu(place):
     found = run([RUNNER, "doctor", "--json"], environment(place, "0x1,0x8"), 1)
     assert found["harmful"] is True

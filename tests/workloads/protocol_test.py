@@ -53,6 +53,7 @@ def test_iterations_are_counted_by_minimum_and_by_time(kind):
                                   '{"workload": "x", "version": 1, "threads": 0}',
                                   '{"workload": "x", "version": 1, "seconds": -1}',
                                   '{"workload": "x", "version": 1, "min_iterations": 2.5}',
+                                  '{"workload": "x", "version": 1, "peak_at": 5}',
                                   '{"workload": "x", "version": 1, "sizes": "small"}'])
 def test_a_garbled_request_is_answered_by_an_error_that_says_what_is_wrong(kind, text):
     status, messages = programs.answers(programs.command(kind + "/"), text)

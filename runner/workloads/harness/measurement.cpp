@@ -17,15 +17,14 @@ constexpr double patience = 12;  // ... but not longer than this multiple of the
 
 }  // namespace
 
-Measurement measure(const Steps& steps, int min_iterations, double seconds, double fastest_probe,
-                    double slow) {
+Measurement measure(const Steps& steps, const Request& request) {
   Measurement measurement;
-  Loop loop(static_cast<std::int64_t>(fastest_probe * 1e9));
+  Loop loop(static_cast<std::int64_t>(request.fastest_probe * 1e9));
   const auto iterate = [&](const std::function<void()>& step) {
     loop.iterate(step);
     if (steps.observe) steps.observe();
   };
-  while (!loop.warm()) {
+  while (loop.done() < request.peak_at && !loop.warm()) {
     if (loop.done() != checksum_at - 1) {
       iterate(steps.iterate);
       continue;
@@ -35,18 +34,19 @@ Measurement measure(const Steps& steps, int min_iterations, double seconds, doub
     measurement.checksum = sum();
   }
   const int warmup = measurement.warmup_iterations = loop.done();
-  if (slow > 0) loop.slow_down(slow);
+  if (request.slow > 0) loop.slow_down(request.slow);
   const auto begin = Clock::now();
   for (;;) {
     const bool slow = loop.done() == slow_peak_at && loop.slow();
-    if (slow || (loop.done() == peak_at && !measurement.peak_bytes))
+    if (slow || (loop.done() == request.peak_at && !measurement.peak_bytes))
       measurement.peak_bytes = peak_bytes();
     const int measured = loop.done() - warmup;
     if (measured >= iteration_cap) break;
     const double spent = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (measured >= min_iterations && spent >= seconds && measurement.peak_bytes) {
-      const double left = patience * seconds - spent;
-      if (left <= 0 || loop.clean(warmup) >= std::max(min_iterations, clean_iterations)) break;
+    if (measured >= request.min_iterations && spent >= request.seconds && measurement.peak_bytes) {
+      const double left = patience * request.seconds - spent;
+      const int wanted = std::max(request.min_iterations, clean_iterations);
+      if (left <= 0 || loop.clean(warmup) >= wanted) break;
       loop.await_quiet(left);
     }
     iterate(steps.iterate);

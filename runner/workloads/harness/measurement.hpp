@@ -17,12 +17,7 @@ struct Steps {
   std::function<void()> observe = {};
 };
 
-constexpr int peak_at = 30;  // iterations after which peak memory is read, unless they are slow
-
-// Fills all of Measurement but `parameters` and `device`. `fastest_probe` is that of earlier
-// processes on this machine, in seconds; 0: not known. `slow`: a slow-down to plant, see the
-// protocol.
-Measurement measure(const Steps& steps, int min_iterations, double seconds, double fastest_probe,
-                    double slow = 0);
+// Fills all of Measurement but `parameters` and `device`.
+Measurement measure(const Steps& steps, const Request& request);
 
 }  // namespace nightjar::workloads

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from harness.loop import CAP, Loop
 from harness.probe import Probe
 from harness.process import Counters, peak_bytes
+from harness.protocol import PEAK_AT
 
 CHECKSUM_AT = 5  # iterations with the warm-up: a fixed count, whatever the time
-PEAK_AT = 30
 SLOW_PEAK_AT = 16  # where iterations take over a second: the fewest that a run has
 CLEAN = 10  # measuring goes on until so many iterations were undisturbed ...
 PATIENCE = 12  # ... but not longer than this multiple of the requested time
@@ -34,17 +34,18 @@ class Measurement:
 
 
 def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counters=None,
-            probe=None, slow=0.0, observe=None):
+            probe=None, slow=0.0, observe=None, peak_at=PEAK_AT):
     """`step()` is one iteration. Its result is dropped at once, except for the one that
     `checksum_of` turns into a number or None. `slow`: a slow-down to plant, as a share of a warm
-    iteration's time. `observe()` is called after each iteration, outside its time."""
+    iteration's time. `observe()` is called after each iteration, outside its time. Peak memory is
+    read after `peak_at` iterations, and the warm-up is no longer than that."""
     loop = Loop(step, synchronize, counters or Counters(), probe or Probe(), observe)
     # Later collections skip what the imports left. The collector stays on, as users have it: it
     # mends a leak through a cycle, and its time is part of Python's price.
     gc.collect()
     gc.freeze()
     checksum = None
-    while not loop.warm():
+    while loop.done < peak_at and not loop.warm():
         loop.iterate()
         if loop.done == CHECKSUM_AT - 1:
             checksum = checksum_of(loop.iterate_and_keep())
@@ -54,7 +55,7 @@ def measure(step, checksum_of, min_iterations, seconds, synchronize=None, counte
     peak = None
     begin = time.perf_counter()
     while True:
-        if loop.done == PEAK_AT and peak is None or loop.done == SLOW_PEAK_AT and loop.slow():
+        if loop.done == peak_at and peak is None or loop.done == SLOW_PEAK_AT and loop.slow():
             peak = peak_bytes()
         measured = loop.done - warmup
         if measured >= CAP:

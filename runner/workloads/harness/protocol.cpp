@@ -9,6 +9,8 @@ namespace nightjar::workloads {
 namespace {
 using Json = nlohmann::json;
 
+constexpr int least_peak_at = 6;  // the checksum is taken before it
+
 BadRequest wrong(const std::string& field, const std::string& what) {
   return BadRequest("the request's '" + field + "' is " + what);
 }
@@ -63,6 +65,7 @@ Request parse_request(const std::string& text) {
   request.fastest_probe = take<double>(fields, "fastest_probe", 0, 0, 1);
   request.slow = take<double>(fields, "slow", 0, 0, 10);
   request.kernel_iterations = take<int>(fields, "kernel_iterations", 0, 0, 1000);
+  request.peak_at = take<int>(fields, "peak_at", request.peak_at, least_peak_at, 1000);
   const Json sizes = fields.value("sizes", Json("default"));
   if (sizes != "default" && sizes != "tiny")
     throw wrong("sizes", "neither \"default\" nor \"tiny\"");

@@ -21,10 +21,12 @@ struct Request {
   int threads = 1;
   int min_iterations = 10;
   double seconds = 2.0;
-  double fastest_probe = 0;   // of earlier processes, in seconds; 0: not known
+  double fastest_probe = 0;   // of earlier processes on this machine, in seconds; 0: not known
   double slow = 0;            // a slow-down to plant, as a share of an iteration's time
   bool tiny = false;          // sizes: "tiny" instead of "default"
   int kernel_iterations = 0;  // on a device: profiled after the timed ones, for kernel_time
+  // Iterations after which peak memory is read, unless they are slow. The warm-up is no longer.
+  int peak_at = 30;
 };
 
 // Throws BadRequest, which names the field that is wrong.

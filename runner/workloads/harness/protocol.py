@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass
 
 MAX_ITERATIONS = 1000
+PEAK_AT = 30  # iterations after which peak memory is read, unless they are slow
+LEAST_PEAK_AT = 6  # the checksum is taken before it
 
 
 class BadRequest(Exception):
@@ -25,6 +27,7 @@ class Request:
     sizes: str = "default"  # or "tiny"
     module: str = "torch"  # what the build under test is of
     kernel_iterations: int = 0  # on a device: profiled after the timed ones, for kernel_time
+    peak_at: int = PEAK_AT
 
     @staticmethod
     def parse(text):
@@ -58,7 +61,8 @@ class Request:
                        float(take("seconds", (int, float), 2.0, 0, 3600)),
                        float(take("fastest_probe", (int, float), 0.0, 0, 1)),
                        float(take("slow", (int, float), 0.0, 0, 10)), sizes, module,
-                       take("kernel_iterations", int, 0, 0, MAX_ITERATIONS))
+                       take("kernel_iterations", int, 0, 0, MAX_ITERATIONS),
+                       take("peak_at", int, PEAK_AT, LEAST_PEAK_AT, MAX_ITERATIONS))
 
 
 class Channel:

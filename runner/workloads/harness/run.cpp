@@ -97,8 +97,7 @@ Prepared prepare(const Request& request, const Definition& definition, bool time
 
 Measurement run(const Request& request, const Definition& definition) {
   const Prepared prepared = prepare(request, definition, true);
-  Measurement measurement = measure(prepared.steps, request.min_iterations, request.seconds,
-                                    request.fastest_probe, request.slow);
+  Measurement measurement = measure(prepared.steps, request);
   if (!std::isfinite(measurement.checksum))
     throw WrongResult("the output's checksum is " + std::to_string(measurement.checksum));
   measurement.parameters = prepared.parameters;

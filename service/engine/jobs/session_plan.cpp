@@ -119,9 +119,11 @@ RunLimits run_limits(const Config::NightConfig& config) {
   limits.memory_bytes = config.run_memory_bytes;
   limits.threads = config.threads;
   limits.seconds = config.run_seconds;
-  const bool kernels = std::find(config.metrics.begin(), config.metrics.end(), "kernel_time") !=
-                       config.metrics.end();
-  limits.kernel_iterations = kernels ? kKernelIterations : 0;
+  const auto judged = [&](std::string_view metric) {
+    return std::find(config.metrics.begin(), config.metrics.end(), metric) != config.metrics.end();
+  };
+  limits.kernel_iterations = judged("kernel_time") ? kKernelIterations : 0;
+  limits.peak_memory = judged("peak_memory");
   return limits;
 }
 

@@ -20,8 +20,8 @@ constexpr int kPriority = 10;
 constexpr auto kPatience = 30min;  // a report does not wait longer for what it could do without
 constexpr int kIterations = 20;    // profiled in each run
 // What a profile explains.
-constexpr std::string_view kExplained[] = {"latency", "cuda_latency", "kernel_time",
-                                           "peak_cpu_memory", "peak_gpu_memory"};
+constexpr std::string_view kExplained[] = {"latency",         "cuda_latency", "kernel_time",
+                                           "peak_cpu_memory", "peak_memory",  "peak_gpu_memory"};
 
 std::string key_of(RegressionId regression) {
   return "regression:" + std::to_string(regression.value) + "/profile";

@@ -157,6 +157,7 @@ JobSpec search_spec(const Config& config, const Series& series, const Workload& 
   spec.limits = run_limits(config.night);
   // Peak memory is read after a fixed number of iterations: more of them cost time and say nothing.
   if (is_steady(series.metric)) spec.limits.seconds = 0;
+  if (series.metric != "peak_memory") spec.limits.peak_memory = false;
   return spec;
 }
 

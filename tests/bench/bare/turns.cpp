@@ -40,7 +40,7 @@ int main(int count, char** arguments) {
   const auto definition = find_definition(request.workload, request.version);
   const Steps steps = prepare(request, definition).steps;
   if (std::string(arguments[2]) == "peak") {
-    for (int i = 0; i < peak_at; ++i) steps.iterate();
+    for (int i = 0; i < request.peak_at; ++i) steps.iterate();
     std::cout << peak_bytes() << '\n';
     return 0;
   }

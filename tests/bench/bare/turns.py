@@ -33,7 +33,7 @@ def main():
     import torch
     from harness import definition
     from harness.case import Case
-    from harness.measurement import PEAK_AT
+    from harness.protocol import PEAK_AT
     from harness.loop import CAP, Loop
     from harness.probe import Probe
     from harness.process import Counters, peak_bytes

@@ -205,6 +205,16 @@ TEST_CASE("The request holds what the workload needs, and the control's says so"
   CHECK(nlohmann::json::parse(request_json(nullptr, limits, 0)).at("workload") == "control");
 }
 
+TEST_CASE("A run for peak_memory is short, whatever the limits of others") {
+  const Workload workload{{}, *WorkloadName::parse("python/dlrm/eval/cpu/fp32/b128/eager"), 1};
+  const auto request =
+      nlohmann::json::parse(request_json(&workload, RunLimits{}, 0, 0, "torch", true));
+  CHECK(request.at("peak_at") == 8);
+  CHECK(request.at("min_iterations") == 1);
+  CHECK(request.at("seconds") == 0);
+  CHECK_FALSE(nlohmann::json::parse(request_json(&workload, RunLimits{}, 0)).contains("peak_at"));
+}
+
 TEST_CASE("Kernels are asked for on a device only, and why they are missing is kept") {
   RunLimits limits;
   limits.kernel_iterations = 10;

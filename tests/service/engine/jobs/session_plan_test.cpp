@@ -56,3 +56,12 @@ TEST_CASE("Each session can be run by one runner, though none has all workloads 
   }
   CHECK(models == std::vector<std::string>{"a", "bc", "d"});
 }
+
+TEST_CASE("What costs a run time of its own is asked for only where its metric is judged") {
+  Config::NightConfig config;
+  CHECK(run_limits(config).kernel_iterations == kKernelIterations);
+  CHECK_FALSE(run_limits(config).peak_memory);
+  config.metrics = {"latency", "peak_memory"};
+  CHECK(run_limits(config).kernel_iterations == 0);
+  CHECK(run_limits(config).peak_memory);
+}
