@@ -58,6 +58,13 @@ void add_agent(CLI::App& app, Options& options) {
       "--enrol", options.enrol_file,
       "file with a one-time token, by which this runner gets a token of its own once; it "
       "is kept in --token-file");
+  app.add_option("--certificate", options.certificate,
+                 "shown to a proxy in front of the service that asks for one; PEM");
+  app.add_option("--key", options.key, "of the certificate; PEM")
+      ->default_str("in the certificate's file");
+  app.add_option("--authorities", options.authorities,
+                 "who signs the certificate of the service's address; PEM")
+      ->default_str("the system's");
   app.add_option("--rotate-after", options.rotate_after,
                  "seconds after which an own token is replaced")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))

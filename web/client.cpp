@@ -165,6 +165,23 @@ std::string cause_of(const RangeSink& sink, const std::string& libcurl) {
   return libcurl;
 }
 
+// Of all clients.
+ClientIdentity& identity() {
+  static ClientIdentity of_this_process;
+  return of_this_process;
+}
+
+void identify(CURL* curl, std::string_view url) {
+  const ClientIdentity& own = identity();
+  if (own.origin.empty() || !url.starts_with(own.origin + "/")) return;
+  const auto set = [curl](CURLoption option, const std::filesystem::path& file) {
+    if (!file.empty()) curl_easy_setopt(curl, option, file.c_str());
+  };
+  set(CURLOPT_SSLCERT, own.certificate);
+  set(CURLOPT_SSLKEY, own.key);
+  set(CURLOPT_CAINFO, own.authorities);
+}
+
 // Removes what a download that failed has left.
 struct PartFile {
   std::filesystem::path path;
@@ -208,6 +225,7 @@ struct Client::Impl {
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 15L);
     curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
     if (is_loopback(url)) curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    identify(curl, url);
   }
 
   void limit_stalls() {
@@ -226,6 +244,10 @@ struct Client::Impl {
     return sent_at > 0;
   }
 };
+
+void set_identity(ClientIdentity own) {
+  identity() = std::move(own);
+}
 
 Client::Client() : impl_(std::make_unique<Impl>()) {}
 Client::~Client() = default;

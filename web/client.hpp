@@ -60,6 +60,17 @@ struct RangeFailure {
   std::map<std::string, std::string> headers;  // of the answer, names in lower case
 };
 
+// What this process shows to one server, and whom it believes there. Files are in PEM.
+struct ClientIdentity {
+  std::string origin;                 // "https://nightjar.example.org"
+  std::filesystem::path certificate;  // shown where the server asks for one; empty: none
+  std::filesystem::path key;          // of the certificate; empty: it stands in the same file
+  std::filesystem::path authorities;  // who signs the server's certificate; empty: the system's
+};
+
+// For all clients of this process. To be called before the first of them sends.
+void set_identity(ClientIdentity identity);
+
 // Not thread-safe; keeps its connection alive between requests.
 class Client {
  public:

@@ -13,6 +13,8 @@ wanted_packages() {
     echo dpkg-dev systemd man-db # packages are made, installed in a scratch root, and looked at
     # Pilots run on a real Slurm, which a test configures and starts.
     echo slurmctld slurmd slurm-client
+    # A proxy in front of the service asks agents for certificates.
+    echo nginx-light openssl
     # The pages are looked at in a browser. Ubuntu has none as a package: there the tests skip.
     if [[ $ID == debian ]]; then echo chromium chromium-driver fonts-dejavu-core; fi
   fi

@@ -1,6 +1,7 @@
 // `nightjar-runner` without a command: the agent of a service.
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <memory>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include "storage/base/file_lock.hpp"
 #include "storage/base/files.hpp"
 #include "web/access.hpp"
+#include "web/client.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::runner {
@@ -84,7 +86,8 @@ ConfinementRequest confinement_request(const Options& options, const AgentConfig
   if (!options.confinement.empty())
     request.mode = require_enum<ConfinementMode>(options.confinement);
   for (const auto& path : options.visible) request.shown.push_back(fs::absolute(path));
-  for (const std::string& file : {options.token_file, options.enrol_file})
+  for (const fs::path& file : {fs::path(options.token_file), fs::path(options.enrol_file),
+                               options.certificate, options.key})
     if (!file.empty()) request.hidden.push_back(fs::absolute(file));
   if (!options.token_file.empty())  // a token that a killed agent had not put in place yet
     request.hidden.push_back(fs::absolute(options.token_file + ".next"));
@@ -122,6 +125,28 @@ std::unique_ptr<Executor> make_executor(const Options& options, AgentConfig& age
     if (chosen.listed) config.offered.push_back(chosen.workload);
   return std::make_unique<ProcessExecutor>(std::move(config),
                                            std::make_unique<WheelBuilds>(environments, place));
+}
+
+// Throws WrongUse if the file of this option cannot be read.
+fs::path readable(const std::string& option, const fs::path& file) {
+  if (file.empty()) return {};
+  if (fs::is_directory(file) || !std::ifstream(file))
+    throw WrongUse(option + " " + file.string() + ": there is no file that can be read");
+  return fs::absolute(file);
+}
+
+// Says which certificates belong to the connection with the service.
+void identify(const Options& options, const std::string& service) {
+  if (!options.key.empty() && options.certificate.empty())
+    throw WrongUse("--key belongs to a --certificate, and there is none");
+  const web::ClientIdentity identity{service, readable("--certificate", options.certificate),
+                                     readable("--key", options.key),
+                                     readable("--authorities", options.authorities)};
+  if (identity.certificate.empty() && identity.authorities.empty()) return;
+  if (!service.starts_with("https://"))
+    throw WrongUse("--certificate and --authorities need a service at https://, and not " +
+                   service);
+  web::set_identity(identity);
 }
 
 constexpr std::chrono::hours kRotationRetry{1};
@@ -184,6 +209,7 @@ int run_agent(const Options& options) {
   }
   AgentConfig config;
   config.service = service_address(options.service);
+  identify(options, config.service);
   config.name = agent_name(options);
   config.labels = labels_of(options.labels);
   config.cache = cache_folder(options.cache);

@@ -15,10 +15,11 @@ namespace nightjar::runner {
 
 struct Options {
   std::string service, token_file, enrol_file, name;
-  std::int64_t rotate_after = 30LL * 24 * 3600;  // of the agent, seconds
-  std::string until;                             // of the agent: RFC 3339, or seconds from now
-  std::optional<int> idle;                       // of the agent, seconds
-  std::vector<std::string> labels;               // "k=v"
+  std::filesystem::path certificate, key, authorities;  // of the agent's connection
+  std::int64_t rotate_after = 30LL * 24 * 3600;         // of the agent, seconds
+  std::string until;                // of the agent: RFC 3339, or seconds from now
+  std::optional<int> idle;          // of the agent, seconds
+  std::vector<std::string> labels;  // "k=v"
   std::filesystem::path cache, python, libtorch, workloads, scripted, torchbench, commands;
   std::int64_t cache_bytes = 40LL << 30;
   std::string uv = "uv";

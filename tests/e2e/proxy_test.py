@@ -1,0 +1,143 @@
+"""A real nginx in front of the service, configured by deploy/nginx/nightjar.conf: TLS for
+everybody, and a certificate for agents. The certificates are made as docs/operating.md has them."""
+import json
+import re
+import shutil
+import socket
+import ssl
+import subprocess
+import urllib.error
+import urllib.request
+
+import pytest
+
+from world import BIN, ROOT, script
+
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
+pytestmark = pytest.mark.skipif(not NGINX, reason="there is no nginx")
+
+
+def openssl(folder, *words):
+    subprocess.run(["openssl", *map(str, words)], cwd=folder, check=True, capture_output=True,
+                   timeout=60)
+
+
+def authority(folder, name):
+    openssl(folder, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", 2, "-subj",
+            f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.pem")
+
+
+def certificate(folder, name, by, extension=""):
+    openssl(folder, "req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}", "-keyout",
+            f"{name}.key", "-out", f"{name}.csr")
+    (folder / "extension").write_text(extension)
+    openssl(folder, "x509", "-req", "-in", f"{name}.csr", "-CA", f"{by}.pem", "-CAkey",
+            f"{by}.key", "-CAcreateserial", "-days", 1, "-extfile", "extension", "-out",
+            f"{name}.pem")
+
+
+class Proxy:
+    def __init__(self, world):
+        self.folder = world.folder / "proxy"
+        self.folder.mkdir()
+        for name in ("runners-ca", "web-ca", "others-ca"):
+            authority(self.folder, name)
+        certificate(self.folder, "server", "web-ca", "subjectAltName=IP:127.0.0.1")
+        certificate(self.folder, "lab", "runners-ca")
+        certificate(self.folder, "stranger", "others-ca")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"https://127.0.0.1:{self.port}"
+        site = (ROOT / "deploy/nginx/nightjar.conf").read_text()
+        for pattern, here in ((r"listen 443 ssl", f"listen 127.0.0.1:{self.port} ssl"),
+                              (r"/etc/nightjar/tls", str(self.folder)),
+                              (r"http://127\.0\.0\.1:8187", world.url)):
+            site, count = re.subn(pattern, here, site)
+            assert count, pattern
+        folders = "".join(f"{kind}_temp_path {self.folder}/{kind};\n" for kind in (
+            "client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        (self.folder / "nginx.conf").write_text(
+            f"pid {self.folder}/pid;\nerror_log stderr;\nevents {{}}\n"
+            f"http {{\naccess_log {self.folder}/access.log;\n{folders}{site}}}\n")
+        world.start("nginx", NGINX, "-p", self.folder, "-c", self.folder / "nginx.conf", "-g",
+                    "daemon off;")
+        self.context = ssl.create_default_context(cafile=self.folder / "web-ca.pem")
+
+    def status(self, path, headers=None, data=None):
+        request = urllib.request.Request(self.url + path, data, headers or {})
+        try:
+            with urllib.request.urlopen(request, timeout=30, context=self.context) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
+        except urllib.error.URLError:
+            return None
+
+
+@pytest.fixture
+def served(world):
+    world = world(service={"trusted_proxies": ["127.0.0.1"]})
+    world.publish_nightly("2026-08-19")
+    world.start_daemon()
+    proxy = Proxy(world)
+    world.wait("nginx", lambda: proxy.status("/healthz") == 200)
+    return world, proxy
+
+
+def start_runner(world, proxy, name, *options):
+    path = world.folder / "script.json"
+    path.write_text(json.dumps(script()))
+    world.start(name, BIN / "nightjar-runner", "--service", proxy.url, "--name", name, "--cache",
+                world.folder / name, "--token-file", world.folder / "runner.token", "--scripted",
+                path, *options)
+
+
+def test_an_agent_works_through_a_proxy_that_asks_for_its_certificate(served):
+    world, proxy = served
+    known = ["--authorities", proxy.folder / "web-ca.pem"]
+    shown = ["--certificate", proxy.folder / "lab.pem", "--key", proxy.folder / "lab.key"]
+    start_runner(world, proxy, "lab", *known, *shown)
+    world.wait("the night", lambda: world.night_done(1))
+    assert [one["name"] for one in world.items("runners")] == ["lab"]
+    assert proxy.status("/api/v1/regressions") == 200  # a reader needs no certificate
+    assert "/api/v1/agent/claim" in (proxy.folder / "access.log").read_text()
+
+
+@pytest.mark.parametrize("shown, cause", [(None, "403"), ("stranger", "400")])
+def test_a_token_without_its_machines_certificate_lets_nobody_in(served, shown, cause):
+    world, proxy = served
+    options = ["--authorities", proxy.folder / "web-ca.pem"]
+    if shown:
+        options += ["--certificate", proxy.folder / f"{shown}.pem", "--key",
+                    proxy.folder / f"{shown}.key"]
+    start_runner(world, proxy, "thief", *options)
+    assert world.processes.pop("thief").wait(30) == 3
+    assert "nightjar-runner: cannot register" in world.tail("thief")
+    assert cause in world.tail("thief")
+    assert world.items("runners") == []
+
+
+def test_an_agent_believes_no_server_whose_authority_it_does_not_know(served):
+    world, proxy = served
+    start_runner(world, proxy, "lab")
+    world.wait("a refusal", lambda: "certificate" in world.tail("lab"), 30)
+    assert world.items("runners") == []
+    assert "Authorization" not in (proxy.folder / "access.log").read_text()
+    assert "/api/v1/agent" not in (proxy.folder / "access.log").read_text()
+
+
+@pytest.mark.parametrize("options, message", [
+    (["--key", "runner.token"], "--key belongs to a --certificate, and there is none"),
+    (["--certificate", "no.pem"], "--certificate no.pem: there is no file that can be read"),
+    (["--service", "http://127.0.0.1:1", "--authorities", "runner.token"],
+     "--certificate and --authorities need a service at https://, and not http://127.0.0.1:1"), ])
+def test_certificates_that_cannot_be_used_are_wrong_use(tmp_path, options, message):
+    (tmp_path / "runner.token").write_text("t")
+    service = [] if "--service" in options else ["--service", "https://127.0.0.1:1"]
+    program = BIN.resolve() / "nightjar-runner"
+    command = [program, "--token-file", "runner.token", *service, *options]
+    done = subprocess.run(list(map(str, command)), cwd=tmp_path, capture_output=True, text=True,
+                          timeout=30)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == f"nightjar-runner: {message}"
