@@ -14,7 +14,7 @@ constexpr double kLeastMemory = 1 << 20, kLeastGpuMemory = 256 << 10, kLeastSegm
 // Runs differ by 0.25 % (docs/cuda.md). A threshold of half a percent shows a change of one
 // percent nearly always; one of a whole percent would show it half of the time.
 constexpr double kKernelThreshold = .005;
-// Runs of one build differ by 0.5 MiB of 350 (docs/workloads.md).
+// Runs of one build differ by 0.12 % (docs/workloads.md).
 constexpr double kBlocksThreshold = .005;
 constexpr Metric kMetrics[] = {
     {"latency", "s", kLower, Repeatability::noisy, kLeastTime},
