@@ -103,13 +103,12 @@ def measure(folder):
           f"{rows(folder, 'series_value')} values, {size:.1f} GiB", flush=True)
     process, url = serve(folder)
     try:
-        service = Service(url)
         asked = {f"/api/v1/{name}" for name in BOUND}
         if browsers.missing():
             print(f"no page is opened: {browsers.missing()}")
         else:
-            asked |= paint(url, addresses(service))
-        return time_queries(service, sorted(asked))
+            asked |= paint(url, addresses(Service(url)))
+        return time_queries(Service(url), sorted(asked))
     finally:
         process.terminate()
         process.wait(60)
@@ -142,10 +141,11 @@ def addresses(service):
     series = service.items("series?limit=2&metric=latency")
     commit = culprit["culprit"]["commits"][0]
     author = urllib.parse.quote(culprit["culprit"]["commit_details"][0]["author"])
+    first, second = (one["id"] for one in series)
     return ["", "changes?days=365&all=yes", "series?words=eager", "compare", "compilers",
             "vision?precision=fp16", "domains", "roofline", "nights", "machines", "builds",
             f"regressions/{culprit['id']}", f"bisections/{service.items('bisections')[0]['id']}",
-            f"series/{series[0]['id']}", f"series/{series[0]['id']}?with={series[1]['id']}&by=build",
+            f"series/{first}", f"series/{first}?with={second}&by=build",
             f"commits/{commit}", f"authors?name={author}"]
 
 
