@@ -1,6 +1,6 @@
 // GET /regressions/{id}/extent: where else a finding was looked for.
 #include "service/api/routes.hpp"
-#include "service/engine/outcome/extent.hpp"
+#include "service/engine/verdict/extent.hpp"
 #include "service/report/apart.hpp"
 
 namespace nightjar::service::api {

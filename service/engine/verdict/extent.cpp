@@ -1,4 +1,4 @@
-#include "service/engine/outcome/extent.hpp"
+#include "service/engine/verdict/extent.hpp"
 
 #include <cmath>
 #include <set>

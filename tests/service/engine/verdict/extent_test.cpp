@@ -1,5 +1,5 @@
 // Where else a finding was looked for: pure, from what one night saw.
-#include "service/engine/outcome/extent.hpp"
+#include "service/engine/verdict/extent.hpp"
 
 #include <catch2/catch.hpp>
 
