@@ -192,6 +192,15 @@ std::vector<Regression> regressions_of_night(const Database& db, NightId night) 
   return read_all(find.bind(night), regression_reader(db));
 }
 
+std::vector<Regression> merged_into(const Database& db, RegressionId id) {
+  Statement find(
+      db,
+      "WITH RECURSIVE told (id) AS (SELECT ?1 UNION SELECT merged.id "
+      "FROM told JOIN regression AS merged ON merged.merged_into = told.id) " REGRESSION_SELECT
+      " WHERE id IN (SELECT id FROM told) AND id <> ?1 ORDER BY id");
+  return read_all(find.bind(id), regression_reader(db));
+}
+
 std::vector<Regression> findings_of_history(const Database& db, SeriesId series) {
   Statement find(db, REGRESSION_SELECT " WHERE lead = ? AND found_by = 'history' ORDER BY id");
   return read_all(find.bind(series), regression_reader(db));

@@ -14,6 +14,8 @@
 namespace nightjar::service {
 namespace {
 
+constexpr std::size_t kOpenNames = 30;  // of a list that is not folded up
+
 using Part = std::string_view (WorkloadName::*)() const;
 constexpr std::array<std::pair<const char*, Part>, 5> kParts{
     {{"task", &WorkloadName::task},
@@ -82,7 +84,22 @@ std::vector<ApartBy> what_sets_apart(const std::vector<std::string>& seen,
   return found;
 }
 
-std::string extent_section(const ReportInput& input, std::size_t limit) {
+std::string worse_list(const std::string& what, const std::vector<ReportExtent::Other>& worse,
+                       const std::string& metric, bool several_classes, std::size_t limit) {
+  if (worse.empty()) return {};
+  const std::string head = "- " + what + " (" + std::to_string(worse.size()) + "): ";
+  const std::string names = list_of(worse, metric, true, several_classes, limit);
+  if (worse.size() <= kOpenNames) return head + names + "\n";
+  std::vector<std::string> workloads;
+  for (const ReportExtent::Other& one : worse) workloads.push_back(one.workload);
+  return head + by_model(workloads) + "\n\n<details><summary>Their names</summary>\n\n" + names +
+         "\n\n</details>\n\n";
+}
+
+namespace {
+
+// What the night of the finding says.
+std::string own_night(const ReportInput& input, const ExtentLimits& limits) {
   const ReportExtent& extent = input.extent;
   if (extent.worse.empty() && extent.not_seen.empty() && extent.unclear == 0) return {};
   const std::string& metric = input.series.front().metric;
@@ -95,21 +112,38 @@ std::string extent_section(const ReportInput& input, std::size_t limit) {
   for (const auto* others : {&extent.worse, &extent.not_seen})
     for (const auto& other : *others) classes.insert(other.machine);
   const bool several = classes.size() > 1;
-  std::string text =
-      "\n## Where else it was looked for\n\nThe same night measured other series of " +
-      metric_title(metric) + ", one build against its earlier nights.\n\n";
+  std::string text = "The same night measured other series of " + metric_title(metric) +
+                     ", one build against its earlier nights.\n\n";
   text += apart_lines(seen, not_seen);
-  if (!extent.worse.empty())
-    text += "- Worse too, and not measured side by side (" + std::to_string(extent.worse.size()) +
-            "): " + list_of(extent.worse, metric, true, several, limit) + "\n";
+  text += worse_list("Worse too, and not measured side by side", extent.worse, metric, several,
+                     limits.worse);
   if (!extent.not_seen.empty())
     text += "- Not seen (" + std::to_string(extent.not_seen.size()) +
-            "): " + list_of(extent.not_seen, metric, false, several, limit) + "\n";
+            "): " + list_of(extent.not_seen, metric, false, several, limits.others) + "\n";
   if (extent.unclear > 0)
     text +=
         "- Unclear, because the change is below the threshold: " + std::to_string(extent.unclear) +
         "\n";
   return text;
+}
+
+// What the nights of findings that joined it say besides.
+std::string other_nights(const ReportInput& input, const ExtentLimits& limits) {
+  const bool several = !input.series.front().machine.empty();
+  std::string text;
+  for (const ReportBeside& one : input.beside)
+    text += worse_list("Worse too in " + metric_title(one.metric) + " with " + code(one.version) +
+                           ", and not measured side by side",
+                       one.worse, one.metric, several, limits.worse);
+  return text;
+}
+
+}  // namespace
+
+std::string extent_section(const ReportInput& input, const ExtentLimits& limits) {
+  const std::string own = own_night(input, limits), others = other_nights(input, limits);
+  if (own.empty() && others.empty()) return {};
+  return "\n## Where else it was looked for\n\n" + own + others;
 }
 
 }  // namespace nightjar::service

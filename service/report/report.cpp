@@ -161,10 +161,10 @@ std::string culprit_section(const ReportInput& input, std::size_t limit) {
 
 // How many rows each table may show.
 struct Rows {
-  std::size_t tested = 1000, series = 200, culprit = 100, facts = 100, others = 30;
+  std::size_t tested = 1000, series = 1000, culprit = 100, facts = 100, others = 30, worse = 1000;
   // Fewer rows, the least telling first; false: nothing is left to take away.
   bool shrink() {
-    for (std::size_t* rows : {&tested, &others, &facts, &series, &culprit}) {
+    for (std::size_t* rows : {&tested, &others, &facts, &worse, &series, &culprit}) {
       if (*rows <= 5) continue;
       *rows = std::max<std::size_t>(5, *rows * 3 / 4);
       return true;
@@ -191,7 +191,7 @@ std::string digest_line(const ReportInput& input) {
 std::string body_of(const ReportInput& input, const Rows& rows) {
   return digest_line(input) + verdict(input) + "\n\n## Affected series\n\n" +
          series_table(input.series, rows.series) + failure_line(input.failure) +
-         classes_section(input, rows.others) + extent_section(input, rows.others) +
+         classes_section(input, rows.others) + extent_section(input, {rows.worse, rows.others}) +
          culprit_section(input, rows.culprit) + profile_section(input, rows.facts) +
          measured_section(input, rows.facts) + environment_section(input, rows.facts) +
          reproduction_section(input) + tested_section(input, rows.tested) +

@@ -115,6 +115,13 @@ struct ReportExtent {
   int unclear = 0;              // worse by less than the threshold
 };
 
+// Series of the night of a finding that joined: they got worse with it, by their screening alone.
+struct ReportBeside {
+  std::string metric;   // of the finding that joined
+  std::string version;  // of the night's build
+  std::vector<ReportExtent::Other> worse;
+};
+
 // A machine class by name, and whether it shows the finding.
 struct ReportClass {
   AffectedClass found;
@@ -134,6 +141,7 @@ struct ReportInput {
   double search_threshold = .07;         // the smallest change that a commit is blamed for
   std::vector<ReportSeries> series;      // the lead first
   ReportExtent extent;                   // where else it was looked for
+  std::vector<ReportBeside> beside;      // what joined it before it has an issue
   std::vector<ReportClass> classes;      // that show it, or could have; by id
   std::optional<ReportCulprit> culprit;  // nullopt: a range, or nobody could be named
   std::optional<ReportCulprit> range;    // in place of a culprit: nobody is blamed
@@ -172,11 +180,13 @@ struct RenderedIssue {
 
 // GitHub refuses longer bodies (it counts characters; we count bytes, which are never fewer).
 inline constexpr std::size_t issue_body_limit = 65536;
+// A comment leaves room for the marker that its sender adds.
+inline constexpr std::size_t comment_limit = issue_body_limit - 1024;
 
 // The issue. Its body's first line is the verdict; texts from commits can neither mention anybody,
 // refer to an issue, nor break a table; a body over `body_limit` bytes loses rows of the tested
-// commits farthest from the culprit, and says how many. Throws std::invalid_argument without
-// series.
+// commits farthest from the culprit, and says how many. Affected series that find no room one by
+// one are counted by model. Throws std::invalid_argument without series.
 RenderedIssue render_issue(const ReportInput& input, std::size_t body_limit = issue_body_limit);
 
 // How a later night differs from what the issue says: worse by the threshold, better by it, or the
@@ -196,8 +206,11 @@ struct NightComment {
   int nights_to_close = 3;   // good nights after which the issue is closed
   std::string repository = {};       // where the pins are
   std::vector<ReportPin> pins = {};  // that moved between the ends of an unattributed finding
+  // Of the metric of `new_series`, worse in the same night by their screening alone.
+  std::vector<ReportExtent::Other> beside = {};
 };
-std::string render_night_comment(const NightComment& comment);
+// Series that find no room one by one within `limit` bytes are counted by model.
+std::string render_night_comment(const NightComment& comment, std::size_t limit = comment_limit);
 
 // The level is back: said once, and the issue is closed with it.
 struct RecoveredComment {

@@ -1,6 +1,7 @@
 #include "service/report/sections.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "service/report/markdown.hpp"
@@ -61,6 +62,26 @@ std::string change_in_brackets(const ReportSeries& series) {
   return text + ")";
 }
 
+std::string by_model(const std::vector<std::string>& workloads) {
+  constexpr std::size_t most = 100;
+  std::map<std::string, std::size_t> models;
+  for (const std::string& workload : workloads) {
+    const auto name = WorkloadName::parse(workload);
+    ++models[name ? std::string(name->model()) : one_line(workload)];
+  }
+  std::string text;
+  std::size_t shown = 0, counted = 0;
+  for (const auto& [model, count] : models) {
+    if (shown++ == most) break;
+    text += (text.empty() ? "" : ", ") + plain(model) + " (" + std::to_string(count) + ")";
+    counted += count;
+  }
+  if (models.size() > most)
+    text += " and " + std::to_string(workloads.size() - counted) + " of " +
+            std::to_string(models.size() - most) + " more models";
+  return text;
+}
+
 std::string series_table(const std::vector<ReportSeries>& series, std::size_t limit) {
   const bool classes = std::any_of(series.begin(), series.end(),
                                    [](const ReportSeries& one) { return !one.machine.empty(); });
@@ -78,9 +99,11 @@ std::string series_table(const std::vector<ReportSeries>& series, std::size_t li
     if (classes) row.push_back(plain(one.machine));
   }
   std::string text = table(heads, rows);
-  if (series.size() > limit) {
-    text += "\n" + std::to_string(series.size() - limit) + " more series are left out here.\n";
-  }
+  std::vector<std::string> others;
+  for (std::size_t i = limit; i < series.size(); ++i) others.push_back(series[i].workload);
+  if (!others.empty())
+    text += "\n" + std::to_string(others.size()) +
+            " more series find no room here, by model: " + by_model(others) + ".\n";
   return text;
 }
 

@@ -16,12 +16,22 @@ std::string brief_change(const ReportSeries& series);
 std::string brief_workloads(const std::vector<ReportSeries>& series);
 // " (4.103 ms → 5.047 ms, 95 % interval +21 % to +25 %)"
 std::string change_in_brackets(const ReportSeries& series);
+// "bert (12), dlrm (8)": how many of the workloads each model has.
+std::string by_model(const std::vector<std::string>& workloads);
 // Workload, metric, before, after, change, interval, and the machine class where there are several;
-// at most `limit` rows and how many are left out.
+// at most `limit` rows, and below them the other series by model.
 std::string series_table(const std::vector<ReportSeries>& series, std::size_t limit);
 
-// Where else the finding was looked for, at most `limit` names a list; empty: nowhere.
-std::string extent_section(const ReportInput& input, std::size_t limit);
+// Items of a list: `what` and the series that got worse by screening alone. A long list is folded
+// up, and names at most `limit`; what stands above it counts all of them by model.
+std::string worse_list(const std::string& what, const std::vector<ReportExtent::Other>& worse,
+                       const std::string& metric, bool several_classes, std::size_t limit);
+// How many names its lists may have. `worse`: of series that got worse.
+struct ExtentLimits {
+  std::size_t worse = 1000, others = 30;
+};
+// Where else the finding was looked for; empty: nowhere.
+std::string extent_section(const ReportInput& input, const ExtentLimits& limits);
 
 // Which machine classes show it, saw nothing or did not look, at most `limit`; empty: there is one.
 std::string classes_section(const ReportInput& input, std::size_t limit);

@@ -111,7 +111,7 @@ class Ear:
         lines = re.findall(r"^- Worse too.*$", issue["body"], re.MULTILINE)
         own, metric = regression["machine"], regression["series"][0]["metric"]
         return {(self.machines[int(machine or own)], name, metric) for name, machine in re.findall(
-            r"`([^`]+)`(?: on machine class (\d+))?", "".join(lines))}
+            r"`([^`/]+/[^`]+)`(?: on machine class (\d+))?", "".join(lines))}
 
     def verdict(self, issue, regression):
         whose = regression["attribution"]

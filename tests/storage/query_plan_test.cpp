@@ -83,7 +83,7 @@ void ask_everything(Story& story) {
   last_night_on(db, story.machine.id, NightId{9});
   find_regression(db, "x"), find_regression(db, regression.id), changes_of(db, regression.id);
   regressions_in_state(db, RegressionState::blamed), count_regressions(db),
-      regressions_of_night(db, story.night.id);
+      regressions_of_night(db, story.night.id), merged_into(db, regression.id);
   list_regressions(db, {RegressionState::blamed, "latency", "**", at(0), commit('a')}, {50, 9});
   list_regressions(db, {{}, {}, {}, {}, {}, story.machine.id}, {50, 9});
   set_classes_elsewhere(Autocommit(db), regression.id, {{.machine = story.machine.id}});

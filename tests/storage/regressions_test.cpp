@@ -193,6 +193,24 @@ TEST_CASE("regressions are listed by each filter and by all at once") {
   CHECK(regressions_of_night(story.db, NightId{9}).empty());
 }
 
+TEST_CASE("what was merged into a regression is found at whatever remove, and nothing else") {
+  Story story;
+  std::vector<Regression> all{story.suspect()};
+  for (const int part : {1, 2, 3}) {
+    Regression further = all[0];
+    further.id = {};
+    further.part = part;
+    further.merged_into.reset();
+    if (part < 3) further.merged_into = all.back().id;
+    all.push_back(
+        add_regression(Autocommit(story.db), further, {RegressionState::merged, at(30), "{}"}));
+  }
+  std::vector<RegressionId> ids;
+  for (const Regression& one : merged_into(story.db, all[0].id)) ids.push_back(one.id);
+  CHECK(ids == std::vector{all[1].id, all[2].id});
+  CHECK(merged_into(story.db, all[3].id).empty());
+}
+
 namespace {
 
 // A series of the same workload on a machine class of its own, with a GPU.

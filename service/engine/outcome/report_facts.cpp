@@ -362,6 +362,7 @@ ReportInput report_facts(const EngineView& view, const Regression& regression) {
   const ExtentFacts extent = load_extent(view, regression);
   input.extent = decide(extent, regression);
   input.classes = class_facts(view, regression.id, classes_elsewhere(extent));
+  input.beside = worse_beside(view, regression, {}, storage::merged_into(view.db, regression.id));
   input.failure = first_failure(view, regression);
   input.index = source_of_variant(view.config, variant_of(view, regression.bad)).index;
   input.run_seconds = view.config.night.run_seconds;

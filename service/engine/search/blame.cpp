@@ -6,6 +6,7 @@
 #include "bisect/evidence/evidence.hpp"
 #include "service/engine/search/withdrawal.hpp"
 #include "service/engine/verdict/affected_series.hpp"
+#include "service/engine/verdict/extent.hpp"
 #include "storage/builds.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
@@ -59,6 +60,9 @@ std::optional<NightComment> comment_for(const EngineView& view, const Regression
   comment.commit = build->commit;
   comment.date = to_date(night->started_at);
   comment.new_series = series_facts(view, joining.series, known.machine);
+  const auto told = storage::merged_into(view.db, known.id);
+  for (ReportBeside& one : worse_beside(view, known, told, {joining}))
+    comment.beside = std::move(one.worse);
   return comment;
 }
 

@@ -2,8 +2,10 @@
 
 #include <cmath>
 #include <set>
+#include <tuple>
 
 #include "service/engine/jobs/session_check.hpp"
+#include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
@@ -30,6 +32,14 @@ std::set<SeriesId> explained_series(const ExtentFacts& facts, const Regression& 
 bool is_refuted(const ExtentFacts& facts, const Observation& one) {
   const Regression* own = suspicion_of(one, facts.regressions);
   return own != nullptr && own->state == RegressionState::dismissed;
+}
+
+// Findings of one have the same series beside them.
+using NightGroup = std::tuple<NightId, MachineId, std::string>;
+
+NightGroup group_of(const EngineView& view, const Regression& finding) {
+  const auto lead = storage::find_series(view.db, finding.series.front().series);
+  return {finding.night, finding.machine, lead ? lead->metric : std::string()};
 }
 
 }  // namespace
@@ -72,6 +82,28 @@ ReportExtent decide(const ExtentFacts& facts, const Regression& regression) {
 
 std::vector<AffectedClass> classes_elsewhere(const ExtentFacts& facts) {
   return classes_elsewhere(facts.shown, facts.observed, facts.regressions, facts.classes);
+}
+
+std::vector<ReportBeside> worse_beside(const EngineView& view, const Regression& known,
+                                       const std::vector<Regression>& told,
+                                       const std::vector<Regression>& joining) {
+  const auto [own_night, own_machine, own_metric] = group_of(view, known);
+  std::set<NightGroup> done;
+  for (const Regression& one : told) done.insert(group_of(view, one));
+  std::vector<ReportBeside> all;
+  for (const Regression& finding : joining) {
+    const NightGroup group = group_of(view, finding);
+    const std::string& metric = std::get<std::string>(group);
+    if ((finding.night == own_night && metric == own_metric) || !done.insert(group).second)
+      continue;
+    ReportBeside beside{metric, {}, decide(load_extent(view, finding), finding).worse};
+    std::erase_if(beside.worse, [&](const auto& one) { return one.machine != finding.machine; });
+    if (beside.worse.empty()) continue;
+    if (const auto build = storage::find_build(view.db, finding.bad))
+      beside.version = build->version;
+    all.push_back(std::move(beside));
+  }
+  return all;
 }
 
 }  // namespace nightjar::service

@@ -1,5 +1,5 @@
 // Where else a finding was looked for: every other series of its metric that the same night
-// measured. Used for its report.
+// measured. Used for its report, and where it joins another one.
 #pragma once
 
 #include <string>
@@ -27,5 +27,13 @@ ExtentFacts load_extent(const EngineView& view, const Regression& regression);
 ReportExtent decide(const ExtentFacts& facts, const Regression& regression);
 // On which other machine classes, as far as that is known. Pure.
 std::vector<AffectedClass> classes_elsewhere(const ExtentFacts& facts);
+
+// What got worse with each of `joining` on its machine class, and no finding names. Where most
+// series of a metric moved together, only the clearest are confirmed. Each night, class and metric
+// comes once, and none of which a finding is in `told`; nor what the issue of `known` says of its
+// night.
+std::vector<ReportBeside> worse_beside(const EngineView& view, const Regression& known,
+                                       const std::vector<Regression>& told,
+                                       const std::vector<Regression>& joining);
 
 }  // namespace nightjar::service

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "storage/model/metric.hpp"
 #include "tests/service/report/examples.hpp"
 
 using namespace nightjar;
@@ -22,6 +23,16 @@ std::size_t count(const std::string& text, const std::string& what) {
   std::size_t found = 0;
   for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++found;
   return found;
+}
+
+// So many workloads of sixty models.
+std::vector<ReportExtent::Other> worse_too(int count) {
+  std::vector<ReportExtent::Other> list;
+  for (int i = 0; i < count; ++i)
+    list.push_back({"python/model" + std::to_string(i % 60) + "/eval/cpu/fp32/b" +
+                        std::to_string(1 + i / 60) + "/eager",
+                    MachineId{2}, 1.1});
+  return list;
 }
 
 }  // namespace
@@ -215,6 +226,60 @@ TEST_CASE("A body with hundreds of everything still fits") {
   CHECK(body.find(marker_of(issue_key(input.fingerprint))) != std::string::npos);
 }
 
+TEST_CASE("Series of a night that joined before the issue stand beside those of its own night") {
+  ReportInput input = redundant_check();
+  CHECK(render_issue(input).body.find("## Where else") == std::string::npos);
+  input.beside = {{"latency", "2.15.0.dev20260820+cu130", worse_too(2)}};
+  const std::string body = render_issue(input).body;
+  CHECK(body.find("## Where else it was looked for\n\n- Worse too in latency with "
+                  "`2.15.0.dev20260820+cu130`, and not measured side by side (2): "
+                  "`python/model0/eval/cpu/fp32/b1/eager` +10 %, "
+                  "`python/model1/eval/cpu/fp32/b1/eager` +10 %\n") != std::string::npos);
+  input.extent.worse = worse_too(1);
+  CHECK(count(render_issue(input).body, "Worse too") == 2);
+}
+
+TEST_CASE("A long list of what got worse is folded up, and names every series") {
+  ReportInput input = redundant_check();
+  input.extent.worse = worse_too(120);
+  const std::string body = render_issue(input).body;
+  CHECK(body.find("(120): model0 (2), model1 (2), ") != std::string::npos);
+  CHECK(body.find("<details><summary>Their names</summary>\n\n`python/model0/") !=
+        std::string::npos);
+  for (const ReportExtent::Other& one : input.extent.worse) {
+    INFO(one.workload);
+    CHECK(count(body, "`" + one.workload + "`") == 1);
+  }
+}
+
+TEST_CASE("Affected series that find no room one by one are counted by model") {
+  ReportInput input = redundant_check();
+  const std::vector<ReportExtent::Other> many = worse_too(1500);
+  for (const ReportExtent::Other& one : many) {
+    ReportSeries& added = input.series.emplace_back(input.series[1]);
+    added.workload = one.workload;
+  }
+  input.extent.worse = many;
+  NightComment comment;
+  comment.new_series = input.series;
+  comment.beside = many;
+  struct Text {
+    std::string body;
+    std::size_t limit;
+  };
+  for (const Text& text : {Text{render_issue(input).body, issue_body_limit},
+                           Text{render_night_comment(comment), comment_limit}}) {
+    CHECK(text.body.size() <= text.limit);
+    CHECK(text.body.size() > text.limit / 2);
+    CHECK(text.body.find("(1500): model0 (25), ") != std::string::npos);
+    const auto counted = text.body.find("more series find no room here, by model: model0 (");
+    REQUIRE(counted != std::string::npos);
+    const std::string line = text.body.substr(counted, text.body.find('\n', counted) - counted);
+    for (int model = 0; model < 60; ++model)
+      CHECK(line.find("model" + std::to_string(model) + " (") != std::string::npos);
+  }
+}
+
 TEST_CASE("An issue without series is refused") {
   ReportInput input = redundant_check();
   input.series.clear();
@@ -235,6 +300,25 @@ TEST_CASE("A later night's comment reads as its golden file") {
   CHECK(text == golden("night.md", text));
   CHECK(text.find(marker_of(night_key(input.fingerprint, "2.15.0.dev20260821+cpu"))) !=
         std::string::npos);
+}
+
+TEST_CASE("A comment about a class that joins an issue about a failure reads as its golden file") {
+  const auto failing = [](const std::string& model) {
+    return "python/" + model + "/eval/cuda/fp32/b4/eager";
+  };
+  NightComment comment;
+  comment.fingerprint = redundant_check().fingerprint;
+  comment.version = "2.15.0.dev20260821+cu130";
+  comment.date = "2026-08-21";
+  for (const char* model : {"bert", "dlrm", "unet"})
+    comment.new_series.push_back(
+        {failing(model), std::string(kFailures), 1, kFailed, kFailed, 1, 2, "machine class 2"});
+  for (const char* model : {"gpt2", "vgg16"})
+    comment.beside.push_back({failing(model), MachineId{2}, 1});
+  const std::string text = render_night_comment(comment);
+  CHECK(text == golden("joined.md", text));
+  for (const char* model : {"bert", "dlrm", "unet", "gpt2", "vgg16"})
+    CHECK(count(text, "`" + failing(model) + "`") == 1);
 }
 
 TEST_CASE("A digest's further finding names the commit that moved a pin") {

@@ -5,9 +5,11 @@
 #include <catch2/catch.hpp>
 
 #include "service/engine/search/blame.hpp"
+#include "service/engine/verdict/extent.hpp"
 #include "service/report/outbox_sender.hpp"
 #include "storage/affected_classes.hpp"
 #include "tests/service/engine/night_world.hpp"
+#include "tests/service/engine/verdict/wide_world.hpp"
 #include "tests/service/report/scripted_tracker.hpp"
 #include "tests/support/autocommit.hpp"
 
@@ -15,8 +17,19 @@ using namespace nightjar;
 using namespace nightjar::service;
 using service::test::kAlpha;
 using service::test::NightWorld;
+using service::test::WideWorld;
 
 namespace {
+
+// Whether the text has the workload with the second machine class, in a table or in a list.
+bool names_on_second(const std::string& text, const std::string& workload) {
+  const std::string name = "`" + workload + "`";
+  for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+    const auto end = text.find('`', at + name.size());
+    if (text.substr(at, end - at).find("machine class 2") != std::string::npos) return true;
+  }
+  return false;
+}
 
 // Two machine classes; commit 9 slows alpha down on those in `slow`.
 struct TwoClasses : NightWorld {
@@ -119,6 +132,46 @@ TEST_CASE(
         other_first ? "machine class 1 (test lab)" : "machine class 2 (test other)";
     CHECK(world.tracker.issues[0].comments[0].find(late) != std::string::npos);
   }
+}
+
+TEST_CASE("a class that joins names all series that got worse there, not the clearest alone") {
+  WideWorld world;
+  Runner other = world.enrol("other");
+  other.workloads = world.runner.workloads;
+  other = storage::register_runner(storage::Autocommit(world.db), other);
+  world.others = {other};
+  world.night();
+  world.others.clear();
+  world.step_at = 18;
+  world.night();
+  REQUIRE(storage::regressions_in_state(world.db, RegressionState::reported).size() == 1);
+  world.others = {other};
+  world.night();
+  const auto reported = storage::regressions_in_state(world.db, RegressionState::reported);
+  REQUIRE(reported.size() == 1);
+  std::string comments;
+  int lists = 0;
+  for (const OutboxMessage& message : storage::list_messages(world.db, {100, {}}).items) {
+    if (message.kind != OutboxKind::comment) continue;
+    comments += message.body;
+    lists += message.body.find("Worse too") != std::string::npos;
+  }
+  CHECK(lists == 1);
+  for (const std::string& announced : other.workloads) {
+    const std::string workload = announced.substr(0, announced.find('@'));
+    INFO(workload);
+    CHECK(names_on_second(comments, workload));
+  }
+
+  // An issue that is opened after they joined has them, too.
+  const auto context = world.context();
+  const auto joined = storage::merged_into(world.db, reported[0].id);
+  const auto beside = worse_beside(context, reported[0], {}, joined);
+  REQUIRE(beside.size() == 1);
+  CHECK(beside[0].metric == "latency");
+  CHECK(beside[0].worse.size() == 7);
+  for (const auto& one : beside[0].worse) CHECK(one.machine == other.machine);
+  CHECK(worse_beside(context, reported[0], joined, joined).empty());
 }
 
 TEST_CASE("a class that joins later is a row, with the night in which it showed the cause") {
