@@ -92,9 +92,12 @@ std::optional<Night> newest_measured_night(const Database& db) {
 
 std::optional<Night> last_night_on(const Database& db, MachineId machine, NightId before) {
   Statement find(db, "SELECT " NIGHT_COLUMNS
-                     " FROM night WHERE id < ? AND state = 'done' AND trigger <> 'imported' "
+                     " FROM night WHERE id < ?1 AND state = 'done' AND trigger <> 'imported' "
+                     "AND (SELECT variant FROM build WHERE build.id = night.build) = "
+                     "(SELECT variant FROM night AS own JOIN build ON build.id = own.build "
+                     "WHERE own.id = ?1) "
                      "AND EXISTS (SELECT 1 FROM job WHERE job.night = night.id "
-                     "AND job.kind = 'screen' AND job.machine = ? AND job.state = 'done') "
+                     "AND job.kind = 'screen' AND job.machine = ?2 AND job.state = 'done') "
                      "ORDER BY id DESC LIMIT 1");
   return read_one(find.bind(before, machine), read_night);
 }

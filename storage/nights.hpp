@@ -23,7 +23,7 @@ std::optional<Night> waiting_night(const Database& db, NightTrigger trigger);
 std::optional<Night> unclaimed_night(const Database& db, std::optional<BuildId> build);
 NightId newest_night(const Database& db);                        // 0: none
 std::optional<Night> newest_measured_night(const Database& db);  // imported ones are left out
-// The newest night before `before` that is done and measured something on this machine class.
+// The newest night before `before` that is done, and measured its variant on this machine class.
 std::optional<Night> last_night_on(const Database& db, MachineId machine, NightId before);
 Page<Night> list_nights(const Database& db, const PageRequest& page);
 

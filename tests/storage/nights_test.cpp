@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
 #include "tests/support/autocommit.hpp"
 
@@ -35,6 +36,26 @@ TEST_CASE("a night goes its way and stays found by its build") {
   CHECK(stored->finished_at == at(100));
   CHECK_FALSE(find_night_of_build(story.db, story.good.id));
   CHECK(list_nights(story.db, {1, std::nullopt}).items[0].id == waiting.id);
+}
+
+TEST_CASE("the last night on a machine class is one of the same variant") {
+  Story story;
+  const auto measured = [&](const std::string& date, const std::string& variant) {
+    Night night =
+        story.start_night(add_build(Autocommit(story.db), nightly(date, "2.15.0", variant)).id);
+    Job job = story.queue("of " + variant + " " + date);
+    Statement(Autocommit(story.db), "UPDATE job SET night = ?, state = 'done' WHERE id = ?")
+        .bind(night.id, job.id)
+        .run();
+    night.state = NightState::done;
+    update_night(Autocommit(story.db), night);
+    return night.id;
+  };
+  const NightId first = measured("2026-08-21", "cpu"), cuda = measured("2026-08-21", "cu130"),
+                second = measured("2026-08-22", "cpu"), last = measured("2026-08-22", "cu130");
+  CHECK(last_night_on(story.db, story.machine.id, last)->id == cuda);
+  CHECK(last_night_on(story.db, story.machine.id, second)->id == first);
+  CHECK_FALSE(last_night_on(story.db, story.machine.id, cuda));
 }
 
 TEST_CASE("a webhook delivery is used once") {

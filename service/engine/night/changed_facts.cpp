@@ -28,11 +28,13 @@ std::set<FactsId> known_facts(const EngineView& view, MachineId machine, NightId
   return known;
 }
 
-// Whether a live runner of the class that may measure tonight has others.
-bool has_new_facts(const EngineView& view, MachineId machine, const std::set<FactsId>& known) {
+// Whether a live runner of the class that may measure `build` tonight has others.
+bool has_new_facts(const EngineView& view, MachineId machine, const Build& build,
+                   const std::set<FactsId>& known) {
   const auto live = live_runners(view);
   return std::any_of(live.begin(), live.end(), [&](const Runner& runner) {
     return runner.machine == machine && runner.facts.value != 0 && !known.contains(runner.facts) &&
+           measures(runner, build.variant, view.config) &&
            can_run_any(runner, view.config.night.workloads);
   });
 }
@@ -44,9 +46,9 @@ std::optional<Build> load_build_to_repeat(const EngineView& view, const Night& n
   const auto before = storage::last_night_on(view.db, machine, night.id);
   if (!before || !before->build || before->build == night.build) return std::nullopt;
   const auto known = known_facts(view, machine, night.id);
-  if (known.empty() || !has_new_facts(view, machine, known)) return std::nullopt;
   auto build = storage::find_build(view.db, *before->build);
-  const bool is_here = build && build->sha256 && view.artifacts.holds(*build->sha256);
+  if (!build || known.empty() || !has_new_facts(view, machine, *build, known)) return std::nullopt;
+  const bool is_here = build->sha256 && view.artifacts.holds(*build->sha256);
   return is_here ? std::move(build) : std::nullopt;
 }
 

@@ -12,8 +12,9 @@
 
 namespace nightjar::service {
 
-// The last night's build, if a live runner of the class has facts that no session of the last seven
-// nights there had. nullopt also if its wheel is not here, or if it is tonight's.
+// The build of the last night of tonight's variant, if a live runner of the class that measures it
+// has facts that no session of the last seven such nights there had. nullopt also if its wheel is
+// not here, or if it is tonight's.
 std::optional<Build> load_build_to_repeat(const EngineView& view, const Night& night,
                                           MachineId machine);
 

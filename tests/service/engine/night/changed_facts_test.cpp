@@ -35,6 +35,26 @@ std::size_t findings(const WideWorld& world) {
   return storage::list_regressions(world.db, {}, {100, {}}).items.size();
 }
 
+// Of a new build, after the last one.
+Night next_night(WideWorld& world) {
+  Night next;
+  next.build = world.nightly("2026-12-31").id;
+  next.state = NightState::measuring;
+  next.started_at = world.clock.now();
+  return storage::add_night(storage::Autocommit(world.db), next);
+}
+
+// The same as another variant's, and its night.
+Night night_of_variant(WideWorld& world, const std::string& variant) {
+  Night night = next_night(world);
+  Build build = *storage::find_build(world.db, *night.build);
+  build.variant = variant;
+  build.version.replace(build.version.find("+cpu"), 4, "+" + variant);
+  build.url.clear();
+  night.build = storage::add_build(storage::Autocommit(world.db), build).id;
+  return storage::add_night(storage::Autocommit(world.db), night);
+}
+
 }  // namespace
 
 TEST_CASE("a kernel update that changes nothing costs one measurement and keeps every level") {
@@ -166,8 +186,7 @@ TEST_CASE("a class with runners of two kernels measures again once, and a builde
   builder.seen_at = world.clock.now();
   storage::register_runner(storage::Autocommit(world.db), builder);
   EngineContext context = world.context();
-  Night next = storage::list_nights(world.db, {}).items.front();
-  next.id = NightId{next.id.value + 1};
+  const Night next = next_night(world);
   CHECK_FALSE(load_build_to_repeat(context, next, world.runner.machine));
 }
 
@@ -176,9 +195,7 @@ TEST_CASE("the last build is repeated for new facts, and not beside itself") {
   world.night(2);
   EngineContext context = world.context();
   const Night newest = storage::list_nights(world.db, {}).items.front();
-  Night next = newest;
-  next.id = NightId{newest.id.value + 1};
-  next.build = BuildId{newest.build->value + 1};
+  Night next = next_night(world);
   CHECK_FALSE(load_build_to_repeat(context, next, world.runner.machine));
   world.update_kernel("6.8");
   const auto last = load_build_to_repeat(context, next, world.runner.machine);
@@ -187,6 +204,16 @@ TEST_CASE("the last build is repeated for new facts, and not beside itself") {
   CHECK_FALSE(load_build_to_repeat(context, next, MachineId{99}));
   next.build = newest.build;
   CHECK_FALSE(load_build_to_repeat(context, next, world.runner.machine));
+}
+
+TEST_CASE("what another variant's night measured last is not repeated") {
+  WideWorld world;
+  world.night(2);
+  world.update_kernel("6.8");
+  EngineContext context = world.context();
+  CHECK(load_build_to_repeat(context, next_night(world), world.runner.machine));
+  const Night other = night_of_variant(world, "cu126");
+  CHECK_FALSE(load_build_to_repeat(context, other, world.runner.machine));
 }
 
 TEST_CASE("both builds of a screening take turns, between the same controls") {
