@@ -37,6 +37,11 @@ Job read_job(Statement& row) {
           row.next<std::string>()};
 }
 
+// All builds of a session are of one variant.
+std::optional<BuildId> first_build(const JobSpec& spec) {
+  return spec.environments.empty() ? std::nullopt : std::optional(spec.environments.front().build);
+}
+
 void require_workloads(Transaction& transaction, JobId job, const JobSpec& spec) {
   Statement insert(transaction,
                    "INSERT INTO job_workload (job, workload) VALUES (?, ?) "
@@ -53,11 +58,12 @@ Job add_job(Transaction& transaction, const Job& job) {
   const std::string spec = nlohmann::json(job.spec).dump();
   Statement insert(transaction,
                    "INSERT INTO job (key, night, machine, kind, spec, state, priority, attempt, "
-                   "affinity, reason, created_at_us, repeats) "
-                   "VALUES (?, ?, ?, ?, ?, 'queued', ?, 0, ?, '', ?, ?) ON CONFLICT DO NOTHING");
+                   "affinity, reason, created_at_us, repeats, variant) "
+                   "VALUES (?, ?, ?, ?, ?, 'queued', ?, 0, ?, '', ?, ?, "
+                   "(SELECT variant FROM build WHERE id = ?)) ON CONFLICT DO NOTHING");
   insert
       .bind(job.key, job.night, job.machine, job.spec.kind, spec, job.priority, job.affinity,
-            job.created_at, job.repeats)
+            job.created_at, job.repeats, first_build(job.spec))
       .run();
   if (insert.changes() == 1) require_workloads(transaction, JobId{insert.inserted_id()}, job.spec);
   auto stored = find_job(transaction, job.key);
@@ -132,14 +138,31 @@ std::map<JobState, int> count_jobs_of_night(const Database& db, NightId night) {
 
 namespace {
 
+// The variants of a runner's label "cu126,cpu", or else the usual one.
+std::string variants_of(const Runner& runner, const std::string& usual) {
+  const auto label = runner.labels.find("variant");
+  return label == runner.labels.end() ? usual : label->second;
+}
+
+// Whether the text `variants` lists the job's.
+#define IS_AMONG(variants) \
+  "(job.variant IS NULL OR instr(',' || " variants " || ',', ',' || job.variant || ',') > 0) "
+
+// What the runner that asks can do.
+struct Abilities {
+  std::string workloads, variants;  // a JSON list, and as in the label
+};
+
 std::optional<JobId> job_to_return(const Database& db, const Runner& runner,
-                                   const std::string& runnable) {
+                                   const Abilities& able) {
   Statement find(db,
                  "SELECT id FROM job WHERE state = 'leased' AND restarted = 1 AND runner = ? "
                  "AND iif(kind = 'build', ?, machine = ?) AND attempt <= ? AND NOT EXISTS ("
                  "SELECT 1 FROM job_workload WHERE job = job.id "
-                 "AND workload NOT IN (SELECT value FROM json_each(?))) ORDER BY id LIMIT 1");
-  return read_one(find.bind(runner.id, is_builder(runner), runner.machine, kMostReturns, runnable),
+                 "AND workload NOT IN (SELECT value FROM json_each(?))) "
+                 "AND " IS_AMONG("?") "ORDER BY id LIMIT 1");
+  return read_one(find.bind(runner.id, is_builder(runner), runner.machine, kMostReturns,
+                            able.workloads, able.variants),
                   [](Statement& row) { return row.next<JobId>(); });
 }
 
@@ -147,10 +170,11 @@ struct Liveness {
   Time now, oldest;  // a runner that was seen before `oldest` is silent
 };
 
-std::optional<JobId> session_to_run(const Database& db, const Runner& runner,
-                                    const std::string& runnable, const Liveness& live) {
+std::optional<JobId> session_to_run(const Database& db, const Runner& runner, const Abilities& able,
+                                    const Liveness& live, const std::string& usual_variant) {
   Statement find(db,
                  "SELECT id FROM job WHERE state = 'queued' AND machine = ?1 "
+                 "AND " IS_AMONG("?6")
                  "AND (affinity IS NULL OR affinity = ?2) AND NOT EXISTS ("
                  "SELECT 1 FROM job_workload WHERE job = job.id "
                  "AND workload NOT IN (SELECT value FROM json_each(?3))) "
@@ -159,12 +183,14 @@ std::optional<JobId> session_to_run(const Database& db, const Runner& runner,
                  "WHERE runner.machine = ?1 AND runner.id <> ?2 AND runner.seen_at_us >= ?4 "
                  "AND runner.quarantined_until_us <= ?5 "
                  "AND (job.affinity IS NULL OR job.affinity = runner.id) "
+                 "AND " IS_AMONG("ifnull(json_extract(runner.labels, '$.variant'), ?7)")
                  "AND NOT EXISTS (SELECT 1 FROM lost_attempt AS lost "
                  "WHERE lost.job = job.id AND lost.runner = runner.id) "
                  "AND NOT EXISTS (SELECT 1 FROM job_workload WHERE job = job.id "
                  "AND workload NOT IN (SELECT value FROM json_each(runner.workloads))))) "
                  "ORDER BY priority DESC, id LIMIT 1");
-  return read_one(find.bind(runner.machine, runner.id, runnable, live.oldest, live.now),
+  return read_one(find.bind(runner.machine, runner.id, able.workloads, live.oldest, live.now,
+                            able.variants, usual_variant),
                   [](Statement& row) { return row.next<JobId>(); });
 }
 
@@ -198,11 +224,15 @@ std::vector<JobId> put_off_lost_builds(Transaction& transaction, Time now) {
 std::vector<WaitingJob> waiting_jobs(const Database& db) {
   Statement find(db,
                  "SELECT id, machine, affinity, (SELECT json_group_array(workload) "
-                 "FROM job_workload WHERE job = job.id), unclaimable_since_us "
+                 "FROM job_workload WHERE job = job.id), unclaimable_since_us, variant "
                  "FROM job WHERE state = 'queued' AND kind <> 'build' ORDER BY id");
   return read_all(find, [](Statement& row) {
-    return WaitingJob{row.next<JobId>(), row.next<MachineId>(), row.next<std::optional<RunnerId>>(),
-                      list_from_text(row.next<std::string>()), row.next<std::optional<Time>>()};
+    return WaitingJob{row.next<JobId>(),
+                      row.next<MachineId>(),
+                      row.next<std::optional<RunnerId>>(),
+                      list_from_text(row.next<std::string>()),
+                      row.next<std::optional<Time>>(),
+                      row.next<std::optional<std::string>>()};
   });
 }
 
@@ -229,11 +259,11 @@ bool fail_queued_job(Transaction& transaction, JobId id, std::string_view reason
 }
 
 std::optional<Job> claim_job(Transaction& transaction, const Runner& runner, Time now,
-                             Time lease_until, std::chrono::microseconds silent) {
+                             Time lease_until, const ClaimRules& rules) {
   if (now < runner.quarantined_until) return std::nullopt;
-  const std::string runnable = to_text(runner.workloads);
-  auto id = job_to_return(transaction, runner, runnable);
-  if (!id) id = session_to_run(transaction, runner, runnable, {now, now - silent});
+  const Abilities able{to_text(runner.workloads), variants_of(runner, rules.variant)};
+  auto id = job_to_return(transaction, runner, able);
+  if (!id) id = session_to_run(transaction, runner, able, {now, now - rules.silent}, rules.variant);
   if (!id) id = build_to_make(transaction, runner, now);
   if (!id) return std::nullopt;
   Statement(transaction,

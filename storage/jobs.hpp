@@ -44,6 +44,7 @@ struct WaitingJob {
   std::optional<RunnerId> affinity;
   std::vector<std::string> workloads;     // <name>@<version>
   std::optional<Time> unclaimable_since;  // nullopt: when it was looked at, a runner could claim it
+  std::optional<std::string> variant = {};  // of its builds; nullopt: whatever a runner measures
 };
 std::vector<WaitingJob> waiting_jobs(const Database& db);
 void note_unclaimable(Transaction& transaction, JobId id, std::optional<Time> since);
@@ -54,16 +55,21 @@ void drop_affinity(Transaction& transaction, JobId id);
 // Fails a queued job that nobody will claim. False if it is not queued any more.
 bool fail_queued_job(Transaction& transaction, JobId id, std::string_view reason);
 
+// What the configuration says about claims.
+struct ClaimRules {
+  std::chrono::microseconds silent =
+      std::chrono::minutes(5);  // a runner unseen so long is not live
+  std::string variant = "cpu";  // that a runner measures whose labels name none
+};
 // A job that `runner` held when it began anew comes first, as a fresh attempt. Otherwise the best
-// queued job: same machine class, all its workloads runnable there, affinity respected; highest
-// priority, then oldest. Where none is, a builder gets the best build that is due. Leases it,
-// raises its attempt, draws its nonce, and notes that the runner was seen at `now`.
-// Runner::workloads holds <name>@<version>. A runner in quarantine gets nothing. One that has lost
-// an attempt of a job gets it again only if no other live runner could try it. `silent` is how long
-// a runner may be unseen and count as live.
+// queued job: same machine class, of a variant that the runner's label names, all its workloads
+// runnable there, affinity respected; highest priority, then oldest. Where none is, a builder gets
+// the best build that is due. Leases it, raises its attempt, draws its nonce, and notes that the
+// runner was seen at `now`. Runner::workloads holds <name>@<version>. A runner in quarantine gets
+// nothing. One that has lost an attempt of a job gets it again only if no other live runner could
+// try it.
 std::optional<Job> claim_job(Transaction& transaction, const Runner& runner, Time now,
-                             Time lease_until,
-                             std::chrono::microseconds silent = std::chrono::minutes(5));
+                             Time lease_until, const ClaimRules& rules = {});
 // False if the lease is no longer this attempt's.
 bool renew_lease(Transaction& transaction, JobId id, int attempt, Time lease_until);
 // Back to the queue at once (graceful stop); the attempt is not counted as lost.

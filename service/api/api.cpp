@@ -38,7 +38,7 @@ Context::Context(const Config& with, const Clock& time, storage::Database& write
       webhook_secret(service::webhook_secret(with)),
       readers(database_file),
       cache(database_file),
-      claims(writer_database, time, with.queue, std::move(io_executor), std::move(write_executor)),
+      claims(writer_database, time, with, std::move(io_executor), std::move(write_executor)),
       uploads(with.service.data / "uploads") {}
 
 namespace {

@@ -6,7 +6,6 @@
 #include "service/api/agent_messages.hpp"
 #include "service/api/respond.hpp"
 #include "service/api/tokens.hpp"
-#include "storage/jobs.hpp"
 #include "storage/runners.hpp"
 
 namespace nightjar::service::api {
@@ -27,12 +26,12 @@ bool was_revoked(const storage::Database& db, const Runner& runner, Time now) {
 
 }  // namespace
 
-Claims::Claims(storage::Database& writer, const Clock& clock, const Config::Queue& queue,
+Claims::Claims(storage::Database& writer, const Clock& clock, const Config& config,
                asio::any_io_executor io, asio::any_io_executor write)
     : writer_(writer),
       clock_(clock),
-      lease_(queue.lease),
-      silent_(queue.runner_silent),
+      lease_(config.queue.lease),
+      rules_{config.queue.runner_silent, config.source.variant},
       io_(std::move(io)),
       write_(std::move(write)) {}
 
@@ -67,7 +66,7 @@ bool Claims::serve(RunnerId id, const web::Respond& respond) {
     return true;
   }
   const auto job = storage::write(writer_, [&](storage::Transaction& transaction) {
-    return storage::claim_job(transaction, *runner, now, now + lease_, silent_);
+    return storage::claim_job(transaction, *runner, now, now + lease_, rules_);
   });
   if (!job) return false;
   spdlog::info("job claimed job={} attempt={} runner={}", job->id.value, job->attempt,

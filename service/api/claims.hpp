@@ -11,6 +11,7 @@
 
 #include "service/config.hpp"
 #include "storage/database.hpp"
+#include "storage/jobs.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/machine.hpp"
 #include "web/server/message.hpp"
@@ -20,7 +21,7 @@ namespace nightjar::service::api {
 class Claims {
  public:
   // `write` is the writer's executor, to which everything here belongs; timers run on `io`.
-  Claims(storage::Database& writer, const Clock& clock, const Config::Queue& queue,
+  Claims(storage::Database& writer, const Clock& clock, const Config& config,
          boost::asio::any_io_executor io, boost::asio::any_io_executor write);
 
   // On the writer's executor: answers with a job (200), or after `patience` with none (204).
@@ -45,7 +46,8 @@ class Claims {
 
   storage::Database& writer_;
   const Clock& clock_;
-  std::chrono::seconds lease_, silent_;
+  std::chrono::seconds lease_;
+  storage::ClaimRules rules_;
   boost::asio::any_io_executor io_, write_;
   std::list<Waiting> waiting_;
   std::uint64_t next_number_ = 1;

@@ -26,3 +26,8 @@ def test_each_machine_measures_the_variants_of_its_label(world):
     assert {n["build"]["version"] for n in w.items("nights")} == {
         "2.14.0.dev20260819+cpu", "2.14.0.dev20260819+cu126"}
     assert {s["variant"] for s in w.items("series")} == {"cpu", "cu126"}
+    # Both agents are of one machine class, and could take each other's sessions but for the label.
+    runners = {runner["id"]: runner["name"] for runner in w.items("runners")}
+    variants = {build["id"]: build["variant"] for build in w.items("builds")}
+    assert {(runners[job["runner"]], variants[job["environments"][0]["build"]])
+            for job in w.items("jobs")} == {("plain", "cpu"), ("gpu", "cu126")}

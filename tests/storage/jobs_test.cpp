@@ -58,6 +58,61 @@ TEST_CASE("a job goes to a runner of its machine class only") {
   CHECK(story.claim());
 }
 
+TEST_CASE("a session goes to a runner that measures the variant of its builds") {
+  Story story;
+  const ClaimRules cpu_if_unsaid{std::chrono::minutes(5), "cpu"};
+  const auto runner_with = [&](const std::string& name, const std::string& variants) {
+    Runner made = story.runner;
+    made.name = name;
+    if (!variants.empty()) made.labels["variant"] = variants;
+    return register_runner(Autocommit(story.db), made);
+  };
+  const Runner plain = runner_with("plain", ""), cuda = runner_with("cuda", "cu126,cu130"),
+               alike = runner_with("alike", "cu13,u130,cu1300");
+  const Build build = add_build(Autocommit(story.db), nightly("2026-08-21", "2.15.0", "cu130"));
+  JobSpec of_cuda = story.spec();
+  of_cuda.environments = {{build.id, build.url, "torch.whl", sha256('a'), {}, "", ""}};
+  of_cuda.order = {{0, 0}};
+  story.queue("of cuda", of_cuda, 9);
+  story.queue("of the CPU");
+  std::map<std::string, std::optional<std::string>> waiting;
+  for (const WaitingJob& job : waiting_jobs(story.db))
+    waiting[find_job(story.db, job.id)->key] = job.variant;
+  CHECK(waiting == decltype(waiting){{"of cuda", "cu130"}, {"of the CPU", "cpu"}});
+  const auto claim = [&](const Runner& runner) {
+    const auto job = claim_job(Autocommit(story.db), runner, at(1), at(61), cpu_if_unsaid);
+    return job ? job->key : "nothing";
+  };
+  CHECK(claim(alike) == "nothing");
+  CHECK(claim(plain) == "of the CPU");
+  CHECK(claim(plain) == "nothing");
+  CHECK(claim(cuda) == "of cuda");
+
+  // After its restart it measures another variant: what it held goes to whoever measures that.
+  Runner changed = cuda;
+  changed.labels["variant"] = "cpu";
+  return_jobs(Autocommit(story.db), changed.id);
+  CHECK(claim(changed) == "nothing");
+  CHECK(claim(cuda) == "of cuda");
+}
+
+TEST_CASE("a lost session is tried again by its runner if no other measures its variant") {
+  Story story;
+  Runner cuda = story.enrol("cuda");
+  cuda.labels["variant"] = "cu130";
+  cuda = register_runner(Autocommit(story.db), cuda);
+  story.queue("a");
+  REQUIRE(story.claim());
+  expire_leases(Autocommit(story.db), at(100));
+  touch_runner(Autocommit(story.db), cuda.id, at(100));
+  CHECK(story.claim(101));
+  expire_leases(Autocommit(story.db), at(200));
+  cuda.labels.erase("variant");  // the usual one
+  cuda.seen_at = at(200);
+  register_runner(Autocommit(story.db), cuda);
+  CHECK_FALSE(story.claim(201));
+}
+
 TEST_CASE("a job with affinity waits for its runner") {
   Story story;
   const Runner beta = story.enrol("beta");

@@ -42,10 +42,10 @@ TEST_CASE("a file of the first version is migrated and keeps what it holds") {
   std::filesystem::copy_file(nightjar::test::source_tree() / "tests/storage/data/version_1.db",
                              path);
   CHECK_THROWS_WITH(Database::open_reader(path),
-                    Catch::Contains("has schema version 1, 27 is wanted; start nightjard"));
+                    Catch::Contains("has schema version 1, 28 is wanted; start nightjard"));
 
   Database db = Database::open_writer(path);
-  CHECK(db.schema_version() == 27);
+  CHECK(db.schema_version() == 28);
   Database fresh = Database::open_writer(":memory:");
   CHECK(schema_of(db) == schema_of(fresh));
 
@@ -122,7 +122,7 @@ TEST_CASE("a file of a newer program is refused, with its version and what to do
   for (const auto open : {&Database::open_writer, &Database::open_reader})
     CHECK_THROWS_WITH(open(path), Catch::Contains(path.string()) &&
                                       Catch::Contains("has schema version 99") &&
-                                      Catch::Contains("knows versions up to 27") &&
+                                      Catch::Contains("knows versions up to 28") &&
                                       Catch::Contains("start the newer nightjard"));
 }
 
@@ -410,6 +410,32 @@ INSERT INTO regression_series (regression, position, series, ratio, low, high) V
   const auto merged = affected_classes(db, RegressionId{2});
   REQUIRE(merged.size() == 1);
   CHECK(merged[0].machine == MachineId{2});
+}
+
+TEST_CASE("open sessions get the variant of their builds; others may go to any runner") {
+  Folder folder;
+  const auto path = folder.path / "old.db";
+  {
+    const auto old = connect(path, Access::create);
+    migrate(*old, 27);
+    old->execute(R"(
+INSERT INTO build (id, kind, version, variant, date, url, state, reason, found_at_us) VALUES
+  (1, 'nightly', '1', 'cpu', '2026-08-20', 'u', 'proved', '', 0),
+  (2, 'nightly', '1', 'cu130', '2026-08-20', 'v', 'proved', '', 0);
+INSERT INTO machine (id, fingerprint, facts) VALUES (1, printf('%064d', 1), '{}');
+INSERT INTO night (id, trigger, state, build, reason, started_at_us) VALUES (1, 'api', 'measuring', 1, '', 0);
+INSERT INTO job (id, key, night, machine, kind, spec, state, priority, attempt, reason, created_at_us)
+SELECT key + 1, key, 1, 1, iif(key = 2, 'build', 'screen'), value, iif(key = 3, 'done', 'queued'), 0, 0, '', 0
+FROM json_each('[{"environments": [{"build": 2}, {"build": 1}]}, {"environments": [{"build": 1}]},
+  {"environments": []}, {"environments": [{"build": 2}]}]');
+)");
+  }
+  const Database db = Database::open_writer(path);
+  Statement find(db, "SELECT variant FROM job ORDER BY id");
+  std::vector<std::optional<std::string>> variants;
+  while (find.step()) variants.push_back(find.next<std::optional<std::string>>());
+  CHECK(variants ==
+        std::vector<std::optional<std::string>>{"cu130", "cpu", std::nullopt, std::nullopt});
 }
 
 TEST_CASE("every table is strict") {

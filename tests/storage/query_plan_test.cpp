@@ -150,6 +150,26 @@ bool is_cheap_scan(const std::string& sql, const std::string& detail) {
 
 }  // namespace
 
+TEST_CASE("a claim goes through its class's queue in order, and sorts nothing") {
+  Story story;
+  ask_everything(story);
+  int claims = 0;
+  for (const auto& [sql, statements] : story.db.impl().idle) {
+    if (sql.find("WHERE state = 'queued' AND machine = ?1") == std::string::npos) continue;
+    ++claims;
+    std::string whole;
+    Statement plan(story.db.impl(), "EXPLAIN QUERY PLAN " + sql);
+    while (plan.step()) {
+      plan.skip(3);
+      whole += plan.next<std::string>() + "\n";
+    }
+    INFO(whole);
+    CHECK(whole.find("SEARCH job USING INDEX job_to_claim (machine=?)") != std::string::npos);
+    CHECK(whole.find("TEMP B-TREE") == std::string::npos);
+  }
+  CHECK(claims == 1);
+}
+
 TEST_CASE("no statement reads a table from end to end") {
   Story story;
   ask_everything(story);

@@ -1,6 +1,7 @@
 #include "service/engine/jobs/claimable.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <spdlog/spdlog.h>
 
@@ -17,33 +18,41 @@ bool offers(const Runner& runner, const std::string& workload) {
          runner.workloads.end();
 }
 
-// The first workload that no live runner of the class has.
-std::optional<std::string> missing_workload(const QueueFacts& facts, const WaitingJob& job) {
+bool measures_its_variant(const Runner& runner, const WaitingJob& job, const Config& config) {
+  return !job.variant || measures(runner, *job.variant, config);
+}
+
+// The first workload that none of `runners` has.
+std::optional<std::string> missing_workload(const std::vector<Runner>& runners,
+                                            const WaitingJob& job) {
   for (const std::string& workload : job.workloads)
-    if (std::none_of(facts.live.begin(), facts.live.end(), [&](const Runner& runner) {
-          return runner.machine == job.machine && offers(runner, workload);
-        }))
+    if (std::none_of(runners.begin(), runners.end(),
+                     [&](const Runner& runner) { return offers(runner, workload); }))
       return workload;
   return std::nullopt;
 }
 
-std::string reason_of(const QueueFacts& facts, const WaitingJob& job) {
-  const std::string span =
-      std::to_string(std::chrono::duration_cast<std::chrono::minutes>(facts.patience).count()) +
-      " minutes";
+std::string reason_of(std::vector<Runner> runners, const WaitingJob& job, const Config& config) {
+  const auto patience = std::chrono::duration_cast<std::chrono::minutes>(config.queue.patience);
+  const std::string span = std::to_string(patience.count()) + " minutes";
   const std::string machine = "machine class " + std::to_string(job.machine.value);
-  if (std::none_of(facts.live.begin(), facts.live.end(),
-                   [&](const Runner& runner) { return runner.machine == job.machine; }))
-    return "no runner of " + machine + " was live for " + span;
-  if (const auto missing = missing_workload(facts, job))
+  std::erase_if(runners, [&](const Runner& runner) { return runner.machine != job.machine; });
+  if (runners.empty()) return "no runner of " + machine + " was live for " + span;
+  std::erase_if(runners,
+                [&](const Runner& runner) { return !measures_its_variant(runner, job, config); });
+  if (runners.empty())
+    return "no live runner of " + machine + " measured variant " + *job.variant + " for " + span;
+  if (const auto missing = missing_workload(runners, job))
     return "no live runner of " + machine + " had " + *missing + " for " + span;
   return "no live runner of " + machine + " had all its workloads for " + span;
 }
 
-std::optional<QueueStep> step_of(const QueueFacts& facts, const WaitingJob& job) {
+std::optional<QueueStep> step_of(const QueueFacts& facts, const WaitingJob& job,
+                                 const Config& config) {
+  const std::chrono::seconds patience = config.queue.patience;
   bool anybody = false, allowed = false;
   for (const Runner& runner : facts.live) {
-    if (!can_run(runner, job)) continue;
+    if (!can_run(runner, job, config)) continue;
     anybody = true;
     allowed = allowed || !job.affinity || *job.affinity == runner.id;
   }
@@ -51,8 +60,8 @@ std::optional<QueueStep> step_of(const QueueFacts& facts, const WaitingJob& job)
     return job.unclaimable_since ? std::optional<QueueStep>(NoteClaimable{job.id}) : std::nullopt;
   if (!job.unclaimable_since) return NoteUnclaimable{job.id};
   const auto waited = facts.now - *job.unclaimable_since;
-  if (anybody && waited >= std::min(kOwnRunnerPatience, facts.patience)) return FreeJob{job.id};
-  if (waited >= facts.patience) return GiveUpJob{job.id, reason_of(facts, job)};
+  if (anybody && waited >= std::min(kOwnRunnerPatience, patience)) return FreeJob{job.id};
+  if (waited >= patience) return GiveUpJob{job.id, reason_of(facts.live, job, config)};
   return std::nullopt;
 }
 
@@ -81,27 +90,26 @@ bool apply(storage::Transaction& transaction, const GiveUpJob& step, Time) {
 
 }  // namespace
 
-bool can_run(const Runner& runner, const WaitingJob& job) {
-  return runner.machine == job.machine &&
+bool can_run(const Runner& runner, const WaitingJob& job, const Config& config) {
+  return runner.machine == job.machine && measures_its_variant(runner, job, config) &&
          std::all_of(job.workloads.begin(), job.workloads.end(),
                      [&](const std::string& workload) { return offers(runner, workload); });
 }
 
 QueueFacts load_queue(const EngineView& view) {
-  return {view.clock.now(), storage::waiting_jobs(view.db), live_runners(view),
-          view.config.queue.patience};
+  return {view.clock.now(), storage::waiting_jobs(view.db), live_runners(view)};
 }
 
-std::vector<QueueStep> decide(const QueueFacts& facts) {
+std::vector<QueueStep> decide(const QueueFacts& facts, const Config& config) {
   std::vector<QueueStep> steps;
   for (const WaitingJob& job : facts.waiting)
-    if (auto step = step_of(facts, job)) steps.push_back(*std::move(step));
+    if (auto step = step_of(facts, job, config)) steps.push_back(*std::move(step));
   return steps;
 }
 
 bool watch_queue(EngineContext& context) {
   const QueueFacts facts = load_queue(context);
-  const std::vector<QueueStep> steps = decide(facts);
+  const std::vector<QueueStep> steps = decide(facts, context.config);
   if (steps.empty()) return false;
   return storage::write(context.db, [&](storage::Transaction& transaction) {
     bool changed = false;

@@ -2,7 +2,6 @@
 // Without this a night waits for ever for a machine class that a kernel update has changed.
 #pragma once
 
-#include <chrono>
 #include <string>
 #include <variant>
 #include <vector>
@@ -13,14 +12,13 @@
 
 namespace nightjar::service {
 
-// Whether the runner is of the job's machine class and has all its workloads.
-bool can_run(const Runner& runner, const storage::WaitingJob& job);
+// Whether the runner is of the job's machine class, measures its variant and has all its workloads.
+bool can_run(const Runner& runner, const storage::WaitingJob& job, const Config& config);
 
 struct QueueFacts {
   Time now{};
   std::vector<storage::WaitingJob> waiting;
   std::vector<Runner> live;
-  std::chrono::seconds patience{};  // with a job that no live runner can claim
 };
 
 // From now on no live runner can claim the job; or one can again.
@@ -41,9 +39,10 @@ struct GiveUpJob {
 using QueueStep = std::variant<NoteUnclaimable, NoteClaimable, FreeJob, GiveUpJob>;
 
 QueueFacts load_queue(const EngineView& view);
-// At most one step a job. A job waits an hour for its own runner, or `patience` if that is shorter.
-// While no runner at all is live, as on a weekend, no time counts: then one night waits for one.
-std::vector<QueueStep> decide(const QueueFacts& facts);
+// At most one step a job. A job waits an hour for its own runner, or [queue] patience if that is
+// shorter. While no runner at all is live, as on a weekend, no time counts: then one night waits
+// for one.
+std::vector<QueueStep> decide(const QueueFacts& facts, const Config& config);
 // True if a job was freed or given up.
 bool watch_queue(EngineContext& context);
 

@@ -2,6 +2,7 @@
 // so keeps as many of them as there is work.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "service/config.hpp"
@@ -15,8 +16,11 @@ struct DemandFacts {
   std::vector<storage::WaitingJob> waiting;
   std::vector<RunnerId> holders;  // of jobs, whatever their pool; once for each job
   int due_builds = 0;             // that any builder may claim
-  // For each night that measures now: the machine classes that have a session of it.
-  std::vector<std::vector<MachineId>> nights;
+  struct MeasuringNight {
+    std::string variant;             // of its build
+    std::vector<MachineId> classes;  // that have a session of it
+  };
+  std::vector<MeasuringNight> nights;  // that measure now
 };
 // `pool`: of the runners that count, by their ids and labels.
 DemandFacts load_demand(const storage::Database& db, std::vector<Runner> pool, Time now);
@@ -29,8 +33,8 @@ struct Demand {
   int wanted = 0;   // runners that would have something to do
 };
 // A night plans sessions for live runners only. So one runner is wanted for a night that has none
-// for this pool, though nothing is queued. That a pool can run none of the night's workloads is not
-// known before a runner of it has registered. Pure.
+// for this pool, though nothing is queued. That a pool can run none of the night's workloads, or
+// does not measure its variant, is not known before a runner of it has registered. Pure.
 Demand decide(const DemandFacts& facts, const Config& config);
 
 }  // namespace nightjar::service

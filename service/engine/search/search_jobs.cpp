@@ -133,8 +133,9 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
 
 bisect::SearchPolicy policy_for(const EngineView& view, MachineId machine, const Series& series) {
   const std::vector<Runner> live = live_runners(view);
-  const auto here = std::count_if(live.begin(), live.end(),
-                                  [&](const Runner& runner) { return runner.machine == machine; });
+  const auto here = std::count_if(live.begin(), live.end(), [&](const Runner& runner) {
+    return runner.machine == machine && measures(runner, series.variant, view.config);
+  });
   bisect::SearchPolicy policy = view.config.search;
   policy.threshold = search_threshold(view, series);
   policy.builds_at_once = std::clamp(static_cast<int>(here), 1, policy.builds_at_once);

@@ -176,7 +176,8 @@ std::optional<RunnerId> second_runner(const EngineView& view, const Regression& 
   for (const Runner& runner : live_runners(view)) {
     const bool can = std::find(runner.workloads.begin(), runner.workloads.end(), announced) !=
                      runner.workloads.end();
-    if (runner.machine == regression.machine && can && found_it.count(runner.id) == 0)
+    if (runner.machine == regression.machine && measures(runner, lead.variant, view.config) &&
+        can && found_it.count(runner.id) == 0)
       return runner.id;
   }
   return std::nullopt;

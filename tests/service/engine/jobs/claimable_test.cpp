@@ -1,5 +1,8 @@
 #include "service/engine/jobs/claimable.hpp"
 
+#include <set>
+#include <tuple>
+
 #include <catch2/catch.hpp>
 
 #include "tests/service/engine/night_world.hpp"
@@ -21,14 +24,24 @@ Runner live_runner(int id, int machine, std::vector<std::string> workloads = {"a
   return runner;
 }
 
+Runner of_variant(const std::string& label, Runner runner) {
+  runner.labels["variant"] = label;
+  return runner;
+}
+
 QueueFacts facts(std::vector<Runner> live) {
-  return {kNow, {{JobId{1}, MachineId{1}, {}, {"a@1", "b@1"}, {}}}, std::move(live), 24h};
+  return {kNow, {{JobId{1}, MachineId{1}, {}, {"a@1", "b@1"}, {}, "cpu"}}, std::move(live)};
+}
+
+// By the usual configuration: it has a patience of a day, and its first source is of variant cpu.
+std::vector<QueueStep> steps_for(const QueueFacts& facts) {
+  return decide(facts, Config{});
 }
 
 // The one step that is decided on, if it is of this kind.
 template <class Step>
 std::optional<Step> only_step(const QueueFacts& facts) {
-  const auto steps = decide(facts);
+  const auto steps = steps_for(facts);
   if (steps.size() != 1 || !std::holds_alternative<Step>(steps[0])) return std::nullopt;
   return std::get<Step>(steps[0]);
 }
@@ -37,11 +50,56 @@ std::optional<Step> only_step(const QueueFacts& facts) {
 
 TEST_CASE("A job that a live runner can claim is left alone") {
   QueueFacts one = facts({live_runner(1, 1)});
-  CHECK(decide(one).empty());
+  CHECK(steps_for(one).empty());
   one.waiting[0].affinity = RunnerId{1};
-  CHECK(decide(one).empty());
+  CHECK(steps_for(one).empty());
   one.waiting[0].unclaimable_since = kNow - 48h;
   CHECK(only_step<NoteClaimable>(one));
+}
+
+TEST_CASE("A job of any variant, or of one that a live runner's label names, is left alone") {
+  QueueFacts one = facts({of_variant("cu126,cu130", live_runner(1, 1))});
+  one.waiting[0].variant = "cu130";
+  CHECK(steps_for(one).empty());
+  one.waiting[0].variant.reset();
+  CHECK(steps_for(one).empty());
+}
+
+TEST_CASE("Two runners of one class measure each its own variant, nights and searches alike") {
+  NightWorld world;
+  world.config.more_sources.emplace_back().variant = "cu126";
+  Runner twin = of_variant("cu126", world.runner);
+  twin.id = {};
+  twin.name = "twin";
+  world.others = {storage::register_runner(storage::Autocommit(world.db), twin)};
+  world.level = [](int position, const std::string& workload, const std::string& metric) {
+    if (metric != "latency") return 3e8;
+    return workload == kAlpha && position >= 9 ? .013 : .010;
+  };
+  std::set<std::tuple<JobKind, std::string, std::string>> claimed;
+  world.on_claim = [&](const Job& job) {
+    const auto build = storage::find_build(world.db, job.spec.environments.back().build);
+    claimed.emplace(job.spec.kind, build->variant,
+                    storage::find_runner(world.db, *job.runner)->name);
+    return true;
+  };
+  for (const char* date : {"2026-08-19", "2026-08-20"}) {
+    Build build = world.nightly(date);
+    build.variant = "cu126";
+    build.version.replace(build.version.find("+cpu"), 4, "+cu126");
+    build.url.clear();
+    storage::add_build(storage::Autocommit(world.db), build);
+    world.settle();
+    world.grow(24);
+  }
+  for (const auto& [kind, variant, runner] : claimed) {
+    INFO(name_of(kind) << " of " << variant << " by " << runner);
+    CHECK(runner == (variant == "cpu" ? "lab" : "twin"));
+  }
+  for (const JobKind kind : {JobKind::screen, JobKind::confirm})
+    for (const char* runner : {"lab", "twin"})
+      CHECK(claimed.contains({kind, runner == std::string("lab") ? "cpu" : "cu126", runner}));
+  CHECK(claimed.contains({JobKind::bisect, "cpu", "lab"}));
 }
 
 TEST_CASE("A job that no live runner can claim is given up after a time, with the reason") {
@@ -54,12 +112,16 @@ TEST_CASE("A job that no live runner can claim is given up after a time, with th
       {{live_runner(1, 2)}, nobody},
       {{live_runner(1, 1, {"a@1"})}, "no live runner of machine class 1 had b@1 for 1440 minutes"},
       {{live_runner(1, 1, {"a@1"}), live_runner(2, 1, {"b@1"})},
-       "no live runner of machine class 1 had all its workloads for 1440 minutes"}};
+       "no live runner of machine class 1 had all its workloads for 1440 minutes"},
+      {{of_variant("cu130", live_runner(1, 1))},
+       "no live runner of machine class 1 measured variant cpu for 1440 minutes"},
+      {{of_variant("cu130", live_runner(1, 1)), live_runner(2, 1, {"a@1"})},
+       "no live runner of machine class 1 had b@1 for 1440 minutes"}};
   for (const Case& c : cases) {
     QueueFacts one = facts(c.live);
     CHECK(only_step<NoteUnclaimable>(one));
     one.waiting[0].unclaimable_since = kNow - 24h + 1s;
-    CHECK(decide(one).empty());
+    CHECK(steps_for(one).empty());
     one.waiting[0].unclaimable_since = kNow - 24h;
     const auto step = only_step<GiveUpJob>(one);
     REQUIRE(step);
@@ -72,7 +134,7 @@ TEST_CASE("A job of a runner that stays away is free for the others after an hou
   one.waiting[0].affinity = RunnerId{1};
   CHECK(only_step<NoteUnclaimable>(one));
   one.waiting[0].unclaimable_since = kNow - 59min;
-  CHECK(decide(one).empty());
+  CHECK(steps_for(one).empty());
   one.waiting[0].unclaimable_since = kNow - 60min;
   CHECK(only_step<FreeJob>(one));
   one.live = {};  // then no time counts against it
@@ -103,7 +165,7 @@ TEST_CASE("A night ends though its only machine became another class after plann
 
 TEST_CASE("While no runner at all is live no time counts against a job") {
   QueueFacts one = facts({});
-  CHECK(decide(one).empty());
+  CHECK(steps_for(one).empty());
   one.waiting[0].unclaimable_since = kNow - 48h;
   CHECK(only_step<NoteClaimable>(one));
 }

@@ -50,6 +50,18 @@ TEST_CASE("A pool is wanted for what its runners could claim and for what they h
   CHECK(found.wanted == 3);
 }
 
+TEST_CASE("A pool is wanted for the variants that its runners measure") {
+  DemandFacts facts;
+  facts.pool = {runner(1, 1)};
+  facts.waiting = {waiting(1)};
+  facts.waiting[0].variant = "cu130";
+  facts.nights = {{"cu130", {}}};
+  CHECK(demand(facts).wanted == 0);
+  facts.pool.push_back(runner(2, 1, {{"variant", "cu130"}}));
+  CHECK(demand(facts).queued == 1);
+  CHECK(demand(facts).nights == 1);
+}
+
 TEST_CASE("Builds are wanted of a pool with a builder only") {
   DemandFacts facts;
   facts.pool = {runner(1, 1)};
@@ -61,16 +73,16 @@ TEST_CASE("Builds are wanted of a pool with a builder only") {
 
 TEST_CASE("One runner is wanted for a night that has no session for the pool") {
   DemandFacts facts;
-  facts.nights = {{}};
+  facts.nights = {{"cpu", {}}};
   CHECK(demand(facts).wanted == 1);  // nobody has registered yet
   facts.pool = {runner(1, 1), runner(2, 2)};
   CHECK(demand(facts).wanted == 1);
-  facts.nights = {{MachineId{3}}, {}};
+  facts.nights = {{"cpu", {MachineId{3}}}, {"cpu", {}}};
   CHECK(demand(facts).nights == 2);
   CHECK(demand(facts).wanted == 1);
-  facts.nights = {{MachineId{2}}};
+  facts.nights = {{"cpu", {MachineId{2}}}};
   CHECK(demand(facts).wanted == 0);
-  facts.nights = {{}};
+  facts.nights = {{"cpu", {}}};
   for (Runner& one : facts.pool) one.workloads = {"native/beta/eval/cpu/fp32/b1/eager@1"};
   CHECK(demand(facts).wanted == 0);  // the night has nothing that they could run
 }
