@@ -238,7 +238,8 @@ const Row<bisect::OperatorChange>& operator_change_row() {
        {"clear", &OperatorChange::clear, "It is more than the runs of one build differ."},
        {"before", &OperatorChange::before, side_row()},
        {"after", &OperatorChange::after, side_row()},
-       {"share", &OperatorChange::share, "Of the iteration's whole change."}});
+       {"share", &OperatorChange::share,
+        "Of the iteration's whole change; of kernels, of that of the GPU's time."}});
   return made;
 }
 
@@ -260,6 +261,11 @@ const Row<bisect::ProfileDiff>& difference_row() {
        {"before", &ProfileDiff::before, side_row()},
        {"after", &ProfileDiff::after, side_row()},
        {"changes", &ProfileDiff::changes, operator_change_row(), "Those that are clear first."},
+       {"device_before", &ProfileDiff::device_before, side_row(),
+        "All that ran on the GPU in an iteration; 0 without one."},
+       {"device_after", &ProfileDiff::device_after, side_row()},
+       {"kernels", &ProfileDiff::kernels, operator_change_row(),
+        "Operators' time on the GPU, those that are clear first."},
        {"memory", &ProfileDiff::memory, memory_change_row(), "Empty: a side was not divided."}});
   return made;
 }

@@ -18,8 +18,8 @@ LOOKS = {"light": (WIDE, False), "dark": (WIDE, True), "phone": (PHONE, False)}
 RULES = {"light": {}, "dark": {"runOnly": ["color-contrast"]},
          "phone": {"rules": {"color-contrast": {"enabled": False}}}}
 PAGES = ["morning", "changes", "series", "compare", "compilers", "vision", "domains", "roofline",
-         "nights", "machines", "builds", "culprit", "profiled", "suspected", "search",
-         "open search", "one series", "two series", "commit", "author", "nothing"]
+         "nights", "machines", "builds", "culprit", "profiled", "profiled on a GPU", "suspected",
+         "search", "open search", "one series", "two series", "commit", "author", "nothing"]
 
 pytestmark = [
     pytest.mark.browser,
@@ -47,15 +47,18 @@ def addresses(history):
     culprit = next(r for r in regressions if r["culprit"])
     searches = items("bisections?limit=100")
     series = [s["id"] for s in items("series?limit=9&metric=latency")]
-    profiled = next(r["id"] for r in regressions
-                    if get(f"regressions/{r['id']}/profile")["difference"])
+    differences = {r["id"]: get(f"regressions/{r['id']}/profile")["difference"]
+                   for r in regressions}
+    profiled = next(number for number, found in differences.items() if found)
+    on_gpu = next(number for number, found in differences.items()
+                  if found and any(kernel["clear"] for kernel in found["kernels"]))
     return {
         "morning": "", "nothing": "no/such/page", "nights": "nights", "machines": "machines",
         "changes": "changes?days=365&all=yes", "series": "series?words=eager", "compare": "compare",
         "compilers": "compilers?sort=compile", "vision": "vision?precision=fp16",
         "domains": "domains", "roofline": "roofline",
         "builds": "builds", "culprit": f"regressions/{culprit['id']}",
-        "profiled": f"regressions/{profiled}",
+        "profiled": f"regressions/{profiled}", "profiled on a GPU": f"regressions/{on_gpu}",
         "author": "authors?name=" + urllib.parse.quote(
             culprit["culprit"]["commit_details"][0]["author"]),
         "suspected": "regressions/%d" % next(
@@ -216,6 +219,36 @@ def test_where_the_time_went_is_told_as_a_picture_and_a_table(browser, history, 
     assert bars > 0
     assert "aten::" in browser.run(
         "return [...document.querySelectorAll('td code')].map((c) => c.textContent).join()")
+
+
+def test_kernels_that_changed_stand_beside_the_operators(browser, history, addresses):
+    browser.show()
+    visit(browser, history, addresses["profiled on a GPU"])
+    number = addresses["profiled on a GPU"].split("/")[1]
+    with urllib.request.urlopen(f"{history.url}/api/v1/regressions/{number}/profile",
+                                timeout=30) as answer:
+        difference = json.load(answer)["difference"]
+    clear = [one for one in difference["kernels"] if one["clear"]]
+    heads, rows = browser.run("""
+        const table = [...document.querySelectorAll('table')].find((t) =>
+          t.querySelector('caption')?.textContent.startsWith('Kernels, by operator'));
+        const cells = (row) => [...row.children].map((cell) => cell.textContent);
+        return [cells(table.querySelector('thead tr')),
+          [...table.querySelectorAll('tbody tr')].map(cells)]""")
+    assert heads == ["kernels of", "before", "after", "difference", "of the change", "calls"]
+    assert [row[0] for row in rows] == [one["operator"] for one in clear]
+    for row, one in zip(rows, clear):
+        slower = one["after"]["seconds"] > one["before"]["seconds"]
+        assert row[3].startswith("+" if slower else "−"), row
+        assert row[4] == f"{round(100 * one['share'])}\u00a0%"
+    # A long name is cut where it has no room, and shown whole on hover.
+    cut = browser.run("""
+        const name = [...document.querySelectorAll('td code.subject')][0];
+        name.textContent = name.title = "aten::".padEnd(300, "a_long_name");
+        const row = name.closest("td");
+        return [getComputedStyle(name).textOverflow, name.scrollWidth > name.clientWidth,
+          document.documentElement.scrollWidth <= innerWidth, row.textContent.length >= 300]""")
+    assert cut == ["ellipsis", True, True, True]
 
 
 def test_where_it_was_not_seen_is_told(browser, history, addresses):

@@ -1,4 +1,4 @@
-// Where the time or memory went at a blamed commit, as a flame graph and as tables.
+// Where the time, the GPU's time or memory went at a blamed commit: a flame graph and tables.
 
 import { still } from "./chart.js";
 import { code, column, el, fold, note, number, section, strong, svg, table, whole,
@@ -44,32 +44,52 @@ function flameGraph({ operators, difference: { before, after } }) {
 
 const sides = (of) => [number("before", (c) => of(c.before)), number("after", (c) => of(c.after))];
 
-const changeColumns = [
-  whole("operator", (c) => [code(c.operator), c.on === "gpu" && " (GPU)"]),
-  ...sides((s) => spanOf(s.seconds)),
+function difference({ before, after }) {
+  const seconds = after.seconds - before.seconds;
+  return `${seconds > 0 ? "+" : ""}${spanOf(seconds)}`;
+}
+
+const changeColumns = (name) => [
+  whole(name, (c) => [el("code", { class: "subject", title: c.operator }, c.operator),
+    name === "operator" && c.on === "gpu" && " (GPU)"]),
+  ...sides((s) => spanOf(s.seconds)), number("difference", difference),
   number("of the change", (c) => percent(c.share)),
   number("calls", (c) => [...new Set([c.before.calls, c.after.calls])].join(" → "))];
 
 const memoryColumns = [column("part", (m) => m.part), ...sides((b) => quantity(b, "bytes")),
   number("change", (m) => (m.before > 0 ? change(m.after / m.before) : "–"))];
 
+/** Operators by their time on the GPU; nothing without one. */
+function kernels({ device_before: before, device_after: after, kernels: all }) {
+  if (after.seconds === 0 && before.seconds === 0) return null;
+  const clear = all.filter((c) => c.clear);
+  return [el("p", {}, "All that ran on the GPU: ",
+    strong(`${spanOf(before.seconds)} → ${spanOf(after.seconds)}`), "."),
+  clear.length > 0
+    ? table("Kernels, by operator, whose time changed by more than their runs differ",
+      changeColumns("kernels of"), clear)
+    : note("No operator's kernels changed by more than their runs differ.")];
+}
+
 /** Nothing where no session of profiles was asked for. */
 export function profileDifference(profile) {
   if (!profile?.job) return null;
-  const { difference, good, bad } = profile;
-  if (!difference) {
+  const { difference: diff, good, bad } = profile;
+  if (!diff) {
     return section("Where the time went", note(
       `Job ${profile.job} profiles both sides of the culprit; it is ${profile.state}.`));
   }
-  const clear = difference.changes.filter((c) => c.clear);
+  const clear = diff.changes.filter((c) => c.clear);
   return section("Where the time went", el("p", {}, "An iteration under the profiler: ",
-    strong(`${spanOf(difference.before.seconds)} → ${
-      spanOf(difference.after.seconds)}`), `, ${count(difference.runs, "run")} a side, between `,
-    code(good.version), " and ", code(bad.version)),
-  difference.runs > 0 ? flameGraph(profile)
+    strong(`${spanOf(diff.before.seconds)} → ${spanOf(diff.after.seconds)}`),
+    `, ${count(diff.runs, "run")} a side, between `, code(good.version), " and ",
+    code(bad.version)),
+  diff.runs > 0 ? flameGraph(profile)
     : note("No run saw the machine undisturbed on both sides, so times say nothing."),
   clear.length > 0 ? table("Operators whose own time changed by more than their runs differ",
-    changeColumns, clear) : note("No operator's own time changed by more than its runs differ."),
-  difference.memory.length > 0 && fold("memory-parts", "Tensors' memory at the peak",
-    table(null, memoryColumns, difference.memory)));
+    changeColumns("operator"), clear)
+    : note("No operator's own time changed by more than its runs differ."),
+  diff.runs > 0 && kernels(diff),
+  diff.memory.length > 0 && fold("memory-parts", "Tensors' memory at the peak",
+    table(null, memoryColumns, diff.memory)));
 }

@@ -86,6 +86,42 @@ inline Job measure(World& world, const Day& day, const Night& night, JobKind kin
   return *storage::find_job(world.db, job->id);
 }
 
+// One run a planned run of two builds.
+inline SessionResult whole_session() {
+  SessionResult session;
+  for (int i = 0; i < 7; ++i) session.runs.push_back(run_result(i, 1));
+  return session;
+}
+
+// A session of profiles at the day's culprit: on the GPU, the later build takes 5 ms in place of 4.
+inline void add_profiles(World& world, const Day& day) {
+  Job job;
+  job.key = "regression:" + std::to_string(day.regression.id.value) + "/profile";
+  job.night = day.night.id;
+  job.machine = day.runner.machine;
+  job.priority = 50;  // before the job that waits already
+  job.spec = job_spec(day, JobKind::profile, {day.good, day.bad});
+  job.created_at = evening;
+  job = storage::add_job(storage::Autocommit(world.db), job);
+  SessionResult session = whole_session();
+  for (RunResult& run : session.runs) {
+    if (run.order == 0) continue;  // the control
+    const double kernels = run.order <= 3 ? .004 : .005;
+    Profile& profile = run.profile.emplace();
+    profile.runs = {{.01, {.01, .01}, {.002, .002}, {1, 1}, {}, {}, {}}};
+    profile.operators = {
+        {"aten::mm", {{.008, .008}}, {{kernels, kernels}}, 2, 1000, 100, 0, "fp32"}};
+    profile.ceilings = Ceilings{"cpu", 1, {{"fp32", 1e6}}, 1e5};
+    profile.memory = MemorySplit{.peak = 8, .parameters = 8};
+  }
+  const auto claimed = storage::claim_job(storage::Autocommit(world.db), day.runner, evening,
+                                          evening + std::chrono::hours(1));
+  REQUIRE(claimed);
+  REQUIRE(claimed->id == job.id);
+  REQUIRE(storage::store_result(storage::Autocommit(world.db), job.id, claimed->attempt, session,
+                                evening) == storage::Accepted::stored);
+}
+
 inline Build add_nightly(World& world, int number, const std::string& date) {
   Build build;
   build.version = "2.15.0.dev" + std::to_string(number) + "+cpu";

@@ -77,12 +77,6 @@ std::string attempt_body(json more = json::object()) {
   return more.dump();
 }
 
-SessionResult whole_session() {
-  SessionResult session;
-  for (int i = 0; i < 7; ++i) session.runs.push_back(run_result(i, 1));
-  return session;
-}
-
 const char* verb_of(const std::string& method) {
   return method == "get" ? "GET" : method == "delete" ? "DELETE" : method == "put" ? "PUT" : "POST";
 }
@@ -108,33 +102,6 @@ std::vector<JobId> claim_builds(World& world, const Day& day) {
     }
     return jobs;
   });
-}
-
-// A session of profiles at the day's culprit.
-void add_profiles(World& world, const Day& day) {
-  Job job;
-  job.key = "regression:" + std::to_string(day.regression.id.value) + "/profile";
-  job.night = day.night.id;
-  job.machine = day.runner.machine;
-  job.priority = 50;  // before the job that waits already
-  job.spec = job_spec(day, JobKind::profile, {day.good, day.bad});
-  job.created_at = evening;
-  job = storage::add_job(storage::Autocommit(world.db), job);
-  SessionResult session = whole_session();
-  for (RunResult& run : session.runs) {
-    if (run.order == 0) continue;  // the control
-    Profile& profile = run.profile.emplace();
-    profile.runs = {{.01, {.01, .01}, {.002, .002}, {1, 1}, {}, {}, {}}};
-    profile.operators = {{"aten::mm", {{.008, .008}}, {{0, 0}}, 2, 1000, 100, 0, "fp32"}};
-    profile.ceilings = Ceilings{"cpu", 1, {{"fp32", 1e6}}, 1e5};
-    profile.memory = MemorySplit{.peak = 8, .parameters = 8};
-  }
-  const auto claimed = storage::claim_job(storage::Autocommit(world.db), day.runner, evening,
-                                          evening + std::chrono::hours(1));
-  REQUIRE(claimed);
-  REQUIRE(claimed->id == job.id);
-  REQUIRE(storage::store_result(storage::Autocommit(world.db), job.id, claimed->attempt, session,
-                                evening) == storage::Accepted::stored);
 }
 
 // A regression whose confirmations were cut short for good.
