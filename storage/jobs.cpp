@@ -181,7 +181,7 @@ std::optional<JobId> session_to_run(const Database& db, const Runner& runner, co
                  "AND (NOT EXISTS (SELECT 1 FROM lost_attempt WHERE job = job.id AND runner = ?2) "
                  "OR NOT EXISTS (SELECT 1 FROM runner "
                  "WHERE runner.machine = ?1 AND runner.id <> ?2 AND runner.seen_at_us >= ?4 "
-                 "AND runner.quarantined_until_us <= ?5 "
+                 "AND runner.has_left = 0 AND runner.quarantined_until_us <= ?5 "
                  "AND (job.affinity IS NULL OR job.affinity = runner.id) "
                  "AND " IS_AMONG("ifnull(json_extract(runner.labels, '$.variant'), ?7)")
                  "AND NOT EXISTS (SELECT 1 FROM lost_attempt AS lost "

@@ -26,7 +26,9 @@ std::vector<MachineId> planned_classes(const Database& db, NightId night) {
 }
 
 void dismiss_runner(Transaction& transaction, RunnerId id) {
-  Statement(transaction, "UPDATE runner SET instance = '' WHERE id = ?").bind(id).run();
+  Statement(transaction, "UPDATE runner SET instance = '', has_left = 1 WHERE id = ?")
+      .bind(id)
+      .run();
   Statement(transaction,
             "UPDATE job SET affinity = NULL, unclaimable_since_us = NULL "
             "WHERE state = 'queued' AND affinity = ?")

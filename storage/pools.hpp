@@ -17,8 +17,8 @@ int due_builds(const Database& db, Time now);
 // The machine classes for which `night` has a session, in order.
 std::vector<MachineId> planned_classes(const Database& db, NightId night);
 
-// The runner ends by itself: another host may have its name, and other runners of its class the
-// queued jobs that only it could claim.
+// The runner ends by itself: it is live no more, another host may have its name, and other runners
+// of its class the queued jobs that only it could claim.
 void dismiss_runner(Transaction& transaction, RunnerId id);
 
 }  // namespace nightjar::storage

@@ -29,7 +29,7 @@ MachineFacts read_facts(Statement& row) {
 
 #define RUNNER_COLUMNS                                                                     \
   "id, name, machine, labels, workloads, version, seen_at_us, token, instance, failures, " \
-  "quarantined_until_us, trouble, facts"
+  "quarantined_until_us, trouble, facts, has_left"
 
 Runner read_runner(Statement& row) {
   return {row.next<RunnerId>(),
@@ -44,7 +44,8 @@ Runner read_runner(Statement& row) {
           row.next<int>(),
           row.next<Time>(),
           row.next<std::string>(),
-          row.next<FactsId>()};
+          row.next<FactsId>(),
+          row.next<bool>()};
 }
 
 // Names come from our own column, so one that does not parse is a damaged file.
@@ -108,7 +109,7 @@ Runner register_runner(Transaction& transaction, const Runner& runner) {
       "machine = excluded.machine, facts = excluded.facts, labels = excluded.labels, "
       "workloads = excluded.workloads, version = excluded.version, "
       "seen_at_us = excluded.seen_at_us, token = excluded.token, "
-      "instance = excluded.instance RETURNING " RUNNER_COLUMNS);
+      "instance = excluded.instance, has_left = 0 RETURNING " RUNNER_COLUMNS);
   write.bind(runner.name, runner.machine, runner.facts, labels, workloads, runner.version,
              runner.seen_at, runner.token, runner.instance);
   auto stored = read_one(write, read_runner);
@@ -117,7 +118,9 @@ Runner register_runner(Transaction& transaction, const Runner& runner) {
 }
 
 void touch_runner(Transaction& transaction, RunnerId id, Time seen_at) {
-  Statement(transaction, "UPDATE runner SET seen_at_us = ? WHERE id = ?").bind(seen_at, id).run();
+  Statement(transaction, "UPDATE runner SET seen_at_us = ?, has_left = 0 WHERE id = ?")
+      .bind(seen_at, id)
+      .run();
 }
 
 void note_failure(Transaction& transaction, RunnerId id, std::string_view reason, Time now) {

@@ -22,8 +22,9 @@ std::optional<MachineFacts> find_facts(const Database& db, FactsId id);
 std::vector<MachineFacts> facts_of_machine(const Database& db, MachineId id);
 std::optional<MachineClass> find_machine(const Database& db, MachineId id);
 // Finds by name or stores, then updates machine, labels, workloads, version, seen_at, token and
-// instance.
+// instance. One that had left is back.
 Runner register_runner(Transaction& transaction, const Runner& runner);
+// It was heard of, so it has not left.
 void touch_runner(Transaction& transaction, RunnerId id, Time seen_at);
 // An attempt was lost. From the third in a row on the runner is in quarantine: it gets no job for a
 // minute, then two, four and so on, at most four hours. Claiming or registering does not end it.

@@ -28,7 +28,7 @@ constexpr std::size_t result_bytes = 128u << 20;
 // Two hosts under one name would take turns in being one runner.
 void refuse_twin(const Context& context, const Runner& known, const std::string& instance) {
   if (known.instance.empty() || known.instance == instance ||
-      !is_seen_lately(known, context.clock.now(), context.config))
+      !is_live(known, context.clock.now(), context.config))
     return;
   throw Refused(409, "Name taken",
                 "Another host works as runner '" + known.name +

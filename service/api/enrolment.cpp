@@ -216,7 +216,7 @@ void require_free_name(Database& db, const Context& context, const Enrolment& en
   if (!enrolment.runner.empty()) return;
   const Time now = context.clock.now();
   const auto known = storage::find_runner(db, asked.name);
-  const bool live = known && is_seen_lately(*known, now, context.config);
+  const bool live = known && is_live(*known, now, context.config);
   if (live || !storage::accepted_runner_tokens(db, asked.name, now).empty())
     throw Refused(409, "Name taken",
                   "There is a runner '" + asked.name +

@@ -75,8 +75,8 @@ const Row<storage::SourceBuild>& source_build_row() {
   return made;
 }
 
-bool is_live(const Runner& runner, Rows& rows) {
-  return is_seen_lately(runner, rows.context->clock.now(), rows.context->config);
+bool is_live_now(const Runner& runner, Rows& rows) {
+  return is_live(runner, rows.context->clock.now(), rows.context->config);
 }
 
 std::optional<Time> quarantine_of(const Runner& runner, Rows& rows) {
@@ -144,7 +144,7 @@ const Row<Runner>& runner_row() {
        {"workloads", &Runner::workloads, "<name>@<version>"},
        {"version", &Runner::version},
        {"seen_at", &Runner::seen_at},
-       {"live", is_live, "Seen lately enough to be planned for."},
+       {"live", is_live_now, "Seen lately enough to be planned for."},
        {"quarantined_until", quarantine_of,
         "It has lost several attempts in a row and gets no job before; null: it gets jobs."},
        {"trouble", or_null(&Runner::trouble), "Why its last attempt was lost."},

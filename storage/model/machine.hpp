@@ -50,6 +50,7 @@ struct Runner {
   Time quarantined_until{};   // gets no job before
   std::string trouble = {};   // of the last lost attempt; empty after a result
   FactsId facts = {};         // of its machine, when it registered
+  bool has_left = false;      // it said that it ends, and was not heard of since
 };
 
 }  // namespace nightjar

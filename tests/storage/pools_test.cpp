@@ -34,4 +34,21 @@ TEST_CASE("A runner that ends leaves its name and the jobs that waited for it to
   dismiss_runner(Autocommit(story.db), story.runner.id);
   CHECK_FALSE(find_job(story.db, "its own")->affinity);
   CHECK(find_runner(story.db, story.runner.id)->instance.empty());
+  CHECK(find_runner(story.db, story.runner.id)->has_left);
+}
+
+TEST_CASE("A runner that ends is nobody to leave a lost job to, and is back once it is heard of") {
+  Story story;
+  const Runner beta = story.enrol("beta");
+  story.queue("a");
+  REQUIRE(story.claim(0));
+  expire_leases(Autocommit(story.db), at(100));
+  touch_runner(Autocommit(story.db), beta.id, at(100));
+  CHECK_FALSE(story.claim(101));  // it lost an attempt, and beta has not
+  dismiss_runner(Autocommit(story.db), beta.id);
+  CHECK(story.claim(102));
+  touch_runner(Autocommit(story.db), beta.id, at(103));
+  CHECK_FALSE(find_runner(story.db, beta.id)->has_left);
+  dismiss_runner(Autocommit(story.db), beta.id);
+  CHECK_FALSE(register_runner(Autocommit(story.db), beta).has_left);
 }

@@ -9,8 +9,8 @@
 
 namespace nightjar::service {
 
-// Whether it was seen within [queue] runner_silent.
-bool is_seen_lately(const Runner& runner, Time now, const Config& config);
+// Whether it was seen within [queue] runner_silent, and has not said since that it ends.
+bool is_live(const Runner& runner, Time now, const Config& config);
 // All such runners.
 std::vector<Runner> live_runners(const EngineView& view);
 

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "storage/pools.hpp"
 #include "tests/service/engine/night_world.hpp"
 
 using namespace nightjar;
@@ -30,4 +31,34 @@ TEST_CASE(
   const auto nights = storage::list_nights(world.db, {}).items;
   CHECK(nights.size() == 2);
   for (const Night& night : nights) CHECK((night.state == NightState::done && night.finished_at));
+}
+
+TEST_CASE("a night gives no work to a runner that has said that it ends, until it is back") {
+  NightWorld world;
+  Runner other = world.enrol("other");
+  world.others = {other};
+  const auto classes = [&](const Build& build) {
+    const auto night = storage::find_night_of_build(world.db, build.id);
+    REQUIRE(night);
+    return storage::planned_classes(world.db, night->id);
+  };
+  const Build first = world.nightly("2026-08-19");
+  world.settle();
+  CHECK(classes(first).size() == 2);
+
+  storage::dismiss_runner(storage::Autocommit(world.db), other.id);  // it was seen just now
+  world.others.clear();
+  world.grow(2);
+  const Build second = world.nightly("2026-08-20");
+  world.settle();
+  CHECK(classes(second) == std::vector{world.runner.machine});
+  CHECK(storage::open_nights(world.db).empty());
+
+  other.seen_at = world.clock.now();
+  storage::register_runner(storage::Autocommit(world.db), other);
+  world.others = {other};
+  world.grow(2);
+  const Build third = world.nightly("2026-08-21");
+  world.settle();
+  CHECK(classes(third).size() == 2);
 }

@@ -8,3 +8,6 @@ UPDATE job SET variant = (SELECT build.variant FROM build WHERE build.id = json_
 -- With the variant, a claim passes over another variant's sessions without reading their rows.
 DROP INDEX job_to_claim;
 CREATE INDEX job_to_claim ON job (machine, priority DESC, id, variant) WHERE state = 'queued';
+
+-- It said that it ends, and has not registered since.
+ALTER TABLE runner ADD COLUMN has_left INTEGER NOT NULL DEFAULT 0 CHECK (has_left IN (0, 1));
