@@ -6,16 +6,11 @@
 namespace nightjar::service::api {
 namespace {
 
-struct Elsewhere {
-  SeriesId series;
-  ReportExtent::Other other;
-};
-
 struct Extent {
   std::optional<std::string> metric;
-  std::vector<Elsewhere> worse, not_seen;
-  int unclear = 0;
+  ReportExtent night;  // of the finding
   std::vector<ApartBy> apart;
+  std::vector<ReportBeside> beside;
 };
 
 std::vector<std::string> in_order(const std::set<std::string>& words) {
@@ -31,14 +26,23 @@ const Row<ApartBy>& apart_row() {
   return made;
 }
 
-const Row<Elsewhere>& elsewhere_row() {
-  static const Row<Elsewhere> made(
+const Row<ReportExtent::Other>& other_row() {
+  using Other = ReportExtent::Other;
+  static const Row<Other> made(
       "OtherSeries", "A series of the same metric that the same night measured.",
-      {{"series", &Elsewhere::series},
-       {"workload", [](const Elsewhere& item) { return item.other.workload; }},
-       {"machine", [](const Elsewhere& item) { return item.other.machine; }},
-       {"ratio", [](const Elsewhere& item) { return item.other.ratio; },
-        "The night's level to the one before, by its screening alone."}});
+      {{"series", &Other::series},
+       {"workload", &Other::workload},
+       {"machine", &Other::machine},
+       {"ratio", &Other::ratio, "The night's level to the one before, by its screening alone."}});
+  return made;
+}
+
+const Row<ReportBeside>& beside_row() {
+  static const Row<ReportBeside> made(
+      "SeriesBeside", "What got worse with a finding that joined, on its machine class.",
+      {{"metric", &ReportBeside::metric},
+       {"version", &ReportBeside::version, "Of the build of its night."},
+       {"worse", &ReportBeside::worse, other_row(), "By the threshold or more."}});
   return made;
 }
 
@@ -47,33 +51,32 @@ const Row<Extent>& extent_row() {
       "Extent",
       "Where else a finding was looked for; series that another finding explains are out.",
       {{"metric", &Extent::metric, "null: what an import found was looked for nowhere else."},
-       {"worse", &Extent::worse, elsewhere_row(), "By the threshold or more."},
-       {"not_seen", &Extent::not_seen, elsewhere_row(), "Looked at, and no worse."},
-       {"unclear", &Extent::unclear, "Series that are worse by less than the threshold."},
-       {"apart", &Extent::apart, apart_row(), "Among the workloads of the affected models."}});
+       {"worse", [](const Extent& item) { return item.night.worse; }, other_row(),
+        "By the threshold or more."},
+       {"not_seen", [](const Extent& item) { return item.night.not_seen; }, other_row(),
+        "Looked at, and no worse."},
+       {"unclear", [](const Extent& item) { return item.night.unclear; },
+        "Series that are worse by less than the threshold."},
+       {"apart", &Extent::apart, apart_row(), "Among the workloads of the affected models."},
+       {"beside", &Extent::beside, beside_row(),
+        "Once for each night, machine class and metric of the findings that joined."}});
   return made;
 }
 
-Extent extent_of(const ExtentFacts& facts, const Regression& regression, Rows& rows) {
-  std::map<std::pair<std::string, MachineId>, SeriesId> known;
-  for (const auto& [group, all] : facts.observed)
-    for (const Observation& one : all)
-      known[{one.series.workload_name.str(), one.series.machine}] = one.series.id;
-  const auto with_series = [&](const std::vector<ReportExtent::Other>& others) {
-    std::vector<Elsewhere> found;
-    for (const ReportExtent::Other& other : others)
-      found.push_back({known.at({other.workload, other.machine}), other});
-    return found;
-  };
-  const ReportExtent all = decide(facts, regression);
+Extent extent_of(const EngineView& view, const Regression& regression, Rows& rows) {
+  const ExtentFacts facts = load_extent(view, regression);
+  Extent extent{facts.metric.empty() ? std::nullopt : std::optional(facts.metric),
+                decide(facts, regression),
+                {},
+                worse_beside(view, regression, {}, storage::merged_into(view.db, regression.id))};
   std::vector<std::string> seen, not_seen;
   for (const AffectedSeries& own : regression.series)
     if (const Series& series = rows.series_of(own.series); series.metric == facts.metric)
       seen.push_back(series.workload_name.str());
-  for (const auto& other : all.worse) seen.push_back(other.workload);
-  for (const auto& other : all.not_seen) not_seen.push_back(other.workload);
-  return {facts.metric.empty() ? std::nullopt : std::optional(facts.metric), with_series(all.worse),
-          with_series(all.not_seen), all.unclear, what_sets_apart(seen, not_seen)};
+  for (const auto& other : extent.night.worse) seen.push_back(other.workload);
+  for (const auto& other : extent.night.not_seen) not_seen.push_back(other.workload);
+  extent.apart = what_sets_apart(seen, not_seen);
+  return extent;
 }
 
 }  // namespace
@@ -91,8 +94,7 @@ void add_extent_routes(Routes& routes) {
                 const EngineView view{db, context.commits, context.artifacts, context.config,
                                       context.clock};
                 Rows rows(db);
-                return json_answer(extent_row().write(
-                    extent_of(load_extent(view, *regression), *regression, rows), rows));
+                return json_answer(extent_row().write(extent_of(view, *regression, rows), rows));
               });
 }
 

@@ -109,6 +109,7 @@ struct ReportExtent {
     std::string workload;
     MachineId machine;
     double ratio = 1;  // tonight's level to the one before
+    SeriesId series = {};
   };
   std::vector<Other> worse;     // by the threshold or more
   std::vector<Other> not_seen;  // looked at, and no worse

@@ -259,6 +259,30 @@ def test_where_it_was_not_seen_is_told(browser, history, addresses):
     assert "other series of this night" in told
 
 
+def test_what_got_worse_with_a_finding_that_joined_is_told(browser, history, addresses):
+    """By the page's own module, on an answer of the service with such a finding put into it."""
+    number = int(addresses["culprit"].split("/")[1])
+    visit(browser, history, addresses["culprit"])
+    told = browser.run("""
+        const answer = await (await fetch(`/api/v1/regressions/${arguments[0]}/extent`)).json();
+        answer.beside = [{ metric: "failures", version: "2.15.0.dev20260821+cu130",
+          worse: [{ series: 1, workload: arguments[1], machine: 2, ratio: 1.25 }] }];
+        const { extent } = await import("/extent.js");
+        const asked = window.fetch;
+        window.fetch = async () => new Response(JSON.stringify(answer));
+        const section = extent({ id: arguments[0] });
+        for (let i = 0; i < 200 && section.querySelector(".later:empty"); ++i) {
+          await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+        window.fetch = asked;
+        const table = [...section.querySelectorAll("table")].at(-1);
+        return [table.caption.textContent, table.querySelector("tbody").textContent]""",
+                       number, "python/dlrm/eval/cuda/fp32/b64/eager")
+    assert told[0] == ("Worse, too, in failures with 2.15.0.dev20260821+cu130, where this cause "
+                       "was found again, and not measured side by side")
+    assert "dlrm eval" in told[1]
+
+
 def test_machine_classes_of_a_regression_stand_in_a_table(browser, history, addresses):
     visit(browser, history, addresses["culprit"])
     rows = browser.run("""return [...[...document.querySelectorAll('section')]

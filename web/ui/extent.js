@@ -1,16 +1,21 @@
-// Where else a finding was looked for: the other series of its metric in the same night.
+// Where else a finding was looked for: the other series of its metric in the same night, and what
+// got worse with findings that joined it.
 
 import { get } from "./api.js";
-import { el, failure, fold, longTable, note, number, section, whole } from "./dom.js";
+import { code, el, failure, fold, longTable, note, number, section, whole } from "./dom.js";
 import { workload } from "./parts.js";
-import { change, count } from "./words.js";
+import { change, count, metricName } from "./words.js";
 
 const columns = [
   whole("series", (s) => workload(s.workload, `#/series/${s.series}`)),
   number("class", (s) => s.machine),
   number("that night", (s) => change(s.ratio))];
 
-function shown(found) {
+const beside = ({ beside: all }) => all.map((b) => longTable([
+  `Worse, too, in ${metricName(b.metric)} with `, code(b.version),
+  ", where this cause was found again, and not measured side by side"], columns, b.worse));
+
+function ownNight(found) {
   const { worse, not_seen: rest } = found;
   if (worse.length + rest.length + found.unclear === 0) {
     return [note("The night measured no other series of this metric.")];
@@ -28,7 +33,8 @@ function shown(found) {
 /** A section that fills itself: the answer may take the service longer than a page should. */
 export function extent(r) {
   const place = el("div", { class: "later" });
-  get(`regressions/${r.id}/extent`).then((found) => place.replaceChildren(...shown(found)),
+  get(`regressions/${r.id}/extent`).then((found) => place.replaceChildren(
+    ...ownNight(found), ...beside(found)),
     (error) => place.replaceChildren(failure("Cannot be told.", error)));
   return section("Where it was looked for and not seen", place);
 }

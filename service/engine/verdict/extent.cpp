@@ -67,7 +67,8 @@ ReportExtent decide(const ExtentFacts& facts, const Regression& regression) {
     if (explained.contains(one.series.id) || one.screen.verdict == first_night) return;
     const double ratio = 1 + one.screen.change;
     const bool is_large = std::abs(std::log(ratio)) >= std::log1p(one.policy.threshold);
-    const ReportExtent::Other other{one.series.workload_name.str(), one.series.machine, ratio};
+    const ReportExtent::Other other{one.series.workload_name.str(), one.series.machine, ratio,
+                                    one.series.id};
     if (!one.worse() || is_refuted(facts, one))
       extent.not_seen.push_back(other);
     else if (is_large)
