@@ -42,7 +42,8 @@ const Row<ReportBeside>& beside_row() {
       "SeriesBeside", "What got worse with a finding that joined, on its machine class.",
       {{"metric", &ReportBeside::metric},
        {"version", &ReportBeside::version, "Of the build of its night."},
-       {"worse", &ReportBeside::worse, other_row(), "By the threshold or more."}});
+       {"worse", &ReportBeside::worse, other_row(), "By the threshold or more."},
+       {"unclear", &ReportBeside::unclear, "Series that are worse by less than the threshold."}});
   return made;
 }
 

@@ -56,11 +56,11 @@ std::string new_series_text(const NightComment& comment, std::size_t limit) {
            std::to_string(comment.new_series.size()) + " more series.\n\n" +
            series_table(comment.new_series, limit);
   }
-  if (comment.new_series.empty() || comment.beside.empty()) return text;
-  const ReportSeries& lead = comment.new_series.front();
-  return text + "\n" +
-         worse_list("Worse too in the same night, and not measured side by side", comment.beside,
-                    lead.metric, !lead.machine.empty(), limit);
+  if (comment.new_series.empty()) return text;
+  const std::string beside =
+      beside_list("Worse too in the same night, and not measured side by side", comment.beside,
+                  !comment.new_series.front().machine.empty(), limit);
+  return beside.empty() ? text : text + "\n" + beside;
 }
 
 std::string night_text(const NightComment& comment, std::size_t limit) {

@@ -63,6 +63,24 @@ std::string list_of(const std::vector<ReportExtent::Other>& others, const std::s
   return text;
 }
 
+// A long list is folded up below its models.
+std::string worse_list(const std::string& what, const std::vector<ReportExtent::Other>& worse,
+                       const std::string& metric, bool several_classes, std::size_t limit) {
+  if (worse.empty()) return {};
+  const std::string head = "- " + what + " (" + std::to_string(worse.size()) + "): ";
+  const std::string names = list_of(worse, metric, true, several_classes, limit);
+  if (worse.size() <= kOpenNames) return head + names + "\n";
+  std::vector<std::string> workloads;
+  for (const ReportExtent::Other& one : worse) workloads.push_back(one.workload);
+  return head + by_model(workloads) + "\n\n<details><summary>Their names</summary>\n\n" + names +
+         "\n\n</details>\n\n";
+}
+
+std::string unclear_line(int unclear) {
+  if (unclear == 0) return {};
+  return "- Unclear, because the change is below the threshold: " + std::to_string(unclear) + "\n";
+}
+
 }  // namespace
 
 std::vector<ApartBy> what_sets_apart(const std::vector<std::string>& seen,
@@ -84,16 +102,10 @@ std::vector<ApartBy> what_sets_apart(const std::vector<std::string>& seen,
   return found;
 }
 
-std::string worse_list(const std::string& what, const std::vector<ReportExtent::Other>& worse,
-                       const std::string& metric, bool several_classes, std::size_t limit) {
-  if (worse.empty()) return {};
-  const std::string head = "- " + what + " (" + std::to_string(worse.size()) + "): ";
-  const std::string names = list_of(worse, metric, true, several_classes, limit);
-  if (worse.size() <= kOpenNames) return head + names + "\n";
-  std::vector<std::string> workloads;
-  for (const ReportExtent::Other& one : worse) workloads.push_back(one.workload);
-  return head + by_model(workloads) + "\n\n<details><summary>Their names</summary>\n\n" + names +
-         "\n\n</details>\n\n";
+std::string beside_list(const std::string& what, const ReportBeside& beside, bool several_classes,
+                        std::size_t limit) {
+  return worse_list(what, beside.worse, beside.metric, several_classes, limit) +
+         unclear_line(beside.unclear);
 }
 
 namespace {
@@ -120,11 +132,7 @@ std::string own_night(const ReportInput& input, const ExtentLimits& limits) {
   if (!extent.not_seen.empty())
     text += "- Not seen (" + std::to_string(extent.not_seen.size()) +
             "): " + list_of(extent.not_seen, metric, false, several, limits.others) + "\n";
-  if (extent.unclear > 0)
-    text +=
-        "- Unclear, because the change is below the threshold: " + std::to_string(extent.unclear) +
-        "\n";
-  return text;
+  return text + unclear_line(extent.unclear);
 }
 
 // What the nights of findings that joined it say besides.
@@ -132,9 +140,9 @@ std::string other_nights(const ReportInput& input, const ExtentLimits& limits) {
   const bool several = !input.series.front().machine.empty();
   std::string text;
   for (const ReportBeside& one : input.beside)
-    text += worse_list("Worse too in " + metric_title(one.metric) + " with " + code(one.version) +
-                           ", and not measured side by side",
-                       one.worse, one.metric, several, limits.worse);
+    text += beside_list("Worse too in " + metric_title(one.metric) + " with " + code(one.version) +
+                            ", and not measured side by side",
+                        one, several, limits.worse);
   return text;
 }
 

@@ -121,6 +121,7 @@ struct ReportBeside {
   std::string metric;   // of the finding that joined
   std::string version;  // of the night's build
   std::vector<ReportExtent::Other> worse;
+  int unclear = 0;  // as in ReportExtent
 };
 
 // A machine class by name, and whether it shows the finding.
@@ -207,8 +208,7 @@ struct NightComment {
   int nights_to_close = 3;   // good nights after which the issue is closed
   std::string repository = {};       // where the pins are
   std::vector<ReportPin> pins = {};  // that moved between the ends of an unattributed finding
-  // Of the metric of `new_series`, worse in the same night by their screening alone.
-  std::vector<ReportExtent::Other> beside = {};
+  ReportBeside beside = {};          // what got worse with `new_series`
 };
 // Series that find no room one by one within `limit` bytes are counted by model.
 std::string render_night_comment(const NightComment& comment, std::size_t limit = comment_limit);

@@ -22,10 +22,10 @@ std::string by_model(const std::vector<std::string>& workloads);
 // at most `limit` rows, and below them the other series by model.
 std::string series_table(const std::vector<ReportSeries>& series, std::size_t limit);
 
-// Items of a list: `what` and the series that got worse by screening alone. A long list is folded
-// up, and names at most `limit`; what stands above it counts all of them by model.
-std::string worse_list(const std::string& what, const std::vector<ReportExtent::Other>& worse,
-                       const std::string& metric, bool several_classes, std::size_t limit);
+// Items of a list: `what`, the series that got worse by screening alone, and how many are unclear.
+// A long list is folded up, and names at most `limit`; what stands above it counts all by model.
+std::string beside_list(const std::string& what, const ReportBeside& beside, bool several_classes,
+                        std::size_t limit);
 // How many names its lists may have. `worse`: of series that got worse.
 struct ExtentLimits {
   std::size_t worse = 1000, others = 30;

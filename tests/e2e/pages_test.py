@@ -266,7 +266,8 @@ def test_what_got_worse_with_a_finding_that_joined_is_told(browser, history, add
     told = browser.run("""
         const answer = await (await fetch(`/api/v1/regressions/${arguments[0]}/extent`)).json();
         answer.beside = [{ metric: "failures", version: "2.15.0.dev20260821+cu130",
-          worse: [{ series: 1, workload: arguments[1], machine: 2, ratio: 1.25 }] }];
+          worse: [{ series: 1, workload: arguments[1], machine: 2, ratio: 1.25 }],
+          unclear: 0 }];
         const { extent } = await import("/extent.js");
         const asked = window.fetch;
         window.fetch = async () => new Response(JSON.stringify(answer));

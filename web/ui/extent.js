@@ -11,7 +11,7 @@ const columns = [
   number("class", (s) => s.machine),
   number("that night", (s) => change(s.ratio))];
 
-const beside = ({ beside: all }) => all.map((b) => longTable([
+const beside = ({ beside: all }) => all.filter((b) => b.worse.length > 0).map((b) => longTable([
   `Worse, too, in ${metricName(b.metric)} with `, code(b.version),
   ", where this cause was found again, and not measured side by side"], columns, b.worse));
 

@@ -62,7 +62,7 @@ std::optional<NightComment> comment_for(const EngineView& view, const Regression
   comment.new_series = series_facts(view, joining.series, known.machine);
   const auto told = storage::merged_into(view.db, known.id);
   for (ReportBeside& one : worse_beside(view, known, told, {joining}))
-    comment.beside = std::move(one.worse);
+    comment.beside = std::move(one);
   return comment;
 }
 

@@ -97,12 +97,14 @@ std::vector<ReportBeside> worse_beside(const EngineView& view, const Regression&
     const std::string& metric = std::get<std::string>(group);
     if ((finding.night == own_night && metric == own_metric) || !done.insert(group).second)
       continue;
-    ReportBeside beside{metric, {}, decide(load_extent(view, finding), finding).worse};
-    std::erase_if(beside.worse, [&](const auto& one) { return one.machine != finding.machine; });
-    if (beside.worse.empty()) continue;
-    if (const auto build = storage::find_build(view.db, finding.bad))
-      beside.version = build->version;
-    all.push_back(std::move(beside));
+    ExtentFacts facts = load_extent(view, finding);
+    std::erase_if(facts.observed,
+                  [&](const auto& one) { return one.first.first != finding.machine; });
+    ReportExtent extent = decide(facts, finding);
+    if (extent.worse.empty() && extent.unclear == 0) continue;
+    const auto build = storage::find_build(view.db, finding.bad);
+    all.push_back(
+        {metric, build ? build->version : std::string(), std::move(extent.worse), extent.unclear});
   }
   return all;
 }

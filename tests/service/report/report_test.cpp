@@ -229,12 +229,13 @@ TEST_CASE("A body with hundreds of everything still fits") {
 TEST_CASE("Series of a night that joined before the issue stand beside those of its own night") {
   ReportInput input = redundant_check();
   CHECK(render_issue(input).body.find("## Where else") == std::string::npos);
-  input.beside = {{"latency", "2.15.0.dev20260820+cu130", worse_too(2)}};
+  input.beside = {{"latency", "2.15.0.dev20260820+cu130", worse_too(2), 3}};
   const std::string body = render_issue(input).body;
   CHECK(body.find("## Where else it was looked for\n\n- Worse too in latency with "
                   "`2.15.0.dev20260820+cu130`, and not measured side by side (2): "
                   "`python/model0/eval/cpu/fp32/b1/eager` +10 %, "
-                  "`python/model1/eval/cpu/fp32/b1/eager` +10 %\n") != std::string::npos);
+                  "`python/model1/eval/cpu/fp32/b1/eager` +10 %\n- Unclear, because the change is "
+                  "below the threshold: 3\n") != std::string::npos);
   input.extent.worse = worse_too(1);
   CHECK(count(render_issue(input).body, "Worse too") == 2);
 }
@@ -262,7 +263,7 @@ TEST_CASE("Affected series that find no room one by one are counted by model") {
   input.extent.worse = many;
   NightComment comment;
   comment.new_series = input.series;
-  comment.beside = many;
+  comment.beside = {"latency", "", many};
   struct Text {
     std::string body;
     std::size_t limit;
@@ -314,7 +315,8 @@ TEST_CASE("A comment about a class that joins an issue about a failure reads as 
     comment.new_series.push_back(
         {failing(model), std::string(kFailures), 1, kFailed, kFailed, 1, 2, "machine class 2"});
   for (const char* model : {"gpt2", "vgg16"})
-    comment.beside.push_back({failing(model), MachineId{2}, 1});
+    comment.beside.worse.push_back({failing(model), MachineId{2}, kFailed});
+  comment.beside.metric = kFailures;
   const std::string text = render_night_comment(comment);
   CHECK(text == golden("joined.md", text));
   for (const char* model : {"bert", "dlrm", "unet", "gpt2", "vgg16"})
