@@ -41,8 +41,9 @@ struct Database::Impl {
   // Throws Error with path, SQL, SQLite's message and advice, all for SQLite's last error.
   // Remembers it as `trouble` if the file or its disk is the cause.
   [[noreturn]] void fail(std::string_view sql) const;
-  // Throws Error with the first thing that is wrong with the file. `pragma` is "quick_check", which
-  // reads each page once, or "integrity_check", which also compares tables with their indexes.
+  // Throws Damaged with the first thing that is wrong with the file, or Error if it cannot be read.
+  // `pragma` is "quick_check", which reads each page once, or "integrity_check", which also
+  // compares tables with their indexes.
   void require_sound(std::string_view pragma);
 };
 

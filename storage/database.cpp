@@ -1,5 +1,7 @@
 #include "storage/database.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <sqlite3.h>
 
 #include "storage/migrations.hpp"
@@ -12,7 +14,7 @@ namespace nightjar::storage {
 namespace {
 
 constexpr const char* how_to_restore =
-    "; restore a sound backup: nightjard --config FILE --restore COPY";
+    "restore a sound backup: nightjard --config FILE --restore COPY";
 
 std::string_view text_of(sqlite3_value* value) {
   const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
@@ -42,7 +44,7 @@ int note_commit(void* connection) {
   return 0;
 }
 
-const char* advice(int code) {
+std::string advice(int code) {
   switch (code & 0xff) {
     case SQLITE_FULL:
       return "; free disk space, then it goes on";
@@ -55,7 +57,7 @@ const char* advice(int code) {
       return "; check the file's and its folder's permissions";
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
-      return how_to_restore;
+      return std::string("; ") + how_to_restore;
     default:
       return "";
   }
@@ -67,6 +69,16 @@ bool is_damage(int code) {
 
 bool is_of_disk(int code) {
   return (code & 0xff) == SQLITE_FULL || (code & 0xff) == SQLITE_IOERR;
+}
+
+// The checks report a page that the disk did not give as they report a damaged one; some of their
+// words stand for either.
+bool may_be_unread(const std::string& found) {
+  for (const char* either : {"failed to get page", "Failed to read ptrmap"})
+    if (found.find(either) != std::string::npos) return true;
+  const std::string name = "error code=";
+  const auto at = found.find(name);
+  return at != std::string::npos && is_of_disk(std::atoi(found.c_str() + at + name.size()));
 }
 
 void use_wal(Database::Impl& connection) {
@@ -150,7 +162,11 @@ void Database::Impl::require_sound(std::string_view pragma) {
   std::string found = check.step() ? check.next<std::string>() : "nothing";
   if (found == "ok") return;
   if (found.starts_with("***")) found.erase(0, found.find('\n') + 1);  // a heading
-  throw Damaged(path + " is damaged (" + found.substr(0, found.find('\n')) + ")" + how_to_restore);
+  found.resize(std::min(found.find('\n'), found.size()));
+  if (may_be_unread(found))
+    throw Error(path + " could not be read (" + found +
+                "); check its disk and start again; if it stays so, " + how_to_restore);
+  throw Damaged(path + " is damaged (" + found + "); " + how_to_restore);
 }
 
 Database::Database(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
