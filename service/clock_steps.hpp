@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 
+#include "storage/database.hpp"
 #include "storage/model/time.hpp"
 
 namespace nightjar::service {
@@ -22,6 +23,23 @@ class ClockSteps {
     std::chrono::steady_clock::time_point steady;
   };
   std::optional<Both> before_;
+};
+
+// Moves the times that are stored along when the clock is set: leases must not end by it, nor hold
+// for a day. Its first call also sees that the clock was set back while the service was away.
+class ClockFollower {
+ public:
+  explicit ClockFollower(std::chrono::seconds lease) : lease_(lease) {}
+  // To be called before leases are looked at. Returns how far the clock was set, if it was. Throws
+  // storage::Error; then the next call tries again.
+  std::optional<std::chrono::microseconds> follow(storage::Database& db, Time wall,
+                                                  std::chrono::steady_clock::time_point steady);
+
+ private:
+  std::chrono::seconds lease_;
+  ClockSteps steps_;
+  bool looked_back_ = false;
+  std::chrono::microseconds pending_{};  // was seen, but could not be stored yet
 };
 
 }  // namespace nightjar::service

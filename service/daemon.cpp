@@ -37,7 +37,6 @@
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
-#include "storage/runners.hpp"
 #include "storage/trouble.hpp"
 #include "web/secret.hpp"
 #include "web/server/server.hpp"
@@ -165,22 +164,26 @@ struct Daemon::Impl {
 
   // ---- writer thread
 
-  // What fails is said once and tried again at the next tick; it does not end the daemon.
+  // What fails is said once and tried again at the next tick; it does not end the daemon. False if
+  // it failed.
   template <class Act>
-  void guarded(const char* what, Act act) {
+  bool guarded(const char* what, Act act) {
     try {
       act();
       context.complaints.works(what);
+      return true;
     } catch (const std::exception& error) {
       context.complaints.fails(what, error.what());
+      return false;
     }
   }
 
   void on_tick() {
     waking = false;
     if (!is_damaged()) {
-      guarded("clock", [this] { follow_clock(); });
-      if (tick(context, surveyed)) spdlog::debug("tick changed rows");
+      // Leases must not end because somebody set the clock.
+      const bool follows = guarded("clock", [this] { follow_clock(); });
+      if (follows && tick(context, surveyed)) spdlog::debug("tick changed rows");
       guarded("pin artifacts", [this] { pin_artifacts(context); });
       guarded("write again", [this] { write_again(); });
     }
@@ -199,27 +202,11 @@ struct Daemon::Impl {
     });
   }
 
-  // Before leases are looked at: they must not end because somebody set the clock.
   void follow_clock() {
-    const bool first = !std::exchange(follows_clock, true);
-    auto step = clock_steps.observe(clock.now(), std::chrono::steady_clock::now());
-    if (first) step = set_back_while_away();
-    if (!step) return;
-    spdlog::warn("the clock was set seconds={}",
-                 std::chrono::duration_cast<std::chrono::seconds>(*step).count());
-    storage::write(db, [&](storage::Transaction& transaction) {
-      storage::follow_clock(transaction, {clock.now(), *step, config.queue.lease});
-    });
-  }
-
-  // No runner can have been seen in the future. By how much at least the clock was set back.
-  std::optional<std::chrono::microseconds> set_back_while_away() const {
-    std::optional<std::chrono::microseconds> step;
-    const Time now = clock.now();
-    for (const Runner& runner : storage::all_runners(db))
-      if (runner.seen_at > now && (!step || now - runner.seen_at < *step))
-        step = now - runner.seen_at;
-    return step;
+    const auto step = clock_follower.follow(db, clock.now(), std::chrono::steady_clock::now());
+    if (step)
+      spdlog::warn("the clock was set seconds={}",
+                   std::chrono::duration_cast<std::chrono::seconds>(*step).count());
   }
 
   bool is_damaged() const {
@@ -563,8 +550,7 @@ struct Daemon::Impl {
   std::vector<std::string> problems_before;
   Time mirror_next{};
   std::optional<std::pair<OutboxMessage, Sent>> unrecorded;
-  ClockSteps clock_steps;
-  bool follows_clock = false;
+  ClockFollower clock_follower{config.queue.lease};
   NativeStateOf native_state = native_state_by(graph, config.project);
   Surroundings around;
   bool surveyed = false, looking = false, looking_at_ci = false, looking_at_packages = false,

@@ -362,10 +362,11 @@ void return_jobs(Transaction& transaction, RunnerId runner) {
 
 void follow_clock(Transaction& transaction, const ClockStep& clock) {
   const std::int64_t step = clock.step.count();
+  // Set back, a lease that ends within its usual time may have been given since.
   Statement(transaction,
-            "UPDATE job SET lease_until_us = lease_until_us + ?1 WHERE state = 'leased' "
-            "AND NOT lease_until_us BETWEEN ?2 AND ?3")
-      .bind(step, clock.now, clock.now + clock.lease)
+            "UPDATE job SET lease_until_us = min(lease_until_us + ?1, ?2) "
+            "WHERE state = 'leased' AND (?1 > 0 OR lease_until_us > ?2)")
+      .bind(step, clock.now + clock.lease)
       .run();
   Statement(transaction,
             "UPDATE job SET unclaimable_since_us = unclaimable_since_us + ? "

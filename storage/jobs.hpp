@@ -88,7 +88,7 @@ int cancel_jobs_of_night(Transaction& transaction, NightId night, std::string_vi
 void return_jobs(Transaction& transaction, RunnerId runner);
 
 // The wall clock was set by `step`, and is `now`. Times at which runners were seen move along, and
-// so do leases outside of `lease` from now. If it was set back, what waits for a time does, too.
+// so do leases, to at most `lease` from now. If it was set back, what waits for a time does, too.
 struct ClockStep {
   Time now{};
   std::chrono::microseconds step{};

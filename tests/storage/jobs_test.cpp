@@ -175,6 +175,19 @@ TEST_CASE("a lease does not end because the clock was set by a day") {
   }
 }
 
+TEST_CASE("a lease does not end because the clock was set by less than a lease") {
+  for (const int step : {40, -40}) {
+    Story story;
+    const JobId held = story.queue("held").id;
+    REQUIRE(story.claim(100));
+    const int now = 110 + step;
+    follow_clock(Autocommit(story.db),
+                 {at(now), std::chrono::seconds(step), std::chrono::seconds(60)});
+    CHECK(expire_leases(Autocommit(story.db), at(now + 50)).empty());
+    CHECK(expire_leases(Autocommit(story.db), at(now + 61)) == std::vector{held});
+  }
+}
+
 TEST_CASE("what waits for a time does not wait a day longer because the clock was set back") {
   constexpr int day = 86400;
   Story story;
