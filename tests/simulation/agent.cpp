@@ -161,8 +161,8 @@ void Agent::keep_lease() {
 }
 
 void Agent::finish() {
-  SessionResult result =
-      around_.truth.measure(held_->spec, held_->positions, around_.timeline.now(), random_);
+  SessionResult result = around_.truth.measure(held_->spec, held_->positions,
+                                               around_.timeline.now() + clock_ahead_, random_);
   if (stolen_ && random_.chance(.15)) result.after.steal_share = .3;
   const json body{{"attempt", held_->attempt}, {"nonce", held_->nonce}, {"result", result}};
   spool_[{held_->job.value, held_->attempt}] = {path_of(*held_, "result"), body.dump(), "runner",

@@ -33,6 +33,7 @@ class Agent {
   void set_sick(bool sick);
   void set_stolen(bool stolen) { stolen_ = stolen; }
   void upgrade_kernel() { ++kernel_; }
+  void set_clock_ahead(std::chrono::seconds ahead) { clock_ahead_ = ahead; }
 
   // Could have measured for all of the time since then.
   bool is_well_since(Time time) const { return up_ && !sick_ && well_since_ < time; }
@@ -68,6 +69,7 @@ class Agent {
   int life_ = 0;  // counts processes
   int failures_ = 0, put_off_ = 0;
   Time well_since_{};
+  std::chrono::seconds clock_ahead_{};
   RunnerId runner_;
   MachineId machine_;
   std::shared_ptr<Held> held_;  // what is being measured

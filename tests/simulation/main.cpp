@@ -35,6 +35,13 @@ struct Totals {
   }
 };
 
+Outcome play(const Plan& plan, bool twice) {
+  Outcome outcome = simulate(plan);
+  if (twice && !outcome.violation && simulate(plan).trace != outcome.trace)
+    outcome.violation = Violation{"a seed is one story", "it was another one the second time"};
+  return outcome;
+}
+
 // Of this process on a core, whatever else the machine does.
 double cpu_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
@@ -58,7 +65,7 @@ int main(int argc, char** argv) {
   std::optional<std::uint64_t> seed;
   Bounds bounds;
   std::string faults = "all";
-  bool keep = false, stop = false;
+  bool keep = false, stop = false, twice = false;
   app.add_option("--seed", seed, "play this seed alone");
   app.add_option("--seeds", count, "play so many seeds");
   app.add_option("--base", base, "the first of them");
@@ -68,6 +75,7 @@ int main(int argc, char** argv) {
   app.add_option("--steps", bounds.steps, "at most so many planted steps");
   app.add_option("--faults", faults, "no other faults than these, or none: kill,loss");
   app.add_flag("--as-it-is", keep, "do not look for a smaller run that fails");
+  app.add_flag("--twice", twice, "play each seed twice: it must be the same story");
   app.add_flag("--stop", stop, "end with the first seed that fails");
   CLI11_PARSE(app, argc, argv);
   try {
@@ -81,7 +89,7 @@ int main(int argc, char** argv) {
   Totals totals;
   double said = 0;
   for (std::uint64_t number = base; number < base + count; ++number) {
-    const Outcome outcome = simulate(make_plan(number, bounds));
+    const Outcome outcome = play(make_plan(number, bounds), twice);
     totals.add(outcome);
     if (const auto& violation = outcome.violation) {
       const Bounds small = keep ? bounds : shrink(number, bounds, *violation);

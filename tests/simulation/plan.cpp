@@ -12,7 +12,7 @@ const std::vector<std::string> kWorkloads = {"python/alpha/eval/cpu/fp32/b1/eage
                                              "python/gamma/eval/cpu/fp32/b8/eager"};
 
 // Each part has a stream of its own, so that a bound takes away and changes nothing else.
-enum Stream : std::uint64_t { days = 1, machines, steps, faults, broken };
+enum Stream : std::uint64_t { days = 1, machines, steps, faults, broken, schedule };
 
 int at_most(int drawn, const std::optional<int>& bound) {
   return bound ? std::min(drawn, *bound) : drawn;
@@ -79,6 +79,7 @@ Plan make_plan(std::uint64_t seed, const Bounds& bounds) {
   for (const Fault fault : all_of<Fault>())
     if (random.chance(.4) && (!bounds.faults || bounds.faults->contains(fault)))
       plan.faults.insert(fault);
+  plan.scheduled = Random(seed, Stream::schedule).chance(.5) && plan.has(Fault::clock);
   Random drawn(seed, Stream::broken);
   int commit = 0;
   for (const int count : plan.commits)

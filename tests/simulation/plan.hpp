@@ -26,8 +26,14 @@ namespace nightjar::simulation {
 //   kill       the service dies before its n-th commit, and all that is not on disk with it
 //   restore    an older copy of the database takes its place
 //   tracker    the issue tracker fails, sometimes after it did what was asked
+//   disk       some operations on the database's disk fail, from the n-th one on
+//   full       the database's disk has no room from the n-th change on, for up to hours
+//   power      the service's power fails at the n-th change of its disk, and of what was not
+//              synced some, all or nothing is lost
+//   clock      the service's time of day is set, up to a day off the true time
+//   skew       a runner's time of day is up to a day off
 NIGHTJAR_ENUM(Fault, loss, delay, duplicate, crash, preempt, sick, gone, upgrade, twin, stolen,
-              kill, restore, tracker);
+              kill, restore, tracker, disk, full, power, clock, skew);
 
 // A commit that makes a metric of a workload worse.
 struct Step {
@@ -57,9 +63,11 @@ struct Plan {
   std::vector<Step> steps;
   std::set<int> broken;  // commits that do not import
   std::set<Fault> faults;
+  bool scheduled = false;  // nights begin at a time of day, not with a new build
 
   int nights() const { return static_cast<int>(commits.size()) - 1; }  // with faults
   bool has(Fault fault) const { return faults.contains(fault); }
+  bool disk_fails() const { return has(Fault::disk) || has(Fault::full) || has(Fault::power); }
 };
 
 Plan make_plan(std::uint64_t seed, const Bounds& bounds);

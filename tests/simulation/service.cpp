@@ -30,10 +30,12 @@ std::size_t content_length(const std::string& head) {
 
 }  // namespace
 
-Service::Service(const service::Config& config, const Clock& clock, const git::CommitGraph& graph,
-                 service::IssueTracker& tracker, service::Artifacts& artifacts)
+Service::Service(const service::Config& config, const WallClock& clock,
+                 const git::CommitGraph& graph, service::IssueTracker& tracker,
+                 service::Artifacts& artifacts, FaultyDisk* disk)
     : config_(config),
       clock_(clock),
+      disk_(disk),
       db_(storage::Database::open_writer(database_file(config))),
       artifacts_(artifacts),
       sender_(tracker, config.report.labels, clock),
@@ -41,13 +43,16 @@ Service::Service(const service::Config& config, const Clock& clock, const git::C
       context_(config, clock, db_, database_file(config), graph, artifacts, events_,
                io_.get_executor(), io_.get_executor(), io_.get_executor(),
                [this] { woken_ = true; }),
-      server_(io_, service::api::server_config(config)) {
+      server_(io_, service::api::server_config(config)),
+      clock_follower_(config.queue.lease) {
   service::api::Routes routes(server_, context_);
   service::api::add_agent_routes(routes);
   server_.start();
-  // Nobody else has the file: locking it for each query took a fifth of the time.
-  db_.impl().execute("PRAGMA locking_mode = exclusive");
-  storage::write(db_, storage::forget_unclaimable);
+  guarded([&] {
+    // Nobody else has the file: locking it for each query took a fifth of the time.
+    db_.impl().execute("PRAGMA locking_mode = exclusive");
+    storage::write(db_, storage::forget_unclaimable);
+  });
 }
 
 Service::~Service() {
@@ -59,46 +64,63 @@ Service::~Service() {
   io_.poll();
 }
 
-void Service::discover(const std::vector<Build>& nightlies) {
-  woken_ = true;
+// As the daemon does: what the disk is in the way of is tried again at the next tick.
+template <class Act>
+bool Service::guarded(Act act) {
   try {
+    act();
+    return true;
+  } catch (const storage::Error&) {
+    if (!dead_ && !disk_) throw;
+    return false;
+  }
+}
+
+bool Service::discover(const std::vector<Build>& nightlies) {
+  woken_ = true;
+  return guarded([&] {
     storage::write(db_, [&](storage::Transaction& transaction) {
       for (const Build& build : nightlies) storage::add_build(transaction, build);
     });
-  } catch (const storage::Error&) {
-    if (!dead_) throw;
-  }
+  });
 }
 
 bool Service::tick() {
   woken_ = false;
+  follows_clock_ = guarded([&] { clock_follower_.follow(db_, clock_.now(), clock_.steady()); });
+  if (!follows_clock_) return false;
   const bool changed = service::tick(engine_, true);
-  if (dead_) return changed;
-  service::pin_artifacts(engine_);
-  send_next();
+  if (is_dead()) return changed;
+  guarded([&] { service::pin_artifacts(engine_); });
+  guarded([&] { send_next(); });
   return changed;
 }
 
-// The daemon's sender, without its thread.
+// The daemon's sender, without its thread. What cannot be recorded now is not sent anew.
 void Service::send_next() {
+  if (unrecorded_) return record();
   const auto pending = storage::pending_messages(db_, clock_.now());
   if (pending.empty()) return;
-  OutboxMessage message = pending.front();
-  auto regression = storage::find_regression(db_, message.regression);
-  const auto sent = sender_.send(message, regression ? regression->issue_number : std::nullopt);
+  const OutboxMessage& message = pending.front();
+  const auto regression = storage::find_regression(db_, message.regression);
+  const auto issue = regression ? regression->issue_number : std::nullopt;
+  unrecorded_.emplace(message, sender_.send(message, issue));
+  record();
+}
+
+void Service::record() {
+  auto [message, sent] = *unrecorded_;
   sent.apply_to(message);
-  try {
-    storage::Transaction transaction(db_);
-    storage::update_message(transaction, message);
-    if (regression && sent.issue) {
-      regression->issue_number = sent.issue->number;
-      regression->issue_url = sent.issue->url;
-      storage::update_regression(transaction, *regression);
-    }
-    transaction.commit();
-  } catch (const storage::Error&) {
-    if (!dead_) throw;
+  storage::Transaction transaction(db_);
+  storage::update_message(transaction, message);
+  auto regression = storage::find_regression(db_, message.regression);
+  if (regression && sent.issue) {
+    regression->issue_number = sent.issue->number;
+    regression->issue_url = sent.issue->url;
+    storage::update_regression(transaction, *regression);
   }
+  transaction.commit();
+  unrecorded_.reset();
   woken_ = true;
 }
 
@@ -127,7 +149,7 @@ Answer Service::post(const std::string& path, const std::string& body, const std
                               token + "\r\nContent-Type: application/json\r\n" +
                               "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
   Answer answer = exchange(request);
-  if (dead_) return {};  // it died before it could answer
+  if (is_dead()) return {};  // it died before it could answer
   return answer;
 }
 

@@ -11,10 +11,13 @@
 
 #include "service/api/api.hpp"
 #include "service/builds/artifacts.hpp"
+#include "service/clock_steps.hpp"
 #include "service/engine/context.hpp"
 #include "service/report/outbox_sender.hpp"
 #include "storage/database.hpp"
 #include "tests/simulation/truth.hpp"
+#include "tests/simulation/wall_clock.hpp"
+#include "tests/support/faulty_disk.hpp"
 
 namespace nightjar::simulation {
 
@@ -36,16 +39,21 @@ struct Answer {
   std::shared_ptr<Held> held = {};  // of a claim that was given a job
 };
 
+using storage::test::FaultyDisk;
+
 class Service {
  public:
-  Service(const service::Config& config, const Clock& clock, const git::CommitGraph& graph,
-          service::IssueTracker& tracker, service::Artifacts& artifacts);
+  // `disk`: the one that may fail; nullptr: none does. Throws storage::Error if the database cannot
+  // be opened.
+  Service(const service::Config& config, const WallClock& clock, const git::CommitGraph& graph,
+          service::IssueTracker& tracker, service::Artifacts& artifacts, FaultyDisk* disk);
   ~Service();
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // As discovery does: nightlies that are not stored yet are stored as proved.
-  void discover(const std::vector<Build>& nightlies);
+  // As discovery does: nightlies that are not stored yet are stored as proved. False if the disk
+  // was in the way.
+  bool discover(const std::vector<Build>& nightlies);
   // What the daemon does at a tick. True if rows changed.
   bool tick();
   // A POST over a connection, with this token.
@@ -53,21 +61,27 @@ class Service {
 
   // From the `survives`-th commit on none reaches the disk, as if the process had been killed.
   void die_after(int survives);
-  bool is_dead() const { return dead_; }
+  bool is_dead() const { return dead_ || (disk_ && disk_->is_cut()); }
   // The engine should tick: a request changed something.
   bool is_woken() const { return woken_; }
+  // At the last tick all that is stored was moved along with the clock.
+  bool follows_clock() const { return follows_clock_; }
 
   storage::Database& db() { return db_; }
   const service::EngineContext& engine() const { return engine_; }
 
  private:
   static int on_commit(void* self);
+  template <class Act>
+  bool guarded(Act act);
   void send_next();
+  void record();
   Answer exchange(const std::string& request);
   void connect();
 
   const service::Config& config_;
-  const Clock& clock_;
+  const WallClock& clock_;
+  FaultyDisk* const disk_;
   storage::Database db_;
   service::Artifacts& artifacts_;
   service::OutboxSender sender_;
@@ -77,7 +91,9 @@ class Service {
   service::api::Context context_;
   web::Server server_;
   boost::asio::ip::tcp::socket client_{io_};
-  bool woken_ = true, dead_ = false;
+  service::ClockFollower clock_follower_;
+  std::optional<std::pair<OutboxMessage, service::Sent>> unrecorded_;
+  bool woken_ = true, dead_ = false, follows_clock_ = true;
   int commits_left_ = -1;  // below 0: any number
 };
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <memory>
 #include <unistd.h>
+#include <utility>
 
 #include "storage/builds.hpp"
 #include "storage/restore.hpp"
+#include "storage/trouble.hpp"
 #include "tests/simulation/watch.hpp"
 #include "web/secret.hpp"
 
@@ -14,10 +16,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kHealthyNights = 3;  // after the faults
-constexpr auto kDay = 24h;
+constexpr std::chrono::seconds kDay = 24h;
 // Between two troubles of one runner. A night's measuring takes a few hours.
 constexpr auto kTrouble = 2400s;
-constexpr auto kShortestTick = 60s, kLongestTick = 3600s;
+constexpr std::chrono::seconds kShortestTick = 60s, kLongestTick = 3600s;
+constexpr auto kNextTick = 5s;  // the daemon's, which has no longer ones
+constexpr const char* kSound = "the database stays sound";
 
 // In memory where that is possible: what is tested is not the disk's speed.
 class Folder {
@@ -37,7 +41,7 @@ class Folder {
   std::filesystem::path path;
 };
 
-service::Config make_config(const std::filesystem::path& folder) {
+service::Config make_config(const std::filesystem::path& folder, const Plan& plan) {
   service::Config config;
   config.service.data = folder;
   config.service.port = 0;
@@ -45,6 +49,8 @@ service::Config make_config(const std::filesystem::path& folder) {
   config.repository.url = "https://example.org/pytorch";
   config.night.workloads = {"python/**"};
   config.night.session_workloads = 2;
+  config.night.on_new_build = !plan.scheduled;
+  if (plan.scheduled) config.night.at = "09:30";
   config.calibration.share = 0;
   config.report.profile_runs = 1;
   config.queue.lease = 600s;
@@ -57,9 +63,10 @@ class Simulation {
  public:
   explicit Simulation(const Plan& plan)
       : plan_(plan),
-        config_(make_config(folder_.path)),
-        clock_(*parse_rfc3339("2026-08-03T08:00:00Z")),
-        timeline_(clock_),
+        config_(make_config(folder_.path, plan)),
+        steady_(*parse_rfc3339("2026-08-03T08:00:00Z")),
+        clock_(steady_),
+        timeline_(steady_),
         truth_(plan),
         tracker_(plan.seed),
         artifacts_(folder_.path / "artifacts", 1ull << 30, clock_),
@@ -67,8 +74,10 @@ class Simulation {
         random_(plan.seed, 40),
         network_(timeline_, plan.seed, [this](const Message& message) { return deliver(message); }),
         around_{timeline_, network_, truth_, [this](const Agent& agent) {
-                  watch_.heard(agent, clock_.now(), config_.queue.runner_silent);
+                  if (!clock_followed_) watch_.forget_times();
+                  watch_.heard(agent, timeline_.now(), config_.queue.runner_silent);
                 }} {
+    if (plan.disk_fails()) disk_ = std::make_unique<FaultyDisk>(database_file(), plan.seed);
     std::uint64_t number = 0;
     for (const PlannedRunner& planned : plan.runners) {
       ++number;
@@ -84,11 +93,15 @@ class Simulation {
       play();
     } catch (const Violation& violation) {
       outcome_.violation = violation;
+    } catch (const std::exception& error) {
+      outcome_.violation = Violation{"what fails is answered for", error.what()};
     }
     return outcome_;
   }
 
  private:
+  std::filesystem::path database_file() const { return folder_.path / "nightjar.sqlite"; }
+
   void play() {
     begin_service();
     for (const auto& agent : agents_) agent->start();
@@ -96,39 +109,76 @@ class Simulation {
     begin_faults();
     for (int i = 1; i <= plan_.nights(); ++i) night(plan_.commits[static_cast<std::size_t>(i)]);
     end_faults();
-    for (int i = 0; i < kHealthyNights; ++i) night(2);
+    // A schedule may skip the first of them: its date was had already, by a clock that ran ahead.
+    for (int i = 0; i < kHealthyNights + plan_.scheduled; ++i) night(2);
     watch_.check_liveness(service_->db());
   }
 
   // A nightly, and a day in which all that follows from it may happen.
   void night(int commits) {
-    truth_.next_day(commits, to_date(clock_.now()), artifacts_, clock_.now());
+    truth_.next_day(commits, to_date(timeline_.now()), artifacts_, clock_.now());
     // Much is decided when a night begins.
     if (faulty_ && service_ && plan_.has(Fault::kill) && random_.chance(.5))
       service_->die_after(random_.between(0, 5));
     if (service_) {
-      service_->discover(truth_.nightlies());
+      discover();
       tick_soon();
       bury();
     }
-    timeline_.run_until(clock_.now() + kDay);
-    if (service_) watch_.check_safety(service_->db());
+    timeline_.run_until(timeline_.now() + kDay);
+    if (service_) check([&] { watch_.check_safety(service_->db()); });
     ++outcome_.days;
+  }
+
+  // Looks at the rows, which no fault keeps from it.
+  template <class Look>
+  void check(Look look) {
+    const FaultyDisk::Pause pause(disk_.get());
+    look();
   }
 
   // ---- the service
 
   void begin_service() {
-    service_ = std::make_unique<Service>(config_, clock_, truth_.graph(), tracker_, artifacts_);
-    service_->discover(truth_.nightlies());
+    if (!open_service()) return begin_service_after(kShortestTick);
+    if (service_->is_dead()) return bury();
+    check([&] { watch_.began(service_->db(), database_, std::exchange(lost_power_, false)); });
+    if (!std::exchange(clock_followed_, true)) watch_.forget_times();
+    discover();
     tick_soon();
+    bury();
+  }
+
+  // False if its disk was in the way: whoever starts the service tries again.
+  bool open_service() {
+    try {
+      service_ = std::make_unique<Service>(config_, clock_, truth_.graph(), tracker_, artifacts_,
+                                           disk_.get());
+    } catch (const storage::Damaged& error) {
+      throw Violation{kSound, error.what()};
+    } catch (const storage::Error&) {
+      if (!disk_) throw;
+      restore_power();
+    }
+    return service_ != nullptr;
+  }
+
+  void begin_service_after(std::chrono::seconds away) {
+    timeline_.after(away, [this] {
+      if (!service_) begin_service();
+    });
   }
 
   void end_service(std::chrono::seconds away) {
     service_.reset();
-    timeline_.after(away, [this] {
-      if (!service_) begin_service();
-    });
+    restore_power();
+    begin_service_after(away);
+  }
+
+  void restore_power() {
+    if (!disk_ || !disk_->is_cut()) return;
+    disk_->restore_power();
+    lost_power_ = true;
   }
 
   void bury() {
@@ -136,6 +186,8 @@ class Simulation {
     ++outcome_.deaths;
     end_service(random_.seconds(1s, 600s));
   }
+
+  void discover() { discovered_ = service_->discover(truth_.nightlies()); }
 
   void tick_soon() { tick_after(1s, kShortestTick); }
 
@@ -147,27 +199,49 @@ class Simulation {
   }
 
   void tick(std::chrono::seconds rest) {
-    watch_.before_tick(service_->engine());
+    if (!discovered_) discover();
+    if (service_->is_dead()) return bury();
+    check([&] { watch_.before_tick(service_->engine()); });
     const bool changed = service_->tick();
     if (service_->is_dead()) return bury();
-    if (changed) {
-      watch_.check_safety(service_->db());
-      for (const auto& agent : agents_) agent->wake();
-    }
-    if (service_->is_woken())
+    check([&] { after_tick(changed); });
+    if (!service_->follows_clock())
+      tick_after(kNextTick, kShortestTick);
+    else if (service_->is_woken())
       tick_soon();
     else
       tick_after(rest, std::min<std::chrono::seconds>(2 * rest, kLongestTick));
+  }
+
+  void after_tick(bool changed) {
+    const auto trouble = storage::trouble_of(service_->db());
+    if (trouble && trouble->damaged) throw Violation{kSound, trouble->what};
+    if (service_->follows_clock()) {
+      clock_followed_ = true;
+      watch_.check_leases(service_->db(), clock_.now(), config_.queue.lease);
+    }
+    if (!changed) return;
+    watch_.check_safety(service_->db());
+    for (const auto& agent : agents_) agent->wake();
   }
 
   Answer deliver(const Message& message) {
     if (!service_) return {};
     const bool woken_before = service_->is_woken();
     Answer answer = service_->post(message.path, message.body, message.token);
+    trace(answer.status);
     if (service_->is_dead()) {
+      watch_.answered(message.path, {}, database_, timeline_.now());
       bury();
       return {};
     }
+    check([&] { take(message, answer); });
+    if (!woken_before && service_->is_woken()) tick_soon();
+    return answer;
+  }
+
+  void take(const Message& message, Answer& answer) {
+    watch_.answered(message.path, answer, database_, timeline_.now());
     if (message.held && answer.status == 200) {
       if (message.path.ends_with("/fail"))
         watch_.put_off(service_->db(), *message.held, agents_);
@@ -176,8 +250,12 @@ class Simulation {
     }
     if (message.path.ends_with("/claim") && answer.status == 200)
       answer.held = claimed(answer.json);
-    if (!woken_before && service_->is_woken()) tick_soon();
-    return answer;
+  }
+
+  void trace(std::uint64_t what) {
+    constexpr std::uint64_t prime = 1099511628211u;  // of FNV-1a
+    for (const std::uint64_t value : {static_cast<std::uint64_t>(to_us(timeline_.now())), what})
+      outcome_.trace = (outcome_.trace ^ value) * prime;
   }
 
   void stored(const Held& held) {
@@ -193,7 +271,7 @@ class Simulation {
     held->nonce = json.at("nonce").get<std::string>();
     held->spec = json.at("spec").get<JobSpec>();
     held->database = database_;
-    watch_.claimed(service_->db(), *held);
+    watch_.claimed(service_->db(), *held, timeline_.now(), config_.queue.lease);
     for (const EnvironmentSpec& environment : held->spec.environments) {
       const auto build = storage::find_build(service_->db(), environment.build);
       held->builds.push_back(environment.version);
@@ -211,7 +289,11 @@ class Simulation {
     for (const auto& agent : agents_) {
       agent->set_stolen(plan_.has(Fault::stolen));
       trouble_later(*agent);
+      if (plan_.has(Fault::skew)) skew_later(*agent);
     }
+    for (const Fault fault : {Fault::disk, Fault::full, Fault::power})
+      if (plan_.has(fault)) break_disk_later(fault);
+    if (plan_.has(Fault::clock)) clock_later();
     if (plan_.has(Fault::kill)) kill_later();
     if (plan_.has(Fault::restore)) restore_later();
     if (twin_) twin_later();
@@ -221,6 +303,8 @@ class Simulation {
     faulty_ = false;
     network_.set_faults({});
     tracker_.set_failing(false);
+    if (disk_) disk_->heal();
+    if (clock_.ahead().count() != 0 && (plan_.scheduled || random_.chance(.5))) set_clock(0s);
     if (twin_) twin_->crash();
     for (const auto& agent : agents_) {
       agent->set_stolen(false);
@@ -274,18 +358,63 @@ class Simulation {
     });
   }
 
+  // The n-th of what a transaction or a few do. A disk that is full has room again after a while.
+  void break_disk_later(Fault fault) {
+    while_faulty(random_.wait(2 * kTrouble), [this, fault] {
+      const auto first = random_.between(0, 200);
+      if (fault == Fault::disk) disk_->fail(first, random_.between(1, 8));
+      if (fault == Fault::power) disk_->cut_power(first);
+      if (fault == Fault::full) {
+        disk_->fill(first);
+        while_faulty(random_.seconds(60s, 3h), [this] { disk_->make_room(); });
+      }
+      break_disk_later(fault);
+    });
+  }
+
+  void clock_later() {
+    while_faulty(random_.wait(4 * kTrouble), [this] {
+      if (random_.chance(.5))
+        set_clock(random_.seconds(-kDay, kDay));
+      else
+        set_clock(clock_.ahead() + random_.seconds(-kLongestTick, kLongestTick));
+      clock_later();
+    });
+  }
+
+  // The daemon looks at its clock every few seconds.
+  void set_clock(std::chrono::microseconds ahead) {
+    clock_.set_ahead(ahead);
+    clock_followed_ = false;
+    if (service_) tick(kShortestTick);
+  }
+
+  void skew_later(Agent& agent) {
+    while_faulty(random_.wait(4 * kTrouble), [this, &agent] {
+      agent.set_clock_ahead(random_.seconds(-kDay, kDay));
+      skew_later(agent);
+    });
+  }
+
   void restore_later() {
     while_faulty(random_.seconds(600s, 40h), [this] {
       if (!service_) return;
       const auto copy = folder_.path / "copy.sqlite";
-      service_->db().backup(copy);
+      try {
+        service_->db().backup(copy);
+      } catch (const storage::Error&) {
+        if (!disk_) throw;
+        return bury();
+      }
       while_faulty(random_.seconds(600s, 3h), [this, copy] { restore(copy); });
     });
   }
 
   void restore(const std::filesystem::path& copy) {
+    const FaultyDisk::Pause pause(disk_.get());
     service_.reset();
-    storage::restore(copy, folder_.path / "nightjar.sqlite", clock_.now());
+    storage::restore(copy, database_file(), clock_.now());
+    if (disk_) disk_->forget_unsynced();
     ++database_;
     watch_.restored();
     end_service(random_.seconds(1s, 600s));
@@ -303,8 +432,10 @@ class Simulation {
 
   const Plan& plan_;
   Folder folder_;
+  std::unique_ptr<FaultyDisk> disk_;  // nullptr: it does not fail
   service::Config config_;
-  ManualClock clock_;
+  ManualClock steady_;
+  WallClock clock_;
   Timeline timeline_;
   Truth truth_;
   Tracker tracker_;
@@ -320,7 +451,8 @@ class Simulation {
   Outcome outcome_;
   int database_ = 0;
   int turn_ = 0;  // of ticks that were waited for
-  bool faulty_ = false;
+  bool faulty_ = false, discovered_ = true, lost_power_ = false;
+  bool clock_followed_ = true;  // by the service, since it was set last
 };
 
 }  // namespace

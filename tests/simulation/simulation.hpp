@@ -1,6 +1,7 @@
 // One simulation from its plan to its end: what was seen to be wrong, if anything.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -17,6 +18,7 @@ struct Outcome {
   std::optional<Violation> violation;
   int days = 0;  // simulated
   int sessions = 0, steps = 0, deaths = 0;
+  std::uint64_t trace = 0;  // of all requests, their times and answers: the same for the same plan
 };
 
 Outcome simulate(const Plan& plan);

@@ -23,7 +23,8 @@ class Truth {
  public:
   explicit Truth(const Plan& plan);
 
-  // The day's commits, and a nightly of the last one. Its wheel goes to `artifacts`.
+  // The day's commits, and a nightly of the last one. Its wheel goes to `artifacts`. `now`: when it
+  // is found.
   void next_day(int commits, const std::string& date, service::Artifacts& artifacts, Time now);
   // All nightlies so far, as discovery stores them once it has proved them.
   const std::vector<Build>& nightlies() const { return nightlies_; }
@@ -39,7 +40,7 @@ class Truth {
                const std::string& metric) const;
   bool imports(int position) const { return !plan_.broken.contains(position); }
 
-  // What an agent measures in a session that begins now.
+  // What an agent measures in a session that begins now, by its clock.
   SessionResult measure(const JobSpec& spec, const Positions& where, Time now,
                         Random& random) const;
 

@@ -1,9 +1,11 @@
 #include "tests/simulation/watch.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "service/engine/jobs/live_runners.hpp"
 #include "storage/builds.hpp"
+#include "storage/connection.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
@@ -80,15 +82,72 @@ void Watch::stored(const Database& db, int database, const Held& held) {
       violated("no result of another build", job + " is of another build than its result");
 }
 
-void Watch::claimed(const Database& db, const Held& held) {
+// By a clock that nobody can set.
+void Watch::claimed(const Database& db, const Held& held, Time now, std::chrono::seconds lease) {
   const auto job = storage::find_job(db, held.job);
-  if (job && job->runner) holders_[{held.database, held.job}].insert(*job->runner);
+  if (!job || !job->runner) return;
+  holders_[{held.database, held.job}].insert(*job->runner);
+  Lease& known = leases_[{held.database, held.job}];
+  if (known.holds && known.runner != *job->runner && now - known.at < lease)
+    violated("a lease is not given away", "job " + job->key + " went to a second runner");
+  known = {*job->runner, held.attempt, now, true};
+}
+
+void Watch::answered(const std::string& path, const Answer& answer, int database, Time now) {
+  const std::string jobs = "/jobs/";
+  const auto at = path.find(jobs);
+  if (at == std::string::npos) return;
+  const auto known = leases_.find({database, JobId{std::stoll(path.substr(at + jobs.size()))}});
+  if (known == leases_.end()) return;
+  Lease& lease = known->second;
+  if (answer.status == 0 || answer.status >= 500) lease.holds = false;  // nobody knows
+  if (answer.status != 200) return;
+  if (path.ends_with("/renew"))
+    lease.at = now;
+  else if (answer.json.value("accepted", "") != "stale")
+    lease.holds = false;
+}
+
+void Watch::forget_times() {
+  leases_.clear();
+  last_heard_.clear();
+}
+
+void Watch::began(const Database& db, int database, bool lost_power) {
+  try {
+    if (lost_power) db.impl().require_sound("integrity_check");
+  } catch (const storage::Error& error) {
+    violated("the database stays sound", error.what());
+  }
+  for (const auto& [held_in, id] : stored_) {
+    const auto job = held_in == database ? storage::find_job(db, id) : std::nullopt;
+    if (held_in == database && (!job || job->state != JobState::done))
+      violated("nothing acknowledged is lost", "the result of job " + std::to_string(id.value));
+  }
+  for (const auto& [where, lease] : leases_) {
+    const auto job = where.first == database ? storage::find_job(db, where.second) : std::nullopt;
+    if (where.first == database && (!job || job->attempt < lease.attempt))
+      violated("nothing acknowledged is lost",
+               "the claim of job " + std::to_string(where.second.value));
+  }
+}
+
+void Watch::check_leases(const Database& db, Time now, std::chrono::seconds lease) const {
+  constexpr std::chrono::seconds corrected{10};  // so much is no step of a clock
+  storage::Statement find(db,
+                          "SELECT key, lease_until_us FROM job WHERE state = 'leased' "
+                          "ORDER BY lease_until_us DESC LIMIT 1");
+  if (!find.step()) return;
+  const auto key = find.next<std::string>();
+  if (find.next<Time>() > now + lease + corrected)
+    violated("no lease holds for ever", "job " + key + " holds for longer than a lease");
 }
 
 void Watch::put_off(const Database& db, const Held& held,
                     const std::vector<std::unique_ptr<Agent>>& agents) const {
   const auto job = storage::find_job(db, held.job);
   const auto holders = holders_.find({held.database, held.job});
+  if (plan_.has(Fault::clock)) return;  // when a job was made is not known then
   if (!job || job->state != JobState::failed || holders == holders_.end()) return;
   for (const auto& agent : agents)
     if (agent->machine() == job->machine && agent->can_run(job->spec) &&
@@ -206,6 +265,9 @@ void Watch::check_liveness(const Database& db) const {
     if (message.state != OutboxState::sent)
       violated("every message is sent",
                message.key + " is " + std::string(name_of(message.state)) + ": " + message.error);
+  const auto newest = storage::newest_proved(db, "cpu");
+  if (newest && !storage::find_night_of_build(db, newest->id))
+    violated("every build has its night", "nobody planned one of " + newest->version);
   using enum RegressionState;
   for (const RegressionState state : {suspected, confirmed, bisecting, blamed, unattributed, range})
     for (const Regression& regression : storage::regressions_in_state(db, state))

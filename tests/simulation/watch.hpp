@@ -19,7 +19,9 @@ class Watch {
 
   // A result was taken: it must be that of the claim that holds the job, once.
   void stored(const storage::Database& db, int database, const Held& held);
-  void claimed(const storage::Database& db, const Held& held);
+  void claimed(const storage::Database& db, const Held& held, Time now, std::chrono::seconds lease);
+  // What a runner said of a job was answered; status 0: the service died meanwhile.
+  void answered(const std::string& path, const Answer& answer, int database, Time now);
   // A job could not be measured where it was claimed: another runner must get it.
   void put_off(const storage::Database& db, const Held& held,
                const std::vector<std::unique_ptr<Agent>>& agents) const;
@@ -27,6 +29,13 @@ class Watch {
   void heard(const Agent& agent, Time now, std::chrono::seconds silent);
   // An older copy of the database took the place of the newer one.
   void restored() { last_heard_.clear(); }
+  // The clock was set while the service was away. It cannot know by how much, so that leases and
+  // names may go to others.
+  void forget_times();
+  // The service has begun anew, maybe after a power cut: what it acknowledged must be there.
+  void began(const storage::Database& db, int database, bool lost_power);
+  // No lease ends later than if it had been given or renewed now.
+  void check_leases(const storage::Database& db, Time now, std::chrono::seconds lease) const;
 
   // What a night would have to plan now.
   void before_tick(const service::EngineContext& engine);
@@ -37,6 +46,12 @@ class Watch {
   struct Heard {
     std::string instance;
     Time at{};
+  };
+  struct Lease {
+    RunnerId runner;
+    int attempt = 0;
+    Time at{};           // when it was given or renewed
+    bool holds = false;  // as far as anybody was told
   };
   void check_blame(const storage::Database& db) const;
   void check_levels(const storage::Database& db) const;
@@ -49,6 +64,7 @@ class Watch {
   const Tracker& tracker_;
   std::set<std::pair<int, JobId>> stored_;
   std::map<std::pair<int, JobId>, std::set<RunnerId>> holders_;
+  std::map<std::pair<int, JobId>, Lease> leases_;
   std::map<RunnerId, Heard> last_heard_;
   // What live runners of each class can run, by the time of the tick that could plan it.
   std::map<Time, std::map<MachineId, std::set<std::string>>> runnable_;
