@@ -7,6 +7,7 @@
 
 #include "storage/model/foreign_json.hpp"
 #include "storage/model/json_io.hpp"
+#include "storage/model/possible.hpp"
 
 namespace nightjar::runner {
 using Json = nlohmann::json;
@@ -61,8 +62,11 @@ class AnswerReader {
     take_texts(event, "packages", run_.packages);
     take_texts(event, "settings", run_.settings);
     if (const auto memory = event.find("memory_after_import");
-        memory != event.end() && !memory->is_null())
-      run_.result.samples["memory_after_import"] = {not_negative(event, "memory_after_import")};
+        memory != event.end() && !memory->is_null()) {
+      const double bytes = not_negative(event, "memory_after_import");
+      require_possible("memory_after_import", bytes);
+      run_.result.samples["memory_after_import"] = {bytes};
+    }
   }
 
   static void take_texts(const Json& event, const char* name,
@@ -76,6 +80,7 @@ class AnswerReader {
   void sample(const Json& event) {
     const double latency = number_in(event, "latency");
     if (latency <= 0) throw Garbage("latency is not positive");
+    require_possible("latency", latency);
     run_.result.samples["latency"].push_back(latency);
     run_.result.cpu_seconds.push_back(not_negative(event, "cpu"));
     run_.result.wait_seconds.push_back(not_negative(event, "wait"));
@@ -103,9 +108,17 @@ class AnswerReader {
       for (const auto& value : values) {
         if (!value.is_number() || !std::isfinite(value.get<double>()))
           throw Garbage("metric " + name + " holds something that is no number");
+        require_possible(name, value.get<double>());
         run_.result.samples[name].push_back(value.get<double>());
       }
     }
+  }
+
+  // The service would refuse the whole session for it.
+  static void require_possible(const std::string& name, double value) {
+    const Metric* metric = find_metric(name);
+    if (metric && !is_possible(*metric, value))
+      throw Garbage("metric " + name + " cannot be " + std::to_string(value));
   }
 
   void accuracy(const Json& event) {

@@ -6,6 +6,7 @@
 #include "service/api/claimant.hpp"
 #include "service/api/enrolment.hpp"
 #include "service/api/machine_class.hpp"
+#include "service/api/result_check.hpp"
 #include "service/api/routes.hpp"
 #include "service/engine/jobs/live_runners.hpp"
 #include "storage/jobs.hpp"
@@ -112,6 +113,8 @@ web::Response take_result(Database& db, Context& context, const Request& request
   storage::Transaction transaction(db);
   try {
     from_json(made.body.result, result);
+    if (auto found = impossible_in(made.job.spec, result); !found.empty())
+      throw Refused(422, "Bad result", "The result cannot be one of this job: " + found + ".");
     if (made.held)
       accepted = storage::store_result(transaction, made.job.id, made.attempt(), result,
                                        context.clock.now());

@@ -121,6 +121,34 @@ TEST_CASE("A result that was not asked for or is no session is refused") {
         "stale");
 }
 
+TEST_CASE("A result that nobody can have measured, or of another build, is refused") {
+  Shop shop;
+  shop.add_job();
+  const json claimed = shop.claim().json;
+  const std::int64_t job = claimed["id"];
+  const auto refusal = [&](const char* place, const json& value) {
+    json result = session(4);
+    result[json::json_pointer(place)] = value;
+    const auto reply = shop.speak(job, "result", {{"attempt", 1}, {"result", result}});
+    CHECK(reply.status == 422);
+    return reply.json.value("detail", "");
+  };
+  const auto told = [](const char* text) { return Catch::Contains(text); };
+  CHECK_THAT(refusal("/runs/1/samples/latency/0", -.1), told("run 1 has a latency of -0.1"));
+  CHECK_THAT(refusal("/runs/0/samples/latency/2", 1e300), told("run 0 has a latency of 1"));
+  CHECK_THAT(refusal("/runs/2/seconds", -5), told("a duration of -5"));
+  const auto setup = [](const std::string& environment, double seconds) {
+    return json::array({{{"environment", environment}, {"seconds", seconds}}});
+  };
+  CHECK_THAT(refusal("/setup_seconds", setup("abc", 1)), told("the environment abc"));
+  const std::string ours = shop.day.bad.sha256->str();
+  CHECK_THAT(refusal("/setup_seconds", setup(ours, 1e300)), told("to set an environment up"));
+  CHECK(shop.world.get("/api/v1/runs?job=" + std::to_string(job)).json["items"].empty());
+  json good = session(4);
+  good["setup_seconds"] = setup(ours, 1);
+  CHECK(shop.speak(job, "result", {{"attempt", 1}, {"result", good}}).json["accepted"] == "stored");
+}
+
 TEST_CASE(
     "What another database's claim came to is no answer, though job and attempt are the same") {
   const auto claimed_job = [](Shop& shop) {

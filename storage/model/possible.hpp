@@ -1,0 +1,14 @@
+// Numbers that somebody can have measured. Used by a runner for what a workload says, and by the
+// service for what a runner says.
+#pragma once
+
+#include "storage/model/metric.hpp"
+
+namespace nightjar {
+
+// False for a value that is not finite, absurdly large, or negative where less than nothing is
+// impossible. No latency is zero.
+bool is_possible(const Metric& metric, double value);
+bool is_possible_duration(double seconds);
+
+}  // namespace nightjar
