@@ -104,6 +104,7 @@ void Agent::send_spooled() {
     if (life != life_) return;
     if (is_away(answer)) return back_off();
     failures_ = 0;
+    if (is_success(answer)) last_result_ = std::make_shared<Message>(spool_.at(key));
     spool_.erase(key);  // taken, or rejected and kept for a person
     work();
   });

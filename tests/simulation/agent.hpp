@@ -44,6 +44,9 @@ class Agent {
   RunnerId runner() const { return runner_; }
   int machine_class() const { return planned_.machine_class; }  // the class's number in the plan
   MachineId machine() const { return machine_; }
+  // What it measures now, and what it sent last and got an answer to; nullptr: nothing.
+  const std::shared_ptr<Held>& held() const { return held_; }
+  const std::shared_ptr<const Message>& last_result() const { return last_result_; }
 
  private:
   void enroll();
@@ -75,6 +78,7 @@ class Agent {
   std::shared_ptr<Held> held_;  // what is being measured
   // On its disk: results by job and attempt.
   std::map<std::pair<std::int64_t, int>, Message> spool_;
+  std::shared_ptr<const Message> last_result_;
 };
 
 }  // namespace nightjar::simulation

@@ -51,7 +51,8 @@ class Timeline {
 
 struct Message {
   std::string path, body, token;
-  std::shared_ptr<const Held> held = {};  // of a result, and of a failure
+  std::shared_ptr<const Held> held = {};  // of a result, of a failure, and of what lies about one
+  std::string lie = {};                   // what is wrong with it; empty: it is honest
 };
 
 class Network {

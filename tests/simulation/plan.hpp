@@ -32,8 +32,9 @@ namespace nightjar::simulation {
 //              synced some, all or nothing is lost
 //   clock      the service's time of day is set, up to a day off the true time
 //   skew       a runner's time of day is up to a day off
+//   lies       a runner sends what it has no right to send, or what cannot be
 NIGHTJAR_ENUM(Fault, loss, delay, duplicate, crash, preempt, sick, gone, upgrade, twin, stolen,
-              kill, restore, tracker, disk, full, power, clock, skew);
+              kill, restore, tracker, disk, full, power, clock, skew, lies);
 
 // A commit that makes a metric of a workload worse.
 struct Step {

@@ -8,6 +8,7 @@
 #include "storage/builds.hpp"
 #include "storage/restore.hpp"
 #include "storage/trouble.hpp"
+#include "tests/simulation/lies.hpp"
 #include "tests/simulation/watch.hpp"
 #include "web/secret.hpp"
 
@@ -228,6 +229,8 @@ class Simulation {
   Answer deliver(const Message& message) {
     if (!service_) return {};
     const bool woken_before = service_->is_woken();
+    std::int64_t sessions = 0;
+    if (!message.lie.empty()) check([&] { sessions = Watch::sessions_in(service_->db()); });
     Answer answer = service_->post(message.path, message.body, message.token);
     trace(answer.status);
     if (service_->is_dead()) {
@@ -235,13 +238,20 @@ class Simulation {
       bury();
       return {};
     }
-    check([&] { take(message, answer); });
+    check([&] { take(message, answer, sessions); });
     if (!woken_before && service_->is_woken()) tick_soon();
     return answer;
   }
 
-  void take(const Message& message, Answer& answer) {
+  // `sessions`: stored before, of a message that lies.
+  void take(const Message& message, Answer& answer, std::int64_t sessions) {
     watch_.answered(message.path, answer, database_, timeline_.now());
+    if (!message.lie.empty()) {
+      // A restored copy may have the claim that an old result belongs to.
+      if (!message.held || message.held->database == database_)
+        Watch::lied(service_->db(), message.lie, answer, sessions, disk_ != nullptr);
+      return;
+    }
     if (message.held && answer.status == 200) {
       if (message.path.ends_with("/fail"))
         watch_.put_off(service_->db(), *message.held, agents_);
@@ -294,6 +304,7 @@ class Simulation {
     for (const Fault fault : {Fault::disk, Fault::full, Fault::power})
       if (plan_.has(fault)) break_disk_later(fault);
     if (plan_.has(Fault::clock)) clock_later();
+    if (plan_.has(Fault::lies)) lie_later();
     if (plan_.has(Fault::kill)) kill_later();
     if (plan_.has(Fault::restore)) restore_later();
     if (twin_) twin_later();
@@ -393,6 +404,19 @@ class Simulation {
     while_faulty(random_.wait(4 * kTrouble), [this, &agent] {
       agent.set_clock_ahead(random_.seconds(-kDay, kDay));
       skew_later(agent);
+    });
+  }
+
+  void lie_later() {
+    while_faulty(random_.wait(kTrouble / 4), [this] {
+      const auto any = [this]() -> const Agent& {
+        return *agents_[static_cast<std::size_t>(
+            random_.between(0, static_cast<int>(agents_.size()) - 1))];
+      };
+      const Agent &liar = any(), &other = any();
+      if (auto lie = make_lie(liar, other, truth_, timeline_.now(), random_))
+        network_.post(*std::move(lie), [](const Answer&) {});
+      lie_later();
     });
   }
 

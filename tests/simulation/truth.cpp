@@ -10,6 +10,7 @@ namespace {
 constexpr double kNoise = .01;        // of a run's latency
 constexpr double kSmallNoise = .002;  // of an iteration's, and of memory
 constexpr double kControl = .25;      // s
+constexpr double kSetup = 5;          // s
 constexpr int kIterations = 6;
 
 }  // namespace
@@ -59,6 +60,8 @@ double Truth::level(int position, int machine_class, const std::string& workload
 SessionResult Truth::measure(const JobSpec& spec, const Positions& where, Time now,
                              Random& random) const {
   SessionResult result;
+  for (const EnvironmentSpec& environment : spec.environments)
+    result.setup_seconds.emplace_back(environment.key(), kSetup);
   for (std::size_t i = 0; i < spec.order.size(); ++i) {
     RunResult run = measure_run(spec, spec.order[i], where, random);
     run.order = static_cast<int>(i);

@@ -108,6 +108,24 @@ void Watch::answered(const std::string& path, const Answer& answer, int database
     lease.holds = false;
 }
 
+std::int64_t Watch::sessions_in(const Database& db) {
+  return db.impl().ask("SELECT count(*) FROM session");
+}
+
+void Watch::lied(const Database& db, const std::string& lie, const Answer& answer,
+                 std::int64_t before, bool disk_fails) {
+  if (sessions_in(db) != before) violated("a lie is refused", lie + " was stored");
+  const auto accepted = answer.status == 200 && answer.json.is_object()
+                            ? answer.json.value("accepted", "")
+                            : std::string();
+  const bool told = answer.status >= 400 && answer.status < 500 && answer.json.is_object() &&
+                    !answer.json.value("detail", "").empty();
+  const bool passed_over = accepted == "stale" || accepted == "already_stored";
+  if (!told && !passed_over && !(disk_fails && answer.status >= 500))
+    violated("a lie is refused", lie + " was answered with status " +
+                                     std::to_string(answer.status) + " " + answer.json.dump());
+}
+
 void Watch::forget_times() {
   leases_.clear();
   last_heard_.clear();

@@ -22,6 +22,11 @@ class Watch {
   void claimed(const storage::Database& db, const Held& held, Time now, std::chrono::seconds lease);
   // What a runner said of a job was answered; status 0: the service died meanwhile.
   void answered(const std::string& path, const Answer& answer, int database, Time now);
+  // A runner lied, and this was the answer. Only a failing disk excuses that it is none. `before`:
+  // sessions_in() the database then.
+  static void lied(const storage::Database& db, const std::string& lie, const Answer& answer,
+                   std::int64_t before, bool disk_fails);
+  static std::int64_t sessions_in(const storage::Database& db);
   // A job could not be measured where it was claimed: another runner must get it.
   void put_off(const storage::Database& db, const Held& held,
                const std::vector<std::unique_ptr<Agent>>& agents) const;
