@@ -123,7 +123,8 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
     fs::rename(file, made / name);
   }
   fs::create_directories(folder.parent_path());
-  fs::rename(made, folder);
+  sync_file_system(made);  // or a power cut leaves an empty program, which would fail each build
+  move_durably(made, folder);
   return target;
 }
 

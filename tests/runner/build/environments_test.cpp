@@ -20,21 +20,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What a folder held when the program waited for the disk: the test's own syncfs() notes it.
-std::vector<std::set<std::string>> synced;
-
-}  // namespace
-
-extern "C" int syncfs(int folder) {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator("/proc/self/fd/" + std::to_string(folder)))
-    names.insert(entry.path().filename());
-  synced.push_back(std::move(names));
-  return 0;
-}
-
-namespace {
-
 EnvironmentsConfig config_in(const Scratch& scratch, bool import = false) {
   EnvironmentsConfig config;
   config.cache = scratch / "cache";
@@ -67,16 +52,6 @@ TEST_CASE("A good wheel becomes an environment, and is made once") {
   fs::remove(scratch / spec.wheel_file);  // a second making would need it
   CHECK(make(environments, spec).broken == "");
   CHECK(entries_in(scratch / "cache/tmp") == 0);
-}
-
-TEST_CASE("An environment's files are on the disk before it is marked as complete") {
-  const Scratch scratch;
-  const EnvironmentSpec spec = good_wheel(scratch);
-  Environments environments(config_in(scratch));
-  synced.clear();
-  REQUIRE(make(environments, spec).broken == "");
-  CHECK(synced == std::vector<std::set<std::string>>{{"site-packages"}});  // and no marker
-  CHECK(entries_in(scratch / "cache/env") == 1);
 }
 
 TEST_CASE("A wheel at fault is a broken environment with its reason, and nothing stays") {
