@@ -85,9 +85,12 @@ bool Service::discover(const std::vector<Build>& nightlies) {
   });
 }
 
+void Service::follow_clock() {
+  follows_clock_ = guarded([&] { clock_follower_.follow(db_, clock_.now(), clock_.steady()); });
+}
+
 bool Service::tick() {
   woken_ = false;
-  follows_clock_ = guarded([&] { clock_follower_.follow(db_, clock_.now(), clock_.steady()); });
   if (!follows_clock_) return false;
   const bool changed = service::tick(engine_, true);
   if (is_dead()) return changed;

@@ -54,7 +54,8 @@ class Service {
   // As discovery does: nightlies that are not stored yet are stored as proved. False if the disk
   // was in the way.
   bool discover(const std::vector<Build>& nightlies);
-  // What the daemon does at a tick. True if rows changed.
+  // What the daemon does at a tick, first and then. True if rows changed.
+  void follow_clock();
   bool tick();
   // A POST over a connection, with this token.
   Answer post(const std::string& path, const std::string& body, const std::string& token);
@@ -64,7 +65,7 @@ class Service {
   bool is_dead() const { return dead_ || (disk_ && disk_->is_cut()); }
   // The engine should tick: a request changed something.
   bool is_woken() const { return woken_; }
-  // At the last tick all that is stored was moved along with the clock.
+  // follow_clock() could move all that is stored along with the clock.
   bool follows_clock() const { return follows_clock_; }
 
   storage::Database& db() { return db_; }

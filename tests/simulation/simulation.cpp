@@ -201,6 +201,7 @@ class Simulation {
 
   void tick(std::chrono::seconds rest) {
     if (!discovered_) discover();
+    service_->follow_clock();  // or runners would not seem to live that do
     if (service_->is_dead()) return bury();
     check([&] { watch_.before_tick(service_->engine()); });
     const bool changed = service_->tick();
