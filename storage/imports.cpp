@@ -9,6 +9,7 @@
 #include "storage/paging.hpp"
 #include "storage/runners.hpp"
 #include "storage/series.hpp"
+#include "storage/suites.hpp"
 
 namespace nightjar::storage {
 namespace {
@@ -126,6 +127,9 @@ class HistoryWriter {
     }
   }
 
+  // Whether accuracy words came that were not there.
+  bool has_new_words() const { return has_new_words_; }
+
   void write(const HistoryValue& given, StoredHistory& out) {
     const WorkloadId workload = intern(given.workload);
     RunResult result;
@@ -169,9 +173,9 @@ class HistoryWriter {
 
   // The one that is there stays.
   void keep_accuracy(RunId run, Accuracy accuracy) {
-    Statement(transaction_, "UPDATE run SET accuracy = ? WHERE id = ? AND accuracy IS NULL")
-        .bind(accuracy, run)
-        .run();
+    Statement keep(transaction_, "UPDATE run SET accuracy = ? WHERE id = ? AND accuracy IS NULL");
+    keep.bind(accuracy, run).run();
+    has_new_words_ |= keep.changes() > 0;
   }
 
   RunId run_of(WorkloadId workload, bool of_failures, const RunResult& result) {
@@ -211,6 +215,7 @@ class HistoryWriter {
   JobId job_;
   Time at_;
   std::map<std::pair<WorkloadId, bool>, RunId> runs_;
+  bool has_new_words_ = false;
 };
 
 }  // namespace
@@ -225,6 +230,8 @@ StoredHistory store_history(Transaction& transaction, MachineId machine, const H
   const JobId job = job_of(transaction, *id, machine, night.measured_at, now);
   HistoryWriter writer(transaction, machine, build.id, job, night.measured_at, known);
   for (const HistoryValue& value : night.values) writer.write(value, out);
+  if (out.added > 0 || writer.has_new_words())
+    sum_up_again(transaction, machine, night.measured_at);
   return out;
 }
 

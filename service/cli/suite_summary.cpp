@@ -1,17 +1,9 @@
 #include "service/cli/suite_summary.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace nightjar::cli {
 namespace {
-
-MeanOver mean_of(const std::vector<double>& values) {
-  if (values.empty()) return {};
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return {sum / static_cast<double>(values.size()), values.size()};
-}
 
 void add_positive(std::vector<double>& values, const std::optional<double>& value) {
   if (value && *value > 0) values.push_back(*value);
@@ -29,9 +21,9 @@ GroupSummary summary_of(const std::vector<ModelResult>& models) {
     add_positive(compile, model.compile_seconds);
     add_positive(compression, model.compression_ratio);
   }
-  summary.speedup = geometric_mean(speedups);
-  summary.compile_seconds = mean_of(compile);
-  summary.compression_ratio = mean_of(compression);
+  summary.speedup = bisect::geometric_mean(speedups);
+  summary.compile_seconds = bisect::arithmetic_mean(compile);
+  summary.compression_ratio = bisect::arithmetic_mean(compression);
   return summary;
 }
 
@@ -49,18 +41,7 @@ bool ran(const ModelResult& model) {
 }  // namespace
 
 bool passes(const ModelResult& model) {
-  const std::string& word = model.accuracy;
-  if (word == "pass_due_to_skip") return true;
-  if (model.speedup && !(*model.speedup > 0)) return false;
-  if (word.empty()) return model.speedup.has_value();
-  return word == "pass" || word == "eager_variation" || model.group.backend == "eager";
-}
-
-MeanOver geometric_mean(const std::vector<double>& values) {
-  if (values.empty()) return {};
-  double sum = 0;
-  for (const double value : values) sum += std::log(value);
-  return {std::exp(sum / static_cast<double>(values.size())), values.size()};
+  return bisect::passes(model.accuracy, model.speedup, model.group.backend == "eager");
 }
 
 std::vector<GroupSummary> summaries(const std::vector<ModelResult>& models) {

@@ -2,19 +2,15 @@
 // `nightjar summary`.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "bisect/suite.hpp"
 #include "service/cli/model_results.hpp"
 
 namespace nightjar::cli {
 
-// A mean, and over how many models it was taken; nullopt over none.
-struct MeanOver {
-  std::optional<double> value;
-  std::size_t models = 0;
-};
+using bisect::MeanOver;
 
 struct GroupSummary {
   Group group;
@@ -24,9 +20,7 @@ struct GroupSummary {
   MeanOver compression_ratio;  // arithmetic; > 1 is less memory than eager
 };
 
-// As pytorch/test-infra's torchci/lib/benchmark/compilerUtils.ts has it: accuracy is pass,
-// pass_due_to_skip or eager_variation (of backend eager: any), and the speed-up is not 0, but for
-// pass_due_to_skip. Without an accuracy: that it has a speed-up.
+// As bisect::passes() has it.
 bool passes(const ModelResult& model);
 
 // One for each group, in order. Means are over passing models that have the value, not 0. The
@@ -48,8 +42,5 @@ std::vector<ModelRatio> ratios(const std::vector<ModelResult>& first,
 // Those of `models` that `others` also has, whatever became of them there.
 std::vector<ModelResult> in_both(const std::vector<ModelResult>& models,
                                  const std::vector<ModelResult>& others);
-
-// Of positive values. nullopt of none.
-MeanOver geometric_mean(const std::vector<double>& values);
 
 }  // namespace nightjar::cli

@@ -89,7 +89,7 @@ TextTable ratio_table(const std::vector<ModelRatio>& models) {
     all.push_back(model.ratio());
   }
   table.rows.push_back({"geometric mean", "", "", "", "", std::to_string(models.size()) + " models",
-                        "", "", mean_text(geometric_mean(all), "%.3f")});
+                        "", "", mean_text(bisect::geometric_mean(all), "%.3f")});
   return table;
 }
 

@@ -8,6 +8,7 @@
 #include "service/engine/jobs/claimable.hpp"
 #include "service/engine/night/nights.hpp"
 #include "service/engine/night/starting.hpp"
+#include "service/engine/night/suites.hpp"
 #include "service/engine/outcome/follow_up.hpp"
 #include "service/engine/outcome/reporting.hpp"
 #include "service/engine/outcome/unattributed.hpp"
@@ -77,6 +78,7 @@ bool round(EngineContext& context, bool surveyed) {
   changed |= attempt(context, "recover", [&] { return watch_recovery(context); });
   changed |= attempt(context, "histories", [&] { return judge_histories(context); });
   changed |= attempt(context, "follow", [&] { return follow_reported(context); });
+  changed |= attempt(context, "suites", [&] { return sum_up_nights(context); });
   return changed;
 }
 

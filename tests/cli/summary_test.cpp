@@ -105,8 +105,6 @@ TEST_CASE("Side by side stand the models that ran on both sides") {
   CHECK(both[0].ratio() == Approx(2));
   CHECK(in_both(first, beside).size() == 3);
   CHECK(summaries(in_both(first, beside))[0].passed == 2);
-  CHECK(geometric_mean({2, 8}).value == Approx(4));
-  CHECK_FALSE(geometric_mean({}).value);
 }
 
 TEST_CASE("A file that is none is refused in one line that names it") {

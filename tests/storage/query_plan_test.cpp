@@ -12,6 +12,7 @@
 #include "storage/retention.hpp"
 #include "storage/served.hpp"
 #include "storage/statement.hpp"
+#include "storage/suites.hpp"
 #include "storage/tokens.hpp"
 #include "storage/trust.hpp"
 #include "tests/storage/story.hpp"
@@ -121,6 +122,23 @@ void ask_everything(Story& story) {
   store_history(Autocommit(db), elsewhere, history, at(0), known);
   imported_classes(db), series_to_judge(db, 9), note_judged(Autocommit(db), series);
   imported_nights(db, story.machine.id), findings_of_history(db, series);
+  nights_to_sum_up(db, 9), suite_runs(db, story.night.id);
+  suites_before(db, {story.machine.id, "cpu", "s", "eval", "cpu", "fp32", "inductor"}, at(9),
+                story.night.id, 9);
+  SummedSuite suite;
+  suite.summary.night = story.night.id;
+  suite.summary.key.machine = story.machine.id;
+  suite.summary.models = 1;
+  suite.members.emplace_back().workload = story.workload.id;
+  suite.summary.means = {{.value = 1, .members = 1, .members_sha256 = sha256('a')}};
+  store_suites(Autocommit(db), story.night.id, {suite});
+  list_suites(db, {}, {50, 9});
+  list_suites(db,
+              {story.night.id, story.machine.id, at(0), "s", "eval", "cpu", "fp32", "inductor",
+               SuiteVerdict::worse},
+              {50, 9});
+  find_suite(db, SuiteId{1}), list_members(db, {}, {50, 9});
+  list_members(db, {SuiteId{1}, story.night.id, "**"}, {50, 9});
   clear_levels(Autocommit(db), series), improvements_of(db, series);
   delete_improvement(Autocommit(db), 1), newest_measured_night(db);
   pending_messages(db, at(0)), messages_of(db, regression.id), list_messages(db, {50, 9});

@@ -7,6 +7,7 @@
 
 #include "service/engine/night/nights.hpp"
 #include "service/engine/night/starting.hpp"
+#include "service/engine/night/suites.hpp"
 #include "service/engine/obstacles.hpp"
 #include "service/engine/outcome/follow_up.hpp"
 #include "service/engine/outcome/reporting.hpp"
@@ -106,6 +107,8 @@ struct ReadingWorld : NightWorld {
       if (night.state == NightState::measuring) note(decide(load_measuring(view, night), config));
       if (night.state == NightState::judging) note(decide(load_judging(view, night)));
     }
+    for (const NightId over : storage::nights_to_sum_up(reader, 9))
+      note(decide(load_suites(view, storage::find_night(reader, over).value())));
   }
 
   void decide_searches(const EngineView& view) {
@@ -160,6 +163,7 @@ TEST_CASE("every load and every decide of a story from nightly to recovery runs 
   CHECK(world.count<PlanSessions>() > 0);
   CHECK(world.count<JudgeNight>() > 0);
   CHECK(world.count<CloseNight>() > 0);
+  CHECK(world.count<SumUp>() > 0);
   CHECK(world.count<AskForSession>() > 0);
   CHECK(world.count<Confirm>() > 0);
   CHECK(world.count<OpenSearch>() > 0);
