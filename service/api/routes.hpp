@@ -87,6 +87,7 @@ void add_evidence_routes(Routes& routes);    // of a verdict, to judge again
 void add_comparison_routes(Routes& routes);  // /compare, /series/{id}/points
 void add_calibration_routes(Routes& routes);
 void add_trust_routes(Routes& routes);
+void add_suite_routes(Routes& routes);
 void add_profile_routes(Routes& routes);
 void add_extent_routes(Routes& routes);
 void add_author_routes(Routes& routes);  // and who repaired what

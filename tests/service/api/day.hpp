@@ -7,6 +7,7 @@
 #include "storage/locks.hpp"
 #include "storage/marks.hpp"
 #include "storage/replays.hpp"
+#include "storage/suites.hpp"
 #include "storage/trust.hpp"
 #include "tests/service/api/world.hpp"
 #include "tests/support/autocommit.hpp"
@@ -184,6 +185,31 @@ inline void add_search(World& world, Day& day) {
   storage::add_message(storage::Autocommit(world.db), message);
 }
 
+// One suite of one model on the first night.
+inline void add_suite(World& world, const Day& day) {
+  storage::SummedSuite suite;
+  suite.summary.night = day.first_night.id;
+  suite.summary.at = evening;
+  suite.summary.key = {day.runner.machine, "cpu", "python", "eval", "cpu", "fp32", "inductor"};
+  suite.summary.models = 2;
+  suite.summary.passed = 1;
+  SuiteMean mean{.value = 1.4, .members = 1, .members_sha256 = web::sha256("m")};
+  mean.level = 1.5;
+  mean.verdict = SuiteVerdict::worse;
+  mean.change = SuiteChange{.93, .92, .95, 1};
+  mean.allowed = .02;
+  mean.reason = "it is slower";
+  suite.summary.means = {mean};
+  SuiteMember member;
+  member.workload = day.workload.id;
+  member.accuracy = Accuracy::pass;
+  member.passed = true;
+  member.latency = 1;
+  member.values = {{SuiteMeasure::speedup, 1.4}};
+  suite.members = {member};
+  storage::store_suites(storage::Autocommit(world.db), day.first_night.id, {suite});
+}
+
 // Call before anything asks the API.
 inline Day fill(World& world) {
   Day day;
@@ -207,6 +233,7 @@ inline Day fill(World& world) {
   storage::set_level(storage::Autocommit(world.db),
                      {day.series, day.good.id, day.first_night.id, 1, 3});
   add_search(world, day);
+  add_suite(world, day);
   storage::add_improvement(storage::Autocommit(world.db),
                            {0, day.night.id, day.series, day.bad.id, 1, .8, evening});
   storage::want_ci_wheel(storage::Autocommit(world.db),

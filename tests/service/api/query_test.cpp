@@ -58,6 +58,51 @@ TEST_CASE("A regression tells which machine classes show it and which looked") {
   CHECK(found["items"].empty());
 }
 
+TEST_CASE("Suites are found by every filter, with their means and models") {
+  World world;
+  const Day day = fill(world);
+  const auto count = [&](const std::string& query) {
+    const auto reply = world.get("/api/v1/suites?" + query);
+    REQUIRE(reply.status == 200);
+    return reply.json["items"].size();
+  };
+  const auto first = std::to_string(day.first_night.id.value);
+  CHECK(count("night=" + first) == 1);
+  CHECK(count("night=99") == 0);
+  CHECK(count("machine=" + std::to_string(day.runner.machine.value)) == 1);
+  CHECK(count("machine=99") == 0);
+  CHECK(count("since=2026-08-20T20:00:00Z") == 1);
+  CHECK(count("since=2026-08-20T20:00:01Z") == 0);
+  CHECK(count("suite=python&task=eval&device=cpu&precision=fp32&backend=inductor") == 1);
+  for (const char* part : {"suite", "task", "device", "precision", "backend"})
+    CHECK(count(std::string(part) + "=other") == 0);
+  CHECK(count("verdict=worse") == 1);
+  CHECK(count("verdict=better") == 0);
+  for (const char* query : {"suite=a/b", "suite=", "verdict=bad", "night=x", "since=now"})
+    CHECK(world.get(std::string("/api/v1/suites?") + query).status == 400);
+
+  const json suite = world.get("/api/v1/suites").json["items"][0];
+  CHECK(suite["pass_rate"] == .5);
+  CHECK(suite["build"]["version"] == day.good.version);
+  CHECK(suite["gpu_compression"].is_null());
+  CHECK(suite["speedup"]["verdict"] == "worse");
+  CHECK(suite["speedup"]["compared"] == 1);
+  CHECK(suite["speedup"]["low"] == .92);
+  CHECK(world.get("/api/v1/suites/" + suite["id"].dump()).json == suite);
+  CHECK(world.get("/api/v1/suites/99").status == 404);
+
+  const json models = world.get("/api/v1/members?summary=" + suite["id"].dump()).json["items"];
+  REQUIRE(models.size() == 1);
+  CHECK(models[0]["workload"] == workload_text);
+  CHECK(models[0]["accuracy"] == "pass");
+  CHECK(models[0]["speedup"] == 1.4);
+  CHECK(models[0]["compile_time"].is_null());
+  CHECK(models[0]["series"] == day.series.value);
+  CHECK(world.get("/api/v1/members?night=" + first).json["items"] == models);
+  CHECK(world.get("/api/v1/members?workload=native/**").json["items"].empty());
+  CHECK(world.get("/api/v1/members?night=99").json["items"].empty());
+}
+
 TEST_CASE("A run tells its accuracy in dynamo's word, or none") {
   World world;
   (void)fill(world);
