@@ -7,7 +7,7 @@ import urllib.request
 import pytest
 
 LISTS = ["builds", "lookups", "workloads", "series", "runs", "regressions", "reports", "bisections",
-         "jobs", "nights", "marks", "improvements", "runners", "calibration"]
+         "jobs", "nights", "marks", "improvements", "runners", "calibration", "suites", "members"]
 
 
 def get(history, path):
@@ -36,6 +36,19 @@ def test_regressions_of_every_kind_are_there(history):
     states = {r["state"] for r in get(history, "/api/v1/regressions?limit=100")["items"]}
     assert {"reported", "recovered", "dismissed", "unconfirmed", "merged", "inconclusive",
             "suspected", "bisecting"} <= states
+
+
+def test_suites_of_every_night_are_summed_up(history):
+    nights = [n for n in get(history, "/api/v1/nights?limit=100")["items"]
+              if n["state"] == "done" and n["build"]]
+    suites = get(history, "/api/v1/suites?limit=500&backend=inductor-reduce-overhead")["items"]
+    assert {s["night"] for s in suites} == {n["id"] for n in nights}
+    for suite in suites:
+        assert 0 < suite["passed"] < suite["models"]  # one runs out of memory
+        assert suite["speedup"]["members"] < suite["models"]
+    changed = [s["speedup"] for s in suites if s["speedup"]["went"]]
+    assert changed and all("; went: hf/" in mean["reason"] for mean in changed)
+    assert any("(fail_accuracy)" in mean["reason"] for mean in changed)
 
 
 def test_nothing_stands_in_the_service_s_way(history):

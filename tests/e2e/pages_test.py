@@ -55,7 +55,7 @@ def addresses(history):
     return {
         "morning": "", "nothing": "no/such/page", "nights": "nights", "machines": "machines",
         "changes": "changes?days=365&all=yes", "series": "series?words=eager", "compare": "compare",
-        "compilers": "compilers?sort=compile", "vision": "vision?precision=fp16",
+        "compilers": "compilers?sort=compile_time", "vision": "vision?precision=fp16",
         "domains": "domains", "roofline": "roofline",
         "builds": "builds", "culprit": f"regressions/{culprit['id']}",
         "profiled": f"regressions/{profiled}", "profiled on a GPU": f"regressions/{on_gpu}",
@@ -314,6 +314,40 @@ def test_what_runs_out_of_memory_stands_in_its_cell(browser, history):
                         ".map((c) => c.textContent)")
     assert "out of memory" in cells
     assert browser.run("return document.querySelector('#task').value") == "eval"
+
+
+def test_suites_are_shown_over_nights_with_the_nights_in_which_members_changed(browser, history):
+    backend = "backend=inductor-reduce-overhead"
+    with urllib.request.urlopen(f"{history.url}/api/v1/suites?limit=500&{backend}",
+                                timeout=30) as answer:
+        suites = json.load(answer)["items"]
+
+    def key(s):
+        return "/".join(str(s[part]) for part in ("machine", "variant", "suite", "task", "device",
+                                                  "precision", "backend"))
+    changed = {}
+    for s in suites:
+        others = s["speedup"]["came"] + s["speedup"]["went"] > 0
+        changed[key(s)] = changed.get(key(s), 0) + others
+    most = max(changed, key=changed.get)
+    assert changed[most] > 0
+    browser.show()
+    visit(browser, history, f"compilers?{backend}&of=" + urllib.parse.quote(most, safe=""))
+    assert browser.run("return document.querySelectorAll('td svg.suite').length") == len(changed)
+    nights = [s for s in suites if key(s) == most]
+    chart = "section .chart.still svg"
+    assert browser.run(f"return document.querySelectorAll('{chart} circle.point').length") == len(
+        nights)
+    assert browser.run(f"return document.querySelectorAll('{chart} .explained').length") == changed[
+        most]
+    newest = max(nights, key=lambda s: s["started_at"])
+    told = browser.run("return document.querySelector('main').textContent")
+    assert f"{newest['passed']} of {newest['models']} " in told
+    assert f"over {newest['speedup']['members']}" in told
+    assert newest["speedup"]["reason"] in told
+    words = browser.run("""return [...document.querySelectorAll('td[data-name=accuracy]')]
+        .map((cell) => cell.textContent)""")
+    assert "pass" in words and "OOM" in words
 
 
 def test_a_decision_needs_a_token_of_an_admin_and_changes_nothing_without(browser, history,

@@ -1,11 +1,13 @@
 """A folder with repository, configuration and filled database."""
 
+import contextlib
 import datetime
 import hashlib
 import os
 import pathlib
 import random
 import secrets
+import sqlite3
 import subprocess
 import time
 
@@ -68,7 +70,8 @@ def make(folder, nights, workloads, seed=1):
 
 
 def serve(folder):
-    """Starts nightjard on it: (process, address). The caller ends the process."""
+    """Starts nightjard on it, and waits until it has summed up the suites of its nights:
+    (process, address). The caller ends the process."""
     port = folder / "port"
     port.unlink(missing_ok=True)
     with open(folder / "nightjard.log", "ab") as log:
@@ -81,7 +84,21 @@ def serve(folder):
             raise RuntimeError("nightjard does not start: "
                                + (folder / "nightjard.log").read_text()[-2000:])
         time.sleep(.02)
+    end = time.monotonic() + 600
+    while nights_to_sum_up(folder):
+        if process.poll() is not None or time.monotonic() > end:
+            process.kill()
+            raise RuntimeError("nightjard does not sum up the nights")
+        time.sleep(.05)
     return process, f"http://127.0.0.1:{port.read_text().strip()}"
+
+
+def nights_to_sum_up(folder):
+    """How many nights are over and not summed up."""
+    with contextlib.closing(sqlite3.connect(f"file:{folder}/data/nightjar.sqlite?mode=ro",
+                                            uri=True)) as db:
+        return db.execute("SELECT count(*) FROM night WHERE state = 'done' AND build IS NOT NULL "
+                          "AND summed_up = 0").fetchone()[0]
 
 
 def make_schema(folder):

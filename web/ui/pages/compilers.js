@@ -1,90 +1,158 @@
-// Compilers: each backend against eager on the same workload and machine, by suite and one by one.
-// Built from the accepted levels, which are the newest that hold.
+// Compilers: what each suite came to with each backend on the newest night, over nights, and model
+// by model. All of it is as the service summed nights up.
 
-import { all, machines } from "../api.js";
-import { level, pairs, ratio } from "../backends.js";
-import { column, el, longTable, note, number, section, table, whole, within } from "../dom.js";
-import { chooser, className, valuesOf, workload } from "../parts.js";
-import { geomean, mean } from "../statistics.js";
-import { count, quantity } from "../words.js";
+import { all, list, machines } from "../api.js";
+import { code, column, el, lead, link, longTable, note, number, section, table, when, whole,
+  within } from "../dom.js";
+import { addressWith, chooser, className, valuesOf, workload } from "../parts.js";
+import { smallChart, suiteChart, toneOf, verdictWords } from "../suite_chart.js";
+import { change, count, percent, quantity } from "../words.js";
 
-const memoryOf = { cpu: "peak_cpu_memory", cuda: "peak_gpu_memory" };
-const orders = { speedup: "speed-up", compile: "compile time", memory: "compression",
-  name: "workload" };
+const dayMilliseconds = 86400000, days = 45, most = 5000;
 
-/** Rows of one backend against eager. */
-function against(series) {
-  return pairs(series).flatMap(({ parts, machine, backends }) => Object.keys(backends)
-    .filter((backend) => backend !== "eager").map((backend) => {
-      const side = backends[backend], eager = backends.eager, memory = memoryOf[parts.device];
-      const latency = side.metrics.latency;
-      return { parts, machine, backend, name: side.name, series: latency?.id ?? null,
-        latency: level(side, "latency"), compile: level(side, "compile_time"),
-        speedup: ratio(level(eager, "latency"), level(side, "latency")),
-        memory: ratio(level(eager, memory), level(side, memory)),
-        failures: level(side, "failures") };
-    }));
-}
+const measures = { speedup: "speed-up", compile_time: "compile time",
+  cpu_compression: "CPU compression", gpu_compression: "GPU compression" };
+const unitOf = (measure) => (measure === "compile_time" ? "s" : "×");
+const orders = { ...measures, latency: "latency", accuracy: "accuracy", name: "workload" };
+const parts = ["suite", "task", "device", "precision", "backend"];
 
 const times = (value) => (value === null ? "–" : `${value.toFixed(2)}×`);
+const amount = (measure, value) => (measure === "compile_time" ? quantity(value, "s")
+  : times(value));
 
-const known = (rows, name) => rows.map((r) => r[name]).filter((v) => v !== null);
+const keyOf = (s) => [s.machine, s.variant, ...parts.map((p) => s[p])].join("/");
 
-const summaryColumns = [
-  column("suite", (g) => g[0].parts.suite),
-  column("device", (g) => el("span", { class: "tag" }, g[0].parts.device)),
-  column("backend", (g) => g[0].backend),
-  number("pass", (g) => {
-    const told = known(g, "failures");
-    return told.length ? `${told.filter((v) => v < 1.01).length} of ${told.length}`
-      : "not measured";
-  }),
-  number("geomean speed-up", (g) => [times(geomean(known(g, "speedup"))),
-    within(` over ${known(g, "speedup").length}`)]),
-  number("mean compile time", (g) => quantity(mean(known(g, "compile")),
-    "s")),
-  number("compression", (g) => times(geomean(known(g, "memory"))))];
+/** What the newest nights came to, by suite: [{key, newest, nights, members}], nights in order. */
+async function suitesOf() {
+  const newest = (await list("suites?limit=1"))[0];
+  if (!newest) return [];
+  const since = new Date(Date.parse(newest.started_at) - days * dayMilliseconds).toISOString();
+  const rows = (await all(`suites?since=${since}`, most))
+    .toSorted((a, b) => a.started_at.localeCompare(b.started_at));
+  const suites = [...Map.groupBy(rows, keyOf)].map(([key, nights]) =>
+    ({ key, nights, newest: nights.at(-1) }));
+  const members = (await Promise.all([...new Set(suites.map((s) => s.newest.night))]
+    .map((night) => all(`members?night=${night}`, most)))).flat();
+  const bySummary = Map.groupBy(members, (m) => m.summary);
+  return suites.toSorted((a, b) => a.key.localeCompare(b.key, "en", { numeric: true }))
+    .map((s) => ({ ...s, members: bySummary.get(s.newest.id) ?? [] }));
+}
 
-const columns = (classes) => [
-  whole("workload", (r) => workload(r.name, r.series
-    && `#/series/${r.series}`)),
-  column("machine", (r) => className(classes, r.machine)),
-  number("latency", (r) => quantity(r.latency, "s")),
-  number("speed-up", (r) => el("span", { class: r.speedup !== null
-    && r.speedup < 0.98 ? "worse" : null }, r.speedup === null ? "no eager here"
-    : times(r.speedup))),
-  number("compile time", (r) => quantity(r.compile, "s")),
-  number("compression", (r) => times(r.memory))];
+const nameOf = (s) => `${s.suite} ${s.task}`;
+
+const titled = (s, href) => el("span", { class: "workload", title: keyOf(s) },
+  link(href, nameOf(s)), " ", [s.device, s.precision, s.backend].map((text) =>
+    el("span", { class: "tag" }, text)));
+
+/** A mean and over how many models it is. */
+const meanOf = (measure) => (s) => {
+  const mean = s.newest[measure];
+  return mean ? [amount(measure, mean.value), within(` over ${mean.members}`)] : "–";
+};
+
+const verdictOf = (mean) => (!mean ? "–" : el("span", { class: toneOf(mean), title: mean.reason },
+  verdictWords[mean.verdict], toneOf(mean) && ` ${change(mean.ratio)}`));
+
+const meansOf = (s, measure) => s.nights.filter((n) => n[measure]).map((n) => n[measure]);
+
+function suiteColumns(classes, query) {
+  const href = (s) => addressWith("compilers", query, { of: s.key });
+  return [
+    whole("suite", (s) => titled(s.newest, href(s))),
+    column("machine", (s) => className(classes, s.newest.machine)),
+    number("pass", (s) => [`${s.newest.passed} of ${s.newest.models}`,
+      within(` ${percent(s.newest.pass_rate)}`)]),
+    number("geomean speed-up", meanOf("speedup")),
+    column("against before", (s) => verdictOf(s.newest.speedup)),
+    column("nights", (s) => {
+      const means = meansOf(s, "speedup");
+      return means.length > 1 ? smallChart("Speed-up", means) : "–";
+    }),
+    number("mean compile time", meanOf("compile_time")),
+    number("CPU compression", meanOf("cpu_compression")),
+    number("GPU compression", meanOf("gpu_compression"))];
+}
+
+const nightColumns = (measure) => [
+  column("night", (n) => when(n.started_at)),
+  column("build", (n) => code(n.build.version)),
+  number("pass", (n) => `${n.passed} of ${n.models}`),
+  number(measures[measure], (n) => (n[measure] ? amount(measure, n[measure].value) : "–"),
+    (n) => n[measure]?.value),
+  number("over", (n) => n[measure]?.members ?? "–"),
+  column("verdict", (n) => verdictOf(n[measure])),
+  whole("why", (n) => n[measure]?.reason ?? `no model has a ${measures[measure]}`)];
+
+/** One suite night by night. */
+function nightByNight(suite, classes, query) {
+  const measure = measures[query.get("measure")] ? query.get("measure") : "speedup";
+  const nights = suite.nights.filter((n) => n[measure])
+    .map((n) => ({ date: n.started_at.slice(0, 10), mean: n[measure] }));
+  return section(`${nameOf(suite.newest)} night by night`,
+    el("p", {}, ["device", "precision", "backend"].map((p) => el("span", { class: "tag" },
+      suite.newest[p])), ` on ${className(classes, suite.newest.machine)}`),
+    el("form", { class: "search" }, chooser("compilers", "measure", "Mean",
+      Object.entries(measures), query, measure)),
+    nights.length > 1 ? suiteChart(measures[measure], unitOf(measure), nights)
+      : note("There are not two nights with this mean yet."),
+    longTable("A mean that moves because its members changed says so, and names them",
+      nightColumns(measure), suite.nights.toReversed(), 10));
+}
+
+const accuracyOf = (m) => el("span", { class: m.passed ? null : "worse" },
+  m.accuracy?.replaceAll("_", " ") ?? (m.passed ? "–" : "fails"));
+
+const memberColumns = (classes) => [
+  whole("workload", (m) => workload(m.workload, m.series && `#/series/${m.series}`)),
+  column("machine", (m) => className(classes, m.machine)),
+  column("accuracy", accuracyOf),
+  number("latency", (m) => quantity(m.latency, "s"), (m) => m.latency),
+  number("speed-up", (m) => el("span", { class: m.speedup !== null && m.speedup < 0.98
+    ? "worse" : null }, m.speedup === null ? "no eager here" : times(m.speedup)),
+  (m) => m.speedup),
+  number("compile time", (m) => quantity(m.compile_time, "s"), (m) => m.compile_time),
+  number("CPU compression", (m) => times(m.cpu_compression), (m) => m.cpu_compression),
+  number("GPU compression", (m) => times(m.gpu_compression), (m) => m.gpu_compression)];
 
 /** The worst first, except by name; what is not known comes last. */
-function sorted(rows, by) {
-  if (by === "name") return rows.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const sign = by === "compile" ? -1 : 1;
-  return rows.toSorted((a, b) => (a[by] === null) - (b[by] === null) || sign * (a[by] - b[by]));
+function sorted(members, by) {
+  if (by === "name") return members.toSorted((a, b) => a.workload.localeCompare(b.workload));
+  if (by === "accuracy") {
+    return members.toSorted((a, b) => a.passed - b.passed
+      || (a.accuracy ?? "").localeCompare(b.accuracy ?? ""));
+  }
+  const sign = by === "compile_time" || by === "latency" ? -1 : 1;
+  return members.toSorted((a, b) => (a[by] === null) - (b[by] === null)
+    || sign * (a[by] - b[by]));
 }
 
 export const page = {
   title: () => "Compilers",
   async load() {
-    const [series, classes] = await Promise.all([all("series", 5000), machines()]);
-    return { rows: against(series), classes };
+    const [suites, classes] = await Promise.all([suitesOf(), machines()]);
+    return { suites, classes };
   },
-  view({ rows, classes }, _, query) {
-    if (rows.length === 0) {
-      return [section("Compilers", note("No workload is measured with a backend but eager."))];
+  view({ suites, classes }, _, query) {
+    if (suites.length === 0) {
+      return [section("Compilers", note("No night with a backend but eager has ended yet."))];
     }
     const by = orders[query.get("sort")] ? query.get("sort") : "speedup";
-    const suite = query.get("suite");
-    const shown = rows.filter((r) => !suite || r.parts.suite === suite);
-    const groups = Map.groupBy(rows, (r) => `${r.parts.suite}/${r.parts.device}/${r.backend}`);
-    const slower = shown.filter((r) => r.speedup !== null && r.speedup < 0.98).length;
-    return [section("Backends against eager", el("p", { class: "lead" },
-      `${count(shown.length, "compiled workload")}, ${slower} of them slower than eager`),
-    table("Geometric means are over what both sides ran; compression is eager's memory by the " +
-      "backend's", summaryColumns, [...groups.values()])),
+    const shown = suites.filter((s) => parts.every((p) => !query.get(p)
+      || s.newest[p] === query.get(p)));
+    const members = shown.flatMap((s) => s.members.map((m) =>
+      ({ ...m, machine: s.newest.machine })));
+    const slower = members.filter((m) => m.speedup !== null && m.speedup < 0.98).length;
+    const chosen = shown.find((s) => s.key === query.get("of")) ?? shown[0];
+    return [section("Backends against eager", lead(count(members.length, "compiled workload"),
+      `, ${slower} of them slower than eager`),
+    el("form", { class: "search" }, parts.map((p) => chooser("compilers", p, p,
+      valuesOf(suites, (s) => s.newest[p]), query))),
+    el("div", { class: "narrow" }, table("Means are over what passes and both sides ran; "
+      + "compression is eager's memory by the backend's", suiteColumns(classes, query), shown))),
+    chosen && nightByNight(chosen, classes, query),
     section("Workload by workload", el("form", { class: "search" },
-      chooser("compilers", "sort", "Worst first by", Object.entries(orders), query, by),
-      chooser("compilers", "suite", "Suite", valuesOf(rows, (r) => r.parts.suite), query)),
-    longTable(null, columns(classes), sorted(shown, by), 40))];
+      chooser("compilers", "sort", "Worst first by", Object.entries(orders), query, by)),
+    el("div", { class: "narrow" },
+      longTable(null, memberColumns(classes), sorted(members, by), 40)))];
   },
 };
