@@ -12,5 +12,8 @@ export function spread(values) {
   return 1.4826 * median(values.map((v) => Math.abs(v - centre)));
 }
 
+export const mean = (values) => (values.length === 0 ? null
+  : values.reduce((sum, v) => sum + v, 0) / values.length);
+
 export const geomean = (values) => (values.length === 0 ? null
   : Math.exp(values.reduce((sum, v) => sum + Math.log(v), 0) / values.length));

@@ -83,9 +83,18 @@ const nightColumns = (measure) => [
   column("verdict", (n) => verdictOf(n[measure])),
   whole("why", (n) => n[measure]?.reason ?? `no model has a ${measures[measure]}`)];
 
+const measureOf = (query) => (measures[query.get("measure")] ? query.get("measure") : "speedup");
+
+/** The suite that the address names, else one that moved, else one with the mean. */
+function chosenOf(suites, query) {
+  const mean = (s) => s.newest[measureOf(query)];
+  return suites.find((s) => s.key === query.get("of"))
+    ?? suites.find((s) => mean(s) && toneOf(mean(s))) ?? suites.find(mean) ?? suites[0];
+}
+
 /** One suite night by night. */
 function nightByNight(suite, classes, query) {
-  const measure = measures[query.get("measure")] ? query.get("measure") : "speedup";
+  const measure = measureOf(query);
   const nights = suite.nights.filter((n) => n[measure])
     .map((n) => ({ date: n.started_at.slice(0, 10), mean: n[measure] }));
   return section(`${nameOf(suite.newest)} night by night`,
@@ -142,7 +151,7 @@ export const page = {
     const members = shown.flatMap((s) => s.members.map((m) =>
       ({ ...m, machine: s.newest.machine })));
     const slower = members.filter((m) => m.speedup !== null && m.speedup < 0.98).length;
-    const chosen = shown.find((s) => s.key === query.get("of")) ?? shown[0];
+    const chosen = chosenOf(shown, query);
     return [section("Backends against eager", lead(count(members.length, "compiled workload"),
       `, ${slower} of them slower than eager`),
     el("form", { class: "search" }, parts.map((p) => chooser("compilers", p, p,
