@@ -82,8 +82,8 @@ def fill(folder, series, runs):
         for number in range(1, copies):
             where = f"WHERE workload < {APART}" if table == "run" else (
                 f"WHERE {'series' if table in ('series_value', 'level') else 'id'} < {APART}")
-            db.execute(f"INSERT INTO {table} ({columns[table]}) SELECT {values} FROM {table} {where}",
-                       {"n": number, "d": number * APART})
+            db.execute(f"INSERT INTO {table} ({columns[table]}) "
+                       f"SELECT {values} FROM {table} {where}", {"n": number, "d": number * APART})
     db.execute("COMMIT")
     db.execute("ANALYZE")
     db.execute("PRAGMA journal_mode = WAL")
@@ -108,7 +108,7 @@ def measure(folder):
             print(f"no page is opened: {browsers.missing()}")
         else:
             asked |= paint(url, addresses(Service(url)))
-        return time_queries(Service(url), sorted(asked))
+        return time_queries(folder, Service(url), sorted(asked))
     finally:
         process.terminate()
         process.wait(60)
@@ -180,10 +180,13 @@ def opened(browser, address, asked):
     return first, max(end for _, end in ends)
 
 
-def time_queries(service, paths):
-    """Prints each query's times. 1 if a list, a series or its points are over the bound."""
+def time_queries(folder, service, paths):
+    """Prints each query's times. 1 if a list, a series or its points are over the bound. The
+    database changes before each turn, so that no answer is one that the service has kept."""
     times, sizes = {path: [] for path in (*paths, "/healthz")}, {}
+    db = sqlite3.connect(folder / "data/nightjar.sqlite", isolation_level=None)
     for _ in range(TURNS):
+        db.execute("UPDATE runner SET seen_at_us = seen_at_us + 1")
         for path in times:
             seconds, body = service.get(path)
             times[path].append(seconds)
