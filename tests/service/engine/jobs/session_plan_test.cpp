@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "storage/model/run_value.hpp"
+
 using namespace nightjar;
 using namespace nightjar::service;
 
