@@ -14,12 +14,16 @@ TEST_CASE("every metric is found by its name, which is unique") {
     CHECK_FALSE(metric.unit.empty());
     if (metric.repeatability == Repeatability::slope) CHECK(metric.least_change > 0);
   }
-  CHECK(names == std::set<std::string_view>{
-                     "latency", "compile_time", "peak_cpu_memory", "memory_after_import",
-                     "peak_gpu_memory", "leaked_memory", "failures", "cuda_latency",
-                     "warm_compile_time", "speedup", "unique_graphs", "graph_breaks", "recompiles",
-                     "peak_gpu_memory_reserved", "leaked_gpu_memory", "compression_ratio",
-                     "imported_cost", "imported_rate", "kernel_time"});
+  CHECK(names == std::set<std::string_view>{"latency",           "compile_time",
+                                            "peak_cpu_memory",   "memory_after_import",
+                                            "peak_gpu_memory",   "leaked_memory",
+                                            "failures",          "cuda_latency",
+                                            "warm_compile_time", "speedup",
+                                            "unique_graphs",     "graph_breaks",
+                                            "recompiles",        "peak_gpu_memory_reserved",
+                                            "peak_memory",       "leaked_gpu_memory",
+                                            "compression_ratio", "imported_cost",
+                                            "imported_rate",     "kernel_time"});
   CHECK(find_metric("speed") == nullptr);
 }
 
@@ -28,6 +32,7 @@ TEST_CASE("metrics repeat as it was measured") {
   CHECK(find_metric("peak_cpu_memory")->repeatability == Repeatability::steady);
   CHECK(find_metric("kernel_time")->repeatability == Repeatability::steady);
   CHECK(find_metric("kernel_time")->threshold == 0.005);
+  CHECK(find_metric("peak_memory")->threshold == 0.005);
   CHECK(find_metric("latency")->threshold == 0);
   CHECK(find_metric("leaked_memory")->repeatability == Repeatability::slope);
   CHECK(find_metric("latency")->direction == Direction::lower_is_better);
