@@ -27,17 +27,21 @@ from make import make, serve  # noqa: E402
 
 WORKLOADS = 100    # of the history that is copied
 APART = 100_000_000  # between the ids of a row and its copy
-TURNS = 60
+TURNS = 20
 MOST_SECONDS = .1  # 95th percentile of lists, series and their points
 BOUND = ("series", "regressions", "builds", "nights", "runs", "jobs", "workloads", "bisections",
          "improvements", "runners", "marks", "reports")
 MODEL_ENDS = "instr(name, '/') + instr(substr(name, instr(name, '/') + 1), '/')"  # suite/model/...
-COPIES = {  # all columns of a table's copies; :n is the number of the copy, :d its distance
-    "workload": f"id + :d, substr(name, 1, {MODEL_ENDS} - 1) || '-' || :n || "
-                f"substr(name, {MODEL_ENDS}), version",
-    "series": "id + :d, workload + :d, metric, machine, variant",
-    "series_value": "series + :d, build, run + :d, screened, value, wait_share",
-    "level": "series + :d, build, night, value, runs"}
+MOVED = "{} + :d"
+COPIES = {  # what differs in a table's copies; :n is the number of the copy, :d its distance
+    "workload": {"name": f"substr(name, 1, {MODEL_ENDS} - 1) || '-' || :n || "
+                         f"substr(name, {MODEL_ENDS})"},
+    "job": {"key": "key || '-' || :n"}, "session": {}, "session_check": {}, "series": {},
+    "run": {}, "series_value": {}, "level": {}}
+# Columns that name a row of a copied table.
+OWN = {"workload": ("id",), "job": ("id", "repeats"), "session": ("job",),
+       "session_check": ("id", "job"), "series": ("id", "workload"),
+       "run": ("id", "job", "workload"), "series_value": ("series", "run"), "level": ("series",)}
 
 
 def main():
@@ -72,18 +76,15 @@ def fill(folder, series, runs):
     for pragma in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -1000000",
                    "foreign_keys = OFF"):
         db.execute(f"PRAGMA {pragma}")
-    columns = {table: ", ".join(row[1] for row in db.execute(f"PRAGMA table_info({table})"))
-               for table in (*COPIES, "run")}
-    # A job's runs of a copy stand behind its own.
-    copied = columns["run"].replace("id,", "id + :d,", 1).replace(
-        "position", "position + 1000 * :n").replace("workload", "workload + :d")
     db.execute("BEGIN")
-    for table, values in (*COPIES.items(), ("run", copied)):
+    for table in COPIES:
+        columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+        moved = {column: MOVED.format(column) for column in OWN[table]} | COPIES[table]
+        text = (f"INSERT INTO {table} ({', '.join(columns)}) "
+                f"SELECT {', '.join(moved.get(column, column) for column in columns)} "
+                f"FROM {table} WHERE {OWN[table][0]} < {APART}")
         for number in range(1, copies):
-            where = f"WHERE workload < {APART}" if table == "run" else (
-                f"WHERE {'series' if table in ('series_value', 'level') else 'id'} < {APART}")
-            db.execute(f"INSERT INTO {table} ({columns[table]}) "
-                       f"SELECT {values} FROM {table} {where}", {"n": number, "d": number * APART})
+            db.execute(text, {"n": number, "d": number * APART})
     db.execute("COMMIT")
     db.execute("ANALYZE")
     db.execute("PRAGMA journal_mode = WAL")
