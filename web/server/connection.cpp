@@ -123,6 +123,8 @@ asio::awaitable<bool> Connection::serve_request(ReadOutcome head) {
     unread_ = refused.has_value();
   }
   if (refused) {
+    // Whoever is refused may go on sending for seconds: what came of it is not kept so long.
+    if (unread_) reader_.drop();
     response_ = *std::move(refused);
   } else if (endpoint_->events && !head_only_ && !may_stream()) {
     response_ = busy("Too many listen to events without a token; try again later.");

@@ -99,4 +99,10 @@ std::string RequestReader::take_body() {
   return std::move(impl_->parser->get().body());
 }
 
+void RequestReader::drop() {
+  impl_->parser.reset();
+  impl_->buffer.clear();
+  impl_->buffer.shrink_to_fit();
+}
+
 }  // namespace nightjar::web

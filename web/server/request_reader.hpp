@@ -39,6 +39,8 @@ class RequestReader {
   using Progress = std::function<bool(std::size_t so_far)>;
   boost::asio::awaitable<ReadOutcome> read_body(std::size_t limit, const Progress& progress);
   std::string take_body();
+  // Frees what was read of a request whose rest nobody wants. Nothing can be read afterwards.
+  void drop();
 
  private:
   struct Impl;
