@@ -64,7 +64,11 @@ set(CPACK_DEBIAN_SERVICE_PACKAGE_NAME nightjar-service)
 set(CPACK_COMPONENT_SERVICE_DESCRIPTION "finds performance regressions of PyTorch and their culprits
 Nightjar watches PyTorch's nightly builds. This is its service, which plans
 measurements, judges them, searches for culprits and writes issues.")
-set(CPACK_DEBIAN_SERVICE_PACKAGE_DEPENDS "systemd, init-system-helpers (>= 1.52)")
+# Users and folders are made by systemd, or by a part of it where there is none, as in an image.
+set(NIGHTJAR_USERS "systemd | systemd-standalone-sysusers, \
+systemd | systemd-standalone-tmpfiles, init-system-helpers (>= 1.52)")
+# It fetches commits by the program git.
+set(CPACK_DEBIAN_SERVICE_PACKAGE_DEPENDS "${NIGHTJAR_USERS}, git")
 set(CPACK_DEBIAN_SERVICE_PACKAGE_RECOMMENDS "ca-certificates")
 set(CPACK_DEBIAN_SERVICE_PACKAGE_SUGGESTS "nightjar-runner, nightjar-tools")
 
@@ -72,10 +76,11 @@ set(CPACK_DEBIAN_RUNNER_PACKAGE_NAME nightjar-runner)
 set(CPACK_COMPONENT_RUNNER_DESCRIPTION "measures PyTorch workloads on one machine for Nightjar
 The agent that takes jobs of a Nightjar service, its workloads, and the same
 measurements by hand. PyTorch itself comes with each build that is measured.")
-set(CPACK_DEBIAN_RUNNER_PACKAGE_DEPENDS "systemd, init-system-helpers (>= 1.52), python3")
-# Native workloads are compiled on the machine that measures them.
+set(CPACK_DEBIAN_RUNNER_PACKAGE_DEPENDS "${NIGHTJAR_USERS}, python3")
+# Native workloads and what torch.compile writes are compiled on the machine that measures them.
+# Builders clone by git.
 set(CPACK_DEBIAN_RUNNER_PACKAGE_RECOMMENDS
-  "ca-certificates, g++, cmake, ninja-build, python3-venv")
+  "ca-certificates, g++, cmake, ninja-build, python3-venv, python3-dev, git")
 
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME nightjar-tools)
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "noise-aware change detection and bisection

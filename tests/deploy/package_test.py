@@ -114,13 +114,15 @@ def test_what_a_package_depends_on_comes_from_its_programs(packages):
     needs = {name: fields(packages[name])["Depends"] for name in NAMES}
     assert "libsqlite3-0" in needs["nightjar-service"] and "libgit2" in needs["nightjar-service"]
     assert "python3" in needs["nightjar-runner"] and "libsqlite3" not in needs["nightjar-runner"]
+    assert "git" in needs["nightjar-service"].split(", "), "it fetches commits by the program"
     for name, depends in needs.items():
         assert "libcurl" in depends and "libtorch" not in depends, name
     version = re.search(r"project\(nightjar VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())
     for name in NAMES:
         control = fields(packages[name])
         assert (control["Package"], control["Version"]) == (name, version[1])
-        assert "g++" in control.get("Recommends", "") or name != "nightjar-runner"
+    recommended = fields(packages["nightjar-runner"])["Recommends"].split(", ")
+    assert {"g++", "python3-dev", "git"} <= set(recommended)
 
 
 def test_installed_programs_run_without_a_checkout(machine):
