@@ -120,7 +120,7 @@ bool Agent::send_spooled() {
     const Answer answer = text ? coordinator_.send_result(entry.job, *text) : Answer::refused;
     if (answer == Answer::away) return false;
     if (answer == Answer::refused) {
-      if (coordinator_.status() == 401 || coordinator_.status() == 403) return false;
+      if (coordinator_.may_be_lifted()) return false;
       spdlog::error("result refused job={} attempt={} cause=\"{}\" kept=rejected/", entry.job.value,
                     entry.attempt, coordinator_.error());
       spool_.reject(entry);

@@ -117,7 +117,7 @@ bool BuildOutbox::send(Coordinator& coordinator, std::stop_token stop) {
   for (const Entry& entry : pending()) {
     const Answer answer = send_one(coordinator, entry, stop);
     if (answer == Answer::away) return false;
-    if (coordinator.status() == 401 || coordinator.status() == 403) return false;
+    if (answer == Answer::refused && coordinator.may_be_lifted()) return false;
     std::error_code error;
     if (answer == Answer::done) {
       if (!entry.wheel.empty()) fs::remove_all(entry.wheel.parent_path(), error);

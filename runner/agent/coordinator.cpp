@@ -59,6 +59,7 @@ Answer Coordinator::send(web::ClientRequest request, std::string& answer) {
   if (!token_.empty()) request.headers.emplace_back("Authorization", "Bearer " + token_);
   const auto result = client_.send(request);
   status_ = result ? result.response->status : 0;
+  is_of_service_ = true;
   if (!result) {
     error_ = result.failure.what;
     return Answer::away;
@@ -68,8 +69,13 @@ Answer Coordinator::send(web::ClientRequest request, std::string& answer) {
   if (status_ == 204) return Answer::nothing;
   error_ = request.method + " " + request.url + " was answered with " + std::to_string(status_) +
            ": " + web::problem_detail(answer);
+  is_of_service_ = Json::parse(answer, nullptr, false).is_object();
   const bool passes = status_ >= 500 || status_ == 408 || status_ == 429;
   return passes ? Answer::away : Answer::refused;
+}
+
+bool Coordinator::may_be_lifted() const {
+  return status_ == 401 || status_ == 403 || !is_of_service_;
 }
 
 Answer Coordinator::use_enrolment(const std::string& one_time_token, const std::string& name,

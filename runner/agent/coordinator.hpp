@@ -78,7 +78,9 @@ class Coordinator {
 
   // Says of the last failure what was attempted, on what, and what came back.
   const std::string& error() const { return error_; }
-  unsigned status() const { return status_; }
+  // Whether the last refusal says nothing about the job, so that an operator can end it: one of who
+  // asks (401, 403), or one of a proxy in between, such as for a certificate that has expired.
+  bool may_be_lifted() const;
 
  private:
   Answer post(const std::string& path, const std::string& body, std::string& answer,
@@ -89,6 +91,7 @@ class Coordinator {
   web::Client client_;
   std::string error_;
   unsigned status_ = 0;
+  bool is_of_service_ = true;  // the last refusal; the service's are all problem documents
 };
 
 }  // namespace nightjar::runner

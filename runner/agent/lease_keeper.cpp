@@ -20,7 +20,7 @@ void LeaseKeeper::keep(std::stop_token end) {
         std::chrono::milliseconds(static_cast<long>(std::max(lease_seconds, 0.03) * 333));
     if (!wait_for(third, end)) return;
     if (coordinator_.renew(claim_, lease_seconds) != Answer::refused) continue;
-    if (coordinator_.status() == 401 || coordinator_.status() == 403) continue;
+    if (coordinator_.may_be_lifted()) continue;
     lost_ = true;
     job_.request_stop();
     return;

@@ -3,6 +3,7 @@ everybody, and a certificate for agents. The certificates are made as docs/opera
 import json
 import re
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -30,10 +31,17 @@ def authority(folder, name):
 def certificate(folder, name, by, extension=""):
     openssl(folder, "req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}", "-keyout",
             f"{name}.key", "-out", f"{name}.csr")
-    (folder / "extension").write_text(extension)
+    (folder / f"{name}.ext").write_text(extension)
+    sign(folder, name, by)
+
+
+def sign(folder, name, by, days=1):
+    """Also renews: the agent and the proxy find the new certificate under the old name. With days
+    below zero it has expired."""
     openssl(folder, "x509", "-req", "-in", f"{name}.csr", "-CA", f"{by}.pem", "-CAkey",
-            f"{by}.key", "-CAcreateserial", "-days", 1, "-extfile", "extension", "-out",
-            f"{name}.pem")
+            f"{by}.key", "-CAcreateserial", "-days", days, "-extfile", f"{name}.ext", "-out",
+            f"{name}.new")
+    (folder / f"{name}.new").replace(folder / f"{name}.pem")
 
 
 class Proxy:
@@ -63,6 +71,11 @@ class Proxy:
         world.start("nginx", NGINX, "-p", self.folder, "-c", self.folder / "nginx.conf", "-g",
                     "daemon off;")
         self.context = ssl.create_default_context(cafile=self.folder / "web-ca.pem")
+        self._process = world.processes["nginx"]
+
+    def reload(self):
+        """Connections that are open end, and new ones read the certificates anew."""
+        self._process.send_signal(signal.SIGHUP)
 
     def status(self, path, headers=None, data=None):
         request = urllib.request.Request(self.url + path, data, headers or {})
@@ -77,7 +90,7 @@ class Proxy:
 
 @pytest.fixture
 def served(world):
-    world = world(service={"trusted_proxies": ["127.0.0.1"]})
+    world = world(service={"trusted_proxies": ["127.0.0.1"]}, queue={"lease": 300})
     world.publish_nightly("2026-08-19")
     world.start_daemon()
     proxy = Proxy(world)
@@ -85,9 +98,9 @@ def served(world):
     return world, proxy
 
 
-def start_runner(world, proxy, name, *options):
+def start_runner(world, proxy, name, *options, run_seconds=0.0):
     path = world.folder / "script.json"
-    path.write_text(json.dumps(script()))
+    path.write_text(json.dumps(script(run_seconds=run_seconds)))
     world.start(name, BIN / "nightjar-runner", "--service", proxy.url, "--name", name, "--cache",
                 world.folder / name, "--token-file", world.folder / "runner.token", "--scripted",
                 path, *options)
@@ -125,6 +138,38 @@ def test_an_agent_believes_no_server_whose_authority_it_does_not_know(served):
     assert world.items("runners") == []
     assert "Authorization" not in (proxy.folder / "access.log").read_text()
     assert "/api/v1/agent" not in (proxy.folder / "access.log").read_text()
+
+
+def test_an_expired_certificate_of_the_proxy_holds_a_night_up_and_loses_nothing(served):
+    world, proxy = served
+    shown = ["--certificate", proxy.folder / "lab.pem", "--key", proxy.folder / "lab.key"]
+    start_runner(world, proxy, "lab", "--authorities", proxy.folder / "web-ca.pem", *shown)
+    world.wait("the night", lambda: world.night_done(1))
+    sign(proxy.folder, "server", "web-ca", days=-1)
+    proxy.reload()
+    world.wait("the agent's complaint", lambda: "certificate has expired" in world.tail("lab"))
+    world.publish_nightly("2026-08-20")
+    world.wait("the second night", lambda: len(world.items("nights")) == 2)
+    sign(proxy.folder, "server", "web-ca")
+    proxy.reload()
+    nights = world.wait("the second night's end", lambda: world.night_done(2))
+    assert {night["state"] for night in nights} == {"done"}
+
+
+def test_a_result_outlives_the_certificate_of_its_runner(served):
+    world, proxy = served
+    shown = ["--certificate", proxy.folder / "lab.pem", "--key", proxy.folder / "lab.key"]
+    start_runner(world, proxy, "lab", "--authorities", proxy.folder / "web-ca.pem", *shown,
+                 run_seconds=0.5)
+    world.wait("a job", lambda: "job begins" in world.tail("lab"))
+    sign(proxy.folder, "lab", "runners-ca", days=-1)
+    proxy.reload()
+    world.wait("the proxy's refusal", lambda: "answered with 400" in world.tail("lab"))
+    assert not world.night_done(1)
+    sign(proxy.folder, "lab", "runners-ca")
+    world.wait("the night", lambda: world.night_done(1))
+    assert {job["attempt"] for job in world.items("jobs")} == {1}
+    assert "result refused" not in world.tail("lab")
 
 
 @pytest.mark.parametrize("options, message", [

@@ -39,7 +39,7 @@ class FakeService {
       post(std::string("/api/v1/agent/jobs/{id}/") + action,
            [action](FakeService& self, const web::Request&) {
              const auto status = self.statuses.find(action);
-             if (status != self.statuses.end()) return web::problem(status->second, "no", "no");
+             if (status != self.statuses.end()) return self.refusal(status->second);
              return web::json_response(R"({"accepted": "stored", "lease_seconds": 0.3})");
            });
     post(
@@ -105,8 +105,15 @@ class FakeService {
     wheel_ = bytes;
   }
 
+  // As the service refuses, or as nginx in front of it.
+  web::Response refusal(unsigned status) const {
+    if (!is_proxy) return web::problem(status, "no", "no");
+    return {status, "text/html", "<html>The SSL certificate error</html>", {}, {}};
+  }
+
   std::mutex mutex;
   std::condition_variable changed;
+  std::atomic<bool> is_proxy = false;
   std::vector<std::pair<std::string, std::string>> posts;
   std::deque<std::string> jobs;
   std::map<std::string, unsigned> statuses;
@@ -124,7 +131,7 @@ class FakeService {
   // As the service does: the next part is appended, and the last one completes the wheel.
   web::Response take_part(const web::Request& request) {
     const auto status = statuses.find("wheel");
-    if (status != statuses.end()) return web::problem(status->second, "no", "no");
+    if (status != statuses.end()) return refusal(status->second);
     const auto offset = std::stoull(request.query.at("offset"));
     if (offset == wheel_.size()) wheel_ += request.body;
     const bool complete = wheel_.size() == std::stoull(request.query.at("size"));

@@ -151,6 +151,23 @@ TEST_CASE("A result that the service refuses for good is kept aside and does not
   CHECK(std::filesystem::exists(scratch / "cache/spool/rejected/9-1.json"));
 }
 
+TEST_CASE("A proxy's refusal ends neither a job nor its result") {
+  const Scratch scratch;
+  FakeService service;
+  service.is_proxy = true;
+  service.set("renew", 400);
+  service.set("result", 400);
+  service.add_job(job_spec(1), 1);
+  Running agent(service.url(), scratch, 1);
+  CHECK(service.wait_for("/jobs/9/renew", 2).is_object());
+  CHECK(service.wait_for("/jobs/9/result", 2).is_object());
+  service.set("result", 200);
+  service.wait_for("/claim", 2);
+  agent.stop();
+  CHECK(spool_is_empty(scratch));
+  CHECK_FALSE(std::filesystem::exists(scratch / "cache/spool/rejected/9-1.json"));
+}
+
 TEST_CASE("A lease is renewed while the job runs, and a lost one stops it without a result") {
   const Scratch scratch;
   FakeService service;
