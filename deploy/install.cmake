@@ -78,9 +78,9 @@ The agent that takes jobs of a Nightjar service, its workloads, and the same
 measurements by hand. PyTorch itself comes with each build that is measured.")
 set(CPACK_DEBIAN_RUNNER_PACKAGE_DEPENDS "${NIGHTJAR_USERS}, python3")
 # Native workloads and what torch.compile writes are compiled on the machine that measures them.
-# Builders clone by git.
+# Builders need git and ccache.
 set(CPACK_DEBIAN_RUNNER_PACKAGE_RECOMMENDS
-  "ca-certificates, g++, cmake, ninja-build, python3-venv, python3-dev, git")
+  "ca-certificates, g++, cmake, ninja-build, python3-venv, python3-dev, git, ccache")
 
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME nightjar-tools)
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "noise-aware change detection and bisection
