@@ -7,8 +7,9 @@ cuda_gigabytes=8  # of disk, for a CUDA build with NVIDIA's libraries
 # Both have to be pinned: other versions define other models.
 transformers="transformers==4.57.3 pillow"  # torchvision needs the latter
 image_models="timm==1.0.31 torchvision==0.28.0"
+uv=uv==0.13.9
 # schemathesis is pinned, since a newer one may find more.
-tools="pytest pytest-xdist uv==0.13.9 openapi-schema-validator openapi-spec-validator"
+tools="pytest pytest-xdist $uv openapi-schema-validator openapi-spec-validator"
 tools+=" schemathesis==4.32.5"
 # Other versions format in other ways.
 tools+=" clang-format==18.1.8 clang-tidy==18.1.8"
