@@ -1,6 +1,8 @@
-"""Somebody sets the wall clock of the service back by a day, while it runs or while it is away."""
+"""Somebody sets the wall clock of the service back by a day, while it runs or while it is away. Or
+the machine's own zone changes between winter and summer time."""
 
 import contextlib
+import datetime
 import os
 import sqlite3
 import subprocess
@@ -20,8 +22,8 @@ DAY = 86_400
 
 
 class ClockWorld(World):
-    def __init__(self, folder):
-        super().__init__(folder)
+    def __init__(self, folder, **overrides):
+        super().__init__(folder, **overrides)
         self.clock = Clock(folder / "clock", compile_library(folder))
 
     def start(self, name, *arguments):
@@ -31,15 +33,28 @@ class ClockWorld(World):
                 env=dict(os.environ, **self.clock.environment))
 
 
+    def register(self):
+        """Makes a runner live."""
+        body = {"name": "lab", "labels": {}, "version": "1", "workloads": [],
+                "facts": {"cpu_model": "test"}}
+        assert self.request("POST", "/api/v1/agent/register", body, token="runner")[0] == 200
+
+    def move_to(self, moment):
+        """Lets the service tick at a time such as 2026-10-25T00:31:00Z."""
+        wanted = datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
+        self.clock.set(int(wanted - time.time()))
+        if "nightjard" in self.processes:
+            self.register()
+            time.sleep(2)
+
+
 @pytest.fixture
 def tomorrow(tmp_path):
     """A service whose clock is a day ahead, with one runner, and a message that waits a moment."""
     world = ClockWorld(tmp_path)
     world.clock.set(DAY)
     world.start_daemon()
-    body = {"name": "lab", "labels": {}, "version": "1", "workloads": [],
-            "facts": {"cpu_model": "test"}}
-    assert world.request("POST", "/api/v1/agent/register", body, token="runner")[0] == 200
+    world.register()
     not_before_us = int((time.time() + DAY + 10) * 1e6)
     file = tmp_path / "data" / "nightjar.sqlite"
     with contextlib.closing(sqlite3.connect(file)) as connection, connection:
@@ -68,3 +83,24 @@ def test_nor_because_that_happened_while_the_service_was_away(tomorrow):
     tomorrow.wait("the message to be sent", lambda: is_sent(tomorrow), 60)
     [runner] = tomorrow.items("runners")
     assert runner["seen_at"] <= time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 5))
+
+
+@pytest.mark.parametrize("first, second", [("2026-10-25", "2026-10-26"),
+                                           ("2027-03-28", "2027-03-29")])
+def test_summer_time_moves_no_night(tmp_path, monkeypatch, first, second):
+    """Where the machine's zone has 02:30 twice on the first day, or never."""
+    monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+    world = ClockWorld(tmp_path, night={"at": "02:30"})
+    try:
+        world.move_to(f"{first}T00:20:00Z")
+        world.start_daemon()
+        for moment in (f"{first}T00:31:00Z", f"{first}T01:31:00Z"):  # 02:31 there, in autumn twice
+            world.move_to(moment)
+        assert world.items("nights") == []
+        for count, day in ((1, first), (2, second)):
+            world.move_to(f"{day}T02:29:58Z")
+            world.wait("the night", lambda: len(world.items("nights")) == count)
+        for day, night in zip((first, second), reversed(world.items("nights"))):
+            assert f"{day}T02:30" <= night["started_at"] < f"{day}T03:00"
+    finally:
+        world.stop()
