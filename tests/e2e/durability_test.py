@@ -1,5 +1,6 @@
 """What an operator relies on: backup and restore as docs/operating.md has them, one daemon a data
 folder, and a service that answers while its network does not."""
+import contextlib
 import http.server
 import json
 import pathlib
@@ -90,6 +91,51 @@ def test_a_damaged_database_ends_the_start_with_one_line_that_says_how_to_restor
     assert len(lines) == 1
     assert str(
         database(w)) in lines[0] and "is damaged" in lines[0] and "--restore COPY" in lines[0]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder on a disk of its own, with a little more room than the service wants to be ready."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=288m", "tmpfs", folder],
+                          capture_output=True, text=True)
+    if made.returncode != 0:
+        pytest.skip(f"no disk can be made here: {made.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def fill(file):
+    with open(file, "wb", buffering=0) as filler, contextlib.suppress(OSError):
+        for size in (1 << 20, 1 << 10):
+            with contextlib.suppress(OSError):
+                while True:
+                    filler.write(bytes(size))
+
+
+@pytest.mark.release
+def test_a_full_disk_loses_nothing_and_readiness_says_so_until_there_is_room(small_disk, world):
+    w = world(service={"data": str(small_disk / "data")})
+    w.start_daemon()
+    names = ["early"]
+    register(w, "early")
+    fill(small_disk / "filler")
+    w.wait("readiness to say so", lambda: w.request("GET", "/readyz")[0] == 503)
+    assert json.loads(w.request("GET", "/readyz")[1])["checks"]["disk"] != "ok"
+    for number in range(5000):  # the write-ahead log has some room already
+        body = {"name": f"late-{number}", "labels": {}, "version": "1", "workloads": [],
+                "facts": {"cpu_model": "test"}}
+        status, answer = w.request("POST", "/api/v1/agent/register", body, token="runner")
+        if status != 200:
+            break
+        names.append(body["name"])
+    assert status == 500 and b"/readyz says why" in answer
+    (small_disk / "filler").unlink()
+    w.wait("readiness", lambda: w.request("GET", "/readyz")[0] == 200)
+    register(w, "after")
+    w.kill("nightjard")
+    assert names_in(small_disk / "data/nightjar.sqlite") == [*names, "after"]
 
 
 def test_a_second_daemon_ends_at_once_and_names_folder_and_holder(world):
