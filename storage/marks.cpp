@@ -2,37 +2,18 @@
 
 #include <algorithm>
 
-#include "storage/model/workload.hpp"
+#include "storage/mark_rows.hpp"
 #include "storage/paging.hpp"
+#include "storage/series_history.hpp"
 
 namespace nightjar::storage {
 namespace {
-
-#define MARK_SELECT \
-  "SELECT id, at_us, actor, after_night, machine, workload, metric, reason FROM mark"
-
-Mark read_mark(Statement& row) {
-  return {row.next<std::int64_t>(),
-          row.next<Time>(),
-          row.next<std::string>(),
-          row.next<NightId>(),
-          row.next<std::optional<MachineId>>(),
-          row.next<std::string>(),
-          row.next<std::string>(),
-          row.next<std::string>()};
-}
 
 #define IMPROVEMENT_SELECT "SELECT id, night, series, build, before, after, at_us FROM improvement"
 
 Improvement read_improvement(Statement& row) {
   return {row.next<std::int64_t>(), row.next<NightId>(), row.next<SeriesId>(), row.next<BuildId>(),
           row.next<double>(),       row.next<double>(),  row.next<Time>()};
-}
-
-bool concerns(const Mark& mark, const Series& series) {
-  return (!mark.machine || *mark.machine == series.machine) &&
-         (mark.metric == "*" || mark.metric == series.metric) &&
-         glob_match(mark.workload, series.workload_name.str());
 }
 
 }  // namespace
@@ -67,11 +48,8 @@ Page<Mark> list_marks(const Database& db, const PageRequest& page) {
 }
 
 NightId marked_until(const Database& db, const Series& series) {
-  Statement find(db, MARK_SELECT " ORDER BY id");
-  NightId until;
-  for (const Mark& mark : read_all(find, read_mark))
-    if (concerns(mark, series)) until = std::max(until, mark.after_night);
-  return until;
+  const auto last = last_marked(db, {series});
+  return last.empty() ? NightId{} : last.begin()->second;
 }
 
 void add_improvement(Transaction& transaction, const Improvement& improvement) {

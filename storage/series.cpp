@@ -3,48 +3,22 @@
 #include <algorithm>
 
 #include "storage/paging.hpp"
+#include "storage/series_rows.hpp"
 
 namespace nightjar::storage {
 namespace {
 
-#define SERIES_SELECT                                                                   \
-  "SELECT series.id, series.workload, workload.name, workload.version, series.metric, " \
-  "series.machine, series.variant FROM series JOIN workload ON workload.id = series.workload"
-
-Series read_series(Statement& row) {
-  const auto id = row.next<SeriesId>();
-  const auto workload = row.next<WorkloadId>();
-  auto name = WorkloadName::parse(row.next<std::string>());
-  if (!name) throw Error("workload " + std::to_string(workload.value) + " has no well-formed name");
-  return {id,
-          workload,
-          *std::move(name),
-          row.next<int>(),
-          row.next<std::string>(),
-          row.next<MachineId>(),
-          row.next<std::string>()};
-}
+#define SERIES_SELECT \
+  "SELECT " SERIES_COLUMNS " FROM series JOIN workload ON workload.id = series.workload"
 
 // A job's runs lie together, and build and run lead to the value in the clustered series.
-#define SERIES_RUN_SELECT                                                                      \
-  "SELECT run.id, run.build, job.night, job.id, run.position, v.value, v.wait_share FROM job " \
-  "CROSS JOIN run ON run.job = job.id "                                                        \
+#define SERIES_RUN_SELECT                         \
+  "SELECT " SERIES_RUN_COLUMNS                    \
+  " FROM job CROSS JOIN run ON run.job = job.id " \
   "CROSS JOIN series_value v ON v.series = ? AND v.build = run.build AND v.run = run.id "
 
-SeriesRun read_series_run(Statement& row) {
-  return {row.next<RunId>(), row.next<BuildId>(), row.next<NightId>(), row.next<JobId>(),
-          row.next<int>(),   row.next<double>(),  row.next<double>()};
-}
-
-#define LEVELS_BEFORE                                                                   \
-  "SELECT series, build, night, value, runs FROM level WHERE series = ? AND night < ? " \
-  "AND NOT EXISTS (SELECT 1 FROM night AS n WHERE n.id = level.night "                  \
-  "AND n.state = 'cancelled') "
-
-Level read_level(Statement& row) {
-  return {row.next<SeriesId>(), row.next<BuildId>(), row.next<NightId>(), row.next<double>(),
-          row.next<int>()};
-}
+#define LEVELS_BEFORE \
+  "SELECT " LEVEL_COLUMNS " FROM level WHERE series = ? AND " IS_LEVEL_BEFORE("level.night")
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include "storage/package_searches.hpp"
 #include "storage/replays.hpp"
 #include "storage/retention.hpp"
+#include "storage/series_history.hpp"
 #include "storage/served.hpp"
 #include "storage/statement.hpp"
 #include "storage/suites.hpp"
@@ -70,6 +71,11 @@ void ask_everything(Story& story) {
   cancel_job(Autocommit(db), job, "x"), fail_job(Autocommit(db), job, 1, "x"), session_of(db, job);
   find_series(db, series), series_of_night(db, story.night.id), runs_of_job(db, series, job);
   runs_of_series(db, series, story.night.id, JobKind::screen), points_of_series(db, series, 9);
+  runs_of_build(db, series, story.bad.id, story.night.id, JobKind::screen);
+  series_measured_in(db, story.night.id, JobKind::screen), newest_values(db, {series}, 9);
+  series_measured_in(db, story.night.id, JobKind::screen, "latency");
+  newest_levels(db, {series}, NightId{9}, 9), better_since(db, {series}, NightId{9});
+  last_regressions(db, {RegressionState::blamed}, NightId{9}), last_marked(db, {story.latency()});
   list_series(db, {"latency", "**", story.machine.id}, {}), find_run(db, RunId{1});
   list_runs(db, {}, {50, 9}), list_runs(db, {job, {}, {}}, {50, 9});
   list_runs(db, {{}, story.good.id, {}}, {50, 9});
@@ -161,9 +167,10 @@ bool is_cheap_scan(const std::string& sql, const std::string& detail) {
   if (sql.find(" LIMIT ") != std::string::npos && sql.find("DESC") != std::string::npos)
     return true;
   if (detail.find(" INDEX ") != std::string::npos) return true;
-  return detail == "SCAN runner" || detail == "SCAN judged" || detail == "SCAN sqlite_master" ||
-         detail == "SCAN CONSTANT ROW" || detail.starts_with("SCAN told") ||
-         detail.starts_with("SCAN json_each") || detail.starts_with("SCAN newest");
+  return detail == "SCAN runner" || detail == "SCAN judged" || detail == "SCAN mark" ||
+         detail == "SCAN sqlite_master" || detail == "SCAN CONSTANT ROW" ||
+         detail.starts_with("SCAN told") || detail.starts_with("SCAN json_each") ||
+         detail.starts_with("SCAN newest");
 }
 
 }  // namespace

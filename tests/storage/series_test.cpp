@@ -1,8 +1,12 @@
 #include "storage/series.hpp"
 
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
+#include "storage/marks.hpp"
 #include "storage/runs.hpp"
+#include "storage/series_history.hpp"
 #include "tests/storage/story.hpp"
 #include "tests/support/autocommit.hpp"
 
@@ -10,16 +14,25 @@ using namespace nightjar;
 using namespace nightjar::storage;
 using namespace nightjar::storage::test;
 
+namespace {
+
+std::vector<double> values_of(const std::vector<SeriesRun>& runs) {
+  std::vector<double> values;
+  for (const SeriesRun& run : runs) values.push_back(run.value);
+  return values;
+}
+
+}  // namespace
+
 TEST_CASE("a series' runs come in the order they were made") {
   Story story;
   const Job first = story.measure("a", JobKind::screen, 1.0, 1.5);
   const Job second = story.measure("b", JobKind::screen, 2.0, 2.5);
   story.measure("c", JobKind::confirm, 9, 9);
-  const auto runs = runs_of_series(story.db, story.latency().id, story.night.id, JobKind::screen);
+  const SeriesId series = story.latency().id;
+  const auto runs = runs_of_series(story.db, series, story.night.id, JobKind::screen);
   REQUIRE(runs.size() == 8);
-  std::vector<double> values;
-  for (const SeriesRun& run : runs) values.push_back(run.value);
-  CHECK(values == std::vector{1.0, 1.5, 1.0, 1.5, 2.0, 2.5, 2.0, 2.5});
+  CHECK(values_of(runs) == std::vector{1.0, 1.5, 1.0, 1.5, 2.0, 2.5, 2.0, 2.5});
   CHECK(runs[0].job == first.id);
   CHECK(runs[0].order == 1);
   CHECK(runs[0].build == story.good.id);
@@ -29,7 +42,12 @@ TEST_CASE("a series' runs come in the order they were made") {
   CHECK(runs[0].wait_share == Approx(0.25));
   CHECK(find_run(story.db, runs[0].run)->result.samples.at("latency") ==
         std::vector{2.0, 1.0, 1.0});
-  CHECK(runs_of_series(story.db, story.latency().id, NightId{9}, JobKind::screen).empty());
+  CHECK(runs_of_series(story.db, series, NightId{9}, JobKind::screen).empty());
+  const auto of_bad =
+      runs_of_build(story.db, series, story.bad.id, story.night.id, JobKind::screen);
+  CHECK(values_of(of_bad) == std::vector{1.5, 1.5, 2.5, 2.5});
+  CHECK(of_bad.at(0).run == runs[1].run);
+  CHECK(runs_of_build(story.db, series, story.bad.id, NightId{9}, JobKind::screen).empty());
   CHECK(runs_of_job(story.db, story.latency().id, second.id).size() == 4);
 }
 
@@ -47,6 +65,34 @@ TEST_CASE("a night's series are those that its screen jobs measured") {
   CHECK(series[0].machine == story.machine.id);
   CHECK(series[0].variant == "cpu");
   CHECK(series_of_night(story.db, story.start_night(story.good.id).id).empty());
+}
+
+TEST_CASE("what a night measured comes by series, of one metric or of all") {
+  Story story;
+  story.measure("a", JobKind::screen, 1.0, 1.5);
+  const Job second = story.measure("b", JobKind::screen, 2.0, 2.5);
+  story.measure("c", JobKind::confirm, 9, 9);
+  const auto all = series_measured_in(story.db, story.night.id, JobKind::screen);
+  const auto series = series_of_night(story.db, story.night.id);
+  REQUIRE(all.size() == series.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CHECK(all[i].series.id == series[i].id);
+    CHECK(all[i].series.metric == series[i].metric);
+    CHECK(all[i].series.workload_name == story.workload.name);
+    CHECK(all[i].runs.size() == 8);
+  }
+  const auto latency = series_measured_in(story.db, story.night.id, JobKind::screen, "latency");
+  REQUIRE(latency.size() == 1);
+  CHECK(latency[0].series.id == story.latency().id);
+  CHECK(values_of(latency[0].runs) == std::vector{1.0, 1.5, 1.0, 1.5, 2.0, 2.5, 2.0, 2.5});
+  CHECK(latency[0].runs[0].build == story.good.id);
+  CHECK(latency[0].runs[1].build == story.bad.id);
+  CHECK(latency[0].runs[4].job == second.id);
+  CHECK(latency[0].runs[4].wait_share == Approx(0.25));
+  const auto confirmed = series_measured_in(story.db, story.night.id, JobKind::confirm, "latency");
+  REQUIRE(confirmed.size() == 1);
+  CHECK(values_of(confirmed[0].runs) == std::vector{9.0, 9.0, 9.0, 9.0});
+  CHECK(series_measured_in(story.db, NightId{9}, JobKind::screen).empty());
 }
 
 TEST_CASE("a new version of a workload is another series") {
@@ -111,6 +157,42 @@ TEST_CASE("a series' points are one a nightly, by date and version, of screen ru
   CHECK(points_of_series(story.db, SeriesId{99}, 2).empty());
 }
 
+TEST_CASE("the newest values of many series are those of each one's points") {
+  Story story;
+  const auto measure = [&](int day) {
+    const std::string date = "2026-09-" + std::to_string(10 + day);
+    story.good = add_build(Autocommit(story.db), nightly(date));
+    story.night = story.start_night(story.good.id);
+    story.measure(date, JobKind::screen, 1.0 + day, 9.0);
+  };
+  const auto values = [&](SeriesId id, int limit) {
+    std::vector<std::vector<double>> all;
+    for (const SeriesPoint& point : points_of_series(story.db, id, limit))
+      all.push_back(point.values);
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  // The first version ends with the third night; five nights have the second one only.
+  for (int day = 0; day < 8; ++day) {
+    if (day == 3) {
+      story.workload = intern_workload(Autocommit(story.db), story.workload.name, 2);
+      story.runner.workloads.push_back(story.workload.name.str() + "@2");
+    }
+    measure(day);
+  }
+  const auto series = list_series(story.db, {"latency", {}, {}}, {}).items;
+  REQUIRE(series.size() == 2);
+  for (const int limit : {1, 2, 3, 20}) {
+    INFO(limit);
+    auto newest = newest_values(story.db, {series[0].id, series[1].id}, limit);
+    for (const Series& one : series) {
+      std::sort(newest[one.id].begin(), newest[one.id].end());
+      CHECK(newest[one.id] == values(one.id, limit));
+    }
+  }
+  CHECK(newest_values(story.db, {series[1].id}, 2).at(series[1].id).size() == 2);
+}
+
 TEST_CASE("runs are listed by job, build and workload") {
   Story story;
   const Job job = story.measure("a");
@@ -146,4 +228,79 @@ TEST_CASE("a level is replaced for its build, and read newest night first") {
   CHECK(before[0].build == story.good.id);
   CHECK(before[0].night == second.id);
   CHECK(levels_before(story.db, series, story.night.id, 10).empty());
+}
+
+TEST_CASE("the levels of many series are those of each, without those of cancelled nights") {
+  Story story;
+  story.measure("a");
+  const std::vector<Series> series = list_series(story.db, {}, {}).items;
+  REQUIRE(series.size() == 3);
+  std::vector<SeriesId> ids;
+  Night last;
+  for (int day = 0; day < 4; ++day) {
+    const Build build = add_build(Autocommit(story.db), nightly("2026-09-1" + std::to_string(day)));
+    last = story.start_night(build.id);
+    for (int i = 0; i <= 1; ++i)
+      set_level(Autocommit(story.db), {series[i].id, build.id, last.id, 10.0 * i + day, 5});
+  }
+  for (const Series& one : series) ids.push_back(one.id);
+  const auto require_equal = [&](NightId before) {
+    const auto many = newest_levels(story.db, ids, before, 2);
+    CHECK(many.count(series[2].id) == 0);
+    for (int i = 0; i <= 1; ++i) {
+      const auto levels = levels_before(story.db, series[i].id, before, 2);
+      const auto& found = many.at(series[i].id);
+      REQUIRE(found.size() == 2);
+      REQUIRE(levels.size() == 2);
+      for (int at = 0; at <= 1; ++at) {
+        CHECK(found[at].value == levels[at].value);
+        CHECK(found[at].night == levels[at].night);
+      }
+    }
+    return many.at(series[1].id).front().value;
+  };
+  CHECK(require_equal(NightId{99}) == 13);
+  CHECK(require_equal(last.id) == 12);
+  last.state = NightState::cancelled;
+  update_night(Autocommit(story.db), last);
+  CHECK(require_equal(NightId{99}) == 12);
+}
+
+TEST_CASE("a series is marked by its name or by a glob, on its machine class and metric") {
+  Story story;
+  story.measure("a");
+  const std::vector<Series> series = list_series(story.db, {}, {}).items;
+  REQUIRE(series.size() == 3);
+  const Series latency = story.latency();
+  const MachineId other =
+      intern_machine(Autocommit(story.db), {{}, sha256('2'), {{"cpu_model", "6502"}}}).id;
+  const auto mark = [&](int night, const std::string& workload, const std::string& metric,
+                        std::optional<MachineId> machine) {
+    Mark made;
+    made.after_night = NightId{night};
+    made.workload = workload;
+    made.metric = metric;
+    made.machine = machine;
+    add_mark(Autocommit(story.db), made);
+  };
+  const auto marked = [&] {
+    const auto all = last_marked(story.db, series);
+    const auto found = all.find(latency.id);
+    const NightId night = found == all.end() ? NightId{} : found->second;
+    CHECK(marked_until(story.db, latency) == night);
+    return night.value;
+  };
+  CHECK(marked() == 0);
+  mark(8, "native/**", "latency", {});
+  mark(8, latency.workload_name.str(), "throughput", {});
+  mark(8, latency.workload_name.str(), "latency", other);
+  CHECK(marked() == 0);
+  mark(4, latency.workload_name.str(), "latency", story.machine.id);
+  CHECK(marked() == 4);
+  CHECK(last_marked(story.db, series).size() == 1);
+  mark(5, "python/*/eval/**", "*", {});
+  CHECK(marked() == 5);
+  CHECK(last_marked(story.db, series).size() == 3);
+  mark(3, latency.workload_name.str(), "latency", {});
+  CHECK(marked() == 5);
 }

@@ -1,0 +1,54 @@
+// What a night measured, and what is known of many series, each read at once. Asking for one series
+// after the other took minutes where a night measures fifty thousand.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/database.hpp"
+#include "storage/model/job.hpp"
+#include "storage/model/regression.hpp"
+#include "storage/model/series.hpp"
+
+namespace nightjar::storage {
+
+// Series with runs in the night's jobs of `kind`, by id, of one metric or of all. The runs of each
+// come in order of job and order.
+struct MeasuredSeries {
+  Series series;
+  std::vector<SeriesRun> runs;
+};
+std::vector<MeasuredSeries> series_measured_in(const Database& db, NightId night, JobKind kind,
+                                               const std::optional<std::string>& metric = {});
+// One series' runs of one build in the night's jobs of `kind`, in the same order.
+std::vector<SeriesRun> runs_of_build(const Database& db, SeriesId series, BuildId build,
+                                     NightId night, JobKind kind);
+
+// What follows leaves out series of which there is nothing to say.
+
+// The values of each series' points (see series.hpp): at most `limit` newest builds, in no order.
+using ValuesOfBuilds = std::vector<std::vector<double>>;
+std::map<SeriesId, ValuesOfBuilds> newest_values(const Database& db,
+                                                 const std::vector<SeriesId>& series, int limit);
+// Newest first, at most `limit` each, of nights before `before`.
+std::map<SeriesId, std::vector<Level>> newest_levels(const Database& db,
+                                                     const std::vector<SeriesId>& series,
+                                                     NightId before, int limit);
+// The improvements that nights before `before` showed.
+struct BetterSince {
+  NightId shown;  // in
+  NightId night;  // of the newest level since which it is better
+};
+std::map<SeriesId, std::vector<BetterSince>> better_since(const Database& db,
+                                                          const std::vector<SeriesId>& series,
+                                                          NightId before);
+// The newest night before `before` of each series' regressions that are now in one of `states`.
+std::map<SeriesId, NightId> last_regressions(const Database& db,
+                                             const std::vector<RegressionState>& states,
+                                             NightId before);
+// The newest night whose level no longer counts, by the marks that people and nights made.
+std::map<SeriesId, NightId> last_marked(const Database& db, const std::vector<Series>& series);
+
+}  // namespace nightjar::storage
