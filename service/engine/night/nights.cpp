@@ -202,7 +202,7 @@ JudgingFacts load_judging(const EngineView& view, const Night& night) {
   const SessionOutcomes sessions = outcomes_of(view.db, asked);
   if (sessions.pending) return facts;
   facts.observed = observe(view, night, sessions.usable);
-  facts.classes = classes_to_ask(view, facts.observed);
+  facts.classes = classes_to_ask(view, sessions.usable);
   for (const Regression& regression : facts.regressions)
     if (is_own_finding(regression))
       facts.shown.emplace(regression.id, series_shown(view, regression));

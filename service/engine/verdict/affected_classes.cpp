@@ -57,10 +57,10 @@ std::vector<Series> series_shown(const EngineView& view, const Regression& regre
   return shown;
 }
 
-std::vector<MachineClass> classes_to_ask(const EngineView& view, const Observations& observed) {
+std::vector<MachineClass> classes_to_ask(const EngineView& view, const std::vector<Job>& usable) {
   std::set<MachineId> ids;
   for (const Runner& runner : storage::all_runners(view.db)) ids.insert(runner.machine);
-  for (const auto& [group, all] : observed) ids.insert(group.first);
+  for (const Job& session : usable) ids.insert(session.machine);
   std::vector<MachineClass> classes;
   for (const MachineId id : ids)
     if (auto machine = storage::find_machine(view.db, id)) classes.push_back(*std::move(machine));

@@ -17,8 +17,8 @@ namespace nightjar::service {
 const Regression* suspicion_of(const Observation& one, const std::vector<Regression>& night);
 // The regression's series, the lead first.
 std::vector<Series> series_shown(const EngineView& view, const Regression& regression);
-// Machine classes that have a runner, and those that the night measured; by id.
-std::vector<MachineClass> classes_to_ask(const EngineView& view, const Observations& observed);
+// Machine classes that have a runner, and those that the night's usable sessions are of; by id.
+std::vector<MachineClass> classes_to_ask(const EngineView& view, const std::vector<Job>& usable);
 
 // Of the classes in `asked` without a series in `shown`: each saw nothing, or did not look. A class
 // of which that is open has no row: a finding there may turn out to be the same one, or a change is

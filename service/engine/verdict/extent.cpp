@@ -1,6 +1,7 @@
 #include "service/engine/verdict/extent.hpp"
 
 #include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -52,14 +53,15 @@ ExtentFacts load_extent(const EngineView& view, const Regression& regression) {
   facts.metric = lead->metric;
   facts.regressions = storage::regressions_of_night(view.db, night->id);
   const auto asked = storage::jobs_of_night(view.db, night->id, JobKind::screen);
-  facts.observed = observe(view, *night, outcomes_of(view.db, asked).usable);
-  facts.classes = classes_to_ask(view, facts.observed);
-  std::erase_if(facts.observed, [&](const auto& one) { return one.first.second != facts.metric; });
+  const std::vector<Job> usable = outcomes_of(view.db, asked).usable;
+  facts.observed = observe(view, *night, usable, facts.metric);
+  facts.classes = classes_to_ask(view, usable);
   facts.shown = series_shown(view, regression);
   return facts;
 }
 
-ReportExtent decide(const ExtentFacts& facts, const Regression& regression) {
+ReportExtent decide(const ExtentFacts& facts, const Regression& regression,
+                    std::optional<MachineId> machine) {
   ReportExtent extent;
   const std::set<SeriesId> explained = explained_series(facts, regression);
   const auto add = [&](const Observation& one) {
@@ -77,7 +79,8 @@ ReportExtent decide(const ExtentFacts& facts, const Regression& regression) {
       ++extent.unclear;
   };
   for (const auto& [group, all] : facts.observed)
-    for (const Observation& one : all) add(one);
+    if (!machine || group.first == *machine)
+      for (const Observation& one : all) add(one);
   return extent;
 }
 
@@ -92,15 +95,16 @@ std::vector<ReportBeside> worse_beside(const EngineView& view, const Regression&
   std::set<NightGroup> done;
   for (const Regression& one : told) done.insert(group_of(view, one));
   std::vector<ReportBeside> all;
+  // One observation is enough for all machine classes.
+  std::map<std::pair<NightId, std::string>, ExtentFacts> known_nights;
   for (const Regression& finding : joining) {
     const NightGroup group = group_of(view, finding);
     const std::string& metric = std::get<std::string>(group);
     if ((finding.night == own_night && metric == own_metric) || !done.insert(group).second)
       continue;
-    ExtentFacts facts = load_extent(view, finding);
-    std::erase_if(facts.observed,
-                  [&](const auto& one) { return one.first.first != finding.machine; });
-    ReportExtent extent = decide(facts, finding);
+    const auto [facts, is_new] = known_nights.try_emplace({finding.night, metric});
+    if (is_new) facts->second = load_extent(view, finding);
+    ReportExtent extent = decide(facts->second, finding, finding.machine);
     if (extent.worse.empty() && extent.unclear == 0) continue;
     const auto build = storage::find_build(view.db, finding.bad);
     all.push_back(

@@ -2,6 +2,7 @@
 // measured. Used for its report, and where it joins another one.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,10 @@ struct ExtentFacts {
   std::vector<MachineClass> classes;    // that could have seen it
 };
 ExtentFacts load_extent(const EngineView& view, const Regression& regression);
-// Leaves out the finding's own series, and those that another finding of the night explains. Pure.
-ReportExtent decide(const ExtentFacts& facts, const Regression& regression);
+// Leaves out the finding's own series, and those that another finding of the night explains. Of one
+// machine class, or of all. Pure.
+ReportExtent decide(const ExtentFacts& facts, const Regression& regression,
+                    std::optional<MachineId> machine = {});
 // On which other machine classes, as far as that is known. Pure.
 std::vector<AffectedClass> classes_elsewhere(const ExtentFacts& facts);
 

@@ -12,12 +12,7 @@ namespace nightjar::service {
 
 // Whether it was confirmed, whatever became of it then.
 bool is_real(const Regression& known);
-
-// Accepted levels of `series` before `night`, newest first, since its last confirmed regression,
-// since its last improvement and since the last shift that somebody marked; at most `limit`. Levels
-// of before an improvement would hide what gets worse again.
-std::vector<Level> valid_levels(const EngineView& view, const Series& series, NightId night,
-                                int limit);
+bool is_real(RegressionState state);
 
 // A level as a multiple of the level `before`, in cost: above 1 is worse, whichever way the metric
 // counts.
@@ -31,8 +26,11 @@ double ratio_of(const Series& series, double before, double level);
 std::vector<std::vector<double>> runs_by_build(const storage::Database& db, SeriesId series,
                                                int limit);
 
-// Learned from the series' newest builds.
+// Learned from the series' newest builds, of which these are enough.
+inline constexpr int kNoiseBuilds = 14;
 bisect::SeriesNoise noise_of(const storage::Database& db, const Series& series);
+// The same from values that are read already, build by build.
+bisect::SeriesNoise noise_of(const Series& series, std::vector<std::vector<double>> builds);
 // The configured policy, adapted to the noise.
 bisect::DetectionPolicy learned_policy(const EngineView& view, const Series& series);
 // The smallest change that a commit is blamed for. A series with a threshold of its own is searched

@@ -7,10 +7,11 @@
 #include "service/engine/policy.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/verdict/levels.hpp"
+#include "service/engine/verdict/series_histories.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/runners.hpp"
-#include "storage/series.hpp"
+#include "storage/series_history.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -26,23 +27,45 @@ struct Tonight {
   std::optional<BuildId> other;
 };
 
-Tonight values_tonight(const EngineView& view, const Series& series, const Night& night,
-                       const std::vector<Job>& usable) {
+// `places`: of the usable sessions, which says in which order they count.
+Tonight values_tonight(std::vector<SeriesRun> runs, BuildId build,
+                       const std::map<JobId, std::size_t>& places) {
+  std::erase_if(runs, [&](const SeriesRun& run) { return !places.contains(run.job); });
+  std::stable_sort(runs.begin(), runs.end(), [&](const SeriesRun& a, const SeriesRun& b) {
+    return places.at(a.job) < places.at(b.job);
+  });
   Tonight tonight;
-  for (const Job& job : usable) {
-    // Asking each session for each series took minutes with two hundred machine classes.
-    if (job.machine != series.machine) continue;
-    for (const SeriesRun& run : storage::runs_of_job(view.db, series.id, job.id)) {
-      if (run.build != *night.build) {
-        tonight.again.push_back(run.value);
-        tonight.other = run.build;
-        continue;
-      }
-      tonight.values.values.push_back(run.value);
-      tonight.values.runs.push_back(run.run);
+  for (const SeriesRun& run : runs) {
+    if (run.build != build) {
+      tonight.again.push_back(run.value);
+      tonight.other = run.build;
+      continue;
     }
+    tonight.values.values.push_back(run.value);
+    tonight.values.runs.push_back(run.run);
   }
   return tonight;
+}
+
+// Series that have a value of the night's build, and beside each what was measured of it.
+struct Measured {
+  std::vector<Series> series;
+  std::vector<Tonight> tonight;
+};
+
+Measured measured_tonight(const EngineView& view, const Night& night,
+                          const std::vector<Job>& usable, const std::string& metric) {
+  std::map<JobId, std::size_t> places;
+  for (const Job& job : usable) places.emplace(job.id, places.size());
+  Measured measured;
+  for (auto& one : storage::series_measured_in(view.db, night.id, JobKind::screen, metric)) {
+    if (!is_judged(one.series, view.config)) continue;
+    Tonight tonight = values_tonight(std::move(one.runs), *night.build, places);
+    if (tonight.values.values.empty()) continue;
+    measured.series.push_back(std::move(one.series));
+    measured.tonight.push_back(std::move(tonight));
+  }
+  return measured;
 }
 
 // "kernel 6.1.0 → 6.8.0", by the runners that measured; empty: nothing changed.
@@ -121,9 +144,9 @@ void take_improvement(const EngineView& view, Observation& observed, const Night
   };
   if (!is_large(first.value)) return;  // of nearly all series, without reading their runs
   std::vector<double> runs;
-  for (const SeriesRun& run :
-       storage::runs_of_series(view.db, observed.series.id, first.night, JobKind::screen))
-    if (run.build == first.build) runs.push_back(run.value);
+  for (const SeriesRun& run : storage::runs_of_build(view.db, observed.series.id, first.build,
+                                                     first.night, JobKind::screen))
+    runs.push_back(run.value);
   if (runs.empty() || !is_better(runs)) return;
   const std::vector<double>& tonight = observed.tonight.values;
   const std::vector<double> level{first.value};
@@ -147,25 +170,34 @@ bool is_clear(const bisect::Screen& screen, const bisect::DetectionPolicy& polic
 
 Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable) {
   Observations all;
+  const auto& metrics = view.config.night.metrics;
+  for (const std::string& metric : std::set<std::string>(metrics.begin(), metrics.end()))
+    all.merge(observe(view, night, usable, metric));
+  return all;
+}
+
+Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable,
+                     const std::string& metric) {
+  Observations all;
+  Measured measured = measured_tonight(view, night, usable, metric);
+  auto histories = load_histories(view, measured.series, night.id, kCreepLevels);
   const std::set<SeriesId> suspicious = series_under_suspicion(view.db);
   std::map<MachineId, std::optional<std::string>> changed;
-  for (const Series& series : storage::series_of_night(view.db, night.id)) {
-    if (!is_judged(series, view.config)) continue;
-    Tonight tonight = values_tonight(view, series, night, usable);
-    if (tonight.values.values.empty()) continue;
-    const bisect::SeriesNoise noise = noise_of(view.db, series);
+  for (std::size_t i = 0; i < measured.series.size(); ++i) {
+    const Series& series = measured.series[i];
+    Tonight& tonight = measured.tonight[i];
+    SeriesHistory& history = histories[series.id];
     Observation observed{series,
-                         bisect::adapted(policy_of(series, view.config), noise),
+                         bisect::adapted(policy_of(series, view.config), history.noise),
                          std::move(tonight.values),
                          {},
                          {},
                          {}};
-    observed.noise = noise;
-    observed.suspicious = suspicious.count(series.id) != 0;
-    const auto newest = storage::levels_before(view.db, series.id, NightId{night.id.value + 1}, 1);
-    observed.has_level =
-        !newest.empty() && newest.front().night == night.id && newest.front().build == *night.build;
-    observed.levels = valid_levels(view, series, night.id, kCreepLevels);
+    observed.noise = history.noise;
+    observed.suspicious = suspicious.contains(series.id);
+    observed.has_level = history.newest && history.newest->night == night.id &&
+                         history.newest->build == *night.build;
+    observed.levels = std::move(history.levels);
     for (const Level& level : observed.levels) observed.level_values.push_back(level.value);
     if (observed.level_values.size() > kLevels) observed.level_values.resize(kLevels);
     take_again(observed, tonight, night.id);

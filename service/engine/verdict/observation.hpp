@@ -48,6 +48,9 @@ using Observations = std::map<Group, std::vector<Observation>>;
 
 // All judged series that have runs in the night's usable sessions.
 Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable);
+// Those of one metric; none if it is not judged. What their histories say is read for all at once.
+Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable,
+                     const std::string& metric);
 
 // Twice the standard errors of a suspicion: for what no confirmation follows.
 bool is_clear(const bisect::Screen& screen, const bisect::DetectionPolicy& policy);

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "service/engine/verdict/levels.hpp"
+#include "service/engine/verdict/series_histories.hpp"
 #include "storage/marks.hpp"
 #include "tests/service/engine/verdict/wide_world.hpp"
 
@@ -73,7 +73,7 @@ TEST_CASE("a kernel update that changes nothing costs one measurement and keeps 
   EngineContext context = world.context();
   for (const Series& series : all_series(world))
     if (series.metric == "latency")
-      CHECK(valid_levels(context, series, NightId{100}, 40).size() == 6);
+      CHECK(load_histories(context, {series}, NightId{100}, 40).at(series.id).levels.size() == 6);
   // The build that was measured again has no further point: its runs belong to another machine.
   for (const Series& series : all_series(world))
     for (const auto& point : storage::points_of_series(world.db, series.id, 100))
