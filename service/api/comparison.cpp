@@ -1,8 +1,10 @@
 // Two builds series by series, and one series build by build.
 #include <algorithm>
+#include <map>
 
 #include "bisect/statistics.hpp"
 #include "service/api/routes.hpp"
+#include "storage/series_history.hpp"
 
 namespace nightjar::service::api {
 using storage::Database;
@@ -24,15 +26,19 @@ std::vector<double> values_of(const std::vector<SeriesRun>& runs, BuildId build)
   return values;
 }
 
-// Interleaved runs where the night confirmed, since drift meets both sides alike there.
-Sides sides_of(Database& db, const Series& series, const Night& good_night, const Night& bad_night,
-               BuildId good, BuildId bad) {
-  const auto confirmed = storage::runs_of_series(db, series.id, bad_night.id, JobKind::confirm);
-  Sides sides{values_of(confirmed, good), values_of(confirmed, bad), Source::confirm};
-  if (!sides.good.empty() && !sides.bad.empty()) return sides;
-  return {values_of(storage::runs_of_series(db, series.id, good_night.id, JobKind::screen), good),
-          values_of(storage::runs_of_series(db, series.id, bad_night.id, JobKind::screen), bad),
-          Source::screen};
+using RunsOfSeries = std::map<SeriesId, std::vector<SeriesRun>>;
+
+RunsOfSeries runs_of_night(Database& db, NightId night, JobKind kind) {
+  RunsOfSeries all;
+  for (auto& [series, runs] : storage::series_measured_in(db, night, kind))
+    all.emplace(series.id, std::move(runs));
+  return all;
+}
+
+const std::vector<SeriesRun>& runs_of(const RunsOfSeries& all, SeriesId series) {
+  static const std::vector<SeriesRun> none;
+  const auto found = all.find(series);
+  return found == all.end() ? none : found->second;
 }
 
 bool all_positive(const std::vector<double>& values) {
@@ -45,8 +51,8 @@ struct ComparedSeries {
   std::optional<bisect::Ratio> change;  // none where a value is not positive
 };
 
-ComparedSeries compared(const Series& series, Sides sides) {
-  ComparedSeries made{series, std::move(sides), {}};
+ComparedSeries compared(Series series, Sides sides) {
+  ComparedSeries made{std::move(series), std::move(sides), {}};
   if (all_positive(made.sides.good) && all_positive(made.sides.bad))
     made.change = bisect::shift(made.sides.good, made.sides.bad, .95);
   return made;
@@ -115,11 +121,18 @@ Comparison compare(Database& db, BuildId good, BuildId bad) {
   const auto good_night = storage::find_night_of_build(db, good);
   const auto bad_night = storage::find_night_of_build(db, bad);
   Comparison made{good, bad, {}};
-  if (good_night && bad_night)
-    for (const Series& series : storage::series_of_night(db, bad_night->id)) {
-      const Sides sides = sides_of(db, series, *good_night, *bad_night, good, bad);
-      if (!sides.good.empty() && !sides.bad.empty()) made.items.push_back(compared(series, sides));
-    }
+  if (!good_night || !bad_night) return made;
+  const RunsOfSeries confirmed = runs_of_night(db, bad_night->id, JobKind::confirm);
+  const RunsOfSeries before = runs_of_night(db, good_night->id, JobKind::screen);
+  for (auto& [series, after] : storage::series_measured_in(db, bad_night->id, JobKind::screen)) {
+    // Interleaved runs where the night confirmed, since drift meets both sides alike there.
+    const auto& side_by_side = runs_of(confirmed, series.id);
+    Sides sides{values_of(side_by_side, good), values_of(side_by_side, bad), Source::confirm};
+    if (sides.good.empty() || sides.bad.empty())
+      sides = {values_of(runs_of(before, series.id), good), values_of(after, bad), Source::screen};
+    if (sides.good.empty() || sides.bad.empty()) continue;
+    made.items.push_back(compared(std::move(series), std::move(sides)));
+  }
   return made;
 }
 
