@@ -10,7 +10,6 @@ import functools
 import json
 import os
 import pathlib
-import random
 import statistics
 import sys
 import tempfile
@@ -18,6 +17,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import world as worlds  # noqa: E402
+from session_result import session_result  # noqa: E402
 
 AGENTS, NIGHTS, WORKLOADS, ITERATIONS = 200, 5, 10, 30
 WAIT_SECONDS = 4  # as the real agent waits for a job
@@ -60,23 +60,10 @@ class Tally:
 
 @functools.cache
 def result_of(order):
-    """A session's result with every planned run, as text. Made once for all agents, which would
+    """The number of a session's runs, and its result as text. Made once for all agents, which would
     otherwise wait for one another here and not at the service."""
-    draw, runs = random.Random(7), []
-    now = datetime.datetime.now(datetime.timezone.utc).isoformat().replace("+00:00", "Z")
-    for number, planned in enumerate(json.loads(order)):
-        level = .010 * (1 + .002 * draw.gauss(0, 1))
-        latency = [round(level * (1 + .001 * draw.gauss(0, 1)), 8) for _ in range(ITERATIONS)]
-        zeros, ones = [0] * ITERATIONS, [1] * ITERATIONS
-        samples = {"latency": latency}
-        if planned["workload"] >= 0:
-            samples["peak_cpu_memory"] = [3e8]
-        runs.append({"order": number, "status": "measured", "reason": "", "samples": samples,
-                     "cpu_seconds": latency, "wait_seconds": zeros, "slowdown": ones,
-                     "checksum": 1.0, "warmup_iterations": 3, "started_at": now, "seconds": .5})
-    state = {"load1": 0, "steal_share": 0, "frequency_mhz": 0, "extra": {}, "gpus": []}
-    return len(runs), json.dumps({"runs": runs, "before": state, "after": state, "packages": {},
-                                  "setup_seconds": [], "settings": {}})
+    result = session_result(json.loads(order), ITERATIONS)
+    return len(result["runs"]), json.dumps(result)
 
 
 async def agent(number, url, token, tally, names):

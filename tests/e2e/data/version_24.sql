@@ -1,0 +1,655 @@
+PRAGMA auto_vacuum = 2;
+PRAGMA application_id = 1313489234;
+PRAGMA user_version = 24;
+BEGIN TRANSACTION;
+CREATE TABLE attribution (
+  regression INTEGER PRIMARY KEY REFERENCES regression (id),
+  cause TEXT NOT NULL CHECK (cause IN ('source', 'environment', 'both', 'unknown')),
+  source_ratio REAL NOT NULL,
+  source_low REAL NOT NULL,
+  source_high REAL NOT NULL,
+  environment_ratio REAL NOT NULL,
+  environment_low REAL NOT NULL,
+  environment_high REAL NOT NULL,
+  -- The bad wheel with the good one's packages; NULL: it does not run.
+  held INTEGER REFERENCES build (id)
+, searched_at_us INTEGER) STRICT;
+CREATE TABLE audit (
+  id INTEGER PRIMARY KEY,
+  at_us INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  action TEXT NOT NULL,
+  subject TEXT NOT NULL
+) STRICT;
+INSERT INTO "audit" VALUES(1,1795686280262183,'token:runner','register-runner','runner/1');
+INSERT INTO "audit" VALUES(2,1795686280279515,'token:runner','register-runner','runner/2');
+INSERT INTO "audit" VALUES(3,1795686280547510,'build:2.14.0.dev20260819+cpu','start-night','night/1');
+INSERT INTO "audit" VALUES(4,1795686281455500,'build:2.14.0.dev20260820+cpu','start-night','night/2');
+CREATE TABLE bisection (
+  id INTEGER PRIMARY KEY,
+  regression INTEGER NOT NULL UNIQUE REFERENCES regression (id),
+  series INTEGER NOT NULL REFERENCES series (id),
+  state TEXT NOT NULL CHECK (state IN ('open', 'culprit', 'not_reproduced', 'inconclusive', 'range')),
+  good INTEGER NOT NULL REFERENCES build (id),
+  bad INTEGER NOT NULL REFERENCES build (id),
+  posterior TEXT NOT NULL CHECK (posterior = '' OR json_valid(posterior)),
+  started_at_us INTEGER NOT NULL,
+  finished_at_us INTEGER
+, spent_seconds REAL NOT NULL DEFAULT 0 CHECK (spent_seconds >= 0), expected_runs REAL NOT NULL DEFAULT 0 CHECK (expected_runs >= 0), runs INTEGER NOT NULL DEFAULT 0 CHECK (runs >= 0), sessions INTEGER NOT NULL DEFAULT 0 CHECK (sessions >= 0)) STRICT;
+CREATE TABLE bisection_commit (
+  bisection INTEGER NOT NULL REFERENCES bisection (id),
+  position INTEGER NOT NULL,
+  commit_sha TEXT NOT NULL CHECK (length(commit_sha) = 40),
+  PRIMARY KEY (bisection, position)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE bisection_job (
+  id INTEGER PRIMARY KEY,
+  bisection INTEGER NOT NULL REFERENCES bisection (id),
+  job INTEGER NOT NULL REFERENCES job (id),
+  session INTEGER NOT NULL,
+  UNIQUE (bisection, job)
+) STRICT;
+CREATE TABLE bisection_untestable (
+  bisection INTEGER NOT NULL REFERENCES bisection (id),
+  position INTEGER NOT NULL,
+  reason TEXT NOT NULL, cause TEXT NOT NULL DEFAULT 'does_not_run'
+  CHECK (cause IN ('does_not_compile', 'does_not_import', 'does_not_run', 'no_build_here', 'infrastructure')),
+  PRIMARY KEY (bisection, position)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE build (
+  id INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL CHECK (kind IN ('nightly', 'ci', 'overlay', 'source', 'crossed')),
+  version TEXT NOT NULL,
+  variant TEXT NOT NULL,
+  date TEXT NOT NULL,
+  url TEXT NOT NULL,
+  commit_sha TEXT CHECK (length(commit_sha) = 40),
+  nightly_commit TEXT CHECK (length(nightly_commit) = 40),
+  sha256 TEXT CHECK (length(sha256) = 64),
+  base INTEGER REFERENCES build (id),
+  state TEXT NOT NULL CHECK (state IN ('found', 'proved', 'unproved', 'unusable', 'imported')),
+  reason TEXT NOT NULL,
+  found_at_us INTEGER NOT NULL, python_tag TEXT, platform_tag TEXT, glibc TEXT, gpu_architectures TEXT, lock TEXT REFERENCES lock (sha256),
+  UNIQUE (version, variant, kind, url)
+) STRICT;
+INSERT INTO "build" VALUES(1,'nightly','2.14.0.dev20260819+cpu','cpu','2026-08-19','http://127.0.0.1:37979/torch-2.14.0.dev20260819%2Bcpu-cp311-cp311-linux_x86_64.whl','a60e49000d940356ef2b403c18c6740304966c24','0baca64fd7e6a2a42301aedda84eadfaf8c382da','6a072fc98eb4c4f1cb08f4980a5759a076129f9615f7ac047b0ea80230192e5b',NULL,'proved','',1795686280306033,'cp311','linux_x86_64',NULL,'',NULL);
+INSERT INTO "build" VALUES(2,'nightly','2.14.0.dev20260820+cpu','cpu','2026-08-20','http://127.0.0.1:37979/torch-2.14.0.dev20260820%2Bcpu-cp311-cp311-linux_x86_64.whl','25a50516857f17f5e24cee00b95704b9b28e6501','621c3cea82ca8455055d85ea52da64a754168ddb','2550b312b54c5a9e923efb0ec26ea55402d314db472e37c7f640b44c190f2220',NULL,'proved','',1795686281261813,'cp311','linux_x86_64',NULL,'',NULL);
+CREATE TABLE calibration (
+  id INTEGER PRIMARY KEY,
+  job INTEGER NOT NULL UNIQUE REFERENCES job (id),
+  series INTEGER NOT NULL REFERENCES series (id),
+  planted REAL NOT NULL CHECK (planted >= 0),  -- share added to an iteration's time; 0: nothing
+  verdict TEXT NOT NULL CHECK (verdict IN ('worse', 'better', 'same', 'inconclusive')),
+  ratio REAL NOT NULL,
+  low REAL NOT NULL,
+  high REAL NOT NULL,
+  runs INTEGER NOT NULL,
+  at_us INTEGER NOT NULL
+) STRICT;
+CREATE TABLE calibration_budget (
+  machine INTEGER PRIMARY KEY REFERENCES machine (id),
+  saved_seconds REAL NOT NULL CHECK (saved_seconds >= 0),
+  cases INTEGER NOT NULL CHECK (cases >= 0)
+) STRICT;
+INSERT INTO "calibration_budget" VALUES(1,0.07,0);
+INSERT INTO "calibration_budget" VALUES(2,0.07,0);
+CREATE TABLE ci_lookup (
+  id INTEGER PRIMARY KEY,
+  commit_sha TEXT NOT NULL CHECK (length(commit_sha) = 40),
+  variant TEXT NOT NULL,
+  native_state TEXT CHECK (length(native_state) = 64),
+  state TEXT NOT NULL CHECK (state IN ('wanted', 'found', 'fetched', 'absent', 'failed')),
+  fetch INTEGER NOT NULL CHECK (fetch IN (0, 1)),
+  urgent INTEGER NOT NULL CHECK (urgent IN (0, 1)),
+  reason TEXT NOT NULL,
+  looked_at TEXT NOT NULL,
+  bytes INTEGER NOT NULL CHECK (bytes >= 0),
+  failures INTEGER NOT NULL CHECK (failures >= 0),
+  build INTEGER REFERENCES build (id),
+  wanted_at_us INTEGER NOT NULL,
+  looked_at_us INTEGER,
+  retry_at_us INTEGER,
+  UNIQUE (commit_sha, variant)
+) STRICT;
+CREATE TABLE commit_state (
+  commit_sha TEXT NOT NULL CHECK (length(commit_sha) = 40),
+  rules INTEGER NOT NULL CHECK (rules >= 1),
+  native_state TEXT NOT NULL CHECK (length(native_state) = 64),
+  library_state TEXT NOT NULL CHECK (length(library_state) = 64),
+  PRIMARY KEY (commit_sha, rules)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "commit_state" VALUES('25a50516857f17f5e24cee00b95704b9b28e6501',1,'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855','e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+INSERT INTO "commit_state" VALUES('a60e49000d940356ef2b403c18c6740304966c24',1,'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855','e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+CREATE TABLE confirmation_job (
+  job INTEGER PRIMARY KEY REFERENCES job (id),
+  workload INTEGER NOT NULL REFERENCES workload (id),
+  good INTEGER NOT NULL REFERENCES build (id),
+  bad INTEGER NOT NULL REFERENCES build (id),
+  round INTEGER NOT NULL CHECK (round >= 1)
+) STRICT;
+CREATE TABLE delivery (
+  id TEXT PRIMARY KEY,
+  at_us INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE enrolment (
+  id INTEGER PRIMARY KEY,
+  sha256 TEXT NOT NULL UNIQUE,
+  -- The one name that it may be used for. Empty: any that no runner's own token is bound to.
+  runner TEXT NOT NULL,
+  actor TEXT NOT NULL,
+  made_at_us INTEGER NOT NULL,
+  ends_at_us INTEGER NOT NULL,
+  -- NULL: not yet.
+  used_at_us INTEGER,
+  revoked_at_us INTEGER
+) STRICT;
+CREATE TABLE imported_night (
+  night INTEGER PRIMARY KEY REFERENCES night (id),
+  machine INTEGER NOT NULL REFERENCES machine (id),
+  build INTEGER NOT NULL REFERENCES build (id),
+  measured_at_us INTEGER NOT NULL,
+  UNIQUE (machine, build, measured_at_us)
+) STRICT;
+CREATE TABLE imported_series (
+  series INTEGER PRIMARY KEY REFERENCES series (id),
+  machine INTEGER NOT NULL REFERENCES machine (id),
+  judged INTEGER NOT NULL CHECK (judged IN (0, 1))
+) STRICT;
+CREATE TABLE improvement (
+  id INTEGER PRIMARY KEY,
+  night INTEGER NOT NULL REFERENCES night (id),
+  series INTEGER NOT NULL REFERENCES series (id),
+  build INTEGER NOT NULL REFERENCES build (id),
+  before REAL NOT NULL,
+  after REAL NOT NULL,
+  at_us INTEGER NOT NULL,
+  UNIQUE (night, series)
+) STRICT;
+CREATE TABLE job (
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL UNIQUE,
+  night INTEGER NOT NULL REFERENCES night (id),
+  machine INTEGER REFERENCES machine (id),
+  kind TEXT NOT NULL CHECK (kind IN ('screen', 'confirm', 'bisect', 'calibrate', 'profile', 'build')),
+  spec TEXT NOT NULL CHECK (json_valid(spec)),
+  state TEXT NOT NULL CHECK (state IN ('queued', 'leased', 'done', 'failed', 'cancelled')),
+  priority INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  lost INTEGER NOT NULL DEFAULT 0,
+  runner INTEGER REFERENCES runner (id),
+  affinity INTEGER REFERENCES runner (id),
+  lease_until_us INTEGER,
+  reason TEXT NOT NULL,
+  created_at_us INTEGER NOT NULL, restarted INTEGER NOT NULL DEFAULT 0 CHECK (restarted IN (0, 1)), repeats INTEGER REFERENCES job (id), nonce TEXT NOT NULL DEFAULT '', put_off INTEGER NOT NULL DEFAULT 0 CHECK (put_off >= 0), unclaimable_since_us INTEGER, facts INTEGER REFERENCES machine_facts (id),
+  CHECK ((state = 'leased') = (lease_until_us IS NOT NULL))
+) STRICT;
+INSERT INTO "job" VALUES(1,'night:1/machine:1/screen:0',1,1,'screen','{"environments":[{"build":1,"git_version":"0baca64fd7e6a2a42301aedda84eadfaf8c382da","overlay":null,"version":"2.14.0.dev20260819+cpu","wheel_file":"torch-2.14.0.dev20260819+cpu-cp311-cp311-linux_x86_64.whl","wheel_sha256":"6a072fc98eb4c4f1cb08f4980a5759a076129f9615f7ac047b0ea80230192e5b","wheel_url":"/api/v1/artifacts/6a072fc98eb4c4f1cb08f4980a5759a076129f9615f7ac047b0ea80230192e5b"}],"kind":"screen","limits":{"kernel_iterations":10,"memory_bytes":0,"min_iterations":10,"output_bytes":1048576,"seconds":0.1,"seed":0,"threads":1,"timeout_seconds":300.0},"order":[{"environment":-1,"workload":-1},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":-1,"workload":-1}],"workloads":[{"id":1,"name":"python/alpha/eval/cpu/fp32/b1/eager","version":1}]}','done',0,1,0,1,NULL,NULL,'',1795686280558432,0,NULL,'065e37e9fceba402db8bc49b21ee14bf',0,NULL,1);
+INSERT INTO "job" VALUES(2,'night:1/machine:2/screen:0',1,2,'screen','{"environments":[{"build":1,"git_version":"0baca64fd7e6a2a42301aedda84eadfaf8c382da","overlay":null,"version":"2.14.0.dev20260819+cpu","wheel_file":"torch-2.14.0.dev20260819+cpu-cp311-cp311-linux_x86_64.whl","wheel_sha256":"6a072fc98eb4c4f1cb08f4980a5759a076129f9615f7ac047b0ea80230192e5b","wheel_url":"/api/v1/artifacts/6a072fc98eb4c4f1cb08f4980a5759a076129f9615f7ac047b0ea80230192e5b"}],"kind":"screen","limits":{"kernel_iterations":10,"memory_bytes":0,"min_iterations":10,"output_bytes":1048576,"seconds":0.1,"seed":0,"threads":1,"timeout_seconds":300.0},"order":[{"environment":-1,"workload":-1},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":-1,"workload":-1}],"workloads":[{"id":1,"name":"python/alpha/eval/cpu/fp32/b1/eager","version":1}]}','done',0,1,0,2,NULL,NULL,'',1795686280558845,0,NULL,'d68b2cb69dc632fcb4d03a5f302b74ee',0,NULL,2);
+INSERT INTO "job" VALUES(3,'night:2/machine:1/screen:0',2,1,'screen','{"environments":[{"build":2,"git_version":"621c3cea82ca8455055d85ea52da64a754168ddb","overlay":null,"version":"2.14.0.dev20260820+cpu","wheel_file":"torch-2.14.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl","wheel_sha256":"2550b312b54c5a9e923efb0ec26ea55402d314db472e37c7f640b44c190f2220","wheel_url":"/api/v1/artifacts/2550b312b54c5a9e923efb0ec26ea55402d314db472e37c7f640b44c190f2220"}],"kind":"screen","limits":{"kernel_iterations":10,"memory_bytes":0,"min_iterations":10,"output_bytes":1048576,"seconds":0.1,"seed":0,"threads":1,"timeout_seconds":300.0},"order":[{"environment":-1,"workload":-1},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":-1,"workload":-1}],"workloads":[{"expected":{"checksum":1.0,"tolerance":0.001},"id":1,"name":"python/alpha/eval/cpu/fp32/b1/eager","version":1}]}','leased',0,1,0,1,NULL,1795689881501892,'',1795686281470787,0,NULL,'2f85615abc7c1986053cd560d4519db0',0,NULL,1);
+INSERT INTO "job" VALUES(4,'night:2/machine:2/screen:0',2,2,'screen','{"environments":[{"build":2,"git_version":"621c3cea82ca8455055d85ea52da64a754168ddb","overlay":null,"version":"2.14.0.dev20260820+cpu","wheel_file":"torch-2.14.0.dev20260820+cpu-cp311-cp311-linux_x86_64.whl","wheel_sha256":"2550b312b54c5a9e923efb0ec26ea55402d314db472e37c7f640b44c190f2220","wheel_url":"/api/v1/artifacts/2550b312b54c5a9e923efb0ec26ea55402d314db472e37c7f640b44c190f2220"}],"kind":"screen","limits":{"kernel_iterations":10,"memory_bytes":0,"min_iterations":10,"output_bytes":1048576,"seconds":0.1,"seed":0,"threads":1,"timeout_seconds":300.0},"order":[{"environment":-1,"workload":-1},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":0,"workload":0},{"environment":-1,"workload":-1}],"workloads":[{"expected":{"checksum":1.0,"tolerance":0.001},"id":1,"name":"python/alpha/eval/cpu/fp32/b1/eager","version":1}]}','queued',0,0,0,NULL,NULL,NULL,'',1795686281471038,0,NULL,'',0,NULL,NULL);
+CREATE TABLE job_workload (
+  job INTEGER NOT NULL REFERENCES job (id),
+  workload TEXT NOT NULL,
+  PRIMARY KEY (job, workload)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "job_workload" VALUES(1,'python/alpha/eval/cpu/fp32/b1/eager@1');
+INSERT INTO "job_workload" VALUES(2,'python/alpha/eval/cpu/fp32/b1/eager@1');
+INSERT INTO "job_workload" VALUES(3,'python/alpha/eval/cpu/fp32/b1/eager@1');
+INSERT INTO "job_workload" VALUES(4,'python/alpha/eval/cpu/fp32/b1/eager@1');
+CREATE TABLE level (
+  series INTEGER NOT NULL REFERENCES series (id),
+  build INTEGER NOT NULL REFERENCES build (id),
+  night INTEGER NOT NULL REFERENCES night (id),
+  value REAL NOT NULL,
+  runs INTEGER NOT NULL,
+  PRIMARY KEY (series, build)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "level" VALUES(1,1,1,0.00998693,5);
+INSERT INTO "level" VALUES(2,1,1,300000000.0,5);
+INSERT INTO "level" VALUES(3,1,1,1.0,5);
+INSERT INTO "level" VALUES(4,1,1,0.00998693,5);
+INSERT INTO "level" VALUES(5,1,1,300000000.0,5);
+INSERT INTO "level" VALUES(6,1,1,1.0,5);
+CREATE TABLE lock (
+  sha256 TEXT PRIMARY KEY CHECK (length(sha256) = 64),
+  text TEXT NOT NULL,
+  made_at_us INTEGER NOT NULL
+) STRICT;
+CREATE TABLE locked_package (
+  lock TEXT NOT NULL REFERENCES lock (sha256),
+  name TEXT NOT NULL,
+  version TEXT NOT NULL,
+  PRIMARY KEY (lock, name)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE lost_attempt (
+  job INTEGER NOT NULL REFERENCES job (id),
+  runner INTEGER NOT NULL REFERENCES runner (id),
+  PRIMARY KEY (job, runner)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE machine (
+  id INTEGER PRIMARY KEY,
+  fingerprint TEXT NOT NULL UNIQUE CHECK (length(fingerprint) = 64),
+  facts TEXT NOT NULL CHECK (json_valid(facts))
+, class TEXT) STRICT;
+INSERT INTO "machine" VALUES(1,'8a63cc548eaa776eda3233eee871e9966c3fb8a55b72177bc0bfc94d7b82838d','{"cpu_model":"of lab"}','cpu_model=of lab
+');
+INSERT INTO "machine" VALUES(2,'162a0476b0da454fc521c31b969bdac1fc190e23c943fbc98e8209ceecd2d7bc','{"cpu_model":"of far"}','cpu_model=of far
+');
+CREATE TABLE machine_facts (
+  id INTEGER PRIMARY KEY,
+  machine INTEGER NOT NULL REFERENCES machine (id),
+  facts TEXT NOT NULL CHECK (json_valid(facts)),
+  first_seen_us INTEGER NOT NULL,
+  UNIQUE (machine, facts)
+) STRICT;
+INSERT INTO "machine_facts" VALUES(1,1,'{"cpu_model":"of lab"}',1795686280262183);
+INSERT INTO "machine_facts" VALUES(2,2,'{"cpu_model":"of far"}',1795686280279515);
+CREATE TABLE mark (
+  id INTEGER PRIMARY KEY,
+  at_us INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  after_night INTEGER NOT NULL,  -- levels of this night and of earlier ones no longer count; 0: none
+  machine INTEGER REFERENCES machine (id),
+  workload TEXT NOT NULL,        -- glob
+  metric TEXT NOT NULL,          -- or '*'
+  reason TEXT NOT NULL
+) STRICT;
+CREATE TABLE night (
+  id INTEGER PRIMARY KEY,
+  trigger TEXT NOT NULL CHECK (trigger IN ('schedule', 'webhook', 'api', 'build', 'imported')),
+  state TEXT NOT NULL CHECK (state IN ('waiting', 'measuring', 'judging', 'done', 'cancelled')),
+  build INTEGER REFERENCES build (id),
+  reason TEXT NOT NULL,
+  started_at_us INTEGER NOT NULL,
+  finished_at_us INTEGER
+, cancelled_by TEXT NOT NULL DEFAULT '', replays_queued INTEGER NOT NULL DEFAULT 0 CHECK (replays_queued IN (0, 1))) STRICT;
+INSERT INTO "night" VALUES(1,'build','done',1,'',1795686280547510,1795686280719544,'',1);
+INSERT INTO "night" VALUES(2,'build','measuring',2,'',1795686281455500,NULL,'',0);
+CREATE TABLE note (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO "note" VALUES('discovery-from/cpu','2026-08-19');
+CREATE TABLE outbox (
+  id INTEGER PRIMARY KEY,
+  key TEXT NOT NULL UNIQUE,
+  regression INTEGER NOT NULL REFERENCES regression (id),
+  kind TEXT NOT NULL CHECK (kind IN ('open_issue', 'comment', 'close_issue')),
+  title TEXT NOT NULL,
+  body TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('pending', 'sent', 'failed')),
+  attempts INTEGER NOT NULL,
+  not_before_us INTEGER,
+  error TEXT NOT NULL,
+  url TEXT NOT NULL,
+  created_at_us INTEGER NOT NULL
+) STRICT;
+CREATE TABLE package_mix (
+  search INTEGER NOT NULL REFERENCES package_search (id),
+  position INTEGER NOT NULL CHECK (position >= 0),
+  package TEXT NOT NULL,
+  version TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('unasked', 'wanted', 'locked', 'inconsistent', 'does_not_import',
+                                       'does_not_run', 'unavailable')),
+  lock TEXT REFERENCES lock (sha256),
+  reason TEXT NOT NULL,
+  PRIMARY KEY (search, position)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE package_search (
+  id INTEGER PRIMARY KEY,
+  regression INTEGER NOT NULL REFERENCES regression (id),
+  number INTEGER NOT NULL CHECK (number >= 0),
+  question TEXT NOT NULL CHECK (question IN ('packages', 'partner', 'versions')),
+  state TEXT NOT NULL CHECK (state IN ('listing', 'open', 'found', 'adjacent', 'unclear')),
+  series INTEGER NOT NULL REFERENCES series (id),
+  wheel INTEGER NOT NULL REFERENCES build (id),
+  -- A package that every environment of the search has from the bad end; NULL: none.
+  held_package TEXT,
+  held_version TEXT,
+  posterior TEXT NOT NULL CHECK (json_valid(posterior)),
+  rule TEXT NOT NULL,
+  runs INTEGER NOT NULL CHECK (runs >= 0),
+  sessions INTEGER NOT NULL CHECK (sessions >= 0),
+  spent_seconds REAL NOT NULL CHECK (spent_seconds >= 0),
+  expected_runs REAL NOT NULL CHECK (expected_runs >= 0),
+  -- Of what is asked of the indexes: they did not answer so often, and are asked again then.
+  failures INTEGER NOT NULL CHECK (failures >= 0),
+  not_before_us INTEGER,
+  started_at_us INTEGER NOT NULL,
+  finished_at_us INTEGER,
+  UNIQUE (regression, number)
+) STRICT;
+CREATE TABLE package_search_job (
+  id INTEGER PRIMARY KEY,
+  search INTEGER NOT NULL REFERENCES package_search (id),
+  job INTEGER NOT NULL REFERENCES job (id),
+  session INTEGER NOT NULL,
+  UNIQUE (search, job)
+) STRICT;
+CREATE TABLE package_step (
+  search INTEGER NOT NULL REFERENCES package_search (id),
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  probability REAL NOT NULL,
+  ratio REAL NOT NULL,
+  low REAL NOT NULL,
+  high REAL NOT NULL,
+  PRIMARY KEY (search, first)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE pin_move (
+  regression INTEGER NOT NULL REFERENCES regression (id),
+  position INTEGER NOT NULL,
+  commit_sha TEXT NOT NULL CHECK (length(commit_sha) = 40),
+  path TEXT NOT NULL,
+  PRIMARY KEY (regression, position)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE profile (
+  run INTEGER PRIMARY KEY REFERENCES run (id),
+  body TEXT NOT NULL
+) STRICT;
+CREATE TABLE regression (
+  id INTEGER PRIMARY KEY,
+  state TEXT NOT NULL CHECK (state IN ('suspected', 'confirmed', 'bisecting', 'blamed', 'reported',
+    'recovered', 'dismissed', 'inconclusive', 'merged', 'unconfirmed', 'range', 'unattributed', 'historical')),
+  night INTEGER NOT NULL REFERENCES night (id),
+  machine INTEGER NOT NULL REFERENCES machine (id),
+  good INTEGER NOT NULL REFERENCES build (id),
+  bad INTEGER NOT NULL REFERENCES build (id),
+  lead INTEGER NOT NULL REFERENCES series (id),
+  part INTEGER NOT NULL,
+  culprit_probability REAL,
+  culprit_ratio REAL,
+  culprit_low REAL,
+  culprit_high REAL,
+  merged_into INTEGER REFERENCES regression (id),
+  fingerprint TEXT NOT NULL,
+  issue_number INTEGER,
+  issue_url TEXT NOT NULL,
+  opened_at_us INTEGER NOT NULL,
+  updated_at_us INTEGER NOT NULL, unfinished INTEGER NOT NULL DEFAULT 0 CHECK (unfinished >= 0), found_by TEXT NOT NULL DEFAULT 'screening'
+  CHECK (found_by IN ('screening', 'creep', 'search', 'history')), is_range INTEGER NOT NULL DEFAULT 0 CHECK (is_range IN (0, 1)),
+  UNIQUE (night, lead, bad, part)
+) STRICT;
+CREATE TABLE regression_change (
+  id INTEGER PRIMARY KEY,
+  regression INTEGER NOT NULL REFERENCES regression (id),
+  state TEXT NOT NULL CHECK (state IN ('suspected', 'confirmed', 'bisecting', 'blamed', 'reported',
+    'recovered', 'dismissed', 'inconclusive', 'merged', 'unconfirmed', 'range', 'unattributed', 'historical')),
+  at_us INTEGER NOT NULL,
+  evidence TEXT NOT NULL CHECK (json_valid(evidence))
+) STRICT;
+CREATE TABLE regression_commit (
+  regression INTEGER NOT NULL REFERENCES regression (id),
+  position INTEGER NOT NULL,
+  commit_sha TEXT NOT NULL CHECK (length(commit_sha) = 40),
+  PRIMARY KEY (regression, position)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE regression_series (
+  regression INTEGER NOT NULL REFERENCES regression (id),
+  position INTEGER NOT NULL,
+  series INTEGER NOT NULL REFERENCES series (id),
+  before REAL,
+  after REAL,
+  ratio REAL,
+  low REAL,
+  high REAL,
+  PRIMARY KEY (regression, position)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE replay (
+  id INTEGER PRIMARY KEY,
+  night INTEGER NOT NULL REFERENCES night (id),
+  series INTEGER NOT NULL REFERENCES series (id),
+  planted REAL NOT NULL CHECK (planted >= 0),
+  outcome TEXT NOT NULL CHECK (outcome IN ('exact', 'innocent', 'nobody')),
+  runs INTEGER NOT NULL CHECK (runs >= 0),
+  at_us INTEGER NOT NULL,
+  UNIQUE (night, series)
+) STRICT;
+CREATE TABLE replay_queue (
+  id INTEGER PRIMARY KEY,
+  night INTEGER NOT NULL REFERENCES night (id),
+  series INTEGER NOT NULL REFERENCES series (id),
+  UNIQUE (night, series)
+) STRICT;
+INSERT INTO "replay_queue" VALUES(2,1,4);
+CREATE TABLE run (
+  id INTEGER PRIMARY KEY,
+  job INTEGER NOT NULL REFERENCES job (id),
+  position INTEGER NOT NULL,
+  build INTEGER REFERENCES build (id),
+  workload INTEGER REFERENCES workload (id),
+  status TEXT NOT NULL CHECK (status IN ('measured', 'failed', 'crashed', 'timed_out',
+    'out_of_memory', 'wrong_result', 'unavailable', 'broken_environment')),
+  reason TEXT NOT NULL,
+  checksum REAL,
+  warmup_iterations INTEGER NOT NULL,
+  started_at_us INTEGER NOT NULL,
+  seconds REAL NOT NULL,
+  expected_checksum REAL, tolerance REAL NOT NULL DEFAULT 0,
+  UNIQUE (job, position)
+) STRICT;
+INSERT INTO "run" VALUES(1,1,0,NULL,NULL,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0);
+INSERT INTO "run" VALUES(2,1,1,1,1,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0);
+INSERT INTO "run" VALUES(3,1,2,1,1,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0);
+INSERT INTO "run" VALUES(4,1,3,1,1,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0);
+INSERT INTO "run" VALUES(5,1,4,1,1,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0);
+INSERT INTO "run" VALUES(6,1,5,1,1,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0);
+INSERT INTO "run" VALUES(7,1,6,NULL,NULL,'measured','',1.0,3,1795686280623008,0.5,NULL,0.0);
+INSERT INTO "run" VALUES(8,2,0,NULL,NULL,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0);
+INSERT INTO "run" VALUES(9,2,1,1,1,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0);
+INSERT INTO "run" VALUES(10,2,2,1,1,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0);
+INSERT INTO "run" VALUES(11,2,3,1,1,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0);
+INSERT INTO "run" VALUES(12,2,4,1,1,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0);
+INSERT INTO "run" VALUES(13,2,5,1,1,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0);
+INSERT INTO "run" VALUES(14,2,6,NULL,NULL,'measured','',1.0,3,1795686280682477,0.5,NULL,0.0);
+CREATE TABLE run_times (
+  run INTEGER PRIMARY KEY REFERENCES run (id),
+  cpu_seconds BLOB NOT NULL,
+  wait_seconds BLOB NOT NULL,
+  slowdown BLOB NOT NULL
+) STRICT;
+INSERT INTO "run_times" VALUES(1,X'582615F0DF7A843F7C93CFC00277843F4EC9A44C8B76843F47A1D9335373843F43AB93331477843F',X'00000000000000000000000000000000000000000000000000000000000000000000000000000000',X'000000000000F03F000000000000F03F000000000000F03F000000000000F03F000000000000F03F');
+INSERT INTO "run_times" VALUES(2,X'013D26B5C488843F0865F1CDFC8B843FEB84027CD887843FE6543A719C88843F4BEA5FED8387843F',X'00000000000000000000000000000000000000000000000000000000000000000000000000000000',X'000000000000F03F000000000000F03F000000000000F03F000000000000F03F000000000000F03F');
+INSERT INTO "run_times" VALUES(3,X'16212BAEE06D843F9957E0F10E6C843F81E61835046C843FC139023C9260843FA3DAF1704C60843F',X'00000000000000000000000000000000000000000000000000000000000000000000000000000000',X'000000000000F03F000000000000F03F000000000000F03F000000000000F03F000000000000F03F');
+INSERT INTO "run_times" VALUES(4,X'F9DE5B68196F843FC2EE22E92673843FB96C74CE4F71843F2FEE927A4774843F4CF10236316E843F',X'00000000000000000000000000000000000000000000000000000000000000000000000000000000',X'000000000000F03F000000000000F03F000000000000F03F000000000000F03F000000000000F03F');
+INSERT INTO "run_times" VALUES(5,X'FA763B902F80843F75266539A67A843F2B142B9B2087843F252902FF0881843FDE6EEE546584843F',X'00000000000000000000000000000000000000000000000000000000000000000000000000000000',X'000000000000F03F000000000000F03F000000000000F03F000000000000F03F000000000000F03F');
+INSERT INTO "run_times" VALUES(6,X'A62B751C8170843FB59B6C459372843F2412015ED173843F2393DFE4AF77843F965E7A7FAC75843F',X'00000000000000000000000000000000000000000000000000000000000000000000000000000000',X'000000000000F03F000000000000F03F000000000000F03F000000000000F03F000000000000F03F');
+INSERT INTO "run_times" VALUES(7,X'2B3DECE82C71843FD5D061197673843FF566D47C957C843F8FD7EEE4F471843F876F61DD7877843F',X'00000000000000000000000000000000000000000000000000000000000000000000000000000000',X'000000000000F03F000000000000F03F000000000000F03F000000000000F03F000000000000F03F');
+INSERT INTO "run_times" VALUES(8,X'582615F0DF7A843F7C93CFC00277843F4EC9A44C8B76843F47A1D9335373843F43AB93331477843F',X'00000000000000000000000000000000000000000000000000000000000000000000000000000000',X'000000000000F03F000000000000F03F000000000000F03F000000000000F03F000000000000F03F');
+INSERT INTO "run_times" VALUES(9,X'013D26B5C488843F0865F1CDFC8B843FEB84027CD887843FE6543A719C88843F4BEA5FED8387843F',X'00000000000000000000000000000000000000000000000000000000000000000000000000000000',X'000000000000F03F000000000000F03F000000000000F03F000000000000F03F000000000000F03F');
+INSERT INTO "run_times" VALUES(10,X'16212BAEE06D843F9957E0F10E6C843F81E61835046C843FC139023C9260843FA3DAF1704C60843F',X'00000000000000000000000000000000000000000000000000000000000000000000000000000000',X'000000000000F03F000000000000F03F000000000000F03F000000000000F03F000000000000F03F');
+INSERT INTO "run_times" VALUES(11,X'F9DE5B68196F843FC2EE22E92673843FB96C74CE4F71843F2FEE927A4774843F4CF10236316E843F',X'00000000000000000000000000000000000000000000000000000000000000000000000000000000',X'000000000000F03F000000000000F03F000000000000F03F000000000000F03F000000000000F03F');
+INSERT INTO "run_times" VALUES(12,X'FA763B902F80843F75266539A67A843F2B142B9B2087843F252902FF0881843FDE6EEE546584843F',X'00000000000000000000000000000000000000000000000000000000000000000000000000000000',X'000000000000F03F000000000000F03F000000000000F03F000000000000F03F000000000000F03F');
+INSERT INTO "run_times" VALUES(13,X'A62B751C8170843FB59B6C459372843F2412015ED173843F2393DFE4AF77843F965E7A7FAC75843F',X'00000000000000000000000000000000000000000000000000000000000000000000000000000000',X'000000000000F03F000000000000F03F000000000000F03F000000000000F03F000000000000F03F');
+INSERT INTO "run_times" VALUES(14,X'2B3DECE82C71843FD5D061197673843FF566D47C957C843F8FD7EEE4F471843F876F61DD7877843F',X'00000000000000000000000000000000000000000000000000000000000000000000000000000000',X'000000000000F03F000000000000F03F000000000000F03F000000000000F03F000000000000F03F');
+CREATE TABLE runner (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  machine INTEGER NOT NULL REFERENCES machine (id),
+  labels TEXT NOT NULL CHECK (json_valid(labels)),
+  workloads TEXT NOT NULL CHECK (json_valid(workloads)),
+  version TEXT NOT NULL,
+  seen_at_us INTEGER NOT NULL
+, token TEXT NOT NULL DEFAULT '', instance TEXT NOT NULL DEFAULT '', failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0), quarantined_until_us INTEGER NOT NULL DEFAULT 0, trouble TEXT NOT NULL DEFAULT '', facts INTEGER REFERENCES machine_facts (id)) STRICT;
+INSERT INTO "runner" VALUES(1,'lab',1,'{}','["python/alpha/eval/cpu/fp32/b1/eager@1"]','1',1795686281501892,'runner','host of lab',0,0,'',1);
+INSERT INTO "runner" VALUES(2,'far',2,'{}','["python/alpha/eval/cpu/fp32/b1/eager@1"]','1',1795686280731740,'runner','host of far',0,0,'',2);
+CREATE TABLE runner_token (
+  id INTEGER PRIMARY KEY,
+  sha256 TEXT NOT NULL UNIQUE,
+  -- The name that it is bound to; the runner registers after it has its token.
+  runner TEXT NOT NULL,
+  enrolment INTEGER NOT NULL REFERENCES enrolment (id),
+  made_at_us INTEGER NOT NULL,
+  -- First used; NULL: not yet.
+  used_at_us INTEGER,
+  -- Set when its successor is used for the first time. NULL: no end is known.
+  ends_at_us INTEGER,
+  revoked_at_us INTEGER
+) STRICT;
+CREATE TABLE sample (
+  run INTEGER NOT NULL REFERENCES run (id),
+  metric TEXT NOT NULL,
+  samples BLOB NOT NULL,
+  PRIMARY KEY (run, metric)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "sample" VALUES(1,'latency',X'582615F0DF7A843F7C93CFC00277843F4EC9A44C8B76843F47A1D9335373843F43AB93331477843F');
+INSERT INTO "sample" VALUES(2,'latency',X'013D26B5C488843F0865F1CDFC8B843FEB84027CD887843FE6543A719C88843F4BEA5FED8387843F');
+INSERT INTO "sample" VALUES(2,'peak_cpu_memory',X'00000000A3E1B141');
+INSERT INTO "sample" VALUES(3,'latency',X'16212BAEE06D843F9957E0F10E6C843F81E61835046C843FC139023C9260843FA3DAF1704C60843F');
+INSERT INTO "sample" VALUES(3,'peak_cpu_memory',X'00000000A3E1B141');
+INSERT INTO "sample" VALUES(4,'latency',X'F9DE5B68196F843FC2EE22E92673843FB96C74CE4F71843F2FEE927A4774843F4CF10236316E843F');
+INSERT INTO "sample" VALUES(4,'peak_cpu_memory',X'00000000A3E1B141');
+INSERT INTO "sample" VALUES(5,'latency',X'FA763B902F80843F75266539A67A843F2B142B9B2087843F252902FF0881843FDE6EEE546584843F');
+INSERT INTO "sample" VALUES(5,'peak_cpu_memory',X'00000000A3E1B141');
+INSERT INTO "sample" VALUES(6,'latency',X'A62B751C8170843FB59B6C459372843F2412015ED173843F2393DFE4AF77843F965E7A7FAC75843F');
+INSERT INTO "sample" VALUES(6,'peak_cpu_memory',X'00000000A3E1B141');
+INSERT INTO "sample" VALUES(7,'latency',X'2B3DECE82C71843FD5D061197673843FF566D47C957C843F8FD7EEE4F471843F876F61DD7877843F');
+INSERT INTO "sample" VALUES(8,'latency',X'582615F0DF7A843F7C93CFC00277843F4EC9A44C8B76843F47A1D9335373843F43AB93331477843F');
+INSERT INTO "sample" VALUES(9,'latency',X'013D26B5C488843F0865F1CDFC8B843FEB84027CD887843FE6543A719C88843F4BEA5FED8387843F');
+INSERT INTO "sample" VALUES(9,'peak_cpu_memory',X'00000000A3E1B141');
+INSERT INTO "sample" VALUES(10,'latency',X'16212BAEE06D843F9957E0F10E6C843F81E61835046C843FC139023C9260843FA3DAF1704C60843F');
+INSERT INTO "sample" VALUES(10,'peak_cpu_memory',X'00000000A3E1B141');
+INSERT INTO "sample" VALUES(11,'latency',X'F9DE5B68196F843FC2EE22E92673843FB96C74CE4F71843F2FEE927A4774843F4CF10236316E843F');
+INSERT INTO "sample" VALUES(11,'peak_cpu_memory',X'00000000A3E1B141');
+INSERT INTO "sample" VALUES(12,'latency',X'FA763B902F80843F75266539A67A843F2B142B9B2087843F252902FF0881843FDE6EEE546584843F');
+INSERT INTO "sample" VALUES(12,'peak_cpu_memory',X'00000000A3E1B141');
+INSERT INTO "sample" VALUES(13,'latency',X'A62B751C8170843FB59B6C459372843F2412015ED173843F2393DFE4AF77843F965E7A7FAC75843F');
+INSERT INTO "sample" VALUES(13,'peak_cpu_memory',X'00000000A3E1B141');
+INSERT INTO "sample" VALUES(14,'latency',X'2B3DECE82C71843FD5D061197673843FF566D47C957C843F8FD7EEE4F471843F876F61DD7877843F');
+CREATE TABLE series (
+  id INTEGER PRIMARY KEY,
+  workload INTEGER NOT NULL REFERENCES workload (id),
+  metric TEXT NOT NULL,
+  machine INTEGER NOT NULL REFERENCES machine (id),
+  variant TEXT NOT NULL,
+  UNIQUE (workload, metric, machine, variant)
+) STRICT;
+INSERT INTO "series" VALUES(1,1,'latency',1,'cpu');
+INSERT INTO "series" VALUES(2,1,'peak_cpu_memory',1,'cpu');
+INSERT INTO "series" VALUES(3,1,'failures',1,'cpu');
+INSERT INTO "series" VALUES(4,1,'latency',2,'cpu');
+INSERT INTO "series" VALUES(5,1,'peak_cpu_memory',2,'cpu');
+INSERT INTO "series" VALUES(6,1,'failures',2,'cpu');
+CREATE TABLE series_value (
+  series INTEGER NOT NULL,
+  build INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  screened INTEGER NOT NULL CHECK (screened IN (0, 1)),
+  value REAL NOT NULL,
+  wait_share REAL NOT NULL,
+  PRIMARY KEY (series, build, run)
+) STRICT, WITHOUT ROWID;
+INSERT INTO "series_value" VALUES(1,1,2,1,0.010024352,0.0);
+INSERT INTO "series_value" VALUES(1,1,3,1,0.009949508,0.0);
+INSERT INTO "series_value" VALUES(1,1,4,1,0.009976492,0.0);
+INSERT INTO "series_value" VALUES(1,1,5,1,0.010003784,0.0);
+INSERT INTO "series_value" VALUES(1,1,6,1,0.00998179,0.0);
+INSERT INTO "series_value" VALUES(2,1,2,1,300000000.0,0.0);
+INSERT INTO "series_value" VALUES(2,1,3,1,300000000.0,0.0);
+INSERT INTO "series_value" VALUES(2,1,4,1,300000000.0,0.0);
+INSERT INTO "series_value" VALUES(2,1,5,1,300000000.0,0.0);
+INSERT INTO "series_value" VALUES(2,1,6,1,300000000.0,0.0);
+INSERT INTO "series_value" VALUES(3,1,2,1,1.0,0.0);
+INSERT INTO "series_value" VALUES(3,1,3,1,1.0,0.0);
+INSERT INTO "series_value" VALUES(3,1,4,1,1.0,0.0);
+INSERT INTO "series_value" VALUES(3,1,5,1,1.0,0.0);
+INSERT INTO "series_value" VALUES(3,1,6,1,1.0,0.0);
+INSERT INTO "series_value" VALUES(4,1,9,1,0.010024352,0.0);
+INSERT INTO "series_value" VALUES(4,1,10,1,0.009949508,0.0);
+INSERT INTO "series_value" VALUES(4,1,11,1,0.009976492,0.0);
+INSERT INTO "series_value" VALUES(4,1,12,1,0.010003784,0.0);
+INSERT INTO "series_value" VALUES(4,1,13,1,0.00998179,0.0);
+INSERT INTO "series_value" VALUES(5,1,9,1,300000000.0,0.0);
+INSERT INTO "series_value" VALUES(5,1,10,1,300000000.0,0.0);
+INSERT INTO "series_value" VALUES(5,1,11,1,300000000.0,0.0);
+INSERT INTO "series_value" VALUES(5,1,12,1,300000000.0,0.0);
+INSERT INTO "series_value" VALUES(5,1,13,1,300000000.0,0.0);
+INSERT INTO "series_value" VALUES(6,1,9,1,1.0,0.0);
+INSERT INTO "series_value" VALUES(6,1,10,1,1.0,0.0);
+INSERT INTO "series_value" VALUES(6,1,11,1,1.0,0.0);
+INSERT INTO "series_value" VALUES(6,1,12,1,1.0,0.0);
+INSERT INTO "series_value" VALUES(6,1,13,1,1.0,0.0);
+CREATE TABLE session (
+  job INTEGER PRIMARY KEY REFERENCES job (id),
+  stored_at_us INTEGER NOT NULL,
+  frame TEXT NOT NULL CHECK (json_valid(frame))
+, samples_dropped_us INTEGER) STRICT;
+INSERT INTO "session" VALUES(1,1795686280627983,'{"after":{"extra":{},"frequency_mhz":0.0,"gpus":[],"load1":0.0,"steal_share":0.0},"before":{"extra":{},"frequency_mhz":0.0,"gpus":[],"load1":0.0,"steal_share":0.0},"packages":{},"runs":[],"settings":{},"setup_seconds":[]}',NULL);
+INSERT INTO "session" VALUES(2,1795686280686133,'{"after":{"extra":{},"frequency_mhz":0.0,"gpus":[],"load1":0.0,"steal_share":0.0},"before":{"extra":{},"frequency_mhz":0.0,"gpus":[],"load1":0.0,"steal_share":0.0},"packages":{},"runs":[],"settings":{},"setup_seconds":[]}',NULL);
+CREATE TABLE session_check (
+  id INTEGER PRIMARY KEY,
+  job INTEGER NOT NULL UNIQUE REFERENCES job (id),
+  machine INTEGER NOT NULL REFERENCES machine (id),
+  usable INTEGER NOT NULL CHECK (usable IN (0, 1)),
+  reason TEXT NOT NULL CHECK ((reason = '') = usable),
+  control REAL NOT NULL CHECK (control >= 0)
+) STRICT;
+INSERT INTO "session_check" VALUES(1,1,1,1,'',0.009985066);
+INSERT INTO "session_check" VALUES(2,2,2,1,'',0.009985066);
+CREATE TABLE source_build (
+  id INTEGER PRIMARY KEY,
+  job INTEGER NOT NULL UNIQUE REFERENCES job (id),
+  native_state TEXT NOT NULL CHECK (length(native_state) = 64),
+  variant TEXT NOT NULL,
+  recipe_sha256 TEXT NOT NULL CHECK (length(recipe_sha256) = 64),
+  commit_sha TEXT NOT NULL CHECK (length(commit_sha) = 40),
+  state TEXT NOT NULL CHECK (state IN ('waiting', 'built', 'does_not_compile', 'does_not_import')),
+  build INTEGER REFERENCES build (id),
+  reason TEXT NOT NULL,
+  failures INTEGER NOT NULL DEFAULT 0 CHECK (failures >= 0),
+  not_before_us INTEGER NOT NULL,
+  avoided INTEGER REFERENCES runner (id),
+  avoided_until_us INTEGER NOT NULL DEFAULT 0,
+  result TEXT NOT NULL CHECK (result = '' OR json_valid(result)),
+  CHECK ((state = 'built') = (build IS NOT NULL)),
+  UNIQUE (native_state, variant, recipe_sha256, commit_sha)
+) STRICT;
+CREATE TABLE workload (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  UNIQUE (name, version)
+) STRICT;
+INSERT INTO "workload" VALUES(1,'python/alpha/eval/cpu/fp32/b1/eager',1);
+CREATE INDEX build_by_state ON build (state, kind, variant, date);
+CREATE INDEX build_by_commit ON build (commit_sha);
+CREATE INDEX night_by_build ON night (build);
+CREATE INDEX night_by_state ON night (state);
+CREATE INDEX job_to_claim ON job (machine, priority DESC, id) WHERE state = 'queued';
+CREATE INDEX job_by_lease ON job (lease_until_us) WHERE state = 'leased';
+CREATE INDEX job_by_state ON job (state);
+CREATE INDEX job_by_night ON job (night, kind);
+CREATE INDEX run_by_build ON run (build);
+CREATE INDEX level_by_night ON level (series, night);
+CREATE INDEX regression_by_state ON regression (state);
+CREATE INDEX regression_by_fingerprint ON regression (fingerprint) WHERE fingerprint <> '';
+CREATE INDEX regression_by_commit ON regression_commit (commit_sha);
+CREATE INDEX change_by_regression ON regression_change (regression);
+CREATE INDEX bisection_by_state ON bisection (state);
+CREATE INDEX outbox_pending ON outbox (id) WHERE state = 'pending';
+CREATE INDEX outbox_by_regression ON outbox (regression);
+CREATE INDEX run_by_workload ON run (workload);
+CREATE INDEX calibration_by_series ON calibration (series);
+CREATE INDEX job_to_calibrate ON job (id) WHERE kind = 'calibrate';
+CREATE INDEX replay_by_series ON replay (series);
+CREATE INDEX session_check_by_machine ON session_check (machine, id);
+CREATE INDEX job_by_repeated ON job (repeats) WHERE repeats IS NOT NULL;
+CREATE INDEX ci_lookup_by_retry ON ci_lookup (retry_at_us) WHERE retry_at_us IS NOT NULL;
+CREATE INDEX ci_lookup_by_native_state ON ci_lookup (native_state, variant) WHERE native_state IS NOT NULL;
+CREATE UNIQUE INDEX source_build_of_group ON source_build (native_state, variant, recipe_sha256)
+  WHERE state <> 'does_not_import';
+CREATE INDEX source_build_by_commit ON source_build (commit_sha, variant);
+CREATE INDEX job_to_build ON job (priority DESC, id) WHERE state = 'queued' AND kind = 'build';
+CREATE INDEX commit_by_native_state ON commit_state (native_state, rules);
+CREATE INDEX commit_by_library_state ON commit_state (library_state, rules);
+CREATE INDEX imported_series_by_machine ON imported_series (machine, judged);
+CREATE INDEX imported_series_to_judge ON imported_series (series) WHERE judged = 0;
+CREATE INDEX regression_of_history ON regression (lead) WHERE found_by = 'history';
+CREATE INDEX improvement_by_series ON improvement (series);
+CREATE UNIQUE INDEX machine_by_class ON machine (class);
+CREATE INDEX session_with_samples ON session (stored_at_us) WHERE samples_dropped_us IS NULL;
+CREATE INDEX package_search_by_state ON package_search (state);
+CREATE INDEX package_mix_wanted ON package_mix (search) WHERE state = 'wanted';
+CREATE INDEX runner_token_by_runner ON runner_token (runner) WHERE revoked_at_us IS NULL;
+CREATE INDEX runner_token_by_enrolment ON runner_token (enrolment);
+COMMIT;
