@@ -103,6 +103,24 @@ std::size_t on_file(char* data, std::size_t, std::size_t size, void* to) {
   return size;
 }
 
+// Ends a request when no byte of its body was sent for so long. After the last one the answer has
+// as long: how an answer moves does not count, so that one that drips is not waited for.
+struct UploadWatch {
+  std::chrono::milliseconds patience;
+  curl_off_t sent = 0;
+  std::chrono::steady_clock::time_point moved = std::chrono::steady_clock::now();
+  bool ended = false;
+};
+
+int on_progress(void* to, curl_off_t, curl_off_t, curl_off_t, curl_off_t sent) {
+  auto& watch = *static_cast<UploadWatch*>(to);
+  const auto now = std::chrono::steady_clock::now();
+  if (sent != watch.sent) watch.moved = now;
+  watch.sent = sent;
+  watch.ended = now - watch.moved > watch.patience;
+  return watch.ended ? 1 : 0;
+}
+
 // "bytes 0-99/1234" is what was asked for, whatever the total.
 bool is_range(std::string_view content_range, std::uint64_t offset, std::uint64_t size) {
   const std::string wanted =
@@ -264,10 +282,11 @@ Client::Result Client::send(const ClientRequest& request) {
   const bool safe = request.method == "GET" || request.method == "HEAD";
   CURL* curl = impl_->curl;
   impl_->prepare(request.url, request.headers, list, safe);
+  UploadWatch watch{request.timeout};
   if (request.while_moving) {
-    const auto seconds = std::chrono::ceil<std::chrono::seconds>(request.timeout).count();
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);  // bytes a second
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, static_cast<long>(seconds));
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &watch);
   } else {
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout.count()));
   }
@@ -291,8 +310,10 @@ Client::Result Client::send(const ClientRequest& request) {
   const CURLcode code = curl_easy_perform(curl);
   if (code != CURLE_OK) {
     const std::string why =
-        sink.over ? "the answer is larger than " + std::to_string(sink.limit) + " bytes"
-                  : impl_->cause(code);
+        sink.over     ? "the answer is larger than " + std::to_string(sink.limit) + " bytes"
+        : watch.ended ? "nothing was sent, and no whole answer came, for " +
+                            std::to_string(request.timeout.count()) + " ms"
+                      : impl_->cause(code);
     return {std::nullopt,
             {request.method + " " + shown(request.url) + ": " + why, impl_->may_have_been_sent()}};
   }

@@ -24,6 +24,7 @@ struct ClientRequest {
   std::string body;
   std::chrono::milliseconds timeout{30000};
   // The timeout is for standing still, not for the whole: an upload that makes progress goes on.
+  // Once the body is sent, the whole answer has as long.
   bool while_moving = false;
   std::size_t response_limit = 64u << 20;  // bytes; more is a failure
 };

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/web/bad_peer.hpp"
 #include "tests/web/served.hpp"
 #include "web/secret.hpp"
 
@@ -75,47 +76,6 @@ struct Site {
     return "http://127.0.0.1:" + std::to_string(served.server->port()) + path;
   }
   std::vector<Respond> kept;
-};
-
-// Reads one request, says `head` and some of a body, and then does as it is told.
-enum class Manner { stalls, drips, half_closes, resets };
-
-class BadPeer {
- public:
-  BadPeer(Manner manner, std::string head) : manner_(manner), head_(std::move(head)) {
-    thread_ = std::thread([this] { serve(); });
-  }
-  ~BadPeer() { thread_.join(); }
-  std::string url() const {
-    return "http://127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port()) + "/x";
-  }
-
- private:
-  using Tcp = boost::asio::ip::tcp;
-
-  void serve() {
-    Tcp::socket socket(io_);
-    acceptor_.accept(socket);
-    boost::system::error_code error;
-    std::string request;
-    boost::asio::read_until(socket, boost::asio::dynamic_buffer(request), "\r\n\r\n", error);
-    boost::asio::write(socket, boost::asio::buffer(head_ + "0123"), error);
-    if (manner_ == Manner::resets) socket.set_option(boost::asio::socket_base::linger(true, 0));
-    if (manner_ == Manner::half_closes) socket.shutdown(Tcp::socket::shutdown_send, error);
-    while (manner_ == Manner::drips && !error) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      boost::asio::write(socket, boost::asio::buffer("x", 1), error);
-    }
-    if (manner_ == Manner::resets) return;
-    char rest[1024];
-    while (!error) socket.read_some(boost::asio::buffer(rest), error);  // until the client goes
-  }
-
-  Manner manner_;
-  std::string head_;
-  boost::asio::io_context io_;
-  Tcp::acceptor acceptor_{io_, {boost::asio::ip::make_address("127.0.0.1"), 0}};
-  std::thread thread_;
 };
 
 }  // namespace
@@ -310,8 +270,9 @@ TEST_CASE(
     ClientRequest request;
     request.method = "POST";
     request.url = peer.url();
+    request.body = GENERATE(std::string(), std::string(8u << 20, 'w'));
     request.timeout = std::chrono::seconds(1);
-    request.while_moving = manner != Manner::drips;  // which moves
+    request.while_moving = true;
     const auto result = client.send(request);
     CHECK_FALSE(result);
     CHECK(result.failure.sent);
