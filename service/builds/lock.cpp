@@ -15,6 +15,9 @@ namespace nightjar::service {
 namespace {
 
 constexpr std::size_t kMostVersions = 64;
+// uv's words. Its exit status is 1 also for an index that answers with something else than a page.
+constexpr const char* kNoSolution = "No solution found";
+constexpr const char* kRefused = "hint: An index";
 
 // "cp311" -> "3.11"; nullopt for anything else.
 std::optional<std::string> python_version(const BuildNeeds& needs) {
@@ -97,10 +100,14 @@ Lock resolve_with(const std::vector<std::string>& requirements, const BuildNeeds
   for (const std::string& requirement : requirements) wanted += requirement + "\n";
   const Scratch file(wanted);
   const ChildLimits limits{config.timeout, config.timeout};
-  const ChildOutcome ended = run_guarded(command_for(needs, config, file.path(), dependencies),
-                                         network_environment(), limits, {});
-  const bool no_solution =
-      ended.stopped.empty() && WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 1;
+  // What an index that answers 401 or 403 would have listed is not known.
+  bool is_refused = false;
+  const ChildOutcome ended = run_guarded(
+      command_for(needs, config, file.path(), dependencies), network_environment(), limits, {},
+      [&](std::string_view line) { is_refused |= line.find(kRefused) != line.npos; });
+  const bool no_solution = ended.stopped.empty() && WIFEXITED(ended.status) &&
+                           WEXITSTATUS(ended.status) == 1 && !is_refused &&
+                           ended.said.find(kNoSolution) != ended.said.npos;
   if (no_solution) throw Unresolvable("its packages cannot be installed: " + ended.said);
   if (!ended.fine())
     throw std::runtime_error(

@@ -21,7 +21,7 @@ struct Unresolvable : std::runtime_error {
 
 // `requirements`: the Requires-Dist lines of the wheel's METADATA; those of its extras do not
 // count. `needs`: for which Python and platform. Throws Unresolvable; or std::runtime_error if an
-// index cannot be asked or uv is missing.
+// index cannot be asked, refuses to answer, or uv is missing.
 Lock resolve(const std::vector<std::string>& requirements, const BuildNeeds& needs,
              const Config::Environment& config);
 

@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "storage/base/digest.hpp"
+#include "tests/support/source_tree.hpp"
+#include "tests/web/bad_peer.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;
@@ -25,6 +27,31 @@ const std::string kLater =
     "    --hash=sha256:04\n"
     "sympy==1.14.0 \\\n"
     "    --hash=sha256:05\n";
+
+// What comes of resolving with this index.
+enum class Outcome { resolved, unresolvable, later };
+
+Outcome resolve_at(const web::BadPeer& index, std::chrono::seconds patience) {
+  Config::Environment config;
+  config.indexes = {index.url() + "/simple"};
+  config.uv = (nightjar::test::source_tree() / ".cache/tools/bin/uv").string();
+  config.timeout = patience;
+  try {
+    resolve({"no-such-package"}, {}, config);
+    return Outcome::resolved;
+  } catch (const Unresolvable& error) {
+    UNSCOPED_INFO(error.what());
+    return Outcome::unresolvable;
+  } catch (const std::runtime_error& error) {
+    UNSCOPED_INFO(error.what());
+    return Outcome::later;
+  }
+}
+
+std::string answer(const std::string& status, const std::string& type, int size_bytes) {
+  return "HTTP/1.1 " + status + "\r\nContent-Type: " + type +
+         "\r\nContent-Length: " + std::to_string(size_bytes) + "\r\n\r\n";
+}
 
 }  // namespace
 
@@ -50,4 +77,28 @@ TEST_CASE("without uv it is said what to install") {
   config.uv = "no-such-uv";
   CHECK_THROWS_WITH(resolve({"sympy"}, {}, config),
                     Contains("there is no program 'no-such-uv'; install uv"));
+}
+
+TEST_CASE("an index that stalls, drips, closes by half or resets says nothing of a wheel") {
+  using web::Manner;
+  const auto manner = GENERATE(Manner::stalls, Manner::drips, Manner::half_closes, Manner::resets);
+  CAPTURE(static_cast<int>(manner));
+  const web::BadPeer index(manner, answer("200 OK", "text/html", 100'000));
+  const auto begin = std::chrono::steady_clock::now();
+  const bool closes = manner == Manner::half_closes || manner == Manner::resets;
+  const std::chrono::seconds patience(closes ? 30 : 2);  // uv tries four times
+  CHECK(resolve_at(index, patience) == Outcome::later);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
+}
+
+TEST_CASE("only an index that was read says that no version satisfies a wheel") {
+  const auto outcome = [](const std::string& head) {
+    const web::BadPeer index(web::Manner::stalls, head);
+    return resolve_at(index, std::chrono::seconds(120));
+  };
+  CHECK(outcome(answer("200 OK", "text/html", 4)) == Outcome::unresolvable);
+  CHECK(outcome(answer("404 Not Found", "text/html", 4)) == Outcome::unresolvable);
+  CHECK(outcome(answer("401 Unauthorized", "text/html", 4)) == Outcome::later);
+  CHECK(outcome(answer("403 Forbidden", "text/html", 4)) == Outcome::later);
+  CHECK(outcome(answer("200 OK", "application/octet-stream", 4)) == Outcome::later);
 }
