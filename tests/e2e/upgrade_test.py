@@ -90,7 +90,7 @@ def publish(world, nightlies):
 
 
 def night_under_way(world):
-    """One night is done. Of the next, the job of `lab` is claimed and that of `far` is queued. Stops
+    """One night is done; of the next, the job of `lab` is claimed and that of `far` waits. Stops
     the service. Returns both agents and the claimed job."""
     publish(world, NIGHTLIES[:1])
     world.start_daemon()
