@@ -1,6 +1,7 @@
 """The service, its agents and the doubles of index and GitHub, with faults between and within them.
 """
 
+import datetime
 import http.client
 import os
 import shutil
@@ -241,6 +242,15 @@ class Chaos(World):
                    if one["state"] != "sent"]
                 + [f"{one['kind']} job {one['id']} is {one['state']}" for one in jobs
                    if one["state"] in ("queued", "leased")])
+
+    def longest_pause(self):
+        """Seconds until the last message that waits is tried again. Each failure doubles the pause,
+        up to an hour."""
+        now = time.time() + self.clocks[SERVICE].offset
+        until = [datetime.datetime.fromisoformat(one["not_before"].replace("Z", "+00:00"))
+                 for one in self.rows("reports") or []
+                 if one["state"] == "pending" and one["not_before"]]
+        return max((one.timestamp() - now for one in until), default=0)
 
     def issues(self):
         return self.tracker.tell("state")["issues"]

@@ -22,7 +22,7 @@ from chaos import WORKLOADS, Chaos  # noqa: E402
 from place import enter_namespaces  # noqa: E402
 
 NIGHT_SECONDS = 60  # so long a night with faults is waited for before the next is published
-SETTLE_SECONDS = 900  # after the last fault: the sender's pauses double up to this
+SETTLE_SECONDS = 900  # after the last fault, and a pause of the sender may add to it
 SLOW = "slow\n"
 
 
@@ -114,6 +114,8 @@ class Story:
         self.publish(self.nights + 1)
         begun = time.monotonic()
         left = self.settle(SETTLE_SECONDS)
+        if left and (pause := self.world.longest_pause()) > 0:
+            left = self.settle(pause + NIGHT_SECONDS)
         print(f"  settled {time.monotonic() - begun:.0f} s after the last fault", flush=True)
         return left + self.world.crashes + self.blame() + self.soundness()
 
