@@ -9,6 +9,7 @@
 #include "storage/base/digest.hpp"
 #include "tests/service/builds/support.hpp"
 #include "tests/support/ci/double.hpp"
+#include "tests/web/bad_peer.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service::ci;
@@ -106,6 +107,27 @@ TEST_CASE("a transfer that never gets anywhere is no answer") {
   auto zip = site.open();
   site.fault("cut_before", 100);
   CHECK_THROWS_AS(zip.members(is_wheel), Unanswered);
+}
+
+TEST_CASE("a bucket that stalls, drips, closes by half or resets is no answer") {
+  using web::Manner;
+  const auto manner = GENERATE(Manner::stalls, Manner::drips, Manner::half_closes, Manner::resets);
+  CAPTURE(static_cast<int>(manner));
+  web::Client client;
+  client.give_up_after(std::chrono::seconds(1));
+  {
+    const web::BadPeer peer(manner,
+                            "HTTP/1.1 206 Partial Content\r\nContent-Length: 1000\r\n"
+                            "Content-Range: bytes 0-999/1000\r\n\r\n");
+    ZipLimits limits;
+    limits.resumes = 0;
+    RemoteZip zip(client, {peer.url() + "/archive", 1000, ""}, limits);
+    CHECK_THROWS_AS(zip.members(is_wheel), Unanswered);
+  }
+  if (manner == Manner::half_closes || manner == Manner::resets) {  // others take 30 s
+    const web::BadPeer peer(manner, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n");
+    CHECK_THROWS_AS(Bucket(client, peer.url()).list("p/"), Unanswered);
+  }
 }
 
 TEST_CASE("a server that ignores ranges is refused before it sends a gigabyte") {
