@@ -188,7 +188,7 @@ struct Daemon::Impl {
       guarded("write again", [this] { write_again(); });
     }
     guarded("look around", [this] { look_around(); });
-    api.heartbeat.beat(clock.now());
+    api.heartbeat.beat(std::chrono::steady_clock::now());
     if (is_damaged()) return;
     api.claims.notify();
     guarded("send", [this] { send_next(); });

@@ -5,9 +5,9 @@
 namespace nightjar::service::api {
 namespace asio = boost::asio;
 
-double Heartbeat::age_seconds(Time now) const {
-  const std::int64_t last = last_us_;
-  return last == 0 ? -1 : static_cast<double>(to_us(now) - last) / 1e6;
+double Heartbeat::age_seconds(Instant now) const {
+  const Instant last = last_;
+  return last == Instant::min() ? -1 : std::chrono::duration<double>(now - last).count();
 }
 
 void Obstacles::set(std::vector<Obstacle> found) {

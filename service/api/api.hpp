@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -36,15 +37,17 @@ class Artifacts;
 
 namespace nightjar::service::api {
 
-// When the engine ticked last; written by its thread, read by /readyz and /metrics.
+// When the engine ticked last, by a clock that nobody sets; written by its thread, read by /readyz
+// and /metrics.
 class Heartbeat {
  public:
-  void beat(Time now) { last_us_ = to_us(now); }
+  using Instant = std::chrono::steady_clock::time_point;
+  void beat(Instant now) { last_ = now; }
   // Seconds since the last beat; below 0 before the first one.
-  double age_seconds(Time now) const;
+  double age_seconds(Instant now) const;
 
  private:
-  std::atomic<std::int64_t> last_us_{0};
+  std::atomic<Instant> last_ = Instant::min();
 };
 
 // What stops nights as of the last tick; written by the engine's thread, read by the routes.

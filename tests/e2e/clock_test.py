@@ -1,5 +1,5 @@
-"""Somebody sets the wall clock of the service back by a day, while it runs or while it is away. Or
-the machine's own zone changes between winter and summer time."""
+"""Somebody sets the wall clock of the service by a day, while it runs or while it is away. Or the
+machine's own zone changes between winter and summer time."""
 
 import contextlib
 import datetime
@@ -102,5 +102,18 @@ def test_summer_time_moves_no_night(tmp_path, monkeypatch, first, second):
             world.wait("the night", lambda: len(world.items("nights")) == count)
         for day, night in zip((first, second), reversed(world.items("nights"))):
             assert f"{day}T02:30" <= night["started_at"] < f"{day}T03:00"
+    finally:
+        world.stop()
+
+
+@pytest.mark.parametrize("offset", [DAY, -DAY])
+def test_the_engine_is_not_said_to_stand_still_because_somebody_set_the_clock(tmp_path, offset):
+    # Between two ticks: the next one comes in an hour.
+    world = ClockWorld(tmp_path, queue={"tick": 3600})
+    try:
+        world.start_daemon()
+        world.wait("the first tick", lambda: world.get("/readyz"), 30)
+        world.clock.set(offset)
+        assert world.get("/readyz")["checks"]["engine"] == "ok"
     finally:
         world.stop()

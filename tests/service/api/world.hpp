@@ -61,7 +61,7 @@ class World {
         tokens(config, clock),
         server(io, server_config(config, tokens)) {
     add_routes(server, context, tokens);
-    context.heartbeat.beat(clock.now());
+    context.heartbeat.beat(std::chrono::steady_clock::now());
     server.start();
     thread = std::thread([this] { io.run(); });
   }
