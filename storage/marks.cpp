@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "storage/many_series.hpp"
 #include "storage/mark_rows.hpp"
 #include "storage/paging.hpp"
-#include "storage/series_history.hpp"
 
 namespace nightjar::storage {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "bisect/statistics.hpp"
 #include "service/api/routes.hpp"
-#include "storage/series_history.hpp"
+#include "storage/many_series.hpp"
 
 namespace nightjar::service::api {
 using storage::Database;

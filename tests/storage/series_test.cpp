@@ -4,9 +4,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "storage/many_series.hpp"
 #include "storage/marks.hpp"
 #include "storage/runs.hpp"
-#include "storage/series_history.hpp"
 #include "tests/storage/story.hpp"
 #include "tests/support/autocommit.hpp"
 

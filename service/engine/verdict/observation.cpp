@@ -9,9 +9,9 @@
 #include "service/engine/verdict/levels.hpp"
 #include "service/engine/verdict/series_histories.hpp"
 #include "storage/jobs.hpp"
+#include "storage/many_series.hpp"
 #include "storage/nights.hpp"
 #include "storage/runners.hpp"
-#include "storage/series_history.hpp"
 
 namespace nightjar::service {
 namespace {

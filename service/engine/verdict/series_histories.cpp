@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "service/engine/verdict/levels.hpp"
-#include "storage/series_history.hpp"
+#include "storage/many_series.hpp"
 
 namespace nightjar::service {
 namespace {

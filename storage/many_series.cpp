@@ -1,4 +1,4 @@
-#include "storage/series_history.hpp"
+#include "storage/many_series.hpp"
 
 #include <algorithm>
 #include <tuple>
