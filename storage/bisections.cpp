@@ -1,6 +1,7 @@
 #include "storage/bisections.hpp"
 
 #include "storage/commits.hpp"
+#include "storage/filtered.hpp"
 #include "storage/paging.hpp"
 
 namespace nightjar::storage {
@@ -97,7 +98,14 @@ std::vector<Bisection> bisections_of_commit(const Database& db, const CommitSha&
 }
 
 Page<Bisection> list_bisections(const Database& db, const PageRequest& page) {
-  return Query(BISECTION_SELECT).page<Bisection>(db, page, bisection_reader(db));
+  return list_bisections(db, std::nullopt, page);
+}
+
+Page<Bisection> list_bisections(const Database& db, std::optional<BisectionState> state,
+                                const PageRequest& page) {
+  return Query(BISECTION_SELECT)
+      .where("state = ?", state)
+      .page<Bisection>(db, page, bisection_reader(db));
 }
 
 void add_bisection_job(Transaction& transaction, BisectionId id, const BisectionJob& job) {

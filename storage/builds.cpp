@@ -1,5 +1,6 @@
 #include "storage/builds.hpp"
 
+#include "storage/filtered.hpp"
 #include "storage/paging.hpp"
 
 namespace nightjar::storage {
@@ -158,7 +159,15 @@ std::vector<Build> proved_wheels(const Database& db, std::string_view variant) {
 }
 
 Page<Build> list_builds(const Database& db, const PageRequest& page) {
-  return Query("SELECT " BUILD_COLUMNS " FROM build").page<Build>(db, page, read_build);
+  return list_builds(db, {}, page);
+}
+
+Page<Build> list_builds(const Database& db, const BuildFilter& filter, const PageRequest& page) {
+  return Query("SELECT " BUILD_COLUMNS " FROM build")
+      .where("kind = ?", filter.kind)
+      .where("state = ?", filter.state)
+      .where("date = ?", filter.date)
+      .page<Build>(db, page, read_build);
 }
 
 }  // namespace nightjar::storage

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "storage/filtered.hpp"
 #include "storage/many_series.hpp"
 #include "storage/mark_rows.hpp"
+#include "storage/model/workload.hpp"
 #include "storage/paging.hpp"
 
 namespace nightjar::storage {
@@ -85,7 +87,21 @@ NightId last_improvement(const Database& db, SeriesId series, NightId from, Nigh
 }
 
 Page<Improvement> list_improvements(const Database& db, const PageRequest& page) {
-  return Query(IMPROVEMENT_SELECT).page<Improvement>(db, page, read_improvement);
+  return list_improvements(db, {}, page);
+}
+
+Page<Improvement> list_improvements(const Database& db, const ImprovementFilter& filter,
+                                    const PageRequest& page) {
+  return Query(IMPROVEMENT_SELECT)
+      .where("at_us >= ?", filter.since)
+      .where("(SELECT metric FROM series WHERE series.id = improvement.series) = ?", filter.metric)
+      .where(
+          "glob_match(?, (SELECT name FROM series JOIN workload ON workload.id = "
+          "series.workload WHERE series.id = improvement.series))",
+          filter.workload_glob)
+      .where("(SELECT machine FROM series WHERE series.id = improvement.series) = ?",
+             filter.machine)
+      .page<Improvement>(db, page, read_improvement);
 }
 
 }  // namespace nightjar::storage

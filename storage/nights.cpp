@@ -1,6 +1,8 @@
 #include "storage/nights.hpp"
 
+#include "storage/filtered.hpp"
 #include "storage/paging.hpp"
+#include "storage/session_counts.hpp"
 
 namespace nightjar::storage {
 namespace {
@@ -103,7 +105,23 @@ std::optional<Night> last_night_on(const Database& db, MachineId machine, NightI
 }
 
 Page<Night> list_nights(const Database& db, const PageRequest& page) {
-  return Query("SELECT " NIGHT_COLUMNS " FROM night").page<Night>(db, page, read_night);
+  return list_nights(db, {}, page);
+}
+
+Page<Night> list_nights(const Database& db, const NightFilter& filter, const PageRequest& page) {
+  return Query("SELECT " NIGHT_COLUMNS " FROM night")
+      .where("state = ?", filter.state)
+      .where("build = ?", filter.build)
+      .where("started_at_us >= ?", filter.since)
+      .page<Night>(db, page, read_night);
+}
+
+SessionCount count_sessions(const Database& db, NightId night) {
+  Statement find(db,
+                 "SELECT count(*), count(*) FILTER (WHERE said.usable = 0) FROM job "
+                 "CROSS JOIN session_check AS said ON said.job = job.id WHERE job.night = ?");
+  find.bind(night).step();
+  return {find.next<int>(), find.next<int>()};
 }
 
 void add_audit(Transaction& transaction, const AuditEntry& entry) {

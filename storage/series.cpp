@@ -1,8 +1,10 @@
 #include "storage/series.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "storage/paging.hpp"
+#include "storage/series_history.hpp"
 #include "storage/series_rows.hpp"
 
 namespace nightjar::storage {
@@ -68,15 +70,21 @@ std::vector<SeriesRun> runs_of_job(const Database& db, SeriesId series, JobId jo
 }
 
 std::vector<SeriesPoint> points_of_series(const Database& db, SeriesId series, int limit) {
+  return points_between(db, series, {1}, {std::numeric_limits<std::int64_t>::max()}, limit);
+}
+
+std::vector<SeriesPoint> points_between(const Database& db, SeriesId series, BuildId first,
+                                        BuildId last, int limit) {
   Statement find(db,
                  "WITH newest AS (SELECT id, version, date FROM build WHERE kind = 'nightly' "
-                 "AND id IN (SELECT build FROM series_value WHERE series = ?1 AND screened = 1) "
+                 "AND id IN (SELECT build FROM series_value WHERE series = ?1 AND screened = 1 "
+                 "AND build BETWEEN ?3 AND ?4) "
                  "ORDER BY date DESC, version COLLATE by_number DESC, id DESC LIMIT ?2) "
                  "SELECT newest.id, newest.version, newest.date, v.value FROM newest "
                  "CROSS JOIN series_value v ON v.series = ?1 AND v.build = newest.id "
                  "AND v.screened = 1 ORDER BY newest.date, newest.version COLLATE by_number, "
                  "newest.id, v.run");
-  find.bind(series, limit);
+  find.bind(series, limit, first, last);
   std::vector<SeriesPoint> points;
   while (find.step()) {
     const auto build = find.next<BuildId>();

@@ -4,6 +4,7 @@
 #include "storage/calibration.hpp"
 #include "storage/ci_lookups.hpp"
 #include "storage/confirmations.hpp"
+#include "storage/filtered.hpp"
 #include "storage/imports.hpp"
 #include "storage/many_series.hpp"
 #include "storage/marks.hpp"
@@ -11,7 +12,9 @@
 #include "storage/package_searches.hpp"
 #include "storage/replays.hpp"
 #include "storage/retention.hpp"
+#include "storage/series_history.hpp"
 #include "storage/served.hpp"
+#include "storage/session_counts.hpp"
 #include "storage/statement.hpp"
 #include "storage/suites.hpp"
 #include "storage/tokens.hpp"
@@ -138,6 +141,11 @@ void ask_everything(Story& story) {
   suite.members.emplace_back().workload = story.workload.id;
   suite.summary.means = {{.value = 1, .members = 1, .members_sha256 = sha256('a')}};
   store_suites(Autocommit(db), story.night.id, {suite});
+  list_builds(db, {BuildKind::nightly, BuildState::found, "2026-08-20"}, {50, 9});
+  list_nights(db, {NightState::done, story.bad.id, at(0)}, {50, 9});
+  list_improvements(db, {at(0), "latency", "**", story.machine.id}, {50, 9});
+  list_bisections(db, BisectionState::open, {50, 9}), count_sessions(db, story.night.id);
+  history_of_series(db, story.latency());
   list_suites(db, {}, {50, 9});
   list_suites(db,
               {story.night.id, story.machine.id, at(0), "s", "eval", "cpu", "fp32", "inductor",

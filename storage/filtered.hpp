@@ -1,0 +1,42 @@
+// Lists by the columns that people filter by. Used by the REST interface.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "storage/database.hpp"
+#include "storage/marks.hpp"
+#include "storage/model/build.hpp"
+#include "storage/model/night.hpp"
+#include "storage/model/regression.hpp"
+#include "storage/page.hpp"
+
+namespace nightjar::storage {
+
+struct BuildFilter {
+  std::optional<BuildKind> kind;
+  std::optional<BuildState> state;
+  std::optional<std::string> date;  // "2026-08-20"
+};
+Page<Build> list_builds(const Database& db, const BuildFilter& filter, const PageRequest& page);
+
+struct NightFilter {
+  std::optional<NightState> state;
+  std::optional<BuildId> build;
+  std::optional<Time> since;  // begun then or later
+};
+Page<Night> list_nights(const Database& db, const NightFilter& filter, const PageRequest& page);
+
+struct ImprovementFilter {
+  std::optional<Time> since;
+  std::optional<std::string> metric;
+  std::optional<std::string> workload_glob;
+  std::optional<MachineId> machine;
+};
+Page<Improvement> list_improvements(const Database& db, const ImprovementFilter& filter,
+                                    const PageRequest& page);
+
+Page<Bisection> list_bisections(const Database& db, std::optional<BisectionState> state,
+                                const PageRequest& page);
+
+}  // namespace nightjar::storage
