@@ -10,6 +10,7 @@ wanted_packages() {
   echo "libboost$boost-dev" "libboost-url$boost-dev"
   if [[ $with_tests == yes ]]; then
     echo jq                      # documents' commands use it
+    echo prometheus              # its promtool reads our metrics
     echo dpkg-dev systemd man-db # packages are made, installed in a scratch root, and looked at
     # Pilots run on a real Slurm, which a test configures and starts.
     echo slurmctld slurmd slurm-client

@@ -11,6 +11,7 @@ uv=uv==0.13.9
 # schemathesis is pinned, since a newer one may find more.
 tools="pytest pytest-xdist $uv openapi-schema-validator openapi-spec-validator"
 tools+=" schemathesis==4.32.5"
+tools+=" pandas"  # documents read the service's CSV with it
 # Other versions format in other ways.
 tools+=" clang-format==18.1.8 clang-tidy==18.1.8"
 spelling=cspell@8.19.4

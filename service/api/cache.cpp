@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "service/api/representation.hpp"
+
 namespace nightjar::service::api {
 
 Cache::Ticket Cache::ticket(const web::Request& request) {
@@ -9,10 +11,13 @@ Cache::Ticket Cache::ticket(const web::Request& request) {
   const auto version = database_->data_version();
   if (version != version_) {
     answers_.clear();
+    etags_.clear();
     bytes_ = 0;
     version_ = version;
   }
   Ticket ticket{version, request.path};
+  if (wants_csv(request)) ticket.key.append(1, '\0').append("csv");
+  if (takes_gzip(request)) ticket.key.append(1, '\0').append("gzip");
   for (const auto& [name, value] : request.query)
     ticket.key.append(1, '\0').append(name).append(1, '\0').append(value);
   return ticket;
@@ -21,6 +26,11 @@ Cache::Ticket Cache::ticket(const web::Request& request) {
 Cache::Answer Cache::find(const Ticket& ticket) const {
   const auto found = answers_.find(ticket.key);
   return found == answers_.end() ? nullptr : found->second;
+}
+
+std::string Cache::etag(const Ticket& ticket) const {
+  const auto found = etags_.find(ticket.key);
+  return found == etags_.end() ? std::string() : found->second;
 }
 
 bool Cache::join(const Ticket& ticket, Waiting waiting) {
@@ -39,6 +49,9 @@ void Cache::put(const Ticket& ticket, web::Response response) {
       bytes_ = answer->body.size() + ticket.key.size();
     }
     answers_[ticket.key] = answer;
+    if (etags_.size() >= max_etags) etags_.clear();
+    for (const auto& [name, value] : answer->headers)
+      if (name == "ETag") etags_[ticket.key] = value;
   }
   if (asked.empty()) return;
   for (const auto& waiting : asked.mapped()) waiting(answer);

@@ -31,6 +31,8 @@ class Cache {
   Ticket ticket(const web::Request& request);
   // The kept answer; nullptr if there is none.
   Answer find(const Ticket& ticket) const;
+  // The answer's ETag, which is kept longer than the answer; empty: it is not known.
+  std::string etag(const Ticket& ticket) const;
   // Lets `waiting` have the answer when it is there. True: nobody asks for it yet, so the caller
   // must, and then call put().
   bool join(const Ticket& ticket, Waiting waiting);
@@ -39,11 +41,13 @@ class Cache {
 
  private:
   static constexpr std::size_t max_bytes = 8u << 20;
+  static constexpr std::size_t max_etags = 10'000;
   std::filesystem::path file_;
   std::optional<storage::Database> database_;  // asked for its version only
   std::int64_t version_ = 0;
   std::size_t bytes_ = 0;
   std::map<std::string, Answer> answers_;
+  std::map<std::string, std::string> etags_;
   std::map<std::pair<std::int64_t, std::string>, std::vector<Waiting>> asked_;
 };
 

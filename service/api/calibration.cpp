@@ -133,10 +133,12 @@ void add_calibration_routes(Routes& routes) {
       {.path = "/api/v1/calibration",
        .id = "list_calibration",
        .summary = "How far the verdicts on each series can be trusted, from cases of known truth",
-       .answers = {{.schema = page.schema()}}},
-      [&context = routes.context](storage::Database& db, const web::Request&) {
+       .parameters = representation(calibration_row().schema()),
+       .answers = list_answers(page.schema())},
+      [&context = routes.context](storage::Database& db, const web::Request& request) {
         Rows rows(db);
-        return json_answer(page.write(calibrations(db, context.config, rows), rows));
+        return list_answer(request, page.write(calibrations(db, context.config, rows), rows),
+                           calibration_row().schema());
       });
 }
 

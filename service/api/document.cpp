@@ -13,7 +13,8 @@ constexpr const char* description =
     "Roots are objects; every field is always present (null for none); ids are 64-bit numbers; "
     "times are RFC 3339 in UTC. Lists come newest first in pages. Errors are "
     "application/problem+json. Fields may be added, none is removed or renamed. Reads carry an "
-    "ETag and honour If-None-Match. Any operation may also be answered by 404 (no such path), 405, "
+    "ETag and honour If-None-Match. Lists also come as CSV, and reads compressed by gzip. Any "
+    "operation may also be answered by 404 (no such path), 405, "
     "431 (the head is too large), 500, 503 (too many connections) or 504. 400: the request does "
     "not fit this document; 422: it fits, and yet cannot be done. The roles are read < runner < "
     "admin; reads need no token where the configuration leaves them open (x-role names the least "
@@ -39,25 +40,27 @@ json security_of(Role role) {
 }
 
 Schema problem_schema() {
-  return named(
-      "Problem",
-      {{"type", "object"},
-       {"description", "RFC 9457: what was attempted, on what, and what to do."},
-       {"required", {"type", "title", "status", "detail"}},
-       {"properties",
-        {{"type", {{"type", "string"}}},
-         {"title", {{"type", "string"}}},
-         {"status", {{"type", "integer"}}},
-         {"detail", {{"type", "string"}}},
-         {"errors",
-          {{"type", "array"},
-           {"description",
-            "Only where fields of a body are refused: each with a JSON pointer to it."},
-           {"items",
-            {{"type", "object"},
-             {"required", {"pointer", "detail"}},
-             {"properties",
-              {{"pointer", {{"type", "string"}}}, {"detail", {{"type", "string"}}}}}}}}}}}});
+  return named("Problem",
+               {{"type", "object"},
+                {"description", "RFC 9457: what was attempted, on what, and what to do."},
+                {"required", {"type", "title", "status", "detail"}},
+                {"properties",
+                 {{"type", {{"type", "string"}}},
+                  {"title", {{"type", "string"}}},
+                  {"status", {{"type", "integer"}}},
+                  {"detail", {{"type", "string"}}},
+                  {"errors",
+                   {{"type", "array"},
+                    {"description",
+                     "What is refused: fields of a body, each with a JSON pointer to it, or a "
+                     "query parameter by its name."},
+                    {"items",
+                     {{"type", "object"},
+                      {"required", {"detail"}},
+                      {"properties",
+                       {{"pointer", {{"type", "string"}}},
+                        {"parameter", {{"type", "string"}}},
+                        {"detail", {{"type", "string"}}}}}}}}}}}});
 }
 
 Schema path_schema(const std::string& name) {
@@ -127,6 +130,7 @@ class Document {
     json made{{"name", parameter.name}, {"in", parameter.in}, {"schema", used(parameter.schema)}};
     if (!parameter.text.empty()) made["description"] = parameter.text;
     if (parameter.required) made["required"] = true;
+    if (parameter.list) made.update({{"style", "form"}, {"explode", false}});
     operation["parameters"].push_back(std::move(made));
   }
   void add_answer(json& operation, const Answer& answer) {

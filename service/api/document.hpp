@@ -15,6 +15,7 @@ struct Parameter {
   Schema schema;
   bool required = false;
   std::string in = "query";
+  bool list = false;  // an array, written with commas: a,b
 };
 
 struct Body {

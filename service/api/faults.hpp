@@ -9,10 +9,11 @@
 
 namespace nightjar::service::api {
 
-// What is wrong with one field of a body.
+// What is wrong with one field of a body, or with one query parameter.
 struct FieldFault {
-  std::string pointer;  // JSON pointer as a fragment: "#/labels/zone"
+  std::string pointer;  // JSON pointer as a fragment: "#/labels/zone"; empty: of a parameter
   std::string detail;
+  std::string parameter = {};  // its name
 };
 
 // At most `most_faults` of them; each names the field by a JSON pointer. Throws std::logic_error if

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "service/api/routes.hpp"
+#include "storage/filtered.hpp"
 
 namespace nightjar::service::api {
 using storage::Database;
@@ -106,7 +107,11 @@ web::Response one_commit(Database& db, const Context& context, const Request& re
 }
 
 void add_bisections(Routes& routes) {
-  routes.list("bisections", "Bisections", bisection_row(), simple(storage::list_bisections));
+  const auto state = enum_query<BisectionState>("state", "In this state.");
+  const auto bisections = [=](Database& db, const Request& request, const PageRequest& page) {
+    return storage::list_bisections(db, state(request), page);
+  };
+  routes.list("bisections", "Bisections", bisection_row(), bisections, {state});
   routes.one<Bisection, BisectionId>("bisections", "One bisection with commits and sessions",
                                      "bisection", bisection_detail(), storage::find_bisection);
   routes.read({.path = "/api/v1/commits/{sha}",
@@ -119,11 +124,40 @@ void add_bisections(Routes& routes) {
               });
 }
 
+void add_nights_and_improvements(Routes& routes) {
+  const auto state = enum_query<NightState>("state", "In this state.");
+  const auto build = id_query<BuildId>("build", "Of this build.");
+  const auto since = time_query("since", "Begun at or after this time.");
+  const auto nights = [=](Database& db, const Request& request, const PageRequest& page) {
+    return storage::list_nights(db, {state(request), build(request), since(request)}, page);
+  };
+  routes.list("nights", "Nights", night_row(), nights, {state, build, since});
+  const auto metric = metric_query(), workload = workload_query();
+  const auto machine = id_query<MachineId>("machine", "A machine class.");
+  const auto found_since = time_query("since", "Found at or after this time.");
+  const auto improvements = [=](Database& db, const Request& request, const PageRequest& page) {
+    storage::ImprovementFilter filter;
+    filter.since = found_since(request);
+    filter.metric = metric(request);
+    filter.workload_glob = workload(request);
+    filter.machine = machine(request);
+    return storage::list_improvements(db, filter, page);
+  };
+  routes.list("improvements", "Series that got better", improvement_row(), improvements,
+              {found_since, metric, workload, machine});
+}
+
 }  // namespace
 
 void add_list_routes(Routes& routes) {
   using enum Routes::Kept;
-  routes.list("builds", "Builds", build_row(), simple(storage::list_builds));
+  const auto kind = enum_query<BuildKind>("kind", "Of this kind.");
+  const auto build_state = enum_query<BuildState>("state", "In this state.");
+  const auto date = date_query("date", "Of this day.");
+  const auto builds = [=](Database& db, const Request& request, const PageRequest& page) {
+    return storage::list_builds(db, {kind(request), build_state(request), date(request)}, page);
+  };
+  routes.list("builds", "Builds", build_row(), builds, {kind, build_state, date});
   routes.one<Build, BuildId>("builds", "One build", "build", build_row(), storage::find_build);
   routes.list("lookups", "Wheels of CI that were looked for", ci_lookup_row(),
               simple(storage::list_ci_lookups));
@@ -141,12 +175,10 @@ void add_list_routes(Routes& routes) {
   routes.list("jobs", "Jobs", job_row(), jobs, {state, of_night});
   routes.one<Job, JobId>("jobs", "One job with specification and session", "job", job_detail(),
                          storage::find_job);
-  routes.list("nights", "Nights", night_row(), simple(storage::list_nights));
+  add_nights_and_improvements(routes);
   routes.one<Night, NightId>("nights", "One night with jobs and regressions", "night",
                              night_detail(), storage::find_night);
   routes.list("marks", "Shifts of level that were marked", mark_row(), simple(storage::list_marks));
-  routes.list("improvements", "Series that got better", improvement_row(),
-              simple(storage::list_improvements));
   // `live` changes with the clock, so these are never kept.
   routes.list("runners", "Runners", runner_row(), whole(storage::all_runners), {}, never);
   routes.one<Runner, RunnerId>("runners", "One runner", "runner", runner_row(),

@@ -38,7 +38,8 @@ Query<std::int64_t> cursor_query() {
 void refuse_value(std::string_view name, std::string_view value, std::string_view wanted) {
   throw Refused(400, "Bad query parameter",
                 "The query parameter '" + std::string(name) + "' is '" + std::string(value) +
-                    "'; it must be " + std::string(wanted) + ".");
+                    "'; it must be " + std::string(wanted) + ".",
+                {{"", "must be " + std::string(wanted), std::string(name)}});
 }
 
 std::optional<std::int64_t> parse_id(std::string_view text) {
@@ -71,6 +72,13 @@ Query<Time> time_query(const char* name, const char* text) {
   const auto parse = [](const std::string& given) { return parse_rfc3339(given); };
   return {name, text, schema_of<Time>().with({{"pattern", "^[-0-9]{10}T[:0-9]{8}([.][0-9]+)?Z$"}}),
           "an RFC 3339 time in UTC such as 2026-08-20T00:00:00Z", parse};
+}
+
+Query<std::string> date_query(const char* name, const char* text) {
+  const auto parse = [](const std::string& given) {
+    return parse_rfc3339(given + "T00:00:00Z") ? std::optional(given) : std::nullopt;
+  };
+  return {name, text, {{"type", "string"}, {"format", "date"}}, "a date such as 2026-08-20", parse};
 }
 
 Query<CommitSha> commit_query(const char* name, const char* text) {

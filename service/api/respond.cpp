@@ -16,7 +16,10 @@ web::Response Refused::response() const {
   if (errors_.empty()) return response;
   auto body = nlohmann::ordered_json::parse(response.body);
   for (const FieldFault& error : errors_)
-    body["errors"].push_back({{"pointer", error.pointer}, {"detail", error.detail}});
+    body["errors"].push_back(
+        error.parameter.empty()
+            ? nlohmann::ordered_json{{"pointer", error.pointer}, {"detail", error.detail}}
+            : nlohmann::ordered_json{{"parameter", error.parameter}, {"detail", error.detail}});
   response.body = body.dump();
   return response;
 }

@@ -26,7 +26,8 @@ void check_query(const web::Request& request, const std::vector<Parameter>& know
     if (std::none_of(known.begin(), known.end(),
                      [&](const Parameter& one) { return one.in == "query" && one.name == name; }))
       throw Refused(400, "Unknown query parameter",
-                    request.path + " has no query parameter '" + name + "'.");
+                    request.path + " has no query parameter '" + name + "'.",
+                    {{"", "is not known here", name}});
 }
 
 // Whatever goes wrong in a query becomes its answer.
@@ -44,16 +45,20 @@ web::Response query(Context& context, const Work& work, const web::Request& requ
   }
 }
 
+constexpr const char* varies = "Accept, Accept-Encoding";
+
+web::Response unchanged(const std::string& etag) {
+  web::Response response;
+  response.status = 304;
+  response.headers = {{"ETag", etag}, {"Cache-Control", "no-cache"}, {"Vary", varies}};
+  return response;
+}
+
 web::Response for_client(const web::Request& request, const Cache::Answer& answer) {
   const auto wanted = request.header("if-none-match");
   if (!wanted || answer->status != 200) return *answer;
   for (const auto& [name, value] : answer->headers)
-    if (name == "ETag" && value == *wanted) {
-      web::Response unchanged;
-      unchanged.status = 304;
-      unchanged.headers = answer->headers;
-      return unchanged;
-    }
+    if (name == "ETag" && value == *wanted) return unchanged(value);
   return *answer;
 }
 
@@ -61,12 +66,16 @@ void tag(web::Response& response) {
   if (response.status != 200) return;
   response.headers.emplace_back("ETag", "\"" + web::sha256(response.body).brief() + "\"");
   response.headers.emplace_back("Cache-Control", "no-cache");
+  response.headers.emplace_back("Vary", varies);
 }
 
 // On the I/O thread, which only looks things up.
 void read_kept(Context& context, const Work& work, const web::Request& request,
                const web::Respond& respond) {
   const auto ticket = context.cache.ticket(request);
+  if (const auto wanted = request.header("if-none-match"))
+    if (const auto etag = context.cache.etag(ticket); !etag.empty() && etag == *wanted)
+      return respond(unchanged(etag));
   if (const auto answer = context.cache.find(ticket)) return respond(for_client(request, answer));
   const bool first = context.cache.join(ticket, [request, respond](const Cache::Answer& answer) {
     respond(for_client(request, answer));
@@ -74,6 +83,7 @@ void read_kept(Context& context, const Work& work, const web::Request& request,
   if (!first) return;
   asio::post(context.read, [&context, work, request, ticket] {
     auto response = query(context, work, request);
+    compress(request, response);
     tag(response);
     asio::post(context.io, [&context, ticket, response = std::move(response)]() mutable {
       context.cache.put(ticket, std::move(response));
@@ -106,13 +116,13 @@ void Routes::read(Operation operation, Work work, Kept kept) {
                      const web::Request& request, web::Respond respond) {
     try {
       check_query(request, known);
+      if (kept == Kept::until_change) return read_kept(context, work, request, respond);
     } catch (const Refused& refused) {
       return respond(refused.response());
     }
-    if (kept == Kept::until_change)
-      read_kept(context, work, request, respond);
-    else
-      respond(query(context, work, request));
+    auto response = query(context, work, request);
+    compress(request, response);
+    respond(std::move(response));
   };
   add(std::move(operation), std::move(handler), executor);
 }

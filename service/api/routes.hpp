@@ -8,6 +8,7 @@
 #include "service/api/api.hpp"
 #include "service/api/document.hpp"
 #include "service/api/query.hpp"
+#include "service/api/representation.hpp"
 #include "service/api/respond.hpp"
 #include "service/api/rows.hpp"
 #include "storage/model/night.hpp"
@@ -40,16 +41,19 @@ class Routes {
             web::Role role = web::Role::read) {
     const auto page = std::make_shared<const Row<storage::Page<T>>>(page_row(row));
     for (Parameter& parameter : paging()) query.push_back(std::move(parameter));
+    for (Parameter& parameter : representation(row.schema())) query.push_back(std::move(parameter));
     read(
         {.path = "/api/v1/" + name,
          .id = "list_" + name,
          .summary = summary,
          .role = role,
          .parameters = std::move(query),
-         .answers = {{.schema = page->schema()}}},
-        [&context = context, page, find](storage::Database& db, const web::Request& request) {
+         .answers = list_answers(page->schema())},
+        [&context = context, page, schema = row.schema(), find](storage::Database& db,
+                                                                const web::Request& request) {
           Rows rows(db, &context);
-          return json_answer(page->write(find(db, request, page_request(request)), rows));
+          return list_answer(request, page->write(find(db, request, page_request(request)), rows),
+                             schema);
         },
         kept);
   }
@@ -85,6 +89,7 @@ class Routes {
 void add_list_routes(Routes& routes);        // builds to audit
 void add_evidence_routes(Routes& routes);    // of a verdict, to judge again
 void add_comparison_routes(Routes& routes);  // /compare, /series/{id}/points
+void add_series_history_routes(Routes& routes);
 void add_calibration_routes(Routes& routes);
 void add_trust_routes(Routes& routes);
 void add_suite_routes(Routes& routes);
