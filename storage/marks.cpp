@@ -5,7 +5,6 @@
 #include "storage/filtered.hpp"
 #include "storage/many_series.hpp"
 #include "storage/mark_rows.hpp"
-#include "storage/model/workload.hpp"
 #include "storage/paging.hpp"
 
 namespace nightjar::storage {

@@ -7,13 +7,16 @@ A comment right before a fence, which no reader sees, says what else a block is:
   <!-- file: NAME -->          the text of a file that later blocks use, in any language
   <!-- run for: 3 s -->        it goes on until somebody ends it, and must be up after that time
   <!-- may exit with: 1 -->    besides 0
+  <!-- needs: MODULE -->       of the tests' own Python, which is `python3` there
 """
 
 import functools
 import os
+import pathlib
 import re
 import signal
 import subprocess
+import sys
 import textwrap
 from dataclasses import dataclass
 
@@ -24,7 +27,7 @@ from world import BIN, ROOT, World, step
 DOCUMENTS = [
     "README.md", "CONTRIBUTING.md",
     *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
-MARK = re.compile(r"<!-- (not run|file|run for|may exit with): (.+?) -->")
+MARK = re.compile(r"<!-- (not run|file|run for|may exit with|needs): (.+?) -->")
 OURS = re.compile(r"^(\$ )?(\S*/)?(nightjar|nightjard|nightjar-runner|deploy/\w+|tests/run)( |$)",
                   re.MULTILINE)
 LONGEST_SECONDS = 400
@@ -157,10 +160,14 @@ def with_places(text, service):
 def test_a_printed_command_works(block, folders, request):
     if "not run" in block.marks:
         pytest.skip(f"{block.place} {block.marks['not run']}")
+    if "needs" in block.marks:
+        pytest.importorskip(block.marks["needs"])
     folder = folders(block.document)
     put_files(folder, block.document, block.line)
     environment = {**os.environ, "PATH": f"{folder}/hurried:{BIN.resolve()}:{os.environ['PATH']}",
                    "HOME": f"{folder}/home"}
+    if "needs" in block.marks:
+        environment["PATH"] = f"{pathlib.Path(sys.executable).parent}:{environment['PATH']}"
     text = block.text
     if re.search(r"localhost:8187|\$SERVICE|--config FILE", text):
         service = functools.cache(lambda: request.getfixturevalue("service"))

@@ -3,18 +3,13 @@
 #include <set>
 
 #include "service/api/routes.hpp"
-#include "service/engine/outcome/follow_up.hpp"
-#include "service/engine/outcome/report_facts.hpp"
-#include "service/engine/policy.hpp"
-#include "service/engine/verdict/levels.hpp"
+#include "service/engine/outcome/repairs.hpp"
 #include "storage/bisections.hpp"
 
 namespace nightjar::service::api {
 namespace {
 
 constexpr std::size_t commits_of_author = 50;
-constexpr int levels_looked_at = 400;
-constexpr NightId after_all{1ll << 60};
 
 struct Author {
   std::string name;
@@ -48,43 +43,20 @@ Author author_of_name(storage::Database& db, const Context& context, const std::
   return author;
 }
 
-struct Repair {
-  RegressionId id;
-  BuildId build;
-  std::vector<CommitSha> commits;  // oldest first
-};
-
 const Row<Repair>& repair_row() {
+  const auto shas = [](const Repair& repair) {
+    std::vector<CommitSha> all;
+    for (const ReportCommit& commit : repair.commits) all.push_back(commit.sha);
+    return all;
+  };
   static const Row<Repair> made(
       "Repair", "Who may have repaired a regression.",
-      {{"regression", &Repair::id},
+      {{"regression", &Repair::regression},
        {"build", build_at(&Repair::build), build_ref(), "The first that was good again."},
-       {"commits", &Repair::commits, named_commit(),
+       {"commits", shas, named_commit(),
         "Between the last bad build and that one, oldest first; one: who did. Empty: not "
         "known."}});
   return made;
-}
-
-// The first accepted level after the regression at which its lead series was back.
-std::optional<Repair> repair_of(const EngineView& view, const Regression& regression) {
-  const AffectedSeries& lead = regression.series.front();
-  const auto series = storage::find_series(view.db, lead.series);
-  if (!series) return std::nullopt;
-  const double threshold = policy_of(*series, view.config).threshold;
-  auto levels = storage::levels_before(view.db, lead.series, after_all, levels_looked_at);
-  std::reverse(levels.begin(), levels.end());
-  const auto back = std::find_if(levels.begin(), levels.end(), [&](const Level& level) {
-    return regression.night < level.night &&
-           is_back(worsening(*series, lead.before, level.value), threshold);
-  });
-  if (back == levels.end()) return std::nullopt;
-  const bool was_bad = back != levels.begin() && regression.night < std::prev(back)->night;
-  const BuildId last_bad = was_bad ? std::prev(back)->build : regression.bad;
-  Repair repair{regression.id, back->build, {}};
-  const auto build = storage::find_build(view.db, back->build);
-  for (const ReportCommit& commit : commits_that_may_have_repaired(view, last_bad, build->commit))
-    repair.commits.push_back(commit.sha);
-  return repair;
 }
 
 storage::Page<Repair> repairs(storage::Database& db, const Context& context,
@@ -116,7 +88,8 @@ void add_author_routes(Routes& routes) {
         const auto given = name(request);
         if (!given)
           throw Refused(400, "Missing query parameter",
-                        "/api/v1/authors needs 'name', that of an author.");
+                        "/api/v1/authors needs 'name', that of an author.",
+                        {{"", "is missing", "name"}});
         Rows rows(db, &context);
         return json_answer(author_row().write(author_of_name(db, context, *given), rows));
       });

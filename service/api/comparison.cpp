@@ -3,8 +3,11 @@
 #include <map>
 
 #include "bisect/statistics.hpp"
-#include "service/api/routes.hpp"
+#include "service/api/domain.hpp"
+#include "service/api/report_text.hpp"
+#include "service/report/digest.hpp"
 #include "storage/many_series.hpp"
+#include "storage/series_history.hpp"
 
 namespace nightjar::service::api {
 using storage::Database;
@@ -112,7 +115,8 @@ BuildId required_build(Database& db, const Request& request, const Query<BuildId
   const auto id = side(request);
   if (!id)
     throw Refused(400, "Missing query parameter",
-                  "/api/v1/compare needs '" + side.name + "', the id of a build.");
+                  request.path + " needs '" + side.name + "', the id of a build.",
+                  {{"", "is missing", side.name}});
   if (!storage::find_build(db, *id)) refuse_unknown("build", id->value);
   return *id;
 }
@@ -136,9 +140,66 @@ Comparison compare(Database& db, BuildId good, BuildId bad) {
   return made;
 }
 
-storage::Page<storage::SeriesPoint> points(Database& db, SeriesId id, int limit) {
+ReportBuild report_build(Database& db, BuildId id) {
+  const auto build = storage::find_build(db, id);
+  ReportBuild made;
+  made.version = build->version;
+  made.commit = build->commit;
+  return made;
+}
+
+DifferenceInput difference_of(Database& db, const Config& config, BuildId reference, BuildId build,
+                              double least) {
+  DifferenceInput input{
+      config.repository.url, report_build(db, reference), report_build(db, build), least, {}};
+  for (const ComparedSeries& one : compare(db, reference, build).items) {
+    if (!one.change) continue;
+    const Series& series = one.series;
+    input.rows.push_back(
+        {{series.workload_name.str(), series.metric, bisect::hodges_lehmann(one.sides.good),
+          bisect::hodges_lehmann(one.sides.bad), one.change->ratio, one.change->low,
+          one.change->high, "machine class " + std::to_string(series.machine.value)},
+         domain_of(series.workload_name),
+         direction_of(series) == Direction::lower_is_better});
+  }
+  return input;
+}
+
+void add_difference_route(Routes& routes) {
+  static constexpr double usual_least = .03;
+  auto reference = id_query<BuildId>("reference", "The build to compare with.");
+  auto build = id_query<BuildId>("build", "The build to judge.");
+  reference.required = build.required = true;
+  const auto parse = [](const std::string& given) {
+    const auto percent = parse_id(given);
+    return percent && *percent <= 100 ? std::optional(static_cast<double>(*percent) / 100)
+                                      : std::nullopt;
+  };
+  const Query<double> least{"least",
+                            "The least change that is listed, in percent.",
+                            {{"type", "integer"}, {"minimum", 1}, {"maximum", 100}, {"default", 3}},
+                            "a number from 1 to 100",
+                            parse};
+  routes.read(
+      {.path = "/api/v1/difference",
+       .id = "get_difference",
+       .summary = "How a build differs from a reference, as a text",
+       .parameters = {reference, build, least, report_kind_query()},
+       .answers = report_answers(),
+       .problems = {no_such_build}},
+      [&context = routes.context, reference, build, least](Database& db, const Request& request) {
+        const auto from = required_build(db, request, reference);
+        const auto to = required_build(db, request, build);
+        const auto input =
+            difference_of(db, context.config, from, to, least(request).value_or(usual_least));
+        return report_answer(request, "Difference of two builds", render_difference(input));
+      });
+}
+
+storage::Page<storage::SeriesPoint> points(Database& db, SeriesId id, BuildId first, BuildId last,
+                                           int limit) {
   if (!storage::find_series(db, id)) refuse_unknown("series", id.value);
-  storage::Page<storage::SeriesPoint> page{storage::points_of_series(db, id, limit), {}};
+  storage::Page<storage::SeriesPoint> page{storage::points_between(db, id, first, last, limit), {}};
   std::erase_if(page.items, [](const auto& point) { return point.values.empty(); });
   return page;
 }
@@ -149,34 +210,46 @@ void add_comparison_routes(Routes& routes) {
   auto good = id_query<BuildId>("good", "The build to compare with.");
   auto bad = id_query<BuildId>("bad", "The build to judge.");
   good.required = bad.required = true;
+  std::vector<Parameter> of_compare = representation(compared_row().schema());
+  of_compare.insert(of_compare.begin(), {good, bad});
   routes.read({.path = "/api/v1/compare",
                .id = "compare",
                .summary = "Two builds, series by series",
-               .parameters = {good, bad},
-               .answers = {{.schema = comparison_row().schema()}},
+               .parameters = of_compare,
+               .answers = list_answers(comparison_row().schema()),
                .problems = {no_such_build}},
               [=](Database& db, const Request& request) {
                 const auto from = required_build(db, request, good);
                 const auto to = required_build(db, request, bad);
                 Rows rows(db);
-                return json_answer(comparison_row().write(compare(db, from, to), rows));
+                return list_answer(request, comparison_row().write(compare(db, from, to), rows),
+                                   compared_row().schema());
               });
+  add_difference_route(routes);
+  add_digest_route(routes);
   constexpr int usual_points = 200;
-  constexpr int most_points = 5000;  // over ten years
+  constexpr int most_points = 100'000;
   const auto limit = limit_query(usual_points, "The newest so many.", most_points);
+  const auto first = id_query<BuildId>("first", "Of builds with this id or a greater one.");
+  const auto last = id_query<BuildId>("last", "Of builds with this id or a smaller one.");
   static const auto page = page_row(point_row());
-  routes.read(
-      {.path = "/api/v1/series/{id}/points",
-       .id = "get_series_points",
-       .summary = "A point for each nightly, oldest first",
-       .parameters = {limit},
-       .answers = {{.schema = page.schema()}},
-       .problems = {{404, "ThereIsNoSuchSeries", "There is no such series."}}},
-      [=](Database& db, const Request& request) {
-        const auto id = path_id<SeriesId>(request);
-        Rows rows(db);
-        return json_answer(page.write(points(db, id, limit(request).value_or(usual_points)), rows));
-      });
+  std::vector<Parameter> parameters = representation(point_row().schema());
+  parameters.insert(parameters.begin(), {limit, first, last});
+  routes.read({.path = "/api/v1/series/{id}/points",
+               .id = "get_series_points",
+               .summary = "A point for each nightly, oldest first",
+               .parameters = parameters,
+               .answers = list_answers(page.schema()),
+               .problems = {{404, "ThereIsNoSuchSeries", "There is no such series."}}},
+              [=](Database& db, const Request& request) {
+                const auto id = path_id<SeriesId>(request);
+                Rows rows(db);
+                const BuildId newest{std::numeric_limits<std::int64_t>::max()};
+                const auto found =
+                    points(db, id, first(request).value_or(BuildId{1}),
+                           last(request).value_or(newest), limit(request).value_or(usual_points));
+                return list_answer(request, page.write(found, rows), point_row().schema());
+              });
 }
 
 }  // namespace nightjar::service::api

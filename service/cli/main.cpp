@@ -17,6 +17,7 @@
 #include "service/cli/import.hpp"
 #include "service/cli/profile_diff.hpp"
 #include "service/cli/repeat.hpp"
+#include "service/cli/report.hpp"
 #include "service/cli/summary.hpp"
 #include "service/cli/verify.hpp"
 #include "storage/model/share.hpp"
@@ -44,10 +45,12 @@ struct Commands {
   bool summary_json = false;
   ProfileDiffOptions profile_diff;
   ImportOptions importing;
+  ReportOptions reporting;
   std::vector<std::string> import_words;
   std::string threshold = "7%", direction = "lower", fail_on;
   CLI::App *detect_command, *compare_command, *bisect_command, *run_command, *verify_command,
-      *summary_command, *repeat_command, *profile_diff_command, *import_command;
+      *summary_command, *repeat_command, *profile_diff_command, *import_command, *digest_command,
+      *difference_command;
 
   Commands() {
     app.set_version_flag("--version", "nightjar " NIGHTJAR_VERSION);
@@ -60,6 +63,7 @@ struct Commands {
     add_profile_diff();
     add_repeat();
     add_import();
+    add_report();
   }
 
   void add_fail_on(CLI::App& command) {
@@ -244,6 +248,36 @@ struct Commands {
     import_command->add_flag("--json", importing.json);
   }
 
+  void add_report() {
+    auto* report = app.add_subcommand("report", "What a service found, as a text to read or send");
+    report->require_subcommand(1);
+    report->footer(
+        "Example: last week, and how tonight's build differs from a release's\n"
+        "  nightjar report digest --from http://localhost:8187\n"
+        "  nightjar report difference --from http://localhost:8187 --reference 3 --build 7 "
+        "--as html\n"
+        "Builds are named by their ids, which /api/v1/builds lists.\n"
+        "Exit codes: 0 printed, 2 wrong use, 3 the service is away.");
+    digest_command = report->add_subcommand("digest", "What got worse and better in some days");
+    digest_command->add_option("--days", reporting.days, "how many")->capture_default_str();
+    digest_command->add_option("--until", reporting.until, "the end, in RFC 3339; else now");
+    difference_command = report->add_subcommand("difference", "How a build differs from another");
+    difference_command->add_option("--reference", reporting.reference)->required();
+    difference_command->add_option("--build", reporting.build)->required();
+    difference_command
+        ->add_option("--least", reporting.least, "the least change that is listed, in percent")
+        ->capture_default_str();
+    for (CLI::App* command : {digest_command, difference_command}) {
+      command->add_option("--from", reporting.from, "the service, such as http://localhost:8187")
+          ->required();
+      command->add_option("--token-file", reporting.token_file,
+                          "file with a token, where reads need one");
+      command->add_option("--as", reporting.as)
+          ->check(CLI::IsMember({"markdown", "html"}))
+          ->capture_default_str();
+    }
+  }
+
   int run_import() {
     if (import_words.size() == 2) importing.format = import_words.front();
     importing.path = import_words.back();
@@ -273,6 +307,8 @@ struct Commands {
     if (*verify_command) return cli::verify(verify);
     if (summary_json) summary.format = "json";
     if (*import_command) return run_import();
+    if (*digest_command) return report_digest(reporting);
+    if (*difference_command) return report_difference(reporting);
     if (*repeat_command) return cli::repeat(repeat);
     if (*summary_command) return cli::summary(summary);
     const runner::StopOnSignal stop;

@@ -1,0 +1,174 @@
+#include "service/engine/outcome/digest_facts.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "service/engine/outcome/repairs.hpp"
+#include "service/engine/outcome/report_facts.hpp"
+#include "storage/builds.hpp"
+#include "storage/filtered.hpp"
+#include "storage/nights.hpp"
+#include "storage/regressions.hpp"
+#include "storage/runners.hpp"
+#include "storage/series.hpp"
+#include "storage/session_counts.hpp"
+
+namespace nightjar::service {
+namespace {
+
+constexpr storage::PageRequest most{500, {}};  // of each list: more make no digest
+
+class Collector {
+ public:
+  Collector(const EngineView& view, Time from, Time to) : view_(view), from_(from), to_(to) {}
+
+  DigestInput collect() {
+    input_.repository = view_.config.repository.url;
+    input_.pages = view_.config.service.public_url;
+    input_.from = to_rfc3339(from_).substr(0, 10);
+    input_.to = to_rfc3339(to_).substr(0, 10);
+    add_nights();
+    add_findings();
+    add_repairs();
+    add_improvements();
+    std::stable_sort(input_.fixes.begin(), input_.fixes.end(), [](const auto& a, const auto& b) {
+      return a.series.size() > b.series.size();
+    });
+    add_open();
+    return std::move(input_);
+  }
+
+ private:
+  bool is_inside(Time at) const { return from_ <= at && at < to_; }
+
+  void add_nights() {
+    storage::NightFilter filter;
+    filter.since = from_;
+    for (const Night& night : storage::list_nights(view_.db, filter, most).items) {
+      if (!is_inside(night.started_at)) continue;
+      ++input_.nights;
+      input_.nights_without_build += !night.build;
+      const auto sessions = storage::count_sessions(view_.db, night.id);
+      input_.sessions += sessions.all;
+      input_.void_sessions += sessions.not_usable;
+    }
+  }
+
+  void add_findings() {
+    storage::RegressionFilter filter;
+    filter.since = from_;
+    for (const Regression& one : storage::list_regressions(view_.db, filter, most).items) {
+      const bool counts =
+          one.state != RegressionState::merged && one.state != RegressionState::dismissed &&
+          one.state != RegressionState::unconfirmed && one.state != RegressionState::historical;
+      if (!counts || !is_inside(one.opened_at)) continue;
+      DigestFinding finding;
+      finding.regression = one.id.value;
+      finding.lead = series_of(one.series.front());
+      finding.more_series = one.series.size() - 1;
+      finding.state = std::string(name_of(one.state));
+      if (one.culprit) finding.culprit = commit_of(one.culprit->commits.front());
+      finding.issue = one.issue_url;
+      input_.findings.push_back(std::move(finding));
+    }
+  }
+
+  // Regressions that one build repaired by the same commits are one fix.
+  void add_repairs() {
+    storage::RegressionFilter filter;
+    filter.state = RegressionState::recovered;
+    std::map<std::pair<BuildId, std::string>, DigestFix> fixes;
+    for (const Regression& one : storage::list_regressions(view_.db, filter, most).items) {
+      if (!is_inside(one.updated_at)) continue;
+      const auto repair = repair_of(view_, one);
+      if (!repair) continue;
+      const auto first = repair->commits.empty() ? "" : repair->commits.front().sha.str();
+      DigestFix& fix = fixes[{repair->build, first}];
+      fix.commits = repair->commits;
+      fix.version = version_of(repair->build);
+      fix.regressions.push_back(one.id.value);
+      for (const AffectedSeries& affected : one.series) {
+        repaired_.insert({repair->build, affected.series});
+        fix.series.push_back(series_of({affected.series, affected.after, affected.before}));
+      }
+    }
+    for (auto& [key, fix] : fixes) input_.fixes.push_back(std::move(fix));
+  }
+
+  void add_improvements() {
+    storage::ImprovementFilter filter;
+    filter.since = from_;
+    std::map<BuildId, DigestFix> fixes;
+    for (const auto& one : storage::list_improvements(view_.db, filter, most).items) {
+      if (!is_inside(one.at) || repaired_.contains({one.build, one.series})) continue;
+      DigestFix& fix = fixes[one.build];
+      fix.version = version_of(one.build);
+      if (fix.commits.empty()) fix.commits = commits_of(one);
+      fix.series.push_back(series_of({one.series, one.before, one.after}));
+    }
+    for (auto& [build, fix] : fixes) input_.fixes.push_back(std::move(fix));
+  }
+
+  // Since the build of the level before.
+  std::vector<ReportCommit> commits_of(const storage::Improvement& one) {
+    const auto before = storage::levels_before(view_.db, one.series, one.night, 1);
+    const auto build = storage::find_build(view_.db, one.build);
+    if (before.empty() || !build) return {};
+    return commits_that_may_have_repaired(view_, before.front().build, build->commit);
+  }
+
+  void add_open() {
+    using enum RegressionState;
+    const auto counts = storage::count_regressions(view_.db);
+    for (const RegressionState state : {suspected, confirmed, bisecting, blamed, reported, range})
+      if (const auto found = counts.find(state); found != counts.end() && found->second > 0)
+        input_.open[std::string(name_of(state))] = found->second;
+  }
+
+  ReportSeries series_of(const AffectedSeries& affected) {
+    ReportSeries made;
+    if (const auto series = storage::find_series(view_.db, affected.series)) {
+      made.workload = series->workload_name.str();
+      made.metric = series->metric;
+      made.machine = "machine class " + std::to_string(series->machine.value);
+    }
+    made.before = affected.before;
+    made.after = affected.after;
+    made.ratio = affected.before > 0 ? affected.after / affected.before : 1;
+    made.low = made.high = made.ratio;
+    if (affected.low < affected.high) {
+      made.ratio = affected.ratio;
+      made.low = affected.low;
+      made.high = affected.high;
+    }
+    return made;
+  }
+
+  ReportCommit commit_of(const CommitSha& sha) {
+    ReportCommit made{sha, "", "", {}};
+    if (const auto commit = view_.graph.find(sha)) {
+      made.subject = commit->subject();
+      made.author = commit->author_name;
+      made.date = commit->committed_at;
+    }
+    return made;
+  }
+
+  std::string version_of(BuildId id) {
+    const auto build = storage::find_build(view_.db, id);
+    return build ? build->version : "a build that is gone";
+  }
+
+  const EngineView& view_;
+  Time from_, to_;
+  DigestInput input_;
+  std::set<std::pair<BuildId, SeriesId>> repaired_;
+};
+
+}  // namespace
+
+DigestInput digest_facts(const EngineView& view, Time from, Time to) {
+  return Collector(view, from, to).collect();
+}
+
+}  // namespace nightjar::service

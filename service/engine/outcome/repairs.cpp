@@ -1,0 +1,39 @@
+#include "service/engine/outcome/repairs.hpp"
+
+#include <algorithm>
+
+#include "service/engine/outcome/follow_up.hpp"
+#include "service/engine/outcome/report_facts.hpp"
+#include "service/engine/policy.hpp"
+#include "service/engine/verdict/levels.hpp"
+#include "storage/builds.hpp"
+#include "storage/series.hpp"
+
+namespace nightjar::service {
+namespace {
+
+constexpr int levels_looked_at = 400;
+constexpr NightId after_all{1ll << 60};
+
+}  // namespace
+
+std::optional<Repair> repair_of(const EngineView& view, const Regression& regression) {
+  const AffectedSeries& lead = regression.series.front();
+  const auto series = storage::find_series(view.db, lead.series);
+  if (!series) return std::nullopt;
+  const double threshold = policy_of(*series, view.config).threshold;
+  auto levels = storage::levels_before(view.db, lead.series, after_all, levels_looked_at);
+  std::reverse(levels.begin(), levels.end());
+  const auto back = std::find_if(levels.begin(), levels.end(), [&](const Level& level) {
+    return regression.night < level.night &&
+           is_back(worsening(*series, lead.before, level.value), threshold);
+  });
+  if (back == levels.end()) return std::nullopt;
+  const bool was_bad = back != levels.begin() && regression.night < std::prev(back)->night;
+  const BuildId last_bad = was_bad ? std::prev(back)->build : regression.bad;
+  const auto build = storage::find_build(view.db, back->build);
+  return Repair{regression.id, back->build,
+                commits_that_may_have_repaired(view, last_bad, build->commit)};
+}
+
+}  // namespace nightjar::service

@@ -1,0 +1,219 @@
+#include "service/report/digest.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "service/report/markdown.hpp"
+#include "service/report/quantity.hpp"
+#include "service/report/sections.hpp"
+#include "storage/model/metric.hpp"
+
+namespace nightjar::service {
+namespace {
+
+constexpr std::size_t series_shown = 10, commits_shown = 10, findings_shown = 100;
+
+std::string counted(std::size_t count, const std::string& one, const std::string& many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many);
+}
+std::string counted(std::size_t count, const std::string& one) {
+  return counted(count, one, one + "s");
+}
+
+std::string name_of_commit(const ReportCommit& commit, const std::string& repository) {
+  return commit_link(repository, commit.sha) + " “" + plain(shortened(commit.subject, 100)) +
+         "” by " + plain(shortened(commit.author, 60));
+}
+
+std::string regression_link(std::int64_t id, const std::string& pages) {
+  const std::string name = "regression " + std::to_string(id);
+  return pages.empty() ? name
+                       : "[" + name + "](" + pages + "/#/regressions/" + std::to_string(id) + ")";
+}
+
+std::string issue_link(const std::string& issue) {
+  if (issue.empty()) return "–";
+  const auto number = issue.substr(issue.rfind('/') + 1);
+  return issue.starts_with("http") ? "[#" + plain(number) + "](" + issue + ")" : code(number);
+}
+
+bool is_time(const ReportSeries& series) {
+  const Metric* known = find_metric(series.metric);
+  return known && known->unit == "s";
+}
+
+// By how much, as a share: the least and the most.
+std::string sizes(const std::vector<ReportSeries>& series) {
+  double least = INFINITY, most = 0;
+  for (const ReportSeries& one : series) {
+    const double size = std::abs(one.ratio - 1);
+    least = std::min(least, size);
+    most = std::max(most, size);
+  }
+  const auto percent = [](double size) { return change(1 + size).substr(1); };
+  if (!(most > 0)) return "";
+  return ", by " + (percent(least) == percent(most) ? percent(most)
+                                                    : percent(least) + " to " + percent(most));
+}
+
+std::string finding_table(const DigestInput& input) {
+  std::vector<std::vector<std::string>> rows;
+  for (const DigestFinding& one : input.findings) {
+    if (rows.size() == findings_shown) break;
+    const auto& lead = one.lead;
+    rows.push_back(
+        {regression_link(one.regression, input.pages),
+         code(lead.workload) +
+             (one.more_series ? " and " + std::to_string(one.more_series) + " more" : ""),
+         metric_title(lead.metric), change_of(lead.metric, lead.before, lead.after, lead.ratio),
+         plain(one.state), one.culprit ? name_of_commit(*one.culprit, input.repository) : "–",
+         issue_link(one.issue)});
+  }
+  std::string text =
+      table({"finding", "workload", "metric", ">change", "state", "blamed", "issue"}, rows);
+  if (input.findings.size() > rows.size())
+    text +=
+        "\n" + counted(input.findings.size() - rows.size(), "more finding") + " are not listed.\n";
+  return text;
+}
+
+std::string fix_section(const DigestFix& fix, const DigestInput& input) {
+  std::string text = "\n### " + fix_headline(fix, input.repository) + "\n\n";
+  if (!fix.regressions.empty()) {
+    text += "It repaired ";
+    for (std::size_t i = 0; i < fix.regressions.size(); ++i)
+      text += (i > 0 ? ", " : "") + regression_link(fix.regressions[i], input.pages);
+    text += ". ";
+  }
+  text += "The first build that has it is " + code(fix.version) + ".\n";
+  if (fix.commits.size() == 1) {
+    text += "\n- " + name_of_commit(fix.commits.front(), input.repository) + "\n";
+  } else if (!fix.commits.empty()) {
+    text += "\nOne of these commits did it; no search asked which:\n\n";
+    for (std::size_t i = 0; i < fix.commits.size() && i < commits_shown; ++i)
+      text += "- " + name_of_commit(fix.commits[i], input.repository) + "\n";
+    if (fix.commits.size() > commits_shown)
+      text += "- and " + std::to_string(fix.commits.size() - commits_shown) + " more\n";
+  }
+  return text + "\n" + series_table(fix.series, series_shown);
+}
+
+// For sorting: how far from no change, on logs.
+double size_of(const DifferenceRow& row) {
+  return row.series.ratio > 0 ? std::abs(std::log(row.series.ratio)) : INFINITY;
+}
+
+enum class Side { worse, better, alike };
+Side side_of(const DifferenceRow& row, double least) {
+  const auto& one = row.series;
+  if (std::abs(one.ratio - 1) < least || (one.low <= 1 && one.high >= 1)) return Side::alike;
+  return (one.ratio > 1) == row.lower_is_better ? Side::worse : Side::better;
+}
+
+// Means of latency by domain, each with its members.
+std::string domain_table(const DifferenceInput& input) {
+  struct Sum {
+    double logs = 0;
+    int series = 0, worse = 0, better = 0;
+  };
+  std::map<std::string, Sum> sums;
+  for (const DifferenceRow& row : input.rows) {
+    if (row.series.metric != "latency" || !(row.series.ratio > 0)) continue;
+    Sum& sum = sums[row.domain];
+    sum.logs += std::log(row.series.ratio);
+    ++sum.series;
+    sum.worse += side_of(row, input.least) == Side::worse;
+    sum.better += side_of(row, input.least) == Side::better;
+  }
+  if (sums.empty()) return "";
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [domain, sum] : sums)
+    rows.push_back({plain(domain), change(std::exp(sum.logs / sum.series)),
+                    std::to_string(sum.series), std::to_string(sum.worse),
+                    std::to_string(sum.better)});
+  return "\n## Latency by domain\n\n" +
+         table({"domain", ">geometric mean", ">over series", ">worse", ">better"}, rows);
+}
+
+std::string build_text(const ReportBuild& build, const std::string& repository) {
+  return code(build.version) +
+         (build.commit ? " (" + commit_link(repository, *build.commit) + ")" : "");
+}
+
+}  // namespace
+
+std::string fix_headline(const DigestFix& fix, const std::string& repository) {
+  std::set<std::string> workloads;
+  for (const ReportSeries& one : fix.series) workloads.insert(one.workload);
+  std::string who = "With " + code(fix.version) + " something";
+  if (fix.commits.size() == 1) {
+    const auto& commit = fix.commits.front();
+    who = pull_request_of(commit.subject) ? pull_request_link(repository, commit.subject)
+                                          : commit_link(repository, commit.sha);
+  } else if (!fix.commits.empty()) {
+    who = "One of " + std::to_string(fix.commits.size()) + " commits";
+  }
+  const bool faster = std::all_of(fix.series.begin(), fix.series.end(), is_time);
+  const auto many = counted(workloads.size(), "workload");
+  const bool one_metric =
+      std::all_of(fix.series.begin(), fix.series.end(),
+                  [&](const ReportSeries& one) { return one.metric == fix.series.front().metric; });
+  const auto what = faster ? " made " + many + " faster"
+                    : one_metric
+                        ? " improved " + metric_title(fix.series.front().metric) + " of " + many
+                        : " made " + many + " better";
+  return who + what + sizes(fix.series);
+}
+
+std::string render_digest(const DigestInput& input) {
+  std::size_t better = 0;
+  for (const DigestFix& fix : input.fixes) better += fix.series.size();
+  std::string text = "# Nightjar from " + plain(input.from) + " to " + plain(input.to) + "\n\n**" +
+                     counted(input.findings.size(), "new finding") + ", " +
+                     counted(better, "series that got better", "series that got better") +
+                     "** in " + counted(static_cast<std::size_t>(input.nights), "night") + ".\n";
+  text += "\n## Got worse\n\n";
+  text += input.findings.empty() ? "Nothing was found.\n" : finding_table(input);
+  text += "\n## Got better\n";
+  if (input.fixes.empty()) text += "\nNothing did.\n";
+  for (const DigestFix& fix : input.fixes) text += fix_section(fix, input);
+  text += "\n## Not settled\n\n";
+  if (input.open.empty()) text += "Nothing is open.\n";
+  for (const auto& [state, count] : input.open)
+    text += "- " + plain(state) + ": " + std::to_string(count) + "\n";
+  text += "\n## Nights\n\n- " + counted(static_cast<std::size_t>(input.nights), "night") + ", " +
+          std::to_string(input.nights_without_build) + " of them without a new build\n- " +
+          counted(static_cast<std::size_t>(input.sessions), "session") + ", " +
+          std::to_string(input.void_sessions) + " of them void, since the machine was not itself\n";
+  return text;
+}
+
+std::string render_difference(const DifferenceInput& input) {
+  std::vector<DifferenceRow> sorted = input.rows;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return size_of(a) > size_of(b); });
+  std::vector<ReportSeries> worse, better;
+  std::size_t alike = 0;
+  for (const DifferenceRow& row : sorted) {
+    const Side side = side_of(row, input.least);
+    if (side == Side::alike)
+      ++alike;
+    else
+      (side == Side::worse ? worse : better).push_back(row.series);
+  }
+  const auto list = [](const char* title, const std::vector<ReportSeries>& series) {
+    constexpr std::size_t shown = 200;
+    return series.empty() ? std::string()
+                          : "\n## " + std::string(title) + "\n\n" + series_table(series, shown);
+  };
+  return "# " + build_text(input.build, input.repository) + " against " +
+         build_text(input.reference, input.repository) + "\n\n**" +
+         counted(worse.size(), "series is", "series are") + " worse and " +
+         std::to_string(better.size()) + " better** by at least " +
+         change(1 + input.least).substr(1) + " and beyond noise. " +
+         counted(alike, "other series is", "other series are") + " alike.\n" +
+         list("Worse", worse) + list("Better", better) + domain_table(input);
+}
+
+}  // namespace nightjar::service

@@ -1,0 +1,61 @@
+// What a week came to, and how a build differs from a reference, as Markdown. Pure functions from
+// plain facts, which the REST interface collects.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "service/report/report.hpp"
+
+namespace nightjar::service {
+
+struct DigestFinding {
+  std::int64_t regression = 0;
+  ReportSeries lead;
+  std::size_t more_series = 0;
+  std::string state;                    // "reported"
+  std::optional<ReportCommit> culprit;  // the first of adjacent ones; nullopt: nobody is blamed
+  std::string issue;                    // its URL or file; empty: none
+};
+
+// What made series better: a repair of regressions, or an improvement.
+struct DigestFix {
+  std::vector<ReportCommit> commits;      // that may have done it; one: who did; empty: not known
+  std::string version;                    // the first build that has it
+  std::vector<ReportSeries> series;       // before: the worse value
+  std::vector<std::int64_t> regressions;  // that it repaired; usually one or none
+};
+
+struct DigestInput {
+  std::string repository;  // URL
+  std::string pages;       // URL of Nightjar's own pages; empty: not reachable
+  std::string from, to;    // dates
+  int nights = 0, nights_without_build = 0, sessions = 0, void_sessions = 0;
+  std::vector<DigestFinding> findings;  // opened since then
+  std::vector<DigestFix> fixes;         // the one that helped most series first
+  std::map<std::string, int> open;      // by state: all that is not settled
+};
+
+// "[#4711](...) made 12 workloads faster, by 5.0 % to 20 %".
+std::string fix_headline(const DigestFix& fix, const std::string& repository);
+std::string render_digest(const DigestInput& input);
+
+// One series in a build and in its reference.
+struct DifferenceRow {
+  ReportSeries series;
+  std::string domain;  // "vision"
+  bool lower_is_better = true;
+};
+struct DifferenceInput {
+  std::string repository;
+  ReportBuild reference, build;
+  double least = .03;  // a smaller change is not listed
+  std::vector<DifferenceRow> rows;
+};
+// What differs beyond noise comes first, by size; the rest is counted. A mean says over how many
+// series it is, and how many of them are worse.
+std::string render_difference(const DifferenceInput& input);
+
+}  // namespace nightjar::service
