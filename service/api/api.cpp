@@ -64,6 +64,7 @@ void add_all(Routes& routes, Tokens* tokens) {
   add_author_routes(routes);
   add_triage_routes(routes);
   add_comparison_routes(routes);
+  add_series_history_routes(routes);
   add_night_routes(routes);
   add_job_routes(routes);
   add_mark_routes(routes);

@@ -173,6 +173,92 @@ def test_a_plot_zooms_and_moves_by_keys(browser, history, addresses):
     assert browser.run("return document.querySelector('.detail').textContent") != chosen
 
 
+def history_of(history, series):
+    with urllib.request.urlopen(f"{history.url}/api/v1/series/{series}/history",
+                                timeout=30) as answer:
+        return json.load(answer)
+
+
+def drawn(browser, selector):
+    return browser.wait(lambda: browser.run(
+        "return document.querySelector('.chart.pan ' + arguments[0])?.getAttribute('d')", selector))
+
+
+def test_a_series_shows_levels_noise_and_nights_without_a_value(browser, history):
+    """On a runner that fell silent, so that the newest nights have no value."""
+    with urllib.request.urlopen(f"{history.url}/api/v1/series?metric=latency&limit=500",
+                                timeout=30) as answer:
+        series = next(s["id"] for s in json.load(answer)["items"]
+                      if len(history_of(history, s["id"])["without"]) > 3)
+    found = history_of(history, series)
+    browser.show()
+    visit(browser, history, f"series/{series}")
+    assert drawn(browser, "path.noise").endswith("z")
+    assert drawn(browser, "path.level").count("L") == len(found["points"]["build"]) - 1
+    assert drawn(browser, "path.without").count("M") == len(found["without"])
+    words = f"{len(found['without'])} nights without a value"
+    folded = browser.run("""const fold = [...document.querySelectorAll("summary")]
+        .find((one) => one.textContent === arguments[0]).closest("details");
+        fold.open = true;
+        return [...fold.querySelectorAll("tbody tr")].map((row) => row.textContent)""", words)
+    assert found["without"][-1]["reason"] in folded[0]
+    key = browser.run("return document.querySelector('.key').textContent")
+    assert "A/A noise" in key and words in key
+
+
+def test_a_point_leads_to_its_commit_session_machine_and_raw_samples(browser, history, addresses):
+    browser.show()
+    visit(browser, history, addresses["one series"])
+    found = history_of(history, addresses["one series"].split("/")[1])
+    points = found["points"]
+    browser.wait(lambda: browser.run(
+        "return document.querySelector('.detail a[href^=\"#/nights\"]') !== null"))
+    targets = browser.run("""return [...document.querySelectorAll(".detail a")]
+        .map((a) => a.getAttribute("href"))""")
+    for start in ("#/commits/", "#/compare?bad=", "#/nights?night=", "#/builds?day="):
+        assert any(target.startswith(start) for target in targets), start
+    runner = next(r["name"] for r in found["runners"] if r["id"] == points["runner"][-1])
+    assert f"on {runner}, " in browser.run("return document.querySelector('.detail').textContent")
+    browser.run("document.querySelector('.detail button').click()")
+    shown = browser.wait(lambda: browser.run("""
+        const runs = [...document.querySelectorAll(".samples path.raw")];
+        return runs.length > 0
+          && runs.map((run) => run.getAttribute("d").split("M").length - 1)"""))
+    assert len(shown) == points["runs"][-1] and min(shown) > 1
+
+
+def test_a_hundred_thousand_points_are_a_few_paths_with_every_extreme(browser, history):
+    """By the page's own module, on a series that is made up."""
+    browser.show()
+    visit(browser, history, "nothing")
+    elements, least, most, labels = browser.run("""
+        const { seriesPlot } = await import("/series_plot.js");
+        const size = 100000, many = (of) => Array.from({ length: size }, (_, i) => of(i));
+        const values = Float64Array.from(many((i) => (i === 4321 ? 3 : i === 98765 ? 0.5 : 1)));
+        const build = many((i) => i + 1);
+        const made = { series: { id: 1, metric: "latency", unit: "s", workload: 1, machine: 1,
+          workload_name: "python/dlrm/eval/cpu/fp32/b64/eager", direction: "lower_is_better" },
+          size, build, version: many((i) => `v${i}`), day: build, runs: many(() => 5),
+          job: many(() => null), runner: many(() => null), factsId: many(() => null),
+          lock: many(() => null), location: values, low: values, high: values, noise: 0.01,
+          level: values.map(() => 1), indexOf: new Map(build.map((b, i) => [b, i])),
+          without: [{ night: 1, build: 1, day: 50, reason: "-" }], facts: [], runners: [],
+          locks: [] };
+        const place = document.querySelector("main section");
+        place.replaceChildren(...seriesPlot([made]));
+        for (let i = 0; i < 300 && !place.querySelector(".path.dense"); ++i) {
+          await new Promise((done) => setTimeout(done, 20));
+        }
+        const heights = place.querySelector(".path.dense").getAttribute("d")
+          .match(/[,V][0-9.]+/g).map((text) => Number(text.slice(1)));
+        return [place.querySelectorAll("svg *").length, Math.max(...heights),
+          Math.min(...heights), [...place.querySelectorAll(".chart.pan text")]
+            .map((one) => one.textContent)];""")
+    assert elements < 100
+    assert least - most > 200  # the dip and the peak are one point each
+    assert {"1", "2", "3"} <= set(labels)
+
+
 def test_nothing_moves_while_somebody_reads(browser, history, addresses):
     """What is newer announces itself, and is shown when the reader asks."""
     visit(browser, history, addresses["culprit"])

@@ -162,6 +162,7 @@ Call call_for(World& world, const std::string& path, const std::string& operatio
       {"get_builds", day.good.id.value},
       {"get_workloads", day.workload.id.value},
       {"get_series", day.series.value},
+      {"get_series_history", day.series.value},
       {"get_series_points", day.series.value},
       {"get_runs", 2},
       {"get_regressions", day.regression.id.value},
@@ -203,6 +204,9 @@ Call call_for(World& world, const std::string& path, const std::string& operatio
   if (operation == "compare")
     call.target +=
         "?good=" + std::to_string(day.good.id.value) + "&bad=" + std::to_string(day.bad.id.value);
+  if (operation == "get_difference")
+    call.target += "?reference=" + std::to_string(day.good.id.value) +
+                   "&build=" + std::to_string(day.bad.id.value);
   if (operation == "register_runner")
     call.body =
         R"({"name": "n", "labels": {}, "version": "1", "workloads": [], "facts": {"a": "b"}})";
@@ -292,7 +296,7 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
         CHECK_FALSE(reply.json["items"].empty());
       asked.insert(id);
     }
-  CHECK(asked.size() == 73);
+  CHECK(asked.size() == 76);
   web::RawClient client(world.server.port());
   client.write("GET /api/v1/events HTTP/1.1\r\nHost: x\r\n\r\n");
   CHECK(client.read_past("\r\n\r\n").find("text/event-stream") != std::string::npos);

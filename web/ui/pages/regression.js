@@ -1,12 +1,13 @@
 // Regression: is this accusation right? The picture first, then what it rests on.
 
-import { all, get, list, machines } from "../api.js";
+import { get, list, machines } from "../api.js";
 import { code, column, copyable, el, failure, fold, link, longTable, note, number, saveText,
   section, state, table, when, whole } from "../dom.js";
 import { extent } from "../extent.js";
 import { changeWithin, factsOf, issue, progress, verdict, workload } from "../parts.js";
 import { profileDifference } from "../profile_difference.js";
 import { runsChart } from "../runs_chart.js";
+import { seriesHistory } from "../series_history.js";
 import { seriesPlot } from "../series_plot.js";
 import { stepChart } from "../step_chart.js";
 import { triage } from "../triage.js";
@@ -62,13 +63,16 @@ function head(r) {
         ` (${duration(r.opened_at, r.updated_at)} later)`)));
 }
 
-function picture({ bisection, series, points }, r) {
+const around = (history, r) => section("The series around it", history === null
+  ? note("The series cannot be shown.")
+  : seriesPlot([history], { regressions: [r], id: "around", around: r.bad.id }));
+
+function picture({ bisection, history }, r) {
   if (bisection) {
     return section(["Level by commit ", state(bisection.state)], stepChart(bisection),
       progress(bisection), note(link(`#/bisections/${bisection.id}`, "All of this search")));
   }
-  return section("The series around it", seriesPlot([{ series, points }], { regressions: [r],
-    id: "around", around: r.bad.id }));
+  return around(history, r);
 }
 
 function distributions(r, unit) {
@@ -168,22 +172,21 @@ export const page = {
   async load(id) {
     const r = await get(`regressions/${id}`);
     const lead = r.series[0].series;
-    const [reports, bisection, known, profile, series, points] = await Promise.all([
+    const [reports, bisection, known, profile, history] = await Promise.all([
       list(`reports?regression=${id}`).catch(() => []),
       r.bisection ? get(`bisections/${r.bisection}`).catch(() => null) : null,
       machines(),
       get(`regressions/${id}/profile`).catch(() => null),
-      get(`series/${lead}`), all(`series/${lead}/points`, 1).catch(() => [])]);
-    return { r, reports, bisection, known, profile, series, points };
+      seriesHistory(lead).catch(() => null)]);
+    return { r, reports, bisection, known, profile, history };
   },
   view: (data) => {
-    const { r, reports, bisection, known, profile, series, points } = data;
+    const { r, reports, bisection, known, profile, history } = data;
     const machine = known.find((m) => m.id === r.machine);
     return [head(r), picture(data, r), attribution(r), distributions(r, r.series[0].unit),
       section("What it changed", table(null, columns, r.series)), machineClasses(r, known),
       profileDifference(profile),
-      bisection && section("The series around it", seriesPlot([{ series, points }],
-        { regressions: [r], id: "around", around: r.bad.id })),
+      bisection && around(history, r),
       extent(r), trust(r, reports), historyOf(r, reports),
       machine && section("Measured on", factsOf(machine)), triage(r)];
   },

@@ -4,12 +4,9 @@ import { get, list, machines } from "../api.js";
 import { code, column, el, fold, link, longTable, note, number, section, table,
   whole } from "../dom.js";
 import { addressWith, className, regressionColumns, workload } from "../parts.js";
+import { dateOf, nameOf, seriesHistory } from "../series_history.js";
 import { seriesPlot } from "../series_plot.js";
-import { globMatch, machineName, metricName, quantity } from "../words.js";
-
-const most = 2000;
-
-const points = (id) => list(`series/${id}/points?limit=${most}`);
+import { count, globMatch, machineName, metricName, quantity } from "../words.js";
 
 /** Marks that hold for this series. */
 const marksOf = (marks, s) => marks.filter((m) => (m.machine === null || m.machine === s.machine)
@@ -17,7 +14,7 @@ const marksOf = (marks, s) => marks.filter((m) => (m.machine === null || m.machi
 
 const withOf = (query) => (query.get("with") ?? "").split(",").filter((id) => /^\d+$/.test(id));
 
-function head({ series: s, machine, related }, query) {
+function head({ histories: [{ series: s, noise }], machine, related }, query) {
   const by = query.get("by") === "build" ? "build" : "time";
   const address = (changes) => addressWith(`series/${s.id}`, query, changes);
   const added = withOf(query);
@@ -30,20 +27,32 @@ function head({ series: s, machine, related }, query) {
     el("p", { class: "soft" }, code(s.workload_name), ` version ${s.workload_version}, `,
       `${machine ? machineName(machine) : `class ${s.machine}`}, ${s.variant}; `,
       s.direction === "lower_is_better" ? "lower is better" : "higher is better",
-      s.level ? `; accepted level ${quantity(s.level.value, s.unit)}` : ""),
+      s.level ? `; accepted level ${quantity(s.level.value, s.unit)}` : "",
+      noise === null ? "" : `; runs of one build vary by ${(100 * noise).toFixed(1)}\u00a0%`),
     el("p", { class: "tools" }, link(address({ by: by === "time" ? "build" : null }),
       by === "time" ? "Show by build" : "Show by time"),
     related.length > 1 && el("label", { for: "add" }, " Add a series ", choose),
     added.length > 0 && link(address({ with: null }), "Only this series"))];
 }
 
-const pointColumns = (unit) => [
-  column("build", (p) => code(p.version)),
-  number("location", (p) => quantity(p.location, unit), (p) => p.location),
-  number("95 % interval", (p) =>
-    [p.low, p.high].map((end) => quantity(end, unit, p.location)).join(" to "),
-  (p) => `${p.low} to ${p.high}`),
-  number("runs", (p) => p.values.length, (p) => p.values.join(" "))];
+/** Of places in a history, as a table of it has them. */
+function pointColumns(h) {
+  const of = (v, i) => quantity(v, h.series.unit, h.location[i]);
+  return [
+    column("build", (i) => code(h.version[i])),
+    number("location", (i) => quantity(h.location[i], h.series.unit), (i) => h.location[i]),
+    number("95 % interval", (i) => [h.low[i], h.high[i]].map((end) => of(end, i)).join(" to "),
+      (i) => `${h.low[i]} to ${h.high[i]}`),
+    number("level", (i) => (Number.isNaN(h.level[i]) ? "–" : of(h.level[i], i)),
+      (i) => (Number.isNaN(h.level[i]) ? "" : h.level[i])),
+    number("runs", (i) => h.runs[i]),
+    column("runner", (i) => h.runners.find((r) => r.id === h.runner[i])?.name ?? "–")];
+}
+
+const withoutColumns = [
+  column("night", (n) => link(`#/nights?night=${n.night}`, n.day === null ? `night ${n.night}`
+    : dateOf(n.day))),
+  whole("why", (n) => n.reason)];
 
 const relatedColumns = (classes) => [
   whole("series", (s) => workload(s.workload_name, `#/series/${s.id}`)),
@@ -54,31 +63,36 @@ const relatedColumns = (classes) => [
 export const page = {
   title: (id) => `Series ${id}`,
   async load(id, query) {
-    const series = await get(`series/${id}`);
+    const own = await seriesHistory(id), { series } = own;
     const model = encodeURIComponent(`*/${series.workload_name.split("/")[1]}/**`);
     const name = encodeURIComponent(series.workload_name);
-    const [own, others, regressions, marks, related, classes] = await Promise.all([
-      points(id), Promise.all(withOf(query).map(async (other) =>
-        ({ series: await get(`series/${other}`), points: await points(other) }))),
+    const [others, regressions, marks, related, classes] = await Promise.all([
+      Promise.all(withOf(query).map(seriesHistory)),
       list(`regressions?workload=${name}&metric=${series.metric}&limit=100`),
       list("marks?limit=100"), list(`series?workload=${model}&limit=100`), machines()]);
     const shown = regressions.filter((r) => r.state !== "dismissed" && r.state !== "merged"
       && r.series.some((s) => s.series === series.id));
-    return { series, lines: [{ series, points: own }, ...others], regressions: shown, related,
+    return { histories: [own, ...others], regressions: shown, related,
       marks: marksOf(marks, series), classes,
       machine: classes.find((m) => m.id === series.machine) };
   },
-  view: (data, id, query) => [
-    el("section", {}, head(data, query), seriesPlot(data.lines, { regressions: data.regressions,
-      marks: data.marks, byTime: query.get("by") !== "build" }),
-    fold("points", "The same as a table", longTable(null, pointColumns(data.series.unit),
-      data.lines[0].points.toReversed()))),
-    data.regressions.length > 0 && section("Regressions of this series",
-      table(null, regressionColumns, data.regressions)),
-    data.marks.length > 0 && section("Shifts that somebody explained", el("ul", {},
-      data.marks.map((m) => el("li", {}, m.at.slice(0, 10), `: ${m.reason} (${m.actor})`)))),
-    data.related.length > 1 ? section("Series of the same model", longTable(null,
-      relatedColumns(data.classes), data.related.filter((s) => s.id !== data.series.id)))
-      : note("There is no other series of this model.")],
+  view: (data, id, query) => {
+    const [own] = data.histories;
+    return [
+      el("section", {}, head(data, query), seriesPlot(data.histories, {
+        regressions: data.regressions, marks: data.marks, byTime: query.get("by") !== "build" }),
+      fold("points", "The same as a table", longTable(null, pointColumns(own),
+        Array.from(own.build, (_, i) => own.size - 1 - i))),
+      own.without.length > 0 && fold("without", count(own.without.length,
+        "night without a value", "nights without a value"),
+      longTable(null, withoutColumns, own.without.toReversed()))),
+      data.regressions.length > 0 && section("Regressions of this series",
+        table(null, regressionColumns, data.regressions)),
+      data.marks.length > 0 && section("Shifts that somebody explained", el("ul", {},
+        data.marks.map((m) => el("li", {}, m.at.slice(0, 10), `: ${m.reason} (${m.actor})`)))),
+      data.related.length > 1 ? section("Series of the same model", longTable(null,
+        relatedColumns(data.classes), data.related.filter((s) => s.id !== own.series.id)))
+        : note("There is no other series of this model.")];
+  },
   news: () => "The series has a new build",
 };
