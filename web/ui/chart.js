@@ -43,7 +43,7 @@ export const sample = (...nodes) =>
 /** A picture that is only looked at; `label` says what it shows. */
 export const still = (width, height, label, ...nodes) =>
   el("div", { class: "chart still", tabindex: 0 }, svg("svg", { role: "img", "aria-label": label,
-    viewBox: `0 0 ${width} ${height}` }, nodes));
+    width, viewBox: `0 0 ${width} ${height}` }, nodes));
 
 /** [[drawing, words]]: what a chart's signs mean. */
 export const chartKey = (entries) => el("ul", { class: "key" },

@@ -88,7 +88,7 @@ export const page = {
       el("p", { class: "soft" }, "Between ", code(compared.good.version), " ",
         commit(compared.good.commit), " and ", code(compared.bad.version), " ",
         commit(compared.bad.commit), ". Beyond noise: the 95 % interval leaves out no change, and ",
-        `the change is ${least * 100} % at least.`), means(items)),
+        `the change is ${least * 100}\u00a0% at least.`), means(items)),
     section("Worse", worse.length ? longTable(null, columns(classes), worse) : note("Nothing.")),
     section("Better", better.length ? longTable(null, columns(classes), better)
       : note("Nothing.")),

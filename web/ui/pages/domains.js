@@ -1,7 +1,8 @@
 // Domains: how an iteration's time and the memory of its tensors divide, by TorchBench's domains.
 
 import { splitBar } from "../bars.js";
-import { column, el, note, number, section, strong, table } from "../dom.js";
+import { chartKey, sample } from "../chart.js";
+import { column, el, note, number, section, strong, svg, table } from "../dom.js";
 import { newestProfiles, notProfiled } from "../profiles.js";
 import { mean } from "../statistics.js";
 import { percent, quantity, workloadParts } from "../words.js";
@@ -29,6 +30,10 @@ function memorySplit(p) {
 const shares = (names, of) => [
   column("", (g) => splitBar(names.map((n) => g[of][n] ?? 0))),
   ...names.map((n) => number(n, (g) => percent(g[of][n])))];
+
+/** Which part of a bar has which colour. */
+const keyOf = (names) => chartKey(names.map((name, i) =>
+  [sample(svg("rect", { class: `part p${i % 6}`, width: 24, height: 12 })), name]));
 
 function grouped(profiles) {
   return [...Map.groupBy(profiles, (p) => `${p.domain}/${p.parts.task}/${
@@ -63,15 +68,16 @@ export const page = {
     const all = grouped(profiles), note_ = notProfiled(profiles, workloads);
     if (all.length === 0) return [section("Domains", note_)];
     const on = (device) => all.filter((g) => (g.device === "cuda") === device);
-    const time = (caption, groups, names) => groups.length > 0 && table(caption, [...first,
+    const time = (caption, groups, names) => groups.length > 0 && [table(caption, [...first,
       number("iteration", (g) => quantity(g.seconds, "s")),
-      ...shares(names, "time")], groups);
+      ...shares(names, "time")], groups), keyOf(names)];
     return [section("Time by domain", note_,
       time("CPU: an iteration's time in operators and outside of them", on(false),
         ["in operators", "outside"]),
       time("GPU: computing, moving data and idle", on(true), ["active", "moving data", "idle"])),
     section("Memory by domain", table("Tensors at the peak of an iteration", [...first,
       number("peak", (g) => quantity(g.peak, "bytes")),
-      ...shares(memoryParts, "memory")], all), note("Means of the profiled models."))];
+      ...shares(memoryParts, "memory")], all), keyOf(memoryParts),
+    note("Means of the profiled models."))];
   },
 };

@@ -8,13 +8,19 @@ import { chooser, className, workload } from "../parts.js";
 import { newestProfiles, notProfiled } from "../profiles.js";
 import { percent, quantity } from "../words.js";
 
-const [width, height, left, floor] = [880, 320, 70, 280];
+const [width, height, left, floor] = [880, 330, 70, 280];
 const decades = 6;  // of each axis, which are logarithmic
+
+/** 1e12 → "1 T". */
+const powerName = (exponent) => {
+  const step = Math.max(0, Math.min(Math.floor(exponent / 3), 5));
+  return `${10 ** (exponent - 3 * step)} ${["", "k", "M", "G", "T", "P"][step]}`.trim();
+};
 
 const digits = (value) => Number(value.toPrecision(3));
 
 const rate = (flops, seconds = 1) => {
-  if (!(seconds > 0)) return "–";
+  if (!(seconds > 0) || !(flops > 0)) return "–";
   const rated = flops / seconds / 1e9;
   return rated >= 1000 ? `${digits(rated / 1000)} TFLOP/s` : `${digits(rated)} GFLOP/s`;
 };
@@ -23,18 +29,20 @@ function plot(rows, ceilings) {
   const top = Math.ceil(Math.log10(Math.max(...Object.values(ceilings.flops))));
   const place = (v, first) => Math.min(Math.max((Math.log10(v) - first) / decades, 0), 1);
   const x = (v) => left + (width - left - 14) * place(v, -2);
-  const y = (v) => floor - (floor - 14) * place(v, top - decades);
+  const y = (v) => floor - (floor - 20) * place(v, top - decades);
+  const roofs = [...Map.groupBy(Object.entries(ceilings.flops), ([, flops]) => flops)]
+    .map(([flops, some]) => [flops, some.map(([name]) => name)]);
   const steps = Array.from({ length: decades + 1 }, (_, i) => i);
   return still(width, height,
     "FLOP a second over FLOP a byte, against the ceilings; the table has the same",
-  steps.map((i) => [rule("axis", x(10 ** (i - 2)), x(10 ** (i - 2)), 14, floor),
-  written(x(10 ** (i - 2)), floor + 16, 10 ** (i - 2), "middle"),
-  written(left - 8, y(10 ** (top - i)) + 4, `${10 ** (top - i - 9)} G`, "end")]),
-  written(width / 2, height - 6, "FLOP a byte", "middle"),
-  Object.entries(ceilings.flops).map(([name, flops], i) => [svg("polyline", { class: "roof",
+  steps.map((i) => [rule("axis", x(10 ** (i - 2)), x(10 ** (i - 2)), 20, floor),
+  written(x(10 ** (i - 2)), floor + 18, 10 ** (i - 2), "middle"),
+  written(left - 8, y(10 ** (top - i)) + 4, powerName(top - i), "end")]),
+  written(left - 8, 10, "FLOP/s", "end"), written(width / 2, height - 6, "FLOP a byte", "middle"),
+  roofs.map(([flops, names]) => [svg("polyline", { class: "roof",
     points: `${x(.01)},${y(ceilings.bytes * .01)} ${x(flops / ceilings.bytes)},${y(flops)} ${
       width - 14},${y(flops)}` }),
-  written(width - 14 - 130 * i, y(flops) - 4, `${name} ${rate(flops)}`, "end")]),
+  written(width - 14, y(flops) - 4, `${names.join(", ")} ${rate(flops)}`, "end")]),
   rows.filter((p) => p.flops > 0 && p.bytes > 0 && p.seconds > 0).map((p) => svg("circle", {
     class: "point s0", r: 5, cx: x(p.flops / p.bytes), cy: y(p.flops / p.seconds) },
   svg("title", {}, `${p.workload}: ${rate(p.flops, p.seconds)}`))));
