@@ -29,7 +29,7 @@
 #include "service/engine/obstacles.hpp"
 #include "service/report/dry_run_tracker.hpp"
 #include "service/report/github_tracker.hpp"
-#include "service/report/outbox_sender.hpp"
+#include "service/report/outbox.hpp"
 #include "storage/base/files.hpp"
 #include "storage/builds.hpp"
 #include "storage/ci_lookups.hpp"
@@ -408,14 +408,12 @@ struct Daemon::Impl {
   void send_next() {
     if (sending) return;
     if (unrecorded) return record();
-    const auto pending = storage::pending_messages(db, clock.now());
-    if (pending.empty()) return;
-    const auto regression = storage::find_regression(db, pending.front().regression);
-    const auto issue = regression ? regression->issue_number : std::nullopt;
+    const auto due = next_due(db, clock.now());
+    if (!due) return;
     sending = true;
-    asio::post(mailer, [this, message = pending.front(), issue] {
-      Sent sent = sender.send(message, issue);
-      asio::post(writer, [this, message, sent = std::move(sent)]() mutable {
+    asio::post(mailer, [this, due = *due] {
+      Sent sent = sender.send(due.message, due.issue);
+      asio::post(writer, [this, message = due.message, sent = std::move(sent)]() mutable {
         sending = false;
         unrecorded.emplace(std::move(message), std::move(sent));
         record();
@@ -426,23 +424,17 @@ struct Daemon::Impl {
   // What cannot be stored now is kept and stored at a later tick. It is never sent anew meanwhile.
   void record() {
     guarded("note what was sent", [this] {
-      note(unrecorded->first, unrecorded->second);
+      OutboxMessage stored;
+      storage::write(db, [&](storage::Transaction& transaction) {
+        stored = store(transaction, unrecorded->first, unrecorded->second);
+      });
       unrecorded.reset();
+      announce(stored);
       wake();
     });
   }
 
-  void note(OutboxMessage message, const Sent& sent) {
-    sent.apply_to(message);
-    storage::Transaction transaction(db);
-    storage::update_message(transaction, message);
-    auto regression = storage::find_regression(db, message.regression);
-    if (regression && sent.issue) {
-      regression->issue_number = sent.issue->number;
-      regression->issue_url = sent.issue->url;
-      storage::update_regression(transaction, *regression);
-    }
-    transaction.commit();
+  void announce(const OutboxMessage& message) {
     spdlog::info("outbox key={} state={} url={} error={}", message.key, name_of(message.state),
                  message.url, message.error);
     events.publish("report", nlohmann::json{{"id", message.id.value},

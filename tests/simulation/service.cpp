@@ -102,27 +102,16 @@ bool Service::tick() {
 // The daemon's sender, without its thread. What cannot be recorded now is not sent anew.
 void Service::send_next() {
   if (unrecorded_) return record();
-  const auto pending = storage::pending_messages(db_, clock_.now());
-  if (pending.empty()) return;
-  const OutboxMessage& message = pending.front();
-  const auto regression = storage::find_regression(db_, message.regression);
-  const auto issue = regression ? regression->issue_number : std::nullopt;
-  unrecorded_.emplace(message, sender_.send(message, issue));
+  const auto due = service::next_due(db_, clock_.now());
+  if (!due) return;
+  unrecorded_.emplace(due->message, sender_.send(due->message, due->issue));
   record();
 }
 
 void Service::record() {
-  auto [message, sent] = *unrecorded_;
-  sent.apply_to(message);
-  storage::Transaction transaction(db_);
-  storage::update_message(transaction, message);
-  auto regression = storage::find_regression(db_, message.regression);
-  if (regression && sent.issue) {
-    regression->issue_number = sent.issue->number;
-    regression->issue_url = sent.issue->url;
-    storage::update_regression(transaction, *regression);
-  }
-  transaction.commit();
+  storage::write(db_, [&](storage::Transaction& transaction) {
+    service::store(transaction, unrecorded_->first, unrecorded_->second);
+  });
   unrecorded_.reset();
   woken_ = true;
 }

@@ -13,7 +13,7 @@
 #include "service/builds/artifacts.hpp"
 #include "service/clock_steps.hpp"
 #include "service/engine/context.hpp"
-#include "service/report/outbox_sender.hpp"
+#include "service/report/outbox.hpp"
 #include "storage/database.hpp"
 #include "tests/simulation/truth.hpp"
 #include "tests/simulation/wall_clock.hpp"

@@ -6,7 +6,7 @@
 
 #include "service/engine/search/blame.hpp"
 #include "service/engine/verdict/extent.hpp"
-#include "service/report/outbox_sender.hpp"
+#include "service/report/outbox.hpp"
 #include "storage/affected_classes.hpp"
 #include "tests/service/engine/night_world.hpp"
 #include "tests/service/engine/verdict/wide_world.hpp"
@@ -62,15 +62,8 @@ struct TwoClasses : NightWorld {
   // As the daemon does.
   void send() {
     OutboxSender sender(tracker, {}, clock);
-    for (OutboxMessage message : storage::pending_messages(db, clock.now())) {
-      auto regression = *storage::find_regression(db, message.regression);
-      const Sent sent = sender.send(message, regression.issue_number);
-      sent.apply_to(message);
-      storage::update_message(storage::Autocommit(db), message);
-      if (!sent.issue) continue;
-      regression.issue_number = sent.issue->number;
-      storage::update_regression(storage::Autocommit(db), regression);
-    }
+    while (const auto due = next_due(db, clock.now()))
+      store(storage::Autocommit(db), due->message, sender.send(due->message, due->issue));
   }
 
   std::vector<Regression> in_state(RegressionState state) {

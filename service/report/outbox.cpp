@@ -1,0 +1,27 @@
+#include "service/report/outbox.hpp"
+
+#include "storage/outbox.hpp"
+#include "storage/regressions.hpp"
+
+namespace nightjar::service {
+
+std::optional<DueMessage> next_due(const storage::Database& db, Time now) {
+  const auto pending = storage::pending_messages(db, now);
+  if (pending.empty()) return std::nullopt;
+  const auto regression = storage::find_regression(db, pending.front().regression);
+  return DueMessage{pending.front(), regression ? regression->issue_number : std::nullopt};
+}
+
+OutboxMessage store(storage::Transaction& transaction, OutboxMessage message, const Sent& sent) {
+  sent.apply_to(message);
+  storage::update_message(transaction, message);
+  auto regression = storage::find_regression(transaction, message.regression);
+  if (regression && sent.issue) {
+    regression->issue_number = sent.issue->number;
+    regression->issue_url = sent.issue->url;
+    storage::update_regression(transaction, *regression);
+  }
+  return message;
+}
+
+}  // namespace nightjar::service
