@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <sqlite3.h>
 
 #include "storage/migrations.hpp"
+#include "storage/model/variants.hpp"
 #include "storage/model/workload.hpp"
 #include "storage/natural_order.hpp"
 #include "storage/restore.hpp"
@@ -28,6 +30,14 @@ void sql_glob_match(sqlite3_context* context, int, sqlite3_value** arguments) {
   } catch (const std::bad_alloc&) {
     sqlite3_result_error_nomem(context);
   }
+}
+
+// SQL: measures(label or NULL, variant, usual), as the model defines it.
+void sql_measures(sqlite3_context* context, int, sqlite3_value** arguments) {
+  const bool has_label = sqlite3_value_type(arguments[0]) != SQLITE_NULL;
+  const auto label = has_label ? std::optional(text_of(arguments[0])) : std::nullopt;
+  sqlite3_result_int(context,
+                     measures(label, text_of(arguments[1]), text_of(arguments[2])) ? 1 : 0);
 }
 
 // SQL: ORDER BY version COLLATE by_number; 2.10 comes after 2.9. Used in queries, never in an
@@ -124,6 +134,8 @@ std::unique_ptr<Database::Impl> connect(const std::filesystem::path& path, Acces
   sqlite3_busy_timeout(impl->connection, 10'000);
   sqlite3_create_function_v2(impl->connection, "glob_match", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
                              nullptr, sql_glob_match, nullptr, nullptr, nullptr);
+  sqlite3_create_function_v2(impl->connection, "measures", 3, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                             nullptr, sql_measures, nullptr, nullptr, nullptr);
   sqlite3_create_collation_v2(impl->connection, "by_number", SQLITE_UTF8, nullptr, sql_natural,
                               nullptr);
   sqlite3_commit_hook(impl->connection, note_commit, impl.get());

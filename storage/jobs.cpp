@@ -138,20 +138,23 @@ std::map<JobState, int> count_jobs_of_night(const Database& db, NightId night) {
 
 namespace {
 
-// The variants of a runner's label "cu126,cpu", or else the usual one.
-std::string variants_of(const Runner& runner, const std::string& usual) {
-  const auto label = runner.labels.find("variant");
-  return label == runner.labels.end() ? usual : label->second;
-}
-
-// Whether the text `variants` lists the job's.
-#define IS_AMONG(variants) \
-  "(job.variant IS NULL OR instr(',' || " variants " || ',', ',' || job.variant || ',') > 0) "
+// Whether a runner with this label measures the job's variant.
+#define MEASURES_JOB(label, usual) \
+  "(job.variant IS NULL OR measures(" label ", job.variant, " usual ")) "
 
 // What the runner that asks can do.
 struct Abilities {
-  std::string workloads, variants;  // a JSON list, and as in the label
+  std::string workloads;  // a JSON list
+  std::optional<std::string> label;
+  std::string usual;  // the variant that a runner without a label measures
 };
+
+Abilities abilities_of(const Runner& runner, const ClaimRules& rules) {
+  const auto label = runner.labels.find("variant");
+  return {to_text(runner.workloads),
+          label == runner.labels.end() ? std::nullopt : std::optional(label->second),
+          rules.variant};
+}
 
 std::optional<JobId> job_to_return(const Database& db, const Runner& runner,
                                    const Abilities& able) {
@@ -160,9 +163,9 @@ std::optional<JobId> job_to_return(const Database& db, const Runner& runner,
                  "AND iif(kind = 'build', ?, machine = ?) AND attempt <= ? AND NOT EXISTS ("
                  "SELECT 1 FROM job_workload WHERE job = job.id "
                  "AND workload NOT IN (SELECT value FROM json_each(?))) "
-                 "AND " IS_AMONG("?") "ORDER BY id LIMIT 1");
+                 "AND " MEASURES_JOB("?", "?") "ORDER BY id LIMIT 1");
   return read_one(find.bind(runner.id, is_builder(runner), runner.machine, kMostReturns,
-                            able.workloads, able.variants),
+                            able.workloads, able.label, able.usual),
                   [](Statement& row) { return row.next<JobId>(); });
 }
 
@@ -171,10 +174,10 @@ struct Liveness {
 };
 
 std::optional<JobId> session_to_run(const Database& db, const Runner& runner, const Abilities& able,
-                                    const Liveness& live, const std::string& usual_variant) {
+                                    const Liveness& live) {
   Statement find(db,
                  "SELECT id FROM job WHERE state = 'queued' AND machine = ?1 "
-                 "AND " IS_AMONG("?6")
+                 "AND " MEASURES_JOB("?6", "?7")
                  "AND (affinity IS NULL OR affinity = ?2) AND NOT EXISTS ("
                  "SELECT 1 FROM job_workload WHERE job = job.id "
                  "AND workload NOT IN (SELECT value FROM json_each(?3))) "
@@ -183,14 +186,14 @@ std::optional<JobId> session_to_run(const Database& db, const Runner& runner, co
                  "WHERE runner.machine = ?1 AND runner.id <> ?2 AND runner.seen_at_us >= ?4 "
                  "AND runner.has_left = 0 AND runner.quarantined_until_us <= ?5 "
                  "AND (job.affinity IS NULL OR job.affinity = runner.id) "
-                 "AND " IS_AMONG("ifnull(json_extract(runner.labels, '$.variant'), ?7)")
+                 "AND " MEASURES_JOB("json_extract(runner.labels, '$.variant')", "?7")
                  "AND NOT EXISTS (SELECT 1 FROM lost_attempt AS lost "
                  "WHERE lost.job = job.id AND lost.runner = runner.id) "
                  "AND NOT EXISTS (SELECT 1 FROM job_workload WHERE job = job.id "
                  "AND workload NOT IN (SELECT value FROM json_each(runner.workloads))))) "
                  "ORDER BY priority DESC, id LIMIT 1");
   return read_one(find.bind(runner.machine, runner.id, able.workloads, live.oldest, live.now,
-                            able.variants, usual_variant),
+                            able.label, able.usual),
                   [](Statement& row) { return row.next<JobId>(); });
 }
 
@@ -261,9 +264,9 @@ bool fail_queued_job(Transaction& transaction, JobId id, std::string_view reason
 std::optional<Job> claim_job(Transaction& transaction, const Runner& runner, Time now,
                              Time lease_until, const ClaimRules& rules) {
   if (now < runner.quarantined_until) return std::nullopt;
-  const Abilities able{to_text(runner.workloads), variants_of(runner, rules.variant)};
+  const Abilities able = abilities_of(runner, rules);
   auto id = job_to_return(transaction, runner, able);
-  if (!id) id = session_to_run(transaction, runner, able, {now, now - rules.silent}, rules.variant);
+  if (!id) id = session_to_run(transaction, runner, able, {now, now - rules.silent});
   if (!id) id = build_to_make(transaction, runner, now);
   if (!id) return std::nullopt;
   Statement(transaction,

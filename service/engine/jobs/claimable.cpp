@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include "service/engine/jobs/live_runners.hpp"
+#include "storage/model/variants.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -19,7 +20,7 @@ bool offers(const Runner& runner, const std::string& workload) {
 }
 
 bool measures_its_variant(const Runner& runner, const WaitingJob& job, const Config& config) {
-  return !job.variant || measures(runner, *job.variant, config);
+  return !job.variant || measures(runner, *job.variant, config.source.variant);
 }
 
 // The first workload that none of `runners` has.

@@ -6,6 +6,7 @@
 #include "service/engine/jobs/live_runners.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "storage/builds.hpp"
+#include "storage/model/variants.hpp"
 #include "storage/nights.hpp"
 #include "storage/pools.hpp"
 #include "storage/source_builds.hpp"
@@ -25,7 +26,8 @@ bool wants_one(const DemandFacts::MeasuringNight& night, std::vector<Runner> poo
                const Config& config) {
   if (pool.empty()) return true;
   std::erase_if(pool, [&](const Runner& runner) {
-    return !measures(runner, night.variant, config) || !can_run_any(runner, config.night.workloads);
+    return !measures(runner, night.variant, config.source.variant) ||
+           !can_run_any(runner, config.night.workloads);
   });
   const auto has_session = [&](const Runner& runner) {
     return std::find(night.classes.begin(), night.classes.end(), runner.machine) !=

@@ -1,8 +1,5 @@
 #include "service/engine/jobs/live_runners.hpp"
 
-#include <sstream>
-#include <string>
-
 #include "storage/runners.hpp"
 
 namespace nightjar::service {
@@ -16,15 +13,6 @@ std::vector<Runner> live_runners(const EngineView& view) {
   const Time now = view.clock.now();
   std::erase_if(live, [&](const Runner& runner) { return !is_live(runner, now, view.config); });
   return live;
-}
-
-bool measures(const Runner& runner, std::string_view variant, const Config& config) {
-  const auto label = runner.labels.find("variant");
-  if (label == runner.labels.end()) return variant == config.source.variant;
-  std::istringstream listed(label->second);
-  for (std::string one; std::getline(listed, one, ',');)
-    if (one == variant) return true;
-  return false;
 }
 
 }  // namespace nightjar::service

@@ -1,7 +1,6 @@
 // Runners that can be planned for.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "service/engine/context.hpp"
@@ -13,9 +12,5 @@ namespace nightjar::service {
 bool is_live(const Runner& runner, Time now, const Config& config);
 // All such runners.
 std::vector<Runner> live_runners(const EngineView& view);
-
-// Whether its machine measures builds of this variant: its label `variant` lists those that it does
-// ("cu126,cpu"). Without one it measures the first source's.
-bool measures(const Runner& runner, std::string_view variant, const Config& config);
 
 }  // namespace nightjar::service

@@ -8,6 +8,7 @@
 #include "service/engine/jobs/session_plan.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
+#include "storage/model/variants.hpp"
 #include "storage/nights.hpp"
 
 namespace nightjar::service {
@@ -34,7 +35,7 @@ bool has_new_facts(const EngineView& view, MachineId machine, const Build& build
   const auto live = live_runners(view);
   return std::any_of(live.begin(), live.end(), [&](const Runner& runner) {
     return runner.machine == machine && runner.facts.value != 0 && !known.contains(runner.facts) &&
-           measures(runner, build.variant, view.config) &&
+           measures(runner, build.variant, view.config.source.variant) &&
            can_run_any(runner, view.config.night.workloads);
   });
 }

@@ -14,6 +14,7 @@
 #include "service/engine/verdict/levels.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
+#include "storage/model/variants.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
@@ -39,7 +40,7 @@ std::vector<Job> missing_sessions(const EngineView& view, const Night& night, co
                                   const std::vector<Job>& asked) {
   std::vector<Runner> without = live_runners(view);
   std::erase_if(without, [&](const Runner& runner) {
-    return !measures(runner, build.variant, view.config) ||
+    return !measures(runner, build.variant, view.config.source.variant) ||
            std::any_of(asked.begin(), asked.end(),
                        [&](const Job& known) { return known.machine == runner.machine; });
   });

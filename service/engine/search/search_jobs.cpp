@@ -10,6 +10,7 @@
 #include "storage/bisections.hpp"
 #include "storage/jobs.hpp"
 #include "storage/model/metric.hpp"
+#include "storage/model/variants.hpp"
 #include "storage/source_builds.hpp"
 
 namespace nightjar::service {
@@ -134,7 +135,8 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
 bisect::SearchPolicy policy_for(const EngineView& view, MachineId machine, const Series& series) {
   const std::vector<Runner> live = live_runners(view);
   const auto here = std::count_if(live.begin(), live.end(), [&](const Runner& runner) {
-    return runner.machine == machine && measures(runner, series.variant, view.config);
+    return runner.machine == machine &&
+           measures(runner, series.variant, view.config.source.variant);
   });
   bisect::SearchPolicy policy = view.config.search;
   policy.threshold = search_threshold(view, series);

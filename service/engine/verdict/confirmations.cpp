@@ -20,6 +20,7 @@
 #include "storage/locks.hpp"
 #include "storage/marks.hpp"
 #include "storage/model/metric.hpp"
+#include "storage/model/variants.hpp"
 #include "storage/regressions.hpp"
 #include "storage/runs.hpp"
 #include "storage/series.hpp"
@@ -176,8 +177,9 @@ std::optional<RunnerId> second_runner(const EngineView& view, const Regression& 
   for (const Runner& runner : live_runners(view)) {
     const bool can = std::find(runner.workloads.begin(), runner.workloads.end(), announced) !=
                      runner.workloads.end();
-    if (runner.machine == regression.machine && measures(runner, lead.variant, view.config) &&
-        can && found_it.count(runner.id) == 0)
+    if (runner.machine == regression.machine &&
+        measures(runner, lead.variant, view.config.source.variant) && can &&
+        found_it.count(runner.id) == 0)
       return runner.id;
   }
   return std::nullopt;
