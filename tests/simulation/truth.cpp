@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+
+#include "tests/support/made_nights.hpp"
 
 namespace nightjar::simulation {
 namespace {
 
-constexpr double kNoise = .01;        // of a run's latency
-constexpr double kSmallNoise = .002;  // of an iteration's, and of memory
-constexpr double kControl = .25;      // s
-constexpr double kSetup = 5;          // s
+constexpr double kNoise = .01;    // of a run's latency
+constexpr double kControl = .25;  // s
+constexpr double kSetup = 5;      // s
 constexpr int kIterations = 6;
 
 }  // namespace
@@ -21,25 +21,8 @@ Truth::Truth(const Plan& plan) : plan_(plan) {
 
 void Truth::next_day(int commits, const std::string& date, service::Artifacts& artifacts,
                      Time now) {
-  for (int i = 0; i < commits; ++i) {
-    const std::string number = std::to_string(commits_.size());
-    commits_.push_back(graph_.commit("main", "Change " + number + " (#" + number + ")",
-                                     {{"torch/m" + number + ".py", number}}));
-  }
-  Build build;
-  build.nightly_commit = graph_.release("nightly", date, commits_.back());
-  build.version = "2.14.0.dev" + date + "+cpu";
-  std::erase(build.version, '-');
-  build.variant = "cpu";
-  build.date = date;
-  build.url = "https://example.org/torch-" + build.version + "-cp311-cp311-linux_x86_64.whl";
-  build.commit = commits_.back();
-  const auto wheel = artifacts.temporary();
-  std::ofstream(wheel) << build.version;
-  build.sha256 = artifacts.add(wheel);
-  build.state = BuildState::proved;
-  build.found_at = now;
-  nightlies_.push_back(std::move(build));
+  for (int i = 0; i < commits; ++i) commits_.push_back(test::add_change(graph_, commits_.size()));
+  nightlies_.push_back(test::made_nightly(graph_, artifacts, date, commits_.back(), now));
 }
 
 int Truth::position(const CommitSha& commit) const {
@@ -75,31 +58,26 @@ SessionResult Truth::measure(const JobSpec& spec, const Positions& where, Time n
 RunResult Truth::measure_run(const JobSpec& spec, const PlannedRun& planned, const Positions& where,
                              Random& random) const {
   RunResult run;
+  const auto normal = [&] { return random.normal(); };
   if (planned.is_control()) {
-    run.samples["latency"] = {kControl * std::exp(kSmallNoise * random.normal())};
+    run.samples["latency"] = {test::near(kControl, normal)};
     return run;
   }
   if (spec.kind == JobKind::profile) {
-    run.status = RunStatus::unavailable;
-    run.reason = "no profiler here";
+    test::lack_profiler(run);
     return run;
   }
   const int at = where.of_environments.at(static_cast<std::size_t>(planned.environment));
   const auto& workload = spec.workloads.at(static_cast<std::size_t>(planned.workload)).name.str();
   if (!imports(at)) {
-    run.status = RunStatus::broken_environment;
-    run.reason = "ImportError";
+    test::break_import(run);
     return run;
   }
   const double latency = level(at, where.machine_class, workload, "latency") * (1 + planned.slow) *
                          std::exp(kNoise * random.normal());
-  for (int i = 0; i < kIterations; ++i) {
-    run.samples["latency"].push_back(latency * std::exp(kSmallNoise * random.normal()));
-    run.cpu_seconds.push_back(latency);
-    run.wait_seconds.push_back(0);
-  }
-  run.samples["peak_cpu_memory"] = {level(at, where.machine_class, workload, "peak_cpu_memory") *
-                                    std::exp(kSmallNoise * random.normal())};
+  test::add_iterations(run, kIterations, latency, latency, normal);
+  run.samples["peak_cpu_memory"] = {
+      test::near(level(at, where.machine_class, workload, "peak_cpu_memory"), normal)};
   return run;
 }
 
