@@ -13,7 +13,6 @@
 #include "runner/machine/gpu_probe.hpp"
 #include "runner/machine/nvml.hpp"
 #include "runner/machine/rocm_smi.hpp"
-#include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
 
 namespace nightjar::runner {
@@ -131,11 +130,6 @@ std::map<std::string, std::string> machine_facts() {
   facts["omp_wait_policy"] = "passive";
   add_gpus(facts);
   return facts;
-}
-
-MachineClass machine_class(std::map<std::string, std::string> facts) {
-  const Sha256 fingerprint = digest_of(class_text(facts));
-  return MachineClass{{}, fingerprint, std::move(facts)};
 }
 
 std::vector<int> allowed_cpus() {

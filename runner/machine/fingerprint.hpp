@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "storage/model/gpu.hpp"
-#include "storage/model/machine.hpp"
 
 namespace nightjar::runner {
 
@@ -24,9 +23,6 @@ std::vector<GpuState> nvidia_gpus(const std::filesystem::path& folder);
 // "580.65.06" of "NVIDIA UNIX x86_64 Kernel Module  580.65.06  <date>", in whatever words; empty if
 // no word is a version.
 std::string driver_version(const std::string& line);
-
-// Its fingerprint is that of the facts that make the class.
-MachineClass machine_class(std::map<std::string, std::string> facts);
 
 // CPUs that this process may use, in order.
 std::vector<int> allowed_cpus();

@@ -5,6 +5,7 @@
 #include "runner/machine/fingerprint.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/machine_class.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;

@@ -11,6 +11,7 @@
 #include "runner/process/failure.hpp"
 #include "runner/run/batch_trial.hpp"
 #include "runner/run/session.hpp"
+#include "storage/base/machine_class.hpp"
 
 namespace nightjar::runner {
 namespace {

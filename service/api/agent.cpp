@@ -5,10 +5,10 @@
 #include "service/api/agent_messages.hpp"
 #include "service/api/claimant.hpp"
 #include "service/api/enrolment.hpp"
-#include "service/api/machine_class.hpp"
 #include "service/api/result_check.hpp"
 #include "service/api/routes.hpp"
 #include "service/engine/jobs/live_runners.hpp"
+#include "storage/base/machine_class.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/pools.hpp"
@@ -45,7 +45,7 @@ web::Response register_runner(Database& db, Context& context, const Request& req
   runner.version = asked.version;
   runner.workloads = asked.workloads;
   storage::Transaction transaction(db);
-  const MachineClass machine = storage::intern_machine(transaction, machine_of(asked.facts));
+  const MachineClass machine = storage::intern_machine(transaction, machine_class(asked.facts));
   runner.machine = machine.id;
   runner.seen_at = context.clock.now();
   runner.facts = storage::intern_facts(transaction, machine, runner.seen_at);

@@ -4,8 +4,8 @@
 
 #include <spdlog/spdlog.h>
 
-#include "service/api/machine_class.hpp"
 #include "service/api/routes.hpp"
+#include "storage/base/machine_class.hpp"
 #include "storage/model/history_json.hpp"
 
 namespace nightjar::service::api {
@@ -111,7 +111,7 @@ web::Response take(storage::Database& db, Context& context, const web::Request& 
   Imported sum;
   storage::Transaction interning(db);
   sum.machine =
-      storage::intern_machine(interning, machine_of({{"imported", history.machine_class}})).id;
+      storage::intern_machine(interning, machine_class({{"imported", history.machine_class}})).id;
   storage::add_audit(interning, {0, context.clock.now(), actor, "import",
                                  "machine/" + std::to_string(sum.machine.value)});
   interning.commit();

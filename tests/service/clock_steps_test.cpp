@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "service/api/machine_class.hpp"
+#include "storage/base/machine_class.hpp"
 #include "storage/connection.hpp"
 #include "storage/runners.hpp"
 #include "tests/support/autocommit.hpp"
@@ -19,7 +19,7 @@ storage::Database seen_at(Time time) {
   Runner runner;
   runner.name = "bench";
   runner.machine =
-      storage::intern_machine(storage::Autocommit(db), api::machine_of({{"cpu", "x"}})).id;
+      storage::intern_machine(storage::Autocommit(db), machine_class({{"cpu", "x"}})).id;
   runner.seen_at = time;
   storage::register_runner(storage::Autocommit(db), runner);
   return db;

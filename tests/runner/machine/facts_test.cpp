@@ -8,6 +8,7 @@
 #include "runner/machine/fingerprint.hpp"
 #include "runner/machine/state.hpp"
 #include "runner/process/failure.hpp"
+#include "storage/base/machine_class.hpp"
 #include "tests/runner/wheel.hpp"
 
 using namespace nightjar;

@@ -16,6 +16,7 @@
 #include "service/builds/package_mixes.hpp"
 #include "service/engine/context.hpp"
 #include "service/engine/engine.hpp"
+#include "storage/base/machine_class.hpp"
 #include "storage/builds.hpp"
 #include "storage/database.hpp"
 #include "storage/jobs.hpp"
@@ -28,6 +29,7 @@
 #include "storage/sessions.hpp"
 #include "tests/support/autocommit.hpp"
 #include "tests/support/literal_graph.hpp"
+#include "tests/support/made_nights.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::service::test {
@@ -81,31 +83,14 @@ class NightWorld {
   }
 
   void grow(int count) {
-    for (int i = 0; i < count; ++i) {
-      const std::string number = std::to_string(commits.size());
-      commits.push_back(graph.commit("main", "Change " + number + " (#" + number + ")",
-                                     {{"torch/m" + number + ".py", number}}));
-    }
+    for (int i = 0; i < count; ++i)
+      commits.push_back(nightjar::test::add_change(graph, commits.size()));
   }
 
   // A proved nightly of main's head.
   Build nightly(const std::string& date) {
-    const CommitSha release = graph.release("nightly", date, commits.back());
-    const auto wheel = artifacts.temporary();
-    std::FILE* file = std::fopen(wheel.c_str(), "w");
-    std::fputs(date.c_str(), file);
-    std::fclose(file);
-    Build build;
-    build.version = "2.14.0.dev" + date + "+cpu";
-    std::erase(build.version, '-');
-    build.variant = "cpu";
-    build.date = date;
-    build.url = "https://example.org/torch-" + build.version + "-cp311-cp311-linux_x86_64.whl";
-    build.commit = commits.back();
-    build.nightly_commit = release;
-    build.sha256 = artifacts.add(wheel);
-    build.state = BuildState::proved;
-    build.found_at = clock.now();
+    const Build build =
+        nightjar::test::made_nightly(graph, artifacts, date, commits.back(), clock.now());
     return storage::add_build(storage::Autocommit(db), build);
   }
 
@@ -186,12 +171,10 @@ class NightWorld {
             job.spec.environments[static_cast<std::size_t>(planned.environment)];
         const auto build = storage::find_build(db, environment.build);
         const auto& name = job.spec.workloads[static_cast<std::size_t>(planned.workload)].name;
-        if (installs(environment)) {
+        if (installs(environment))
           fill(run, *build, name.str());
-        } else {
-          run.status = RunStatus::broken_environment;
-          run.reason = "ImportError";
-        }
+        else
+          nightjar::test::break_import(run);
         if (run.status == RunStatus::measured && crashes_with(environment, name.str())) crash(run);
         // A careless runner measures under the profiler, too.
         if (job.spec.kind == JobKind::profile) fill_profile(run, *build, name.str());
@@ -270,8 +253,8 @@ class NightWorld {
 
  private:
   void take_facts(Runner& made, const std::map<std::string, std::string>& facts) {
-    const MachineClass machine = storage::intern_machine(
-        storage::Autocommit(db), {{}, web::sha256(class_text(facts)), facts});
+    const MachineClass machine =
+        storage::intern_machine(storage::Autocommit(db), machine_class(facts));
     made.machine = machine.id;
     made.facts = storage::intern_facts(storage::Autocommit(db), machine, clock.now());
   }
@@ -291,11 +274,7 @@ class NightWorld {
 
   // Two operators: one of 4 ms, and the rest but for 2 ms outside of both.
   void fill_profile(RunResult& run, const Build& build, const std::string& workload) {
-    if (!profiles) {
-      run.status = RunStatus::unavailable;
-      run.reason = "no profiler here";
-      return;
-    }
+    if (!profiles) return nightjar::test::lack_profiler(run);
     const double whole =
         level(position(*build.commit), workload, "latency") * std::exp(.002 * normal_(random_));
     Profile& made = run.profile.emplace();
@@ -333,28 +312,20 @@ class NightWorld {
 
   void fill(RunResult& run, const Build& build, const std::string& workload) {
     const int at = position(*build.commit);
-    if (!imports(at)) {
-      run.status = RunStatus::broken_environment;
-      run.reason = "ImportError";
-      return;
-    }
+    if (!imports(at)) return nightjar::test::break_import(run);
     if (crashes(at, workload)) return crash(run);
     run.checksum = gives(at, workload);
-    const double factor = std::exp(noise * normal_(random_));
-    for (int i = 0; i < 10; ++i) {
-      const double jitter = std::exp(.002 * normal_(random_));
-      run.samples["latency"].push_back(level(at, workload, "latency") * factor * jitter);
-      run.cpu_seconds.push_back(.01);
-      run.wait_seconds.push_back(0);
-    }
+    const auto normal = [this] { return normal_(random_); };
+    const double factor = std::exp(noise * normal());
+    nightjar::test::add_iterations(run, 10, level(at, workload, "latency") * factor, .01, normal);
     if (on_gpu) {
-      run.samples["kernel_time"] = {level(at, workload, "kernel_time") *
-                                    std::exp(.002 * normal_(random_))};
+      run.samples["kernel_time"] = {
+          nightjar::test::near(level(at, workload, "kernel_time"), normal)};
       run.samples["peak_gpu_memory"] = {level(at, workload, "peak_gpu_memory")};
     }
     if (without != "peak_cpu_memory")
-      run.samples["peak_cpu_memory"] = {level(at, workload, "peak_cpu_memory") *
-                                        std::exp(.002 * normal_(random_))};
+      run.samples["peak_cpu_memory"] = {
+          nightjar::test::near(level(at, workload, "peak_cpu_memory"), normal)};
   }
 
   int restarts_ = 0;

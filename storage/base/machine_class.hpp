@@ -1,0 +1,15 @@
+// A machine's class from its facts: what a runner keys its own files by, and what the service files
+// the runner under.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "storage/model/machine.hpp"
+
+namespace nightjar {
+
+// Without an id. Its fingerprint is that of the facts that make the class.
+MachineClass machine_class(std::map<std::string, std::string> facts);
+
+}  // namespace nightjar
