@@ -113,9 +113,9 @@ void ProcessExecutor::weigh_blocks(ParsedRun& run, RunTask task, const ReadyBuil
   run.result.seconds += second.result.seconds;
   const auto peak = second.result.samples.find("peak_cpu_memory");
   if (second.result.status != RunStatus::measured)
-    run.settings["no peak_memory"] = second.result.reason.substr(0, 400);
+    run.lacks("peak_memory", second.result.reason);
   else if (peak == second.result.samples.end())
-    run.settings["no peak_memory"] = "its process gave no peak_cpu_memory";
+    run.lacks("peak_memory", "its process gave no peak_cpu_memory");
   else
     run.result.samples["peak_memory"] = peak->second;
 }

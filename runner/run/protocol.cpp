@@ -98,8 +98,7 @@ class AnswerReader {
     // A metric that could not be read ends no run; its series says so by having no value.
     std::map<std::string, std::string> missing;
     take_texts(event, "missing", missing);
-    for (const auto& [metric, reason] : missing)
-      run_.settings["no " + metric] = reason.substr(0, 400);
+    for (const auto& [metric, reason] : missing) run_.lacks(metric, reason);
     const auto metrics = event.find("metrics");
     if (metrics == event.end()) return;
     if (!metrics->is_object()) throw Garbage("metrics is no object");
@@ -125,8 +124,7 @@ class AnswerReader {
     if (!event.contains("accuracy")) return;
     const std::string word = text_in(event, "accuracy").substr(0, 40);
     run_.result.accuracy = enum_from<Accuracy>(word);
-    if (!run_.result.accuracy)
-      run_.settings["no accuracy"] = "'" + word + "' is no word of dynamo's";
+    if (!run_.result.accuracy) run_.lacks("accuracy", "'" + word + "' is no word of dynamo's");
   }
 
   void error(const Json& event) {
@@ -171,6 +169,10 @@ void read_lines(std::string_view text, ParsedRun& run) {
 }
 
 }  // namespace
+
+void ParsedRun::lacks(const std::string& metric, const std::string& reason) {
+  settings["no " + metric] = reason.substr(0, 400);
+}
 
 std::string request_json(const Workload* workload, const RunLimits& limits, double fastest_probe,
                          double slow, const std::string& module, bool blocks) {

@@ -39,6 +39,9 @@ struct ParsedRun {
   double fastest_probe = 0;  // seconds; 0: it said nothing of it
   std::string
       details;  // of a run that was not measured: the end of what the program printed, in lines
+
+  // Sets why it has no value of this metric: in its settings, as "no METRIC". A long reason is cut.
+  void lacks(const std::string& metric, const std::string& reason);
 };
 
 // Reasons name what was wrong with which line. A crash, time-out or kill outweighs whatever was
