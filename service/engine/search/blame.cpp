@@ -61,8 +61,8 @@ std::optional<NightComment> comment_for(const EngineView& view, const Regression
   comment.date = to_date(night->started_at);
   comment.new_series = series_facts(view, joining.series, known.machine);
   const auto told = storage::merged_into(view.db, known.id);
-  for (ReportBeside& one : worse_beside(view, known, told, {joining}))
-    comment.beside = std::move(one);
+  const auto beside = worse_beside(view, known, told, {joining});
+  if (!beside.empty()) comment.beside = beside.front();  // one finding has at most one
   return comment;
 }
 

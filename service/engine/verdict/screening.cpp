@@ -5,6 +5,7 @@
 
 #include "bisect/detection.hpp"
 #include "bisect/evidence/evidence.hpp"
+#include "service/engine/verdict/affected_classes.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
@@ -91,21 +92,15 @@ std::string held_text(const Group& group, std::size_t moved, std::size_t all, st
          std::to_string(opened) + " clearest are looked into";
 }
 
-bool concerns(const Regression& regression, const Observation& observed) {
-  return regression.series.front().series == observed.series.id;
-}
-
 // Whether this night left the series without a verdict.
 bool is_held(const Observation& observed, const std::vector<Regression>& regressions) {
   return !observed.suspicious && !observed.has_level && !observed.same_build &&
-         std::none_of(regressions.begin(), regressions.end(),
-                      [&](const Regression& known) { return concerns(known, observed); });
+         suspicion_of(observed, regressions) == nullptr;
 }
 
 bool is_confirmed(const Observation& observed, const std::vector<Regression>& regressions) {
-  return std::any_of(regressions.begin(), regressions.end(), [&](const Regression& known) {
-    return concerns(known, observed) && known.state != RegressionState::dismissed;
-  });
+  const Regression* own = suspicion_of(observed, regressions);
+  return own != nullptr && own->state != RegressionState::dismissed;
 }
 
 }  // namespace
