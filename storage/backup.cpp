@@ -1,7 +1,7 @@
-#include <fcntl.h>
 #include <sqlite3.h>
-#include <unistd.h>
+#include <system_error>
 
+#include "storage/base/files.hpp"
 #include "storage/connection.hpp"
 
 namespace nightjar::storage {
@@ -16,23 +16,7 @@ void copy(const Database::Impl& from, Database::Impl& to) {
   if (sqlite3_backup_finish(backup) != SQLITE_OK) to.fail("backup");
 }
 
-void sync_path(const fs::path& path, int flags) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
-  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
-  const std::error_code error(errno, std::generic_category());
-  if (descriptor >= 0) ::close(descriptor);
-  if (!synced) throw Error("cannot sync " + path.string() + ": " + error.message());
-}
-
 }  // namespace
-
-void sync_file(const fs::path& file) {
-  sync_path(file, 0);
-}
-
-void sync_folder_of(const fs::path& file) {
-  sync_path(file.has_parent_path() ? file.parent_path() : fs::path("."), O_DIRECTORY);
-}
 
 void copy_database(const Database::Impl& from, const fs::path& to) {
   const fs::path partial = to.string() + ".partial";
@@ -47,10 +31,11 @@ void copy_database(const Database::Impl& from, const fs::path& to) {
       fs::remove(partial.string() + part, failed);
     throw;
   }
-  sync_file(partial);
-  fs::rename(partial, to, failed);
-  if (failed) throw Error("backup to " + to.string() + ": " + failed.message());
-  sync_folder_of(to);
+  try {
+    move_durably(partial, to);
+  } catch (const std::system_error& error) {
+    throw Error("backup to " + to.string() + ": " + error.what());
+  }
 }
 
 void Database::backup(const fs::path& to) const {

@@ -54,7 +54,4 @@ std::unique_ptr<Database::Impl> connect(const std::filesystem::path& path, Acces
 // and sound; a file of that name is replaced. Throws Error.
 void copy_database(const Database::Impl& from, const std::filesystem::path& to);
 
-void sync_file(const std::filesystem::path& file);
-void sync_folder_of(const std::filesystem::path& file);
-
 }  // namespace nightjar::storage

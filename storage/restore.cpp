@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/base/files.hpp"
 #include "storage/connection.hpp"
 #include "storage/migrations.hpp"
 
@@ -33,7 +34,7 @@ void make_ready(const fs::path& copy, const fs::path& ready) {
     connection->require_sound("integrity_check");
     connection->execute("PRAGMA journal_mode = DELETE");
   }
-  sync_file(ready);
+  sync(ready);
 }
 
 fs::path free_name(const fs::path& database, Time now) {
@@ -71,9 +72,8 @@ std::optional<fs::path> restore(const fs::path& copy, const fs::path& database, 
   move(database, kept);
   for (const char* log : {"-wal", "-journal"}) move(beside(database, log), beside(kept, log));
   fs::remove(beside(database, "-shm"));
-  sync_folder_of(database);
-  fs::rename(ready, database);
-  sync_folder_of(database);
+  sync(fs::absolute(database).parent_path());
+  move_durably(ready, database);
   return replaces ? std::optional(kept) : std::nullopt;
 }
 

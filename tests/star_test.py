@@ -16,7 +16,7 @@ ROOMS = [
 MAY_INCLUDE = {
     "storage/base": set(),
     "storage/model": set(),
-    "storage": set(),
+    "storage": {"storage/base"},
     "bisect": set(),
     "bisect/git": {"storage/base"},
     "bisect/evidence": {"bisect"},

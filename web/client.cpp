@@ -7,9 +7,11 @@
 #include <curl/curl.h>
 #include <fcntl.h>
 #include <stdexcept>
+#include <system_error>
 #include <unistd.h>
 
 #include "storage/base/digest.hpp"
+#include "storage/base/files.hpp"
 #include "web/secret.hpp"
 #include "web/text.hpp"
 
@@ -376,10 +378,11 @@ Sha256 Client::download(const std::string& url, const Headers& headers,
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &sink);
   const CURLcode code = curl_easy_perform(curl);
   if (code != CURLE_OK) throw failed(sink.error.empty() ? impl_->cause(code) : sink.error);
-  if (::fsync(part.descriptor) != 0) throw failed(std::string("fsync: ") + std::strerror(errno));
-  std::error_code error;
-  std::filesystem::rename(part.path, to, error);
-  if (error) throw failed("cannot give it its name: " + error.message());
+  try {
+    move_durably(part.path, to);
+  } catch (const std::system_error& error) {
+    throw failed(error.what());
+  }
   part.path.clear();
   return sink.digest.hex();
 }
