@@ -29,20 +29,26 @@ Build read_build(Statement& row) {
           row.next<std::optional<Sha256>>()};
 }
 
+// All columns but the id, in the order of `add_build` and `update_build`.
+Statement& bind_build(Statement& statement, const Build& build) {
+  return statement.bind(build.kind, build.version, build.variant, build.date, build.url,
+                        build.commit, build.nightly_commit, build.sha256, build.base, build.state,
+                        build.reason, build.found_at, build.needs.python_tag,
+                        build.needs.platform_tag, build.needs.glibc, build.needs.gpu_architectures,
+                        build.lock);
+}
+
 }  // namespace
 
 Build add_build(Transaction& transaction, const Build& build) {
-  Statement(transaction,
-            "INSERT INTO build (kind, version, variant, date, url, commit_sha, nightly_commit, "
-            "sha256, base, state, reason, found_at_us, python_tag, platform_tag, glibc, "
-            "gpu_architectures, lock) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-            "ON CONFLICT DO NOTHING")
-      .bind(build.kind, build.version, build.variant, build.date, build.url, build.commit,
-            build.nightly_commit, build.sha256, build.base, build.state, build.reason,
-            build.found_at, build.needs.python_tag, build.needs.platform_tag, build.needs.glibc,
-            build.needs.gpu_architectures, build.lock)
-      .run();
+  Statement insert(
+      transaction,
+      "INSERT INTO build (kind, version, variant, date, url, commit_sha, nightly_commit, "
+      "sha256, base, state, reason, found_at_us, python_tag, platform_tag, glibc, "
+      "gpu_architectures, lock) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+      "ON CONFLICT DO NOTHING");
+  bind_build(insert, build).run();
   Statement find(transaction,
                  "SELECT " BUILD_COLUMNS
                  " FROM build WHERE version = ? AND variant = ? AND kind = ? AND url = ?");
@@ -52,16 +58,13 @@ Build add_build(Transaction& transaction, const Build& build) {
 }
 
 void update_build(Transaction& transaction, const Build& build) {
-  Statement(transaction,
-            "UPDATE build SET kind = ?, version = ?, variant = ?, date = ?, url = ?, "
-            "commit_sha = ?, nightly_commit = ?, sha256 = ?, base = ?, state = ?, reason = ?, "
-            "found_at_us = ?, python_tag = ?, platform_tag = ?, glibc = ?, gpu_architectures = ?, "
-            "lock = ? WHERE id = ?")
-      .bind(build.kind, build.version, build.variant, build.date, build.url, build.commit,
-            build.nightly_commit, build.sha256, build.base, build.state, build.reason,
-            build.found_at, build.needs.python_tag, build.needs.platform_tag, build.needs.glibc,
-            build.needs.gpu_architectures, build.lock, build.id)
-      .run();
+  Statement update(
+      transaction,
+      "UPDATE build SET kind = ?, version = ?, variant = ?, date = ?, url = ?, "
+      "commit_sha = ?, nightly_commit = ?, sha256 = ?, base = ?, state = ?, reason = ?, "
+      "found_at_us = ?, python_tag = ?, platform_tag = ?, glibc = ?, gpu_architectures = ?, "
+      "lock = ? WHERE id = ?");
+  bind_build(update, build).bind(build.id).run();
 }
 
 std::optional<Build> find_build(const Database& db, BuildId id) {
