@@ -3,8 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -12,10 +10,10 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "storage/base/digest.hpp"
+#include "tests/support/loop_thread.hpp"
 #include "web/server/server.hpp"
 
 namespace nightjar::runner {
@@ -23,7 +21,7 @@ namespace nightjar::runner {
 class FakeService {
  public:
   using Json = nlohmann::json;
-  explicit FakeService(std::uint16_t port = 0) : server_(io_, config(port)) {
+  explicit FakeService(std::uint16_t port = 0) : server_(loop_.io, config(port)) {
     post("/api/v1/agent/register", [](FakeService&, const web::Request&) {
       return web::json_response(R"({"runner": 5, "machine": 6})");
     });
@@ -51,12 +49,10 @@ class FakeService {
         [](FakeService& self, const web::Request& request) { return self.take_part(request); },
         web::Method::put);
     server_.start();
-    thread_ = std::jthread([this] { io_.run(); });
   }
   ~FakeService() {
     server_.stop();
-    guard_.reset();
-    io_.stop();
+    loop_.end();
   }
 
   std::uint16_t port() const { return server_.port(); }
@@ -157,11 +153,8 @@ class FakeService {
   }
 
   std::string wheel_;
-  boost::asio::io_context io_;
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{
-      io_.get_executor()};
+  test::LoopThread loop_;
   web::Server server_;
-  std::jthread thread_;
 };
 
 }  // namespace nightjar::runner

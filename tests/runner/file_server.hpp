@@ -1,12 +1,10 @@
 // Gives any file below /tmp to whoever asks, over HTTP: where tests download wheels from.
 #pragma once
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <string>
-#include <thread>
 
+#include "tests/support/loop_thread.hpp"
 #include "web/server/server.hpp"
 
 namespace nightjar::runner {
@@ -23,12 +21,11 @@ class FileServer {
   }
   ~FileServer() {
     server_.stop();
-    guard_.reset();
-    io_.stop();
+    loop_.end();
   }
 
  private:
-  FileServer() : server_(io_, web::ServerConfig{}) {
+  FileServer() : server_(loop_.io, web::ServerConfig{}) {
     web::Route route;
     route.pattern = "/{folder}/{name}";
     route.role = web::Role::none;
@@ -43,14 +40,10 @@ class FileServer {
     };
     server_.add(std::move(route));
     server_.start();
-    thread_ = std::jthread([this] { io_.run(); });
   }
 
-  boost::asio::io_context io_;
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_{
-      io_.get_executor()};
+  test::LoopThread loop_;
   web::Server server_;
-  std::jthread thread_;
 };
 
 }  // namespace nightjar::runner

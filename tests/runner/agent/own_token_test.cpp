@@ -1,15 +1,13 @@
 #include "runner/agent/own_token.hpp"
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <thread>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "storage/base/files.hpp"
+#include "tests/support/loop_thread.hpp"
 #include "tests/support/scratch.hpp"
 #include "web/secret.hpp"
 #include "web/server/server.hpp"
@@ -28,7 +26,7 @@ struct Post {
 // Answers /enrol and /rotate with one status, which a test may change.
 class TokenService {
  public:
-  TokenService() : server_(io_, {}) {
+  TokenService() : server_(loop_.io, {}) {
     for (const char* action : {"enrol", "rotate"}) {
       web::Route route;
       route.method = web::Method::post;
@@ -44,12 +42,10 @@ class TokenService {
       server_.add(std::move(route));
     }
     server_.start();
-    thread_ = std::jthread([this] { io_.run(); });
   }
   ~TokenService() {
     server_.stop();
-    guard_.reset();
-    io_.stop();
+    loop_.end();
   }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(server_.port()); }
   std::vector<Post> posts() {
@@ -59,13 +55,10 @@ class TokenService {
   std::atomic<unsigned> status = 200;
 
  private:
-  boost::asio::io_context io_{1};
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_ =
-      boost::asio::make_work_guard(io_);
+  test::LoopThread loop_;
   web::Server server_;
   std::mutex mutex_;
   std::vector<Post> posts_;
-  std::jthread thread_;
 };
 
 std::string hash_of(const OwnToken& own) {

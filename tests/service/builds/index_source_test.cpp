@@ -1,13 +1,11 @@
 #include "service/builds/index_source.hpp"
 
-#include <boost/asio/io_context.hpp>
-#include <thread>
-
 #include <catch2/catch.hpp>
 
 #include "bisect/git/repository.hpp"
 #include "service/builds/discovery.hpp"
 #include "tests/service/builds/support.hpp"
+#include "tests/support/loop_thread.hpp"
 #include "web/secret.hpp"
 #include "web/server/server.hpp"
 
@@ -21,12 +19,11 @@ namespace {
 // An index on loopback: serves `page` for /cpu/torch/ and the files of `folder` below /files/.
 struct LoopbackIndex {
   ScratchFolder folder;
-  boost::asio::io_context io;
-  web::Server server{io, {}};
+  nightjar::test::LoopThread loop;
+  web::Server server{loop.io, {}};
   std::string page;
   unsigned status = 200;
   std::string base = "http://127.0.0.1:" + std::to_string(server.port());
-  std::thread thread;
 
   LoopbackIndex() {
     web::Route list;
@@ -54,12 +51,10 @@ struct LoopbackIndex {
     };
     server.add(file);
     server.start();
-    thread = std::thread([this] { io.run(); });
   }
   ~LoopbackIndex() {
     server.stop();
-    io.stop();
-    thread.join();
+    loop.end();
   }
 };
 
