@@ -266,33 +266,19 @@ class TimedSearch {
 // `git bisect run` with `runs` runs a commit, whose builds are made one after the other.
 inline TimedResult timed_bisection(World& world, const BuildWorld& builds, int commits, int runs) {
   BuildClock clock(builds, commits);
-  TimedResult out;
-  const auto level = [&](int commit) {
-    world.new_session();
-    std::vector<double> y;
-    for (int i = 0; i < runs; ++i) y.push_back(world.measure(commit));
+  const auto make = [&](int commit) {
+    clock.build(commit);
+    while (clock.awaits(commit)) clock.wait_for_build();
+    if (!clock.failed().contains(clock.group(commit)) && world.buildable(commit)) return true;
+    if (clock.has_wheel(commit)) clock.prepare(commit);
+    return false;
+  };
+  const auto measured = [&](int commit) {
     clock.prepare(commit);
     clock.advance(runs);
-    out.job.runs += runs;
-    return bisect::median(y);
   };
-  const double good = level(0), threshold = (good + level(commits)) / 2;
-  int low = 0, high = commits;
-  std::set<int> bad;
-  for (;;) {
-    const int middle = nearest_middle(low, high, bad);
-    if (middle < 0) break;
-    ++out.job.attempts;
-    clock.build(middle);
-    while (clock.awaits(middle)) clock.wait_for_build();
-    if (clock.failed().contains(clock.group(middle)) || !world.buildable(middle)) {
-      if (clock.has_wheel(middle)) clock.prepare(middle);
-      bad.insert(middle);
-    } else {
-      (level(middle) > threshold ? high : low) = middle;
-    }
-  }
-  out.job.blamed.emplace_back(low, high);
+  TimedResult out;
+  out.job = bisection(world, commits, runs, make, measured);
   out.makespan = clock.now();
   out.builds = clock.builds();
   return out;

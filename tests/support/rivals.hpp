@@ -20,14 +20,18 @@ inline int nearest_middle(int low, int high, const std::set<int>& bad) {
   return best;
 }
 
-// `git bisect run` with the median of `runs` runs against half way between the ends.
-inline JobResult plain_bisection(World& world, int commits, int runs) {
+// `git bisect run` with the median of `runs` runs against half way between the ends. Calls
+// make(commit), which makes a build and returns whether it works, and measured(commit) after the
+// runs of one.
+template <class Make, class Measured>
+JobResult bisection(World& world, int commits, int runs, Make make, Measured measured) {
   JobResult out;
-  auto level = [&](int commit) {
+  const auto level = [&](int commit) {
     world.new_session();
     ++out.sessions;
     std::vector<double> y;
     for (int i = 0; i < runs; ++i) y.push_back(world.measure(commit));
+    measured(commit);
     out.runs += runs;
     return bisect::median(y);
   };
@@ -38,14 +42,18 @@ inline JobResult plain_bisection(World& world, int commits, int runs) {
     const int middle = nearest_middle(low, high, bad);
     if (middle < 0) break;
     ++out.attempts;
-    if (!world.buildable(middle)) {
+    if (!make(middle))
       bad.insert(middle);
-    } else {
+    else
       (level(middle) > threshold ? high : low) = middle;
-    }
   }
   out.blamed.emplace_back(low, high);
   return out;
+}
+
+inline JobResult plain_bisection(World& world, int commits, int runs) {
+  return bisection(
+      world, commits, runs, [&](int commit) { return world.buildable(commit); }, [](int) {});
 }
 
 // The middle of the widest gap whose ends differ, with levels known without any noise: about as few
