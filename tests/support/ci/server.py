@@ -24,11 +24,9 @@ another content), not_xml, half_xml (a page that ends early although its length 
 import argparse
 import hashlib
 import json
-import os
 import pathlib
 import re
 import sys
-import threading
 import urllib.parse
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -37,6 +35,7 @@ sys.path[:0] = [str(HERE.parent / "github"), str(HERE.parents[2] / "deploy" / "d
 import archives
 from description import Description
 from loopback import place
+from serving import serve_until_closed
 from spliced import whole_file
 
 
@@ -125,10 +124,7 @@ def main():
     options.description = Description(options.description, ["/repos/{owner}/{repo}/actions/runs"])
     server = place.Server(("127.0.0.1", 0), Handler)
     Handler.place = Double(options, server.server_port)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(json.dumps({"port": server.server_port}), flush=True)
-    sys.stdin.read()
-    os._exit(0)
+    serve_until_closed(server)
 
 
 if __name__ == "__main__":

@@ -19,14 +19,13 @@ cut_before, cut_after, cut_within (the answer breaks off), hang_after (acts and 
 import argparse
 import http.server
 import json
-import os
 import re
-import sys
 import threading
 import time
 import urllib.parse
 
 from description import Description
+from serving import serve_until_closed
 from state import Refusal, Repository
 
 ACTS_FIRST = {"502_after", "cut_after", "cut_within", "hang_after", "not_json"}
@@ -236,10 +235,7 @@ def main():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     Handler.double = Double(options, server.server_port)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(json.dumps({"port": server.server_port}), flush=True)
-    sys.stdin.read()
-    os._exit(0)
+    serve_until_closed(server)
 
 
 if __name__ == "__main__":
