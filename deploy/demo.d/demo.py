@@ -91,7 +91,16 @@ def perform(options, folder, progress):
     day = PyTorchDay(options)
     day.make(os.path.join(folder, "day"), progress.say)
     progress.say("starting the index, CI's bucket, nightjard and nightjar-runner")
-    stage = Stage(folder)
+    try:
+        return watch_day(options, Stage(folder), day, progress, watch)
+    finally:
+        day.close()
+
+
+def watch_day(options, stage, day, progress, watch):
+    """Runs the day on the stage, tells what came of it, and stays up if it is to be kept. Returns
+    the exit status."""
+    result = None
     try:
         day.open(stage)
         stage.start_service()
@@ -101,26 +110,24 @@ def perform(options, folder, progress):
         day.check()
         truth = day.truth()
         result = summary.summarise(truth, end, watch.rounded())
-        tell(options, stage, truth, result)
+        tell(options, stage, truth, result, day.remarks(end))
         if options.keep:
             progress.say(
-                f"still running at {stage.service.address}/ with everything in {folder}; Ctrl-C "
-                "ends it"
+                f"still running at {stage.service.address}/ with everything in {stage.folder}; "
+                "Ctrl-C ends it"
             )
             while True:
                 stage.check_alive()
                 time.sleep(1)
-        return 0 if summary.is_right(result) else 1
     except KeyboardInterrupt:
-        if options.keep and "result" in locals():
-            return 0 if summary.is_right(result) else 1
-        raise
+        if not (options.keep and result):
+            raise
     finally:
         stage.stop()
-        day.close()
+    return 0 if summary.is_right(result) else 1
 
 
-def tell(options, stage, truth, result):
+def tell(options, stage, truth, result, remarks):
     if options.json == "-":
         print(json.dumps(result, indent=2), flush=True)
     elif options.json:
@@ -137,7 +144,7 @@ def tell(options, stage, truth, result):
               file=out)
     right = summary.is_right(result)
     print("exactly the planted commits were blamed and reported" if right
-          else "NOT what was planted: see the table", file=out, flush=True)
+          else "NOT what was planted: see the table", *remarks, sep="\n", file=out, flush=True)
 
 
 def parse(arguments):

@@ -76,6 +76,10 @@ class PyTorchDay:
         if self.ci.violations:
             raise Broken(f"GitHub or S3 would not have answered: {self.ci.violations[0]}")
 
+    def remarks(self, _end):
+        """Further lines about the day's end."""
+        return []
+
     def close(self):
         for end in self.ends:
             end()

@@ -6,7 +6,6 @@ import datetime
 import hashlib
 import os
 import pathlib
-import secrets
 import shutil
 import subprocess
 
@@ -18,41 +17,9 @@ SHA256 = "ed45a81da29f774665dbdd4709d7e534cdf16d2e7006dbd06957f35bd09661b2"
 WORKLOADS = pathlib.Path(__file__).with_name("spline") / "workloads.toml"
 RECIPE = ROOT / "deploy" / "recipes" / "extension.toml"
 
-CONFIGURATION = """\
-# Written by deploy/demo --source.
-[service]
-data = "data"
-port = 0
-port_file = "port"
-
-[[token]]
-name = "demo-runner"
-role = "runner"
-sha256 = "{token}"
-
-[source]
-directory = "shelf"
-variant = "cpu"
-python_tag = "{python_tag}"
-poll = 2
-
-[repository]
-url = "{repository}"
-
+FURTHER = """\
 [project]
 file = "project.toml"
-
-[night]
-workloads = ["{workloads}"]
-metrics = ["latency"]
-runs = 3
-run_seconds = 0.4
-
-[queue]
-tick = 1
-
-[report]
-directory = "reports"
 """
 
 PROJECT = """\
@@ -96,16 +63,12 @@ class SourceStage(Stage):
         self.day = day
 
     def write_configuration(self, repository):
-        token = secrets.token_hex(32)
-        path = self.folder / "runner.token"
-        path.touch(mode=0o600)
-        path.write_text(token)
         (self.folder / "shelf").mkdir(exist_ok=True)
         (self.folder / "project.toml").write_text(PROJECT.format(
             package=self.day.package, recipe=self.day.recipe))
-        (self.folder / "nightjar.toml").write_text(CONFIGURATION.format(
-            token=hashlib.sha256(token.encode()).hexdigest(), python_tag=python_tag(),
-            repository=repository, workloads=self.day.workloads))
+        self.configure(roles=["runner"], source='directory = "shelf"', variant="cpu",
+                       python_tag=python_tag(), repository=repository,
+                       workloads=[self.day.workloads], metrics=["latency"], further=FURTHER)
 
     def start_runner(self):
         self.start("nightjar-runner", "--service", self.service.address, "--token-file",
@@ -175,6 +138,12 @@ class SourceDay:
 
     def truth(self):
         return {"commits": len(self.commits) - 1, "planted": self.planted}
+
+    def check(self):
+        """Nothing outside is asked for."""
+
+    def remarks(self, end):
+        return [f"{len(self.made_from_source(end))} builds compiled by the builder"]
 
     def made_from_source(self, snapshot):
         """The commits that the builder compiled."""

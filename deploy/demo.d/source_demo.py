@@ -6,10 +6,8 @@ use, 3 the environment failed."""
 import argparse
 import os
 import sys
-import time
 
 import demo
-import summary
 from source_day import SourceDay, SourceStage
 
 
@@ -17,29 +15,8 @@ def perform(options, folder, progress):
     watch = demo.Stopwatch()
     day = SourceDay(options)
     day.make(os.path.join(folder, "day"), progress.say)
-    stage = SourceStage(folder, day)
-    try:
-        day.open(stage)
-        progress.say("starting nightjard, and nightjar-runner as a builder")
-        stage.start_service()
-        progress.say(f"watch it at {stage.service.address}/")
-        stage.start_runner()
-        end = demo.run_day(stage, day, progress, watch)
-        result = summary.summarise(day.truth(), end, watch.rounded())
-        demo.tell(options, stage, day.truth(), result)
-        out = sys.stderr if options.json == "-" else sys.stdout
-        print(f"{len(day.made_from_source(end))} builds compiled by the builder", file=out,
-              flush=True)
-        while options.keep:
-            stage.check_alive()
-            time.sleep(1)
-        return 0 if summary.is_right(result) else 1
-    except KeyboardInterrupt:
-        if options.keep and "result" in locals():
-            return 0 if summary.is_right(result) else 1
-        raise
-    finally:
-        stage.stop()
+    progress.say("starting nightjard, and nightjar-runner as a builder")
+    return demo.watch_day(options, SourceStage(folder, day), day, progress, watch)
 
 
 def parse(arguments):

@@ -2,6 +2,7 @@
 production."""
 
 import hashlib
+import json
 import os
 import pathlib
 import secrets
@@ -27,36 +28,19 @@ CONFIGURATION = """\
 data = "data"
 port = 0
 port_file = "port"
-
-[[token]]
-name = "demo-runner"
-role = "runner"
-sha256 = "{runner}"
-
-[[token]]
-name = "demo-admin"
-role = "admin"
-sha256 = "{admin}"
-
+{tokens}
 [source]
-index = "{index}"
+{source}
 variant = "{variant}"
 python_tag = "{python_tag}"
 poll = 2
-
-[source.ci]
-environments = ["{environment}"]
-api = "{ci}/api"
-bucket = "{ci}/bucket"
-repository = "{ci_repository}"
-mirror = "days:2"
 
 [repository]
 url = "{repository}"
 
 [night]
 workloads = {workloads}
-metrics = ["latency", "peak_cpu_memory", "failures"]
+metrics = {metrics}
 runs = 3
 run_seconds = 0.4
 
@@ -65,6 +49,23 @@ tick = 1
 
 [report]
 directory = "reports"
+
+{further}"""
+
+TOKEN = """
+[[token]]
+name = "demo-{role}"
+role = "{role}"
+sha256 = "{sha256}"
+"""
+
+CI = """\
+[source.ci]
+environments = ["{environment}"]
+api = "{ci}/api"
+bucket = "{ci}/bucket"
+repository = "{repository}"
+mirror = "days:2"
 """
 
 
@@ -80,19 +81,27 @@ class Stage:
 
     def write_configuration(self, index, ci, day):
         """`index` and `ci` are addresses on loopback, `day` is what make_day returned."""
-        hashes = {}
-        for role in ("runner", "admin"):
+        self.configure(
+            roles=["runner", "admin"], source=f'index = "{index}"', variant=day["variant"],
+            python_tag=day["python_tag"], repository=day["repository"], workloads=WORKLOADS,
+            metrics=["latency", "peak_cpu_memory", "failures"],
+            further=CI.format(ci=ci, environment=day["environment"],
+                              repository=ci_day.REPOSITORY))
+
+    def configure(self, roles, workloads, metrics, **values):
+        """Writes nightjar.toml, and each role's token into a file named after it."""
+        tokens = ""
+        for role in roles:
             token = secrets.token_hex(32)
             path = self.folder / f"{role}.token"
             path.touch(mode=0o600)
             path.write_text(token)
-            hashes[role] = hashlib.sha256(token.encode()).hexdigest()
-        workloads = "[" + ", ".join(f'"{glob}"' for glob in WORKLOADS) + "]"
-        (self.folder / "nightjar.toml").write_text(
-            CONFIGURATION.format(index=index, ci=ci, ci_repository=ci_day.REPOSITORY,
-                                 workloads=workloads, **hashes, **{
-                                     name: day[name] for name in
-                                     ("repository", "variant", "python_tag", "environment")}))
+            sha256 = hashlib.sha256(token.encode()).hexdigest()
+            tokens += TOKEN.format(role=role, sha256=sha256)
+        # A list of strings is the same in JSON and in TOML.
+        (self.folder / "nightjar.toml").write_text(CONFIGURATION.format(
+            tokens=tokens, workloads=json.dumps(workloads), metrics=json.dumps(metrics),
+            **values))
 
     def start(self, name, *arguments):
         with open(self.folder / f"{name}.log", "ab") as log:
