@@ -5,35 +5,47 @@
 
 #include <catch2/catch.hpp>
 
+#include "service/engine/jobs/claimable.hpp"
+#include "service/engine/jobs/demand.hpp"
 #include "service/engine/night/nights.hpp"
 #include "service/engine/night/starting.hpp"
 #include "service/engine/night/suites.hpp"
 #include "service/engine/obstacles.hpp"
 #include "service/engine/outcome/follow_up.hpp"
 #include "service/engine/outcome/reporting.hpp"
+#include "service/engine/outcome/unattributed.hpp"
 #include "service/engine/search/bisections.hpp"
 #include "service/engine/search/blame.hpp"
 #include "service/engine/search/commit_states.hpp"
+#include "service/engine/search/package_searches.hpp"
 #include "service/engine/search/revival.hpp"
 #include "service/engine/search/search_jobs.hpp"
 #include "service/engine/trust/calibration.hpp"
+#include "service/engine/trust/measured.hpp"
 #include "service/engine/trust/replays.hpp"
+#include "service/engine/trust/retention.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/verdict/expected_results.hpp"
+#include "service/engine/verdict/histories.hpp"
+#include "storage/base/digest.hpp"
 #include "storage/bisections.hpp"
 #include "storage/calibration.hpp"
-#include "tests/service/engine/night_world.hpp"
+#include "storage/imports.hpp"
+#include "tests/service/engine/locked_world.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;
 using service::test::kAlpha;
-using service::test::NightWorld;
+using service::test::LockedWorld;
 
 namespace {
 
 // Counts the decisions that the read-only connection came to, by type.
-struct ReadingWorld : NightWorld {
-  ReadingWorld() : reader(storage::Database::open_reader(restart())) {
+struct ReadingWorld : LockedWorld {
+  ReadingWorld()
+      : LockedWorld(lock_with({{"numpy", "2.1.0"}, {"sympy", "1.13.3"}}),
+                    lock_with({{"numpy", "2.2.0"}, {"sympy", "1.14.0"}})),
+        reader(storage::Database::open_reader(restart())) {
     config.night.at = "07:00";
     config.calibration.share = .5;
     run_seconds = 1;
@@ -74,6 +86,8 @@ struct ReadingWorld : NightWorld {
   void decide_all() {
     const EngineView view{reader, graph, artifacts, config, clock};
     decide_nights(view);
+    decide_queue(view);
+    decide_rare(view);
     using enum RegressionState;
     for (const Regression& one : storage::regressions_in_state(reader, suspected))
       if (const auto lead = storage::find_series(reader, one.series.front().series))
@@ -95,6 +109,24 @@ struct ReadingWorld : NightWorld {
     note(replay(load_replay(view), config));
     night_facts(view);
     missing_wheels(view);
+  }
+
+  void decide_queue(const EngineView& view) {
+    for (const QueueStep& step : decide(load_queue(view), config)) note(step);
+    note(decide(load_demand(reader, storage::all_runners(reader), clock.now()), config));
+  }
+
+  void decide_rare(const EngineView& view) {
+    using enum RegressionState;
+    for (const Regression& one : storage::regressions_in_state(reader, confirmed))
+      if (waits_for_packages(reader, one))
+        if (const auto facts = load_packages(view, one)) note(decide(*facts, config, clock.now()));
+    for (const Regression& one : storage::regressions_in_state(reader, unattributed))
+      note(decide(load_unattributed(view, one)));
+    for (const SeriesId id : storage::series_to_judge(reader, 9))
+      note(decide(load_history(view, storage::find_series(reader, id).value())));
+    note(service::measure(load_trust(reader)));
+    load_old_samples(view);
   }
 
   void decide_nights(const EngineView& view) {
@@ -177,6 +209,42 @@ TEST_CASE("every load and every decide of a story from nightly to recovery runs 
   CHECK(world.count<CloseIssue>() > 0);
   CHECK(world.count<OutboxMessage>() > 0);
   CHECK(world.count<CalibrationCase>() > 0);
+}
+
+TEST_CASE("the loads and decides of a search for a package run without writing") {
+  ReadingWorld world;
+  world.config.calibration.share = 0;
+  world.of_packages = [&](const EnvironmentSpec& spec, const std::string& workload) {
+    return workload == kAlpha && world.version_in(spec, "sympy") == "1.14.0" ? 1.3 : 1;
+  };
+  world.pass();
+  REQUIRE(storage::regressions_in_state(world.reader, RegressionState::reported).size() == 1);
+  CHECK(world.count<AskPackages>() > 0);
+  CHECK(world.count<AskForLocks>() > 0);
+  CHECK(world.count<MeasureMixes>() > 0);
+  CHECK(world.count<GetIssue>() > 0);
+}
+
+TEST_CASE("the loads and decides of an imported history run without writing") {
+  ReadingWorld world;
+  const MachineId elsewhere =
+      storage::intern_machine(storage::Autocommit(world.db), machine_class({{"imported", "A100"}}))
+          .id;
+  for (int day = 0; day < 40; ++day) {
+    HistoryNight night;
+    night.measured_at = *parse_rfc3339("2026-01-01T07:00:00Z") + std::chrono::hours(24) * day;
+    night.commit = CommitSha::parse(digest_of(std::to_string(day)).str().substr(0, 40));
+    night.origin = "results";
+    const double seconds = (1 + .002 * ((day * 7) % 5)) * (day < 25 ? .1 : .12);
+    night.values = {{*WorkloadName::parse(kAlpha), "latency", {seconds}}};
+    storage::KnownSeries known;
+    storage::write(world.db, [&](storage::Transaction& transaction) {
+      storage::store_history(transaction, elsewhere, night, world.clock.now(), known);
+    });
+  }
+  world.settle();
+  CHECK(world.count<HistoryVerdict>() > 0);
+  CHECK(storage::regressions_in_state(world.reader, RegressionState::historical).size() == 1);
 }
 
 TEST_CASE("a connection that only reads refuses a step that is applied") {
