@@ -118,10 +118,6 @@ MetricsSide read_side(const std::vector<std::filesystem::path>& files) {
   return side;
 }
 
-Metrics read_metrics(const std::vector<std::filesystem::path>& files) {
-  return read_side(files).values;
-}
-
 std::map<std::string, std::string> other_setups(const MetricsSide& control,
                                                 const MetricsSide& treatment) {
   const auto listed = [](const std::set<std::string>& values) {

@@ -11,14 +11,7 @@
 
 namespace nightjar::cli {
 
-// Of TorchBench's metrics files by their names, a value a file; of dynamo's performance CSV by
-// "<workload> <column>"; of the JSON of `nightjar-runner measure` by "<workload> <metric>", a value
-// a run. What was not measured (a text in place of a number, null; 0 or a negative number but of a
-// slope) is left out. Throws BadInput that names the file.
-std::map<std::string, std::vector<double>> read_metrics(
-    const std::vector<std::filesystem::path>& files);
-
-// The same, and what the files say of those that failed.
+// What the files of one side say of values, and of what failed.
 struct MetricsSide {
   std::map<std::string, std::vector<double>> values;  // by metric
   std::map<std::string, std::string>
@@ -28,6 +21,10 @@ struct MetricsSide {
   std::map<std::string, std::map<std::string, std::set<std::string>>>
       setups;  // of a workload: machine and settings
 };
+// Values of TorchBench's metrics files go by their names, a value a file; of dynamo's performance
+// CSV by "<workload> <column>"; of the JSON of `nightjar-runner measure` by "<workload> <metric>",
+// a value a run. What was not measured (a text in place of a number, null; 0 or a negative number
+// but of a slope) is left out. Throws BadInput that names the file.
 MetricsSide read_side(const std::vector<std::filesystem::path>& files);
 
 // What a comparison has on one side only: a workload, or a metric that its workload lacks on the

@@ -131,7 +131,7 @@ TEST_CASE("A file that is none is refused in one line that names it") {
 
 TEST_CASE("Metrics are read from TorchBench's, dynamo's and our own files") {
   const Folder folder;
-  const auto metrics = read_metrics(
+  const MetricsSide side = read_side(
       {folder.file("metrics-20230820120000.json",
                    R"({"name": "test_bench", "environ": {"pytorch_git_version": "c"}, "metrics": {
   "model=alexnet, test=eval, device=cuda, bs=None, extra_args=[], metric=latencies": 3.5,
@@ -145,6 +145,7 @@ TEST_CASE("Metrics are read from TorchBench's, dynamo's and our own files") {
                           "runs": [[1, 1, 1], [3], [9]]},
               "leaked_memory": {"unit": "b", "location": 2, "low": 1, "high": 3, "cv": 0, "values": [2, 0], "runs": [[2], [0]]}},
   "output": {"checksum": 1}}]})")});
+  const auto& metrics = side.values;
   CHECK(metrics.at(
             "model=alexnet, test=eval, device=cuda, bs=None, extra_args=[], metric=latencies") ==
         std::vector{3.5});
