@@ -29,6 +29,8 @@ LocalRunner::~LocalRunner() {
   thread_.join();
 }
 
+// By hand: start_child() has its child killed when this process dies, and a runner shall end in
+// order then, with its results kept.
 pid_t LocalRunner::start() const {
   const std::string token = folder_ / "token", cache = folder_ / "cache";
   const pid_t child = ::fork();

@@ -5,6 +5,8 @@
 #include <sqlite3.h>
 #include <stdexcept>
 
+// A wrapper of our own, since the types that decide who may write are the point of it: a library's
+// statement takes any connection.
 namespace nightjar::storage {
 
 namespace {

@@ -20,6 +20,8 @@
 #include "runner/process/wait.hpp"
 #include "storage/base/files.hpp"
 
+// By hand: process libraries start and wait for one process. A run's descendants must be found,
+// weighed and ended with it, also those that have left its session.
 namespace nightjar::runner {
 namespace {
 using SteadyClock = std::chrono::steady_clock;

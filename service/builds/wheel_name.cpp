@@ -50,6 +50,7 @@ bool is_word(std::string_view text, std::string_view also) {
 
 }  // namespace
 
+// Only the versions that PyTorch gives its builds: all of PEP 440 is more than a build can have.
 std::optional<TorchVersion> parse_version(std::string_view text) {
   TorchVersion version;
   version.text = text;

@@ -56,6 +56,7 @@ double result_tolerance(const WorkloadName& name) {
   return full ? .001 : .02;
 }
 
+// fnmatch() knows no "**" that crosses slashes.
 // reach[i]: the glob read so far matches the first i characters. Linear in glob times text, so that
 // a glob from a query cannot keep the service busy.
 bool glob_match(std::string_view glob, std::string_view text) {

@@ -1,4 +1,5 @@
-// What the charts share: size, ticks, and choosing a place by pointer or keyboard.
+// What the charts share: size, ticks, and choosing a place by pointer or keyboard. They are small
+// SVG pictures of our own, so that the page loads no library and works without a build step.
 
 import { el, rule, svg, written } from "./dom.js";
 import { unitFor } from "./words.js";
