@@ -104,16 +104,6 @@ double deviation_of_u(double n, double m, double ties) {
 
 }  // namespace
 
-double signed_rank_cdf(int n, int w) {
-  if (n < 1 || n > exact_values) throw std::invalid_argument("signed_rank_cdf: n must be 1 to 50");
-  return cumulated(signed_rank_density(n), w);
-}
-
-double mann_whitney_cdf(int n, int m, int u) {
-  if (n < 1 || m < 1) throw std::invalid_argument("mann_whitney_cdf: both sides need a value");
-  return cumulated(mann_whitney_density(n, m), u);
-}
-
 long long signed_rank_bound(long long n, double confidence) {
   const double tail = (1 - confidence) / 2;
   if (n <= exact_values) return quantile_rank(signed_rank_density(static_cast<int>(n)), tail);

@@ -46,9 +46,4 @@ double mann_whitney_p(std::span<const double> a, std::span<const double> b);
 // is larger, 0 when all values are equal.
 double mann_whitney_z(std::span<const double> a, std::span<const double> b);
 
-// P(W+ <= w) of the signed-rank statistic of n values, n <= 50 (exact).
-double signed_rank_cdf(int n, int w);
-// P(U <= u) of the Mann-Whitney statistic of n against m values (exact; O((n m)^2)).
-double mann_whitney_cdf(int n, int m, int u);
-
 }  // namespace nightjar::bisect

@@ -61,14 +61,6 @@ std::optional<CiLookup> find_ci_lookup(const Database& db, const CommitSha& comm
   return read_one(find.bind(commit, variant), read_lookup);
 }
 
-std::vector<CiLookup> ci_lookups_of(const Database& db, std::span<const CommitSha> commits,
-                                    std::string_view variant) {
-  std::vector<CiLookup> found;
-  for (const CommitSha& commit : commits)
-    if (auto lookup = find_ci_lookup(db, commit, variant)) found.push_back(*std::move(lookup));
-  return found;
-}
-
 std::optional<CiLookup> next_ci_lookup(const Database& db, Time now) {
   Statement find(db, CI_LOOKUP_SELECT
                  " WHERE retry_at_us <= ? "

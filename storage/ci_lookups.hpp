@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -20,9 +19,6 @@ CiLookup want_ci_wheel(Transaction& transaction, const CiLookup& wanted);
 void note_ci_look(Transaction& transaction, const CiLookup& lookup);
 std::optional<CiLookup> find_ci_lookup(const Database& db, const CommitSha& commit,
                                        std::string_view variant);
-// In the order of `commits`; those that nobody asked for are left out.
-std::vector<CiLookup> ci_lookups_of(const Database& db, std::span<const CommitSha> commits,
-                                    std::string_view variant);
 // The one whose turn it is: of those whose time has come an urgent one, then one that is to be
 // fetched, then the one that has waited longest. nullopt: none is due.
 std::optional<CiLookup> next_ci_lookup(const Database& db, Time now);

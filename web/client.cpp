@@ -256,13 +256,6 @@ struct Client::Impl {
   std::string cause(CURLcode code) const {
     return error[0] ? std::string(error) : std::string(curl_easy_strerror(code));
   }
-
-  // Once connected, what was sent may have arrived.
-  bool may_have_been_sent() const {
-    curl_off_t sent_at = 0;
-    curl_easy_getinfo(curl, CURLINFO_PRETRANSFER_TIME_T, &sent_at);
-    return sent_at > 0;
-  }
 };
 
 void set_identity(ClientIdentity own) {
@@ -316,8 +309,7 @@ Client::Result Client::send(const ClientRequest& request) {
         : watch.ended ? "nothing was sent, and no whole answer came, for " +
                             std::to_string(request.timeout.count()) + " ms"
                       : impl_->cause(code);
-    return {std::nullopt,
-            {request.method + " " + shown(request.url) + ": " + why, impl_->may_have_been_sent()}};
+    return {std::nullopt, {request.method + " " + shown(request.url) + ": " + why}};
   }
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);

@@ -35,11 +35,9 @@ struct ClientResponse {
   std::string body;
 };
 
-// No answer came: connection refused, time-out, cut off. `sent`: the request may have been acted
-// on.
+// No answer came: connection refused, time-out, cut off. The request may have been acted on.
 struct ClientFailure {
   std::string what;  // method, url, cause; never a token
-  bool sent = false;
 };
 
 // Bytes [offset, offset + size) of a resource; size is at least 1.

@@ -18,7 +18,7 @@ struct Commit {
   CommitSha sha;
   CommitSha tree;
   std::vector<CommitSha> parents;
-  std::string author_name, author_email;
+  std::string author_name;
   std::string message;
   Time committed_at{};
   std::string subject() const { return message.substr(0, message.find('\n')); }

@@ -49,7 +49,6 @@ Commit describe(const git_commit* commit) {
                 .tree = to_sha(*git_commit_tree_id(commit)),
                 .parents = {},
                 .author_name = to_utf8(author->name),
-                .author_email = to_utf8(author->email),
                 .message = to_utf8(git_commit_message(commit)),
                 .committed_at = Time(std::chrono::seconds(git_commit_time(commit)))};
   for (unsigned i = 0; i < git_commit_parentcount(commit); ++i) {

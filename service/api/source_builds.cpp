@@ -95,12 +95,12 @@ web::Response take_part(Context& context, const Request& request) {
     return held_build(*reader, request, attempt);
   }();
   if (context.artifacts.holds(sha256)) return json_answer(wheel_part().write({size, true}));
-  const auto received = context.uploads.append(job.id, sha256, offset, request.body);
-  if (received.bytes > size) {
+  const std::uint64_t received = context.uploads.append(job.id, sha256, offset, request.body);
+  if (received > size) {
     context.uploads.remove(job.id);
     throw Refused(422, "Bad wheel", "More is here than the wheel has; send it again.");
   }
-  if (received.bytes < size) return json_answer(wheel_part().write({received.bytes, false}));
+  if (received < size) return json_answer(wheel_part().write({received, false}));
   if (!context.uploads.verify(job.id, sha256))
     throw Refused(422, "Bad wheel",
                   "What came has another hash than " + sha256.str() + "; send it again.");

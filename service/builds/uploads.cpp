@@ -39,15 +39,15 @@ fs::path Uploads::file(JobId job, const Sha256& sha256) const {
   return folder_ / (prefix_of(job) + sha256.str() + ".part");
 }
 
-Uploads::Received Uploads::append(JobId job, const Sha256& sha256, std::uint64_t offset,
-                                  std::string_view part) {
+std::uint64_t Uploads::append(JobId job, const Sha256& sha256, std::uint64_t offset,
+                              std::string_view part) {
   const std::lock_guard lock(mutex_);
   const fs::path path = file(job, sha256);
   const Fd out(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   struct stat status {};
   if (!out || ::fstat(out.get(), &status) != 0) refuse(path);
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (offset != size) return {size, false};
+  if (offset != size) return size;
   for (std::size_t at = 0; at < part.size();) {
     const auto put =
         ::pwrite(out.get(), part.data() + at, part.size() - at, static_cast<off_t>(offset + at));
@@ -60,7 +60,7 @@ Uploads::Received Uploads::append(JobId job, const Sha256& sha256, std::uint64_t
     }
     at += static_cast<std::size_t>(put);
   }
-  return {size + part.size(), true};
+  return size + part.size();
 }
 
 bool Uploads::verify(JobId job, const Sha256& sha256) {

@@ -18,13 +18,10 @@ class Uploads {
   // Makes the folder if it is missing. Removes what nobody has added to for two days.
   explicit Uploads(std::filesystem::path folder);
 
-  struct Received {
-    std::uint64_t bytes = 0;  // that are there now: where the next part begins
-    bool appended = false;    // false: the part was not the next one
-  };
-  // Appends `part` if the file ends at `offset`. Throws std::runtime_error with the path if the
-  // disk refuses.
-  Received append(JobId job, const Sha256& sha256, std::uint64_t offset, std::string_view part);
+  // Appends `part` if the file ends at `offset`. Returns how many bytes are there now, which is
+  // where the next part begins. Throws std::runtime_error with the path if the disk refuses.
+  std::uint64_t append(JobId job, const Sha256& sha256, std::uint64_t offset,
+                       std::string_view part);
   std::filesystem::path file(JobId job, const Sha256& sha256) const;
   // Whether all of the file is what its hash says. A wrong one is removed.
   bool verify(JobId job, const Sha256& sha256);

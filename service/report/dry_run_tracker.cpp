@@ -72,7 +72,7 @@ Outcome<T> attempt(const Act& act) {
   try {
     return act();
   } catch (const std::exception& error) {
-    return Transient{std::string("dry run: ") + error.what(), std::nullopt, false};
+    return Transient{std::string("dry run: ") + error.what(), std::nullopt};
   }
 }
 

@@ -64,7 +64,7 @@ std::optional<std::string> next_page(const std::string& link_header) {
   return std::nullopt;
 }
 
-std::variant<Transient, Permanent> failure_of(const std::string& what, bool writes, unsigned status,
+std::variant<Transient, Permanent> failure_of(const std::string& what, unsigned status,
                                               const std::map<std::string, std::string>& headers,
                                               const std::string& body, Time now) {
   const std::string said = message_in(body);
@@ -77,13 +77,13 @@ std::variant<Transient, Permanent> failure_of(const std::string& what, bool writ
       status == 429 || (status == 403 && (headers.contains("retry-after") ||
                                           number_in(headers, "x-ratelimit-remaining") == 0 ||
                                           lower.find("rate limit") != std::string::npos));
-  if (limited) return Transient{text, limit_over_in(headers, now), false};
-  if (status == 401) return Transient{text + "; renew the token", std::nullopt, false};
+  if (limited) return Transient{text, limit_over_in(headers, now)};
+  if (status == 401) return Transient{text + "; renew the token", std::nullopt};
   if (status >= 500 || status == 408) {
     const auto after = number_in(headers, "retry-after");
     std::optional<std::chrono::seconds> wait;
     if (after) wait = std::chrono::seconds(std::min<std::int64_t>(*after, 86400));
-    return Transient{text, wait, writes};
+    return Transient{text, wait};
   }
   return Permanent{text};
 }

@@ -85,7 +85,7 @@ Outcome<Answer> GithubTracker::Impl::call(const std::string& method, const std::
   try {
     token = read_secret(github_token_variable, config.token_file);
   } catch (const std::exception& error) {
-    return Transient{error.what() + (" for " + what), std::nullopt, false};
+    return Transient{error.what() + (" for " + what), std::nullopt};
   }
   web::ClientRequest request;
   request.method = method;
@@ -107,17 +107,17 @@ Outcome<Answer> GithubTracker::Impl::call(const std::string& method, const std::
     request.url = *moved;
     result = client.send(request);
   }
-  if (!result) return Transient{result.failure.what, std::nullopt, writes && result.failure.sent};
+  if (!result) return Transient{result.failure.what, std::nullopt};
   const web::ClientResponse& response = *result.response;
   if (response.status < 200 || response.status > 299) {
     const auto failure =
-        failure_of(what, writes, response.status, response.headers, response.body, clock.now());
+        failure_of(what, response.status, response.headers, response.body, clock.now());
     if (const auto* transient = std::get_if<Transient>(&failure)) return *transient;
     return std::get<Permanent>(failure);
   }
   Answer answer{json::parse(response.body, nullptr, false), std::nullopt};
   if (answer.body.is_discarded()) {
-    return Transient{"GitHub's answer to " + what + " is not JSON", std::nullopt, writes};
+    return Transient{"GitHub's answer to " + what + " is not JSON", std::nullopt};
   }
   if (const auto link = response.headers.find("link"); link != response.headers.end()) {
     answer.next = next_page(link->second);
@@ -136,7 +136,7 @@ Outcome<std::optional<Issue>> GithubTracker::Impl::in_pages(const std::string& u
     if (!is_value(outcome)) return failed<std::optional<Issue>>(outcome);
     const Answer& answer = std::get<Answer>(outcome);
     if (!answer.body.is_array()) {
-      return Transient{"GitHub's answer to GET " + url + " is no list", std::nullopt, false};
+      return Transient{"GitHub's answer to GET " + url + " is no list", std::nullopt};
     }
     // Newest first: what is found later is older.
     if (const auto found = marked_in(answer.body, marker)) oldest = found;
@@ -157,7 +157,7 @@ Outcome<std::optional<Issue>> GithubTracker::Impl::in_search(const std::string& 
   if (!is_value(outcome)) return failed<std::optional<Issue>>(outcome);
   const json& body = std::get<Answer>(outcome).body;
   if (!body.is_object() || !body.contains("items")) {
-    return Transient{"GitHub's answer to the search holds no items", std::nullopt, false};
+    return Transient{"GitHub's answer to the search holds no items", std::nullopt};
   }
   return marked_in(body["items"], marker);
 }
@@ -198,8 +198,7 @@ Outcome<Issue> GithubTracker::open_issue(const std::string& title, const std::st
   const auto outcome = impl_->call("POST", impl_->issues(), request);
   if (!is_value(outcome)) return failed<Issue>(outcome);
   if (const auto issue = issue_in(std::get<Answer>(outcome).body)) return *issue;
-  return Transient{"GitHub's answer to POST " + impl_->issues() + " is no issue", std::nullopt,
-                   true};
+  return Transient{"GitHub's answer to POST " + impl_->issues() + " is no issue", std::nullopt};
 }
 
 Outcome<bool> GithubTracker::has_comment(std::int64_t issue, const std::string& marker) {
@@ -224,7 +223,7 @@ Outcome<std::string> GithubTracker::comment(std::int64_t issue, const std::strin
   const json& answer = std::get<Answer>(outcome).body;
   if (answer.is_object()) return string_in(answer, "html_url");
   return Transient{"GitHub's answer to POST " + impl_->issue(issue) + "/comments is no comment",
-                   std::nullopt, true};
+                   std::nullopt};
 }
 
 Outcome<Issue> GithubTracker::close_issue(std::int64_t issue) {
@@ -232,8 +231,8 @@ Outcome<Issue> GithubTracker::close_issue(std::int64_t issue) {
   const auto outcome = impl_->call("PATCH", impl_->issue(issue), request);
   if (!is_value(outcome)) return failed<Issue>(outcome);
   if (const auto closed = issue_in(std::get<Answer>(outcome).body)) return *closed;
-  return Transient{"GitHub's answer to PATCH " + impl_->issue(issue) + " is no issue", std::nullopt,
-                   true};
+  return Transient{"GitHub's answer to PATCH " + impl_->issue(issue) + " is no issue",
+                   std::nullopt};
 }
 
 }  // namespace nightjar::service

@@ -19,9 +19,8 @@ struct GithubConfig {
   std::chrono::milliseconds timeout{30000};
 };
 
-// A write that got no answer is Transient with maybe_done; 403 and 429 that name a time are
-// Transient until then, 5xx and time-outs Transient, other 4xx Permanent. A token is never part of
-// a message.
+// 403 and 429 that name a time are Transient until then. No answer, a time-out and 5xx are
+// Transient, other 4xx Permanent. A token is never part of a message.
 class GithubTracker final : public IssueTracker {
  public:
   // Throws std::invalid_argument unless the repository is "owner/name".

@@ -52,14 +52,13 @@ OutboxSender::OutboxSender(IssueTracker& tracker, std::vector<std::string> label
 Sent OutboxSender::send(const OutboxMessage& message, std::optional<std::int64_t> issue_number) {
   try {
     if (message.kind == OutboxKind::open_issue) return open(message);
-    if (!issue_number)
-      return later(message, {"the issue that it belongs to is not filed yet", {}, false});
+    if (!issue_number) return later(message, {"the issue that it belongs to is not filed yet", {}});
     if (message.kind == OutboxKind::comment) return comment(message, *issue_number);
     return close(message, *issue_number);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    return later(message, {error.what(), {}, true});
+    return later(message, {error.what(), {}});
   }
 }
 

@@ -17,11 +17,10 @@ struct Issue {
   bool open = true;
 };
 
-// May go through later: rate limit, 5xx, time-out, connection cut. `maybe_done`: it may have acted.
+// May go through later: rate limit, 5xx, time-out, connection cut. It may have acted all the same.
 struct Transient {
   std::string what;
   std::optional<std::chrono::seconds> retry_after;
-  bool maybe_done = false;
 };
 // Will not go through by itself: wrong token, 404, 422.
 struct Permanent {

@@ -9,6 +9,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "bisect/rank_tests.hpp"
+
 using namespace nightjar::bisect;
 
 namespace {
@@ -49,20 +51,14 @@ TEST_CASE("Hodges-Lehmann agrees with the textbook's worked example") {
 }
 
 TEST_CASE("critical values agree with published tables") {
-  // The largest statistic with a one-sided p of at most .025.
-  CHECK(signed_rank_cdf(6, 0) <= .025);
-  CHECK(signed_rank_cdf(10, 8) <= .025);
-  CHECK(signed_rank_cdf(10, 9) > .025);
-  CHECK(signed_rank_cdf(20, 52) <= .025);
-  CHECK(signed_rank_cdf(20, 53) > .025);
-  CHECK(mann_whitney_cdf(5, 5, 2) <= .025);
-  CHECK(mann_whitney_cdf(5, 5, 3) > .025);
-  CHECK(mann_whitney_cdf(10, 10, 23) <= .025);
-  CHECK(mann_whitney_cdf(10, 10, 24) > .025);
-  CHECK(mann_whitney_cdf(8, 20, 42) > .025);
-  CHECK(mann_whitney_cdf(8, 20, 41) <= .025);
-  CHECK(mann_whitney_cdf(20, 20, 127) <= .025);
-  CHECK(mann_whitney_cdf(20, 20, 128) > .025);
+  // Each is one above the largest statistic with a one-sided p of at most .025.
+  CHECK(signed_rank_bound(6, .95) == 1);
+  CHECK(signed_rank_bound(10, .95) == 9);
+  CHECK(signed_rank_bound(20, .95) == 53);
+  CHECK(mann_whitney_bound(5, 5, .95) == 3);
+  CHECK(mann_whitney_bound(10, 10, .95) == 24);
+  CHECK(mann_whitney_bound(8, 20, .95) == 42);
+  CHECK(mann_whitney_bound(20, 20, .95) == 128);
 }
 
 TEST_CASE("Mann-Whitney p agrees with the textbook and with brute force over all arrangements") {
@@ -96,10 +92,12 @@ TEST_CASE("the signed-rank distribution agrees with brute force over all signs")
     for (int i = 0; i < 9; ++i) w += (signs >> i & 1) ? i + 1 : 0;
     ++counts[static_cast<std::size_t>(w)];
   }
-  int sum = 0;
-  for (int w = 0; w <= 45; ++w) {
+  int sum = counts[0];
+  for (int w = 1; w <= 45; ++w) {
+    const int before = sum;
     sum += counts[static_cast<std::size_t>(w)];
-    CHECK(signed_rank_cdf(9, w) == Approx(sum / 512.0));
+    for (const double tail : {(before + .01) / 512, (sum - .01) / 512})
+      CHECK(signed_rank_bound(9, 1 - 2 * tail) == w);
   }
 }
 

@@ -24,40 +24,40 @@ class Tracker final : public service::IssueTracker {
   const std::vector<Filed>& issues() const { return issues_; }  // number 1 first
 
   service::Outcome<std::optional<service::Issue>> find_issue(const std::string& marker) override {
-    if (fails()) return away(false);
+    if (fails()) return away();
     for (std::size_t i = 0; i < issues_.size(); ++i)
       if (issues_[i].body.find(marker) != std::string::npos) return std::optional(issue(i));
     return std::optional<service::Issue>();
   }
   service::Outcome<service::Issue> open_issue(const std::string& title, const std::string& body,
                                               const std::vector<std::string>&) override {
-    if (fails()) return away(false);
+    if (fails()) return away();
     issues_.push_back({title, body, {}, true});
-    if (fails()) return away(true);
+    if (fails()) return away();
     return issue(issues_.size() - 1);
   }
   service::Outcome<bool> has_comment(std::int64_t number, const std::string& marker) override {
-    if (fails()) return away(false);
+    if (fails()) return away();
     for (const std::string& comment : at(number).comments)
       if (comment.find(marker) != std::string::npos) return true;
     return false;
   }
   service::Outcome<std::string> comment(std::int64_t number, const std::string& body) override {
-    if (fails()) return away(false);
+    if (fails()) return away();
     at(number).comments.push_back(body);
-    if (fails()) return away(true);
+    if (fails()) return away();
     return url_of(number) + "#comment";
   }
   service::Outcome<service::Issue> close_issue(std::int64_t number) override {
-    if (fails()) return away(false);
+    if (fails()) return away();
     at(number).open = false;
-    if (fails()) return away(true);
+    if (fails()) return away();
     return issue(static_cast<std::size_t>(number) - 1);
   }
 
  private:
   bool fails() { return failing_ && random_.chance(.4); }
-  static service::Transient away(bool maybe_done) { return {"502 Bad Gateway", {}, maybe_done}; }
+  static service::Transient away() { return {"502 Bad Gateway", {}}; }
   static std::string url_of(std::int64_t number) {
     return "https://example.org/issues/" + std::to_string(number);
   }

@@ -26,7 +26,6 @@ CommitSha LiteralGraph::add(const std::string& branch, const std::string& messag
                 .tree = tree,
                 .parents = {},
                 .author_name = "Ada Author",
-                .author_email = "ada@example.org",
                 .message = message,
                 .committed_at = Time(std::chrono::hours(24 * 20000)) +
                                 std::chrono::minutes(static_cast<std::int64_t>(number))};

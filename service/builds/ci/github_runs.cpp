@@ -21,8 +21,7 @@ std::string value_of(const std::map<std::string, std::string>& headers, const st
 }
 
 Unanswered refusal(const std::string& what, const web::ClientResponse& response, Time now) {
-  const auto failure =
-      failure_of(what, false, response.status, response.headers, response.body, now);
+  const auto failure = failure_of(what, response.status, response.headers, response.body, now);
   if (const auto* transient = std::get_if<Transient>(&failure))
     return Unanswered(transient->what, transient->retry_after);
   return Unanswered(std::get<Permanent>(failure).what, after_refusal);

@@ -14,16 +14,14 @@ TEST_CASE("parts are appended in order, and another part changes nothing") {
   const nightjar::test::ScratchFolder folder;
   const Sha256 hash = web::sha256("abcdef");
   Uploads uploads(folder / "uploads");
-  CHECK(uploads.append({1}, hash, 0, "").bytes == 0);
-  CHECK(uploads.append({1}, hash, 0, "abc").bytes == 3);
-  const auto again = uploads.append({1}, hash, 0, "abc");
-  CHECK_FALSE(again.appended);
-  CHECK(again.bytes == 3);
-  CHECK(uploads.append({1}, hash, 5, "x").bytes == 3);
-  CHECK(uploads.append({2}, hash, 0, "z").bytes == 1);
+  CHECK(uploads.append({1}, hash, 0, "") == 0);
+  CHECK(uploads.append({1}, hash, 0, "abc") == 3);
+  CHECK(uploads.append({1}, hash, 0, "abc") == 3);
+  CHECK(uploads.append({1}, hash, 5, "x") == 3);
+  CHECK(uploads.append({2}, hash, 0, "z") == 1);
   // A service that starts anew goes on where the old one was.
   Uploads restarted(folder / "uploads");
-  CHECK(restarted.append({1}, hash, 3, "def").bytes == 6);
+  CHECK(restarted.append({1}, hash, 3, "def") == 6);
   CHECK(restarted.verify({1}, hash));
   CHECK(nightjar::test::read_file(restarted.file({1}, hash)) == "abcdef");
 }

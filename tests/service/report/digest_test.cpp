@@ -4,15 +4,12 @@
 #include <catch2/catch.hpp>
 
 #include "service/report/html.hpp"
+#include "tests/service/report/examples.hpp"
 
 using namespace nightjar;
 using namespace nightjar::service;
 
 namespace {
-
-CommitSha sha(char digit) {
-  return *CommitSha::parse(std::string(40, digit));
-}
 
 ReportSeries series(const std::string& model, const std::string& metric, double before,
                     double after) {
@@ -30,11 +27,11 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-const std::string repository = "https://github.com/pytorch/pytorch";
+const std::string kRepository = "https://github.com/pytorch/pytorch";
 
 DigestFix one_commit() {
   DigestFix fix;
-  fix.commits = {{sha('a'), "Skip the second copy (#4711)", "Ada", {}}};
+  fix.commits = {{examples::sha('a'), "Skip the second copy (#4711)", "Ada", {}}};
   fix.version = "2.15.0.dev20260820+cpu";
   fix.series = {series("bert", "latency", 1, .8), series("bert", "latency", 1, .9),
                 series("dlrm", "latency", 1, .95)};
@@ -46,24 +43,24 @@ DigestFix one_commit() {
 
 TEST_CASE("A fix is told by who made how many workloads how much faster") {
   DigestFix fix = one_commit();
-  CHECK(fix_headline(fix, repository) == "[#4711](" + repository +
-                                             "/pull/4711) made 2 workloads faster, by 5.0 % to "
-                                             "20 %");
+  CHECK(fix_headline(fix, kRepository) == "[#4711](" + kRepository +
+                                              "/pull/4711) made 2 workloads faster, by 5.0 % to "
+                                              "20 %");
   fix.series.resize(1);
-  CHECK(has(fix_headline(fix, repository), " made 1 workload faster, by 20 %"));
+  CHECK(has(fix_headline(fix, kRepository), " made 1 workload faster, by 20 %"));
   fix.series = {series("bert", "peak_cpu_memory", 4, 3)};
-  CHECK(has(fix_headline(fix, repository), " improved peak CPU memory of 1 workload, by 25 %"));
+  CHECK(has(fix_headline(fix, kRepository), " improved peak CPU memory of 1 workload, by 25 %"));
   fix.series.push_back(series("bert", "latency", 1, .9));
-  CHECK(has(fix_headline(fix, repository), " made 1 workload better, by 10 % to 25 %"));
-  fix.commits.push_back({sha('b'), "Other", "Bob", {}});
-  CHECK(fix_headline(fix, repository).starts_with("One of 2 commits made"));
+  CHECK(has(fix_headline(fix, kRepository), " made 1 workload better, by 10 % to 25 %"));
+  fix.commits.push_back({examples::sha('b'), "Other", "Bob", {}});
+  CHECK(fix_headline(fix, kRepository).starts_with("One of 2 commits made"));
   fix.commits.clear();
-  CHECK(fix_headline(fix, repository).starts_with("With `2.15.0.dev20260820+cpu` something made"));
+  CHECK(fix_headline(fix, kRepository).starts_with("With `2.15.0.dev20260820+cpu` something made"));
 }
 
 TEST_CASE("A digest names findings, fixes, what is open and how the nights went") {
   DigestInput input;
-  input.repository = repository;
+  input.repository = kRepository;
   input.pages = "https://nightjar.example.org";
   input.from = "2026-08-13";
   input.to = "2026-08-20";
@@ -76,8 +73,8 @@ TEST_CASE("A digest names findings, fixes, what is open and how the nights went"
   finding.lead = series("resnet", "latency", .004, .005);
   finding.more_series = 2;
   finding.state = "reported";
-  finding.culprit = {sha('c'), "Check bounds @everyone (#5)", "Eve", {}};
-  finding.issue = repository + "/issues/99";
+  finding.culprit = {examples::sha('c'), "Check bounds @everyone (#5)", "Eve", {}};
+  finding.issue = kRepository + "/issues/99";
   input.findings = {finding};
   input.fixes = {one_commit()};
   input.open = {{"reported", 4}};
@@ -88,7 +85,7 @@ TEST_CASE("A digest names findings, fixes, what is open and how the nights went"
   CHECK(has(text,
             "| [regression 14](https://nightjar.example.org/#/regressions/14) | "
             "`python/resnet/eval/cpu/fp32/b1/eager` and 2 more | latency | +25 % |"));
-  CHECK(has(text, "[#99](" + repository + "/issues/99)"));
+  CHECK(has(text, "[#99](" + kRepository + "/issues/99)"));
   CHECK_FALSE(has(text, "@everyone"));  // nobody is called by a commit's text
   CHECK(has(text, "\n### [#4711]"));
   CHECK(has(text, "It repaired [regression 12]"));

@@ -62,11 +62,10 @@ TEST_CASE("What an answer means is read from status and headers") {
       {"moved", 301, {}, "", {}, false},
   }));
   INFO(c.name);
-  const auto failure = failure_of("POST /x", true, c.status, c.headers, c.body, now);
+  const auto failure = failure_of("POST /x", c.status, c.headers, c.body, now);
   REQUIRE(std::holds_alternative<Transient>(failure) == c.transient);
   if (!c.transient) return;
   CHECK(std::get<Transient>(failure).retry_after == c.wait);
-  CHECK(std::get<Transient>(failure).maybe_done == (c.status >= 500 || c.status == 408));
 }
 
 TEST_CASE("A moved repository is followed, but the token goes to no other host") {
@@ -82,7 +81,7 @@ TEST_CASE("A moved repository is followed, but the token goes to no other host")
 
 TEST_CASE("A failure repeats GitHub's words on one line") {
   const auto failure =
-      failure_of("POST /x", true, 422, {},
+      failure_of("POST /x", 422, {},
                  R"({"message": "Validation\nFailed", "errors": [{"field": "title"}]})", now);
   CHECK(std::get<Permanent>(failure).what ==
         "GitHub answered 422 to POST /x: Validation Failed {\"field\":\"title\"}");

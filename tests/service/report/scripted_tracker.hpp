@@ -71,10 +71,10 @@ class ScriptedTracker final : public IssueTracker {
     const Fault fault = faults.empty() ? Fault::none : faults.front();
     if (!faults.empty()) faults.pop_front();
     if (fault == Fault::throws) throw std::runtime_error("the tracker broke");
-    if (fault == Fault::transient_before) return Transient{"502", retry_after, false};
+    if (fault == Fault::transient_before) return Transient{"502", retry_after};
     if (fault == Fault::permanent) return Permanent{"422"};
     T result = acting();
-    if (fault == Fault::cut_after) return Transient{"cut off", std::nullopt, true};
+    if (fault == Fault::cut_after) return Transient{"cut off", std::nullopt};
     return result;
   }
 };

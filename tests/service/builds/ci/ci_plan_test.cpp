@@ -101,9 +101,7 @@ struct PlanWorld {
     const bool searches = plan_for_searches(db, graph, config, unknown, clock);
     return plan_for_mirror(db, graph, config, unknown, clock) || searches;
   }
-  std::size_t lookups() {
-    return storage::ci_lookups_of(db, commits, config.source.variant).size();
-  }
+  std::size_t lookups() { return storage::list_ci_lookups(db, {500, {}}).items.size(); }
 };
 
 }  // namespace
