@@ -1,6 +1,7 @@
 #include "storage/many_series.hpp"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -27,21 +28,26 @@ std::vector<BuildId> newest_nightlies(const Database& db, int limit) {
   return read_all(find.bind(limit), [](Statement& row) { return row.next<BuildId>(); });
 }
 
-// The screen runs of one build, for each of `wanted` that has any.
-void add_values(const Database& db, const std::vector<SeriesId>& wanted, BuildId build,
-                std::map<SeriesId, ValuesOfBuilds>& all) {
+// The screen runs of these builds, for each of `wanted` that has any. A series' builds lie together
+// by id, so that one range of them is read.
+void add_values(const Database& db, const std::vector<SeriesId>& wanted,
+                const std::set<BuildId>& builds, std::map<SeriesId, ValuesOfBuilds>& all) {
+  if (wanted.empty() || builds.empty()) return;
   Statement find(db,
-                 "SELECT v.series, v.value FROM json_each(?) AS wanted CROSS JOIN series_value v "
-                 "ON v.series = wanted.value AND v.build = ? AND v.screened = 1");
+                 "SELECT v.series, v.build, v.value FROM json_each(?) AS wanted "
+                 "CROSS JOIN series_value v ON v.series = wanted.value "
+                 "AND v.build BETWEEN ? AND ? AND v.screened = 1");
   const std::string ids = list_of(wanted);
-  find.bind(ids, build);
-  SeriesId last;
+  find.bind(ids, *builds.begin(), *builds.rbegin());
+  std::pair<SeriesId, BuildId> last;
+  std::vector<double>* values = nullptr;
   while (find.step()) {
-    const auto id = find.next<SeriesId>();
-    ValuesOfBuilds& builds = all[id];
-    if (id != last) builds.emplace_back();
-    builds.back().push_back(find.next<double>());
-    last = id;
+    const auto series = find.next<SeriesId>();
+    const auto build = find.next<BuildId>();
+    if (std::pair(series, build) != last)
+      values = builds.contains(build) ? &all[series].emplace_back() : nullptr;
+    last = {series, build};
+    if (values != nullptr) values->push_back(find.next<double>());
   }
 }
 
@@ -90,17 +96,20 @@ std::map<SeriesId, ValuesOfBuilds> newest_values(const Database& db,
                                                  const std::vector<SeriesId>& series, int limit) {
   std::map<SeriesId, ValuesOfBuilds> all;
   std::vector<SeriesId> wanted = series;
-  const std::vector<BuildId> builds = newest_nightlies(db, 2 * limit);
-  for (const BuildId build : builds) {
-    if (wanted.empty()) break;
-    add_values(db, wanted, build, all);
+  const auto add = [&](const std::set<BuildId>& builds) {
+    add_values(db, wanted, builds, all);
     std::erase_if(wanted, [&](SeriesId id) {
       const auto found = all.find(id);
       return found != all.end() && std::cmp_equal(found->second.size(), limit);
     });
-  }
-  if (std::cmp_less(builds.size(), 2 * limit)) return all;  // there are no older ones
-  // A series that ended long ago, and a young one where others have a long history.
+  };
+  const std::vector<BuildId> builds = newest_nightlies(db, 2 * limit);
+  const auto older = builds.begin() + std::min<std::ptrdiff_t>(limit, std::ssize(builds));
+  add({builds.begin(), older});
+  // A series that missed some of these nights has as many older ones.
+  for (auto build = older; build != builds.end() && !wanted.empty(); ++build) add({*build});
+  if (std::cmp_less(builds.size(), 2 * limit)) return all;  // there are none before
+  // A series that missed many, or that is young where others have a long history.
   for (const SeriesId id : wanted) {
     ValuesOfBuilds values;
     for (SeriesPoint& point : points_of_series(db, id, limit))

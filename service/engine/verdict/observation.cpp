@@ -162,25 +162,12 @@ void take_improvement(const EngineView& view, Observation& observed, const Night
   observed.level_values = level;
 }
 
-}  // namespace
-
-bool is_clear(const bisect::Screen& screen, const bisect::DetectionPolicy& policy) {
-  return std::abs(screen.z) > 2 * policy.screen_z;
-}
-
-Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable) {
-  Observations all;
-  const auto& metrics = view.config.night.metrics;
-  for (const std::string& metric : std::set<std::string>(metrics.begin(), metrics.end()))
-    all.merge(observe(view, night, usable, metric));
-  return all;
-}
-
-Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable,
-                     const std::string& metric) {
+// `nights`: so many levels of each series are read.
+Observations observe_metric(const EngineView& view, const Night& night,
+                            const std::vector<Job>& usable, const std::string& metric, int nights) {
   Observations all;
   Measured measured = measured_tonight(view, night, usable, metric);
-  auto histories = load_histories(view, measured.series, night.id, kCreepLevels);
+  auto histories = load_histories(view, measured.series, night.id, nights);
   const std::set<SeriesId> suspicious = series_under_suspicion(view.db);
   std::map<MachineId, std::optional<std::string>> changed;
   for (std::size_t i = 0; i < measured.series.size(); ++i) {
@@ -214,6 +201,25 @@ Observations observe(const EngineView& view, const Night& night, const std::vect
     all[{series.machine, series.metric}].push_back(std::move(observed));
   }
   return all;
+}
+
+}  // namespace
+
+bool is_clear(const bisect::Screen& screen, const bisect::DetectionPolicy& policy) {
+  return std::abs(screen.z) > 2 * policy.screen_z;
+}
+
+Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable) {
+  Observations all;
+  const auto& metrics = view.config.night.metrics;
+  for (const std::string& metric : std::set<std::string>(metrics.begin(), metrics.end()))
+    all.merge(observe_metric(view, night, usable, metric, kCreepLevels));
+  return all;
+}
+
+Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable,
+                     const std::string& metric) {
+  return observe_metric(view, night, usable, metric, static_cast<int>(kLevels));
 }
 
 std::optional<Level> level_of(const Night& night, const Observation& observed) {
