@@ -34,6 +34,17 @@ TEST_CASE("A connection serves one request after the other, pipelined or not") {
   CHECK(served.server->counters().requests == 5);
 }
 
+TEST_CASE("A header that comes again is joined to the first, and an empty one adds nothing") {
+  Served served;
+  served.server->add(route(Method::get, "/", [](const Request& request, Respond respond) {
+    respond(json_response(request.header("accept").value_or("none")));
+  }));
+  served.start();
+  RawClient client(served.server->port());
+  client.write("GET / HTTP/1.1\r\nHost: h\r\nAccept: a\r\nAccept:\r\nAccept: b\r\nAccept:\r\n\r\n");
+  CHECK(client.read().body == "a, b");
+}
+
 TEST_CASE("What is not well-formed is refused with a problem") {
   ServerConfig config;
   config.limits.header_bytes = 2048;

@@ -71,8 +71,9 @@ void RequestReader::fill_head() {
   head_.target = std::string(message.target());
   for (const auto& field : message) {
     auto& value = head_.headers[lower_case(std::string_view(field.name_string()))];
-    if (!value.empty()) value += ", ";
-    value += std::string_view(field.value());
+    const std::string_view added = field.value();
+    if (!value.empty() && !added.empty()) value += ", ";
+    value += added;
   }
   head_.http_1_0 = message.version() < 11;
   head_.keep_alive = message.keep_alive();
