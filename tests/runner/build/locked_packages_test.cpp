@@ -1,0 +1,42 @@
+#include "runner/build/locked_packages.hpp"
+
+#include <fstream>
+#include <thread>
+
+#include <catch2/catch.hpp>
+
+#include "runner/process/failure.hpp"
+#include "tests/support/scratch.hpp"
+#include "tests/support/source_tree.hpp"
+#include "tests/web/bad_peer.hpp"
+
+using namespace nightjar;
+using namespace nightjar::runner;
+
+TEST_CASE("An index that breaks off gives the job back, and one that stands still can be left") {
+  using web::Manner;
+  const auto manner = GENERATE(Manner::stalls, Manner::drips, Manner::half_closes, Manner::resets);
+  CAPTURE(static_cast<int>(manner));
+  const web::BadPeer index(manner,
+                           "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+                           "Content-Length: 100000\r\n\r\n");
+  const Scratch folder;
+  std::ofstream(folder / "lock") << "--index-url " << index.url() << "/simple\n"
+                                 << "helper==1.0 \\\n    --hash=sha256:" << std::string(64, '0')
+                                 << "\n";
+  const auto tools = nightjar::test::source_tree() / ".cache/tools/bin";
+  const Installer with{(tools / "uv").string(), tools / "python"};
+  std::stop_source stop;
+  const auto install = [&] {
+    install_locked(with, folder / "lock", folder / "packages", false, stop.get_token());
+  };
+  if (manner == Manner::half_closes || manner == Manner::resets) {
+    CHECK_THROWS_AS(install(), TransientFailure);
+    return;
+  }
+  const std::jthread ending([&] {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    stop.request_stop();
+  });
+  CHECK_THROWS_AS(install(), Stopped);
+}
