@@ -1,6 +1,7 @@
 #include "service/api/api.hpp"
 
 #include "service/api/enrolment.hpp"
+#include "web/secret.hpp"
 
 namespace nightjar::service::api {
 namespace asio = boost::asio;
