@@ -151,6 +151,8 @@ def test_an_image_holds_nothing_of_the_machine_that_made_it(name, request):
     for path in ("etc/hostname", "etc/resolv.conf"):
         assert (image.root / path).read_text() == ""
     assert [*(image.root / "tmp").iterdir()] == []
+    assert [*(image.root / "var/cache/apt").rglob("*.deb")] == []
+    assert [*(image.root / "var/lib/apt/lists").rglob("*Packages*")] == []
     assert not (image.root / str(ROOT).lstrip("/")).exists()
     volume, = image.settings["Volumes"]
     state = (image.root / volume.lstrip("/")).stat()
