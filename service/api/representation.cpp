@@ -171,7 +171,17 @@ std::vector<Parameter> representation(const Schema& row) {
 }
 
 std::vector<Answer> list_answers(const Schema& page) {
-  return {{.schema = page}, {.schema = schema_of<std::string>(), .type = "text/csv"}};
+  static const Schema partial =
+      named("PartialPage", {{"type", "object"},
+                            {"description", "With `fields`: these of each item."},
+                            {"required", {"items", "next_cursor"}},
+                            {"properties",
+                             {{"items", {{"type", "array"}, {"items", {{"type", "object"}}}}},
+                              {"next_cursor", {{"type", {"string", "null"}}}}}}});
+  Schema either{{"anyOf", nlohmann::json::array({page.text, partial.text})}};
+  either.named = page.named;
+  either.named.insert(partial.named.begin(), partial.named.end());
+  return {{.schema = either}, {.schema = schema_of<std::string>(), .type = "text/csv"}};
 }
 
 bool wants_csv(const web::Request& request) {
