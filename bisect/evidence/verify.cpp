@@ -8,6 +8,7 @@
 #include "bisect/evidence/evidence.hpp"
 #include "bisect/evidence/policy_json.hpp"
 #include "bisect/evidence/statement.hpp"
+#include "bisect/evidence/wider.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/metric.hpp"
@@ -247,7 +248,11 @@ std::pair<bisect::Answer, bisect::Belief> answer_of(const ToldSearch& told) {
 
 std::string search_again(const json& said, const RawRuns& raw) {
   const auto commits = field<std::vector<CommitSha>>(said, "commits");
-  if (commits.empty() || commits.front() != raw.commit_of(raw.good()) ||
+  // A search that was widened begins before the good build.
+  const auto begin = said.contains("good_end") ? field<BuildId>(said, "good_end") : raw.good();
+  const bool holds_good =
+      std::find(commits.begin(), commits.end(), raw.commit_of(raw.good())) != commits.end();
+  if (!holds_good || commits.front() != raw.commit_of(begin) ||
       commits.back() != raw.commit_of(raw.bad()))
     throw Differs("/commits does not begin at the good build's commit and end at the bad one's");
   const auto check = [&](RunId run, std::size_t commit) {
@@ -257,8 +262,9 @@ std::string search_again(const json& said, const RawRuns& raw) {
   const ToldSearch told = told_search(said, commits.size() - 1, "commit", raw, check);
   const auto [answer, belief] = answer_of(told);
   const auto naming = naming_in(said, told.log.untestable);
-  return of_search(answer, belief,
-                   {told.log, told.policy, told.runs, commits, naming ? &*naming : nullptr});
+  std::string again = of_search(
+      answer, belief, {told.log, told.policy, told.runs, commits, naming ? &*naming : nullptr});
+  return said.contains("good_end") ? with_good_end(again, begin) : again;
 }
 
 // As the verdict says it; `id` is not needed.

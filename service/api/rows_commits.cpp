@@ -7,6 +7,7 @@
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/source_builds.hpp"
+#include "storage/widening.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
@@ -225,6 +226,39 @@ const Row<SearchSession>& session_row() {
   return made;
 }
 
+// The search writes its posterior as JSON.
+Schema belief_schema() {
+  return Described<Culprit>(
+             "Belief",
+             "Commits that cannot be told apart, and the probability that the step "
+             "is theirs.",
+             {{"commits", &Culprit::commits}, {"probability", &Culprit::probability}})
+      .schema();
+}
+
+const Row<storage::Widening>& widening_row() {
+  using storage::Widening;
+  const auto posterior = [](const Widening& widening) {
+    return parsed_or(widening.posterior, json::array());
+  };
+  static const Row<Widening> made(
+      "Widening", "A search that had ended is taken up again, because a person asked for it.",
+      {{"at", &Widening::at},
+       {"actor", &Widening::actor},
+       {"reason", &Widening::reason},
+       {"outcome", &Widening::outcome, "What it had come to; as are the fields that follow."},
+       {"good", build_at(&Widening::good), build_ref(), "The good end until then."},
+       {"posterior", posterior, "", list_of(belief_schema())},
+       {"runs", &Widening::runs},
+       {"session_count", &Widening::sessions},
+       {"spent_seconds", &Widening::spent_seconds},
+       {"finished_at", &Widening::finished_at},
+       {"max_runs", &Widening::max_runs, "That it may have from then on, these included."},
+       {"max_minutes", &Widening::max_minutes},
+       {"threshold", &Widening::threshold, "null: the configured one."}});
+  return made;
+}
+
 std::vector<InRange> commits_of(const Bisection& bisection) {
   const auto shared = std::make_shared<const Bisection>(bisection);
   std::vector<InRange> commits;
@@ -278,16 +312,6 @@ std::vector<InRange> searches_of(const CommitSha& sha, Rows& rows) {
   return all;
 }
 
-// The search writes its posterior as JSON.
-Schema belief_schema() {
-  return Described<Culprit>(
-             "Belief",
-             "Commits that cannot be told apart, and the probability that the step "
-             "is theirs.",
-             {{"commits", &Culprit::commits}, {"probability", &Culprit::probability}})
-      .schema();
-}
-
 }  // namespace
 
 const Row<Bisection>& bisection_row() {
@@ -331,9 +355,15 @@ const Row<Bisection>& bisection_row() {
 }
 
 const Row<Bisection>& bisection_detail() {
+  const auto widened = [](const Bisection& bisection, Rows& rows) {
+    return storage::widening_history(rows.db, bisection.id);
+  };
   static const Row<Bisection> made(
       "BisectionDetail", "A bisection with its commits and sessions.", bisection_row(),
-      {{"commits", commits_of, bisection_commit()}, {"sessions", sessions_of, session_row()}});
+      {{"commits", commits_of, bisection_commit()},
+       {"sessions", sessions_of, session_row()},
+       {"widened", widened, widening_row(),
+        "Each time that a person had it taken up again, the oldest first."}});
   return made;
 }
 

@@ -1,8 +1,10 @@
-// POST /regressions/{id}/dismiss, /confirm and /cause: what a person decides about a finding.
+// POST /regressions/{id}/dismiss, /confirm, /widen and /cause: what a person decides about a
+// finding.
 #include <spdlog/spdlog.h>
 
 #include "bisect/evidence/evidence.hpp"
 #include "service/api/routes.hpp"
+#include "service/engine/search/widening.hpp"
 #include "service/engine/search/withdrawal.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "service/report/markdown.hpp"
@@ -26,6 +28,17 @@ struct Reason {
 };
 BOOST_DESCRIBE_STRUCT(Reason, (), (reason))
 
+struct WiderSearch {
+  std::string reason;
+  std::optional<int> nightlies;
+  std::optional<BuildId> build;
+  std::optional<CommitSha> commit;
+  std::optional<int> more_runs, more_minutes;
+  std::optional<double> threshold;
+};
+BOOST_DESCRIBE_STRUCT(WiderSearch, (),
+                      (reason, nightlies, build, commit, more_runs, more_minutes, threshold))
+
 struct CauseTold {
   std::string reason;
   std::optional<CommitSha> commit;
@@ -45,6 +58,37 @@ const Described<Dismissal>& dismissal() {
             "The new level is right: each series of it begins anew, so that no night finds it "
             "again. Default: false.",
             {},
+            true}})
+          .closed();
+  return made;
+}
+
+const Described<WiderSearch>& wider_search() {
+  static const auto made =
+      aggregate<WiderSearch>(
+          "", "",
+          {{"reason", "", some_reason()},
+           {"nightlies",
+            "The search begins at the N-th nightly before the present good end. Without this, "
+            "`build` and `commit` it keeps its range.",
+            {{"minimum", 1}, {"maximum", 60}},
+            true},
+           {"build",
+            "In place of `nightlies`: the good end, by its id.",
+            {{"maximum", 9007199254740991}},
+            true},
+           {"commit", "In place of `nightlies`: a commit that has a wheel.", {}, true},
+           {"more_runs",
+            "Beside those that it has. Default: as many as the configuration gives a search.",
+            {{"minimum", 1}, {"maximum", 10000}},
+            true},
+           {"more_minutes",
+            "Of measuring, beside those spent. Default: as the configuration has it.",
+            {{"minimum", 1}, {"maximum", 100000}},
+            true},
+           {"threshold",
+            "The smallest change that a commit is blamed for, as a share; below the present one.",
+            {{"minimum", .001}, {"maximum", 10}},
             true}})
           .closed();
   return made;
@@ -135,6 +179,21 @@ void confirm_again(Triage& triage) {
   triage.change(RegressionState::unconfirmed, "the next night confirms it again, asked for");
 }
 
+void widen(Triage& triage, Context& context, const WiderSearch& asked) {
+  const WideningAsked wanted{triage.actor, triage.reason,   asked.nightlies,    asked.build,
+                             asked.commit, asked.more_runs, asked.more_minutes, asked.threshold};
+  const EngineView view{triage.transaction, context.commits, context.artifacts, context.config,
+                        context.clock};
+  const WideningFacts facts = load_widening(view, triage.regression, wanted);
+  const auto step = decide(facts, wanted, context.config, triage.now);
+  if (const auto* no = std::get_if<CannotWiden>(&step)) {
+    if (no->field.empty()) triage.refuse(no->reason);
+    throw Refused(422, "The search cannot be widened so", no->reason,
+                  {{"#/" + no->field, no->reason}});
+  }
+  apply(triage.transaction, std::get<Widen>(step));
+}
+
 void tell_cause(Triage& triage, const std::optional<CommitSha>& commit) {
   if (!has_issue(triage.transaction, triage.regression.id))
     triage.refuse("it has no issue in which the cause could be said.");
@@ -173,10 +232,14 @@ web::Response triaged(storage::Database& db, Context& context, const web::Reques
   return json_answer(regression_detail().write(*now, rows));
 }
 
+constexpr Problem cannot_widen{422, "TheSearchCannotBeWidenedSo",
+                               "The good end or the threshold that was asked for does not fit; "
+                               "detail says why."};
 constexpr Problem other_state{409, "NotPossibleInItsState",
                               "The regression's state does not allow it; detail says why."};
 
-Operation triage_of(const char* what, const char* summary, const Schema& body) {
+Operation triage_of(const char* what, const char* summary, const Schema& body,
+                    std::vector<Problem> problems = {no_such_id, other_state}) {
   return {.path = std::string("/api/v1/regressions/{id}/") + what,
           .id = std::string(what) + "_regression",
           .summary = summary,
@@ -185,7 +248,7 @@ Operation triage_of(const char* what, const char* summary, const Schema& body) {
           .body = Body{body},
           .answers = {{.text = "Done; this is the regression now.",
                        .schema = regression_detail().schema()}},
-          .problems = {no_such_id, other_state}};
+          .problems = std::move(problems)};
 }
 
 }  // namespace
@@ -209,6 +272,16 @@ void add_triage_routes(Routes& routes) {
                  return triaged(db, context, request, "confirm-regression", asked.reason,
                                 confirm_again);
                });
+  routes.write(
+      triage_of("widen",
+                "Take up a search again that ended without a culprit: with an older good end, with "
+                "more runs, or for smaller changes",
+                wider_search().schema(), {no_such_id, other_state, cannot_widen}),
+      [&context](storage::Database& db, const web::Request& request) {
+        const auto asked = parse_body(request, wider_search());
+        return triaged(db, context, request, "widen-search", asked.reason,
+                       [&](Triage& triage) { widen(triage, context, asked); });
+      });
   routes.write(triage_of("cause", "Say the cause in the finding's issue", cause_told().schema()),
                [&context](storage::Database& db, const web::Request& request) {
                  const auto asked = parse_body(request, cause_told());

@@ -21,6 +21,7 @@
 #include "service/engine/trust/retention.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/verdict/histories.hpp"
+#include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/ci_lookups.hpp"
 #include "storage/jobs.hpp"
@@ -94,6 +95,9 @@ std::set<BuildId> builds_in_use(const EngineView& view) {
       used.insert(regression.bad);
     }
   }
+  for (const Bisection& search : storage::open_bisections(view.db))
+    if (const auto good = storage::find_build(view.db, search.good))
+      used.insert(good->base.value_or(good->id));
   for (const BuildId id : storage::ci_builds_of_open_searches(view.db)) used.insert(id);
   // A wheel that a builder has sent must last until it is proved.
   if (const auto made = storage::unproved_source_build(view.db)) used.insert(*made->build);

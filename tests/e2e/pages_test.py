@@ -3,9 +3,11 @@ dark and at a phone's width, nothing scrolls sideways, and the main tasks work b
 
 import json
 import re
+import types
 import urllib.parse
 import urllib.request
 
+import make as history_of
 import pytest
 
 from browser import PHONE, WIDE, Browser, missing
@@ -448,6 +450,67 @@ def test_a_decision_needs_a_token_of_an_admin_and_changes_nothing_without(browse
         "return document.getElementById('decided').textContent"))
     assert said.startswith("Nothing was changed.")
     browser.complaints()  # the browser notes the 401
+
+
+@pytest.fixture(scope="module")
+def own_history(tmp_path_factory):
+    """Another one, which a test may change."""
+    folder = tmp_path_factory.mktemp("own") / "made"
+    history_of.make(folder, nights=16, workloads=14)
+    process, url = history_of.serve(folder)
+    yield types.SimpleNamespace(url=url, admin=(folder / "admin.token").read_text())
+    process.terminate()
+    process.wait(30)
+
+
+def test_a_search_is_widened_by_keyboard_and_the_page_keeps_what_it_had_found(browser, own_history):
+    def get(path):
+        with urllib.request.urlopen(f"{own_history.url}/api/v1/{path}", timeout=30) as answer:
+            return json.load(answer)
+
+    def field(name):
+        browser.run("document.getElementById(arguments[0]).focus()", name)
+    search = next(b for b in get("bisections?limit=100")["items"]
+                  if b["state"] in ("inconclusive", "range"))
+    browser.show()
+    visit(browser, own_history, f"regressions/{search['regression']}")
+    browser.run("document.querySelector('#decision').closest('details').querySelector('summary')"
+                ".focus()")
+    browser.press("Enter")
+    field("decision")
+    browser.press("W")
+    shown = """return [...document.querySelectorAll(".triage label")]
+        .filter((label) => label.checkVisibility()).map((label) => label.firstChild.textContent)"""
+    assert browser.wait(lambda: browser.run(shown))[2:7] == [
+        "Begin so many nightlies earlier", "Or at this build", "More runs",
+        "More minutes of measuring", "Smallest change to blame, in %"]
+    browser.run(AXE.read_text())
+    assert {look: complaints_of(browser, look) for look in LOOKS} == {look: [] for look in LOOKS}
+    browser.show()
+    for name, keys in (("reason", "slow before"), ("nightlies", "60"),
+                       ("admin-token", own_history.admin)):
+        field(name)
+        browser.press(*keys)
+    said = "return document.getElementById('decided').textContent"
+    browser.press("Enter")
+    browser.wait(lambda: browser.run(said).startswith("Nothing was changed. There are too few"))
+    field("nightlies")
+    browser.run("document.getElementById('nightlies').select()")
+    browser.press("1", "Enter")
+    browser.wait(lambda: browser.run(said).startswith("Done."))
+    assert any("422" in one for one in browser.complaints())  # the browser notes the refusal
+
+    wider = get(f"bisections/{search['id']}")
+    assert wider["good"]["date"] < search["good"]["date"]
+    for page in (f"regressions/{search['regression']}", f"bisections/{search['id']}"):
+        visit(browser, own_history, page)
+        told = browser.run("return document.querySelector('main').textContent")
+        assert "Taken up again" in told and "slow before" in told
+        assert search["good"]["version"] in told
+        browser.run(AXE.read_text())
+        assert complaints_of(browser, "phone") == []
+        browser.show()
+    assert browser.complaints() == []
 
 
 def test_machines_say_how_often_verdicts_were_right(browser, history):

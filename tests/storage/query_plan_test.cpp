@@ -19,6 +19,7 @@
 #include "storage/suites.hpp"
 #include "storage/tokens.hpp"
 #include "storage/trust.hpp"
+#include "storage/widening.hpp"
 #include "tests/storage/story.hpp"
 #include "tests/support/autocommit.hpp"
 
@@ -109,6 +110,9 @@ void ask_everything(Story& story) {
   set_pin_moves(Autocommit(db), regression.id, {{commit('a'), "requirements.txt"}});
   find_bisection(db, bisection.id), open_bisections(db), list_bisections(db, {50, 9});
   jobs_of_bisection(db, bisection.id), untestable_of(db, bisection.id);
+  Widening widening;
+  widening.bisection = bisection.id, widening.good = story.good.id;
+  add_widening(Autocommit(db), widening), widening_history(db, bisection.id);
   bases_of_open_searches(db), overlays_of_commit(db, commit('a'), "cpu"), proved_wheels(db, "cpu");
   const auto state = find_commit_state(db, commit('a'), 1);
   const CommitState any{commit('a'), 1, *Sha256::parse(std::string(64, 'a')),

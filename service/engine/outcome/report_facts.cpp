@@ -13,6 +13,7 @@
 #include "service/engine/outcome/unattributed.hpp"
 #include "service/engine/policy.hpp"
 #include "service/engine/search/boundary_profiles.hpp"
+#include "service/engine/search/limits.hpp"
 #include "service/engine/search/package_searches.hpp"
 #include "service/engine/search/search_log.hpp"
 #include "service/engine/verdict/affected_series.hpp"
@@ -261,8 +262,12 @@ void add_search(const EngineView& view, const Regression& regression, ReportInpu
   const auto series = storage::find_series(view.db, bisection->series);
   const auto searched = storage::find_regression(view.db, bisection->regression);
   if (!series || !searched) return;
+  const SearchLimits limits = limits_of(view, *bisection, *series);
+  input.search_threshold = limits.threshold;
+  if (const auto good = storage::find_build(view.db, bisection->good); good && limits.widened_at)
+    input.good = build_facts(view, good->base.value_or(good->id));
   const SearchRuns runs = load_runs(view.db, *bisection, *searched, *series);
-  const bisect::SearchLog log = in_cost(runs.log, *series, search_threshold(view, *series));
+  const bisect::SearchLog log = in_cost(runs.log, *series, limits.threshold);
   const auto untestable = storage::untestable_of(view.db, bisection->id);
   std::set<int> commits;
   for (const bisect::SearchRun& run : log.runs) commits.insert(run.commit);

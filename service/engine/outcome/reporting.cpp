@@ -10,11 +10,13 @@
 #include "service/engine/search/withdrawal.hpp"
 #include "service/engine/verdict/affected_series.hpp"
 #include "service/engine/verdict/levels.hpp"
+#include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
+#include "storage/widening.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -23,6 +25,7 @@ constexpr NightId kEver{1ll << 60};
 // A search that went on after its range was filed tells its end in the issue that is there.
 const std::string kWentOn =
     "Builds of more commits became available, so the search went on. It says now:\n\n";
+const std::string kWidened = "A person had the search taken up again. It says now:\n\n";
 
 bool apply(EngineContext&, const Regression&, const AwaitExplanation&) {
   return false;
@@ -146,6 +149,8 @@ ReportingFacts load_reporting(const EngineView& view, const Regression& regressi
   if (!std::holds_alternative<ProfilesDone>(decide(facts.boundary))) return facts;
   facts.issue = report_facts(view, regression);
   facts.is_filed = has_issue(view.db, regression.id);
+  const auto search = storage::search_behind(view.db, regression.id);
+  facts.is_widened = search && !storage::widening_history(view.db, search->id).empty();
   return facts;
 }
 
@@ -159,7 +164,8 @@ ReportingStep decide(const ReportingFacts& facts) {
   step.message.regression = facts.regression.id;
   step.message.kind = facts.is_filed ? OutboxKind::comment : OutboxKind::open_issue;
   step.message.title = issue.title;
-  step.message.body = facts.is_filed ? kWentOn + issue.body : issue.body;
+  const std::string& why = facts.is_widened ? kWidened : kWentOn;
+  step.message.body = facts.is_filed ? why + issue.body : issue.body;
   step.message.created_at = facts.now;
   for (const ReportClass& one : facts.issue->classes)
     if (one.found.state != ClassState::seen) step.classes.push_back(one.found);

@@ -24,7 +24,8 @@ struct ReportingFacts {
   bool explained = false;            // all that this night saw on the machine class
   BoundaryFacts boundary;            // not read before
   std::optional<ReportInput> issue;  // not read before the boundary is profiled
-  bool is_filed = false;             // as a range, before its search went on
+  bool is_filed = false;             // before its search went on
+  bool is_widened = false;           // it went on because a person asked for it
 };
 ReportingFacts load_reporting(const EngineView& view, const Regression& regression);
 

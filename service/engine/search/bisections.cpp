@@ -6,6 +6,8 @@
 #include <set>
 
 #include "bisect/evidence/evidence.hpp"
+#include "bisect/evidence/wider.hpp"
+#include "service/builds/artifacts.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/engine/policy.hpp"
 #include "service/engine/search/blame.hpp"
@@ -27,6 +29,7 @@ namespace nightjar::service {
 namespace {
 
 constexpr double kKnownCulpritMass = .5;  // prior share of commits that this night blamed already
+constexpr auto kLongestFetch = std::chrono::hours(6);  // of a wheel that is not here any more
 
 // How far the effect stands out of its interval: the clearest is searched first.
 double clarity(const Regression& regression) {
@@ -68,6 +71,13 @@ std::vector<int> built_commits(const EngineView& view, const Bisection& bisectio
   for (int i = 1; i + 1 < static_cast<int>(bisection.commits.size()); ++i)
     if (is_built(view, bisection, i)) built.push_back(i);
   return built;
+}
+
+// The wheel of an older good end may have to be fetched again, for which a search waits a while.
+bool awaits_wheel(const EngineView& view, const Bisection& search, const SearchLimits& limits) {
+  if (!limits.widened_at || view.clock.now() - *limits.widened_at > kLongestFetch) return false;
+  const auto good = storage::find_build(view.db, search.good);
+  return good && good->sha256 && !view.artifacts.holds(*good->sha256);
 }
 
 // What builders could not make is not asked for again.
@@ -136,8 +146,11 @@ void end_without_culprit(storage::Transaction& transaction, const SearchFacts& f
       now);
   if (gone && regression.range) {
     withdraw_issue(transaction, regression.id,
-                   "Builds of more commits became available, and the change was not reproduced "
-                   "with them. Nobody is blamed.",
+                   facts.limits.widened_at
+                       ? "The search was taken up again, and the change was not reproduced. "
+                         "Nobody is blamed."
+                       : "Builds of more commits became available, and the change was not "
+                         "reproduced with them. Nobody is blamed.",
                    now);
     regression.range.reset();
   }
@@ -205,7 +218,7 @@ bool advance(EngineContext& context, const Bisection& search) {
     if (const auto job = storage::find_job(context.db, entry.job)) check_finished(context, *job);
   const auto facts = load_search(context, search);
   if (!facts) return false;
-  const auto next = decide(*facts, context.config);
+  const auto next = decide(*facts);
   if (!next) return false;
   return std::visit([&](const auto& step) { return apply(context, *facts, next->search, step); },
                     next->step);
@@ -305,20 +318,30 @@ bool start_bisections(EngineContext& context) {
 }
 
 std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& search) {
+  const auto series = storage::find_series(view.db, search.series);
+  if (!series) return std::nullopt;
+  return load_search(view, search, limits_of(view, search, *series));
+}
+
+std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& search,
+                                       const SearchLimits& limits) {
   auto regression = storage::find_regression(view.db, search.regression);
   auto series = storage::find_series(view.db, search.series);
   if (!regression || !series) return std::nullopt;
-  SearchFacts facts{search, *std::move(regression), *std::move(series), {}, {}, {}, {}, {}, {}, {},
-                    {}};
-  facts.pending = is_measuring(view.db, search);
+  SearchFacts facts{
+      search, *std::move(regression), *std::move(series), limits, {}, {}, {}, {}, {}, {}, {}, {}};
+  facts.pending = is_measuring(view.db, search) || awaits_wheel(view, search, limits);
   if (facts.pending) return facts;
   SearchRuns runs = load_runs(view.db, search, facts.regression, facts.series);
-  facts.progress = load_progress(view.db, search, facts.regression, runs, facts.series);
+  facts.progress = load_progress(view.db, search, facts.regression, runs, facts.series,
+                                 limits.widened_at.value_or(Time{}));
   facts.prospects = load_prospects(view, search);
   facts.awaited = awaited_of_ci(view, search, facts.prospects);
   note_failed_builds(facts.prospects, facts.progress);
   facts.naming = naming_of(view, search, runs, facts.progress);
   facts.policy = policy_for(view, facts.regression.machine, facts.series);
+  facts.policy.threshold = limits.threshold;
+  facts.policy.max_runs = limits.max_runs;
   const CostFacts costs = load_costs(view, search, runs, facts.series, facts.prospects);
   facts.runs = std::move(runs.runs);
   facts.log = in_cost(std::move(runs.log), facts.series, facts.policy.threshold);
@@ -329,13 +352,13 @@ std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& 
   return facts;
 }
 
-std::optional<SearchStep> decide(const SearchFacts& facts, const Config& config) {
+std::optional<SearchStep> decide(const SearchFacts& facts) {
   if (facts.pending) return std::nullopt;
   SearchStep out{facts.search, {}};
   out.search.runs = static_cast<int>(facts.log.runs.size());
   out.search.sessions = facts.progress.sessions;
   out.search.spent_seconds = facts.progress.seconds;
-  if (std::string reason = obstacle_of(facts.progress, config); !reason.empty()) {
+  if (std::string reason = obstacle_of(facts.progress, facts.limits.minutes); !reason.empty()) {
     out.step = GiveUp{std::move(reason)};
     return out;
   }
@@ -351,9 +374,11 @@ std::optional<SearchStep> decide(const SearchFacts& facts, const Config& config)
     out.step = AwaitCi{commits};
     return out;
   }
-  out.step = Conclude{answer, evidence::of_search(answer, next.belief,
-                                                  {facts.log, facts.policy, facts.runs,
-                                                   facts.search.commits, &facts.naming})};
+  std::string said = evidence::of_search(
+      answer, next.belief,
+      {facts.log, facts.policy, facts.runs, facts.search.commits, &facts.naming});
+  if (facts.limits.widened_at) said = evidence::with_good_end(said, facts.search.good);
+  out.step = Conclude{answer, std::move(said)};
   return out;
 }
 

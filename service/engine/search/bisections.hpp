@@ -11,6 +11,7 @@
 #include "bisect/evidence/naming.hpp"
 #include "bisect/search.hpp"
 #include "service/engine/context.hpp"
+#include "service/engine/search/limits.hpp"
 #include "service/engine/search/prospects.hpp"
 #include "service/engine/search/search_log.hpp"
 #include "storage/model/regression.hpp"
@@ -48,7 +49,9 @@ struct SearchFacts {
   Bisection search;
   Regression regression;
   Series series;
-  bool pending = false;  // a session is under way; what follows is then not read
+  SearchLimits limits;
+  // A session is under way, or an end's wheel is being fetched. What follows is then not read.
+  bool pending = false;
   std::vector<RunId> runs;
   bisect::SearchLog log;
   SearchProgress progress;
@@ -58,6 +61,9 @@ struct SearchFacts {
   std::set<int> awaited;            // positions of which CI may have a wheel
 };
 std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& search);
+// The same as if these were the search's limits.
+std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& search,
+                                       const SearchLimits& limits);
 
 struct GiveUp {
   std::string reason;
@@ -75,8 +81,8 @@ struct SearchStep {
   Bisection search;
   std::variant<GiveUp, Conclude, AwaitCi, bisect::Measure> step;
 };
-// nullopt: a session is under way.
-std::optional<SearchStep> decide(const SearchFacts& facts, const Config& config);
+// nullopt: it waits.
+std::optional<SearchStep> decide(const SearchFacts& facts);
 // Takes each open search one step on, or ends it.
 bool advance_bisections(EngineContext& context);
 

@@ -83,12 +83,12 @@ CommitBuild with_environment(const EngineView& view, const Build& overlay,
   return build;
 }
 
-// The bad end, which runs with the good one's packages if it can.
-CommitBuild bad_end(const EngineView& view, const Build& bad) {
+// An end, which may be a wheel with other packages than its own.
+CommitBuild end_of_search(const EngineView& view, const Build& end) {
   const Project& project = view.config.project;
-  const auto wheel = bad.base ? storage::find_build(view.db, *bad.base) : std::nullopt;
-  return {bad.id,
-          wheel ? environment_of_crossed(bad, *wheel, project) : environment_of(bad, project)};
+  const auto wheel = end.base ? storage::find_build(view.db, *end.base) : std::nullopt;
+  return {end.id,
+          wheel ? environment_of_crossed(end, *wheel, project) : environment_of(end, project)};
 }
 
 // Why none of these wheels of the commit's native group serves it; there is at least one.
@@ -154,8 +154,8 @@ CommitBuildState find_commit_build(const EngineView& view, const Bisection& bise
   const auto good = storage::find_build(view.db, bisection.good);
   const auto bad = storage::find_build(view.db, bisection.bad);
   if (!good || !bad) return NoBuild{"one of the ends is not stored any more"};
-  if (index == 0) return CommitBuild{good->id, environment_of(*good, project)};
-  if (is_last(bisection, index)) return bad_end(view, *bad);
+  if (index == 0) return end_of_search(view, *good);
+  if (is_last(bisection, index)) return end_of_search(view, *bad);
   const std::optional<LockSpec> lock =
       good->lock ? std::optional(lock_spec(*good->lock)) : std::nullopt;
   const CommitSha& commit = commit_at(bisection, index);

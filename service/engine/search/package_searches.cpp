@@ -319,7 +319,7 @@ PackagesStep decide_open(const PackageFacts& facts, const Config& config, Time n
   search.runs = static_cast<int>(facts.log.runs.size());
   search.sessions = facts.progress.sessions;
   search.spent_seconds = facts.progress.seconds;
-  if (std::string reason = obstacle_of(facts.progress, config); !reason.empty())
+  if (std::string reason = obstacle_of(facts.progress, config.search_minutes); !reason.empty())
     return give_up(std::move(search), std::move(reason), now);
   const bisect::NextStep next = bisect::next_step(facts.log, facts.policy);
   search.posterior = evidence::positions_json(next.belief);

@@ -164,15 +164,15 @@ JobSpec search_spec(const Config& config, const Series& series, const Workload& 
   return spec;
 }
 
-std::string obstacle_of(const SearchProgress& progress, const Config& config) {
+std::string obstacle_of(const SearchProgress& progress, std::chrono::minutes budget) {
   if (progress.uninformative >= kUninformativeSessions)
     return "three sessions in a row gave no measurement; the last: " + progress.last_failure;
   if (progress.disturbed >= kDisturbedSessions)
     return std::to_string(progress.disturbed) +
            " sessions in a row never saw the machine undisturbed: something else runs on its cores";
-  const auto minutes = config.search_minutes.count();
-  if (progress.seconds > 60.0 * static_cast<double>(minutes))
-    return "the budget of minutes is spent: " + std::to_string(minutes) + " minutes of measuring";
+  if (progress.seconds > std::chrono::duration<double>(budget).count())
+    return "the budget of minutes is spent: " + std::to_string(budget.count()) +
+           " minutes of measuring";
   return {};
 }
 

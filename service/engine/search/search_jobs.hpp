@@ -3,6 +3,7 @@
 // Used by the search's steps.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -56,8 +57,8 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
 JobSpec search_spec(const Config& config, const Series& series, const Workload& workload,
                     const std::vector<int>& commits,
                     const std::map<int, EnvironmentSpec>& environments);
-// Why a search cannot go on; empty: it can.
-std::string obstacle_of(const SearchProgress& progress, const Config& config);
+// Why a search cannot go on that may measure for so long; empty: it can.
+std::string obstacle_of(const SearchProgress& progress, std::chrono::minutes budget);
 // The configuration's, with the threshold of the series, for as many runners of the machine class
 // as are there.
 bisect::SearchPolicy policy_for(const EngineView& view, MachineId machine, const Series& series);

@@ -24,9 +24,11 @@ class Positions {
   Positions(const storage::Database& db, const Bisection& bisection) : db_(db) {
     for (std::size_t i = 0; i < bisection.commits.size(); ++i)
       by_commit_[bisection.commits[i]] = static_cast<int>(i);
-    // The bad wheel with its own packages is no end where the good one's are held.
-    const auto bad = storage::find_build(db, bisection.bad);
-    if (bad && bad->kind == BuildKind::crossed) by_build_[*bad->base] = -1;
+    // A wheel with its own packages is no end where other packages are held.
+    for (const BuildId id : {bisection.good, bisection.bad})
+      if (const auto end = storage::find_build(db, id); end && end->kind == BuildKind::crossed)
+        by_build_[*end->base] = -1;
+    if (const auto good = storage::find_build(db, bisection.good)) held_ = good->lock;
     by_build_[bisection.good] = 0;
     by_build_[bisection.bad] = static_cast<int>(bisection.commits.size()) - 1;
   }
@@ -35,13 +37,15 @@ class Positions {
   int of(BuildId id) {
     if (const auto known = by_build_.find(id); known != by_build_.end()) return known->second;
     const auto build = storage::find_build(db_, id);
-    if (build && build->kind == BuildKind::crossed) return by_build_[id] = -1;
+    const bool crossed = build && build->kind == BuildKind::crossed;
+    if (crossed && build->lock != held_) return by_build_[id] = -1;
     const auto commit = build && build->commit ? by_commit_.find(*build->commit) : by_commit_.end();
     return by_build_[id] = commit == by_commit_.end() ? -1 : commit->second;
   }
 
  private:
   const storage::Database& db_;
+  std::optional<Sha256> held_;  // packages of the whole search
   std::map<CommitSha, int> by_commit_;
   std::map<BuildId, int> by_build_;
 };
@@ -228,7 +232,7 @@ bisect::SearchLog in_cost(bisect::SearchLog log, const Series& series, double th
 
 SearchProgress load_progress(const storage::Database& db, const Bisection& bisection,
                              const Regression& regression, const SearchRuns& runs,
-                             const Series& series) {
+                             const Series& series, Time since) {
   SearchProgress progress;
   const Subject subject(db, regression, series);
   Positions positions(db, bisection);
@@ -237,9 +241,10 @@ SearchProgress load_progress(const storage::Database& db, const Bisection& bisec
   for (const LogPart& part : runs.parts) {
     if (!part.own || part.state == SessionOutcome::State::pending) continue;
     const int number = part.session - runs.first_own;
+    const int counted = part.job.created_at >= since ? 1 : 0;
     progress.next_session = std::max(progress.next_session, number + 1);
     if (part.state == SessionOutcome::State::failed) {
-      ++progress.uninformative;
+      progress.uninformative += counted;
       progress.last_failure = part.failure;
       continue;
     }
@@ -253,9 +258,9 @@ SearchProgress load_progress(const storage::Database& db, const Bisection& bisec
     if (part.runs > 0)
       progress.uninformative = progress.disturbed = 0;
     else if (measured_any(part.job, result))
-      ++progress.disturbed;
+      progress.disturbed += counted;
     else if (!found_untestable)
-      ++progress.uninformative;
+      progress.uninformative += counted;
   }
   std::set<int> with_runs;
   for (const bisect::SearchRun& run : runs.log.runs) with_runs.insert(run.session);

@@ -59,8 +59,9 @@ struct SearchProgress {
   std::vector<Untestable> newly_untestable;
   std::map<int, UntestableCause> causes;  // of all untestable commits, by position
 };
+// `since`: sessions that were asked for earlier do not count as uninformative or disturbed.
 SearchProgress load_progress(const storage::Database& db, const Bisection& bisection,
                              const Regression& regression, const SearchRuns& runs,
-                             const Series& series);
+                             const Series& series, Time since = {});
 
 }  // namespace nightjar::service

@@ -119,6 +119,25 @@ RegressionId add_unconfirmed(World& world, const Day& day) {
       .id;
 }
 
+// A regression whose search has spent its minutes.
+RegressionId add_spent(World& world, const Day& day) {
+  storage::Transaction transaction(world.db);
+  Regression made = day.regression;
+  made.id = {};
+  made.part = 3;
+  made.culprit.reset();
+  made.fingerprint.clear();
+  made = storage::add_regression(transaction, made,
+                                 {RegressionState::inconclusive, evening, R"({"reason": "x"})"});
+  Bisection search = day.bisection;
+  search.id = {};
+  search.regression = made.id;
+  search.state = BisectionState::inconclusive;
+  storage::add_bisection(transaction, search);
+  transaction.commit();
+  return made.id;
+}
+
 // The day's regression was back with the next nightly.
 void add_recovered(World& world, const Day& day) {
   const Build good_again = add_nightly(world, 3, "2026-08-21");
@@ -174,6 +193,7 @@ Call call_for(World& world, const std::string& path, const std::string& operatio
       {"cause_regression", day.regression.id.value},
       {"confirm_regression", day.regression.id.value + 1},
       {"dismiss_regression", day.regression.id.value},
+      {"widen_regression", day.regression.id.value + 3},
       {"get_bisections", day.bisection.id.value},
       {"get_runners", day.runner.id.value},
       {"get_jobs", 1},
@@ -262,6 +282,7 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
   const Day day = fill(world);
   REQUIRE(add_unconfirmed(world, day).value == day.regression.id.value + 1);
   add_recovered(world, day);
+  REQUIRE(add_spent(world, day).value == day.regression.id.value + 3);
   add_profiles(world, day);
   const auto builds = claim_builds(world, day);
   const auto enrolled = enrol(world);
@@ -298,7 +319,7 @@ TEST_CASE("Every operation of openapi.json answers what the document promises") 
         CHECK_FALSE(reply.json["items"].empty());
       asked.insert(id);
     }
-  CHECK(asked.size() == 76);
+  CHECK(asked.size() == 77);
   web::RawClient client(world.server.port());
   client.write("GET /api/v1/events HTTP/1.1\r\nHost: x\r\n\r\n");
   CHECK(client.read_past("\r\n\r\n").find("text/event-stream") != std::string::npos);

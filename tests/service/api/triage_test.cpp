@@ -1,5 +1,8 @@
 // What a person decides about a regression by REST, and what then follows.
+#include <algorithm>
+
 #include "storage/marks.hpp"
+#include "storage/widening.hpp"
 #include "tests/service/api/day.hpp"
 
 using namespace nightjar;
@@ -10,6 +13,29 @@ namespace {
 
 std::string path_of(const Day& day, const std::string& what) {
   return "/api/v1/regressions/" + std::to_string(day.regression.id.value) + what;
+}
+
+// The day's search gave up, and there is a nightly from before its good end.
+Build end_in_vain(World& world, Day& day) {
+  Build older = add_nightly(world, 9, "2026-08-18");
+  const auto lies_at = [&](Build& build, const std::string& subject) {
+    build.commit = world.commits.commit("main", subject);
+    storage::update_build(storage::Autocommit(world.db), build);
+    return *build.commit;
+  };
+  lies_at(older, "Older (#9)");
+  day.bisection.commits = {lies_at(day.good, "Good (#10)"), lies_at(day.bad, "Bad (#11)")};
+  day.bisection.state = BisectionState::inconclusive;
+  day.bisection.finished_at = evening;
+  day.regression.culprit.reset();
+  day.regression.fingerprint.clear();
+  storage::Transaction transaction(world.db);
+  storage::remove_untestable(transaction, day.bisection.id, 1);
+  storage::update_bisection(transaction, day.bisection);
+  storage::change_regression(transaction, day.regression,
+                             {RegressionState::unattributed, evening, R"({"reason": "spent"})"});
+  transaction.commit();
+  return older;
 }
 
 }  // namespace
@@ -59,4 +85,77 @@ TEST_CASE("The cause is said in the issue, and only an unconfirmed regression is
   CHECK(messages[1]["body"].get<std::string>().find("a pin") != std::string::npos);
   CHECK(messages[0]["key"] != messages[1]["key"]);
   CHECK(messages[0]["body"].get<std::string>().find("@x") == std::string::npos);
+}
+
+TEST_CASE("A search that ended without a culprit is taken up again from an older good end on") {
+  World world;
+  Day day = fill(world);
+  const Build older = end_in_vain(world, day);
+  const json body{{"reason", "slow before, too"}, {"nightlies", 1}, {"more_runs", 100}};
+  CHECK(world.post(path_of(day, "/widen"), body, "read").status == 403);
+  const auto reply = world.post(path_of(day, "/widen"), body, "admin");
+  INFO(reply.text);
+  REQUIRE(reply.status == 200);
+  CHECK(reply.json["state"] == "bisecting");
+  CHECK(reply.json["good"]["id"] == day.good.id.value);
+  const auto why = reply.json["changes"].back()["evidence"]["reason"].get<std::string>();
+  CHECK(why.find("asked for by token:t-admin: slow before, too") != std::string::npos);
+
+  const auto search =
+      world.get("/api/v1/bisections/" + std::to_string(day.bisection.id.value)).json;
+  CHECK(search["state"] == "open");
+  CHECK(search["finished_at"].is_null());
+  CHECK(search["good"]["id"] == older.id.value);
+  CHECK(search["commits"].size() == 3);
+  REQUIRE(search["widened"].size() == 1);
+  const auto& widening = search["widened"][0];
+  CHECK(widening["outcome"] == "inconclusive");
+  CHECK(widening["actor"] == "token:t-admin");
+  CHECK(widening["good"]["id"] == day.good.id.value);
+  CHECK(widening["posterior"].size() == 1);
+  CHECK(widening["runs"] == 6);
+  CHECK(widening["max_runs"] == 106);
+  CHECK(widening["threshold"].is_null());
+  const auto audit = world.send("GET", "/api/v1/audit", "admin").json["items"].at(0);
+  CHECK(audit["action"] == "widen-search");
+  CHECK(world.wakes > 0);
+
+  const auto again = world.post(path_of(day, "/widen"), body, "admin");
+  CHECK(again.status == 409);
+  CHECK(again.json["detail"].get<std::string>().find("its search is under way") !=
+        std::string::npos);
+}
+
+TEST_CASE("A search that cannot be widened so is left as it was, and the field is named") {
+  World world;
+  Day day = fill(world);
+  const Build older = end_in_vain(world, day);
+  const auto ask = [&](json body) {
+    body["reason"] = "x";
+    return world.post(path_of(day, "/widen"), body, "admin");
+  };
+  const auto refused = [&](const json& body, const std::string& field, const std::string& says) {
+    const auto reply = ask(body);
+    INFO(reply.text);
+    CHECK(reply.status == 422);
+    CHECK(reply.headers.at("content-type") == "application/problem+json");
+    CHECK(reply.json["errors"][0]["pointer"] == "#/" + field);
+    CHECK(reply.json["detail"].get<std::string>().find(says) != std::string::npos);
+  };
+  refused({{"nightlies", 2}}, "nightlies", "that are known: 1");
+  refused({{"build", day.bad.id.value}}, "build", "does not precede");
+  refused({{"build", 99}}, "build", "There is no build 99");
+  refused({{"commit", std::string(40, 'c')}}, "commit", "No wheel of commit");
+  refused({{"commit", older.commit->str()}, {"nightlies", 1}}, "commit", "not by two of them");
+  refused({{"threshold", .5}}, "threshold", "smaller changes already");
+  CHECK(ask({{"nightlies", 0}}).status == 400);
+  CHECK(ask({{"threshold", -1}}).status == 400);
+  CHECK(ask({{"wider", true}}).status == 400);
+  const auto search =
+      world.get("/api/v1/bisections/" + std::to_string(day.bisection.id.value)).json;
+  CHECK(search["state"] == "inconclusive");
+  CHECK(search["widened"].empty());
+  CHECK(world.get(path_of(day, "")).json["state"] == "unattributed");
+  CHECK(world.post("/api/v1/regressions/99/widen", {{"reason", "x"}}, "admin").status == 404);
+  CHECK(ask({{"commit", older.commit->str()}}).status == 200);
 }

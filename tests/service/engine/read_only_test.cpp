@@ -147,7 +147,7 @@ struct ReadingWorld : LockedWorld {
     for (const Bisection& search : storage::open_bisections(reader)) {
       const auto facts = load_search(view, search);
       REQUIRE(facts);
-      const auto next = decide(*facts, config);
+      const auto next = decide(*facts);
       if (!next) continue;
       note(next->step);
       if (const auto* measure = std::get_if<bisect::Measure>(&next->step))

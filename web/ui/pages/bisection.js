@@ -5,6 +5,7 @@ import { code, column, el, link, namedCommit, note, number, section, state, tabl
   whole } from "../dom.js";
 import { againstGoodEnd, progress } from "../parts.js";
 import { stepChart } from "../step_chart.js";
+import { takenUpAgain } from "../widening.js";
 import { count, quantity } from "../words.js";
 
 const commitColumns = (b) => [
@@ -45,6 +46,7 @@ export const page = {
       running.length > 0 && note(`Job ${running.map((j) => j.id).join(", ")} measures for it now.`),
       el("p", {}, link(`#/regressions/${b.regression}`, `Regression ${b.regression}`), ", from ",
         code(b.good.version), " to ", code(b.bad.version))),
+    takenUpAgain(b),
     section("Measured commits", table("Oldest first", commitColumns(b),
       b.commits.filter((c) => c.runs > 0 || c.untestable))),
     section("Sessions", b.sessions.length === 0 ? note("None yet.")

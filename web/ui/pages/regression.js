@@ -11,6 +11,7 @@ import { seriesHistory } from "../series_history.js";
 import { seriesPlot } from "../series_plot.js";
 import { stepChart } from "../step_chart.js";
 import { triage } from "../triage.js";
+import { takenUpAgain } from "../widening.js";
 import { change, duration, interval, metricName, probability, quantity } from "../words.js";
 
 const ofStage = (r, stage) => r.changes.map((c) => c.evidence).filter((e) => e.stage === stage)
@@ -183,12 +184,13 @@ export const page = {
   view: (data) => {
     const { r, reports, bisection, known, profile, history } = data;
     const machine = known.find((m) => m.id === r.machine);
-    return [head(r), picture(data, r), attribution(r), distributions(r, r.series[0].unit),
+    return [head(r), picture(data, r), bisection && takenUpAgain(bisection), attribution(r),
+      distributions(r, r.series[0].unit),
       section("What it changed", table(null, columns, r.series)), machineClasses(r, known),
       profileDifference(profile),
       bisection && around(history, r),
       extent(r), trust(r, reports), historyOf(r, reports),
-      machine && section("Measured on", factsOf(machine)), triage(r)];
+      machine && section("Measured on", factsOf(machine)), triage(r, bisection)];
   },
   news: (before, now) => (before.r.state !== now.r.state
     ? `It is ${now.r.state} now` : "There are new results of this regression"),
