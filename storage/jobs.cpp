@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "storage/job_search.hpp"
 #include "storage/paging.hpp"
 #include "storage/runners.hpp"
 #include "storage/source_builds.hpp"
@@ -107,10 +108,24 @@ FactsId facts_of_job(const Database& db, JobId id) {
 }
 
 Page<Job> list_jobs(const Database& db, const JobFilter& filter, const PageRequest& page) {
+  return search_jobs(db, {filter.state, filter.night}, page);
+}
+
+Page<Job> search_jobs(const Database& db, const JobSearch& search, const PageRequest& page) {
   return Query("SELECT " JOB_COLUMNS " FROM job")
-      .where("state = ?", filter.state)
-      .where("night = ?", filter.night)
+      .where("state = ?", search.state)
+      .where("night = ?", search.night)
+      .where("machine = ?", search.machine)
+      .where("variant = ?", search.variant)
+      .where("facts = ?", search.facts)
       .page<Job>(db, page, read_job);
+}
+
+std::optional<std::string> variant_of_job(const Database& db, JobId id) {
+  Statement find(db, "SELECT variant FROM job WHERE id = ?");
+  return read_one(find.bind(id),
+                  [](Statement& row) { return row.next<std::optional<std::string>>(); })
+      .value_or(std::nullopt);
 }
 
 namespace {

@@ -3,6 +3,7 @@
 
 #include "service/api/routes.hpp"
 #include "storage/filtered.hpp"
+#include "storage/job_search.hpp"
 
 namespace nightjar::service::api {
 using storage::Database;
@@ -169,10 +170,15 @@ void add_list_routes(Routes& routes) {
   add_bisections(routes);
   const auto state = enum_query<JobState>("state", "In this state.");
   const auto of_night = id_query<NightId>("night", "Of this night.");
+  const auto machine = id_query<MachineId>("machine", "Of this machine class.");
+  const auto variant = word_query("variant", "Of builds of this variant, e.g. cpu.");
+  const auto facts = id_query<FactsId>("facts", "Measured while these were its machine's facts.");
   const auto jobs = [=](Database& db, const Request& request, const PageRequest& page) {
-    return storage::list_jobs(db, {state(request), of_night(request)}, page);
+    return storage::search_jobs(
+        db, {state(request), of_night(request), machine(request), variant(request), facts(request)},
+        page);
   };
-  routes.list("jobs", "Jobs", job_row(), jobs, {state, of_night});
+  routes.list("jobs", "Jobs", job_row(), jobs, {state, of_night, machine, variant, facts});
   routes.one<Job, JobId>("jobs", "One job with specification and session", "job", job_detail(),
                          storage::find_job);
   add_nights_and_improvements(routes);

@@ -1,5 +1,7 @@
 #include "service/api/query.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "storage/model/metric.hpp"
@@ -65,6 +67,21 @@ Query<std::string> workload_query() {
           "A glob over workload names, e.g. python/*/eval/cpu/**.",
           {{"type", "string"}, {"minLength", 1}},
           "a glob such as python/*/eval/cpu/**",
+          parse};
+}
+
+Query<std::string> word_query(const char* name, const char* text) {
+  const auto parse = [](const std::string& given) -> std::optional<std::string> {
+    const auto is_of_word = [](unsigned char c) {
+      return std::isalnum(c) || c == '_' || c == '.' || c == '-';
+    };
+    if (given.empty() || !std::all_of(given.begin(), given.end(), is_of_word)) return std::nullopt;
+    return given;
+  };
+  return {name,
+          text,
+          {{"type", "string"}, {"pattern", "^[A-Za-z0-9_.-]+$"}},
+          "a word such as cpu, of letters, digits, _, . and -",
           parse};
 }
 

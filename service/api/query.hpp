@@ -66,6 +66,8 @@ Query<std::string> workload_query();
 Query<Time> time_query(const char* name, const char* text);
 Query<std::string> date_query(const char* name, const char* text);
 Query<CommitSha> commit_query(const char* name, const char* text);
+// A variant, or a part of a workload's name.
+Query<std::string> word_query(const char* name, const char* text);
 // 1 to `most`.
 Query<int> limit_query(int otherwise, const char* text = "Items at most.", int most = 500);
 

@@ -1,9 +1,12 @@
+#include <algorithm>
 #include <filesystem>
 
 #include "service/api/rows.hpp"
 #include "service/builds/uploads.hpp"
 #include "service/engine/jobs/live_runners.hpp"
 #include "storage/calibration.hpp"
+#include "storage/job_search.hpp"
+#include "storage/jobs.hpp"
 #include "storage/runners.hpp"
 #include "storage/source_builds.hpp"
 
@@ -17,9 +20,10 @@ namespace {
 using JobCounts = std::map<JobState, int>;
 
 const Row<MachineFacts>& facts_row() {
-  static const Row<MachineFacts> made(
-      "MachineFacts", "What a machine class was from some time on.",
-      {{"facts", &MachineFacts::facts}, {"first_seen", &MachineFacts::first_seen}});
+  static const Row<MachineFacts> made("MachineFacts", "What a machine class was from some time on.",
+                                      {{"id", &MachineFacts::id},
+                                       {"facts", &MachineFacts::facts},
+                                       {"first_seen", &MachineFacts::first_seen}});
   return made;
 }
 
@@ -91,6 +95,21 @@ std::optional<std::string> why_void(const Job& job, Rows& rows) {
 
 std::optional<Time> stored_at(const Job& job, Rows& rows) {
   return storage::result_time(rows.db, job.id);
+}
+
+std::optional<MachineFacts> facts_at(const Job& job, Rows& rows) {
+  return storage::find_facts(rows.db, storage::facts_of_job(rows.db, job.id));
+}
+
+// What an update of the machine had changed since its facts of before.
+std::optional<std::string> facts_changed_for(const Job& job, Rows& rows) {
+  const auto now = facts_at(job, rows);
+  if (!now) return std::nullopt;
+  const auto history = storage::facts_of_machine(rows.db, now->machine);
+  const auto at = std::find_if(history.begin(), history.end(),
+                               [&](const MachineFacts& one) { return one.id == now->id; });
+  if (at == history.begin() || at == history.end()) return std::nullopt;
+  return facts_changed(std::prev(at)->facts, at->facts);
 }
 
 std::vector<std::string> workload_names(const Job& job) {
@@ -171,6 +190,16 @@ const Row<Job>& job_row() {
        {"void", why_void, "Why its session does not count: the machine was not itself."},
        {"created_at", &Job::created_at},
        {"stored_at", stored_at, "When its session's result came."},
+       {"variant",
+        [](const Job& job, Rows& rows) { return storage::variant_of_job(rows.db, job.id); },
+        "Of its builds; null: a build from source, or a session from before variants were kept."},
+       {"machine_facts",
+        [](const Job& job, Rows& rows) {
+          const FactsId id = storage::facts_of_job(rows.db, job.id);
+          return id ? std::optional(id) : std::nullopt;
+        },
+        "Id of what the machine was for its session, in the history of its class; null: nobody "
+        "has claimed it."},
        {"environments", [](const Job& job) { return job.spec.environments; }, environment_row()},
        {"workloads", workload_names, "Names."},
        {"runs", [](const Job& job) { return job.spec.order.size(); },
@@ -189,6 +218,11 @@ const Row<Job>& job_detail() {
       {{"spec", &Job::spec},
        {"session", [](const Job& job, Rows& rows) { return storage::session_of(rows.db, job.id); },
         session},
+       {"facts", facts_at, facts_row(),
+        "What the machine was, as the runner registered it that claimed the job last."},
+       {"facts_changed", facts_changed_for,
+        "What differs from the facts that were new before these; null: they are the class's "
+        "first."},
        {"source_build",
         [](const Job& job, Rows& rows) { return storage::find_source_build(rows.db, job.id); },
         source_build_row()}});

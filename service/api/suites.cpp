@@ -1,9 +1,6 @@
 // GET /suites: what suites came to, night by night. GET /members: the models that they are made of.
 #include "storage/suites.hpp"
 
-#include <algorithm>
-#include <cctype>
-
 #include "service/api/routes.hpp"
 
 namespace nightjar::service::api {
@@ -123,31 +120,15 @@ const Row<SuiteMember>& member_row() {
   return made;
 }
 
-// A part of a workload's name.
-Query<std::string> part_query(const char* name, const char* text) {
-  const auto parse = [](const std::string& given) -> std::optional<std::string> {
-    const auto is_of_part = [](unsigned char c) {
-      return std::isalnum(c) || c == '_' || c == '.' || c == '-';
-    };
-    if (given.empty() || !std::all_of(given.begin(), given.end(), is_of_part)) return std::nullopt;
-    return given;
-  };
-  return {name,
-          text,
-          {{"type", "string"}, {"pattern", "^[A-Za-z0-9_.-]+$"}},
-          "a part of a workload's name",
-          parse};
-}
-
 void add_suites(Routes& routes) {
   const auto night = id_query<NightId>("night", "Of this night.");
   const auto machine = id_query<MachineId>("machine", "A machine class.");
   const auto since = time_query("since", "The night began at or after this time.");
-  const auto suite = part_query("suite", "The suite's name, e.g. torchbench.");
-  const auto task = part_query("task", "eval or train.");
-  const auto device = part_query("device", "E.g. cpu.");
-  const auto precision = part_query("precision", "E.g. fp32.");
-  const auto backend = part_query("backend", "E.g. inductor.");
+  const auto suite = word_query("suite", "The suite's name, e.g. torchbench.");
+  const auto task = word_query("task", "eval or train.");
+  const auto device = word_query("device", "E.g. cpu.");
+  const auto precision = word_query("precision", "E.g. fp32.");
+  const auto backend = word_query("backend", "E.g. inductor.");
   const auto verdict = enum_query<SuiteVerdict>("verdict", "Of one of the means.");
   const auto suites = [=](Database& db, const Request& request, const PageRequest& page) {
     storage::SuiteFilter filter;

@@ -20,3 +20,6 @@ CREATE TABLE search_widening (
   threshold REAL CHECK (threshold > 0)  -- NULL: that of the configuration
 ) STRICT;
 CREATE INDEX widening_by_bisection ON search_widening (bisection);
+
+-- Which sessions a machine measured while these were its facts.
+CREATE INDEX job_by_facts ON job (facts) WHERE facts IS NOT NULL;

@@ -513,6 +513,29 @@ def test_a_search_is_widened_by_keyboard_and_the_page_keeps_what_it_had_found(br
     assert browser.complaints() == []
 
 
+def test_a_session_tells_what_its_machine_was_and_what_had_changed(browser, history):
+    def get(path):
+        with urllib.request.urlopen(f"{history.url}/api/v1/{path}", timeout=30) as answer:
+            return json.load(answer)
+    session = next(j for j in get("jobs?limit=200")["items"]
+                   if j["kind"] == "screen" and j["state"] == "done")
+    known = get(f"jobs/{session['id']}")
+    browser.show()
+    visit(browser, history, f"nights?night={session['night']}")
+    browser.run("""[...document.querySelectorAll("main td a")]
+        .find((a) => a.textContent === arguments[0]).click()""", str(session["id"]))
+    browser.wait(lambda: f"session={session['id']}" in browser.run("return location.hash"))
+    settle(browser)
+    told = browser.wait(lambda: browser.run("""return [...document.querySelectorAll("h2")]
+        .find((h) => h.textContent.startsWith("Session "))?.parentElement.textContent"""))
+    assert known["facts"]["facts"]["kernel"] in told and "governor" in told
+    assert known["facts_changed"] and known["facts_changed"] in told
+    assert "CPU clock" in told
+    browser.run(AXE.read_text())
+    assert {look: complaints_of(browser, look) for look in LOOKS} == {look: [] for look in LOOKS}
+    assert browser.complaints() == []
+
+
 def test_machines_say_how_often_verdicts_were_right(browser, history):
     with urllib.request.urlopen(f"{history.url}/api/v1/trust", timeout=30) as answer:
         trust = json.load(answer)

@@ -7,6 +7,7 @@
 #include "storage/filtered.hpp"
 #include "storage/imports.hpp"
 #include "storage/many_series.hpp"
+#include "storage/job_search.hpp"
 #include "storage/marks.hpp"
 #include "storage/own_sessions.hpp"
 #include "storage/package_searches.hpp"
@@ -65,7 +66,8 @@ void ask_everything(Story& story) {
   jobs_of_night(db, story.night.id, JobKind::screen), repeats_of(db, job), count_jobs(db),
       count_jobs_of_night(db, story.night.id);
   list_jobs(db, {}, {50, 9}), list_jobs(db, {JobState::queued}, {50, 9});
-  list_jobs(db, {{}, NightId{1}}, {50, 9});
+  list_jobs(db, {{}, NightId{1}}, {50, 9}), search_jobs(db, {{}, {}, story.machine.id}, {50, 9});
+  search_jobs(db, {{}, {}, {}, "cpu"}, {50, 9}), search_jobs(db, {{}, {}, {}, {}, FactsId{1}}, {});
   renew_lease(Autocommit(db), job, 1, at(0)), release_job(Autocommit(db), job, 1),
       expire_leases(Autocommit(db), at(0));
   waiting_jobs(db), note_unclaimable(Autocommit(db), job, at(0)),
@@ -90,6 +92,7 @@ void ask_everything(Story& story) {
   why_nothing_imports(db, story.night.id), values_of_run(db, RunId{1});
   sessions_with_old_samples(db, at(9), 9), drop_samples(Autocommit(db), job, at(9));
   facts_of_sessions(db, story.night.id, story.machine.id), facts_of_job(db, job);
+  variant_of_job(db, job);
   facts_of_machine(db, story.machine.id), find_facts(db, FactsId{1});
   last_night_on(db, story.machine.id, NightId{9});
   find_regression(db, "x"), find_regression(db, regression.id), changes_of(db, regression.id);

@@ -184,6 +184,13 @@ export function chooser(page, name, label, options, query, chosen = query.get(na
   return el("label", {}, label, node);
 }
 
+/** "kernel 6.1 → 6.8, thp always → madvise": what of a machine's facts differs. */
+export function factsMoved(before, now) {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
+  return names.filter((name) => before[name] !== now[name]).map((name) =>
+    `${name.replaceAll("_", " ")} ${before[name] ?? "none"} → ${now[name] ?? "none"}`).join(", ");
+}
+
 const isPackage = ([name]) => name.startsWith("package ");
 
 /** What is known of a machine, the packages of its Python folded. */

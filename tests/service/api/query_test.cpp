@@ -113,6 +113,71 @@ TEST_CASE("A run tells its accuracy in dynamo's word, or none") {
   CHECK(world.get("/api/v1/runs/3").json["accuracy"].is_null());
 }
 
+TEST_CASE("Jobs tell their variant, and are listed by variant and by machine class") {
+  World world;
+  const Day day = fill(world);
+  world.on_writer([&] {
+    world.db.impl().execute("UPDATE job SET variant = 'cu126' WHERE id = 2");
+    world.db.impl().execute("UPDATE job SET variant = NULL WHERE id = 1");
+  });
+  const auto all = world.get("/api/v1/jobs?limit=500").json["items"];
+  const auto cuda = world.get("/api/v1/jobs?variant=cu126").json["items"];
+  const auto cpu = world.get("/api/v1/jobs?variant=cpu&limit=500").json["items"];
+  REQUIRE(cuda.size() == 1);
+  CHECK(cuda[0]["id"] == 2);
+  CHECK(cuda[0]["variant"] == "cu126");
+  CHECK(cpu.size() == all.size() - 2);
+  CHECK(world.get("/api/v1/jobs/1").json["variant"].is_null());
+  CHECK(world.get("/api/v1/jobs?variant=a%20b").status == 400);
+  const std::string machine = std::to_string(day.runner.machine.value);
+  CHECK(world.get("/api/v1/jobs?limit=500&machine=" + machine).json["items"] == all);
+  CHECK(world.get("/api/v1/jobs?machine=99").json["items"].empty());
+}
+
+TEST_CASE("A session tells what its machine was, and what an update had changed") {
+  World world;
+  Day day = fill(world);
+  const auto claimed_with = [&](const std::string& kernel) {
+    return world.on_writer([&] {
+      storage::Transaction transaction(world.db);
+      const std::map<std::string, std::string> facts{{"cpu_model", "x"}, {"kernel", kernel}};
+      const MachineClass machine =
+          storage::intern_machine(transaction, {{}, web::sha256(class_text(facts)), facts});
+      day.runner.machine = machine.id;
+      day.runner.facts = storage::intern_facts(transaction, machine, evening);
+      day.runner = storage::register_runner(transaction, day.runner);
+      const Job asked =
+          queue(world, day, day.night, job_spec(day, JobKind::screen, {day.good}), "on " + kernel);
+      const auto job =
+          storage::claim_job(transaction, day.runner, evening, evening + std::chrono::hours(1));
+      REQUIRE(job);
+      REQUIRE(job->id == asked.id);
+      transaction.commit();
+      return job->id;
+    });
+  };
+  const std::string before = std::to_string(claimed_with("6.1").value);
+  const std::string after = std::to_string(claimed_with("6.8").value);
+  const auto first = world.get("/api/v1/jobs/" + before).json;
+  const auto second = world.get("/api/v1/jobs/" + after).json;
+  CHECK(first["facts"]["facts"]["kernel"] == "6.1");
+  CHECK(first["facts_changed"].is_null());
+  CHECK(second["facts"]["facts"]["kernel"] == "6.8");
+  CHECK(second["facts"]["first_seen"].is_string());
+  CHECK(second["facts_changed"] == "kernel 6.1 → 6.8");
+  CHECK(second["machine_facts"] == second["facts"]["id"]);
+  const std::string id = std::to_string(second["machine_facts"].get<int>());
+  const auto listed = world.get("/api/v1/jobs?facts=" + id).json["items"];
+  REQUIRE(listed.size() == 1);
+  CHECK(std::to_string(listed[0]["id"].get<int>()) == after);
+  const auto never = world.get("/api/v1/jobs?state=queued").json["items"].at(0);
+  CHECK(never["machine_facts"].is_null());
+  CHECK(
+      world.get("/api/v1/jobs/" + std::to_string(never["id"].get<int>())).json["facts"].is_null());
+  const auto history = world.get("/api/v1/runners").json["items"][0]["machine"]["history"];
+  CHECK(history.back()["id"] == second["machine_facts"]);
+}
+
 TEST_CASE("A night's sessions tell when their results came and why one does not count") {
   World world;
   const Day day = fill(world);

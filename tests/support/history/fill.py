@@ -52,12 +52,14 @@ class History:
                 "governor": "performance", "memory_bytes": str(64 << 30), "numa_nodes": "1",
                 "turbo": "off", "driver": "580.65.06" if facts["gpu"] != "none" else "none"}
             add("machine", id=number + 1, fingerprint=digest(name), facts=json.dumps(facts))
+            self._facts(number, facts)
             able = [f"{w.name}@1" for w in self.truth.workloads if number in w.classes]
             add("runner", id=number + 1, name=f"bench-{name}", machine=number + 1,
                 labels=json.dumps({"room": "b"}), workloads=json.dumps(able), version="0.1.0",
                 seen_at_us=microseconds(
                     self.truth.days[len(self.truth.days) * 3 // 4] if name == GONE
                     else self.truth.now),
+                facts=self.jobs.facts[number][-1][1],
                 trouble="its agent was restarted while it held job 7" if name == GONE else "")
         for w in self.truth.workloads:
             for machine in w.classes:
@@ -65,6 +67,15 @@ class History:
                     self.jobs.series[w.id, metric, machine] = add(
                         "series", workload=w.id, metric=metric, machine=machine + 1,
                         variant=VARIANT)
+
+    def _facts(self, machine, now):
+        """What the class was: its kernel was updated after two thirds of the time."""
+        days = self.truth.days
+        for day, facts in ((days[0], now | {"kernel": "6.8.0-48-generic"}),
+                           (days[len(days) * 2 // 3], now)):
+            row = self.tables.add("machine_facts", machine=machine + 1, facts=json.dumps(facts),
+                                  first_seen_us=microseconds(day))
+            self.jobs.facts.setdefault(machine, []).append((day, row))
 
     def build(self, kind, version, commit, at, **more):
         """A proved build of this commit."""

@@ -6,6 +6,8 @@ import json
 import random
 import sqlite3
 
+from drawn import VARIANT
+
 
 def microseconds(at):
     return int(at.timestamp() * 1_000_000)
@@ -60,12 +62,14 @@ class Jobs:
     def __init__(self, tables, truth):
         self.tables, self.truth = tables, truth
         self.series = {}  # (workload id, metric, class) -> id
+        self.facts = {}   # class -> [(since when, id)]
         self.random = random.Random(5)
 
     def add(self, key, night, machine, kind, builds, workloads, order, at, **more):
         """`order`: (build index, workload index) of each run, (-1, -1) for a control."""
         row = {"state": "done", "priority": 0, "attempt": 1, "runner": machine + 1, "reason": "",
-               "nonce": digest(key)[:32]} | more
+               "nonce": digest(key)[:32], "variant": VARIANT,
+               "facts": [id for since, id in self.facts[machine] if since <= at][-1]} | more
         spec = {
             "kind": kind, "limits": NO_LIMITS, "environments": [{
                 "build": b["id"], "wheel_url": b["url"], "wheel_file": b["url"].rsplit("/", 1)[-1],

@@ -4,7 +4,7 @@
 import { get, list } from "../api.js";
 import { code, column, el, fold, longTable, note, number, section, strong, table, tight, when,
   whole, within } from "../dom.js";
-import { factsOf, workload } from "../parts.js";
+import { factsMoved, factsOf, workload } from "../parts.js";
 import { median } from "../statistics.js";
 import { searchTrust, verdictTrust } from "../trust.js";
 import { count, machineName, metricName } from "../words.js";
@@ -47,13 +47,8 @@ const calibrationColumns = [
 
 /** One line for each time at which facts changed: "2026-11-20: kernel 6.1 → 6.8". */
 function changes(machine) {
-  const lines = machine.history.slice(1).map((now, i) => {
-    const before = machine.history[i].facts;
-    const names = [...new Set([...Object.keys(before), ...Object.keys(now.facts)])];
-    const moved = names.filter((name) => before[name] !== now.facts[name]).map((name) =>
-      `${name.replaceAll("_", " ")} ${before[name] ?? "none"} → ${now.facts[name] ?? "none"}`);
-    return el("li", {}, when(now.first_seen), ": ", moved.join(", "));
-  });
+  const lines = machine.history.slice(1).map((now, i) =>
+    el("li", {}, when(now.first_seen), ": ", factsMoved(machine.history[i].facts, now.facts)));
   return lines.length > 0 && el("ul", {}, lines.reverse());
 }
 

@@ -1,9 +1,12 @@
-// Nights: sessions by runner on a line of time, and why some of them do not count.
+// Nights: sessions by runner on a line of time, why some of them do not count, and what the machine
+// of a session was.
 
 import { all, get, list } from "../api.js";
 import { still } from "../chart.js";
 import { code, column, lead, link, longTable, note, number, rule, section, state, strong, svg,
   table, tight, when, whole, written } from "../dom.js";
+import { chooser, className, valuesOf } from "../parts.js";
+import { changedFacts, sessionSection } from "../session.js";
 import { count, duration, span } from "../words.js";
 
 const [width, row, left] = [900, 22, 150];
@@ -23,6 +26,8 @@ function hours(from, to, x) {
   return nodes;
 }
 
+const runnerName = (runners, id) => runners.find((r) => r.id === id)?.name ?? `runner ${id}`;
+
 function timeline(jobs, runners) {
   const by = Map.groupBy(jobs.filter((j) => j.runner !== null), (j) => j.runner);
   if (by.size === 0) return note("No session of this night was measured yet.");
@@ -30,25 +35,25 @@ function timeline(jobs, runners) {
   const to = Math.max(...jobs.map((j) => Date.parse(ended(j))), from + 60000);
   const x = (at) => left + (width - left - 8) * (at - from) / (to - from);
   const height = 20 + by.size * row;
-  const nameOf = (id) => runners.find((r) => r.id === id)?.name ?? `runner ${id}`;
   return still(width, height, `Sessions of ${count(by.size, "runner")}, UTC; listed below`,
   hours(from, to, x), [...by].toSorted().map(([runner, some], i) => [
-    written(0, 20 + row * i + 15, nameOf(runner)),
+    written(0, 20 + row * i + 15, runnerName(runners, runner)),
     some.map((j) => svg("rect", { class: `session ${tone(j)}`, x: x(Date.parse(j.created_at)),
       width: Math.max(3, x(Date.parse(ended(j))) - x(Date.parse(j.created_at)) - 1),
       y: 20 + row * i + 3, height: row - 6, rx: 2 }, svg("title", {},
       `job ${j.id}, ${j.kind}, ${j.state}${j.void ? `, void: ${j.void}` : ""}`)))]));
 }
 
-const jobColumns = (runners) => [
-  number("job", (j) => j.id),
+const jobColumns = (runners, variants) => [
+  number("job", (j) => link(`#/nights?night=${j.night}&session=${j.id}`, j.id)),
   column("for", (j) => j.kind),
-  column("runner", (j) => runners.find((r) => r.id === j.runner)?.name ?? "–"),
+  variants.length > 1 && column("variant", (j) => j.variant ?? "–"),
+  column("runner", (j) => (j.runner === null ? "–" : runnerName(runners, j.runner))),
   column("state", (j) => [state(j.state), j.void && [" ", state("void")]]),
   whole("why", (j) => j.void ?? j.reason ?? "–"),
   number("runs", (j) => j.runs),
   number("took", (j) => (j.stored_at
-    ? duration(j.created_at, j.stored_at) : "–"))];
+    ? duration(j.created_at, j.stored_at) : "–"))].filter(Boolean);
 
 const nightColumns = [
   tight("night", (n) => link(`#/nights?night=${n.id}`,
@@ -79,20 +84,34 @@ export const page = {
     const [nights, runners] = await Promise.all([list("nights?limit=60"),
       list("runners?limit=200")]);
     const chosen = Number(query.get("night")) || nights.find((n) => n.build)?.id;
-    if (!chosen) return { nights, runners: [], night: null, jobs: [] };
-    const [night, jobs] = await Promise.all([get(`nights/${chosen}`), all(`jobs?night=${chosen}`)]);
+    if (!chosen) return { nights, runners: [], night: null, jobs: [], session: null };
+    const asked = Number(query.get("session"));
+    const [night, jobs, session] = await Promise.all([get(`nights/${chosen}`),
+      all(`jobs?night=${chosen}`), asked ? get(`jobs/${asked}`) : null]);
     const known = runners.map(({ id, name, machine }) => ({ id, name, machine }));
-    return { nights, runners: known, night, jobs: jobs.filter((j) => j.kind !== "build") };
+    return { nights, runners: known, night, session, jobs: jobs.filter((j) => j.kind !== "build") };
   },
-  view({ nights, runners, night, jobs }) {
+  view({ nights, runners, night, session, jobs }, _, query) {
     if (!night) {
       return [section("Nights", note("No night yet. One starts when a new build appears."))];
     }
-    const voids = jobs.filter((j) => j.void || j.state === "failed");
-    return [section(`Night ${night.build?.date ?? night.id}`, summary(night, jobs),
-      timeline(jobs, runners), voids.length > 0
-        ? table("Sessions that do not count", jobColumns(runners), voids) : null),
+    const machines = runners.map((r) => r.machine);
+    const ofVariant = (j) => j.variant ?? "";
+    const variants = [...new Set(jobs.map(ofVariant).filter(Boolean))];
+    const wanted = query.get("variant");
+    const shown = jobs.filter((j) => !wanted || j.variant === wanted);
+    const columns = jobColumns(runners, variants);
+    const voids = shown.filter((j) => j.void || j.state === "failed");
+    return [session && sessionSection(session, session.runner === null ? null
+      : runnerName(runners, session.runner)),
+    section(`Night ${night.build?.date ?? night.id}`, summary(night, shown),
+      variants.length > 1 && chooser("nights", "variant", "Variant",
+        valuesOf(jobs.filter(ofVariant), ofVariant), query),
+      timeline(shown, runners), voids.length > 0
+        ? table("Sessions that do not count", columns, voids) : null,
+      changedFacts(shown, machines, (id) => runnerName(runners, id),
+        (id) => className(machines, id))),
     section("All nights", longTable(null, nightColumns, nights)),
-    section("Its sessions", longTable(null, jobColumns(runners), jobs, 10))];
+    section("Its sessions", longTable(null, columns, shown, 10))];
   },
 };
