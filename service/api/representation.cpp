@@ -78,7 +78,7 @@ void add_columns(const std::string& name, const json& text, const json::json_poi
 }
 
 std::vector<std::string> fields_of(const web::Request& request, const Schema& row) {
-  const auto all = names_of(row.text, row);
+  auto all = names_of(row.text, row);
   const auto given = request.query_value("fields");
   if (!given) return all;
   std::vector<std::string> wanted;

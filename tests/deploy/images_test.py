@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import json
+import pathlib
 import re
 import shlex
 import subprocess
@@ -16,9 +17,9 @@ import jsonschema
 import pytest
 import yaml
 
-from conftest import ROOT
 from image_file import SCHEMAS, ImageFile
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 NAMES = ("service", "runner")
 UNITS = {"service": "nightjard", "runner": "nightjar-runner"}
 SECONDS = 1780000000

@@ -7,7 +7,7 @@ import types
 import urllib.parse
 import urllib.request
 
-import make as history_of
+import make as history_database
 import pytest
 
 from browser import PHONE, WIDE, Browser, missing
@@ -456,8 +456,8 @@ def test_a_decision_needs_a_token_of_an_admin_and_changes_nothing_without(browse
 def own_history(tmp_path_factory):
     """Another one, which a test may change."""
     folder = tmp_path_factory.mktemp("own") / "made"
-    history_of.make(folder, nights=16, workloads=14)
-    process, url = history_of.serve(folder)
+    history_database.make(folder, nights=16, workloads=14)
+    process, url = history_database.serve(folder)
     yield types.SimpleNamespace(url=url, admin=(folder / "admin.token").read_text())
     process.terminate()
     process.wait(30)
