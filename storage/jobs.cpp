@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "storage/job_search.hpp"
 #include "storage/paging.hpp"
 #include "storage/runners.hpp"
 #include "storage/source_builds.hpp"
@@ -108,16 +107,12 @@ FactsId facts_of_job(const Database& db, JobId id) {
 }
 
 Page<Job> list_jobs(const Database& db, const JobFilter& filter, const PageRequest& page) {
-  return search_jobs(db, {filter.state, filter.night}, page);
-}
-
-Page<Job> search_jobs(const Database& db, const JobSearch& search, const PageRequest& page) {
   return Query("SELECT " JOB_COLUMNS " FROM job")
-      .where("state = ?", search.state)
-      .where("night = ?", search.night)
-      .where("machine = ?", search.machine)
-      .where("variant = ?", search.variant)
-      .where("facts = ?", search.facts)
+      .where("state = ?", filter.state)
+      .where("night = ?", filter.night)
+      .where("machine = ?", filter.machine)
+      .where("variant = ?", filter.variant)
+      .where("facts = ?", filter.facts)
       .page<Job>(db, page, read_job);
 }
 

@@ -28,12 +28,17 @@ std::vector<Job> repeats_of(const Database& db, JobId asked);
 struct JobFilter {
   std::optional<JobState> state = {};
   std::optional<NightId> night = {};
+  std::optional<MachineId> machine = {};
+  std::optional<std::string> variant = {};  // of its builds
+  std::optional<FactsId> facts = {};        // of the machine that measured it
 };
 // What the machine class was, by the facts of the runners that measured the night's sessions on it.
 std::set<FactsId> facts_of_sessions(const Database& db, NightId night, MachineId machine);
 // Of the runner that claimed the job last; 0: not known.
 FactsId facts_of_job(const Database& db, JobId id);
 Page<Job> list_jobs(const Database& db, const JobFilter& filter, const PageRequest& page);
+// Of its builds; nullopt: it has none that is stored, or it ended before variants were kept.
+std::optional<std::string> variant_of_job(const Database& db, JobId id);
 std::map<JobState, int> count_jobs(const Database& db);
 std::map<JobState, int> count_jobs_of_night(const Database& db, NightId night);
 

@@ -3,7 +3,7 @@
 
 #include "service/api/routes.hpp"
 #include "storage/filtered.hpp"
-#include "storage/job_search.hpp"
+#include "storage/jobs.hpp"
 
 namespace nightjar::service::api {
 using storage::Database;
@@ -174,7 +174,7 @@ void add_list_routes(Routes& routes) {
   const auto variant = word_query("variant", "Of builds of this variant, e.g. cpu.");
   const auto facts = id_query<FactsId>("facts", "Measured while these were its machine's facts.");
   const auto jobs = [=](Database& db, const Request& request, const PageRequest& page) {
-    return storage::search_jobs(
+    return storage::list_jobs(
         db, {state(request), of_night(request), machine(request), variant(request), facts(request)},
         page);
   };

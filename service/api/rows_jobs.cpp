@@ -5,7 +5,6 @@
 #include "service/builds/uploads.hpp"
 #include "service/engine/jobs/live_runners.hpp"
 #include "storage/calibration.hpp"
-#include "storage/job_search.hpp"
 #include "storage/jobs.hpp"
 #include "storage/runners.hpp"
 #include "storage/source_builds.hpp"

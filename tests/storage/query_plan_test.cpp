@@ -6,7 +6,7 @@
 #include "storage/confirmations.hpp"
 #include "storage/filtered.hpp"
 #include "storage/imports.hpp"
-#include "storage/job_search.hpp"
+#include "storage/jobs.hpp"
 #include "storage/many_series.hpp"
 #include "storage/marks.hpp"
 #include "storage/own_sessions.hpp"
@@ -66,8 +66,8 @@ void ask_everything(Story& story) {
   jobs_of_night(db, story.night.id, JobKind::screen), repeats_of(db, job), count_jobs(db),
       count_jobs_of_night(db, story.night.id);
   list_jobs(db, {}, {50, 9}), list_jobs(db, {JobState::queued}, {50, 9});
-  list_jobs(db, {{}, NightId{1}}, {50, 9}), search_jobs(db, {{}, {}, story.machine.id}, {50, 9});
-  search_jobs(db, {{}, {}, {}, "cpu"}, {50, 9}), search_jobs(db, {{}, {}, {}, {}, FactsId{1}}, {});
+  list_jobs(db, {{}, NightId{1}}, {50, 9}), list_jobs(db, {{}, {}, story.machine.id}, {50, 9});
+  list_jobs(db, {{}, {}, {}, "cpu"}, {50, 9}), list_jobs(db, {{}, {}, {}, {}, FactsId{1}}, {});
   renew_lease(Autocommit(db), job, 1, at(0)), release_job(Autocommit(db), job, 1),
       expire_leases(Autocommit(db), at(0));
   waiting_jobs(db), note_unclaimable(Autocommit(db), job, at(0)),
