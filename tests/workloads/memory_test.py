@@ -84,7 +84,8 @@ def test_an_allocator_that_the_environment_describes_is_left_as_it_is(suite):
 
 
 def test_a_single_jump_is_no_leak(tmp_path):
-    line = "kept.append(torch.ones(1 << (24 if len(kept) == 35 else 0)))"
+    # Nothing but the jump stays: a small tensor kept in each iteration can pin the top of the heap.
+    line = "kept.append(torch.ones(1 << 24) if len(kept) == 35 else None)"
     assert leaking(tmp_path, line)["metrics"]["leaked_memory"][0] < 0.05 * MEGABYTE
 
 
