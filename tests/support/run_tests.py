@@ -1,10 +1,15 @@
 """Runs the test programs and pytest, two groups side by side, and counts. Called by tests/run; the
-last line of its output is `N passed, N failed`, its exit status 0 only if nothing failed."""
+last line of its output is `N passed, N failed`, its exit status 0 only if nothing failed.
+
+A failed test is confirmed as Nightjar confirms a suspect: it runs again twice, alone, when all else
+is done. It counts as passed if it passes both times, and is named as unsteady. What a sanitizer
+reports, a crash, and more than a few failures in one group are believed at once."""
 
 import argparse
 import concurrent.futures
 import functools
 import glob
+import json
 import os
 import pathlib
 import subprocess
@@ -15,11 +20,14 @@ import time
 import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# A process that finds something writes it to a file of its own, since nobody reads the output of
+# most of the end-to-end tests' processes.
 SANITIZERS = {
-    "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1",
+    "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1"
+                    ":log_exe_name=1:log_path={}",
     "LSAN_OPTIONS": f"suppressions={ROOT}/tests/support/lsan.supp:print_suppressions=0",
-    "UBSAN_OPTIONS": "print_stacktrace=1",
-    "TSAN_OPTIONS": "second_deadlock_stack=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:log_exe_name=1:log_path={}",
+    "TSAN_OPTIONS": "second_deadlock_stack=1:log_exe_name=1:log_path={}",
 }
 LONGEST_SECONDS = 2400  # of a group: four times what the longest took on two quiet cores
 # These ask for the same runs of workloads, which a process does once.
@@ -33,6 +41,8 @@ SEEDS = 200  # of the simulation, beside the other tests
 MANY_SEEDS = 10_000
 PARTS = 20  # that they are played in
 CHAOS_SEED, CHAOS_NIGHTS = 1, 4  # a story of a minute
+CONFIRMATIONS = 2  # of a failure
+MOST_CONFIRMED = 5  # failures of a group; more of them have one cause
 SIDE_BY_SIDE = min(2, len(os.sched_getaffinity(0)))
 # End-to-end tests mostly wait for processes, so two of their files run at a time.
 TWO_FILES = ["-n", "2", "--dist", "loadfile"]
@@ -60,27 +70,44 @@ def count(report):
     outcome = {}
     for case in cases:
         name = (case.get("classname"),
-                case.get("name").split("/")[0] if "catch" in str(report) else case.get("name"))
-        bad = case.find("failure") is not None or case.find("error") is not None
+                name_of(case) if "catch" in str(report) else case.get("name"))
         skipped = case.find("skipped") is not None
-        outcome[name] = max(outcome.get(name, 0), 2 if bad else 1 if skipped else 0)
+        outcome[name] = max(outcome.get(name, 0), 2 if is_bad(case) else 1 if skipped else 0)
     return tuple(list(outcome.values()).count(rank) for rank in (0, 2, 1))
+
+
+def is_bad(case):
+    return case.find("failure") is not None or case.find("error") is not None
+
+
+def name_of(case):
+    """Of a test case of Catch2, less the section."""
+    return case.get("name").split("/")[0]
 
 
 class Tally:
     """Of groups of tests, each a process with a report of its own."""
 
     def __init__(self, environment, reports):
-        self.passed = self.failed = self.skipped = 0
+        self.passed = self.failed = self.skipped = self.unsteady = 0
         self._environment, self._reports = environment, reports
         self._one_at_a_time = threading.Lock()
+        self._unconfirmed = []  # (title, tests, command)
 
     def program(self, path):
         name = os.path.basename(path)
         report = self._reports / f"catch-{name}.xml"
         # JUnit goes to the file; what a failing assertion printed is in it as well.
         self._take(name, [path, "--reporter", "junit", "--out", str(report)], report,
-                   [path, "--durations", "no"])
+                   functools.partial(self._failed_cases, path, report))
+
+    def _failed_cases(self, path, report):
+        """(names, a command that runs them)."""
+        names = sorted({name_of(case) for case in xml.parse(report).getroot().iter("testcase")
+                        if is_bad(case)})
+        chosen = report.with_suffix(".txt")
+        chosen.write_text("".join(f"{name}*\n" for name in names))
+        return names, [path, "--durations", "no", "--input-file", str(chosen)]
 
     def simulation(self, path, base, seeds):
         """Each seed is a test."""
@@ -109,24 +136,57 @@ class Tally:
 
     def pytest(self, title, paths, options=()):
         report = self._reports / f"pytest-{title.replace(' ', '-')}.xml"
-        paths = [path for path in paths if (ROOT / path).exists()]
-        self._take(title, [
-            sys.executable, "-m", "pytest", "-q", "-rs", "-c", "tests/pytest.ini", "--rootdir",
-            str(ROOT), f"--junitxml={report}", *options, *paths], report)
+        cache = report.with_suffix(".cache")
+        command = [sys.executable, "-m", "pytest", "-q", "-rs", "-c", "tests/pytest.ini",
+                   "--rootdir", str(ROOT), "-o", f"cache_dir={cache}"]
 
-    def _take(self, title, command, report, again=None):
-        """`again`: a command that says more of what fails."""
+        def failed_tests():
+            names = sorted(json.loads((cache / "v/cache/lastfailed").read_text()))
+            return names, command + names
+
+        paths = [path for path in paths if (ROOT / path).exists()]
+        self._take(title, [*command, f"--junitxml={report}", *options, *paths], report,
+                   failed_tests)
+
+    def _take(self, title, command, report, failed_tests):
+        """`failed_tests`: gives (names, a command that runs these)."""
         start = time.monotonic()
+        sanitizer = report.with_suffix(".sanitizer")
         # Tests measure nothing that a nightly would be blamed for: they wait for no runner of this
         # machine.
         environment = self._environment | {
+            name: options.format(sanitizer) for name, options in SANITIZERS.items()} | {
             "NIGHTJAR_MACHINE_LOCK": str(report.with_suffix(".lock"))}
         status, output = run(command, environment)
         seconds = time.monotonic() - start
-        if again and "<failure" in text_of(report):
-            output += run(again, environment)[1]
+        counted = count(report) or (0, 0, 0)
+        output += failures_in(report) if "catch" in report.name else ""
+        found = sorted(sanitizer.parent.glob(f"{sanitizer.name}.*"))
         with self._one_at_a_time:
-            self._add(f"{title:<28}", status, count(report) or (0, 0, 0), seconds, command, output)
+            self._add(f"{title:<28}", status, counted, seconds, command, output)
+            for file in found:
+                print(f"{file.name}: reported by a sanitizer\n{text_of(file)}", flush=True)
+            self.failed += len(found)
+            # Catch2's programs end with the number of failures, pytest with 1.
+            ended_well = status == 1 or "catch" in report.name and status == counted[1]
+            if 0 < counted[1] <= MOST_CONFIRMED and ended_well and not found:
+                self._unconfirmed.append((title, failed_tests, environment))
+
+    def confirm(self):
+        """Runs again what failed. Call it when nothing else runs."""
+        for title, failed_tests, environment in self._unconfirmed:
+            names, command = failed_tests()
+            print(f"{title}: {', '.join(names)}: again, alone", flush=True)
+            for _ in range(CONFIRMATIONS):
+                status, output = run(command, environment)
+                if status != 0:
+                    print(f"confirmed\n{output}", flush=True)
+                    break
+            else:
+                print(f"unsteady: passed {CONFIRMATIONS} times", flush=True)
+                self.unsteady += len(names)
+                self.failed -= len(names)
+                self.passed += len(names)
 
     def _add(self, title, status, counted, seconds, command, output):
         passed, failed, skipped = counted
@@ -148,6 +208,15 @@ class Tally:
 
 def text_of(report):
     return report.read_text(errors="replace") if report.exists() else ""
+
+
+def failures_in(report):
+    """What Catch2 says of each failed assertion; empty if there is none or no file."""
+    if "<failure" not in text_of(report):
+        return ""
+    return "".join(f"{case.get('name')}\n{failure.get('message')}{failure.text}\n"
+                   for case in xml.parse(report).getroot().iter("testcase")
+                   for failure in [*case.iter("failure"), *case.iter("error")])
 
 
 def groups(options, tally):
@@ -193,7 +262,7 @@ def main():
     parser.add_argument("--bin", default="build/bin")
     parser.add_argument("--preset", default="release")
     options = parser.parse_args()
-    environment = {**os.environ, **SANITIZERS, "NIGHTJAR_BIN": str(ROOT / options.bin)}
+    environment = {**os.environ, "NIGHTJAR_BIN": str(ROOT / options.bin)}
     with (tempfile.TemporaryDirectory(prefix="nightjar-tests-") as folder,
           concurrent.futures.ThreadPoolExecutor(SIDE_BY_SIDE) as pool):
         tally = Tally(environment, pathlib.Path(folder))
@@ -202,8 +271,11 @@ def main():
               flush=True)
         for group in [pool.submit(call) for call in calls]:
             group.result()
+        tally.confirm()
     if tally.skipped:
         print(f"{tally.skipped} skipped: see above why")
+    if tally.unsteady:
+        print(f"{tally.unsteady} unsteady: failed beside others, and passed alone; see above")
     print(f"{tally.passed} passed, {tally.failed} failed", flush=True)
     return 1 if tally.failed or not tally.passed else 0
 
