@@ -69,6 +69,7 @@ class Change:
     metric: str
     workloads: frozenset
     state: str = ""
+    machine: int | None = None  # the only class that shows it; None: all that measure the workloads
 
 
 @dataclasses.dataclass
@@ -208,14 +209,17 @@ class Truth:
             # Early enough that nights after it make levels again.
             back = max(night + 1, min(len(self.days) - 6, night + draw.randint(2, 20)))
             end = self.of_night(back)[0].index
-        return Change(commit.index, end, factor, metric, frozenset(some | {seed.id}), state)
+        hit = frozenset(some | {seed.id})
+        # The finding has one class, and says of the others that they do not show it.
+        machine = None if state == "better" else self.workloads[min(hit) - 1].classes[0]
+        return Change(commit.index, end, factor, metric, hit, state, machine)
 
     def level(self, workload, metric, machine, commit):
         """What an undisturbed run on this commit says, in the metric's unit."""
         base = {"latency": workload.seconds * CLASSES[machine][3],
                 "compile_time": 4 + 900 * workload.seconds}.get(metric, workload.bytes)
         for change in self._by_series.get((workload.id, metric), ()):
-            if change.commit <= commit < change.end:
+            if change.commit <= commit < change.end and change.machine in (None, machine):
                 base *= change.factor
         return base
 

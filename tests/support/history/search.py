@@ -63,7 +63,7 @@ class Searches:
         bad = next((n for n in nights if n >= night), None)
         good = max((n for n in nights if n < night), default=None)
         lead = min(change.workloads)
-        self.machine = self.truth.workloads[lead - 1].classes[0]
+        self.machine = change.machine
         # Two changes of one night and series would be one finding.
         if bad is None or good is None or (bad, lead, change.metric) in self.found:
             return
