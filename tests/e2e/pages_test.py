@@ -208,6 +208,19 @@ def test_a_series_shows_levels_noise_and_nights_without_a_value(browser, history
     assert "A/A noise" in key and words in key
 
 
+def test_a_series_shows_where_it_got_better(browser, history):
+    with urllib.request.urlopen(f"{history.url}/api/v1/improvements", timeout=30) as answer:
+        improvement = json.load(answer)["items"][0]
+    browser.show()
+    visit(browser, history, f"series/{improvement['series']}")
+    percent = f"{abs(improvement['ratio'] - 1) * 100:.1f}\u00a0%"
+    assert browser.wait(lambda: browser.run("""
+        return [...document.querySelectorAll(".improved-name")].some(
+            (one) => one.textContent.startsWith("improved") && one.textContent.includes(
+                arguments[0])) && document.querySelectorAll(".chart.pan .improved").length > 0""",
+                                            percent))
+
+
 def test_a_point_leads_to_its_commit_session_machine_and_raw_samples(browser, history, addresses):
     browser.show()
     visit(browser, history, addresses["one series"])

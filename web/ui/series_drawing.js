@@ -137,7 +137,7 @@ export function timeAxis(view, width, x, byTime, names) {
   return nodes;
 }
 
-/** Vertical lines where regressions came in and where marks lie. */
+/** Vertical lines where regressions and improvements came in and where marks lie. */
 export function verticals(plot, { x, width, view }) {
   let named = -Infinity;  // names do not lie on each other
   const line = ({ place, name, words, href }) => {

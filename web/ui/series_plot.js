@@ -9,7 +9,7 @@ import { colours, drawLine, edge, events, height, inView, rangeOf, timeAxis, ver
   from "./series_drawing.js";
 import { factsChanged, firstFrom, places } from "./series_history.js";
 import { median } from "./statistics.js";
-import { count, metricName, quantity, workloadName } from "./words.js";
+import { change, count, metricName, quantity, workloadName } from "./words.js";
 
 const dayMilliseconds = 86400000;
 const mostRunsShown = 240;  // builds in view, of which single runs are drawn
@@ -56,6 +56,8 @@ class Plot {
     const marked = (m) => Date.parse(m.at) / dayMilliseconds;
     this.verticals = [...this.regressions.map((r) => ({ place: this.order.place.get(r.bad.id),
       name: "mark", words: `regression ${r.id}`, href: `#/regressions/${r.id}` })),
+    ...this.improvements.map((i) => ({ place: this.order.place.get(i.build.id),
+      name: "improved", words: `improved ${change(i.ratio)}` })),
     ...this.marks.map((m) => ({ place: this.byTime ? marked(m) : between(Math.floor(marked(m))),
       name: "explained", words: "mark" }))].toSorted((a, b) => a.place - b.place);
   }
@@ -212,10 +214,12 @@ function tools(plot) {
 
 /**
  * The plot with its tools. `histories` as seriesHistory() gives them; of several each is relative
- * to its own median. options: {regressions, marks, byTime, id, around}: a build to begin with.
+ * to its own median. options: {regressions, improvements, marks, byTime, id, around}; the last is a
+ * build to begin with.
  */
 export function seriesPlot(histories, options = {}) {
-  const all = { regressions: [], marks: [], byTime: true, id: "plot", ...options };
+  const all = { regressions: [], improvements: [], marks: [], byTime: true, id: "plot",
+    ...options };
   const shown = histories.filter((h) => h.size > 0);
   if (shown.length === 0) {
     return el("p", { class: "note" }, "No build of this series has been measured in a night yet.");

@@ -66,13 +66,15 @@ export const page = {
     const own = await seriesHistory(id), { series } = own;
     const model = encodeURIComponent(`*/${series.workload_name.split("/")[1]}/**`);
     const name = encodeURIComponent(series.workload_name);
-    const [others, regressions, marks, related, classes] = await Promise.all([
+    const ofThis = `workload=${name}&metric=${series.metric}&limit=100`;
+    const [others, regressions, better, marks, related, classes] = await Promise.all([
       Promise.all(withOf(query).map(seriesHistory)),
-      list(`regressions?workload=${name}&metric=${series.metric}&limit=100`),
+      list(`regressions?${ofThis}`), list(`improvements?${ofThis}&machine=${series.machine}`),
       list("marks?limit=100"), list(`series?workload=${model}&limit=100`), machines()]);
     const shown = regressions.filter((r) => r.state !== "dismissed" && r.state !== "merged"
       && r.series.some((s) => s.series === series.id));
     return { histories: [own, ...others], regressions: shown, related,
+      improvements: better.filter((i) => i.series === series.id),
       marks: marksOf(marks, series), classes,
       machine: classes.find((m) => m.id === series.machine) };
   },
@@ -80,7 +82,8 @@ export const page = {
     const [own] = data.histories;
     return [
       el("section", {}, head(data, query), seriesPlot(data.histories, {
-        regressions: data.regressions, marks: data.marks, byTime: query.get("by") !== "build" }),
+        regressions: data.regressions, improvements: data.improvements, marks: data.marks,
+        byTime: query.get("by") !== "build" }),
       fold("points", "The same as a table", longTable(null, pointColumns(own),
         Array.from(own.build, (_, i) => own.size - 1 - i))),
       own.without.length > 0 && fold("without", count(own.without.length,
