@@ -27,7 +27,8 @@ SANITIZERS = {
                     ":log_exe_name=1:log_path={}",
     "LSAN_OPTIONS": f"suppressions={ROOT}/tests/support/lsan.supp:print_suppressions=0",
     "UBSAN_OPTIONS": "print_stacktrace=1:log_exe_name=1:log_path={}",
-    "TSAN_OPTIONS": "second_deadlock_stack=1:log_exe_name=1:log_path={}",
+    "TSAN_OPTIONS": f"suppressions={ROOT}/tests/support/tsan.supp:print_suppressions=0"
+                    ":second_deadlock_stack=1:log_exe_name=1:log_path={}",
 }
 LONGEST_SECONDS = 2400  # of a group: four times what the longest took on two quiet cores
 # These ask for the same runs of workloads, which a process does once.
