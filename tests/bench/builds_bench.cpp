@@ -161,10 +161,10 @@ int main(int count, char** arguments) {
   good = met("source builds of a search", few.builds, 3, false) && good;
   table += formatted(
       "\n64 commits, 80 %% of them Python only, with a builder and no CI wheels: %.1f builds a "
-      "search, at most three in %.0f %% of\nthe searches. Without costs they are %.1f, and at most "
-      "three in %.0f %%.\nNo search can do with three always: one without noise, that knows which "
-      "groups compile and takes the best of all\norders, needs %.1f on average and at most three "
-      "in %.0f %%.\n",
+      "search, at most three in %.0f %% of the\nsearches. Without costs they are %.1f, and at most "
+      "three in %.0f %%. No search can always do with three. One without noise,\nwhich knows what "
+      "compiles and takes the best of all orders, needs %.1f on average, and at most three in "
+      "%.0f %%.\n",
       few.builds, 100 * few.few_builds, blind.builds, 100 * blind.few_builds, few.fewest_builds,
       100 * few.best_chance);
   if (!file.empty()) write_figures(file, "builds", table);
