@@ -203,6 +203,7 @@ std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief
             {"runs", runs_json(input.log, input.runs, "commit")},
             {"policy", policy_json(input.policy)}};
   if (input.naming) add_naming(said, answer, input);
+  if (input.good_end) said["good_end"] = *input.good_end;
   return said.dump();
 }
 

@@ -65,6 +65,9 @@ struct SearchInput {
   const std::vector<CommitSha>& commits;
   // What tells a culprit from a range. null: verdicts before rules 7 made no difference.
   const Naming* naming = nullptr;
+  // Of a search that a person had widened: the build that it began at, which is not the
+  // regression's good build.
+  std::optional<BuildId> good_end = {};
 };
 std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief,
                       const SearchInput& input);

@@ -8,7 +8,6 @@
 #include "bisect/evidence/evidence.hpp"
 #include "bisect/evidence/policy_json.hpp"
 #include "bisect/evidence/statement.hpp"
-#include "bisect/evidence/wider.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/metric.hpp"
@@ -262,9 +261,9 @@ std::string search_again(const json& said, const RawRuns& raw) {
   const ToldSearch told = told_search(said, commits.size() - 1, "commit", raw, check);
   const auto [answer, belief] = answer_of(told);
   const auto naming = naming_in(said, told.log.untestable);
-  std::string again = of_search(
-      answer, belief, {told.log, told.policy, told.runs, commits, naming ? &*naming : nullptr});
-  return said.contains("good_end") ? with_good_end(again, begin) : again;
+  return of_search(answer, belief,
+                   {told.log, told.policy, told.runs, commits, naming ? &*naming : nullptr,
+                    said.contains("good_end") ? std::optional(begin) : std::nullopt});
 }
 
 // As the verdict says it; `id` is not needed.

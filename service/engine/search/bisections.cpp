@@ -6,7 +6,6 @@
 #include <set>
 
 #include "bisect/evidence/evidence.hpp"
-#include "bisect/evidence/wider.hpp"
 #include "service/builds/artifacts.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/engine/policy.hpp"
@@ -374,11 +373,10 @@ std::optional<SearchStep> decide(const SearchFacts& facts) {
     out.step = AwaitCi{commits};
     return out;
   }
-  std::string said = evidence::of_search(
-      answer, next.belief,
-      {facts.log, facts.policy, facts.runs, facts.search.commits, &facts.naming});
-  if (facts.limits.widened_at) said = evidence::with_good_end(said, facts.search.good);
-  out.step = Conclude{answer, std::move(said)};
+  evidence::SearchInput input{facts.log, facts.policy, facts.runs, facts.search.commits,
+                              &facts.naming};
+  if (facts.limits.widened_at) input.good_end = facts.search.good;
+  out.step = Conclude{answer, evidence::of_search(answer, next.belief, input)};
   return out;
 }
 
