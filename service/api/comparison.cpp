@@ -1,65 +1,16 @@
 // Two builds series by series, and one series build by build.
 #include <algorithm>
-#include <map>
 
 #include "bisect/statistics.hpp"
-#include "service/api/domain.hpp"
 #include "service/api/report_text.hpp"
+#include "service/engine/outcome/difference_facts.hpp"
 #include "service/report/digest.hpp"
-#include "storage/many_series.hpp"
 #include "storage/series_history.hpp"
 
 namespace nightjar::service::api {
 using storage::Database;
 using web::Request;
 namespace {
-
-// confirm: interleaved runs of both; screen: each in its own night.
-NIGHTJAR_ENUM(Source, confirm, screen);
-
-struct Sides {
-  std::vector<double> good, bad;
-  Source source = Source::screen;
-};
-
-std::vector<double> values_of(const std::vector<SeriesRun>& runs, BuildId build) {
-  std::vector<double> values;
-  for (const SeriesRun& run : runs)
-    if (run.build == build) values.push_back(run.value);
-  return values;
-}
-
-using RunsOfSeries = std::map<SeriesId, std::vector<SeriesRun>>;
-
-RunsOfSeries runs_of_night(Database& db, NightId night, JobKind kind) {
-  RunsOfSeries all;
-  for (auto& [series, runs] : storage::series_measured_in(db, night, kind))
-    all.emplace(series.id, std::move(runs));
-  return all;
-}
-
-const std::vector<SeriesRun>& runs_of(const RunsOfSeries& all, SeriesId series) {
-  static const std::vector<SeriesRun> none;
-  const auto found = all.find(series);
-  return found == all.end() ? none : found->second;
-}
-
-bool all_positive(const std::vector<double>& values) {
-  return std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
-}
-
-struct ComparedSeries {
-  Series series;
-  Sides sides;
-  std::optional<bisect::Ratio> change;  // none where a value is not positive
-};
-
-ComparedSeries compared(Series series, Sides sides) {
-  ComparedSeries made{std::move(series), std::move(sides), {}};
-  if (all_positive(made.sides.good) && all_positive(made.sides.bad))
-    made.change = bisect::shift(made.sides.good, made.sides.bad, .95);
-  return made;
-}
 
 template <class Get>
 auto of_its_series(Get get) {
@@ -82,12 +33,12 @@ const Row<ComparedSeries>& compared_row() {
        {"unit", of_its_series(unit_of)},
        {"machine", of_its_series(&Series::machine)},
        {"variant", of_its_series(&Series::variant)},
-       {"source", [](const Both& row) { return row.sides.source; },
+       {"source", [](const Both& row) { return row.source; },
         "confirm: interleaved runs of both; screen: each in its own night."},
-       {"before_runs", [](const Both& row) { return row.sides.good.size(); }},
-       {"after_runs", [](const Both& row) { return row.sides.bad.size(); }},
-       {"before", [](const Both& row) { return bisect::hodges_lehmann(row.sides.good); }},
-       {"after", [](const Both& row) { return bisect::hodges_lehmann(row.sides.bad); }},
+       {"before_runs", [](const Both& row) { return row.good.size(); }},
+       {"after_runs", [](const Both& row) { return row.bad.size(); }},
+       {"before", [](const Both& row) { return bisect::hodges_lehmann(row.good); }},
+       {"after", [](const Both& row) { return bisect::hodges_lehmann(row.bad); }},
        {"ratio", of_change(&bisect::Ratio::ratio),
         "after / before; null where a value is not positive."},
        {"low", of_change(&bisect::Ratio::low)},
@@ -121,52 +72,7 @@ BuildId required_build(Database& db, const Request& request, const Query<BuildId
   return *id;
 }
 
-Comparison compare(Database& db, BuildId good, BuildId bad) {
-  const auto good_night = storage::find_night_of_build(db, good);
-  const auto bad_night = storage::find_night_of_build(db, bad);
-  Comparison made{good, bad, {}};
-  if (!good_night || !bad_night) return made;
-  const RunsOfSeries confirmed = runs_of_night(db, bad_night->id, JobKind::confirm);
-  const RunsOfSeries before = runs_of_night(db, good_night->id, JobKind::screen);
-  for (auto& [series, after] : storage::series_measured_in(db, bad_night->id, JobKind::screen)) {
-    // Interleaved runs where the night confirmed, since drift meets both sides alike there.
-    const auto& side_by_side = runs_of(confirmed, series.id);
-    Sides sides{values_of(side_by_side, good), values_of(side_by_side, bad), Source::confirm};
-    if (sides.good.empty() || sides.bad.empty())
-      sides = {values_of(runs_of(before, series.id), good), values_of(after, bad), Source::screen};
-    if (sides.good.empty() || sides.bad.empty()) continue;
-    made.items.push_back(compared(std::move(series), std::move(sides)));
-  }
-  return made;
-}
-
-ReportBuild report_build(Database& db, BuildId id) {
-  const auto build = storage::find_build(db, id);
-  ReportBuild made;
-  made.version = build->version;
-  made.commit = build->commit;
-  return made;
-}
-
-DifferenceInput difference_of(Database& db, const Config& config, BuildId reference, BuildId build,
-                              double least) {
-  DifferenceInput input{
-      config.repository.url, report_build(db, reference), report_build(db, build), least, {}};
-  for (const ComparedSeries& one : compare(db, reference, build).items) {
-    if (!one.change) continue;
-    const Series& series = one.series;
-    input.rows.push_back(
-        {{series.workload_name.str(), series.metric, bisect::hodges_lehmann(one.sides.good),
-          bisect::hodges_lehmann(one.sides.bad), one.change->ratio, one.change->low,
-          one.change->high, "machine class " + std::to_string(series.machine.value)},
-         domain_of(series.workload_name),
-         direction_of(series) == Direction::lower_is_better});
-  }
-  return input;
-}
-
 void add_difference_route(Routes& routes) {
-  static constexpr double usual_least = .03;
   auto reference = id_query<BuildId>("reference", "The build to compare with.");
   auto build = id_query<BuildId>("build", "The build to judge.");
   reference.required = build.required = true;
@@ -190,8 +96,10 @@ void add_difference_route(Routes& routes) {
       [&context = routes.context, reference, build, least](Database& db, const Request& request) {
         const auto from = required_build(db, request, reference);
         const auto to = required_build(db, request, build);
+        const EngineView view{db, context.commits, context.artifacts, context.config,
+                              context.clock};
         const auto input =
-            difference_of(db, context.config, from, to, least(request).value_or(usual_least));
+            difference_facts(view, from, to, least(request).value_or(DifferenceInput().least));
         return report_answer(request, "Difference of two builds", render_difference(input));
       });
 }
@@ -222,8 +130,10 @@ void add_comparison_routes(Routes& routes) {
                 const auto from = required_build(db, request, good);
                 const auto to = required_build(db, request, bad);
                 Rows rows(db);
-                return list_answer(request, comparison_row().write(compare(db, from, to), rows),
-                                   compared_row().schema());
+                return list_answer(
+                    request,
+                    comparison_row().write({from, to, compared_series(db, from, to)}, rows),
+                    compared_row().schema());
               });
   add_difference_route(routes);
   add_digest_route(routes);

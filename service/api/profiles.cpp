@@ -3,8 +3,8 @@
 
 #include "bisect/operator_times.hpp"
 #include "bisect/profile_diff.hpp"
-#include "service/api/domain.hpp"
 #include "service/api/routes.hpp"
+#include "service/domain.hpp"
 #include "service/engine/search/boundary_profiles.hpp"
 #include "storage/sessions.hpp"
 

@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "bisect/statistics.hpp"
-#include "service/api/domain.hpp"
+#include "service/domain.hpp"
 #include "storage/model/run_value.hpp"
 
 namespace nightjar::service::api {

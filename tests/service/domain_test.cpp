@@ -1,9 +1,9 @@
-#include "service/api/domain.hpp"
+#include "service/domain.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace nightjar;
-using service::api::domain_of;
+using service::domain_of;
 
 TEST_CASE("a model's name tells its domain, and a library its usual one") {
   const auto domain = [](const char* text) { return domain_of(*WorkloadName::parse(text)); };

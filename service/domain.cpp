@@ -1,4 +1,4 @@
-#include "service/api/domain.hpp"
+#include "service/domain.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nightjar::service::api {
+namespace nightjar::service {
 namespace {
 
 struct Domain {
@@ -44,4 +44,4 @@ std::string domain_of(const WorkloadName& name) {
   return name.suite() == "hf" ? "language" : "other";
 }
 
-}  // namespace nightjar::service::api
+}  // namespace nightjar::service
