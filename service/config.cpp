@@ -29,6 +29,10 @@ bool is_http_url(const std::string& text) {
   return matches(text, "https?://[^\\s/]+(/\\S*)?");
 }
 
+bool is_time_of_day(const std::string& text) {
+  return matches(text, "([01][0-9]|2[0-3]):[0-5][0-9]");
+}
+
 void check_glob(ConfigSection& section, std::string_view key, const std::string& glob) {
   if (!matches(glob, "[A-Za-z0-9_.*?/-]+"))
     section.fail(key, "'" + glob + "' is no glob of workload names, as \"python/*/eval/cpu/**\"");
@@ -257,7 +261,7 @@ void read_repository(ConfigSection section, Config::Repository& repository) {
 
 void read_night(ConfigSection section, Config::NightConfig& night) {
   section.read("at", night.at);
-  if (!night.at.empty() && !matches(night.at, "([01][0-9]|2[0-3]):[0-5][0-9]"))
+  if (!night.at.empty() && !is_time_of_day(night.at))
     section.fail("at", "must be a time of day in UTC, \"09:30\", or empty for no schedule, not '" +
                            night.at + "'");
   section.read("on_new_build", night.on_new_build);
@@ -355,6 +359,29 @@ void read_webhook(ConfigSection section, const std::string& watched, Config::Web
                  "is required where secret_file is set and repository.url is not on GitHub");
 }
 
+void read_digest(ConfigSection section, Config::Report::Digest& digest) {
+  std::vector<std::string> days;
+  section.read("on", days);
+  std::set<Weekday> known;
+  for (const std::string& day : days) {
+    const auto weekday = enum_from<Weekday>(day);
+    if (!weekday)
+      section.fail("on", "must list days as \"monday\", not '" + day + "'");
+    else if (!known.insert(*weekday).second)
+      section.fail("on", "'" + day + "' is there twice");
+  }
+  digest.on.assign(known.begin(), known.end());
+  std::string at = "08:00";
+  section.read("at", at);
+  if (is_time_of_day(at))
+    digest.at = std::chrono::hours(std::stoi(at)) + std::chrono::minutes(std::stoi(at.substr(3)));
+  else
+    section.fail("at", "must be a time of day in UTC, \"08:00\", not '" + at + "'");
+  section.read("quiet", digest.quiet);
+  section.read("reference", digest.reference);
+  section.done();
+}
+
 void read_report(ConfigSection section, Config::Report& report) {
   section.read("tracker", report.tracker);
   if (report.tracker != "dry-run" && report.tracker != "github")
@@ -377,6 +404,8 @@ void read_report(ConfigSection section, Config::Report& report) {
   else
     section.fail("unattributed",
                  "must be \"issue\", \"digest\" or \"none\", not '" + unattributed + "'");
+  report.fixes = static_cast<int>(section.integer("fixes", report.fixes, 0, 1'000'000));
+  read_digest(section.table("digest"), report.digest);
   section.done();
   if (report.tracker == "github")
     check_secret(section, "token_file", report.token_file, github_token_variable);

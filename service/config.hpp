@@ -36,6 +36,8 @@ struct ThresholdConfig {
 // own. digest: one issue a week has all of them. none: not at all.
 NIGHTJAR_ENUM(UnattributedReports, issue, digest, none);
 
+NIGHTJAR_ENUM(Weekday, monday, tuesday, wednesday, thursday, friday, saturday, sunday);
+
 // Which wheels of PyTorch's CI are fetched before the bucket deletes them, one a native group. off:
 // only what a search had no build for. searches: all groups of open searches. days: those and the
 // groups of the last `days` days.
@@ -137,6 +139,13 @@ struct Config {
     int recovered_nights = 3;
     int profile_runs = 5;  // of each side of a blamed commit, before it is reported; 0: none
     UnattributedReports unattributed = UnattributedReports::issue;
+    int fixes = 0;              // so many workloads better, and a fix has its issue; 0: none
+    struct Digest {             // [report.digest]
+      std::vector<Weekday> on;  // its days; empty: no digest is filed
+      std::chrono::minutes at{8 * 60};  // of the day, UTC
+      bool quiet = false;               // also of days in which nothing got worse or better
+      std::string reference;            // version of the build to compare with; empty: none
+    } digest;
   } report;
 };
 

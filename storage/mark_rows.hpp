@@ -1,4 +1,4 @@
-// Rows of marks, and which series they concern. Private to this folder.
+// Rows of marks and of improvements, and which series a mark concerns. Private to this folder.
 #pragma once
 
 #include "storage/marks.hpp"
@@ -19,6 +19,14 @@ inline Mark read_mark(Statement& row) {
           row.next<std::string>(),
           row.next<std::string>(),
           row.next<std::string>()};
+}
+
+#define IMPROVEMENT_COLUMNS "id, night, series, build, before, after, at_us"
+#define IMPROVEMENT_SELECT "SELECT " IMPROVEMENT_COLUMNS " FROM improvement"
+
+inline Improvement read_improvement(Statement& row) {
+  return {row.next<std::int64_t>(), row.next<NightId>(), row.next<SeriesId>(), row.next<BuildId>(),
+          row.next<double>(),       row.next<double>(),  row.next<Time>()};
 }
 
 inline bool concerns(const Mark& mark, const Series& series) {

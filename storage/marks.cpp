@@ -8,16 +8,6 @@
 #include "storage/paging.hpp"
 
 namespace nightjar::storage {
-namespace {
-
-#define IMPROVEMENT_SELECT "SELECT id, night, series, build, before, after, at_us FROM improvement"
-
-Improvement read_improvement(Statement& row) {
-  return {row.next<std::int64_t>(), row.next<NightId>(), row.next<SeriesId>(), row.next<BuildId>(),
-          row.next<double>(),       row.next<double>(),  row.next<Time>()};
-}
-
-}  // namespace
 
 Mark add_mark(Transaction& transaction, const Mark& mark) {
   Statement insert(

@@ -10,7 +10,7 @@ namespace {
   "created_at_us FROM outbox"
 
 OutboxMessage read_message(Statement& row) {
-  return {row.next<OutboxId>(),    row.next<std::string>(), row.next<RegressionId>(),
+  return {row.next<OutboxId>(),    row.next<std::string>(), row.next<std::optional<RegressionId>>(),
           row.next<OutboxKind>(),  row.next<std::string>(), row.next<std::string>(),
           row.next<OutboxState>(), row.next<int>(),         row.next<std::optional<Time>>(),
           row.next<std::string>(), row.next<std::string>(), row.next<Time>()};

@@ -222,19 +222,20 @@ const Row<Regression>& regression_detail() {
 }
 
 const Row<OutboxMessage>& report_row() {
-  static const Row<OutboxMessage> made("Report", "A message to the issue tracker.",
-                                       {{"id", &OutboxMessage::id},
-                                        {"key", &OutboxMessage::key},
-                                        {"regression", &OutboxMessage::regression},
-                                        {"kind", &OutboxMessage::kind},
-                                        {"title", or_null(&OutboxMessage::title)},
-                                        {"body", &OutboxMessage::body, "Markdown."},
-                                        {"state", &OutboxMessage::state},
-                                        {"attempts", &OutboxMessage::attempts},
-                                        {"not_before", &OutboxMessage::not_before},
-                                        {"error", or_null(&OutboxMessage::error)},
-                                        {"url", or_null(&OutboxMessage::url)},
-                                        {"created_at", &OutboxMessage::created_at}});
+  static const Row<OutboxMessage> made(
+      "Report", "A message to the issue tracker.",
+      {{"id", &OutboxMessage::id},
+       {"key", &OutboxMessage::key},
+       {"regression", &OutboxMessage::regression, "null: a digest, or a fix."},
+       {"kind", &OutboxMessage::kind},
+       {"title", or_null(&OutboxMessage::title)},
+       {"body", &OutboxMessage::body, "Markdown."},
+       {"state", &OutboxMessage::state},
+       {"attempts", &OutboxMessage::attempts},
+       {"not_before", &OutboxMessage::not_before},
+       {"error", or_null(&OutboxMessage::error)},
+       {"url", or_null(&OutboxMessage::url)},
+       {"created_at", &OutboxMessage::created_at}});
   return made;
 }
 

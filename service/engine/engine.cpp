@@ -9,6 +9,7 @@
 #include "service/engine/night/nights.hpp"
 #include "service/engine/night/starting.hpp"
 #include "service/engine/night/suites.hpp"
+#include "service/engine/outcome/digests.hpp"
 #include "service/engine/outcome/follow_up.hpp"
 #include "service/engine/outcome/reporting.hpp"
 #include "service/engine/outcome/unattributed.hpp"
@@ -62,6 +63,14 @@ bool search_for_culprits(EngineContext& context) {
   changed |= attempt(context, "native states", [&] { return record_commit_states(context); });
   changed |= attempt(context, "revive", [&] { return revive_searches(context); });
   changed |= attempt(context, "bisect", [&] { return advance_bisections(context); });
+  return changed;
+}
+
+// After all that a tick decides, so that a digest has it.
+bool tell_of_periods(EngineContext& context) {
+  if (!knows_history(context)) return false;
+  bool changed = attempt(context, "digest", [&] { return file_digest(context); });
+  changed |= attempt(context, "fixes", [&] { return file_fixes(context); });
   return changed;
 }
 
@@ -122,6 +131,7 @@ bool tick(EngineContext& context, bool surveyed) {
   });
   changed |= attempt(context, "queue", [&] { return watch_queue(context); });
   for (int rounds = 0; rounds < kMostRounds && round(context, surveyed); ++rounds) changed = true;
+  changed |= tell_of_periods(context);
   attempt(context, "replay", [&] { return replay_one(context), false; });
   attempt(context, "retention", [&] { return drop_old_samples(context), false; });
   return changed;

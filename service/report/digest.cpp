@@ -12,7 +12,19 @@
 namespace nightjar::service {
 namespace {
 
-constexpr std::size_t series_shown = 10, commits_shown = 10, findings_shown = 100;
+// How many each list may have.
+struct Shown {
+  std::size_t findings = 100, fixes = 1000, commits = 10, series = 10, differences = 200;
+  // Less of the longest; false: nothing is left to take away.
+  bool shrink() {
+    for (std::size_t* most : {&fixes, &differences, &findings, &series, &commits}) {
+      if (*most <= 3) continue;
+      *most = *most * 3 / 4;
+      return true;
+    }
+    return false;
+  }
+};
 
 std::string counted(std::size_t count, const std::string& one, const std::string& many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
@@ -57,10 +69,10 @@ std::string sizes(const std::vector<ReportSeries>& series) {
                                                     : percent(least) + " to " + percent(most));
 }
 
-std::string finding_table(const DigestInput& input) {
+std::string finding_table(const DigestInput& input, const Shown& shown) {
   std::vector<std::vector<std::string>> rows;
   for (const DigestFinding& one : input.findings) {
-    if (rows.size() == findings_shown) break;
+    if (rows.size() == shown.findings) break;
     const auto& lead = one.lead;
     rows.push_back(
         {regression_link(one.regression, input.pages),
@@ -78,25 +90,106 @@ std::string finding_table(const DigestInput& input) {
   return text;
 }
 
-std::string fix_section(const DigestFix& fix, const DigestInput& input) {
-  std::string text = "\n### " + fix_headline(fix, input.repository) + "\n\n";
+// Below its headline.
+std::string fix_section(const DigestFix& fix, const std::string& repository,
+                        const std::string& pages, const Shown& shown) {
+  std::string text = "\n";
   if (!fix.regressions.empty()) {
     text += "It repaired ";
     for (std::size_t i = 0; i < fix.regressions.size(); ++i)
-      text += (i > 0 ? ", " : "") + regression_link(fix.regressions[i], input.pages);
+      text += (i > 0 ? ", " : "") + regression_link(fix.regressions[i], pages);
     text += ". ";
   }
   text += "The first build that has it is " + code(fix.version) + ".\n";
   if (fix.commits.size() == 1) {
-    text += "\n- " + name_of_commit(fix.commits.front(), input.repository) + "\n";
+    text += "\n- " + name_of_commit(fix.commits.front(), repository) + "\n";
   } else if (!fix.commits.empty()) {
     text += "\nOne of these commits did it; no search asked which:\n\n";
-    for (std::size_t i = 0; i < fix.commits.size() && i < commits_shown; ++i)
-      text += "- " + name_of_commit(fix.commits[i], input.repository) + "\n";
-    if (fix.commits.size() > commits_shown)
-      text += "- and " + std::to_string(fix.commits.size() - commits_shown) + " more\n";
+    for (std::size_t i = 0; i < fix.commits.size() && i < shown.commits; ++i)
+      text += "- " + name_of_commit(fix.commits[i], repository) + "\n";
+    if (fix.commits.size() > shown.commits)
+      text += "- and " + std::to_string(fix.commits.size() - shown.commits) + " more\n";
   }
-  return text + "\n" + series_table(fix.series, series_shown);
+  return text + "\n" + series_table(fix.series, shown.series);
+}
+
+// " made 12 workloads faster, by 5.0 % to 20 %".
+std::string what_it_did(const DigestFix& fix) {
+  std::set<std::string> workloads;
+  for (const ReportSeries& one : fix.series) workloads.insert(one.workload);
+  const bool faster = std::all_of(fix.series.begin(), fix.series.end(), is_time);
+  const auto many = counted(workloads.size(), "workload");
+  const bool one_metric =
+      std::all_of(fix.series.begin(), fix.series.end(),
+                  [&](const ReportSeries& one) { return one.metric == fix.series.front().metric; });
+  const auto what = faster ? " made " + many + " faster"
+                    : one_metric
+                        ? " improved " + metric_title(fix.series.front().metric) + " of " + many
+                        : " made " + many + " better";
+  return what + sizes(fix.series);
+}
+
+// Who did it, where no single commit is known; `version` as it shall be written.
+std::string one_of_them(const DigestFix& fix, const std::string& version) {
+  return fix.commits.empty() ? "With " + version + " something"
+                             : "One of " + std::to_string(fix.commits.size()) + " commits";
+}
+
+// As plain text, for a title.
+std::string fix_title(const DigestFix& fix) {
+  std::string who = one_of_them(fix, fix.version);
+  if (fix.commits.size() == 1) {
+    const auto number = pull_request_of(fix.commits.front().subject);
+    who = number ? "#" + std::to_string(*number) : fix.commits.front().sha.brief();
+  }
+  return who + what_it_did(fix);
+}
+
+std::size_t series_that_got_better(const DigestInput& input) {
+  std::size_t better = 0;
+  for (const DigestFix& fix : input.fixes) better += fix.series.size();
+  return better;
+}
+
+bool was_measured(const DigestInput& input) {
+  return input.sessions > input.void_sessions;
+}
+
+// "3 new findings, 12 series that got better".
+std::string counts_of(const DigestInput& input) {
+  return counted(input.findings.size(), "new finding") + ", " +
+         counted(series_that_got_better(input), "series that got better", "series that got better");
+}
+
+std::string fix_sections(const DigestInput& input, const Shown& shown) {
+  if (input.fixes.empty()) return "\nNothing did.\n";
+  std::string text;
+  for (std::size_t i = 0; i < input.fixes.size() && i < shown.fixes; ++i)
+    text += "\n### " + fix_headline(input.fixes[i], input.repository) + "\n" +
+            fix_section(input.fixes[i], input.repository, input.pages, shown);
+  if (input.fixes.size() > shown.fixes)
+    text += "\n" + counted(input.fixes.size() - shown.fixes, "more fix", "more fixes") +
+            " of fewer series are not listed.\n";
+  return text;
+}
+
+std::string digest_text(const DigestInput& input, const Shown& shown) {
+  std::string text = "# Nightjar from " + plain(input.from) + " to " + plain(input.to) + "\n\n**" +
+                     counts_of(input) + "** in " +
+                     counted(static_cast<std::size_t>(input.nights), "night") + ".\n";
+  if (!was_measured(input))
+    text += "\nNothing was measured, so nothing could be found: no session can be used.\n";
+  text += "\n## Got worse\n\n";
+  text += input.findings.empty() ? "Nothing was found.\n" : finding_table(input, shown);
+  text += "\n## Got better\n" + fix_sections(input, shown) + "\n## Not settled\n\n";
+  if (input.open.empty()) text += "Nothing is open.\n";
+  for (const auto& [state, count] : input.open)
+    text += "- " + plain(state) + ": " + std::to_string(count) + "\n";
+  text += "\n## Nights\n\n- " + counted(static_cast<std::size_t>(input.nights), "night") + ", " +
+          std::to_string(input.nights_without_build) + " of them without a new build\n- " +
+          counted(static_cast<std::size_t>(input.sessions), "session") + ", " +
+          std::to_string(input.void_sessions) + " of them void, since the machine was not itself\n";
+  return text;
 }
 
 // For sorting: how far from no change, on logs.
@@ -141,55 +234,7 @@ std::string build_text(const ReportBuild& build, const std::string& repository) 
          (build.commit ? " (" + commit_link(repository, *build.commit) + ")" : "");
 }
 
-}  // namespace
-
-std::string fix_headline(const DigestFix& fix, const std::string& repository) {
-  std::set<std::string> workloads;
-  for (const ReportSeries& one : fix.series) workloads.insert(one.workload);
-  std::string who = "With " + code(fix.version) + " something";
-  if (fix.commits.size() == 1) {
-    const auto& commit = fix.commits.front();
-    who = pull_request_of(commit.subject) ? pull_request_link(repository, commit.subject)
-                                          : commit_link(repository, commit.sha);
-  } else if (!fix.commits.empty()) {
-    who = "One of " + std::to_string(fix.commits.size()) + " commits";
-  }
-  const bool faster = std::all_of(fix.series.begin(), fix.series.end(), is_time);
-  const auto many = counted(workloads.size(), "workload");
-  const bool one_metric =
-      std::all_of(fix.series.begin(), fix.series.end(),
-                  [&](const ReportSeries& one) { return one.metric == fix.series.front().metric; });
-  const auto what = faster ? " made " + many + " faster"
-                    : one_metric
-                        ? " improved " + metric_title(fix.series.front().metric) + " of " + many
-                        : " made " + many + " better";
-  return who + what + sizes(fix.series);
-}
-
-std::string render_digest(const DigestInput& input) {
-  std::size_t better = 0;
-  for (const DigestFix& fix : input.fixes) better += fix.series.size();
-  std::string text = "# Nightjar from " + plain(input.from) + " to " + plain(input.to) + "\n\n**" +
-                     counted(input.findings.size(), "new finding") + ", " +
-                     counted(better, "series that got better", "series that got better") +
-                     "** in " + counted(static_cast<std::size_t>(input.nights), "night") + ".\n";
-  text += "\n## Got worse\n\n";
-  text += input.findings.empty() ? "Nothing was found.\n" : finding_table(input);
-  text += "\n## Got better\n";
-  if (input.fixes.empty()) text += "\nNothing did.\n";
-  for (const DigestFix& fix : input.fixes) text += fix_section(fix, input);
-  text += "\n## Not settled\n\n";
-  if (input.open.empty()) text += "Nothing is open.\n";
-  for (const auto& [state, count] : input.open)
-    text += "- " + plain(state) + ": " + std::to_string(count) + "\n";
-  text += "\n## Nights\n\n- " + counted(static_cast<std::size_t>(input.nights), "night") + ", " +
-          std::to_string(input.nights_without_build) + " of them without a new build\n- " +
-          counted(static_cast<std::size_t>(input.sessions), "session") + ", " +
-          std::to_string(input.void_sessions) + " of them void, since the machine was not itself\n";
-  return text;
-}
-
-std::string render_difference(const DifferenceInput& input) {
+std::string difference_text(const DifferenceInput& input, const Shown& shown) {
   std::vector<DifferenceRow> sorted = input.rows;
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return size_of(a) > size_of(b); });
@@ -202,10 +247,10 @@ std::string render_difference(const DifferenceInput& input) {
     else
       (side == Side::worse ? worse : better).push_back(row.series);
   }
-  const auto list = [](const char* title, const std::vector<ReportSeries>& series) {
-    constexpr std::size_t shown = 200;
-    return series.empty() ? std::string()
-                          : "\n## " + std::string(title) + "\n\n" + series_table(series, shown);
+  const auto list = [&](const char* title, const std::vector<ReportSeries>& series) {
+    return series.empty()
+               ? std::string()
+               : "\n## " + std::string(title) + "\n\n" + series_table(series, shown.differences);
   };
   return "# " + build_text(input.build, input.repository) + " against " +
          build_text(input.reference, input.repository) + "\n\n**" +
@@ -214,6 +259,59 @@ std::string render_difference(const DifferenceInput& input) {
          change(1 + input.least).substr(1) + " and beyond noise. " +
          counted(alike, "other series is", "other series are") + " alike.\n" +
          list("Worse", worse) + list("Better", better) + domain_table(input);
+}
+
+std::string reference_text(const DigestReference& reference, const Shown& shown) {
+  if (reference.version.empty()) return "";
+  if (reference.difference) return "\n" + difference_text(*reference.difference, shown);
+  return "\n## Against " + code(reference.version) +
+         "\n\nThere is nothing to compare: no night has measured this build, or none has measured "
+         "a "
+         "later one of its variant.\n";
+}
+
+}  // namespace
+
+std::string fix_headline(const DigestFix& fix, const std::string& repository) {
+  std::string who = one_of_them(fix, code(fix.version));
+  if (fix.commits.size() == 1) {
+    const auto& commit = fix.commits.front();
+    who = pull_request_of(commit.subject) ? pull_request_link(repository, commit.subject)
+                                          : commit_link(repository, commit.sha);
+  }
+  return who + what_it_did(fix);
+}
+
+std::string render_digest(const DigestInput& input) {
+  return digest_text(input, {});
+}
+
+bool is_quiet(const DigestInput& input) {
+  return input.findings.empty() && input.fixes.empty() && was_measured(input);
+}
+
+std::string render_difference(const DifferenceInput& input) {
+  return difference_text(input, {});
+}
+
+RenderedIssue render_digest_issue(const DigestInput& digest, const DigestReference& reference,
+                                  std::size_t body_limit) {
+  Shown shown;
+  shown.fixes = std::min(shown.fixes, std::max<std::size_t>(3, digest.fixes.size()));
+  const auto body = [&] { return digest_text(digest, shown) + reference_text(reference, shown); };
+  RenderedIssue issue;
+  issue.title = "Nightjar from " + digest.from + " to " + digest.to + ": " +
+                (was_measured(digest) ? counts_of(digest) : "nothing was measured");
+  issue.body = body();
+  while (issue.body.size() > body_limit && shown.shrink()) issue.body = body();
+  return issue;
+}
+
+RenderedIssue render_fix_issue(const DigestFix& fix, const std::string& repository) {
+  return {shortened(fix_title(fix), 250),
+          "**" + fix_headline(fix, repository) + ".** Two nights in a row showed it.\n" +
+              fix_section(fix, repository, "", {}) +
+              "\nNobody has to do anything: close this issue when you have read it.\n"};
 }
 
 }  // namespace nightjar::service

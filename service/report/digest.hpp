@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ struct DigestInput {
 // "[#4711](...) made 12 workloads faster, by 5.0 % to 20 %".
 std::string fix_headline(const DigestFix& fix, const std::string& repository);
 std::string render_digest(const DigestInput& input);
+// Nothing got worse or better, and that is known: something was measured.
+bool is_quiet(const DigestInput& input);
 
 // One series in a build and in its reference.
 struct DifferenceRow {
@@ -57,5 +60,17 @@ struct DifferenceInput {
 // What differs beyond noise comes first, by size; the rest is counted. A mean says over how many
 // series it is, and how many of them are worse.
 std::string render_difference(const DifferenceInput& input);
+
+// The build that the digests of a schedule compare with.
+struct DigestReference {
+  std::string version;                        // empty: none is configured
+  std::optional<DifferenceInput> difference;  // nullopt: it or what came later was not measured
+};
+// A digest as an issue, with the difference below it. What is over `body_limit` bytes loses rows
+// of its tables, the smallest changes first, and says how many.
+RenderedIssue render_digest_issue(const DigestInput& digest, const DigestReference& reference,
+                                  std::size_t body_limit = comment_limit);
+// The issue of one fix.
+RenderedIssue render_fix_issue(const DigestFix& fix, const std::string& repository);
 
 }  // namespace nightjar::service

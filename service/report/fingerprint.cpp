@@ -75,6 +75,16 @@ std::string recovered_key(std::string_view fingerprint, std::string_view version
   return "recovered:" + std::string(fingerprint) + ":" + std::string(version);
 }
 
+std::string digest_key(std::string_view repository, Time first_night, Time until) {
+  return "digest:" + hashed("nightjar digest of a period 1", repository,
+                            to_rfc3339(first_night) + "\n" + to_rfc3339(until) + "\n");
+}
+
+std::string fix_key(std::string_view repository, Time first_night, std::string_view version) {
+  return "fix:" + hashed("nightjar fix 1", repository,
+                         to_rfc3339(first_night) + "\n" + std::string(version) + "\n");
+}
+
 std::string marker_of(std::string_view key) {
   return "<!-- nightjar:" + safe_key(key) + " -->";
 }

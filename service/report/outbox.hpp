@@ -14,7 +14,7 @@ namespace nightjar::service {
 
 struct DueMessage {
   OutboxMessage message;
-  std::optional<std::int64_t> issue;  // of the message's regression; nullopt: none is filed yet
+  std::optional<std::int64_t> issue;  // of the message's regression; nullopt: it has none yet
 };
 // The oldest message that may be sent now; nullopt: none.
 std::optional<DueMessage> next_due(const storage::Database& db, Time now);

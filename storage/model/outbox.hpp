@@ -17,7 +17,7 @@ NIGHTJAR_ENUM(OutboxState, pending, sent, failed);
 struct OutboxMessage {
   OutboxId id;
   std::string key;
-  RegressionId regression;
+  std::optional<RegressionId> regression;  // nullopt: an issue that belongs to none
   OutboxKind kind = OutboxKind::open_issue;
   std::string title;  // open_issue only
   std::string body;   // Markdown; holds the key in an HTML comment

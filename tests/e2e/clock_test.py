@@ -2,37 +2,18 @@
 machine's own zone changes between winter and summer time."""
 
 import contextlib
-import datetime
-import os
 import sqlite3
-import subprocess
-import sys
 import time
 
 import pytest
 
-from world import ROOT, World
-
-sys.path.append(str(ROOT / "tests" / "chaos"))
-
-from clock import Clock, compile_library
+from clock_world import ClockWorld
 
 pytestmark = pytest.mark.release
 DAY = 86_400
 
 
-class ClockWorld(World):
-    def __init__(self, folder, **overrides):
-        super().__init__(folder, **overrides)
-        self.clock = Clock(folder / "clock", compile_library(folder))
-
-    def start(self, name, *arguments):
-        with open(self.folder / f"{name}.log", "ab") as log:
-            self.processes[name] = subprocess.Popen(
-                [str(one) for one in arguments], stdout=log, stderr=log, start_new_session=True,
-                env=dict(os.environ, **self.clock.environment))
-
-
+class RegisteredWorld(ClockWorld):
     def register(self):
         """Makes a runner live."""
         body = {"name": "lab", "labels": {}, "version": "1", "workloads": [],
@@ -41,8 +22,7 @@ class ClockWorld(World):
 
     def move_to(self, moment):
         """Lets the service tick at a time such as 2026-10-25T00:31:00Z."""
-        wanted = datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
-        self.clock.set(int(wanted - time.time()))
+        self.set_time(moment)
         if "nightjard" in self.processes:
             self.register()
             time.sleep(2)
@@ -51,7 +31,7 @@ class ClockWorld(World):
 @pytest.fixture
 def tomorrow(tmp_path):
     """A service whose clock is a day ahead, with one runner, and a message that waits a moment."""
-    world = ClockWorld(tmp_path)
+    world = RegisteredWorld(tmp_path)
     world.clock.set(DAY)
     world.start_daemon()
     world.register()
@@ -90,7 +70,7 @@ def test_nor_because_that_happened_while_the_service_was_away(tomorrow):
 def test_summer_time_moves_no_night(tmp_path, monkeypatch, first, second):
     """Where the machine's zone has 02:30 twice on the first day, or never."""
     monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
-    world = ClockWorld(tmp_path, night={"at": "02:30"})
+    world = RegisteredWorld(tmp_path, night={"at": "02:30"})
     try:
         world.move_to(f"{first}T00:20:00Z")
         world.start_daemon()
@@ -109,7 +89,7 @@ def test_summer_time_moves_no_night(tmp_path, monkeypatch, first, second):
 @pytest.mark.parametrize("offset", [DAY, -DAY])
 def test_the_engine_is_not_said_to_stand_still_because_somebody_set_the_clock(tmp_path, offset):
     # Between two ticks: the next one comes in an hour.
-    world = ClockWorld(tmp_path, queue={"tick": 3600})
+    world = RegisteredWorld(tmp_path, queue={"tick": 3600})
     try:
         world.start_daemon()
         world.wait("the first tick", lambda: world.get("/readyz"), 30)

@@ -125,6 +125,12 @@ labels = ["a", "b"]
 recovered_nights = 2
 profile_runs = 3
 unattributed = "digest"
+fixes = 5
+[report.digest]
+on = ["friday", "monday"]
+at = "07:30"
+quiet = true
+reference = "2.14.0+cpu"
 )";
 
 // "table.key" of each line.
@@ -160,6 +166,8 @@ TEST_CASE("a configuration with a source and a repository has a default for all 
   CHECK(config.service.data == folder / "nightjar-data");
   CHECK(config.report.directory == folder / "reports");
   CHECK(config.report.token_file.empty());
+  CHECK(config.report.fixes == 0);
+  CHECK(config.report.digest.on.empty());
   CHECK(config.webhook.repository == "pytorch/pytorch");
   CHECK(config.night.workloads == std::vector<std::string>{"python/**", "native/**"});
   CHECK(config.search.max_runs == bisect::SearchPolicy{}.max_runs);
@@ -287,6 +295,11 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.report.recovered_nights == 2);
   CHECK(config.report.profile_runs == 3);
   CHECK(config.report.unattributed == UnattributedReports::digest);
+  CHECK(config.report.fixes == 5);
+  CHECK(config.report.digest.on == std::vector{Weekday::monday, Weekday::friday});
+  CHECK(config.report.digest.at == std::chrono::minutes(7 * 60 + 30));
+  CHECK(config.report.digest.quiet);
+  CHECK(config.report.digest.reference == "2.14.0+cpu");
 }
 
 TEST_CASE("what is wrong in a configuration is told in lines that name file, line and key") {
@@ -336,6 +349,12 @@ TEST_CASE("what is wrong in a configuration is told in lines that name file, lin
       {"tracker", "[report]\ntracker = \"jira\"\n", ":6: report.tracker: must be \"dry-run\" or"},
       {"github without a repository", "[report]\ntracker = \"github\"\n",
        "report.repository: is requ"},
+      {"day", "[report.digest]\non = [\"mon\"]\n",
+       ":6: report.digest.on: must list days as \"monday\", not 'mon'"},
+      {"day twice", "[report.digest]\non = [\"monday\", \"monday\"]\n",
+       ":6: report.digest.on: 'monday' is there twice"},
+      {"hour of a day", "[report.digest]\nat = \"8:00\"\n",
+       ":6: report.digest.at: must be a time of day in UTC"},
       {"environment", "[source.ci]\nenvironments = [\"linux/jammy\"]\n",
        ":6: source.ci.environments: 'linux/jammy' is no glob of build environments"},
       {"mirror", "[source.ci]\nmirror = \"days\"\n",
@@ -452,6 +471,8 @@ TEST_CASE("the production configuration loads, and shows every default as it is"
   CHECK(shown.queue.lease == production.queue.lease);
   CHECK(shown.webhook.repository == production.webhook.repository);
   CHECK(shown.report.labels == production.report.labels);
+  CHECK(shown.report.digest.on == production.report.digest.on);
+  CHECK(shown.report.digest.at == production.report.digest.at);
 }
 
 TEST_CASE("a secret comes from the environment before the file, and never empty from a file") {

@@ -54,6 +54,9 @@ service::Config make_config(const std::filesystem::path& folder, const Plan& pla
   if (plan.scheduled) config.night.at = "09:30";
   config.calibration.share = 0;
   config.report.profile_runs = 1;
+  config.report.digest.on = all_of<service::Weekday>();
+  config.report.digest.at = 12h;
+  config.report.digest.quiet = true;
   config.queue.lease = 600s;
   config.queue.runner_silent = 3600s;
   config.queue.patience = 6h;
@@ -113,6 +116,7 @@ class Simulation {
     // A schedule may skip the first of them: its date was had already, by a clock that ran ahead.
     for (int i = 0; i < kHealthyNights + plan_.scheduled; ++i) night(2);
     watch_.check_liveness(service_->db());
+    watch_.check_period(service_->db(), config_, clock_.now() - 2 * kLongestTick);
   }
 
   // A nightly, and a day in which all that follows from it may happen.

@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "service/engine/jobs/live_runners.hpp"
+#include "service/engine/outcome/digests.hpp"
 #include "storage/builds.hpp"
 #include "storage/connection.hpp"
+#include "storage/digests.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
@@ -193,6 +195,7 @@ void Watch::check_safety(const Database& db) const {
   check_blame(db);
   check_levels(db);
   check_issues();
+  check_digests();
 }
 
 // A culprit holds a step of what it is blamed for; its other commits do not import.
@@ -269,6 +272,22 @@ void Watch::check_issues() const {
     if (at == std::string::npos || !markers.insert(issue.body.substr(at)).second)
       violated("one issue per cause", "two issues have one marker: " + issue.title);
   }
+}
+
+// Each ends on another day.
+void Watch::check_digests() const {
+  std::set<std::string> told;
+  for (const auto& issue : tracker_.issues()) {
+    const std::string begin = "Nightjar from ", end = issue.title.substr(0, issue.title.find(':'));
+    if (issue.title.starts_with(begin) && !told.insert(end.substr(end.find(" to "))).second)
+      violated("one digest a period", "two issues tell of it: " + issue.title);
+  }
+}
+
+void Watch::check_period(const Database& db, const service::Config& config, Time before) const {
+  const auto period = service::finished_period(config.report.digest, before);
+  if (period && !storage::has_digest(db, period->until))
+    violated("every period is told", "that until " + to_rfc3339(period->until) + " is not");
 }
 
 void Watch::check_liveness(const Database& db) const {

@@ -46,6 +46,8 @@ class Watch {
   void before_tick(const service::EngineContext& engine);
   void check_safety(const storage::Database& db) const;
   void check_liveness(const storage::Database& db) const;
+  // The latest period that was over at `before` has its digest.
+  void check_period(const storage::Database& db, const service::Config& config, Time before) const;
 
  private:
   struct Heard {
@@ -61,6 +63,7 @@ class Watch {
   void check_blame(const storage::Database& db) const;
   void check_levels(const storage::Database& db) const;
   void check_issues() const;
+  void check_digests() const;
   void check_plans(const storage::Database& db) const;
   void check_told(const storage::Database& db, const Step& step) const;
 

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "storage/digests.hpp"
 #include "tests/storage/story.hpp"
 #include "tests/support/autocommit.hpp"
 
@@ -72,4 +73,70 @@ TEST_CASE("a message waits until it may be sent, and is sent once") {
   CHECK(all[0].state == OutboxState::sent);
   CHECK(all[0].url == "https://example.org/issues/1");
   CHECK(list_messages(story.db, {1, std::nullopt}).items[0].key == "comment/1");
+}
+
+TEST_CASE("a message that belongs to no regression can only open an issue") {
+  Story story;
+  OutboxMessage digest;
+  digest.key = "digest:1";
+  digest.created_at = at(50);
+  add_message(Autocommit(story.db), digest);
+  REQUIRE(pending_messages(story.db, at(60)).size() == 1);
+  CHECK_FALSE(pending_messages(story.db, at(60))[0].regression);
+  digest.key = "digest:2";
+  digest.kind = OutboxKind::comment;
+  CHECK_THROWS_AS(add_message(Autocommit(story.db), digest), Error);
+}
+
+TEST_CASE("a period is stored once, with its message or not at all") {
+  Story story;
+  OutboxMessage digest;
+  digest.key = "digest:1";
+  add_digest(Autocommit(story.db), {at(0), at(10)}, digest, at(11));
+  CHECK(has_digest(story.db, at(10)));
+  CHECK_FALSE(has_digest(story.db, at(9)));
+  digest.key = "digest:2";
+  CHECK_THROWS_AS(add_digest(Autocommit(story.db), {at(5), at(10)}, digest, at(12)), Error);
+  CHECK(list_messages(story.db, {9, {}}).items.size() == 1);
+  add_digest(Autocommit(story.db), {at(10), at(20)}, {}, at(21));
+  CHECK(list_messages(story.db, {9, {}}).items.size() == 1);
+  CHECK(last_digest_before(story.db, at(20)) == at(10));
+  CHECK_FALSE(last_digest_before(story.db, at(10)));
+}
+
+TEST_CASE("fixes are those of nights that are over, of enough workloads, until they are told") {
+  Story story;
+  const SeriesId latency = story.suspect().series.front().series;
+  const auto better = [&](SeriesId series, Time when) {
+    add_improvement(Autocommit(story.db), {0, story.night.id, series, story.bad.id, 2, 1, when});
+  };
+  better(latency, at(50));
+  CHECK(untold_fixes(story.db, at(0), 1).empty());  // its night is not over
+  story.night.state = NightState::done;
+  update_night(Autocommit(story.db), story.night);
+  CHECK(untold_fixes(story.db, at(0), 2).empty());
+  CHECK(untold_fixes(story.db, at(51), 1).empty());
+  const auto fixes = untold_fixes(story.db, at(50), 1);
+  REQUIRE(fixes.size() == 1);
+  CHECK(fixes.begin()->first == story.bad.id);
+  CHECK(fixes.begin()->second.size() == 1);
+  OutboxMessage message;
+  message.key = "fix:1";
+  add_fix_report(Autocommit(story.db), story.bad.id, message);
+  CHECK(untold_fixes(story.db, at(0), 1).empty());
+  CHECK_THROWS_AS(add_fix_report(Autocommit(story.db), story.bad.id, message), Error);
+  CHECK(list_messages(story.db, {9, {}}).items.size() == 1);
+}
+
+TEST_CASE("a build is compared with once its night is done") {
+  Story story;
+  CHECK_FALSE(measured_build(story.db, story.bad.version));
+  CHECK_FALSE(newest_measured(story.db, story.bad.variant, at(1'000'000)));
+  story.night.state = NightState::done;
+  update_night(Autocommit(story.db), story.night);
+  CHECK(measured_build(story.db, story.bad.version) == story.bad.id);
+  CHECK(newest_measured(story.db, story.bad.variant, at(1'000'000)) == story.bad.id);
+  CHECK_FALSE(newest_measured(story.db, story.bad.variant, story.night.started_at));
+  CHECK_FALSE(newest_measured(story.db, "cu126", at(1'000'000)));
+  CHECK(first_night_began(story.db) == story.night.started_at);
 }

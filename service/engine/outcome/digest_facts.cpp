@@ -18,6 +18,41 @@ namespace {
 
 constexpr storage::PageRequest most{500, {}};  // of each list: more make no digest
 
+ReportSeries series_of(const EngineView& view, const AffectedSeries& affected) {
+  ReportSeries made;
+  if (const auto series = storage::find_series(view.db, affected.series)) {
+    made.workload = series->workload_name.str();
+    made.metric = series->metric;
+    made.machine = "machine class " + std::to_string(series->machine.value);
+  }
+  made.before = affected.before;
+  made.after = affected.after;
+  made.ratio = affected.before > 0 ? affected.after / affected.before : 1;
+  made.low = made.high = made.ratio;
+  if (affected.low < affected.high) {
+    made.ratio = affected.ratio;
+    made.low = affected.low;
+    made.high = affected.high;
+  }
+  return made;
+}
+
+std::string version_of(const EngineView& view, BuildId id) {
+  const auto build = storage::find_build(view.db, id);
+  return build ? build->version : "a build that is gone";
+}
+
+// Since the build of the level before.
+std::vector<ReportCommit> commits_of(const EngineView& view, const storage::Improvement& one) {
+  const auto build = storage::find_build(view.db, one.build);
+  if (!build) return {};
+  // Its own level is the newest before the night that showed it for the second time.
+  for (const Level& level : storage::levels_before(view.db, one.series, one.night, 2))
+    if (level.build != one.build)
+      return commits_that_may_have_repaired(view, level.build, build->commit);
+  return {};
+}
+
 class Collector {
  public:
   Collector(const EngineView& view, Time from, Time to) : view_(view), from_(from), to_(to) {}
@@ -64,7 +99,7 @@ class Collector {
       if (!counts || !is_inside(one.opened_at)) continue;
       DigestFinding finding;
       finding.regression = one.id.value;
-      finding.lead = series_of(one.series.front());
+      finding.lead = series_of(view_, one.series.front());
       finding.more_series = one.series.size() - 1;
       finding.state = std::string(name_of(one.state));
       if (one.culprit) finding.culprit = commit_of(one.culprit->commits.front());
@@ -85,11 +120,11 @@ class Collector {
       const auto first = repair->commits.empty() ? "" : repair->commits.front().sha.str();
       DigestFix& fix = fixes[{repair->build, first}];
       fix.commits = repair->commits;
-      fix.version = version_of(repair->build);
+      fix.version = version_of(view_, repair->build);
       fix.regressions.push_back(one.id.value);
       for (const AffectedSeries& affected : one.series) {
         repaired_.insert({repair->build, affected.series});
-        fix.series.push_back(series_of({affected.series, affected.after, affected.before}));
+        fix.series.push_back(series_of(view_, {affected.series, affected.after, affected.before}));
       }
     }
     for (auto& [key, fix] : fixes) input_.fixes.push_back(std::move(fix));
@@ -98,23 +133,17 @@ class Collector {
   void add_improvements() {
     storage::ImprovementFilter filter;
     filter.since = from_;
-    std::map<BuildId, DigestFix> fixes;
-    for (const auto& one : storage::list_improvements(view_.db, filter, most).items) {
-      if (!is_inside(one.at) || repaired_.contains({one.build, one.series})) continue;
-      DigestFix& fix = fixes[one.build];
-      fix.version = version_of(one.build);
-      if (fix.commits.empty()) fix.commits = commits_of(one);
-      fix.series.push_back(series_of({one.series, one.before, one.after}));
-    }
-    for (auto& [build, fix] : fixes) input_.fixes.push_back(std::move(fix));
+    std::map<BuildId, std::vector<storage::Improvement>> better;
+    for (const auto& one : storage::list_improvements(view_.db, filter, most).items)
+      if (is_inside(one.at) && !repaired_.contains({one.build, one.series}) && !is_imported(one))
+        better[one.build].push_back(one);
+    for (const auto& [build, improvements] : better)
+      input_.fixes.push_back(fix_of(view_, improvements));
   }
 
-  // Since the build of the level before.
-  std::vector<ReportCommit> commits_of(const storage::Improvement& one) {
-    const auto before = storage::levels_before(view_.db, one.series, one.night, 1);
-    const auto build = storage::find_build(view_.db, one.build);
-    if (before.empty() || !build) return {};
-    return commits_that_may_have_repaired(view_, before.front().build, build->commit);
+  bool is_imported(const storage::Improvement& one) {
+    const auto night = storage::find_night(view_.db, one.night);
+    return night && night->trigger == NightTrigger::imported;
   }
 
   void add_open() {
@@ -123,25 +152,6 @@ class Collector {
     for (const RegressionState state : {suspected, confirmed, bisecting, blamed, reported, range})
       if (const auto found = counts.find(state); found != counts.end() && found->second > 0)
         input_.open[std::string(name_of(state))] = found->second;
-  }
-
-  ReportSeries series_of(const AffectedSeries& affected) {
-    ReportSeries made;
-    if (const auto series = storage::find_series(view_.db, affected.series)) {
-      made.workload = series->workload_name.str();
-      made.metric = series->metric;
-      made.machine = "machine class " + std::to_string(series->machine.value);
-    }
-    made.before = affected.before;
-    made.after = affected.after;
-    made.ratio = affected.before > 0 ? affected.after / affected.before : 1;
-    made.low = made.high = made.ratio;
-    if (affected.low < affected.high) {
-      made.ratio = affected.ratio;
-      made.low = affected.low;
-      made.high = affected.high;
-    }
-    return made;
   }
 
   ReportCommit commit_of(const CommitSha& sha) {
@@ -154,11 +164,6 @@ class Collector {
     return made;
   }
 
-  std::string version_of(BuildId id) {
-    const auto build = storage::find_build(view_.db, id);
-    return build ? build->version : "a build that is gone";
-  }
-
   const EngineView& view_;
   Time from_, to_;
   DigestInput input_;
@@ -166,6 +171,16 @@ class Collector {
 };
 
 }  // namespace
+
+DigestFix fix_of(const EngineView& view, const std::vector<storage::Improvement>& improvements) {
+  DigestFix fix;
+  fix.version = version_of(view, improvements.front().build);
+  for (const storage::Improvement& one : improvements) {
+    if (fix.commits.empty()) fix.commits = commits_of(view, one);
+    fix.series.push_back(series_of(view, {one.series, one.before, one.after}));
+  }
+  return fix;
+}
 
 DigestInput digest_facts(const EngineView& view, Time from, Time to) {
   return Collector(view, from, to).collect();

@@ -11,6 +11,7 @@
 #include "service/engine/night/starting.hpp"
 #include "service/engine/night/suites.hpp"
 #include "service/engine/obstacles.hpp"
+#include "service/engine/outcome/digests.hpp"
 #include "service/engine/outcome/follow_up.hpp"
 #include "service/engine/outcome/reporting.hpp"
 #include "service/engine/outcome/unattributed.hpp"
@@ -48,6 +49,8 @@ struct ReadingWorld : LockedWorld {
         reader(storage::Database::open_reader(restart())) {
     config.night.at = "07:00";
     config.calibration.share = .5;
+    config.report.digest.on = all_of<Weekday>();
+    config.report.fixes = 1;
     run_seconds = 1;
     noise = .01;
     before_tick = [this] {
@@ -126,6 +129,8 @@ struct ReadingWorld : LockedWorld {
     for (const SeriesId id : storage::series_to_judge(reader, 9))
       note(decide(load_history(view, storage::find_series(reader, id).value())));
     note(service::measure(load_trust(reader)));
+    note(decide(load_digest(view), config));
+    for (const FixFacts& fix : load_fixes(view)) note(decide(fix, config));
     load_old_samples(view);
   }
 
@@ -209,6 +214,9 @@ TEST_CASE("every load and every decide of a story from nightly to recovery runs 
   CHECK(world.count<CloseIssue>() > 0);
   CHECK(world.count<OutboxMessage>() > 0);
   CHECK(world.count<CalibrationCase>() > 0);
+  CHECK(world.count<FileDigest>() > 0);
+  CHECK(world.count<PassOver>() > 0);
+  CHECK(world.count<FileFix>() > 0);
 }
 
 TEST_CASE("the loads and decides of a search for a package run without writing") {

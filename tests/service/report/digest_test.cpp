@@ -98,6 +98,106 @@ TEST_CASE("A digest names findings, fixes, what is open and how the nights went"
   CHECK(has(quiet, "Nothing is open.\n"));
 }
 
+namespace {
+
+// Every part has something, of which commits and workloads could do mischief.
+DigestInput busy_week() {
+  DigestInput input;
+  input.repository = kRepository;
+  input.pages = "https://nightjar.example.org";
+  input.from = "2026-08-13";
+  input.to = "2026-08-20";
+  input.nights = 7;
+  input.sessions = 40;
+  input.void_sessions = 3;
+  DigestFinding finding;
+  finding.regression = 14;
+  finding.lead = series("resnet", "latency", .004, .005);
+  finding.state = "reported";
+  finding.culprit = {examples::sha('c'), "Check bounds | @everyone (#5)", "Eve", {}};
+  finding.issue = kRepository + "/issues/99";
+  DigestFinding range = finding;
+  range.regression = 15;
+  range.lead = series("dlrm", "peak_cpu_memory", 3e8, 3.9e8);
+  range.culprit.reset();
+  range.issue.clear();
+  input.findings = {finding, range};
+  DigestFix unnamed = one_commit();
+  unnamed.regressions.clear();
+  unnamed.commits.push_back({examples::sha('b'), "Fuse the loops (#4712)", "Bob", {}});
+  input.fixes = {one_commit(), unnamed};
+  input.open = {{"reported", 4}, {"bisecting", 1}};
+  return input;
+}
+
+DigestReference reference_build() {
+  DifferenceInput difference;
+  difference.repository = kRepository;
+  difference.reference.version = "2.14.0+cpu";
+  difference.build.version = "2.15.0.dev20260820+cpu";
+  difference.rows = {{series("resnet", "latency", .004, .005), "vision"},
+                     {series("bert", "latency", 1, .8), "language"}};
+  return {"2.14.0+cpu", difference};
+}
+
+}  // namespace
+
+TEST_CASE("A digest with its difference reads as its golden file") {
+  const auto issue = render_digest_issue(busy_week(), reference_build());
+  const auto text = issue.title + "\n\n" + issue.body;
+  CHECK(text == examples::golden("digest.md", text));
+}
+
+TEST_CASE("A fix's issue reads as its golden file") {
+  const auto issue = render_fix_issue(one_commit(), kRepository);
+  CHECK(issue.title == "#4711 made 2 workloads faster, by 5.0 % to 20 %");
+  const auto text = issue.title + "\n\n" + issue.body;
+  CHECK(text == examples::golden("fix.md", text));
+}
+
+TEST_CASE("A fix's title names no commit where there are several, and one by its hash") {
+  DigestFix fix = one_commit();
+  fix.commits[0].subject = "Skip the second copy";
+  CHECK(render_fix_issue(fix, kRepository).title.starts_with("aaaaaaaaaaaa made 2 workloads"));
+  fix.commits.push_back({examples::sha('b'), "Other (#7)", "Bob", {}});
+  CHECK(render_fix_issue(fix, kRepository).title.starts_with("One of 2 commits made 2"));
+}
+
+TEST_CASE("A digest that would be too long loses rows, says so, and keeps every part") {
+  DigestInput input = busy_week();
+  const DigestFinding finding = input.findings[0];
+  const DigestFix fix = input.fixes[0];
+  for (int i = 0; i < 400; ++i) input.findings.push_back(finding);
+  for (int i = 0; i < 100; ++i) input.fixes.push_back(fix);
+  DigestReference reference = reference_build();
+  for (int i = 0; i < 1000; ++i)
+    reference.difference->rows.push_back(
+        {series("model" + std::to_string(i % 50), "latency", 1, 1.1 + i * .001), "other"});
+  CHECK(render_digest(input).size() > issue_body_limit);
+  const auto issue = render_digest_issue(input, reference);
+  CHECK(issue.body.size() <= comment_limit);
+  CHECK(issue.title ==
+        "Nightjar from 2026-08-13 to 2026-08-20: 402 new findings, 306 series that got better");
+  for (const char* part : {" more findings are not listed.", " more fixes of fewer series are",
+                           "\n## Not settled\n", "\n## Nights\n", "\n## Worse\n", "\n## Better\n"})
+    CHECK(has(issue.body, part));
+}
+
+TEST_CASE("A time is quiet if something was measured and nothing got worse or better") {
+  DigestInput input;
+  CHECK_FALSE(is_quiet(input));  // silence would say that all is well
+  CHECK(has(render_digest(input), "Nothing was measured"));
+  input.sessions = 2;
+  input.open = {{"reported", 4}};
+  CHECK(is_quiet(input));
+  CHECK_FALSE(has(render_digest(input), "Nothing was measured"));
+  input.void_sessions = 2;
+  CHECK_FALSE(is_quiet(input));
+  input.void_sessions = 1;
+  input.fixes = {one_commit()};
+  CHECK_FALSE(is_quiet(input));
+}
+
 TEST_CASE("A difference lists what is beyond noise by size, and no mean hides a row") {
   DifferenceInput input;
   input.reference.version = "2.14.0+cpu";
