@@ -8,6 +8,7 @@
 #include "service/api/query.hpp"
 #include "service/report/github_rest.hpp"
 #include "storage/base/csv.hpp"
+#include "storage/base/split.hpp"
 #include "web/text.hpp"
 
 namespace nightjar::service::api {
@@ -16,16 +17,14 @@ namespace {
 
 NIGHTJAR_ENUM(Format, json, csv);
 
-std::vector<std::string_view> parts_of(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const auto end = std::min(text.find(separator, begin), text.size());
-    auto part = text.substr(begin, end - begin);
-    part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
-    parts.push_back(part.substr(0, part.find_last_not_of(' ') + 1));
-    begin = end + 1;
+// The parts of a list, without the spaces around them.
+std::vector<std::string> trimmed_parts(std::string_view list, char separator) {
+  auto words = split_at(list, separator);
+  for (std::string& word : words) {
+    word.erase(word.find_last_not_of(' ') + 1);
+    word.erase(0, word.find_first_not_of(' '));
   }
-  return parts;
+  return words;
 }
 
 // The schema that a reference or a "may be null" stands for.
@@ -81,8 +80,7 @@ std::vector<std::string> fields_of(const web::Request& request, const Schema& ro
   auto all = names_of(row.text, row);
   const auto given = request.query_value("fields");
   if (!given) return all;
-  std::vector<std::string> wanted;
-  for (const auto part : parts_of(*given, ',')) wanted.emplace_back(part);
+  auto wanted = trimmed_parts(*given, ',');
   for (const std::string& one : wanted)
     if (std::find(all.begin(), all.end(), one) == all.end())
       refuse_value("fields", *given, "names of the items' fields with commas between them");
@@ -134,8 +132,8 @@ double liking(std::string_view header, std::string_view type) {
   const auto any_of_it = std::string(type.substr(0, type.find('/'))) + "/*";
   int best = -1;
   double found = 0;
-  for (const auto range : parts_of(header, ',')) {
-    const auto parts = parts_of(range, ';');
+  for (const std::string& range : trimmed_parts(header, ',')) {
+    const auto parts = trimmed_parts(range, ';');
     const auto name = web::lower_case(parts.front());
     const int fits = name == type                   ? 2
                      : name == any_of_it            ? 1
@@ -145,7 +143,7 @@ double liking(std::string_view header, std::string_view type) {
     best = fits;
     found = 1;
     for (std::size_t i = 1; i < parts.size(); ++i) {
-      const auto parameter = parts[i];
+      const std::string& parameter = parts[i];
       if (!parameter.starts_with("q=")) continue;
       const auto* end = parameter.data() + parameter.size();
       std::from_chars(parameter.data() + 2, end, found);

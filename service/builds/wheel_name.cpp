@@ -4,21 +4,12 @@
 #include <charconv>
 #include <chrono>
 
+#include "storage/base/split.hpp"
 #include "web/text.hpp"
 
 namespace nightjar::service {
 
 namespace {
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (;;) {
-    const auto end = text.find(separator);
-    parts.emplace_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
 
 // Decimal digits only, no sign, at most nine of them.
 std::optional<int> number(std::string_view text) {
@@ -69,7 +60,7 @@ std::optional<TorchVersion> parse_version(std::string_view text) {
     if (!number(text.substr(alpha + 1))) return std::nullopt;
     text = text.substr(0, alpha);
   }
-  for (const std::string& part : split(text, '.')) {
+  for (const std::string& part : split_at(text, '.')) {
     const auto value = number(part);
     if (!value) return std::nullopt;
     version.base.push_back(*value);
@@ -93,7 +84,7 @@ std::optional<WheelName> parse_wheel_name(std::string_view file_name) {
   constexpr std::string_view suffix = ".whl";
   if (!file_name.ends_with(suffix)) return std::nullopt;
   file_name.remove_suffix(suffix.size());
-  std::vector<std::string> parts = split(file_name, '-');
+  std::vector<std::string> parts = split_at(file_name, '-');
   // name-version[-build]-python-abi-platform; a build number starts with a digit.
   if (parts.size() == 6 && !parts[2].empty() && parts[2][0] >= '0' && parts[2][0] <= '9')
     parts.erase(parts.begin() + 2);
@@ -103,9 +94,9 @@ std::optional<WheelName> parse_wheel_name(std::string_view file_name) {
   const auto version = parse_version(parts[1]);
   if (!version) return std::nullopt;
   for (const std::string& tags : {parts[2], parts[4]})
-    for (const std::string& tag : split(tags, '.'))
+    for (const std::string& tag : split_at(tags, '.'))
       if (tag.empty()) return std::nullopt;
-  WheelName name{parts[0], *version, split(parts[2], '.'), split(parts[4], '.')};
+  WheelName name{parts[0], *version, split_at(parts[2], '.'), split_at(parts[4], '.')};
   // A free-threaded Python has the tag cp313 and the ABI cp313t: it is another Python.
   if (parts[3].ends_with('t') && parts[3].starts_with("cp"))
     for (std::string& tag : name.python_tags)
@@ -116,7 +107,7 @@ std::optional<WheelName> parse_wheel_name(std::string_view file_name) {
 LocalParts local_parts(std::string_view local_version) {
   LocalParts parts;
   if (local_version.empty()) return parts;
-  for (const std::string& part : split(local_version, '.')) {
+  for (const std::string& part : split_at(local_version, '.')) {
     const std::string_view digits = std::string_view(part).substr(part.starts_with("git") ? 3
                                                                   : part.starts_with("g") ? 1
                                                                                           : 0);
