@@ -1,5 +1,6 @@
 #include "storage/bisections.hpp"
 
+#include "storage/chosen_workloads.hpp"
 #include "storage/commits.hpp"
 #include "storage/filtered.hpp"
 #include "storage/paging.hpp"
@@ -98,13 +99,16 @@ std::vector<Bisection> bisections_of_commit(const Database& db, const CommitSha&
 }
 
 Page<Bisection> list_bisections(const Database& db, const PageRequest& page) {
-  return list_bisections(db, std::nullopt, page);
+  return list_bisections(db, BisectionFilter{}, page);
 }
 
-Page<Bisection> list_bisections(const Database& db, std::optional<BisectionState> state,
+Page<Bisection> list_bisections(const Database& db, const BisectionFilter& filter,
                                 const PageRequest& page) {
   return Query(BISECTION_SELECT)
-      .where("state = ?", state)
+      .where("state = ?", filter.state)
+      .where("(SELECT " IS_AMONG("series.workload") " FROM series "
+             "WHERE series.id = bisection.series)",
+             workloads_that_match(db, filter.workload))
       .page<Bisection>(db, page, bisection_reader(db));
 }
 

@@ -5,11 +5,16 @@
 #include <string>
 
 #include "storage/database.hpp"
+#include "storage/jobs.hpp"
 #include "storage/marks.hpp"
 #include "storage/model/build.hpp"
+#include "storage/model/domain.hpp"
 #include "storage/model/night.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/page.hpp"
+#include "storage/regressions.hpp"
+#include "storage/series.hpp"
+#include "storage/suites.hpp"
 
 namespace nightjar::storage {
 
@@ -27,16 +32,36 @@ struct NightFilter {
 };
 Page<Night> list_nights(const Database& db, const NightFilter& filter, const PageRequest& page);
 
+// `workloads` takes the place of the filter's glob.
+Page<Series> list_series(const Database& db, const SeriesFilter& filter,
+                         const WorkloadFilter& workloads, const std::optional<std::string>& variant,
+                         const PageRequest& page);
+Page<Regression> list_regressions(const Database& db, const RegressionFilter& filter,
+                                  const WorkloadFilter& workloads, const PageRequest& page);
+Page<SuiteMember> list_members(const Database& db, const MemberFilter& filter,
+                               const WorkloadFilter& workloads, const PageRequest& page);
+
+struct ListedJob : Job {
+  // Of its builds; nullopt: it has none that is stored, or it ended before variants were kept.
+  std::optional<std::string> variant = {};
+};
+Page<ListedJob> listed_jobs(const Database& db, const JobFilter& filter, const PageRequest& page);
+std::optional<ListedJob> find_listed_job(const Database& db, JobId id);
+
 struct ImprovementFilter {
   std::optional<Time> since;
   std::optional<std::string> metric;
-  std::optional<std::string> workload_glob;
+  WorkloadFilter workload;
   std::optional<MachineId> machine;
 };
 Page<Improvement> list_improvements(const Database& db, const ImprovementFilter& filter,
                                     const PageRequest& page);
 
-Page<Bisection> list_bisections(const Database& db, std::optional<BisectionState> state,
+struct BisectionFilter {
+  std::optional<BisectionState> state;
+  WorkloadFilter workload = {};  // of the series that it measures
+};
+Page<Bisection> list_bisections(const Database& db, const BisectionFilter& filter,
                                 const PageRequest& page);
 
 }  // namespace nightjar::storage

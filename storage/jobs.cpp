@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "storage/filtered.hpp"
 #include "storage/paging.hpp"
 #include "storage/runners.hpp"
 #include "storage/source_builds.hpp"
@@ -107,20 +108,38 @@ FactsId facts_of_job(const Database& db, JobId id) {
 }
 
 Page<Job> list_jobs(const Database& db, const JobFilter& filter, const PageRequest& page) {
-  return Query("SELECT " JOB_COLUMNS " FROM job")
+  auto listed = listed_jobs(db, filter, page);
+  return {{listed.items.begin(), listed.items.end()}, listed.next};
+}
+
+std::optional<std::string> variant_of_job(const Database& db, JobId id) {
+  const auto job = find_listed_job(db, id);
+  return job ? job->variant : std::nullopt;
+}
+
+namespace {
+
+ListedJob read_listed_job(Statement& row) {
+  ListedJob job{read_job(row)};
+  job.variant = row.next<std::optional<std::string>>();
+  return job;
+}
+
+}  // namespace
+
+Page<ListedJob> listed_jobs(const Database& db, const JobFilter& filter, const PageRequest& page) {
+  return Query("SELECT " JOB_COLUMNS ", variant FROM job")
       .where("state = ?", filter.state)
       .where("night = ?", filter.night)
       .where("machine = ?", filter.machine)
       .where("variant = ?", filter.variant)
       .where("facts = ?", filter.facts)
-      .page<Job>(db, page, read_job);
+      .page<ListedJob>(db, page, read_listed_job);
 }
 
-std::optional<std::string> variant_of_job(const Database& db, JobId id) {
-  Statement find(db, "SELECT variant FROM job WHERE id = ?");
-  return read_one(find.bind(id),
-                  [](Statement& row) { return row.next<std::optional<std::string>>(); })
-      .value_or(std::nullopt);
+std::optional<ListedJob> find_listed_job(const Database& db, JobId id) {
+  Statement find(db, "SELECT " JOB_COLUMNS ", variant FROM job WHERE id = ?");
+  return read_one(find.bind(id), read_listed_job);
 }
 
 namespace {

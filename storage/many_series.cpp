@@ -83,6 +83,12 @@ std::vector<MeasuredSeries> series_measured_in(const Database& db, NightId night
   return all;
 }
 
+RunId newest_run(const Database& db) {
+  Statement find(db, "SELECT max(id) FROM run");
+  find.step();
+  return find.next<RunId>();
+}
+
 std::vector<SeriesRun> runs_of_build(const Database& db, SeriesId series, BuildId build,
                                      NightId night, JobKind kind) {
   Statement find(db, "SELECT " SERIES_RUN_COLUMNS
@@ -176,6 +182,24 @@ std::map<SeriesId, NightId> last_regressions(const Database& db,
     }
   }
   return last;
+}
+
+std::map<SeriesId, std::vector<RegressionId>> regressions_by_series(
+    const Database& db, const std::vector<RegressionState>& states) {
+  std::map<SeriesId, std::vector<RegressionId>> all;
+  for (const RegressionState state : states) {
+    Statement find(db,
+                   "SELECT shown.series, regression.id FROM regression CROSS JOIN "
+                   "regression_series AS shown ON shown.regression = regression.id "
+                   "WHERE regression.state = ?");
+    find.bind(state);
+    while (find.step()) {
+      std::vector<RegressionId>& ids = all[find.next<SeriesId>()];
+      ids.push_back(find.next<RegressionId>());
+    }
+  }
+  for (auto& [series, ids] : all) std::sort(ids.begin(), ids.end());
+  return all;
 }
 
 std::map<SeriesId, NightId> last_marked(const Database& db, const std::vector<Series>& series) {

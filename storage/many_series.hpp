@@ -22,6 +22,8 @@ struct MeasuredSeries {
 };
 std::vector<MeasuredSeries> series_measured_in(const Database& db, NightId night, JobKind kind,
                                                const std::optional<std::string>& metric = {});
+// 0: none is stored. What nights measured is as it was while this is.
+RunId newest_run(const Database& db);
 // One series' runs of one build in the night's jobs of `kind`, in the same order.
 std::vector<SeriesRun> runs_of_build(const Database& db, SeriesId series, BuildId build,
                                      NightId night, JobKind kind);
@@ -48,6 +50,9 @@ std::map<SeriesId, std::vector<BetterSince>> better_since(const Database& db,
 std::map<SeriesId, NightId> last_regressions(const Database& db,
                                              const std::vector<RegressionState>& states,
                                              NightId before);
+// Those in one of `states` that show each series, by id.
+std::map<SeriesId, std::vector<RegressionId>> regressions_by_series(
+    const Database& db, const std::vector<RegressionState>& states);
 // The newest night whose level no longer counts, by the marks that people and nights made.
 std::map<SeriesId, NightId> last_marked(const Database& db, const std::vector<Series>& series);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/chosen_workloads.hpp"
 #include "storage/filtered.hpp"
 #include "storage/many_series.hpp"
 #include "storage/mark_rows.hpp"
@@ -84,10 +85,9 @@ Page<Improvement> list_improvements(const Database& db, const ImprovementFilter&
   return Query(IMPROVEMENT_SELECT)
       .where("at_us >= ?", filter.since)
       .where("(SELECT metric FROM series WHERE series.id = improvement.series) = ?", filter.metric)
-      .where(
-          "glob_match(?, (SELECT name FROM series JOIN workload ON workload.id = "
-          "series.workload WHERE series.id = improvement.series))",
-          filter.workload_glob)
+      .where("(SELECT " IS_AMONG("series.workload") " FROM series "
+             "WHERE series.id = improvement.series)",
+             workloads_that_match(db, filter.workload))
       .where("(SELECT machine FROM series WHERE series.id = improvement.series) = ?",
              filter.machine)
       .page<Improvement>(db, page, read_improvement);

@@ -3,12 +3,13 @@
 #pragma once
 
 #include "storage/database.hpp"
+#include "storage/model/domain.hpp"
 #include "storage/model/job.hpp"
 #include "storage/page.hpp"
 
 namespace nightjar::storage {
 
 // Sessions of profiles that have ended with a result.
-Page<Job> list_profiled(const Database& db, const PageRequest& page);
+Page<Job> list_profiled(const Database& db, const WorkloadFilter& filter, const PageRequest& page);
 
 }  // namespace nightjar::storage

@@ -25,7 +25,7 @@ web::Response cancel_job(storage::Database& db, Context& context, const web::Req
   context.events.publish("job", nlohmann::json{{"id", id}, {"state", JobState::cancelled}}.dump());
   context.wake();
   Rows rows(db, &context);
-  return json_answer(job_row().write(*storage::find_job(db, id), rows));
+  return json_answer(job_row().write(*storage::find_listed_job(db, id), rows));
 }
 
 }  // namespace

@@ -38,16 +38,17 @@ auto whole(std::vector<T> (*all)(const Database&)) {
 }
 
 void add_series_and_runs(Routes& routes) {
-  const auto metric = metric_query(), workload = workload_query();
+  const auto metric = metric_query();
+  const auto workload = workload_queries();
   const auto machine = id_query<MachineId>("machine", "A machine class.");
+  const auto variant = word_query("variant", "Of builds of this variant, e.g. cpu.");
   const auto series = [=](Database& db, const Request& request, const PageRequest& page) {
     storage::SeriesFilter filter;
     filter.metric = metric(request);
-    filter.workload_glob = workload(request);
     filter.machine = machine(request);
-    return storage::list_series(db, filter, page);
+    return storage::list_series(db, filter, workload(request), variant(request), page);
   };
-  routes.list("series", "Series", series_row(), series, {metric, workload, machine});
+  routes.list("series", "Series", series_row(), series, with_workloads({metric, machine, variant}));
   routes.one<Series, SeriesId>("series", "One series", "series", series_row(),
                                storage::find_series);
   const auto job = id_query<JobId>("job", "Of this job.");
@@ -67,7 +68,8 @@ void add_series_and_runs(Routes& routes) {
 
 void add_regressions(Routes& routes) {
   const auto state = enum_query<RegressionState>("state", "In this state.");
-  const auto metric = metric_query(), workload = workload_query();
+  const auto metric = metric_query();
+  const auto workload = workload_queries();
   const auto since = time_query("since", "Opened at or after this time.");
   const auto commit = commit_query("commit", "Among the culprit's commits.");
   const auto machine = id_query<MachineId>("machine", "Seen on this machine class.");
@@ -75,14 +77,13 @@ void add_regressions(Routes& routes) {
     storage::RegressionFilter filter;
     filter.state = state(request);
     filter.metric = metric(request);
-    filter.workload_glob = workload(request);
     filter.since = since(request);
     filter.commit = commit(request);
     filter.machine = machine(request);
-    return storage::list_regressions(db, filter, page);
+    return storage::list_regressions(db, filter, workload(request), page);
   };
   routes.list("regressions", "Regressions", regression_row(), regressions,
-              {state, metric, workload, since, commit, machine});
+              with_workloads({state, metric, since, commit, machine}));
   routes.one<Regression, RegressionId>("regressions", "One regression with its history",
                                        "regression", regression_detail(), storage::find_regression);
   const auto regression =
@@ -109,10 +110,11 @@ web::Response one_commit(Database& db, const Context& context, const Request& re
 
 void add_bisections(Routes& routes) {
   const auto state = enum_query<BisectionState>("state", "In this state.");
+  const auto workload = workload_queries();
   const auto bisections = [=](Database& db, const Request& request, const PageRequest& page) {
-    return storage::list_bisections(db, state(request), page);
+    return storage::list_bisections(db, {state(request), workload(request)}, page);
   };
-  routes.list("bisections", "Bisections", bisection_row(), bisections, {state});
+  routes.list("bisections", "Bisections", bisection_row(), bisections, with_workloads({state}));
   routes.one<Bisection, BisectionId>("bisections", "One bisection with commits and sessions",
                                      "bisection", bisection_detail(), storage::find_bisection);
   routes.read({.path = "/api/v1/commits/{sha}",
@@ -133,19 +135,20 @@ void add_nights_and_improvements(Routes& routes) {
     return storage::list_nights(db, {state(request), build(request), since(request)}, page);
   };
   routes.list("nights", "Nights", night_row(), nights, {state, build, since});
-  const auto metric = metric_query(), workload = workload_query();
+  const auto metric = metric_query();
+  const auto workload = workload_queries();
   const auto machine = id_query<MachineId>("machine", "A machine class.");
   const auto found_since = time_query("since", "Found at or after this time.");
   const auto improvements = [=](Database& db, const Request& request, const PageRequest& page) {
     storage::ImprovementFilter filter;
     filter.since = found_since(request);
     filter.metric = metric(request);
-    filter.workload_glob = workload(request);
+    filter.workload = workload(request);
     filter.machine = machine(request);
     return storage::list_improvements(db, filter, page);
   };
   routes.list("improvements", "Series that got better", improvement_row(), improvements,
-              {found_since, metric, workload, machine});
+              with_workloads({found_since, metric, machine}));
 }
 
 }  // namespace
@@ -162,7 +165,15 @@ void add_list_routes(Routes& routes) {
   routes.one<Build, BuildId>("builds", "One build", "build", build_row(), storage::find_build);
   routes.list("lookups", "Wheels of CI that were looked for", ci_lookup_row(),
               simple(storage::list_ci_lookups));
-  routes.list("workloads", "Workloads", workload_row(), whole(storage::all_workloads));
+  const auto chosen = workload_queries();
+  const auto workloads = [=](Database& db, const Request& request, const PageRequest& page) {
+    auto all = storage::all_workloads(db);
+    std::erase_if(all, [filter = chosen(request)](const Workload& one) {
+      return !matches(filter, one.name);
+    });
+    return cut(std::move(all), page);
+  };
+  routes.list("workloads", "Workloads", workload_row(), workloads, with_workloads({}));
   routes.one<Workload, WorkloadId>("workloads", "One workload", "workload", workload_row(),
                                    storage::find_workload);
   add_series_and_runs(routes);
@@ -174,13 +185,13 @@ void add_list_routes(Routes& routes) {
   const auto variant = word_query("variant", "Of builds of this variant, e.g. cpu.");
   const auto facts = id_query<FactsId>("facts", "Measured while these were its machine's facts.");
   const auto jobs = [=](Database& db, const Request& request, const PageRequest& page) {
-    return storage::list_jobs(
+    return storage::listed_jobs(
         db, {state(request), of_night(request), machine(request), variant(request), facts(request)},
         page);
   };
   routes.list("jobs", "Jobs", job_row(), jobs, {state, of_night, machine, variant, facts});
-  routes.one<Job, JobId>("jobs", "One job with specification and session", "job", job_detail(),
-                         storage::find_job);
+  routes.one<storage::ListedJob, JobId>("jobs", "One job with specification and session", "job",
+                                        job_detail(), storage::find_listed_job);
   add_nights_and_improvements(routes);
   routes.one<Night, NightId>("nights", "One night with jobs and regressions", "night",
                              night_detail(), storage::find_night);

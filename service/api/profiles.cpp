@@ -4,7 +4,7 @@
 #include "bisect/operator_times.hpp"
 #include "bisect/profile_diff.hpp"
 #include "service/api/routes.hpp"
-#include "service/domain.hpp"
+#include "storage/model/domain.hpp"
 #include "service/engine/search/boundary_profiles.hpp"
 #include "storage/sessions.hpp"
 
@@ -164,7 +164,8 @@ const Row<Profiled>& profiled_row() {
       {{"id", &Profiled::id, "Of the job."},
        {"at", &Profiled::at},
        {"workload", &Profiled::workload},
-       {"domain", [](const Profiled& item) { return domain_of(item.workload); }},
+       {"domain", [](const Profiled& item) { return domain_of(item.workload); }, "",
+        domain_schema()},
        {"machine", &Profiled::machine},
        {"build", build_at(&Profiled::build), build_ref()},
        {"threads", [](const Profiled& item) { return item.profile.threads; }},
@@ -188,8 +189,9 @@ const Row<Profiled>& profiled_row() {
   return made;
 }
 
-storage::Page<Profiled> profiled_workloads(storage::Database& db, const storage::PageRequest& ask) {
-  const auto jobs = storage::list_profiled(db, ask);
+storage::Page<Profiled> profiled_workloads(storage::Database& db, const WorkloadFilter& filter,
+                                           const storage::PageRequest& ask) {
+  const auto jobs = storage::list_profiled(db, filter, ask);
   storage::Page<Profiled> page;
   page.next = jobs.next;
   for (const Job& job : jobs.items) {
@@ -331,11 +333,13 @@ BoundaryShown boundary_of(storage::Database& db, RegressionId id) {
 }  // namespace
 
 void add_profile_routes(Routes& routes) {
-  routes.list("profiles", "Where an iteration's time and memory go, by session of profiles",
-              profiled_row(),
-              [](storage::Database& db, const web::Request&, const storage::PageRequest& page) {
-                return profiled_workloads(db, page);
-              });
+  routes.list(
+      "profiles", "Where an iteration's time and memory go, by session of profiles", profiled_row(),
+      [chosen = workload_queries()](storage::Database& db, const web::Request& request,
+                                    const storage::PageRequest& page) {
+        return profiled_workloads(db, chosen(request), page);
+      },
+      with_workloads({}));
   routes.read({.path = "/api/v1/regressions/{id}/profile",
                .id = "get_regressions_profile",
                .summary = "The difference of the two profiles at a blamed commit",

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "storage/model/metric.hpp"
+#include "storage/model/workload_variant.hpp"
 
 namespace nightjar::service::api {
 namespace {
@@ -21,18 +22,6 @@ std::string joined(const std::vector<std::string_view>& names) {
   std::string text;
   for (const auto name : names) text += (text.empty() ? "" : ", ") + std::string(name);
   return text;
-}
-
-Query<std::int64_t> cursor_query() {
-  // No cursor that we gave out is longer or begins with a zero.
-  const auto parse = [](const std::string& text) {
-    return text.size() <= 18 && !text.starts_with('0') ? parse_id(text) : std::nullopt;
-  };
-  return {"cursor",
-          "next_cursor of the page before.",
-          {{"type", "string"}, {"pattern", "^[1-9][0-9]{0,17}$"}},
-          "the next_cursor of a page before",
-          parse};
 }
 
 }  // namespace
@@ -85,6 +74,47 @@ Query<std::string> word_query(const char* name, const char* text) {
           parse};
 }
 
+Schema domain_schema() {
+  return named("Domain", one_of(domain_names()));
+}
+
+namespace {
+
+Query<std::string> query_of(const char* name, const char* text, Schema schema,
+                            const std::vector<std::string_view>& words) {
+  const auto parse = [words](const std::string& given) {
+    const bool is_one = std::find(words.begin(), words.end(), given) != words.end();
+    return is_one ? std::optional(given) : std::nullopt;
+  };
+  return {name, text, std::move(schema), "one of " + joined(words), parse};
+}
+
+}  // namespace
+
+WorkloadQueries workload_queries() {
+  return {workload_query(),
+          query_of("domain", "Of this domain, as TorchBench has them.", domain_schema(),
+                   domain_names()),
+          word_query("suite", "Of this suite, e.g. torchbench."),
+          word_query("model", "Of this model, e.g. resnet18."),
+          query_of("size", "Models of published lists in this size.", one_of(model_sizes()),
+                   model_sizes()),
+          word_query("device", "On this device, e.g. cpu."),
+          word_query("backend", "With this backend, e.g. inductor.")};
+}
+
+WorkloadFilter WorkloadQueries::operator()(const web::Request& request) const {
+  return {workload(request), domain(request), suite(request),  model(request),
+          size(request),     device(request), backend(request)};
+}
+
+std::vector<Parameter> with_workloads(std::vector<Parameter> first) {
+  const auto chosen = workload_queries();
+  first.insert(first.end(), {chosen.workload, chosen.domain, chosen.suite, chosen.model,
+                             chosen.size, chosen.device, chosen.backend});
+  return first;
+}
+
 Query<Time> time_query(const char* name, const char* text) {
   const auto parse = [](const std::string& given) { return parse_rfc3339(given); };
   return {name, text, schema_of<Time>().with({{"pattern", "^[-0-9]{10}T[:0-9]{8}([.][0-9]+)?Z$"}}),
@@ -116,6 +146,18 @@ Query<int> limit_query(int otherwise, const char* text, int most) {
           text,
           {{"type", "integer"}, {"minimum", 1}, {"maximum", most}, {"default", otherwise}},
           "a number from 1 to " + std::to_string(most),
+          parse};
+}
+
+Query<std::int64_t> cursor_query() {
+  // No cursor that we gave out is longer or begins with a zero.
+  const auto parse = [](const std::string& text) {
+    return text.size() <= 18 && !text.starts_with('0') ? parse_id(text) : std::nullopt;
+  };
+  return {"cursor",
+          "next_cursor of the page before.",
+          {{"type", "string"}, {"pattern", "^[1-9][0-9]{0,17}$"}},
+          "the next_cursor of a page before",
           parse};
 }
 

@@ -10,6 +10,7 @@
 
 #include "service/api/document.hpp"
 #include "service/api/respond.hpp"
+#include "storage/model/domain.hpp"
 #include "storage/page.hpp"
 
 namespace nightjar::service::api {
@@ -68,9 +69,21 @@ Query<std::string> date_query(const char* name, const char* text);
 Query<CommitSha> commit_query(const char* name, const char* text);
 // A variant, or a part of a workload's name.
 Query<std::string> word_query(const char* name, const char* text);
+
+// The parameters that choose workloads, by name and by what they are grouped by.
+struct WorkloadQueries {
+  WorkloadFilter operator()(const web::Request& request) const;
+  Query<std::string> workload, domain, suite, model, size, device, backend;
+};
+WorkloadQueries workload_queries();
+Schema domain_schema();  // the name of a domain
+// `first`, then those that choose workloads.
+std::vector<Parameter> with_workloads(std::vector<Parameter> first);
+
 // 1 to `most`.
 Query<int> limit_query(int otherwise, const char* text = "Items at most.", int most = 500);
 
+Query<std::int64_t> cursor_query();
 // The parameters `limit` and `cursor` of a list in pages.
 std::vector<Parameter> paging();
 storage::PageRequest page_request(const web::Request& request);

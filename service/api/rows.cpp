@@ -3,8 +3,9 @@
 #include <stdexcept>
 
 #include "bisect/statistics.hpp"
-#include "service/domain.hpp"
+#include "service/api/query.hpp"
 #include "storage/model/run_value.hpp"
+#include "storage/model/workload_variant.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;
@@ -178,7 +179,10 @@ const Row<Workload>& workload_row() {
        {"precision", part(&WorkloadName::precision)},
        {"batch", part(&WorkloadName::batch)},
        {"backend", part(&WorkloadName::backend)},
-       {"domain", part(domain_of), "As TorchBench has them, by the model's name."}});
+       {"size", part([](const WorkloadName& name) { return nightjar::size_of(name); }),
+        "Of a model of a published list; null: it has one size only."},
+       {"domain", part(domain_of), "As TorchBench has them, by the model's name.",
+        domain_schema()}});
   return made;
 }
 
@@ -194,7 +198,8 @@ const Row<Series>& series_row() {
        {"direction", direction_of},
        {"machine", &Series::machine},
        {"variant", &Series::variant},
-       {"domain", [](const Series& series) { return domain_of(series.workload_name); }},
+       {"domain", [](const Series& series) { return domain_of(series.workload_name); }, "",
+        domain_schema()},
        {"level", newest_level, level_row(), "The newest accepted level."}});
   return made;
 }

@@ -7,12 +7,14 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "bisect/git/commit_graph.hpp"
 #include "service/api/api.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/ci_lookups.hpp"
+#include "storage/filtered.hpp"
 #include "storage/jobs.hpp"
 #include "storage/marks.hpp"
 #include "storage/model/metric.hpp"
@@ -40,6 +42,7 @@ class Rows {
   const Series& series_of(SeriesId id);  // throws std::runtime_error if it is not stored
   std::optional<WorkloadName> workload_name(WorkloadId id);
   std::optional<JobId> job_held_by(RunnerId id);
+  std::optional<RegressionId> repaired_by(const storage::Improvement& improvement);
   // Where the log of a build job is served; nullopt: there is none.
   std::optional<std::string> log_of_build(JobId job) const;
   std::optional<git::Commit> commit_of(const CommitSha& sha) const;
@@ -53,6 +56,7 @@ class Rows {
   std::map<SeriesId, Series> series_;
   std::map<WorkloadId, Workload> workloads_;
   std::optional<std::map<RunnerId, JobId>> held_;
+  std::optional<std::map<SeriesId, std::vector<RegressionId>>> findings_;
   std::shared_ptr<const Searched> searched_;
   BisectionId searched_of_;
 };
@@ -78,8 +82,8 @@ const Row<CommitSha>& named_commit();
 const Row<CommitSha>& commit_detail();
 const Row<OutboxMessage>& report_row();
 const Row<Runner>& runner_row();
-const Row<Job>& job_row();
-const Row<Job>& job_detail();
+const Row<storage::ListedJob>& job_row();
+const Row<storage::ListedJob>& job_detail();
 const Row<Night>& night_row();
 const Row<Night>& night_detail();
 const Row<storage::AuditEntry>& audit_row();

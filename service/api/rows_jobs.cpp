@@ -4,8 +4,11 @@
 #include "service/api/rows.hpp"
 #include "service/builds/uploads.hpp"
 #include "service/engine/jobs/live_runners.hpp"
+#include "service/engine/outcome/repairs.hpp"
+#include "service/engine/verdict/levels.hpp"
 #include "storage/calibration.hpp"
 #include "storage/jobs.hpp"
+#include "storage/many_series.hpp"
 #include "storage/runners.hpp"
 #include "storage/source_builds.hpp"
 
@@ -13,6 +16,7 @@ namespace nightjar::service::api {
 using nlohmann::json;
 using storage::AuditEntry;
 using storage::Improvement;
+using storage::ListedJob;
 using storage::Mark;
 namespace {
 
@@ -137,6 +141,20 @@ std::optional<std::string> Rows::log_of_build(JobId job) const {
   return "/api/v1/jobs/" + std::to_string(job.value) + "/log";
 }
 
+std::optional<RegressionId> Rows::repaired_by(const Improvement& improvement) {
+  if (!findings_) {
+    std::vector<RegressionState> states = all_of<RegressionState>();
+    std::erase_if(states, [](RegressionState state) {
+      return !is_real(state) || state == RegressionState::merged;
+    });
+    findings_ = storage::regressions_by_series(db, states);
+  }
+  const auto found = findings_->find(improvement.series);
+  if (found == findings_->end()) return std::nullopt;
+  const EngineView view{db, context->commits, context->artifacts, context->config, context->clock};
+  return service::repaired_by(view, improvement, found->second);
+}
+
 std::optional<JobId> Rows::job_held_by(RunnerId id) {
   if (!held_) {
     held_.emplace();
@@ -171,8 +189,8 @@ const Row<Runner>& runner_row() {
   return made;
 }
 
-const Row<Job>& job_row() {
-  static const Row<Job> made(
+const Row<ListedJob>& job_row() {
+  static const Row<ListedJob> made(
       "Job", "What a runner is asked to do: a session of interleaved runs.",
       {{"id", &Job::id},
        {"key", &Job::key},
@@ -189,8 +207,7 @@ const Row<Job>& job_row() {
        {"void", why_void, "Why its session does not count: the machine was not itself."},
        {"created_at", &Job::created_at},
        {"stored_at", stored_at, "When its session's result came."},
-       {"variant",
-        [](const Job& job, Rows& rows) { return storage::variant_of_job(rows.db, job.id); },
+       {"variant", &ListedJob::variant,
         "Of its builds; null: a build from source, or a session from before variants were kept."},
        {"machine_facts",
         [](const Job& job, Rows& rows) {
@@ -207,12 +224,12 @@ const Row<Job>& job_row() {
   return made;
 }
 
-const Row<Job>& job_detail() {
+const Row<ListedJob>& job_detail() {
   static const auto session = described(Parsed<SessionResult>{})
                                   .without("runs", "Session",
                                            "How a job's session went; its runs are listed by "
                                            "/runs?job=.");
-  static const Row<Job> made(
+  static const Row<ListedJob> made(
       "JobDetail", "A job with its specification and session.", job_row(),
       {{"spec", &Job::spec},
        {"session", [](const Job& job, Rows& rows) { return storage::session_of(rows.db, job.id); },
@@ -292,6 +309,9 @@ const Row<Improvement>& improvement_row() {
        {"before", &Improvement::before},
        {"after", &Improvement::after},
        {"ratio", [](const Improvement& one) { return one.after / one.before; }, "after / before"},
+       {"repairs", [](const Improvement& one, Rows& rows) { return rows.repaired_by(one); },
+        "Id of the regression that it repairs: its level of before is back. null: it is a new "
+        "level."},
        {"at", &Improvement::at}});
   return made;
 }

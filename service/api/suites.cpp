@@ -107,6 +107,12 @@ const Row<SuiteMember>& member_row() {
       {{"id", &SuiteMember::id, "", id_schema()},
        {"summary", &SuiteMember::summary, "Id of what the suite came to."},
        {"workload", &SuiteMember::name},
+       {"domain",
+        [](const SuiteMember& member) {
+          const auto name = WorkloadName::parse(member.name);
+          return name ? domain_of(*name) : std::string("other");
+        },
+        "", domain_schema()},
        {"version", &SuiteMember::version},
        {"series", or_null(&SuiteMember::series), "Id of its latency's series."},
        {"accuracy", &SuiteMember::accuracy,
@@ -152,12 +158,13 @@ void add_suites(Routes& routes) {
 void add_members(Routes& routes) {
   const auto summary = id_query<SuiteId>("summary", "Of what this suite came to.");
   const auto night = id_query<NightId>("night", "Of this night.");
-  const auto workload = workload_query();
+  const auto workload = workload_queries();
   const auto members = [=](Database& db, const Request& request, const PageRequest& page) {
-    return storage::list_members(db, {summary(request), night(request), workload(request)}, page);
+    return storage::list_members(db, {summary(request), night(request), {}}, workload(request),
+                                 page);
   };
   routes.list("members", "Models of suites, night by night", member_row(), members,
-              {summary, night, workload});
+              with_workloads({summary, night}));
 }
 
 }  // namespace

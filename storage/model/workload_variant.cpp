@@ -22,6 +22,10 @@ std::size_t thread_suffix(std::string_view backend) {
 
 }  // namespace
 
+std::vector<std::string_view> model_sizes() {
+  return {kSizes.begin(), kSizes.end()};
+}
+
 std::optional<std::string_view> size_of(const WorkloadName& name) {
   const auto model = name.model();
   const auto dash = model.rfind('-');

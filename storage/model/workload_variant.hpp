@@ -5,10 +5,14 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "storage/model/workload.hpp"
 
 namespace nightjar {
+
+// Of models of published lists.
+std::vector<std::string_view> model_sizes();
 
 // "paper" is the published size, "small" is for tests. A part of the name's text. nullopt if the
 // model has one size only.

@@ -12,6 +12,7 @@
 #include "storage/marks.hpp"
 #include "storage/own_sessions.hpp"
 #include "storage/package_searches.hpp"
+#include "storage/profiles.hpp"
 #include "storage/replays.hpp"
 #include "storage/retention.hpp"
 #include "storage/series_history.hpp"
@@ -81,9 +82,10 @@ void ask_everything(Story& story) {
   runs_of_build(db, series, story.bad.id, story.night.id, JobKind::screen);
   series_measured_in(db, story.night.id, JobKind::screen), newest_values(db, {series}, 9);
   series_measured_in(db, story.night.id, JobKind::screen, "latency");
+  newest_run(db), regressions_by_series(db, {RegressionState::blamed});
   newest_levels(db, {series}, NightId{9}, 9), better_since(db, {series}, NightId{9});
   last_regressions(db, {RegressionState::blamed}, NightId{9}), last_marked(db, {story.latency()});
-  list_series(db, {"latency", "**", story.machine.id}, {}), find_run(db, RunId{1});
+  list_series(db, {"latency", {}, story.machine.id}, {"**"}, "cpu", {}), find_run(db, RunId{1});
   list_runs(db, {}, {50, 9}), list_runs(db, {job, {}, {}}, {50, 9});
   list_runs(db, {{}, story.good.id, {}}, {50, 9});
   list_runs(db, {{}, {}, story.workload.id}, {50, 9});
@@ -93,7 +95,7 @@ void ask_everything(Story& story) {
   why_nothing_imports(db, story.night.id), values_of_run(db, RunId{1});
   sessions_with_old_samples(db, at(9), 9), drop_samples(Autocommit(db), job, at(9));
   facts_of_sessions(db, story.night.id, story.machine.id), facts_of_job(db, job);
-  variant_of_job(db, job);
+  find_listed_job(db, job), list_profiled(db, {"**"}, {50, 9});
   facts_of_machine(db, story.machine.id), find_facts(db, FactsId{1});
   last_night_on(db, story.machine.id, NightId{9});
   find_regression(db, "x"), find_regression(db, regression.id), changes_of(db, regression.id);
@@ -151,8 +153,8 @@ void ask_everything(Story& story) {
   store_suites(Autocommit(db), story.night.id, {suite});
   list_builds(db, {BuildKind::nightly, BuildState::found, "2026-08-20"}, {50, 9});
   list_nights(db, {NightState::done, story.bad.id, at(0)}, {50, 9});
-  list_improvements(db, {at(0), "latency", "**", story.machine.id}, {50, 9});
-  list_bisections(db, BisectionState::open, {50, 9}), count_sessions(db, story.night.id);
+  list_improvements(db, {at(0), "latency", {"**"}, story.machine.id}, {50, 9});
+  list_bisections(db, {BisectionState::open, {"**"}}, {50, 9}), count_sessions(db, story.night.id);
   history_of_series(db, story.latency());
   list_suites(db, {}, {50, 9});
   list_suites(db,
@@ -190,9 +192,10 @@ bool is_cheap_scan(const std::string& sql, const std::string& detail) {
     return true;
   if (detail.find(" INDEX ") != std::string::npos) return true;
   return detail == "SCAN runner" || detail == "SCAN judged" || detail == "SCAN mark" ||
-         detail == "SCAN sqlite_master" || detail == "SCAN CONSTANT ROW" ||
-         detail.starts_with("SCAN told") || detail.starts_with("SCAN json_each") ||
-         detail.starts_with("SCAN newest") || detail == "SCAN untold";
+         detail == "SCAN workload" || detail == "SCAN sqlite_master" ||
+         detail == "SCAN CONSTANT ROW" || detail.starts_with("SCAN told") ||
+         detail.starts_with("SCAN json_each") || detail.starts_with("SCAN newest") ||
+         detail == "SCAN untold";
 }
 
 }  // namespace

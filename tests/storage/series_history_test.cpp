@@ -114,10 +114,10 @@ TEST_CASE("lists are filtered by state, day and time") {
   const auto improved = [&](const ImprovementFilter& filter) {
     return list_improvements(story.db, filter, {}).items.size();
   };
-  CHECK(improved({at(30), "latency", "python/**", story.machine.id}) == 1);
+  CHECK(improved({at(30), "latency", {"python/**"}, story.machine.id}) == 1);
   CHECK(improved({at(31), {}, {}, {}}) == 0);
   CHECK(improved({{}, "compile_time", {}, {}}) == 0);
-  CHECK(improved({{}, {}, "native/**", {}}) == 0);
+  CHECK(improved({{}, {}, {"native/**"}, {}}) == 0);
   CHECK(improved({{}, {}, {}, MachineId{9}}) == 0);
 }
 

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "storage/filtered.hpp"
 #include "storage/many_series.hpp"
 #include "storage/marks.hpp"
 #include "storage/runs.hpp"
@@ -115,6 +116,13 @@ TEST_CASE("series are listed by metric, glob and machine") {
   CHECK(list_series(story.db, {{}, {}, story.machine.id}, {}).items.size() == 3);
   CHECK(list_series(story.db, {{}, {}, MachineId{9}}, {}).items.empty());
   CHECK(list_series(story.db, {"latency", "**", story.machine.id}, {}).items.size() == 1);
+  const auto found = [&](const WorkloadFilter& workloads, const std::string& variant) {
+    return list_series(story.db, {}, workloads, variant, {}).items.size();
+  };
+  CHECK(found({}, "cpu") == 3);
+  CHECK(found({}, "cu126") == 0);
+  CHECK(found({.domain = "recommendation", .suite = "python", .model = "dlrm"}, "cpu") == 3);
+  CHECK(found({.domain = "vision"}, "cpu") == 0);
   const auto page = list_series(story.db, {}, {1, std::nullopt});
   REQUIRE(page.next);
   CHECK(list_series(story.db, {}, {2, page.next}).items.back().id == story.latency().id);

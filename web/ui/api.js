@@ -32,6 +32,15 @@ export async function get(path) {
   return body;
 }
 
+/** A list as CSV; throws a Problem. */
+export async function csvOf(path) {
+  const token = sessionStorage.getItem(tokenName);
+  const response = await fetch(`api/v1/${path}`, { headers: { Accept: "text/csv",
+    ...(token && { Authorization: `Bearer ${token}` }) } });
+  if (!response.ok) throw new Problem(response.status, `It answered ${response.status}.`);
+  return response.text();
+}
+
 /** Posts to /api/v1/<path> with this token; throws a Problem with what the service says. */
 export async function post(path, token, sent) {
   const response = await fetch(`api/v1/${path}`, {
@@ -55,10 +64,10 @@ export async function readiness() {
   return { ready: body.ready, detail: body.detail ?? "", obstacles: body.obstacles };
 }
 
-/** The metrics there are, as the interface's description lists them. */
-export async function metricNames() {
+/** The words that a type of the interface's description has: "MetricName", "Domain". */
+export async function wordsOf(type) {
   const document = await (await fetch("openapi.json")).json();
-  return document.components.schemas.MetricName.enum;
+  return document.components.schemas[type].enum;
 }
 
 /** The items at <path>. */

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "bisect/detection.hpp"
-#include "service/domain.hpp"
+#include "storage/model/domain.hpp"
 #include "storage/builds.hpp"
 #include "storage/many_series.hpp"
 #include "storage/nights.hpp"

@@ -7,6 +7,7 @@
 #include "service/engine/policy.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "storage/builds.hpp"
+#include "storage/regressions.hpp"
 #include "storage/series.hpp"
 
 namespace nightjar::service {
@@ -34,6 +35,28 @@ std::optional<Repair> repair_of(const EngineView& view, const Regression& regres
   const auto build = storage::find_build(view.db, back->build);
   return Repair{regression.id, back->build,
                 commits_that_may_have_repaired(view, last_bad, build->commit)};
+}
+
+std::optional<RegressionId> repaired_by(const EngineView& view,
+                                        const storage::Improvement& improvement,
+                                        const std::vector<RegressionId>& findings) {
+  std::optional<Regression> last;  // before it
+  for (const RegressionId id : findings) {
+    auto finding = storage::find_regression(view.db, id);
+    if (!finding || finding->night >= improvement.night) continue;
+    if (!last || last->night <= finding->night) last = std::move(finding);
+  }
+  const auto series = storage::find_series(view.db, improvement.series);
+  if (!last || !series) return std::nullopt;
+  const auto shown =
+      std::find_if(last->series.begin(), last->series.end(),
+                   [&](const AffectedSeries& one) { return one.series == improvement.series; });
+  if (shown == last->series.end()) return std::nullopt;
+  const double threshold = policy_of(*series, view.config).threshold;
+  for (const storage::Improvement& one : storage::improvements_of(view.db, improvement.series))
+    if (last->night < one.night && is_back(worsening(*series, shown->before, one.after), threshold))
+      return one.id == improvement.id ? std::optional(last->id) : std::nullopt;
+  return std::nullopt;
 }
 
 }  // namespace nightjar::service

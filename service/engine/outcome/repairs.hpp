@@ -6,6 +6,7 @@
 
 #include "service/engine/context.hpp"
 #include "service/report/report.hpp"
+#include "storage/marks.hpp"
 #include "storage/model/regression.hpp"
 
 namespace nightjar::service {
@@ -18,5 +19,11 @@ struct Repair {
 
 // Taken from the accepted levels of its lead series; nullopt: none was back yet.
 std::optional<Repair> repair_of(const EngineView& view, const Regression& regression);
+
+// The regression whose level of before is back with this improvement, for the first time since.
+// `findings`: those that show its series. nullopt: it repairs none of them.
+std::optional<RegressionId> repaired_by(const EngineView& view,
+                                        const storage::Improvement& improvement,
+                                        const std::vector<RegressionId>& findings);
 
 }  // namespace nightjar::service

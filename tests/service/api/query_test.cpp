@@ -279,6 +279,54 @@ TEST_CASE("Two builds are compared over the series that both have") {
   CHECK(world.get("/api/v1/compare?good=1").status == 400);
 }
 
+TEST_CASE("Lists are filtered by what workloads are grouped by") {
+  World world;
+  const Day day = fill(world);  // all of it is of python/resnet18/eval/cpu/fp32/b4/eager
+  world.on_writer([&] { add_profiles(world, day); });
+  for (const std::string list : {"workloads", "series", "regressions", "bisections", "improvements",
+                                 "members", "profiles"}) {
+    const auto count = [&](const std::string& query) {
+      const auto reply = world.get("/api/v1/" + list + "?" + query);
+      REQUIRE(reply.status == 200);
+      return reply.json["items"].size();
+    };
+    INFO(list);
+    const auto all = count("");
+    CHECK(all > 0);
+    CHECK(count("domain=vision&suite=python&model=resnet18&device=cpu&backend=eager") == all);
+    CHECK(count("workload=python/*/eval/**") == all);
+    for (const char* query : {"domain=language", "suite=native", "model=bert", "device=cuda",
+                              "backend=inductor", "size=small", "workload=native/**"})
+      CHECK(count(query) == 0);
+    for (const char* query : {"domain=sports", "size=large", "suite=a/b", "workload="})
+      CHECK(world.get("/api/v1/" + list + "?" + query).status == 400);
+  }
+  CHECK(world.get("/api/v1/series?variant=cpu").json["items"].size() == 2);
+  CHECK(world.get("/api/v1/series?variant=cu126").json["items"].empty());
+}
+
+TEST_CASE("An improvement that brings a regression's level of before back is its repair") {
+  World world;
+  const Day day = fill(world);
+  world.on_writer([&] {
+    const auto add = [&](int number, double before, double after) {
+      const Build build = add_nightly(world, number, "2026-08-2" + std::to_string(number));
+      const Night night = add_night(world, build, NightState::done);
+      storage::add_improvement(storage::Autocommit(world.db),
+                               {0, night.id, day.series, build.id, before, after, evening});
+    };
+    add(3, 1.2, 1.12);  // half of the way
+    add(4, 1.12, 1.001);
+    add(5, 1.001, .8);  // further than it had been
+  });
+  const auto items = world.get("/api/v1/improvements").json["items"];
+  REQUIRE(items.size() == 4);  // the newest first
+  CHECK(items[0]["repairs"].is_null());
+  CHECK(items[1]["repairs"] == day.regression.id.value);
+  CHECK(items[2]["repairs"].is_null());
+  CHECK(items[3]["repairs"].is_null());  // in the night that found the regression
+}
+
 TEST_CASE("Pages go on where the last one ended") {
   World world;
   world.on_writer([&] {

@@ -170,20 +170,22 @@ class History:
         self._ci()
 
     def _improvements(self):
+        """A repair of a regression is one, too."""
         for change in self.truth.changes:
-            if change.state != "better":
+            if change.state not in ("better", "recovered"):
                 continue
-            night = self.truth.commits[change.commit].night
+            commit = change.commit if change.state == "better" else change.end
+            night = self.truth.commits[commit].night
             while night not in self.builds:
                 night += 1
-            before = change.commit - 1
             for (w, metric, machine), series in self.jobs.series.items():
                 workload = self.truth.workloads[w - 1]
                 if w in change.workloads and metric == change.metric:
-                    level = self.truth.level(workload, metric, machine, before)
+                    before, after = (self.truth.level(workload, metric, machine, one)
+                                     for one in (commit - 1, commit))
                     self.tables.add(
                         "improvement", night=self.nights[night], series=series,
-                        build=self.builds[night]["id"], before=level, after=level * change.factor,
+                        build=self.builds[night]["id"], before=before, after=after,
                         at_us=microseconds(self.truth.days[night] + 200 * MINUTE))
 
     def _marks(self):

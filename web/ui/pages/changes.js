@@ -1,8 +1,10 @@
 // What regressed and what improved in the last days, and how long it took to find and to repair.
 
-import { all } from "../api.js";
-import { el, lead, link, longTable, note, number, section, tight, when, whole } from "../dom.js";
-import { andMore, changeOf, regressionColumns, workload } from "../parts.js";
+import { all, wordsOf } from "../api.js";
+import { column, el, lead, link, longTable, note, number, section, tight, when,
+  whole } from "../dom.js";
+import { addressWith, andMore, changeOf, chooser, regressionColumns, regressionLink,
+  workload } from "../parts.js";
 import { median } from "../statistics.js";
 import { count, metricName, quantity, span } from "../words.js";
 
@@ -25,16 +27,13 @@ function times(regressions, searches) {
     told("To the repair", repaired, "none is repaired yet"));
 }
 
-/** Improvements of one night and size are shown as one, the largest series first. */
-function byNight(improvements) {
-  const groups = new Map();
-  for (const one of improvements) {
-    const key = `${one.night}/${one.metric}`;
-    groups.set(key, [...(groups.get(key) ?? []), one]);
-  }
-  return [...groups.values()].map((some) => some.toSorted((a, b) =>
-    Math.abs(Math.log(b.ratio)) - Math.abs(Math.log(a.ratio))));
-}
+/**
+ * Improvements of one night and metric are shown as one, and so are those that repair one
+ * regression. The largest series comes first.
+ */
+const taken = (improvements) => [...Map.groupBy(improvements, (i) => (i.repairs
+  ? `repair ${i.repairs}` : `${i.night}/${i.metric}`)).values()].map((some) =>
+  some.toSorted((a, b) => Math.abs(Math.log(b.ratio)) - Math.abs(Math.log(a.ratio))));
 
 // An improvement's change has no interval: it is recorded, and never filed.
 const asChange = (i) => ({ ...i, low: i.ratio, high: i.ratio,
@@ -44,6 +43,8 @@ const improvementColumns = [
   whole("series", ([i, ...more]) => [
     workload(i.workload, `#/series/${i.series}`), ` ${metricName(i.metric)}`,
     andMore([i, ...more])]),
+  column("what", ([i]) => (i.repairs ? ["repair of ", regressionLink(i.repairs)]
+    : "improvement")),
   number("before", ([i]) => quantity(i.before, i.unit)),
   number("after", ([i]) => quantity(i.after, i.unit, i.before)),
   number("change", ([i]) => changeOf(asChange(i))),
@@ -57,26 +58,34 @@ export const page = {
     const since = new Date(Date.now() - daysOf(query) * 86400000);
     since.setUTCMinutes(0, 0, 0);
     const from = since.toISOString().replace(".000", "");
-    const [regressions, improvements, searches] = await Promise.all([
-      all(`regressions?since=${from}`), all("improvements"), all("bisections")]);
-    return { regressions, improvements: improvements.filter((i) => i.at >= from), searches };
+    const wish = new URLSearchParams({ since: from });
+    if (query.get("domain")) wish.set("domain", query.get("domain"));
+    const [regressions, improvements, searches, domains] = await Promise.all([
+      all(`regressions?${wish}`), all(`improvements?${wish}`), all("bisections"),
+      wordsOf("Domain")]);
+    return { regressions, improvements, searches, domains };
   },
-  view({ regressions, improvements, searches }, _, query) {
+  view({ regressions, improvements, searches, domains }, _, query) {
     const days = daysOf(query), every = query.get("all") === "yes";
     const shown = every ? regressions : regressions.filter((r) => judged.has(r.state));
     const rest = regressions.length - shown.length;
-    const better = byNight(improvements);
+    const better = taken(improvements), repairs = better.filter(([i]) => i.repairs).length;
     return [section("What regressed and what improved",
-      el("p", { class: "tools" }, periods.map((d) => el("a", { href: `#/changes?days=${d}`,
+      el("p", { class: "tools" }, periods.map((d) => el("a", {
+        href: addressWith("changes", query, { days: d }),
         "aria-current": d === days && "true" }, d === 1 ? "last day" : `last ${d} days`))),
+      el("form", { class: "search" }, chooser("changes", "domain", "domain",
+        [["", "all"], ...domains.map((name) => [name, name])], query)),
       lead(`${count(shown.length, "regression")}, `,
         `${shown.filter((r) => r.state === "recovered").length} of them repaired; `,
-        `${count(better.length, "improvement")} in `,
-        count(improvements.length, "series", "series")),
+        `${count(better.length - repairs, "improvement")} in `,
+        count(improvements.filter((i) => !i.repairs).length, "series", "series"),
+        `, and ${count(repairs, "repair")}`),
       times(regressions, new Map(searches.map((b) => [b.id, b])))),
     section("Worse", shown.length === 0 ? note("Nothing in this time.")
       : longTable(null, regressionColumns, shown),
-    (rest > 0 || every) && note(link(`#/changes?days=${days}${every ? "" : "&all=yes"}`,
+    (rest > 0 || every) && note(link(
+      addressWith("changes", query, { days, all: every ? null : "yes" }),
       every ? "Only those that were judged" : `${rest} more were dismissed, merged or are open`))),
     section("Better", better.length === 0 ? note("Nothing in this time.")
       : longTable(null, improvementColumns, better))];

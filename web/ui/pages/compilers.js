@@ -148,8 +148,10 @@ export const page = {
     const by = orders[query.get("sort")] ? query.get("sort") : "speedup";
     const shown = suites.filter((s) => parts.every((p) => !query.get(p)
       || s.newest[p] === query.get(p)));
-    const members = shown.flatMap((s) => s.members.map((m) =>
+    const compiled = shown.flatMap((s) => s.members.map((m) =>
       ({ ...m, machine: s.newest.machine })));
+    const members = compiled.filter((m) => !query.get("domain")
+      || m.domain === query.get("domain"));
     const slower = members.filter((m) => m.speedup !== null && m.speedup < 0.98).length;
     const chosen = chosenOf(shown, query);
     return [section("Backends against eager", lead(count(members.length, "compiled workload"),
@@ -160,7 +162,8 @@ export const page = {
       + "compression is eager's memory by the backend's", suiteColumns(classes, query), shown))),
     chosen && nightByNight(chosen, classes, query),
     section("Workload by workload", el("form", { class: "search" },
-      chooser("compilers", "sort", "Worst first by", Object.entries(orders), query, by)),
+      chooser("compilers", "sort", "Worst first by", Object.entries(orders), query, by),
+      chooser("compilers", "domain", "domain", valuesOf(compiled, (m) => m.domain), query)),
     el("div", { class: "narrow" },
       longTable(null, memberColumns(classes), sorted(members, by), 40)))];
   },

@@ -4,7 +4,7 @@ import { machines } from "../api.js";
 import { still } from "../chart.js";
 import { code, column, el, fold, longTable, note, number, rule, section, svg, whole,
   written } from "../dom.js";
-import { chooser, className, workload } from "../parts.js";
+import { chooser, className, valuesOf, workload } from "../parts.js";
 import { newestProfiles, notProfiled } from "../profiles.js";
 import { percent, quantity } from "../words.js";
 
@@ -76,12 +76,14 @@ export const page = {
     if (able.length === 0) return [section("Roofline", said)];
     const ids = [...new Set(able.map((p) => p.machine))].toSorted((a, b) => a - b);
     const chosen = ids.find((id) => String(id) === query.get("machine")) ?? ids[0];
-    const rows = able.filter((p) => p.machine === chosen), { ceilings } = rows[0];
+    const here = able.filter((p) => p.machine === chosen), { ceilings } = here[0];
+    const rows = here.filter((p) => !query.get("domain") || p.domain === query.get("domain"));
     const operators = rows.flatMap((p) => p.operators.map((o) => ({ ...o, of: p.workload })));
     const hints = rows.flatMap((p) => p.hints.map((text) => `${p.workload}: ${text}`));
     return [section(`Roofline of ${className(classes, chosen)}`, el("form", { class: "search" },
       chooser("roofline", "machine", "machine", ids.map((id) => [id, className(classes, id)]),
-        query, chosen)), said, plot(rows, ceilings),
+        query, chosen), chooser("roofline", "domain", "domain", valuesOf(able, (p) => p.domain),
+        query)), said, plot(rows, ceilings),
     note("A dot is a workload; lines are what the machine does at most, with so many threads: ",
       `${ceilings.threads}. Copies move ${digits(ceilings.bytes / 1e9)} GB/s.`)),
     section("Workloads", longTable("Limiters: shares of the time in operators that they hold back",

@@ -1,6 +1,7 @@
-// Choosing a series: words of a workload's name, a metric, and what matches, with its last weeks.
+// Choosing a series: words of a workload's name, its domain, a metric, and what matches, with its
+// last weeks.
 
-import { get, list, machines, metricNames } from "../api.js";
+import { get, list, machines, wordsOf } from "../api.js";
 import { column, el, failure, note, number, section, table, whole } from "../dom.js";
 import { changeOf, className, spark, workload } from "../parts.js";
 import { median } from "../statistics.js";
@@ -37,9 +38,9 @@ const columns = (classes) => [
   number("level", (s) => (s.level ? quantity(s.level.value, s.unit) : "–")),
   number("newest", (s) => later(s, (points) => lastChange(s, points)))];
 
-async function fill(results, status, { words, metric }, classes, isStale) {
+async function fill(results, status, { words, ...chosen }, classes, isStale) {
   const query = new URLSearchParams({ workload: globOf(words), limit: String(limit) });
-  if (metric) query.set("metric", metric);
+  for (const [name, value] of Object.entries(chosen)) if (value) query.set(name, value);
   try {
     const page = await get(`series?${query}`);
     if (isStale()) return;
@@ -47,7 +48,7 @@ async function fill(results, status, { words, metric }, classes, isStale) {
       points: list(`series/${s.id}/points?limit=${shown}`) }));
     results.replaceChildren(items.length ? table(null, columns(classes), items) : "");
     status.replaceChildren(items.length === 0
-      ? note(words || metric ? "No series matches."
+      ? note(words || Object.values(chosen).some(Boolean) ? "No series matches."
         : "No series yet: they appear with the first night.")
       : note(page.next_cursor ? `The first ${items.length}; more words find fewer.`
         : `${items.length} series`));
@@ -58,30 +59,39 @@ async function fill(results, status, { words, metric }, classes, isStale) {
 
 export const page = {
   title: () => "Series",
-  load: async () => ({ metrics: await metricNames(), classes: await machines() }),
-  view({ metrics, classes }, _, query) {
+  async load() {
+    const [metrics, domains, classes] = await Promise.all([wordsOf("MetricName"),
+      wordsOf("Domain"), machines()]);
+    return { metrics, domains, classes };
+  },
+  view({ metrics, domains, classes }, _, query) {
     let asked = 0, timer = 0;
     const results = el("div", { class: "results" });
     const status = el("div", { role: "status" }, note("Loading …"));
     const words = el("input", { type: "search", id: "words", autocomplete: "off",
       placeholder: "e.g. bert cuda inductor, or python/*/eval/**", spellcheck: "false" });
-    const metric = el("select", { id: "metric" }, el("option", { value: "" }, "any"),
-      metrics.map((name) => el("option", { value: name }, metricName(name))));
+    const choice = (id, values, nameOf) => el("select", { id },
+      el("option", { value: "" }, "any"),
+      values.map((value) => el("option", { value }, nameOf(value))));
+    const metric = choice("metric", metrics, metricName);
+    const domain = choice("domain", domains, (name) => name);
     words.value = query.get("words") ?? "";
     metric.value = query.get("metric") ?? "";
+    domain.value = query.get("domain") ?? "";
     const ask = () => {
       const mine = ++asked;
-      const wish = { words: words.value, metric: metric.value };
+      const wish = { words: words.value, domain: domain.value, metric: metric.value };
       const next = new URLSearchParams(Object.entries(wish).filter(([, value]) => value));
       history.replaceState(null, "", `#/series${next.size ? `?${next}` : ""}`);
       fill(results, status, wish, classes, () => mine !== asked);
     };
     words.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, 200); });
-    metric.addEventListener("change", ask);
+    for (const select of [metric, domain]) select.addEventListener("change", ask);
     ask();
     return [section("Series", el("form", { class: "search", role: "search",
       onsubmit: (event) => { event.preventDefault(); ask(); } },
-    el("label", {}, "Words of the workload", words), el("label", {}, "Metric", metric)),
+    el("label", {}, "Words of the workload", words), el("label", {}, "Domain", domain),
+    el("label", {}, "Metric", metric)),
     status, results)];
   },
 };

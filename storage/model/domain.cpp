@@ -1,4 +1,4 @@
-#include "service/domain.hpp"
+#include "storage/model/domain.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace nightjar::service {
+#include "storage/model/workload_variant.hpp"
+
+namespace nightjar {
 namespace {
 
 struct Domain {
@@ -44,4 +46,21 @@ std::string domain_of(const WorkloadName& name) {
   return name.suite() == "hf" ? "language" : "other";
 }
 
-}  // namespace nightjar::service
+std::vector<std::string_view> domain_names() {
+  std::vector<std::string_view> names;
+  for (const Domain& domain : known_domains()) names.emplace_back(domain.name);
+  names.emplace_back("other");
+  return names;
+}
+
+bool matches(const WorkloadFilter& filter, const WorkloadName& name) {
+  return (!filter.suite || *filter.suite == name.suite()) &&
+         (!filter.model || *filter.model == name.model()) &&
+         (!filter.device || *filter.device == name.device()) &&
+         (!filter.backend || *filter.backend == name.backend()) &&
+         (!filter.size || size_of(name) == *filter.size) &&
+         (!filter.glob || glob_match(*filter.glob, name.str())) &&
+         (!filter.domain || *filter.domain == domain_of(name));
+}
+
+}  // namespace nightjar

@@ -1,0 +1,29 @@
+// What workloads are grouped and chosen by: parts of their names, and what the model's name tells.
+// Used by the lists and pages of the service.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "storage/model/workload.hpp"
+
+namespace nightjar {
+
+// As TorchBench has them: vision, language, speech, recommendation, reinforcement learning, or
+// other. By the model's name, since nothing else tells of models that come from libraries.
+std::string domain_of(const WorkloadName& name);
+std::vector<std::string_view> domain_names();
+
+// Workloads that have all that is given here.
+struct WorkloadFilter {
+  std::optional<std::string> glob = {};  // fits the whole name
+  std::optional<std::string> domain = {}, suite = {}, model = {};
+  std::optional<std::string> size = {};  // of a model of a published list
+  std::optional<std::string> device = {}, backend = {};
+  bool operator==(const WorkloadFilter&) const = default;
+};
+bool matches(const WorkloadFilter& filter, const WorkloadName& name);
+
+}  // namespace nightjar
