@@ -1,9 +1,11 @@
 // Two builds series by series, and one series build by build.
 #include <algorithm>
+#include <iterator>
+#include <memory>
 
-#include "bisect/statistics.hpp"
+#include "service/api/compared.hpp"
 #include "service/api/report_text.hpp"
-#include "service/engine/outcome/difference_facts.hpp"
+#include "service/api/routes.hpp"
 #include "service/report/digest.hpp"
 #include "storage/series_history.hpp"
 
@@ -14,31 +16,40 @@ namespace {
 
 template <class Get>
 auto of_its_series(Get get) {
-  return [get](const ComparedSeries& row) { return std::invoke(get, row.series); };
+  return [get](const JudgedSeries& row) { return std::invoke(get, row.one->series); };
+}
+
+template <class M>
+auto of_both(M ComparedSeries::*member) {
+  return [member](const JudgedSeries& row) { return row.one->*member; };
 }
 
 auto of_change(double bisect::Ratio::*end) {
-  return [end](const ComparedSeries& row) {
-    return row.change ? std::optional(*row.change.*end) : std::nullopt;
+  return [end](const JudgedSeries& row) {
+    return row.one->change ? std::optional(*row.one->change.*end) : std::nullopt;
   };
 }
 
-const Row<ComparedSeries>& compared_row() {
-  using Both = ComparedSeries;
-  static const Row<Both> made(
+const Row<JudgedSeries>& compared_row() {
+  static const Row<JudgedSeries> made(
       "ComparedSeries", "One series in both builds.",
       {{"series", of_its_series(&Series::id)},
        {"workload", of_its_series(&Series::workload_name)},
+       {"domain", of_both(&ComparedSeries::domain), "", domain_schema()},
        {"metric", of_its_series(&Series::metric)},
        {"unit", of_its_series(unit_of)},
+       {"direction", of_its_series(direction_of)},
        {"machine", of_its_series(&Series::machine)},
        {"variant", of_its_series(&Series::variant)},
-       {"source", [](const Both& row) { return row.source; },
+       {"standing", &JudgedSeries::standing,
+        "worse, better: the 95 % interval leaves out no change, and the change is as large as "
+        "`least`."},
+       {"source", of_both(&ComparedSeries::source),
         "confirm: interleaved runs of both; screen: each in its own night."},
-       {"before_runs", [](const Both& row) { return row.good.size(); }},
-       {"after_runs", [](const Both& row) { return row.bad.size(); }},
-       {"before", [](const Both& row) { return bisect::hodges_lehmann(row.good); }},
-       {"after", [](const Both& row) { return bisect::hodges_lehmann(row.bad); }},
+       {"before_runs", of_both(&ComparedSeries::before_runs)},
+       {"after_runs", of_both(&ComparedSeries::after_runs)},
+       {"before", of_both(&ComparedSeries::before)},
+       {"after", of_both(&ComparedSeries::after)},
        {"ratio", of_change(&bisect::Ratio::ratio),
         "after / before; null where a value is not positive."},
        {"low", of_change(&bisect::Ratio::low)},
@@ -46,19 +57,64 @@ const Row<ComparedSeries>& compared_row() {
   return made;
 }
 
-struct Comparison {
-  BuildId good, bad;
-  std::vector<ComparedSeries> items;
+const Row<MetricMean>& mean_of_metric_row() {
+  static const Row<MetricMean> made("MetricMean", "Of the series that have a ratio.",
+                                    {{"metric", &MetricMean::metric},
+                                     {"series", &MetricMean::series, "How many."},
+                                     {"ratio", &MetricMean::ratio, "Geometric mean."}});
+  return made;
+}
+
+const Row<ComparedGroup>& total_row() {
+  static const Row<ComparedGroup> made("ComparedTotal", "All that the filters take, by standing.",
+                                       {{"worse", &ComparedGroup::worse},
+                                        {"better", &ComparedGroup::better},
+                                        {"alike", &ComparedGroup::alike},
+                                        {"means", &ComparedGroup::means, mean_of_metric_row()}});
+  return made;
+}
+
+const Row<ComparedGroup>& group_row() {
+  static const Row<ComparedGroup> made(
+      "ComparedGroup", "Series that have something in common.", total_row(),
+      {{"name", &ComparedGroup::name, "What they have in common; of machines, the class's id."},
+       {"largest", &ComparedGroup::largest, compared_row(),
+        "The largest change; null: all are alike."}});
+  return made;
+}
+
+// A page, and what is told of the whole beside it.
+struct ComparisonPage {
+  std::shared_ptr<const Comparison> whole;
+  ComparedGroup total;
+  storage::Page<JudgedSeries> page;
 };
 
-const Row<Comparison>& comparison_row() {
-  static const Row<Comparison> made(
+const Row<ComparisonPage>& comparison_row() {
+  using Choices = std::map<std::string, std::vector<std::string>>;
+  const auto choices = [](const ComparisonPage& item) {
+    Choices all;
+    for (const auto& [by, values] : item.whole->choices)
+      all[std::string(name_of(by))] = {values.begin(), values.end()};
+    return all;
+  };
+  const auto cursor = [](const ComparisonPage& item) {
+    return item.page.next ? std::optional(std::to_string(*item.page.next)) : std::nullopt;
+  };
+  const auto build = [](BuildId Comparison::*side) {
+    return [side](const ComparisonPage& item, Rows& rows) {
+      return *rows.build_of((*item.whole).*side);
+    };
+  };
+  static const Row<ComparisonPage> made(
       "Comparison", "Two builds, series by series.",
-      {{"good", build_at(&Comparison::good), build_ref()},
-       {"bad", build_at(&Comparison::bad), build_ref()},
-       {"items", &Comparison::items, compared_row()},
-       {"next_cursor", [](const Comparison&) { return std::optional<std::string>(); },
-        "null: there is one page."}});
+      {{"good", build(&Comparison::good), build_ref()},
+       {"bad", build(&Comparison::bad), build_ref()},
+       {"total", &ComparisonPage::total, total_row(), "Over all pages, whatever their standing."},
+       {"choices", choices, "The values that filters find here, without any filter."},
+       {"items", [](const ComparisonPage& item) { return item.page.items; }, compared_row(),
+        "What differs comes first, the largest change first."},
+       {"next_cursor", cursor, "Pass as cursor for the next page; null: the last."}});
   return made;
 }
 
@@ -72,20 +128,26 @@ BuildId required_build(Database& db, const Request& request, const Query<BuildId
   return *id;
 }
 
-void add_difference_route(Routes& routes) {
-  auto reference = id_query<BuildId>("reference", "The build to compare with.");
-  auto build = id_query<BuildId>("build", "The build to judge.");
-  reference.required = build.required = true;
+const double usual_least = DifferenceInput().least;
+
+Query<double> least_query(const char* text) {
   const auto parse = [](const std::string& given) {
     const auto percent = parse_id(given);
     return percent && *percent <= 100 ? std::optional(static_cast<double>(*percent) / 100)
                                       : std::nullopt;
   };
-  const Query<double> least{"least",
-                            "The least change that is listed, in percent.",
-                            {{"type", "integer"}, {"minimum", 1}, {"maximum", 100}, {"default", 3}},
-                            "a number from 1 to 100",
-                            parse};
+  return {"least",
+          text,
+          {{"type", "integer"}, {"minimum", 1}, {"maximum", 100}, {"default", 3}},
+          "a number from 1 to 100",
+          parse};
+}
+
+void add_difference_route(Routes& routes) {
+  auto reference = id_query<BuildId>("reference", "The build to compare with.");
+  auto build = id_query<BuildId>("build", "The build to judge.");
+  reference.required = build.required = true;
+  const auto least = least_query("The least change that is listed, in percent.");
   routes.read(
       {.path = "/api/v1/difference",
        .id = "get_difference",
@@ -98,8 +160,7 @@ void add_difference_route(Routes& routes) {
         const auto to = required_build(db, request, build);
         const EngineView view{db, context.commits, context.artifacts, context.config,
                               context.clock};
-        const auto input =
-            difference_facts(view, from, to, least(request).value_or(DifferenceInput().least));
+        const auto input = difference_facts(view, from, to, least(request).value_or(usual_least));
         return report_answer(request, "Difference of two builds", render_difference(input));
       });
 }
@@ -112,29 +173,112 @@ storage::Page<storage::SeriesPoint> points(Database& db, SeriesId id, BuildId fi
   return page;
 }
 
-}  // namespace
+// The parameters that both lists of a comparison have.
+struct ComparisonQueries {
+  static constexpr int usual_limit = 50, most = 100'000;
+  Query<BuildId> good = id_query<BuildId>("good", "The build to compare with.");
+  Query<BuildId> bad = id_query<BuildId>("bad", "The build to judge.");
+  WorkloadQueries workload = workload_queries();
+  Query<std::string> metric = metric_query();
+  Query<std::string> variant = word_query("variant", "Of builds of this variant, e.g. cpu.");
+  Query<MachineId> machine = id_query<MachineId>("machine", "A machine class.");
+  Query<double> least = least_query("The least change that is worse or better, in percent.");
+  Query<int> limit = limit_query(usual_limit, "Items at most; so many hold the whole.", most);
+  Query<std::int64_t> cursor = cursor_query();
 
-void add_comparison_routes(Routes& routes) {
-  auto good = id_query<BuildId>("good", "The build to compare with.");
-  auto bad = id_query<BuildId>("bad", "The build to judge.");
-  good.required = bad.required = true;
-  std::vector<Parameter> of_compare = representation(compared_row().schema());
-  of_compare.insert(of_compare.begin(), {good, bad});
+  ComparisonQueries() { good.required = bad.required = true; }
+  std::vector<Parameter> parameters(const Parameter& own, const Schema& row) const {
+    std::vector<Parameter> all =
+        with_workloads({good, bad, own, metric, variant, machine, least, limit, cursor});
+    for (Parameter& parameter : representation(row)) all.push_back(std::move(parameter));
+    return all;
+  }
+  std::vector<JudgedSeries> judged_series(const Comparison& whole, const Request& request) const {
+    return judged(whole, {workload(request), metric(request), variant(request), machine(request)},
+                  least(request).value_or(usual_least));
+  }
+};
+
+// What comes after `last` of `all`; from the beginning without a cursor. A cursor that names
+// nothing gives an empty page.
+template <class T, class IsLast, class Cursor>
+storage::Page<T> page_after(std::vector<T> all, bool has_cursor, IsLast is_last, int limit,
+                            Cursor cursor_of) {
+  auto first = all.begin();
+  if (has_cursor) {
+    first = std::find_if(all.begin(), all.end(), is_last);
+    if (first != all.end()) ++first;
+  }
+  storage::Page<T> page;
+  const bool is_last_page = all.end() - first <= limit;
+  page.items.assign(std::make_move_iterator(first),
+                    std::make_move_iterator(is_last_page ? all.end() : first + limit));
+  if (!is_last_page) page.next = cursor_of(page.items.back());
+  return page;
+}
+
+void add_compare_route(Routes& routes, const std::shared_ptr<Comparisons>& comparisons) {
+  const ComparisonQueries asked;
+  const auto standing = enum_query<Standing>("standing", "Only these.");
   routes.read({.path = "/api/v1/compare",
                .id = "compare",
-               .summary = "Two builds, series by series",
-               .parameters = of_compare,
+               .summary = "Two builds, series by series: what differs beyond noise comes first",
+               .parameters = asked.parameters(standing, compared_row().schema()),
                .answers = list_answers(comparison_row().schema()),
                .problems = {no_such_build}},
               [=](Database& db, const Request& request) {
-                const auto from = required_build(db, request, good);
-                const auto to = required_build(db, request, bad);
+                const auto good = required_build(db, request, asked.good);
+                const auto bad = required_build(db, request, asked.bad);
+                const auto cursor = asked.cursor(request);
+                const auto only = standing(request);
+                ComparisonPage made{comparisons->of(db, good, bad), {}, {}};
+                auto all = asked.judged_series(*made.whole, request);
+                made.total = taken_together("", all);
+                if (only)
+                  std::erase_if(all, [&](const auto& one) { return one.standing != *only; });
+                const auto id_of = [](const JudgedSeries& one) { return one.one->series.id.value; };
+                made.page = page_after(
+                    std::move(all), cursor.has_value(),
+                    [&](const JudgedSeries& one) { return id_of(one) == *cursor; },
+                    asked.limit(request).value_or(ComparisonQueries::usual_limit), id_of);
                 Rows rows(db);
-                return list_answer(
-                    request,
-                    comparison_row().write({from, to, compared_series(db, from, to)}, rows),
-                    compared_row().schema());
+                return list_answer(request, comparison_row().write(made, rows),
+                                   compared_row().schema());
               });
+}
+
+void add_groups_route(Routes& routes, const std::shared_ptr<Comparisons>& comparisons) {
+  const ComparisonQueries asked;
+  const auto by = enum_query<GroupBy>("by", "What the series of a group have in common.");
+  static const auto page = page_row(group_row());
+  routes.read(
+      {.path = "/api/v1/compare/groups",
+       .id = "compare_groups",
+       .summary = "Two builds, by domain, model or another part of what is measured",
+       .parameters = asked.parameters(by, group_row().schema()),
+       .answers = list_answers(page.schema()),
+       .problems = {no_such_build}},
+      [=](Database& db, const Request& request) {
+        const auto good = required_build(db, request, asked.good);
+        const auto bad = required_build(db, request, asked.bad);
+        const auto cursor = asked.cursor(request);
+        const auto whole = comparisons->of(db, good, bad);
+        const auto id_of = [](const ComparedGroup& one) { return one.first.value; };
+        const auto found = page_after(
+            grouped(asked.judged_series(*whole, request), by(request).value_or(GroupBy::domain)),
+            cursor.has_value(), [&](const ComparedGroup& one) { return id_of(one) == *cursor; },
+            asked.limit(request).value_or(ComparisonQueries::usual_limit), id_of);
+        Rows rows(db);
+        return list_answer(request, page.write(found, rows), group_row().schema());
+      });
+}
+
+}  // namespace
+
+void add_comparison_routes(Routes& routes) {
+  const auto comparisons = std::make_shared<Comparisons>();
+  add_compare_route(routes, comparisons);
+  add_groups_route(routes, comparisons);
   add_difference_route(routes);
   add_digest_route(routes);
   constexpr int usual_points = 200;

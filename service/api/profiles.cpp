@@ -4,7 +4,6 @@
 #include "bisect/operator_times.hpp"
 #include "bisect/profile_diff.hpp"
 #include "service/api/routes.hpp"
-#include "storage/model/domain.hpp"
 #include "service/engine/search/boundary_profiles.hpp"
 #include "storage/sessions.hpp"
 

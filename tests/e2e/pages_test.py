@@ -409,6 +409,100 @@ def test_who_may_have_repaired_a_regression_is_told_with_the_commit(browser, his
     assert f"repaired regression {repair['regression']}" in told
 
 
+def asked(history, path):
+    with urllib.request.urlopen(f"{history.url}/api/v1/{path}", timeout=30) as answer:
+        return json.load(answer)
+
+
+def texts(browser, selector):
+    return browser.run("return [...document.querySelectorAll(arguments[0])]"
+                       ".map((one) => one.textContent)", selector)
+
+
+@pytest.fixture(scope="module")
+def far_apart(history):
+    """A comparison in which more is worse than a page shows at first: good=..&bad=.."""
+    builds = [b["id"] for b in asked(history, "builds?kind=nightly&limit=500")["items"]
+              if b["state"] == "proved"]
+    pairs = (f"good={good}&bad={bad}" for bad in builds[:3] for good in reversed(builds))
+    return next(pair for pair in pairs
+                if asked(history, f"compare?{pair}&limit=1&least=1")["total"]["worse"] > 20)
+
+
+def test_a_comparison_shows_the_largest_change_first_and_more_behind_a_button(browser, history,
+                                                                             far_apart):
+    found = asked(history, f"compare?{far_apart}&least=1&standing=worse&limit=100000")["items"]
+    visit(browser, history, f"compare?{far_apart}&least=1")
+    rows = "main section:nth-of-type(2) tbody tr"
+    names = "return [...document.querySelectorAll(arguments[0])].map((one) => one.title)"
+    assert browser.run(names, f"{rows} .workload") == [s["workload"] for s in found[:20]]
+    while len(texts(browser, rows)) < len(found):
+        shown = len(texts(browser, rows))
+        browser.run("document.querySelector('main section:nth-of-type(2) td')"
+                    ".closest('section').querySelector(':scope > div > button').click()")
+        browser.wait(lambda: len(texts(browser, rows)) > shown)
+    assert browser.run(names, f"{rows} .workload") == [s["workload"] for s in found]
+
+
+def test_what_is_alike_is_asked_for_when_it_is_unfolded(browser, history, far_apart):
+    total = asked(history, f"compare?{far_apart}&limit=1")["total"]
+    visit(browser, history, f"compare?{far_apart}")
+    folded = "main section:last-of-type details"
+    assert texts(browser, f"{folded} summary") == [f"{total['alike']} alike"]
+    assert texts(browser, f"{folded} tbody tr") == []
+    browser.run(f"document.querySelector('{folded}').open = true")
+    browser.wait(lambda: texts(browser, f"{folded} tbody tr") != [])
+    browser.run(f"document.querySelector('{folded}').open = false")
+
+
+def test_a_group_of_a_comparison_leads_to_its_series(browser, history, far_apart):
+    groups = asked(history, f"compare/groups?{far_apart}&by=domain")["items"]
+    visit(browser, history, f"compare?{far_apart}&by=domain")
+    links = "main section:nth-of-type(4) tbody td:first-child a"
+    assert texts(browser, links) == [group["name"] for group in groups]
+    browser.run(f"document.querySelector('{links}').click()")
+    told = f"{groups[0]['worse']} worse, {groups[0]['better']} better, {groups[0]['alike']} alike"
+    browser.wait(lambda: told in "".join(texts(browser, "main .lead")))
+    assert "domain=" in browser.run("return location.hash")
+
+
+def test_a_comparison_is_saved_as_a_whole(browser, history, far_apart):
+    total = asked(history, f"compare?{far_apart}&limit=1")["total"]
+    visit(browser, history, f"compare?{far_apart}")
+    browser.run("""
+        window.saved = [];
+        URL.createObjectURL = (blob) => { window.saved.push(blob); return "#"; };
+        HTMLAnchorElement.prototype.click = () => {};
+        [...document.querySelectorAll("main button")]
+          .find((one) => one.textContent === "Save all as CSV").click();""")
+    browser.wait(lambda: browser.run("return window.saved.length") == 1)
+    text = browser.run("return window.saved[0].text()")
+    assert len(text.splitlines()) == 1 + sum(total[word] for word in ("worse", "better", "alike"))
+
+
+def test_an_improvement_that_is_a_repair_says_of_which_regression(browser, history):
+    items = asked(history, "improvements?limit=500")["items"]
+    repaired = {str(item["repairs"]) for item in items if item["repairs"]}
+    assert repaired
+    visit(browser, history, "changes?days=365")
+    rows = browser.run("""return [...document.querySelectorAll(
+        "main section:nth-of-type(3) td[data-name=what] a")].map((one) => one.hash)""")
+    assert sorted(rows) == sorted(set(rows))  # one row a regression
+    assert rows and {row.split("/")[-1] for row in rows} <= repaired
+
+
+@pytest.mark.parametrize("address", ["changes?days=365&all=yes", "series?", "roofline?"])
+def test_a_page_is_filtered_by_domain(browser, history, address):
+    domain = asked(history, "profiles?limit=1")["items"][0]["domain"]
+    visit(browser, history, f"{address}&domain={urllib.parse.quote(domain)}")
+    assert browser.run("return document.getElementById('domain').value") == domain
+    fit = {w["name"] for w in asked(history, "workloads?limit=500")["items"]
+           if w["domain"] == domain}
+    shown = browser.run("return [...document.querySelectorAll('main td .workload')]"
+                        ".map((one) => one.title)")
+    assert set(shown) <= fit
+
+
 def test_what_runs_out_of_memory_stands_in_its_cell(browser, history):
     visit(browser, history, "vision?task=eval")
     cells = browser.run("return [...document.querySelectorAll('td .worse')]"

@@ -137,6 +137,32 @@ export function tableRows(node) {
     ? c.raw(item) : el("div", {}, c.cell(item)).textContent)))];
 }
 
+/**
+ * A table of a list in pages: {items, next_cursor}, `total` items in all (null: not known).
+ * next(cursor) gives the page after, behind a button.
+ */
+export function pagedTable(caption, columns, page, total, next) {
+  const items = [...page.items];
+  const node = el("div", {});
+  const show = ({ next_cursor: cursor }) => {
+    const more = el("button", { type: "button", onclick: async () => {
+      more.disabled = true;
+      try {
+        const found = await next(cursor);
+        items.push(...found.items);
+        show(found);
+        node.querySelector("a")?.focus({ preventScroll: true });
+      } catch (error) {
+        more.disabled = false;
+        more.after(failure("Cannot show more.", error));
+      }
+    } }, total ? `Show more of ${total - items.length}` : "Show more");
+    node.replaceChildren(table(caption, columns, items), ...cursor ? [more] : []);
+  };
+  show(page);
+  return node;
+}
+
 /** The same, and how many more there are, behind one button. */
 export function longTable(caption, columns, items, shown = 20) {
   const node = el("div", {}, table(caption, columns, items.slice(0, shown), items));

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include "bisect/detection.hpp"
-#include "storage/model/domain.hpp"
 #include "storage/builds.hpp"
 #include "storage/many_series.hpp"
+#include "storage/model/domain.hpp"
 #include "storage/nights.hpp"
 
 namespace nightjar::service {
@@ -24,7 +25,7 @@ std::vector<double> values_of(const std::vector<SeriesRun>& runs, BuildId build)
 RunsOfSeries runs_of_night(const storage::Database& db, NightId night, JobKind kind) {
   RunsOfSeries all;
   for (auto& [series, runs] : storage::series_measured_in(db, night, kind))
-    all.emplace(series.id, std::move(runs));
+    all.emplace_hint(all.end(), series.id, std::move(runs));
   return all;
 }
 
@@ -36,6 +37,25 @@ const std::vector<SeriesRun>& runs_of(const RunsOfSeries& all, SeriesId series) 
 
 bool all_positive(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double value) { return value > 0; });
+}
+
+struct Sides {
+  std::vector<double> good, bad;
+  ComparisonSource source = ComparisonSource::screen;
+  bool is_whole() const { return !good.empty() && !bad.empty(); }
+};
+
+ComparedSeries compared(Series series, const Sides& sides) {
+  ComparedSeries made{std::move(series)};
+  made.source = sides.source;
+  made.before_runs = sides.good.size();
+  made.after_runs = sides.bad.size();
+  made.before = bisect::hodges_lehmann(sides.good);
+  made.after = bisect::hodges_lehmann(sides.bad);
+  if (all_positive(sides.good) && all_positive(sides.bad))
+    made.change = bisect::shift(sides.good, sides.bad, .95);
+  made.difference = bisect::difference(sides.good, sides.bad, .95);
+  return made;
 }
 
 ReportBuild report_build(const storage::Database& db, BuildId id) {
@@ -56,24 +76,20 @@ std::vector<ComparedSeries> compared_series(const storage::Database& db, BuildId
   if (!good_night || !bad_night) return made;
   const RunsOfSeries confirmed = runs_of_night(db, bad_night->id, JobKind::confirm);
   const RunsOfSeries before = runs_of_night(db, good_night->id, JobKind::screen);
+  std::unordered_map<WorkloadId, std::string> domains;
   for (auto& [series, after] : storage::series_measured_in(db, bad_night->id, JobKind::screen)) {
     // Interleaved runs where the night confirmed, since drift meets both sides alike there.
     const auto& side_by_side = runs_of(confirmed, series.id);
-    ComparedSeries one{series,
-                       values_of(side_by_side, good),
-                       values_of(side_by_side, bad),
-                       ComparisonSource::confirm,
-                       {}};
-    if (one.good.empty() || one.bad.empty())
-      one = {series,
-             values_of(runs_of(before, series.id), good),
-             values_of(after, bad),
-             ComparisonSource::screen,
-             {}};
-    if (one.good.empty() || one.bad.empty()) continue;
-    if (all_positive(one.good) && all_positive(one.bad))
-      one.change = bisect::shift(one.good, one.bad, .95);
-    made.push_back(std::move(one));
+    Sides sides{values_of(side_by_side, good), values_of(side_by_side, bad),
+                ComparisonSource::confirm};
+    if (!sides.is_whole())
+      sides = {values_of(runs_of(before, series.id), good), values_of(after, bad),
+               ComparisonSource::screen};
+    if (!sides.is_whole()) continue;
+    made.push_back(compared(std::move(series), sides));
+    const auto [domain, is_new] = domains.try_emplace(made.back().series.workload);
+    if (is_new) domain->second = domain_of(made.back().series.workload_name);
+    made.back().domain = domain->second;
   }
   return made;
 }
@@ -89,10 +105,10 @@ DifferenceInput difference_facts(const EngineView& view, BuildId reference, Buil
     if (!one.change) continue;
     const Series& series = one.series;
     input.rows.push_back(
-        {{series.workload_name.str(), series.metric, bisect::hodges_lehmann(one.good),
-          bisect::hodges_lehmann(one.bad), one.change->ratio, one.change->low, one.change->high,
+        {{series.workload_name.str(), series.metric, one.before, one.after, one.change->ratio,
+          one.change->low, one.change->high,
           "machine class " + std::to_string(series.machine.value)},
-         domain_of(series.workload_name),
+         one.domain,
          bisect::policy_of_metric(series.metric).direction == Direction::lower_is_better});
   }
   return input;

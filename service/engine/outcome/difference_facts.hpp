@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "bisect/statistics.hpp"
@@ -18,11 +19,14 @@ NIGHTJAR_ENUM(ComparisonSource, confirm, screen);
 
 struct ComparedSeries {
   Series series;
-  std::vector<double> good, bad;  // a value of each run; never empty
+  std::string domain = {};
   ComparisonSource source = ComparisonSource::screen;
-  std::optional<bisect::Ratio> change;  // bad / good; none where a value is not positive
+  std::size_t before_runs = 0, after_runs = 0;  // at least 1
+  double before = 0, after = 0;                 // Hodges-Lehmann locations, in the metric's unit
+  std::optional<bisect::Ratio> change = {};  // after / before; none where a value is not positive
+  bisect::Difference difference = {};        // after - before
 };
-// What the nights of both builds measured. Empty where one has no night.
+// What the nights of both builds measured, by id of the series. Empty where one has no night.
 std::vector<ComparedSeries> compared_series(const storage::Database& db, BuildId good, BuildId bad);
 
 // `least`: the smallest change that is listed, as a share. Both builds must be stored.

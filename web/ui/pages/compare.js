@@ -1,16 +1,17 @@
 // Two builds series by series: what differs beyond noise comes first, the rest is folded. A mean
 // never hides a row.
 
-import { all, get, machines } from "../api.js";
-import { code, column, commit, el, fold, lead, longTable, note, number, section,
-  whole } from "../dom.js";
-import { changeWithin, chooser, className, tone, valuesOf, workload } from "../parts.js";
-import { geomean } from "../statistics.js";
-import { change, count, metricName, quantity, workloadParts } from "../words.js";
+import { all, csvOf, get, machines } from "../api.js";
+import { code, column, commit, el, failure, fold, lead, link, note, number, pagedTable, saveText,
+  section, whole } from "../dom.js";
+import { addressWith, changeOf, changeWithin, chooser, className, valuesOf, workload,
+} from "../parts.js";
+import { change, count, metricName, quantity } from "../words.js";
 
-const filters = ["metric", "machine", "device", "backend"];
-
-const size = (s) => (s.ratio ? Math.abs(Math.log(s.ratio)) : Math.abs(s.after - s.before));
+const choosers = ["domain", "suite", "metric", "machine", "variant", "device", "backend"];
+const filters = [...choosers, "model", "least"];
+const groups = ["domain", "suite", "model", "metric", "machine", "device", "backend"];
+const first = 20, more = 200, most = 100000;  // rows of a page, of further ones, and of a file
 
 /** The pair of builds: as the address says, else the newest two of the kind. */
 function pairOf(builds, query) {
@@ -22,77 +23,129 @@ function pairOf(builds, query) {
   return { nightlies, good, bad };
 }
 
-const valueOf = (s, name) => (name === "metric" ? s.metric : name === "machine"
-  ? String(s.machine) : workloadParts(s.workload)?.[name] ?? "");
+const byOf = (query) => (groups.includes(query.get("by")) ? query.get("by") : "domain");
 
-function form({ nightlies, good, bad, items, classes }, query) {
+/** What REST is asked: the builds, the filters of the address, and more. */
+function asked({ good, bad }, query, others) {
+  const wish = new URLSearchParams({ good, bad });
+  for (const name of filters) if (query.get(name)) wish.set(name, query.get(name));
+  for (const [name, value] of Object.entries(others)) wish.set(name, value);
+  return wish;
+}
+
+const nameOf = (by, value, classes) => (by === "metric" ? metricName(value)
+  : by === "machine" ? className(classes, Number(value)) : value);
+
+function form({ nightlies, good, bad, choices, classes }, query) {
   const builds = (id) => [...(nightlies.some((b) => b.id === id) ? [] : [[id, `build ${id}`]]),
     ...nightlies.map((b) => [b.id, b.date ? `${b.date} ${b.version}` : b.version])];
-  const nameOf = (name, value) => (name === "metric" ? metricName(value)
-    : name === "machine" ? className(classes, Number(value)) : value);
+  const model = query.get("model");
   return el("form", { class: "search" },
     chooser("compare", "good", "Compare with", builds(good), query, good),
     chooser("compare", "bad", "this build", builds(bad), query, bad),
-    filters.map((name) => chooser("compare", name, name, valuesOf(items,
-      (s) => valueOf(s, name), (value) => nameOf(name, value)), query)));
+    choosers.map((name) => chooser("compare", name, name, valuesOf(choices[name] ?? [],
+      (value) => value, (value) => nameOf(name, value, classes)), query)),
+    model && chooser("compare", "model", "model", [["", "all"], [model, model]], query));
 }
 
-/** Geometric means by metric, over how many series. */
-function means(items) {
-  const by = Map.groupBy(items.filter((s) => s.ratio > 0), (s) => s.metric);
-  return el("p", { class: "soft" }, "Geometric means, for orientation: ",
-    [...by].map(([metric, some]) => `${metricName(metric)} ${change(geomean(some.map(
-      (s) => s.ratio)))} over ${count(some.length,
-      "series", "series")}`).join(", "), ".");
-}
+const meansOf = (means) => means.map((m) => `${metricName(m.metric)} ${change(m.ratio)} over ${
+  count(m.series, "series", "series")}`).join(", ");
 
 const columns = (classes) => [
   whole("series", (s) => workload(s.workload, `#/series/${s.series}`)),
   column("metric", (s) => metricName(s.metric)),
   column("machine", (s) => className(classes, s.machine)),
-  number("before", (s) =>
-    quantity(s.before, s.unit, Math.max(s.before, s.after))),
-  number("after", (s) =>
-    quantity(s.after, s.unit, Math.max(s.before, s.after))),
+  number("before", (s) => quantity(s.before, s.unit, Math.max(s.before, s.after))),
+  number("after", (s) => quantity(s.after, s.unit, Math.max(s.before, s.after))),
   number("change", changeWithin),
   column("measured", (s) => (s.source === "confirm" ? "in turns" : "by night"))];
 
-/** The least change that counts, beyond the interval. */
-const leastOf = (query) => Number(query.get("least") ?? 3) / 100;
+const groupColumns = (by, classes, query) => [
+  whole(by, (g) => link(addressWith("compare", query, { [by]: g.name }),
+    nameOf(by, g.name, classes))),
+  number("worse", (g) => g.worse), number("better", (g) => g.better),
+  number("alike", (g) => g.alike),
+  whole("largest change", (g) => (g.largest ? [workload(g.largest.workload,
+    `#/series/${g.largest.series}`), ` ${metricName(g.largest.metric)} `, changeOf(g.largest)]
+    : "–")),
+  whole("geometric means", (g) => meansOf(g.means))];
 
-const differs = (s, least) => tone(s) !== null && s.ratio !== null
-  && Math.abs(s.ratio - 1) >= least;
+/** The list of one standing. `page`: its first page. */
+function rowsOf(data, query, standing, page) {
+  const total = data.compared.total[standing];
+  return total === 0 ? note("Nothing.") : pagedTable(null, columns(data.classes), page, total,
+    (cursor) => get(`compare?${asked(data, query, { standing, cursor, limit: more })}`));
+}
+
+/** What is alike is asked for when it is unfolded. */
+function alike(data, query) {
+  const place = el("div", {}, note("Loading …"));
+  const node = fold("alike", `${data.compared.total.alike} alike`, place);
+  let isAsked = false;
+  const ask = async () => {
+    if (!node.open || isAsked) return;
+    isAsked = true;
+    try {
+      place.replaceChildren(rowsOf(data, query, "alike", await get(`compare?${asked(data, query,
+        { standing: "alike", limit: first })}`)));
+    } catch (error) {
+      place.replaceChildren(failure("Cannot be shown.", error));
+      isAsked = false;
+    }
+  };
+  node.addEventListener("toggle", ask);
+  ask();
+  return node;
+}
+
+function saver(data, query) {
+  const said = el("span", { role: "status" });
+  return el("p", { class: "tools" }, el("button", { type: "button", onclick: async () => {
+    try {
+      saveText(await csvOf(`compare?${asked(data, query, { limit: most })}`),
+        `compare-${data.good}-${data.bad}.csv`, "text/csv");
+    } catch (error) {
+      said.replaceChildren(failure("Cannot be saved.", error));
+    }
+  } }, "Save all as CSV"), " ", said);
+}
 
 export const page = {
   title: () => "Compare",
   async load(_, query) {
     const [builds, classes] = await Promise.all([all("builds", 2000), machines()]);
     const pair = pairOf(builds, query);
-    if (!pair.good || !pair.bad) return { ...pair, items: [], classes, compared: null };
-    const compared = await get(`compare?good=${pair.good}&bad=${pair.bad}`);
-    return { ...pair, compared, items: compared.items, classes };
+    if (!pair.good || !pair.bad) return { ...pair, classes, compared: null };
+    const by = byOf(query);
+    const compared = await get(`compare?${asked(pair, query, { standing: "worse",
+      limit: first })}`);
+    const [better, groups_] = await Promise.all([
+      get(`compare?${asked(pair, query, { standing: "better", limit: first })}`),
+      get(`compare/groups?${asked(pair, query, { by, limit: first })}`)]);
+    return { ...pair, classes, compared, better, by, groups: groups_, choices: compared.choices };
   },
   view(data, _, query) {
-    const { compared, classes } = data;
+    const { compared, better, by, classes } = data;
     if (!compared) return [section("Compare", note("It takes two measured builds."))];
-    const items = data.items.filter((s) => filters.every((name) => !query.get(name)
-      || valueOf(s, name) === query.get(name)));
-    const least = leastOf(query);
-    const out = items.filter((s) => differs(s, least)).toSorted((a, b) => size(b) - size(a));
-    const worse = out.filter((s) => tone(s) === "worse");
-    const better = out.filter((s) => tone(s) === "better");
-    const rest = items.filter((s) => !differs(s, least));
+    const { total } = compared;
+    const all_ = total.worse + total.better + total.alike;
+    const least = Number(query.get("least") ?? 3);
     return [section("Compare two builds", form(data, query),
-      lead(`${worse.length} worse, ${better.length} better, `,
-        `${rest.length} alike of ${count(items.length, "series", "series")}`),
+      lead(`${total.worse} worse, ${total.better} better, `,
+        `${total.alike} alike of ${count(all_, "series", "series")}`),
       el("p", { class: "soft" }, "Between ", code(compared.good.version), " ",
         commit(compared.good.commit), " and ", code(compared.bad.version), " ",
         commit(compared.bad.commit), ". Beyond noise: the 95 % interval leaves out no change, and ",
-        `the change is ${least * 100}\u00a0% at least.`), means(items)),
-    section("Worse", worse.length ? longTable(null, columns(classes), worse) : note("Nothing.")),
-    section("Better", better.length ? longTable(null, columns(classes), better)
-      : note("Nothing.")),
-    rest.length > 0 && section(null, fold("alike", `${rest.length} alike`,
-      longTable(null, columns(classes), rest)))];
+        `the change is ${least}\u00a0% at least.`),
+      total.means.length > 0 && el("p", { class: "soft" },
+        `Geometric means, for orientation: ${meansOf(total.means)}.`),
+      all_ > 0 && saver(data, query)),
+    section("Worse", rowsOf(data, query, "worse", compared)),
+    section("Better", rowsOf(data, query, "better", better)),
+    section(`By ${by}`, el("form", { class: "search" }, chooser("compare", "by", "by",
+      groups.map((name) => [name, name]), query, by)),
+    pagedTable(null, groupColumns(by, classes, query), data.groups, null,
+      (cursor) => get(`compare/groups?${asked(data, query, { by, cursor, limit: more })}`))),
+    total.alike > 0 && section(null, alike(data, query))];
   },
 };

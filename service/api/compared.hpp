@@ -1,0 +1,89 @@
+// Two builds series by series: what differs beyond noise, in which order it is shown, and what
+// groups of series came to. Internal to the API.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "service/engine/outcome/difference_facts.hpp"
+#include "storage/database.hpp"
+#include "storage/model/domain.hpp"
+#include "storage/model/series.hpp"
+
+namespace nightjar::service::api {
+
+NIGHTJAR_ENUM(Standing, worse, better, alike);
+NIGHTJAR_ENUM(GroupBy, domain, suite, model, metric, machine, variant, device, backend);
+
+struct Comparison {
+  BuildId good, bad;
+  std::vector<ComparedSeries> items;                 // by id of the series
+  std::map<GroupBy, std::set<std::string>> choices;  // all values that there are, but of models
+};
+Comparison compare(storage::Database& db, BuildId good, BuildId bad);
+std::string value_of(const ComparedSeries& one, GroupBy by);
+
+// Keeps the last few comparisons until runs are stored: each page of one takes no second reading.
+// From any thread.
+class Comparisons {
+ public:
+  std::shared_ptr<const Comparison> of(storage::Database& db, BuildId good, BuildId bad);
+
+ private:
+  static constexpr std::size_t most_kept = 4;
+  struct Kept {
+    RunId newest;
+    std::shared_ptr<const Comparison> made;
+  };
+  std::mutex mutex_;
+  std::vector<Kept> kept_;  // the last one that was asked for comes last
+};
+
+// A series that is not alike is worse or better beyond noise: the 95 % interval leaves out no
+// change, and the change is as large as asked. Of a metric that is near zero in health, or where a
+// value is not positive, the difference counts in place of the ratio.
+struct JudgedSeries {
+  const ComparedSeries* one = nullptr;
+  Standing standing = Standing::alike;
+  double size = 0;  // of the ratio, by its logarithm; infinite where only the difference counts
+};
+// `least`: the least ratio that counts, as a share.
+JudgedSeries judged(const ComparedSeries& one, double least);
+// What differs comes first, the largest change first, then by id.
+bool comes_before(const JudgedSeries& a, const JudgedSeries& b);
+
+struct ComparedFilter {
+  WorkloadFilter workload = {};
+  std::optional<std::string> metric = {}, variant = {};
+  std::optional<MachineId> machine = {};
+};
+// Those that the filter takes, in order.
+std::vector<JudgedSeries> judged(const Comparison& comparison, const ComparedFilter& filter,
+                                 double least);
+
+// Of the series that have a ratio, by metric.
+struct MetricMean {
+  std::string metric;
+  int series = 0;
+  double ratio = 1;  // geometric mean
+};
+struct ComparedGroup {
+  std::string name;  // empty: all series
+  int worse = 0, better = 0, alike = 0;
+  std::vector<MetricMean> means = {};
+  // The one that comes first; of a group that has none that differs, none.
+  std::optional<JudgedSeries> largest = {};
+  SeriesId first = {};  // the smallest id, which no other group has
+};
+ComparedGroup taken_together(const std::string& name, const std::vector<JudgedSeries>& some);
+// The group with the most that is worse comes first, then that with the most that is better.
+std::vector<ComparedGroup> grouped(const std::vector<JudgedSeries>& all, GroupBy by);
+
+}  // namespace nightjar::service::api
