@@ -82,9 +82,9 @@ std::optional<Job> find_job(const Database& db, std::string_view key) {
 }
 
 std::vector<Job> jobs_of_night(const Database& db, NightId night, JobKind kind) {
-  Statement find(db, "SELECT " JOB_COLUMNS
-                     " FROM job WHERE night = ? AND kind = ? AND repeats IS NULL ORDER BY id");
-  return read_all(find.bind(night, kind), read_job);
+  Statement find(db, "SELECT " JOB_COLUMNS " FROM job WHERE night = ? AND kind = " + literal(kind) +
+                         " AND repeats IS NULL ORDER BY id");
+  return read_all(find.bind(night), read_job);
 }
 
 std::vector<Job> repeats_of(const Database& db, JobId asked) {

@@ -55,7 +55,7 @@ void add_values(const Database& db, const std::vector<SeriesId>& wanted,
 
 std::vector<MeasuredSeries> series_measured_in(const Database& db, NightId night, JobKind kind,
                                                const std::optional<std::string>& metric) {
-  const std::string of_metric = metric ? "AND series.metric = ?3 " : "";
+  const std::string of_metric = metric ? "AND series.metric = ?2 " : "";
   Statement find(db, "SELECT " SERIES_COLUMNS ", " SERIES_RUN_COLUMNS
                      " FROM job CROSS JOIN run ON run.job = job.id "
                      "CROSS JOIN build ON build.id = run.build "
@@ -65,9 +65,9 @@ std::vector<MeasuredSeries> series_measured_in(const Database& db, NightId night
                          "CROSS JOIN series_value v ON v.series = series.id "
                          "AND v.build = run.build AND v.run = run.id "
                          "CROSS JOIN workload ON workload.id = series.workload "
-                         "WHERE job.night = ?1 AND job.kind = ?2 "
-                         "ORDER BY series.id, job.id, run.position");
-  find.bind(night, kind);
+                         "WHERE job.night = ?1 AND job.kind = " +
+                         literal(kind) + " ORDER BY series.id, job.id, run.position");
+  find.bind(night);
   if (metric) find.bind(*metric);
   std::vector<MeasuredSeries> all;
   while (find.step()) {
@@ -94,8 +94,9 @@ std::vector<SeriesRun> runs_of_build(const Database& db, SeriesId series, BuildI
   Statement find(db, "SELECT " SERIES_RUN_COLUMNS
                      " FROM series_value v CROSS JOIN run ON run.id = v.run "
                      "CROSS JOIN job ON job.id = run.job WHERE v.series = ? AND v.build = ? "
-                     "AND job.night = ? AND job.kind = ? ORDER BY job.id, run.position");
-  return read_all(find.bind(series, build, night, kind), read_series_run);
+                     "AND job.night = ? AND job.kind = " +
+                         literal(kind) + " ORDER BY job.id, run.position");
+  return read_all(find.bind(series, build, night), read_series_run);
 }
 
 std::map<SeriesId, ValuesOfBuilds> newest_values(const Database& db,

@@ -68,9 +68,9 @@ std::vector<Series> series_of_night(const Database& db, NightId night) {
 
 std::vector<SeriesRun> runs_of_series(const Database& db, SeriesId series, NightId night,
                                       JobKind kind) {
-  Statement find(
-      db, SERIES_RUN_SELECT "WHERE job.night = ? AND job.kind = ? ORDER BY job.id, run.position");
-  return read_all(find.bind(series, night, kind), read_series_run);
+  Statement find(db, SERIES_RUN_SELECT "WHERE job.night = ? AND job.kind = " + literal(kind) +
+                         " ORDER BY job.id, run.position");
+  return read_all(find.bind(series, night), read_series_run);
 }
 
 std::vector<SeriesRun> runs_of_job(const Database& db, SeriesId series, JobId job) {

@@ -133,4 +133,12 @@ class Statement {
   int column_ = 0;
 };
 
+// As text of a statement: 'screen'. If a bound value might decide whether a partial index serves,
+// SQLite prepares the statement anew at each run.
+template <class E>
+  requires std::is_enum_v<E>
+std::string literal(E value) {
+  return "'" + std::string(name_of(value)) + "'";
+}
+
 }  // namespace nightjar::storage

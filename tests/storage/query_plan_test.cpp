@@ -1,3 +1,5 @@
+#include <sqlite3.h>
+
 #include <catch2/catch.hpp>
 
 #include "storage/affected_classes.hpp"
@@ -237,4 +239,18 @@ TEST_CASE("no statement reads a table from end to end") {
       CHECK((!detail.starts_with("SCAN") || is_cheap_scan(sql, detail)));
     }
   }
+}
+
+// The lists that a person filters may be: each is one page.
+TEST_CASE("no statement of the engine is prepared again at each run") {
+  Story story;
+  ask_everything(story);
+  for (const auto& [sql, statements] : story.db.impl().idle)
+    if (sql.find(" LIMIT ") == std::string::npos && sql.find("PRAGMA") == std::string::npos &&
+        sql.find(" FROM pragma_") == std::string::npos &&
+        sql.find("sqlite_master") == std::string::npos)
+      for (sqlite3_stmt* statement : statements) {
+        INFO(sql);
+        CHECK(sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0) == 0);
+      }
 }
