@@ -123,6 +123,10 @@ void back_up_before_migrating(const Database::Impl& connection, int version) {
 }  // namespace
 
 std::unique_ptr<Database::Impl> connect(const std::filesystem::path& path, Access access) {
+  // Nobody asks how much memory SQLite has, and counting it takes a lock of the whole process at
+  // each allocation. Only a program that has used SQLite already keeps on counting.
+  static const int uncounted = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  static_cast<void>(uncounted);
   auto impl = std::make_unique<Database::Impl>();
   impl->path = path.string();
   int flags = SQLITE_OPEN_NOMUTEX;
