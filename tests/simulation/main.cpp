@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <ctime>
 #include <spdlog/spdlog.h>
+#include <sqlite3.h>
 #include <sstream>
 
 #include "tests/simulation/shrink.hpp"
@@ -86,6 +87,7 @@ int main(int argc, char** argv) {
   }
   if (seed) base = *seed, count = 1;
   spdlog::set_level(spdlog::level::off);
+  sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);  // all of it happens on this thread
   Totals totals;
   double said = 0;
   for (std::uint64_t number = base; number < base + count; ++number) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "storage/base/files.hpp"
 #include "storage/builds.hpp"
 #include "storage/restore.hpp"
 #include "storage/trouble.hpp"
@@ -41,6 +42,18 @@ class Folder {
   Folder& operator=(const Folder&) = delete;
   std::filesystem::path path;
 };
+
+// The file of an empty database of this schema. It is made once, for migrations take longer than a
+// simulated day.
+const std::string& fresh_database() {
+  static const std::string bytes = [] {
+    const Folder folder;
+    const auto path = folder.path / "fresh.sqlite";
+    storage::Database::open_writer(path);
+    return read_file(path).value();
+  }();
+  return bytes;
+}
 
 service::Config make_config(const std::filesystem::path& folder, const Plan& plan) {
   service::Config config;
@@ -81,6 +94,7 @@ class Simulation {
                   if (!clock_followed_) watch_.forget_times();
                   watch_.heard(agent, timeline_.now(), config_.queue.runner_silent);
                 }} {
+    write_durably(database_file(), fresh_database());
     if (plan.disk_fails()) disk_ = std::make_unique<FaultyDisk>(database_file(), plan.seed);
     std::uint64_t number = 0;
     for (const PlannedRunner& planned : plan.runners) {
