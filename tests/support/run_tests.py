@@ -39,8 +39,9 @@ WITHOUT_THREADS = ["test_bisect"]
 # End-to-end tests that spend their time in one thread of a command, likewise.
 ONE_THREADED = "several_builds_run_at_once or not (cli_test or verify_test or exchange_test)"
 SEEDS = 200  # of the simulation, beside the other tests
-MANY_SEEDS = 10_000
+MANY_SEEDS = 10_000  # from each base
 PARTS = 20  # that they are played in
+BASES = [1, 1_000_001, 2_000_001]
 CHAOS_SEED, CHAOS_NIGHTS = 1, 4  # a story of a minute
 CONFIRMATIONS = 2  # of a failure
 MOST_CONFIRMED = 5  # failures of a group; more of them have one cause
@@ -239,8 +240,9 @@ def groups(options, tally):
     simulation = str(ROOT / options.bin / "simulation")
     if options.kind == "simulate":
         share = MANY_SEEDS // PARTS
-        for part in range(PARTS):
-            yield functools.partial(tally.simulation, simulation, 1 + part * share, share)
+        for base in options.bases:
+            for part in range(PARTS):
+                yield functools.partial(tally.simulation, simulation, base + part * share, share)
     if options.kind in ("all", "unit"):
         if options.preset == "release":  # the others take ten times as long
             yield functools.partial(tally.simulation, simulation, 1, SEEDS)
@@ -257,9 +259,14 @@ def groups(options, tally):
             yield lambda: tally.pytest("source tree", ["tests/star_test.py", "tests/deploy"])
 
 
+def whole_numbers(text):
+    return [int(number) for number in text.split(",")]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--kind", choices=["all", "unit", "e2e", "simulate"], default="all")
+    parser.add_argument("--bases", type=whole_numbers, default=BASES)
     parser.add_argument("--bin", default="build/bin")
     parser.add_argument("--preset", default="release")
     options = parser.parse_args()
