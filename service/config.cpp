@@ -395,6 +395,8 @@ void read_report(ConfigSection section, Config::Report& report) {
   section.read("labels", report.labels);
   report.recovered_nights =
       static_cast<int>(section.integer("recovered_nights", report.recovered_nights, 1, 100));
+  report.gather_hours =
+      static_cast<int>(section.integer("gather_hours", report.gather_hours, 0, 168));
   report.profile_runs =
       static_cast<int>(section.integer("profile_runs", report.profile_runs, 0, 100));
   std::string unattributed(name_of(report.unattributed));

@@ -146,6 +146,7 @@ struct Config {
       bool quiet = false;               // also of days in which nothing got worse or better
       std::string reference;            // version of the build to compare with; empty: none
     } digest;
+    int gather_hours = 12;  // what joins an issue waits so long for others of its night, at most
   } report;
 };
 

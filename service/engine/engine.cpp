@@ -11,6 +11,7 @@
 #include "service/engine/night/suites.hpp"
 #include "service/engine/outcome/digests.hpp"
 #include "service/engine/outcome/follow_up.hpp"
+#include "service/engine/outcome/joined_findings.hpp"
 #include "service/engine/outcome/reporting.hpp"
 #include "service/engine/outcome/unattributed.hpp"
 #include "service/engine/search/bisections.hpp"
@@ -84,6 +85,7 @@ bool round(EngineContext& context, bool surveyed) {
   changed |= search_for_culprits(context);
   changed |= attempt(context, "calibrate", [&] { return judge_calibrations(context); });
   changed |= attempt(context, "gather", [&] { return gather_unattributed(context); });
+  changed |= attempt(context, "joined", [&] { return tell_joined(context); });
   changed |= attempt(context, "report", [&] { return report_blamed(context); });
   changed |= attempt(context, "recover", [&] { return watch_recovery(context); });
   changed |= attempt(context, "histories", [&] { return judge_histories(context); });

@@ -41,52 +41,98 @@ std::string headline(const NightComment& comment) {
   return {};
 }
 
-// What was seen for the first time, and what got worse beside it; at most `limit` series a list.
-std::string new_series_text(const NightComment& comment, std::size_t limit) {
+// "`a`", "`a` and `b`", "`a`, `b` and 2 more"
+std::string versions_text(const std::vector<std::string>& versions) {
+  constexpr std::size_t named = 2;
+  if (versions.size() == 2) return code(versions[0]) + " and " + code(versions[1]);
+  std::string text = code(versions.front());
+  if (versions.size() == 1) return text;
+  for (std::size_t i = 1; i < named; ++i) text += ", " + code(versions[i]);
+  return text + " and " + std::to_string(versions.size() - named) + " more";
+}
+
+std::string new_classes_line(const JoinedComment& comment) {
+  if (comment.new_classes.empty()) return {};
+  std::string text =
+      comment.new_classes.size() == 1 ? "New machine class: " : "New machine classes: ";
+  for (const std::string& name : comment.new_classes)
+    text += (&name == &comment.new_classes.front() ? "" : ", ") + plain(name);
+  return text + ".\n\n";
+}
+
+std::string group_headline(const JoinedGroup& group) {
+  const std::string versions = versions_text(group.versions);
+  if (group.unattributed.empty())
+    return "**Also seen in " + plain(brief_workloads(group.series)) + "** with " + versions +
+           ": the same cause moves " + std::to_string(group.series.size()) + " more series.";
+  const bool one = group.findings == 1;
+  return std::string("**Another ") +
+         (one ? "finding" : std::to_string(group.findings) + " findings") +
+         " that no commit could be named for**, with " + versions + " (night of " +
+         plain(group.date) + "):";
+}
+
+std::string group_beside(const JoinedGroup& group, std::size_t limit) {
+  const bool several_classes = !group.series.front().machine.empty();
   std::string text;
-  if (!comment.unattributed.empty()) {
-    text = "**Another finding that no commit could be named for**, with " + code(comment.version) +
-           " (night of " + plain(comment.date) + "):\n\n" +
-           series_table(comment.new_series, limit) +
-           "\nReason: " + plain(shortened(comment.unattributed, 600)) + "\n";
-    if (!comment.pins.empty()) text += "\n" + pin_lines(comment.repository, comment.pins);
-  } else if (!comment.new_series.empty()) {
-    text = "**Also seen in " + plain(brief_workloads(comment.new_series)) + "** with " +
-           code(comment.version) + ": the same cause moves " +
-           std::to_string(comment.new_series.size()) + " more series.\n\n" +
-           series_table(comment.new_series, limit);
+  for (const ReportBeside& one : group.beside)
+    text += beside_list(group.beside.size() == 1
+                            ? "Worse too in the same night, and not measured side by side"
+                            : worse_in_other_night(one),
+                        one, several_classes, limit);
+  return text.empty() ? text : "\n" + text;
+}
+
+// `classes` stands below the headline.
+std::string group_text(const JoinedGroup& group, const std::string& classes,
+                       const std::string& repository, std::size_t limit) {
+  std::string text = group_headline(group) + "\n\n" + classes + series_table(group.series, limit);
+  if (!group.unattributed.empty())
+    text += "\nReason: " + plain(shortened(group.unattributed, 600)) + "\n";
+  if (!group.pins.empty()) text += "\n" + pin_lines(repository, group.pins);
+  return text + group_beside(group, limit);
+}
+
+std::string joined_text(const JoinedComment& comment, std::size_t limit) {
+  std::string text, classes = new_classes_line(comment);
+  for (const JoinedGroup& group : comment.groups) {
+    if (!text.empty()) text += "\n";
+    text += group_text(group, classes, comment.repository, limit);
+    classes.clear();
   }
-  if (comment.new_series.empty()) return text;
-  const std::string beside =
-      beside_list("Worse too in the same night, and not measured side by side", comment.beside,
-                  !comment.new_series.front().machine.empty(), limit);
-  return beside.empty() ? text : text + "\n" + beside;
+  return text;
 }
 
 std::string night_text(const NightComment& comment, std::size_t limit) {
-  std::string text = new_series_text(comment, limit);
-  if (!comment.series.empty()) {
-    if (!text.empty()) text += "\n";
-    text += headline(comment) + " with " + code(comment.version) + " (night of " +
-            plain(comment.date) + "), against the level before the regression:\n\n" +
-            series_table(comment.series, limit);
-    if (comment.change == NightChange::back && comment.nights_to_close > 1)
-      text += "\nThe issue is closed after " + std::to_string(comment.nights_to_close) +
-              " such nights.\n";
-  }
+  std::string text = headline(comment) + " with " + code(comment.version) + " (night of " +
+                     plain(comment.date) + "), against the level before the regression:\n\n" +
+                     series_table(comment.series, limit);
+  if (comment.change == NightChange::back && comment.nights_to_close > 1)
+    text += "\nThe issue is closed after " + std::to_string(comment.nights_to_close) +
+            " such nights.\n";
   return text + "\n" + marker_of(night_key(comment.fingerprint, comment.version)) + "\n";
+}
+
+// With as many series as find room.
+template <class Text>
+std::string fitted(Text text_of, std::size_t limit) {
+  std::size_t series = most_series;
+  std::string text = text_of(series);
+  while (text.size() > limit && series > fewest_series) {
+    series = std::max(fewest_series, series * 3 / 4);
+    text = text_of(series);
+  }
+  return text;
 }
 
 }  // namespace
 
 std::string render_night_comment(const NightComment& comment, std::size_t limit) {
-  std::size_t series = most_series;
-  std::string text = night_text(comment, series);
-  while (text.size() > limit && series > fewest_series) {
-    series = std::max(fewest_series, series * 3 / 4);
-    text = night_text(comment, series);
-  }
-  return text;
+  return fitted([&](std::size_t series) { return night_text(comment, series); }, limit);
+}
+
+std::string render_joined_comment(const JoinedComment& comment, std::size_t limit) {
+  return fitted([&](std::size_t series) { return joined_text(comment, series); }, limit);
 }
 
 std::string render_recovered_comment(const RecoveredComment& comment) {

@@ -102,6 +102,11 @@ std::vector<ApartBy> what_sets_apart(const std::vector<std::string>& seen,
   return found;
 }
 
+std::string worse_in_other_night(const ReportBeside& beside) {
+  return "Worse too in " + metric_title(beside.metric) + " with " + code(beside.version) +
+         ", and not measured side by side";
+}
+
 std::string beside_list(const std::string& what, const ReportBeside& beside, bool several_classes,
                         std::size_t limit) {
   return worse_list(what, beside.worse, beside.metric, several_classes, limit) +
@@ -140,9 +145,7 @@ std::string other_nights(const ReportInput& input, const ExtentLimits& limits) {
   const bool several = !input.series.front().machine.empty();
   std::string text;
   for (const ReportBeside& one : input.beside)
-    text += beside_list("Worse too in " + metric_title(one.metric) + " with " + code(one.version) +
-                            ", and not measured side by side",
-                        one, several, limits.worse);
+    text += beside_list(worse_in_other_night(one), one, several, limits.worse);
   return text;
 }
 

@@ -195,23 +195,37 @@ RenderedIssue render_issue(const ReportInput& input, std::size_t body_limit = is
 // first night at the level before.
 enum class NightChange { grew, shrank, back };
 
-// A later night shows it otherwise, or in further series.
+// A later night shows it otherwise.
 struct NightComment {
   std::string fingerprint;
   std::string version;  // tonight's build
   std::optional<CommitSha> commit;
   std::string date;
-  std::vector<ReportSeries> series;        // tonight against the level before the regression
-  std::vector<ReportSeries> new_series;    // seen for the first time tonight
-  NightChange change = NightChange::grew;  // of `series`
-  std::string unattributed;  // why no commit could be named for `new_series`; empty: one is known
-  int nights_to_close = 3;   // good nights after which the issue is closed
-  std::string repository = {};       // where the pins are
-  std::vector<ReportPin> pins = {};  // that moved between the ends of an unattributed finding
-  ReportBeside beside = {};          // what got worse with `new_series`
+  std::vector<ReportSeries> series;  // tonight against the level before the regression
+  NightChange change = NightChange::grew;
+  int nights_to_close = 3;  // good nights after which the issue is closed
 };
 // Series that find no room one by one within `limit` bytes are counted by model.
 std::string render_night_comment(const NightComment& comment, std::size_t limit = comment_limit);
+
+// Findings that joined an issue, and are told together.
+struct JoinedGroup {
+  std::string unattributed;  // why no commit could be named; empty: one is known
+  int findings = 1;
+  std::vector<std::string> versions;  // of the builds that showed them, at least one
+  std::string date;                   // of the last one's night
+  std::vector<ReportSeries> series;
+  std::vector<ReportPin> pins;       // that moved between the ends of unattributed findings
+  std::vector<ReportBeside> beside;  // what got worse with them
+};
+// Series and machine classes that show a cause since its issue was filed or last heard of some.
+struct JoinedComment {
+  std::vector<JoinedGroup> groups;       // at least one
+  std::vector<std::string> new_classes;  // that had not shown it before
+  std::string repository;                // where the pins are
+};
+// As render_night_comment; without a marker.
+std::string render_joined_comment(const JoinedComment& comment, std::size_t limit = comment_limit);
 
 // The level is back: said once, and the issue is closed with it.
 struct RecoveredComment {

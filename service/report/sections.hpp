@@ -26,6 +26,8 @@ std::string series_table(const std::vector<ReportSeries>& series, std::size_t li
 // A long list is folded up, and names at most `limit`; what stands above it counts all by model.
 std::string beside_list(const std::string& what, const ReportBeside& beside, bool several_classes,
                         std::size_t limit);
+// Such a `what` where there are several lists: names metric and build.
+std::string worse_in_other_night(const ReportBeside& beside);
 // How many names its lists may have. `worse`: of series that got worse.
 struct ExtentLimits {
   std::size_t worse = 1000, others = 30;

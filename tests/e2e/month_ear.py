@@ -9,7 +9,7 @@ PIN = re.compile(r"^- Where the pin moved: .*?“(.+?) \(#", re.MULTILINE)
 DIGEST = "[nightjar] Confirmed slow-downs without a commit, week of "
 WORSE = re.compile(r": (\S+ \S+) made it worse")
 OPENINGS = {"source", "digest", "environment", "failure", "range", "unattributed"}
-COMMENTS = {"**Also seen in": "joined", "**Another finding": "joined", "**Worse than": "grew",
+COMMENTS = {"**Also seen in": "joined", "**Another ": "joined", "**Worse than": "grew",
             "**Partly recovered": "shrank", "**Back at its level": "back", "**Recovered": "closed",
             "Builds of more commits": "went on"}
 
@@ -135,7 +135,7 @@ class Ear:
         kind = next((kind for start, kind in COMMENTS.items()
                      if comment["body"].startswith(start)), comment["body"][:60])
         what = next(one.what for one in self.said if one.issue == issue["number"])
-        if comment["body"].startswith("**Another finding"):
+        if comment["body"].startswith("**Another "):
             what = tuple(WORSE.findall(comment["body"]) + PIN.findall(comment["body"]))
         if kind == "closed":
             what += tuple(re.findall(r"“(.+?) \(#", comment["body"]))

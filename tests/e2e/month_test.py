@@ -100,6 +100,13 @@ def text_of(said):
     return f"{issue}{said.kind}: {what}{series}"
 
 
+def test_what_joins_an_issue_is_one_comment_a_night(played):
+    """However many series and machine classes; each variant has a night of its own."""
+    joined = collections.Counter((one.issue, one.date) for one in played[2].said
+                                 if one.kind == "joined")
+    assert joined and max(joined.values()) <= len(set(VARIANTS.values()))
+
+
 def test_each_issue_says_where_the_same_was_looked_for_and_not_seen(played):
     ear = played[2]
     everywhere = next(one.issue for one in ear.said

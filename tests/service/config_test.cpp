@@ -124,6 +124,7 @@ token_file = "token"
 labels = ["a", "b"]
 recovered_nights = 2
 profile_runs = 3
+gather_hours = 6
 unattributed = "digest"
 fixes = 5
 [report.digest]
@@ -294,6 +295,7 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.report.labels == std::vector<std::string>{"a", "b"});
   CHECK(config.report.recovered_nights == 2);
   CHECK(config.report.profile_runs == 3);
+  CHECK(config.report.gather_hours == 6);
   CHECK(config.report.unattributed == UnattributedReports::digest);
   CHECK(config.report.fixes == 5);
   CHECK(config.report.digest.on == std::vector{Weekday::monday, Weekday::friday});

@@ -24,6 +24,7 @@
 #include "storage/suites.hpp"
 #include "storage/tokens.hpp"
 #include "storage/trust.hpp"
+#include "storage/untold_findings.hpp"
 #include "storage/widening.hpp"
 #include "tests/storage/story.hpp"
 #include "tests/support/autocommit.hpp"
@@ -107,6 +108,8 @@ void ask_everything(Story& story) {
   list_regressions(db, {{}, {}, {}, {}, {}, story.machine.id}, {50, 9});
   set_classes_elsewhere(Autocommit(db), regression.id, {{.machine = story.machine.id}});
   affected_classes(db, regression.id);
+  add_untold(Autocommit(db), {regression.id, at(9)}), untold_findings(db);
+  remove_untold(Autocommit(db), regression.id);
   PackageSearch among;
   among.regression = regression.id, among.series = series, among.wheel = story.good.id;
   among = add_package_search(Autocommit(db), among);
@@ -197,7 +200,7 @@ bool is_cheap_scan(const std::string& sql, const std::string& detail) {
          detail == "SCAN workload" || detail == "SCAN sqlite_master" ||
          detail == "SCAN CONSTANT ROW" || detail.starts_with("SCAN told") ||
          detail.starts_with("SCAN json_each") || detail.starts_with("SCAN newest") ||
-         detail == "SCAN untold";
+         detail == "SCAN untold" || detail == "SCAN untold_finding";
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "bisect/evidence/evidence.hpp"
 #include "service/engine/outcome/follow_up.hpp"
+#include "service/engine/outcome/joined_findings.hpp"
 #include "service/engine/outcome/report_facts.hpp"
 #include "service/engine/policy.hpp"
 #include "service/engine/search/withdrawal.hpp"
@@ -186,16 +187,18 @@ bool report_blamed(EngineContext& context) {
 }
 
 RecoveryFacts load_recovery(const EngineView& view, const Regression& regression) {
-  RecoveryFacts facts{regression, view.clock.now(), {}, {}};
+  RecoveryFacts facts{regression, view.clock.now(), {}, false, {}};
   for (const AffectedSeries& affected : regression.series)
     if (auto levels = later_levels(view, affected, regression.night))
       facts.series.push_back(*std::move(levels));
-  if (is_over(facts, view.config)) add_comment(view, facts);
+  if (!is_over(facts, view.config)) return facts;
+  facts.has_untold = has_untold(view, regression.id);
+  add_comment(view, facts);
   return facts;
 }
 
 std::optional<CloseIssue> decide(const RecoveryFacts& facts, const Config& config) {
-  if (!is_over(facts, config)) return std::nullopt;
+  if (facts.has_untold || !is_over(facts, config)) return std::nullopt;
   OutboxMessage message;
   message.key = recovered_key(facts.regression.fingerprint, facts.comment.version);
   message.body = render_recovered_comment(facts.comment);

@@ -50,14 +50,17 @@ struct RecoveryFacts {
   Regression regression;
   Time now{};
   std::vector<SeriesLevels> series;
-  RecoveredComment comment;  // not read unless every series is back
+  // Neither is read unless every series is back.
+  bool has_untold = false;  // the issue has not heard of all findings that joined
+  RecoveredComment comment;
 };
 RecoveryFacts load_recovery(const EngineView& view, const Regression& regression);
 
 struct CloseIssue {
   OutboxMessage message;
 };
-// nullopt: it has not been good on each of the last `recovered_nights` nights.
+// nullopt: it has not been good on each of the last `recovered_nights` nights, or its issue has to
+// hear of another finding first.
 std::optional<CloseIssue> decide(const RecoveryFacts& facts, const Config& config);
 bool watch_recovery(EngineContext& context);
 

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "bisect/evidence/evidence.hpp"
-#include "service/engine/outcome/report_facts.hpp"
 #include "service/engine/outcome/reporting.hpp"
 #include "storage/builds.hpp"
 #include "storage/nights.hpp"
@@ -70,12 +69,6 @@ UnattributedFacts load_unattributed(const EngineView& view, const Regression& re
   if (!facts.explained || !regression.fingerprint.empty()) return facts;
   facts.fingerprint = fingerprint_for(view, regression);
   facts.known = load_known(view, regression, facts.fingerprint);
-  if (facts.known && facts.known->comment) {
-    NightComment& comment = *facts.known->comment;
-    comment.unattributed = why_unattributed(view.db, regression.id);
-    comment.pins = pins_of(view, regression);
-    comment.repository = view.config.repository.url;
-  }
   return facts;
 }
 

@@ -16,7 +16,7 @@ struct UnattributedFacts {
   Regression regression;
   bool explained = false;           // all that this night saw on the machine class
   std::string fingerprint;          // of the issue that it shall be in
-  std::optional<KnownCause> known;  // the regression that has this issue
+  std::optional<Regression> known;  // the regression that has this issue
 };
 UnattributedFacts load_unattributed(const EngineView& view, const Regression& regression);
 

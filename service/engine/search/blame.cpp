@@ -5,12 +5,9 @@
 #include "bisect/evidence/contributors.hpp"
 #include "bisect/evidence/evidence.hpp"
 #include "service/engine/search/withdrawal.hpp"
-#include "service/engine/verdict/affected_series.hpp"
-#include "service/engine/verdict/extent.hpp"
-#include "storage/builds.hpp"
-#include "storage/nights.hpp"
-#include "storage/outbox.hpp"
+#include "service/report/report.hpp"
 #include "storage/regressions.hpp"
+#include "storage/untold_findings.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -34,36 +31,6 @@ std::vector<std::pair<Culprit, bool>> causes_of(const bisect::Answer& answer,
   std::vector<Culprit> contributors;
   for (const auto& [culprit, is_range] : causes) contributors.push_back(culprit);
   return {{evidence::together(contributors), false}};
-}
-
-// nullopt: no other regression has this cause, or none that still stands.
-std::optional<Regression> same_cause(const EngineView& view, const Regression& regression,
-                                     const std::string& fingerprint) {
-  auto known = storage::find_regression(view.db, fingerprint);
-  if (!known || known->id == regression.id) return std::nullopt;
-  const bool stands = known->state == blamed || known->state == range ||
-                      known->state == unattributed || known->state == reported ||
-                      known->state == recovered;
-  return stands ? known : std::nullopt;
-}
-
-// A reported issue hears of the further series; an unreported one will name them itself.
-std::optional<NightComment> comment_for(const EngineView& view, const Regression& joining,
-                                        const Regression& known) {
-  if (known.state != reported && known.state != recovered) return std::nullopt;
-  const auto build = storage::find_build(view.db, joining.bad);
-  const auto night = storage::find_night(view.db, joining.night);
-  if (!build || !night) return std::nullopt;
-  NightComment comment;
-  comment.fingerprint = known.fingerprint;
-  comment.version = build->version;
-  comment.commit = build->commit;
-  comment.date = to_date(night->started_at);
-  comment.new_series = series_facts(view, joining.series, known.machine);
-  const auto told = storage::merged_into(view.db, known.id);
-  const auto beside = worse_beside(view, known, told, {joining});
-  if (!beside.empty()) comment.beside = beside.front();  // one finding has at most one
-  return comment;
 }
 
 void take_over_series(Regression& known, const Regression& joining) {
@@ -127,26 +94,22 @@ void store(storage::Transaction& transaction, const JoinKnown& blame, const std:
                      " has the same cause, and an issue of its own" +
                      (blame.known.issue_url.empty() ? "" : ": " + blame.known.issue_url) + ".",
                  now);
-  if (!blame.comment) return;
-  OutboxMessage message;
-  message.key = night_key(blame.known.fingerprint, blame.comment->version + "/" + id);
-  message.regression = blame.known.id;
-  message.kind = OutboxKind::comment;
-  message.body = render_night_comment(*blame.comment) + "\n" + marker_of(message.key) + "\n";
-  message.created_at = now;
-  storage::add_message(transaction, message);
+  if (blame.is_filed) storage::add_untold(transaction, {blame.regression.id, now});
 }
 
-std::optional<KnownCause> load_known(const EngineView& view, const Regression& joining,
+std::optional<Regression> load_known(const EngineView& view, const Regression& joining,
                                      const std::string& fingerprint) {
-  const auto known = same_cause(view, joining, fingerprint);
-  if (!known) return std::nullopt;
-  return KnownCause{*known, comment_for(view, joining, *known)};
+  auto known = storage::find_regression(view.db, fingerprint);
+  if (!known || known->id == joining.id) return std::nullopt;
+  const bool stands = known->state == blamed || known->state == range ||
+                      known->state == unattributed || known->state == reported ||
+                      known->state == recovered;
+  return stands ? known : std::nullopt;
 }
 
-JoinKnown join(Regression regression, const KnownCause& known) {
-  JoinKnown join{std::move(regression), known.regression, known.regression.state == recovered,
-                 known.comment};
+JoinKnown join(Regression regression, const Regression& known) {
+  const bool reopens = known.state == recovered;
+  JoinKnown join{std::move(regression), known, reopens || known.state == reported, reopens};
   take_over_series(join.known, join.regression);
   join.regression.merged_into = join.known.id;
   join.regression.fingerprint.clear();

@@ -10,18 +10,13 @@
 #include "bisect/evidence/naming.hpp"
 #include "bisect/search.hpp"
 #include "service/engine/context.hpp"
-#include "service/report/report.hpp"
 #include "storage/model/regression.hpp"
 
 namespace nightjar::service {
 
-// The regression that stands for a cause already, on whatever machine class.
-struct KnownCause {
-  Regression regression;
-  std::optional<NightComment> comment;  // what its issue hears, if it has one
-};
-// nullopt: nothing but `joining` has this fingerprint, or what has it does not stand any more.
-std::optional<KnownCause> load_known(const EngineView& view, const Regression& joining,
+// The regression that stands for a cause already, on whatever machine class. nullopt: nothing but
+// `joining` has this fingerprint, or what has it does not stand any more.
+std::optional<Regression> load_known(const EngineView& view, const Regression& joining,
                                      const std::string& fingerprint);
 
 // One cause that the search found, and what is known of it already.
@@ -29,7 +24,7 @@ struct CauseFacts {
   Culprit commits;
   bool is_range = false;  // which of them did it is not known
   std::string fingerprint;
-  std::optional<KnownCause> known;
+  std::optional<Regression> known;
 };
 struct BlameFacts {
   Regression regression;
@@ -50,10 +45,10 @@ struct NameCulprit {
 // the only one that this cause has.
 struct JoinKnown {
   Regression regression, known;
+  bool is_filed = false;  // the issue shall hear of it; one that is filed later names it itself
   bool reopens = false;
-  std::optional<NightComment> comment;
 };
-JoinKnown join(Regression regression, const KnownCause& known);
+JoinKnown join(Regression regression, const Regression& known);
 // In the caller's transaction.
 void store(storage::Transaction& transaction, const JoinKnown& blame, const std::string& evidence,
            Time now);

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "storage/connection.hpp"
+#include "storage/untold_findings.hpp"
 #include "tests/service/engine/night_world.hpp"
 
 using namespace nightjar;
@@ -85,6 +86,44 @@ TEST_CASE(
     CHECK(storage::list_messages(world.db, {100, {}}).items.size() == 1);
     CHECK(storage::list_regressions(world.db, {}, {100, {}}).items.size() == 1);
     CHECK(storage::open_nights(world.db).empty());
+  }
+  CHECK(stories > 5);
+}
+
+TEST_CASE("what joins an issue is told once, wherever its night is killed") {
+  bool over = false;
+  int stories = 0;
+  for (int survives = 0; !over; survives += 3) {
+    INFO("killed after " << survives << " commits");
+    KilledWorld world(1'000'000);
+    const Runner other = world.enrol("other");
+    world.others = {other};
+    world.level = [](int position, const std::string& workload, const std::string& metric) {
+      if (metric != "latency") return 3e8;
+      return .010 * (workload == kAlpha && position >= 4 ? 1.3 : 1);
+    };
+    world.nightly("2026-08-19");
+    world.settle();
+    world.others.clear();
+    world.clock.advance(std::chrono::hours(20));
+    world.grow(6);
+    world.nightly("2026-08-20");
+    world.settle();
+    REQUIRE(storage::regressions_in_state(world.db, RegressionState::reported).size() == 1);
+    world.others = {other};
+    world.clock.advance(std::chrono::hours(20));
+    world.grow(2);
+    world.nightly("2026-08-21");
+    world.commits_left = survives;
+    world.settle();
+    over = !world.killed;
+    ++stories;
+    REQUIRE(storage::regressions_in_state(world.db, RegressionState::merged).size() == 1);
+    int comments = 0;
+    for (const OutboxMessage& message : storage::list_messages(world.db, {100, {}}).items)
+      comments += message.kind == OutboxKind::comment;
+    CHECK(comments == 1);
+    CHECK(storage::untold_findings(world.db).empty());
   }
   CHECK(stories > 5);
 }

@@ -13,6 +13,7 @@
 #include "service/engine/obstacles.hpp"
 #include "service/engine/outcome/digests.hpp"
 #include "service/engine/outcome/follow_up.hpp"
+#include "service/engine/outcome/joined_findings.hpp"
 #include "service/engine/outcome/reporting.hpp"
 #include "service/engine/outcome/unattributed.hpp"
 #include "service/engine/search/bisections.hpp"
@@ -126,6 +127,7 @@ struct ReadingWorld : LockedWorld {
         if (const auto facts = load_packages(view, one)) note(decide(*facts, config, clock.now()));
     for (const Regression& one : storage::regressions_in_state(reader, unattributed))
       note(decide(load_unattributed(view, one)));
+    for (const UntoldCause& untold : load_untold(view)) note(decide(load_joined(view, untold)));
     for (const SeriesId id : storage::series_to_judge(reader, 9))
       note(decide(load_history(view, storage::find_series(reader, id).value())));
     note(service::measure(load_trust(reader)));

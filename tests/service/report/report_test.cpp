@@ -261,15 +261,15 @@ TEST_CASE("Affected series that find no room one by one are counted by model") {
     added.workload = one.workload;
   }
   input.extent.worse = many;
-  NightComment comment;
-  comment.new_series = input.series;
-  comment.beside = {"latency", "", many};
+  JoinedComment comment;
+  comment.groups = {{.versions = {"2.15"}, .series = input.series}};
+  comment.groups[0].beside = {{"latency", "", many}};
   struct Text {
     std::string body;
     std::size_t limit;
   };
   for (const Text& text : {Text{render_issue(input).body, issue_body_limit},
-                           Text{render_night_comment(comment), comment_limit}}) {
+                           Text{render_joined_comment(comment), comment_limit}}) {
     CHECK(text.body.size() <= text.limit);
     CHECK(text.body.size() > text.limit / 2);
     CHECK(text.body.find("(1500): model0 (25), ") != std::string::npos);
@@ -294,45 +294,54 @@ TEST_CASE("A later night's comment reads as its golden file") {
                                                  sha('3'),
                                                  "2026-08-21",
                                                  {input.series[0]},
-                                                 {input.series[1]},
                                                  NightChange::grew,
-                                                 {},
                                                  3});
   CHECK(text == golden("night.md", text));
   CHECK(text.find(marker_of(night_key(input.fingerprint, "2.15.0.dev20260821+cpu"))) !=
         std::string::npos);
 }
 
-TEST_CASE("A comment about a class that joins an issue about a failure reads as its golden file") {
+TEST_CASE("A comment about classes that join an issue about a failure reads as its golden file") {
   const auto failing = [](const std::string& model) {
     return "python/" + model + "/eval/cuda/fp32/b4/eager";
   };
-  NightComment comment;
-  comment.fingerprint = redundant_check().fingerprint;
-  comment.version = "2.15.0.dev20260821+cu130";
-  comment.date = "2026-08-21";
+  JoinedGroup group;
+  group.findings = 3;
+  group.versions = {"2.15.0.dev20260821+cu130"};
   for (const char* model : {"bert", "dlrm", "unet"})
-    comment.new_series.push_back(
+    group.series.push_back(
         {failing(model), std::string(kFailures), 1, kFailed, kFailed, 1, 2, "machine class 2"});
+  group.series.back().machine = "machine class 3";
+  ReportBeside& beside = group.beside.emplace_back();
   for (const char* model : {"gpt2", "vgg16"})
-    comment.beside.worse.push_back({failing(model), MachineId{2}, kFailed});
-  comment.beside.metric = kFailures;
-  const std::string text = render_night_comment(comment);
+    beside.worse.push_back({failing(model), MachineId{2}, kFailed});
+  beside.metric = kFailures;
+  const std::string text = render_joined_comment(
+      {{group}, {"machine class 2 (EPYC 7763) with NVIDIA A100", "machine class 3 (Xeon)"}, ""});
   CHECK(text == golden("joined.md", text));
   for (const char* model : {"bert", "dlrm", "unet", "gpt2", "vgg16"})
     CHECK(count(text, "`" + failing(model) + "`") == 1);
 }
 
-TEST_CASE("A digest's further finding names the commit that moved a pin") {
-  NightComment comment;
-  comment.unattributed = "the packages changed it: jinja2 3.1.6 made it worse";
-  CHECK(render_night_comment(comment).find("pin") == std::string::npos);
-  comment.repository = redundant_check().repository;
-  comment.pins = {{commit('9', "Move the pin (#61101)", "Jane Doe"), "requirements.txt"}};
-  const std::string text = render_night_comment(comment);
-  CHECK(text.find("- Where the pin moved: ") != std::string::npos);
-  CHECK(text.find("“Move the pin (#​61101)” by Jane Doe, `requirements.txt`") !=
-        std::string::npos);
+TEST_CASE("A comment tells findings with different reasons one by one, as its golden file has it") {
+  const ReportInput input = redundant_check();
+  JoinedGroup two{.unattributed = "the budget of minutes is spent: 10 minutes of measuring"};
+  two.findings = 2;
+  two.versions = {"2.15.0.dev20260820+cpu", "2.15.0.dev20260821+cpu", "2.15.0.dev20260821+cu130"};
+  two.date = "2026-08-21";
+  two.series = input.series;
+  two.beside = {{"latency", "2.15.0.dev20260820+cpu", worse_too(1), 0},
+                {"peak_cpu_memory", "2.15.0.dev20260821+cpu", worse_too(2), 1}};
+  JoinedGroup pinned{.unattributed = "the packages changed it: jinja2 3.1.6 made it worse"};
+  pinned.versions = {"2.15.0.dev20260822+cpu", "2.15.0.dev20260822+cu130"};
+  pinned.date = "2026-08-22";
+  pinned.series = {input.series[0]};
+  pinned.pins = {{commit('9', "Move the pin (#61101)", "Jane Doe"), "requirements.txt"}};
+  const std::string text =
+      render_joined_comment({{two, pinned}, {"machine class 4"}, input.repository});
+  CHECK(text == golden("joined_unattributed.md", text));
+  CHECK(count(text, "Where the pin moved") == 1);
+  CHECK(count(text, "New machine class: machine class 4.") == 1);
 }
 
 TEST_CASE("A recovery's comment reads as its golden file") {

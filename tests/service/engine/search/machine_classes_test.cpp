@@ -4,10 +4,12 @@
 
 #include <catch2/catch.hpp>
 
-#include "service/engine/search/blame.hpp"
+#include "service/engine/outcome/joined_findings.hpp"
+#include "service/engine/outcome/reporting.hpp"
 #include "service/engine/verdict/extent.hpp"
 #include "service/report/outbox.hpp"
 #include "storage/affected_classes.hpp"
+#include "storage/untold_findings.hpp"
 #include "tests/service/engine/night_world.hpp"
 #include "tests/service/engine/verdict/wide_world.hpp"
 #include "tests/service/report/scripted_tracker.hpp"
@@ -21,14 +23,29 @@ using service::test::WideWorld;
 
 namespace {
 
-// Whether the text has the workload with the second machine class, in a table or in a list.
-bool names_on_second(const std::string& text, const std::string& workload) {
+// Whether the text has the workload with the machine class, in a table or in a list.
+bool names_on_class(const std::string& text, const std::string& workload,
+                    const std::string& machine) {
   const std::string name = "`" + workload + "`";
   for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
     const auto end = text.find('`', at + name.size());
-    if (text.substr(at, end - at).find("machine class 2") != std::string::npos) return true;
+    if (text.substr(at, end - at).find(machine) != std::string::npos) return true;
   }
   return false;
+}
+
+std::string only_comment(NightWorld& world) {
+  auto messages = storage::list_messages(world.db, {100, {}}).items;
+  std::erase_if(messages, [](const auto& one) { return one.kind != OutboxKind::comment; });
+  REQUIRE(messages.size() == 1);
+  return messages[0].body;
+}
+
+std::size_t series_of(const std::vector<Regression>& findings) {
+  std::set<SeriesId> series;
+  for (const Regression& one : findings)
+    for (const AffectedSeries& shown : one.series) series.insert(shown.series);
+  return series.size();
 }
 
 // Two machine classes; commit 9 slows alpha down on those in `slow`.
@@ -127,44 +144,130 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a class that joins names all series that got worse there, not the clearest alone") {
+TEST_CASE("what joins in a night is one comment, with all classes and all that got worse there") {
   WideWorld world;
-  Runner other = world.enrol("other");
-  other.workloads = world.runner.workloads;
-  other = storage::register_runner(storage::Autocommit(world.db), other);
-  world.others = {other};
+  for (const char* name : {"other", "third"}) {
+    Runner joining = world.enrol(name);
+    joining.workloads = world.runner.workloads;
+    world.others.push_back(storage::register_runner(storage::Autocommit(world.db), joining));
+  }
+  const std::vector<Runner> others = world.others;
   world.night();
   world.others.clear();
   world.step_at = 18;
   world.night();
   REQUIRE(storage::regressions_in_state(world.db, RegressionState::reported).size() == 1);
-  world.others = {other};
+  world.others = others;
   world.night();
   const auto reported = storage::regressions_in_state(world.db, RegressionState::reported);
   REQUIRE(reported.size() == 1);
-  std::string comments;
-  int lists = 0;
-  for (const OutboxMessage& message : storage::list_messages(world.db, {100, {}}).items) {
-    if (message.kind != OutboxKind::comment) continue;
-    comments += message.body;
-    lists += message.body.find("Worse too") != std::string::npos;
-  }
-  CHECK(lists == 1);
-  for (const std::string& announced : other.workloads) {
+  const auto joined = storage::merged_into(world.db, reported[0].id);
+  const std::string comment = only_comment(world);
+  std::vector<Regression> told = joined;
+  std::erase_if(told, [&](const auto& one) { return one.night == reported[0].night; });
+  CHECK(told.size() > others.size());
+  CHECK(comment.find("New machine classes: machine class 2 (test other), machine class 3 (test "
+                     "third).\n") != std::string::npos);
+  CHECK(comment.find("the same cause moves " + std::to_string(series_of(told)) + " more series.") !=
+        std::string::npos);
+  for (const std::string& announced : world.runner.workloads) {
     const std::string workload = announced.substr(0, announced.find('@'));
     INFO(workload);
-    CHECK(names_on_second(comments, workload));
+    CHECK(names_on_class(comment, workload, "machine class 2"));
+    CHECK(names_on_class(comment, workload, "machine class 3"));
   }
+  CHECK(storage::untold_findings(world.db).empty());
 
   // An issue that is opened after they joined has them, too.
   const auto context = world.context();
-  const auto joined = storage::merged_into(world.db, reported[0].id);
   const auto beside = worse_beside(context, reported[0], {}, joined);
-  REQUIRE(beside.size() == 1);
-  CHECK(beside[0].metric == "latency");
-  CHECK(beside[0].worse.size() == 7);
-  for (const auto& one : beside[0].worse) CHECK(one.machine == other.machine);
+  REQUIRE(beside.size() == 2);
+  for (const ReportBeside& own : beside) {
+    CHECK(own.metric == "latency");
+    CHECK(own.worse.size() == 7);
+    for (const auto& one : own.worse) CHECK(one.machine == own.worse[0].machine);
+  }
+  CHECK(beside[0].worse[0].machine != beside[1].worse[0].machine);
   CHECK(worse_beside(context, reported[0], joined, joined).empty());
+}
+
+TEST_CASE("a comment waits for what its date may still show, and no longer than is configured") {
+  TwoClasses world;
+  world.night(24);
+  const RegressionId cause = world.in_state(RegressionState::reported).at(0).id;
+  Regression joined = world.in_state(RegressionState::merged).at(0);
+  const Time now = world.clock.now();
+  storage::add_untold(storage::Autocommit(world.db), {joined.id, now});
+  Night other;  // of another variant
+  other.started_at = storage::find_night(world.db, joined.night)->started_at;
+  other.state = NightState::measuring;
+  other = storage::add_night(storage::Autocommit(world.db), other);
+  const auto step = [&] {
+    const EngineContext context = world.context();
+    return decide(load_joined(context, load_untold(context).at(0)));
+  };
+  using std::holds_alternative;
+  CHECK(load_untold(world.context()).at(0).id == cause);
+  CHECK(holds_alternative<AwaitFindings>(step()));
+  world.clock.advance(std::chrono::hours(12) - std::chrono::seconds(1));
+  CHECK(holds_alternative<AwaitFindings>(step()));
+  world.config.report.gather_hours = 11;
+  CHECK(holds_alternative<TellFindings>(step()));
+  world.config.report.gather_hours = 12;
+  world.clock.advance(std::chrono::seconds(1));
+  CHECK(holds_alternative<TellFindings>(step()));
+
+  world.config.report.gather_hours = 100;
+  other.started_at += std::chrono::hours(24);  // what another date shows is told for itself
+  storage::update_night(storage::Autocommit(world.db), other);
+  CHECK(holds_alternative<TellFindings>(step()));
+  Regression open = joined;
+  open.id = {};
+  open.part = 1;
+  open.merged_into.reset();
+  storage::add_regression(storage::Autocommit(world.db), open,
+                          {RegressionState::bisecting, now, "{}"});
+  CHECK(holds_alternative<AwaitFindings>(step()));
+
+  Regression standing = *storage::find_regression(world.db, cause);
+  storage::change_regression(storage::Autocommit(world.db), standing,
+                             {RegressionState::blamed, now, "{}"});
+  CHECK(holds_alternative<NamedByReport>(step()));
+}
+
+TEST_CASE("findings of a cause that joined another one are told in the other one's issue") {
+  TwoClasses world;
+  world.night(24);
+  const Regression joined = world.in_state(RegressionState::merged).at(0);
+  Regression root = world.in_state(RegressionState::reported).at(0);
+  Regression older = root;
+  older.id = {};
+  older.part = 1;
+  older.fingerprint = std::string(32, 'a');
+  older = storage::add_regression(storage::Autocommit(world.db), older,
+                                  {RegressionState::reported, world.clock.now(), "{}"});
+  root.merged_into = older.id;
+  storage::change_regression(storage::Autocommit(world.db), root,
+                             {RegressionState::merged, world.clock.now(), "{}"});
+  for (const RegressionId id : {root.id, joined.id})
+    storage::add_untold(storage::Autocommit(world.db), {id, world.clock.now()});
+  const EngineContext context = world.context();
+  const auto causes = load_untold(context);
+  REQUIRE(causes.size() == 1);
+  CHECK(causes[0].id == older.id);
+  CHECK(causes[0].findings == std::vector{root.id, joined.id});
+  CHECK(has_untold(context, older.id));
+  CHECK_FALSE(has_untold(context, root.id));
+  const JoinedStep step = decide(load_joined(context, causes[0]));
+  REQUIRE(std::holds_alternative<TellFindings>(step));
+  CHECK(std::get<TellFindings>(step).message.regression == older.id);
+}
+
+TEST_CASE("an issue is not closed before it has heard of all findings") {
+  RecoveryFacts facts;
+  CHECK(decide(facts, Config()));
+  facts.has_untold = true;
+  CHECK_FALSE(decide(facts, Config()));
 }
 
 TEST_CASE("a class that joins later is a row, with the night in which it showed the cause") {
