@@ -100,6 +100,16 @@ std::vector<GpuState> nvidia_gpus(const fs::path& folder) {
   return gpus;
 }
 
+std::map<std::string, std::string> firmware_facts(const fs::path& root) {
+  const fs::path board = root / "sys/class/dmi/id";
+  std::string firmware;
+  for (const char* part : {"bios_vendor", "bios_version", "bios_date"})
+    if (const std::string line = read_line(board / part); !line.empty())
+      firmware += (firmware.empty() ? "" : " ") + line;
+  return {{"microcode", or_none(field_of(root / "proc/cpuinfo", "microcode"))},
+          {"firmware", or_none(firmware)}};
+}
+
 std::string driver_version(const std::string& line) {
   static const std::regex version(R"((^|\s)(\d+(\.\d+)+)(\s|$))");
   std::smatch found;
@@ -107,7 +117,7 @@ std::string driver_version(const std::string& line) {
 }
 
 std::map<std::string, std::string> machine_facts() {
-  Facts facts;
+  Facts facts = firmware_facts("/");
   utsname name{};
   ::uname(&name);
   facts["arch"] = name.machine;

@@ -12,9 +12,13 @@ namespace nightjar::runner {
 
 // Reads /proc and /sys: cpu_model, cpu_count, smt, numa_nodes, governor, turbo, kernel,
 // memory_bytes (rounded to 256 MiB, because a kernel's own share differs from boot to boot), thp,
-// libc, arch, hypervisor, the models and driver of the GPUs that workloads may see, and how runs
-// are threaded and pinned.
+// libc, arch, hypervisor, microcode, firmware, the models and driver of the GPUs that workloads may
+// see, and how runs are threaded and pinned.
 std::map<std::string, std::string> machine_facts();
+
+// "microcode", the revision that the CPU runs, and "firmware", the board's (vendor, version and
+// date of its BIOS or UEFI), as /proc and /sys below `root` have them; "none" where they have none.
+std::map<std::string, std::string> firmware_facts(const std::filesystem::path& root);
 
 // Name, UUID and bus of NVIDIA's devices as their driver lists them in `folder`, in the order of
 // their buses.

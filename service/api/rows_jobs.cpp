@@ -112,7 +112,8 @@ std::optional<std::string> facts_changed_for(const Job& job, Rows& rows) {
   const auto at = std::find_if(history.begin(), history.end(),
                                [&](const MachineFacts& one) { return one.id == now->id; });
   if (at == history.begin() || at == history.end()) return std::nullopt;
-  return facts_changed(std::prev(at)->facts, at->facts);
+  std::string changed = facts_changed(std::prev(at)->facts, at->facts);
+  return changed.empty() ? std::nullopt : std::optional(std::move(changed));
 }
 
 std::vector<std::string> workload_names(const Job& job) {
@@ -238,7 +239,7 @@ const Row<ListedJob>& job_detail() {
         "What the machine was, as the runner registered it that claimed the job last."},
        {"facts_changed", facts_changed_for,
         "What differs from the facts that were new before these; null: they are the class's "
-        "first."},
+        "first, or only more facts were read."},
        {"source_build",
         [](const Job& job, Rows& rows) { return storage::find_source_build(rows.db, job.id); },
         source_build_row()}});

@@ -14,6 +14,11 @@ bool makes_class(const std::string& name) {
   return std::find(kOfClass.begin(), kOfClass.end(), name) != kOfClass.end();
 }
 
+// Packages are listed in full, so that one that is missing is not there.
+bool is_package(const std::string& name) {
+  return name.starts_with("package ");
+}
+
 }  // namespace
 
 std::string class_text(const std::map<std::string, std::string>& facts) {
@@ -33,13 +38,13 @@ std::string facts_changed(const std::map<std::string, std::string>& before,
   };
   for (const auto& [name, value] : before) {
     const auto now = after.find(name);
-    if (now == after.end())
+    if (now == after.end() && is_package(name))
       add(name, value, "none");
-    else if (now->second != value)
+    else if (now != after.end() && now->second != value)
       add(name, value, now->second);
   }
   for (const auto& [name, value] : after)
-    if (!before.contains(name)) add(name, "none", value);
+    if (is_package(name) && !before.contains(name)) add(name, "none", value);
   return text;
 }
 

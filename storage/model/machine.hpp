@@ -32,7 +32,7 @@ struct MachineFacts {
   Time first_seen{};
 };
 
-// "kernel 6.1.0 → 6.8.0, thp always → madvise"; empty: nothing changed.
+// "kernel 6.1 → 6.8"; empty: nothing changed. What one side did not read is no change.
 std::string facts_changed(const std::map<std::string, std::string>& before,
                           const std::map<std::string, std::string>& after);
 

@@ -26,8 +26,23 @@ TEST_CASE("a class without any of the known facts is made by all that it has") {
 }
 
 TEST_CASE("what changed is said by name") {
-  CHECK(
-      facts_changed({{"kernel", "6.1"}, {"thp", "always"}}, {{"kernel", "6.8"}, {"smt", "off"}}) ==
-      "kernel 6.1 → 6.8, thp always → none, smt none → off");
+  CHECK(facts_changed({{"kernel", "6.1"}, {"smt", "on"}, {"thp", "always"}},
+                      {{"kernel", "6.8"}, {"smt", "off"}, {"thp", "always"}}) ==
+        "kernel 6.1 → 6.8, smt on → off");
   CHECK(facts_changed({{"kernel", "6.1"}}, {{"kernel", "6.1"}}).empty());
+}
+
+TEST_CASE("a fact that one side has not read is no change, and a package that is gone is one") {
+  using Facts = std::map<std::string, std::string>;
+  const Facts before{{"kernel", "6.1"}, {"package timm", "1.0"}};
+  Facts after = before;
+  after["microcode"] = "0x1b";
+  CHECK(facts_changed(before, after).empty());
+  CHECK(facts_changed(after, before).empty());
+  Facts updated = after;
+  updated["microcode"] = "0x1c";
+  CHECK(facts_changed(after, updated) == "microcode 0x1b → 0x1c");
+  after.erase("package timm");
+  CHECK(facts_changed(before, after) == "package timm 1.0 → none");
+  CHECK(facts_changed(after, before) == "package timm none → 1.0");
 }

@@ -184,14 +184,18 @@ export function chooser(page, name, label, options, query, chosen = query.get(na
   return el("label", {}, label, node);
 }
 
-/** "kernel 6.1 → 6.8, thp always → madvise": what of a machine's facts differs. */
-export function factsMoved(before, now) {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
-  return names.filter((name) => before[name] !== now[name]).map((name) =>
-    `${name.replaceAll("_", " ")} ${before[name] ?? "none"} → ${now[name] ?? "none"}`).join(", ");
-}
-
 const isPackage = ([name]) => name.startsWith("package ");
+
+/** "kernel 6.1 → 6.8, thp always → madvise": what of a machine changed; "" where nothing did.
+ * What one side did not read is no change. Packages are listed in full. */
+export function factsMoved(before, now) {
+  const changed = ([name, value]) => value !== before[name]
+    && (isPackage([name]) || before[name] !== undefined);
+  const gone = Object.keys(before).filter((name) => isPackage([name]) && !(name in now));
+  return [...Object.entries(now).filter(changed), ...gone.map((name) => [name])].map(
+    ([name, value]) =>
+      `${name.replaceAll("_", " ")} ${before[name] ?? "none"} → ${value ?? "none"}`).join(", ");
+}
 
 /** What is known of a machine, the packages of its Python folded. */
 export function factsOf(machine) {

@@ -1,7 +1,7 @@
 // A series' history for plots: its columns as typed arrays, oldest first.
 
 import { get } from "./api.js";
-import { noRatio } from "./parts.js";
+import { factsMoved, noRatio } from "./parts.js";
 
 const numbers = (column) => Float64Array.from(column, (v) => v ?? NaN);
 
@@ -94,8 +94,5 @@ export function firstFrom(sorted, value, first = 0, end = sorted.length) {
 /** Facts that changed from one point to another, in words; "" where none did. */
 export function factsChanged(history, before, after) {
   const of = (i) => history.facts.find((f) => f.id === history.factsId[i])?.facts ?? {};
-  const [was, is] = [of(before), of(after)];
-  return Object.keys({ ...was, ...is }).filter((name) => was[name] !== is[name])
-    .map((name) => `${name.replaceAll("_", " ")} ${was[name] ?? "none"} → ${is[name] ?? "none"}`)
-    .join(", ");
+  return factsMoved(of(before), of(after));
 }

@@ -32,7 +32,7 @@ export function sessionSection(job, runner) {
   job.facts ? [
     el("p", {}, "These are its machine's facts since ", when(job.facts.first_seen), ". ",
       job.facts_changed ? `What was new with them: ${job.facts_changed}.`
-        : "The machine class had none before."),
+        : "Nothing that was known before had changed."),
     factsOf({ id: `session-${job.id}`, facts: job.facts.facts })]
     : note("No runner has claimed it, so no machine's facts belong to it."),
   job.session && table("What the machine did meanwhile", readingColumns, readings(job.session)));

@@ -1,7 +1,10 @@
 #include "service/engine/night/changed_facts.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "service/builds/artifacts.hpp"
 #include "service/engine/jobs/live_runners.hpp"
@@ -10,6 +13,7 @@
 #include "storage/jobs.hpp"
 #include "storage/model/variants.hpp"
 #include "storage/nights.hpp"
+#include "storage/runners.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -17,8 +21,10 @@ namespace {
 // A class may have runners of several facts, and not each of them measures every night.
 constexpr int kNights = 7;
 
+using Facts = std::map<std::string, std::string>;
+
 // Of all sessions in the last nights before `night`.
-std::set<FactsId> known_facts(const EngineView& view, MachineId machine, NightId night) {
+std::vector<Facts> known_facts(const EngineView& view, MachineId machine, NightId night) {
   std::set<FactsId> known;
   for (int nights = 0; nights < kNights; ++nights) {
     const auto before = storage::last_night_on(view.db, machine, night);
@@ -26,15 +32,41 @@ std::set<FactsId> known_facts(const EngineView& view, MachineId machine, NightId
     known.merge(storage::facts_of_sessions(view.db, before->id, machine));
     night = before->id;
   }
-  return known;
+  std::vector<Facts> all;
+  for (const FactsId id : known)
+    if (auto facts = storage::find_facts(view.db, id)) all.push_back(std::move(facts->facts));
+  return all;
+}
+
+// Whether sessions have read this fact, and each time with another value.
+bool is_new_value(const std::pair<const std::string, std::string>& fact,
+                  const std::vector<Facts>& known) {
+  bool was_read = false;
+  for (const Facts& one : known) {
+    const auto found = one.find(fact.first);
+    if (found != one.end() && found->second == fact.second) return false;
+    was_read |= found != one.end();
+  }
+  return was_read;
+}
+
+// Whether no session was on a machine of these facts. What sessions did not read says nothing.
+bool is_new(const EngineView& view, FactsId id, const std::vector<Facts>& known) {
+  const auto now = storage::find_facts(view.db, id);
+  if (!now) return false;
+  return std::any_of(now->facts.begin(), now->facts.end(),
+                     [&](const auto& fact) { return is_new_value(fact, known); }) ||
+         std::all_of(known.begin(), known.end(),
+                     [&](const Facts& one) { return !facts_changed(one, now->facts).empty(); });
 }
 
 // Whether a live runner of the class that may measure `build` tonight has others.
 bool has_new_facts(const EngineView& view, MachineId machine, const Build& build,
-                   const std::set<FactsId>& known) {
+                   const std::vector<Facts>& known) {
   const auto live = live_runners(view);
   return std::any_of(live.begin(), live.end(), [&](const Runner& runner) {
-    return runner.machine == machine && runner.facts.value != 0 && !known.contains(runner.facts) &&
+    return runner.machine == machine && runner.facts.value != 0 &&
+           is_new(view, runner.facts, known) &&
            measures(runner, build.variant, view.config.source.variant) &&
            can_run_any(runner, view.config.night.workloads);
   });

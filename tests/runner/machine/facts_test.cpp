@@ -17,10 +17,30 @@ using namespace nightjar::runner;
 TEST_CASE("The machine class is the hash of the facts that make it, and the same twice") {
   const auto facts = machine_facts();
   for (const char* name : {"cpu_model", "cpu_count", "kernel", "memory_bytes", "thp", "governor",
-                           "smt", "libc", "gpu", "driver", "pinning"})
+                           "smt", "libc", "gpu", "driver", "pinning", "microcode", "firmware"})
     CHECK_FALSE(facts.at(name).empty());
   CHECK(machine_class(facts).fingerprint == machine_class(machine_facts()).fingerprint);
   CHECK(machine_class({{"a", "1"}, {"b", "2"}}).fingerprint == digest_of("a=1\nb=2\n"));
+}
+
+TEST_CASE("The revisions of microcode and firmware are facts, and not of the class") {
+  const Scratch scratch;
+  spit(scratch / "proc/cpuinfo",
+       "processor\t: 0\nmodel name\t: EPYC\nmicrocode\t: 0xa0011d5\n\n"
+       "processor\t: 1\nmodel name\t: EPYC\nmicrocode\t: 0xa0011d6\n");
+  spit(scratch / "sys/class/dmi/id/bios_vendor", "Dell Inc.\n");
+  spit(scratch / "sys/class/dmi/id/bios_version", "2.14.1\n");
+  spit(scratch / "sys/class/dmi/id/bios_date", "05/13/2026\n");
+  auto facts = firmware_facts(scratch.path());
+  CHECK(facts == std::map<std::string, std::string>{{"firmware", "Dell Inc. 2.14.1 05/13/2026"},
+                                                    {"microcode", "0xa0011d5"}});
+  // A container has no board, and an ARM CPU no such line.
+  CHECK(firmware_facts(scratch / "elsewhere") ==
+        std::map<std::string, std::string>{{"firmware", "none"}, {"microcode", "none"}});
+  facts["cpu_model"] = "EPYC";
+  const Sha256 before = machine_class(facts).fingerprint;
+  facts["microcode"] = facts["firmware"] = "new";
+  CHECK(machine_class(facts).fingerprint == before);
 }
 
 TEST_CASE("The driver's version is found in what its kernel modules say, open and closed") {

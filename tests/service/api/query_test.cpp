@@ -137,17 +137,18 @@ TEST_CASE("Jobs tell their variant, and are listed by variant and by machine cla
 TEST_CASE("A session tells what its machine was, and what an update had changed") {
   World world;
   Day day = fill(world);
+  std::map<std::string, std::string> facts{{"cpu_model", "x"}};
   const auto claimed_with = [&](const std::string& kernel) {
+    facts["kernel"] = kernel;
     return world.on_writer([&] {
       storage::Transaction transaction(world.db);
-      const std::map<std::string, std::string> facts{{"cpu_model", "x"}, {"kernel", kernel}};
       const MachineClass machine =
           storage::intern_machine(transaction, {{}, web::sha256(class_text(facts)), facts});
       day.runner.machine = machine.id;
       day.runner.facts = storage::intern_facts(transaction, machine, evening);
       day.runner = storage::register_runner(transaction, day.runner);
-      const Job asked =
-          queue(world, day, day.night, job_spec(day, JobKind::screen, {day.good}), "on " + kernel);
+      const Job asked = queue(world, day, day.night, job_spec(day, JobKind::screen, {day.good}),
+                              "on " + kernel + " with " + std::to_string(facts.size()) + " facts");
       const auto job =
           storage::claim_job(transaction, day.runner, evening, evening + std::chrono::hours(1));
       REQUIRE(job);
@@ -166,6 +167,10 @@ TEST_CASE("A session tells what its machine was, and what an update had changed"
   CHECK(second["facts"]["first_seen"].is_string());
   CHECK(second["facts_changed"] == "kernel 6.1 → 6.8");
   CHECK(second["machine_facts"] == second["facts"]["id"]);
+  facts["microcode"] = "0x1b";  // is read for the first time
+  const auto third = world.get("/api/v1/jobs/" + std::to_string(claimed_with("6.8").value)).json;
+  CHECK(third["machine_facts"] != second["machine_facts"]);
+  CHECK(third["facts_changed"].is_null());
   const std::string id = std::to_string(second["machine_facts"].get<int>());
   const auto listed = world.get("/api/v1/jobs?facts=" + id).json["items"];
   REQUIRE(listed.size() == 1);

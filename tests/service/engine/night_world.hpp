@@ -66,9 +66,10 @@ class NightWorld {
   }
 
   // Registers `runner` again, on the same machine after an update.
-  void update_kernel(const std::string& version) {
+  void update_kernel(const std::string& version) { update_fact("kernel", version); }
+  void update_fact(const std::string& name, const std::string& value) {
     auto facts = storage::find_machine(db, runner.machine)->facts;
-    facts["kernel"] = version;
+    facts[name] = value;
     take_facts(runner, facts);
     runner.seen_at = clock.now();
     runner = storage::register_runner(storage::Autocommit(db), runner);

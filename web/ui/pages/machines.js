@@ -48,7 +48,8 @@ const calibrationColumns = [
 /** One line for each time at which facts changed: "2026-11-20: kernel 6.1 → 6.8". */
 function changes(machine) {
   const lines = machine.history.slice(1).map((now, i) =>
-    el("li", {}, when(now.first_seen), ": ", factsMoved(machine.history[i].facts, now.facts)));
+    el("li", {}, when(now.first_seen), ": ",
+      factsMoved(machine.history[i].facts, now.facts) || "nothing changed, other facts were read"));
   return lines.length > 0 && el("ul", {}, lines.reverse());
 }
 

@@ -190,6 +190,23 @@ TEST_CASE("a class with runners of two kernels measures again once, and a builde
   CHECK_FALSE(load_build_to_repeat(context, next, world.runner.machine));
 }
 
+TEST_CASE("a fact that is read for the first time is no update, and its next value is one") {
+  WideWorld world;
+  for (int night = 0; night < 2; ++night) world.night(2);
+  world.update_fact("microcode", "0x1b");
+  world.night(2);
+  CHECK(storage::facts_of_machine(world.db, world.runner.machine).size() == 2);
+  CHECK(runs_of(screened(world), 1) == 0);
+  world.night(2);
+  CHECK(runs_of(screened(world), 1) == 0);
+  world.update_fact("microcode", "0x1c");  // nights of before, which had not read it, are near
+  world.night(2);
+  CHECK(runs_of(screened(world), 1) == runs_of(screened(world), 0));
+  world.update_fact("kernel", "6.8");
+  world.night(2);
+  CHECK(runs_of(screened(world), 1) == runs_of(screened(world), 0));
+}
+
 TEST_CASE("the last build is repeated for new facts, and not beside itself") {
   WideWorld world;
   world.night(2);
