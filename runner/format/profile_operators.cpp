@@ -3,35 +3,43 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <utility>
 
 #include "bisect/operator_times.hpp"
+#include "storage/base/text_table.hpp"
 
 namespace nightjar::runner {
 namespace {
 
 using bisect::OperatorTimes;
 
-std::string limiter_cells(const Profile& profile, const OperatorTimes& row) {
-  if (!profile.ceilings) return {};
+constexpr std::size_t kLongestOperator = 44;
+
+// Two cells, how near the ceiling it is and what holds it back; both empty without ceilings.
+std::vector<std::string> limiter_cells(const Profile& profile, const OperatorTimes& row) {
+  if (!profile.ceilings) return {"", ""};
   const auto found = bisect::limiter_of(profile, row);
-  if (!found) return printed(" %7s  -", "-");
+  if (!found) return {"-", "-"};
   const double least = bisect::least_seconds(bisect::work_of(row), *profile.ceilings);
-  return printed(" %5.0f %%  %s", row.seconds() > 0 ? 100 * least / row.seconds() : 0,
-                 std::string(name_of(*found)).c_str());
+  return {printed("%.0f %%", row.seconds() > 0 ? 100 * least / row.seconds() : 0),
+          std::string(name_of(*found))};
 }
 
-std::string operator_line(const Profile& profile, const OperatorTimes& row, double whole) {
+std::vector<std::string> operator_cells(const Profile& profile, const OperatorTimes& row,
+                                        double whole) {
   const OperatorProfile& one = *row.one;
   const bisect::Work work = bisect::work_of(row);
-  std::string text = printed("%-44.44s %9.3f %5.1f %%", one.name.c_str(), row.self * 1e3,
-                             whole > 0 ? 100 * row.self / whole : 0);
-  if (bisect::has_gpu(profile)) text += printed(" %9.3f", row.device * 1e3);
-  text += printed(" %6.0f", one.calls);
-  text += one.unknown > 0 && one.flops == 0 ? printed(" %9s", "?")
-                                            : printed(" %9.2f", work.flops / 1e6);
-  text += printed(" %8.2f", work.bytes / 1e6);
-  text += work.bytes > 0 ? printed(" %7.2f", work.flops / work.bytes) : printed(" %7s", "-");
-  return text + limiter_cells(profile, row) + "\n";
+  std::vector<std::string> cells{
+      one.name.substr(0, kLongestOperator),
+      printed("%.3f", row.self * 1e3),
+      printed("%.1f %%", whole > 0 ? 100 * row.self / whole : 0),
+      bisect::has_gpu(profile) ? printed("%.3f", row.device * 1e3) : "",
+      printed("%.0f", one.calls),
+      one.unknown > 0 && one.flops == 0 ? "?" : printed("%.2f", work.flops / 1e6),
+      printed("%.2f", work.bytes / 1e6),
+      work.bytes > 0 ? printed("%.2f", work.flops / work.bytes) : "-"};
+  for (std::string& cell : limiter_cells(profile, row)) cells.push_back(std::move(cell));
+  return cells;
 }
 
 }  // namespace
@@ -56,16 +64,16 @@ std::string operator_table(const Profile& profile) {
   const std::vector<OperatorTimes> rows = bisect::longest_first(profile);
   double total = 0, shown = 0, whole = bisect::over_runs(profile, &ProfileRun::iteration_seconds);
   for (const OperatorTimes& row : rows) total += row.longest();
-  std::string text = printed("\n%-44s %9s %7s", "operator", "own ms", "share");
-  if (bisect::has_gpu(profile)) text += printed(" %9s", "GPU ms");
-  text += printed(" %6s %9s %8s %7s", "calls", "MFLOP", "MB", "FLOP/B");
-  text += profile.ceilings ? " ceiling  limiter\n" : "\n";
+  TextTable table{{"operator", "own ms", "share", "GPU ms", "calls", "MFLOP", "MB", "FLOP/B",
+                   "ceiling", "limiter"},
+                  {},
+                  1};
   for (const OperatorTimes& row : rows) {
     if (shown >= 0.99 * total) break;
-    text += operator_line(profile, row, whole);
+    table.rows.push_back(operator_cells(profile, row, whole));
     shown += row.longest();
   }
-  return text;
+  return "\n" + table_text(table, false);
 }
 
 }  // namespace nightjar::runner

@@ -7,11 +7,14 @@
 #include "bisect/profile_diff.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/model_results.hpp"
+#include "storage/base/text_table.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/json_problem.hpp"
 
 namespace nightjar::cli {
 namespace {
+
+constexpr std::size_t kLongestOperator = 44;
 
 std::vector<Profile> read_profiles(const std::filesystem::path& file) {
   const std::string attempt = "cannot read the profile " + file.string() + ": ";
@@ -72,15 +75,42 @@ std::string too_few(const bisect::ProfileDiff& diff) {
          " too few to call anything clear; use at least " + std::to_string(bisect::kFewestRuns);
 }
 
+std::string diff_number(double value, int digits, const char* sign = "") {
+  char text[64];
+  std::snprintf(text, sizeof text, *sign == '+' ? "%+.*f" : "%.*f", digits, value);
+  return text;
+}
+
+std::string from_to(double before, double after, int digits) {
+  return diff_number(before, digits) + " -> " + diff_number(after, digits);
+}
+
+void print_diff_table(const TextTable& table) {
+  std::printf("\n%s", table_text(table, false).c_str());
+}
+
 // The peak, and which parts of it changed.
 void print_memory(const std::vector<bisect::MemoryChange>& memory) {
   if (memory.empty()) return;
-  std::printf("\n%-44s %19s %9s\n", "tensors' memory at the iteration's peak", "MB", "change");
-  for (const auto& part : memory)
-    if (part.before != part.after || &part == &memory.front())
-      std::printf("%-44s %8.2f -> %7.2f %+9.2f\n", part.part.c_str(),
-                  static_cast<double>(part.before) / 1e6, static_cast<double>(part.after) / 1e6,
-                  static_cast<double>(part.after - part.before) / 1e6);
+  TextTable table{{"tensors' memory at the iteration's peak", "MB", "change"}, {}, 1};
+  for (const auto& part : memory) {
+    if (part.before == part.after && &part != &memory.front()) continue;
+    const double before = static_cast<double>(part.before) / 1e6,
+                 after = static_cast<double>(part.after) / 1e6;
+    table.rows.push_back({part.part, from_to(before, after, 2), diff_number(after - before, 2, "+")});
+  }
+  print_diff_table(table);
+}
+
+std::vector<std::string> change_cells(const bisect::OperatorChange& change) {
+  const std::string name = change.name + (change.on_device ? " (GPU)" : "");
+  std::string kind(change.apart ? nightjar::name_of(change.kind) : "calls");
+  if (change.apart && !change.clear) kind += "?";
+  const double before = change.before.seconds * 1e3, after = change.after.seconds * 1e3;
+  const bool has_calls = change.name != bisect::kOutside;
+  return {name.substr(0, kLongestOperator), kind, from_to(before, after, 3),
+          diff_number(after - before, 3, "+"),
+          has_calls ? from_to(change.before.calls, change.after.calls, 0) : ""};
 }
 
 void print_diff(const bisect::ProfileDiff& diff) {
@@ -95,18 +125,9 @@ void print_diff(const bisect::ProfileDiff& diff) {
         "no operator changed: each by less than its runs differ, or than 1 %% of the iteration\n");
     return print_memory(diff.memory);
   }
-  std::printf("\n%-44s %-9s %19s %9s %19s\n", "operator", "", "own ms", "change", "calls");
-  for (const auto& change : diff.changes) {
-    const std::string name = change.name + (change.on_device ? " (GPU)" : "");
-    std::string kind(change.apart ? nightjar::name_of(change.kind) : "calls");
-    if (change.apart && !change.clear) kind += "?";
-    std::printf("%-44.44s %-9s %8.3f -> %7.3f %+9.3f", name.c_str(), kind.c_str(),
-                change.before.seconds * 1e3, change.after.seconds * 1e3,
-                (change.after.seconds - change.before.seconds) * 1e3);
-    if (change.name != bisect::kOutside)
-      std::printf(" %8.0f -> %7.0f", change.before.calls, change.after.calls);
-    std::printf("\n");
-  }
+  TextTable table{{"operator", "what", "own ms", "change", "calls"}, {}, 2};
+  for (const auto& change : diff.changes) table.rows.push_back(change_cells(change));
+  print_diff_table(table);
   print_memory(diff.memory);
 }
 
