@@ -97,7 +97,8 @@ void print_memory(const std::vector<bisect::MemoryChange>& memory) {
     if (part.before == part.after && &part != &memory.front()) continue;
     const double before = static_cast<double>(part.before) / 1e6,
                  after = static_cast<double>(part.after) / 1e6;
-    table.rows.push_back({part.part, from_to(before, after, 2), diff_number(after - before, 2, "+")});
+    table.rows.push_back(
+        {part.part, from_to(before, after, 2), diff_number(after - before, 2, "+")});
   }
   print_diff_table(table);
 }

@@ -262,7 +262,9 @@ TEST_CASE("Affected series that find no room one by one are counted by model") {
   }
   input.extent.worse = many;
   JoinedComment comment;
-  comment.groups = {{.versions = {"2.15"}, .series = input.series}};
+  comment.groups.resize(1);
+  comment.groups[0].versions = {"2.15"};
+  comment.groups[0].series = input.series;
   comment.groups[0].beside = {{"latency", "", many}};
   struct Text {
     std::string body;
@@ -325,14 +327,16 @@ TEST_CASE("A comment about classes that join an issue about a failure reads as i
 
 TEST_CASE("A comment tells findings with different reasons one by one, as its golden file has it") {
   const ReportInput input = redundant_check();
-  JoinedGroup two{.unattributed = "the budget of minutes is spent: 10 minutes of measuring"};
+  JoinedGroup two;
+  two.unattributed = "the budget of minutes is spent: 10 minutes of measuring";
   two.findings = 2;
   two.versions = {"2.15.0.dev20260820+cpu", "2.15.0.dev20260821+cpu", "2.15.0.dev20260821+cu130"};
   two.date = "2026-08-21";
   two.series = input.series;
   two.beside = {{"latency", "2.15.0.dev20260820+cpu", worse_too(1), 0},
                 {"peak_cpu_memory", "2.15.0.dev20260821+cpu", worse_too(2), 1}};
-  JoinedGroup pinned{.unattributed = "the packages changed it: jinja2 3.1.6 made it worse"};
+  JoinedGroup pinned;
+  pinned.unattributed = "the packages changed it: jinja2 3.1.6 made it worse";
   pinned.versions = {"2.15.0.dev20260822+cpu", "2.15.0.dev20260822+cu130"};
   pinned.date = "2026-08-22";
   pinned.series = {input.series[0]};
