@@ -112,11 +112,6 @@ Page<Job> list_jobs(const Database& db, const JobFilter& filter, const PageReque
   return {{listed.items.begin(), listed.items.end()}, listed.next};
 }
 
-std::optional<std::string> variant_of_job(const Database& db, JobId id) {
-  const auto job = find_listed_job(db, id);
-  return job ? job->variant : std::nullopt;
-}
-
 namespace {
 
 ListedJob read_listed_job(Statement& row) {

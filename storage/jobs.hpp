@@ -37,8 +37,6 @@ std::set<FactsId> facts_of_sessions(const Database& db, NightId night, MachineId
 // Of the runner that claimed the job last; 0: not known.
 FactsId facts_of_job(const Database& db, JobId id);
 Page<Job> list_jobs(const Database& db, const JobFilter& filter, const PageRequest& page);
-// Of its builds; nullopt: it has none that is stored, or it ended before variants were kept.
-std::optional<std::string> variant_of_job(const Database& db, JobId id);
 std::map<JobState, int> count_jobs(const Database& db);
 std::map<JobState, int> count_jobs_of_night(const Database& db, NightId night);
 

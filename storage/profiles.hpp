@@ -9,7 +9,7 @@
 
 namespace nightjar::storage {
 
-// Sessions of profiles that have ended with a result.
+// Sessions of profiles that have ended with a result and have a profile.
 Page<Job> list_profiled(const Database& db, const WorkloadFilter& filter, const PageRequest& page);
 
 }  // namespace nightjar::storage
