@@ -10,6 +10,7 @@
 
 using namespace nightjar;
 using namespace nightjar::service::api;
+using nightjar::service::ComparedSeries;
 using nlohmann::json;
 
 namespace {
