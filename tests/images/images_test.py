@@ -2,6 +2,7 @@
 tests/support/container.py: the service as docs/operating.md says, and the runner as
 deploy/kubernetes/pilot.yaml starts it. tests/run --images runs this; it fetches Debian."""
 
+import datetime
 import hashlib
 import json
 import os
@@ -157,6 +158,19 @@ def test_an_image_holds_nothing_of_the_machine_that_made_it(name, request):
     volume, = image.settings["Volumes"]
     state = (image.root / volume.lstrip("/")).stat()
     assert (state.st_uid, state.st_gid) == image.owner()
+
+
+def test_an_image_made_again_is_the_same_file(files, service, folder):
+    """At another moment, with the times of the first one."""
+    first = files["nightjar-service"]
+    made = datetime.datetime.fromisoformat(
+        service.file.part("config")["created"].replace("Z", "+00:00"))
+    subprocess.run(
+        [ROOT / "deploy/images", "--no-build", "--out", folder / "again", "service"], check=True,
+        env={**os.environ, "SOURCE_DATE_EPOCH": str(int(made.timestamp()))}, timeout=3000)
+    again = folder / "again" / first.name
+    assert hashlib.sha256(again.read_bytes()).digest() == hashlib.sha256(
+        first.read_bytes()).digest()
 
 
 def test_the_service_runs_as_the_documents_say(pod, service, tmp_path):
