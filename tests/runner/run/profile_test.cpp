@@ -128,7 +128,7 @@ TEST_CASE("The table shows shares, limiters, and why memory was not divided") {
     return table.substr(begin, table.find('\n', begin) - begin);
   };
   CHECK(line_of("aten::mm").find("60.0 %") != std::string::npos);
-  CHECK(line_of("aten::mm").ends_with("50 %  math"));
+  CHECK(line_of("aten::mm").ends_with("50 %     math"));
   CHECK(line_of("aten::add").ends_with("latency"));
   const json operators = json::parse(profiles_json({profile}))["items"][0]["operators"];
   CHECK((operators[0]["name"] == "aten::mm" && operators[0]["limiter"] == "math"));
@@ -167,9 +167,9 @@ TEST_CASE("On a GPU the table has the kernels' times, which the limiters are of"
   const auto product = table.find("aten::mm "), empty = table.find("aten::empty ");
   REQUIRE((product != std::string::npos && product < empty));  // its kernels take longest
   const std::string line = table.substr(product, table.find('\n', product) - product);
-  CHECK(line.find("1.000  10.0 %     4.000") != std::string::npos);
-  CHECK(line.ends_with("75 %  math"));
-  CHECK(table.substr(empty, table.find('\n', empty) - empty).ends_with("-  -"));
+  CHECK(line.find("1.000  10.0 %   4.000") != std::string::npos);
+  CHECK(line.ends_with("75 %     math"));
+  CHECK(table.substr(empty, table.find('\n', empty) - empty).ends_with("-        -"));
   const json operators = json::parse(profiles_json({profile}))["items"][0]["operators"];
   CHECK((operators[0]["name"] == "aten::empty" && operators[0]["limiter"].is_null()));
   CHECK((operators[1]["name"] == "aten::mm" && operators[1]["limiter"] == "math"));
