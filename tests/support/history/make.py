@@ -77,7 +77,7 @@ def serve(folder):
     with open(folder / "nightjard.log", "ab") as log:
         process = subprocess.Popen([BIN / "nightjard", "--config", folder / "nightjar.toml"],
                                    stdout=log, stderr=log)
-    end = time.monotonic() + 60
+    end = time.monotonic() + 600  # a file of gigabytes is checked first
     while not (port.exists() and port.read_text().strip()):
         if process.poll() is not None or time.monotonic() > end:
             process.kill()
