@@ -135,7 +135,8 @@ ComparedGroup taken_together(const std::string& name, const std::vector<JudgedSe
     if (!group.first || id < group.first) group.first = id;
     const bool differs = judged.standing != Standing::alike;
     if (differs && (!group.largest || comes_before(judged, *group.largest))) group.largest = judged;
-    if (!judged.one->change) continue;
+    // That some runs pass and others fail has no mean.
+    if (!judged.one->change || metric_of(judged.one->series).unit == "outcome") continue;
     auto& [count, sum] = logs[judged.one->series.metric];
     ++count;
     sum += std::log(judged.one->change->ratio);

@@ -68,7 +68,7 @@ struct ComparedFilter {
 std::vector<JudgedSeries> judged(const Comparison& comparison, const ComparedFilter& filter,
                                  double least);
 
-// Of the series that have a ratio, by metric.
+// Of the series that have a ratio and are no outcome, by metric.
 struct MetricMean {
   std::string metric;
   int series = 0;

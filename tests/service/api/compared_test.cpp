@@ -135,6 +135,8 @@ TEST_CASE("A comparison comes in pages, and its totals are over all of them") {
   CHECK(whole["items"][1]["standing"] == "alike");
   CHECK(whole["total"]["worse"] == 1);
   CHECK(whole["total"]["alike"] == 1);
+  REQUIRE(whole["total"]["means"].size() == 1);  // that runs pass or fail has no mean
+  CHECK(whole["total"]["means"][0]["metric"] == "latency");
   CHECK(whole["choices"]["metric"] == json({"failures", "latency"}));
   CHECK(whole["choices"]["suite"] == json({"python"}));
 
