@@ -180,7 +180,8 @@ class History:
                 night += 1
             for (w, metric, machine), series in self.jobs.series.items():
                 workload = self.truth.workloads[w - 1]
-                if w in change.workloads and metric == change.metric:
+                shows_it = change.machine in (None, machine)
+                if w in change.workloads and metric == change.metric and shows_it:
                     before, after = (self.truth.level(workload, metric, machine, one)
                                      for one in (commit - 1, commit))
                     self.tables.add(
