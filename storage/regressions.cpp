@@ -194,6 +194,15 @@ std::vector<Regression> regressions_of_night(const Database& db, NightId night) 
   return read_all(find.bind(night), regression_reader(db));
 }
 
+Regression standing_for(const Database& db, Regression regression) {
+  while (regression.merged_into) {
+    auto next = find_regression(db, *regression.merged_into);
+    if (!next) break;
+    regression = *std::move(next);
+  }
+  return regression;
+}
+
 std::vector<Regression> merged_into(const Database& db, RegressionId id) {
   Statement find(
       db,

@@ -30,6 +30,8 @@ std::vector<Regression> regressions_in_state(const Database& db, RegressionState
 // A state without any is left out.
 std::map<RegressionState, int> count_regressions(const Database& db);
 std::vector<Regression> regressions_of_night(const Database& db, NightId night);
+// The one that it was merged into, or that one was; itself if it was not.
+Regression standing_for(const Database& db, Regression regression);
 // Those that were merged into it, or into one of them.
 std::vector<Regression> merged_into(const Database& db, RegressionId id);
 // What the change points of an imported series came to, whatever their state.

@@ -31,16 +31,6 @@ std::string version_of(const EngineView& view, BuildId id) {
   return build ? build->version : std::string();
 }
 
-// The one that stands, if this one was merged into another.
-Regression standing(const EngineView& view, Regression regression) {
-  while (regression.merged_into) {
-    auto next = storage::find_regression(view.db, *regression.merged_into);
-    if (!next) break;
-    regression = *std::move(next);
-  }
-  return regression;
-}
-
 // Each variant has a night of its own; those of one date may show the same cause.
 bool may_grow(const EngineView& view, const JoinedFacts& facts) {
   std::set<std::string> dates;
@@ -175,7 +165,7 @@ std::vector<UntoldCause> load_untold(const EngineView& view) {
   for (const storage::UntoldFinding& finding : storage::untold_findings(view.db)) {
     const auto regression = storage::find_regression(view.db, finding.regression);
     if (!regression) continue;
-    const RegressionId id = standing(view, *regression).id;
+    const RegressionId id = storage::standing_for(view.db, *regression).id;
     const auto known = std::find_if(causes.begin(), causes.end(),
                                     [&](const UntoldCause& cause) { return cause.id == id; });
     if (known == causes.end())

@@ -1,5 +1,6 @@
 #include "service/engine/outcome/unattributed.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -8,12 +9,16 @@
 #include "storage/builds.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
+#include "storage/series.hpp"
 
 namespace nightjar::service {
 namespace {
 
 const std::string kSameBuilds =
     "no commit could be named for another finding between the same builds, which has an issue";
+const std::string kNamedElsewhere =
+    "a search on another machine class named the cause of the same change between the same builds; "
+    "here no search gave an answer";
 const std::string kSameWeek = "this week's digest has an issue, and this finding is told there";
 
 // In a digest each finding has a story of its own; between the same builds they may share a cause.
@@ -29,6 +34,42 @@ std::string fingerprint_for(const EngineView& view, const Regression& regression
                      : std::string();
 }
 
+// Findings of that night in the same metric of the same workload, on other machine classes.
+std::vector<Regression> on_other_classes(const EngineView& view, const Regression& regression) {
+  const auto lead = storage::find_series(view.db, regression.series.front().series);
+  std::vector<Regression> found = storage::regressions_of_night(view.db, regression.night);
+  std::erase_if(found, [&](const Regression& other) {
+    if (other.machine == regression.machine) return true;
+    return std::none_of(other.series.begin(), other.series.end(), [&](const AffectedSeries& one) {
+      const auto series = storage::find_series(view.db, one.series);
+      return series && lead && series->workload == lead->workload && series->metric == lead->metric;
+    });
+  });
+  return found;
+}
+
+bool may_be_named(const Regression& regression) {
+  using enum RegressionState;
+  return regression.state == suspected || regression.state == confirmed ||
+         regression.state == bisecting;
+}
+
+// The one cause that others were found to have; nullopt: none or several.
+std::optional<Regression> only_cause(const EngineView& view,
+                                     const std::vector<Regression>& others) {
+  using enum RegressionState;
+  std::optional<Regression> only;
+  for (const Regression& other : others) {
+    Regression cause = storage::standing_for(view.db, other);
+    const bool stands = cause.state == blamed || cause.state == range || cause.state == reported ||
+                        cause.state == recovered;
+    if (!stands || (!cause.culprit && !cause.range) || (only && only->id == cause.id)) continue;
+    if (only) return std::nullopt;
+    only = std::move(cause);
+  }
+  return only;
+}
+
 bool apply(EngineContext& context, const GetIssue& step) {
   storage::write(context.db, [&](storage::Transaction& transaction) {
     storage::update_regression(transaction, step.regression);
@@ -37,10 +78,11 @@ bool apply(EngineContext& context, const GetIssue& step) {
 }
 
 bool apply(EngineContext& context, const JoinKnown& step) {
+  const bool is_named = step.known.culprit || step.known.range;
   const bool digest = context.config.report.unattributed == UnattributedReports::digest;
+  const std::string& why = is_named ? kNamedElsewhere : digest ? kSameWeek : kSameBuilds;
   storage::write(context.db, [&](storage::Transaction& transaction) {
-    store(transaction, step, evidence::of_reason(digest ? kSameWeek : kSameBuilds),
-          context.clock.now());
+    store(transaction, step, evidence::of_reason(why), context.clock.now());
   });
   announce(context, step);
   return true;
@@ -67,8 +109,12 @@ std::string why_unattributed(const storage::Database& db, RegressionId regressio
 UnattributedFacts load_unattributed(const EngineView& view, const Regression& regression) {
   UnattributedFacts facts{regression, night_is_explained(view.db, regression), {}, {}};
   if (!facts.explained || !regression.fingerprint.empty()) return facts;
+  const std::vector<Regression> others = on_other_classes(view, regression);
+  facts.explained = std::none_of(others.begin(), others.end(), may_be_named);
+  if (!facts.explained) return facts;
   facts.fingerprint = fingerprint_for(view, regression);
-  facts.known = load_known(view, regression, facts.fingerprint);
+  facts.known = only_cause(view, others);
+  if (!facts.known) facts.known = load_known(view, regression, facts.fingerprint);
   return facts;
 }
 

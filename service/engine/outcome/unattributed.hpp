@@ -1,5 +1,6 @@
-// What is confirmed, and has neither a culprit nor a range: findings between the same builds, or of
-// one week, share an issue. Used by the engine's tick, before what is named gets reported.
+// What is confirmed, and has neither a culprit nor a range. It joins the cause that another machine
+// class found for the same change of that night. Else findings between the same builds, or of one
+// week, share an issue. Used by the engine's tick, before what is named gets reported.
 #pragma once
 
 #include <optional>
@@ -14,9 +15,10 @@ namespace nightjar::service {
 
 struct UnattributedFacts {
   Regression regression;
-  bool explained = false;           // all that this night saw on the machine class
-  std::string fingerprint;          // of the issue that it shall be in
-  std::optional<Regression> known;  // the regression that has this issue
+  // All that this night saw on the machine class, and the same change on others.
+  bool explained = false;
+  std::string fingerprint;          // of the issue that it shall be in if nobody has named a cause
+  std::optional<Regression> known;  // the regression whose issue it shall be in
 };
 UnattributedFacts load_unattributed(const EngineView& view, const Regression& regression);
 

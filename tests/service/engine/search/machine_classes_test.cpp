@@ -6,6 +6,7 @@
 
 #include "service/engine/outcome/joined_findings.hpp"
 #include "service/engine/outcome/reporting.hpp"
+#include "service/engine/outcome/unattributed.hpp"
 #include "service/engine/verdict/extent.hpp"
 #include "service/report/outbox.hpp"
 #include "storage/affected_classes.hpp"
@@ -261,6 +262,44 @@ TEST_CASE("findings of a cause that joined another one are told in the other one
   const JoinedStep step = decide(load_joined(context, causes[0]));
   REQUIRE(std::holds_alternative<TellFindings>(step));
   CHECK(std::get<TellFindings>(step).message.regression == older.id);
+}
+
+TEST_CASE("what a search could not name joins the cause that another machine class found") {
+  TwoClasses world;
+  world.night(24);
+  Regression found = world.in_state(RegressionState::merged).at(0);
+  found.merged_into.reset();
+  found.culprit.reset();
+  storage::change_regression(
+      storage::Autocommit(world.db), found,
+      {RegressionState::unattributed, world.clock.now(), R"({"reason":"its runner was lost"})"});
+  SECTION("at once") {
+    world.settle();
+    world.send();
+    world.require_one_issue();
+    const auto change = storage::changes_of(world.db, found.id).back();
+    CHECK(change.state == RegressionState::merged);
+    CHECK(change.evidence.find("a search on another machine class named") != std::string::npos);
+  }
+  SECTION("but not while that search goes on") {
+    Regression searched = world.in_state(RegressionState::reported).at(0);
+    storage::change_regression(storage::Autocommit(world.db), searched,
+                               {RegressionState::bisecting, world.clock.now(), "{}"});
+    found = storage::find_regression(world.db, found.id).value();
+    CHECK_FALSE(load_unattributed(world.context(), found).explained);
+  }
+  SECTION("nor where two causes were found") {
+    Regression second = world.in_state(RegressionState::reported).at(0);
+    second.id = {};
+    second.part = 1;
+    second.fingerprint = std::string(32, 'a');
+    storage::add_regression(storage::Autocommit(world.db), second,
+                            {RegressionState::reported, world.clock.now(), "{}"});
+    found = storage::find_regression(world.db, found.id).value();
+    const UnattributedFacts facts = load_unattributed(world.context(), found);
+    CHECK(facts.explained);
+    CHECK_FALSE(facts.known);
+  }
 }
 
 TEST_CASE("an issue is not closed before it has heard of all findings") {
