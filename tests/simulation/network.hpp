@@ -57,6 +57,9 @@ struct Message {
 
 class Network {
  public:
+  // Who asks hears no later than this after it was served, or never.
+  static constexpr std::chrono::seconds kPatience{30};
+
   // `deliver` hands a message to the service, if there is one.
   Network(Timeline& timeline, std::uint64_t seed, std::function<Answer(const Message&)> deliver)
       : timeline_(timeline), random_(seed, 60), deliver_(std::move(deliver)) {}
@@ -80,8 +83,6 @@ class Network {
   }
 
  private:
-  static constexpr std::chrono::microseconds kPatience = std::chrono::seconds(30);
-
   bool happens(Fault fault) { return random_.chance(.08) && faults_.contains(fault); }
   std::chrono::microseconds latency() {
     using namespace std::chrono_literals;

@@ -92,7 +92,8 @@ class Simulation {
         network_(timeline_, plan.seed, [this](const Message& message) { return deliver(message); }),
         around_{timeline_, network_, truth_, [this](const Agent& agent) {
                   if (!clock_followed_) watch_.forget_times();
-                  watch_.heard(agent, timeline_.now(), config_.queue.runner_silent);
+                  watch_.heard(agent, timeline_.now(),
+                               config_.queue.runner_silent - Network::kPatience);
                 }} {
     write_durably(database_file(), fresh_database());
     if (plan.disk_fails()) disk_ = std::make_unique<FaultyDisk>(database_file(), plan.seed);
