@@ -128,13 +128,16 @@ void apply(EngineContext& context, const Regression& regression, const CloseIssu
 
 }  // namespace
 
-bool night_is_explained(const storage::Database& db, const Regression& regression) {
+bool may_be_named(const Regression& regression) {
   using enum RegressionState;
+  return regression.state == suspected || regression.state == confirmed ||
+         regression.state == bisecting;
+}
+
+bool night_is_explained(const storage::Database& db, const Regression& regression) {
   const auto regressions = storage::regressions_of_night(db, regression.night);
   return std::none_of(regressions.begin(), regressions.end(), [&](const Regression& other) {
-    const bool open =
-        other.state == suspected || other.state == confirmed || other.state == bisecting;
-    return open && other.machine == regression.machine;
+    return may_be_named(other) && other.machine == regression.machine;
   });
 }
 

@@ -15,6 +15,8 @@
 
 namespace nightjar::service {
 
+// Whether its confirmation or its search goes on, so that a commit may still be named.
+bool may_be_named(const Regression& regression);
 // Whether each other regression that the night saw on the machine class has its end.
 bool night_is_explained(const storage::Database& db, const Regression& regression);
 

@@ -48,12 +48,6 @@ std::vector<Regression> on_other_classes(const EngineView& view, const Regressio
   return found;
 }
 
-bool may_be_named(const Regression& regression) {
-  using enum RegressionState;
-  return regression.state == suspected || regression.state == confirmed ||
-         regression.state == bisecting;
-}
-
 // The one cause that others were found to have; nullopt: none or several.
 std::optional<Regression> only_cause(const EngineView& view,
                                      const std::vector<Regression>& others) {
