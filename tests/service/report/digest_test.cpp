@@ -29,6 +29,29 @@ bool has(const std::string& text, const std::string& part) {
 
 const std::string kRepository = "https://github.com/pytorch/pytorch";
 
+// Its nights and sessions; nothing was found yet.
+DigestInput one_week() {
+  DigestInput input;
+  input.repository = kRepository;
+  input.pages = "https://nightjar.example.org";
+  input.from = "2026-08-13";
+  input.to = "2026-08-20";
+  input.nights = 7;
+  input.sessions = 40;
+  input.void_sessions = 3;
+  return input;
+}
+
+DigestFinding one_finding(const std::string& subject) {
+  DigestFinding finding;
+  finding.regression = 14;
+  finding.lead = series("resnet", "latency", .004, .005);
+  finding.state = "reported";
+  finding.culprit = {examples::sha('c'), subject, "Eve", {}};
+  finding.issue = kRepository + "/issues/99";
+  return finding;
+}
+
 DigestFix one_commit() {
   DigestFix fix;
   fix.commits = {{examples::sha('a'), "Skip the second copy (#4711)", "Ada", {}}};
@@ -59,22 +82,10 @@ TEST_CASE("A fix is told by who made how many workloads how much faster") {
 }
 
 TEST_CASE("A digest names findings, fixes, what is open and how the nights went") {
-  DigestInput input;
-  input.repository = kRepository;
-  input.pages = "https://nightjar.example.org";
-  input.from = "2026-08-13";
-  input.to = "2026-08-20";
-  input.nights = 7;
+  DigestInput input = one_week();
   input.nights_without_build = 1;
-  input.sessions = 40;
-  input.void_sessions = 3;
-  DigestFinding finding;
-  finding.regression = 14;
-  finding.lead = series("resnet", "latency", .004, .005);
+  DigestFinding finding = one_finding("Check bounds @everyone (#5)");
   finding.more_series = 2;
-  finding.state = "reported";
-  finding.culprit = {examples::sha('c'), "Check bounds @everyone (#5)", "Eve", {}};
-  finding.issue = kRepository + "/issues/99";
   input.findings = {finding};
   input.fixes = {one_commit()};
   input.open = {{"reported", 4}};
@@ -102,20 +113,8 @@ namespace {
 
 // Every part has something, of which commits and workloads could do mischief.
 DigestInput busy_week() {
-  DigestInput input;
-  input.repository = kRepository;
-  input.pages = "https://nightjar.example.org";
-  input.from = "2026-08-13";
-  input.to = "2026-08-20";
-  input.nights = 7;
-  input.sessions = 40;
-  input.void_sessions = 3;
-  DigestFinding finding;
-  finding.regression = 14;
-  finding.lead = series("resnet", "latency", .004, .005);
-  finding.state = "reported";
-  finding.culprit = {examples::sha('c'), "Check bounds | @everyone (#5)", "Eve", {}};
-  finding.issue = kRepository + "/issues/99";
+  DigestInput input = one_week();
+  const DigestFinding finding = one_finding("Check bounds | @everyone (#5)");
   DigestFinding range = finding;
   range.regression = 15;
   range.lead = series("dlrm", "peak_cpu_memory", 3e8, 3.9e8);

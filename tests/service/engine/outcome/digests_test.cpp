@@ -40,6 +40,15 @@ struct WeeklyWorld : NightWorld {
     clock.advance(time);
     settle();
   }
+  // A night, before alpha's latency steps with the third commit.
+  void begin_before_a_step() {
+    level = [](int position, const std::string& workload, const std::string& metric) {
+      if (metric != "latency") return 3e8;
+      return .010 * (workload == kAlpha && position >= 3 ? 1.3 : 1);
+    };
+    nightly("2026-08-20");
+    settle();
+  }
   // A nightly with four more commits, at the same hour of the next day.
   void next_night(const char* date) {
     clock.advance(std::chrono::hours(24));
@@ -131,12 +140,7 @@ TEST_CASE("a digest's message opens an issue that belongs to no regression") {
 
 TEST_CASE("each week with news is told once, and a quiet one is not told") {
   WeeklyWorld world;
-  world.level = [](int position, const std::string& workload, const std::string& metric) {
-    if (metric != "latency") return 3e8;
-    return .010 * (workload == kAlpha && position >= 3 ? 1.3 : 1);
-  };
-  world.nightly("2026-08-20");
-  world.settle();
+  world.begin_before_a_step();
   CHECK(world.periods().empty());  // a day is over only at its hour
   world.next_night("2026-08-21");
   REQUIRE(storage::regressions_in_state(world.db, RegressionState::reported).size() == 1);
@@ -240,12 +244,7 @@ TEST_CASE("a digest that was posted before a kill is found again and posted no s
 
 TEST_CASE("a digest says how the newest build differs from the reference") {
   WeeklyWorld world;
-  world.level = [](int position, const std::string& workload, const std::string& metric) {
-    if (metric != "latency") return 3e8;
-    return .010 * (workload == kAlpha && position >= 3 ? 1.3 : 1);
-  };
-  world.nightly("2026-08-20");
-  world.settle();
+  world.begin_before_a_step();
   world.next_night("2026-08-21");
   SECTION("which was measured") {
     world.config.report.digest.reference = "2.14.0.dev20260820+cpu";
