@@ -16,8 +16,8 @@ namespace nightjar::runner {
 // see, and how runs are threaded and pinned.
 std::map<std::string, std::string> machine_facts();
 
-// "microcode", the revision that the CPU runs, and "firmware", the board's (vendor, version and
-// date of its BIOS or UEFI), as /proc and /sys below `root` have them; "none" where they have none.
+// As /proc and /sys below `root` have them; "none" where they have none. "microcode" is the
+// revision that the CPU runs. "firmware" has vendor, version and date of the board's BIOS or UEFI.
 std::map<std::string, std::string> firmware_facts(const std::filesystem::path& root);
 
 // Name, UUID and bus of NVIDIA's devices as their driver lists them in `folder`, in the order of
