@@ -24,6 +24,15 @@ std::string joined(const std::vector<std::string_view>& names) {
   return text;
 }
 
+Query<std::string> query_of(const char* name, const char* text, Schema schema,
+                            const std::vector<std::string_view>& words) {
+  const auto parse = [words](const std::string& given) {
+    const bool is_one = std::find(words.begin(), words.end(), given) != words.end();
+    return is_one ? std::optional(given) : std::nullopt;
+  };
+  return {name, text, std::move(schema), "one of " + joined(words), parse};
+}
+
 }  // namespace
 
 void refuse_value(std::string_view name, std::string_view value, std::string_view wanted) {
@@ -77,19 +86,6 @@ Query<std::string> word_query(const char* name, const char* text) {
 Schema domain_schema() {
   return named("Domain", one_of(domain_names()));
 }
-
-namespace {
-
-Query<std::string> query_of(const char* name, const char* text, Schema schema,
-                            const std::vector<std::string_view>& words) {
-  const auto parse = [words](const std::string& given) {
-    const bool is_one = std::find(words.begin(), words.end(), given) != words.end();
-    return is_one ? std::optional(given) : std::nullopt;
-  };
-  return {name, text, std::move(schema), "one of " + joined(words), parse};
-}
-
-}  // namespace
 
 WorkloadQueries workload_queries() {
   return {workload_query(),
