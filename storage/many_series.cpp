@@ -89,6 +89,16 @@ RunId newest_run(const Database& db) {
   return find.next<RunId>();
 }
 
+bool measured_since(const Database& db, RunId last, const std::set<NightId>& nights) {
+  Statement find(db,
+                 "SELECT DISTINCT job.night FROM run CROSS JOIN job ON job.id = run.job "
+                 "WHERE run.id > ? AND job.night IS NOT NULL");
+  find.bind(last);
+  while (find.step())
+    if (nights.contains(find.next<NightId>())) return true;
+  return false;
+}
+
 std::vector<SeriesRun> runs_of_build(const Database& db, SeriesId series, BuildId build,
                                      NightId night, JobKind kind) {
   Statement find(db, "SELECT " SERIES_RUN_COLUMNS

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,10 @@ struct MeasuredSeries {
 };
 std::vector<MeasuredSeries> series_measured_in(const Database& db, NightId night, JobKind kind,
                                                const std::optional<std::string>& metric = {});
-// 0: none is stored. What nights measured is as it was while this is.
-RunId newest_run(const Database& db);
+RunId newest_run(const Database& db);  // 0: none is stored
+// Whether runs that were stored after `last` belong to one of these nights. If not, what the nights
+// measured is as it was.
+bool measured_since(const Database& db, RunId last, const std::set<NightId>& nights);
 // One series' runs of one build in the night's jobs of `kind`, in the same order.
 std::vector<SeriesRun> runs_of_build(const Database& db, SeriesId series, BuildId build,
                                      NightId night, JobKind kind);

@@ -7,6 +7,7 @@
 
 #include "storage/many_series.hpp"
 #include "storage/model/metric.hpp"
+#include "storage/nights.hpp"
 
 namespace nightjar::service::api {
 using storage::Database;
@@ -30,6 +31,14 @@ const Metric& metric_of(const Series& series) {
   static const Metric unknown{"", "", Direction::lower_is_better, Repeatability::noisy};
   const Metric* known = find_metric(series.metric);
   return known ? *known : unknown;
+}
+
+// Of which the runs are compared.
+std::set<NightId> nights_of(const Database& db, BuildId good, BuildId bad) {
+  std::set<NightId> nights;
+  for (const BuildId build : {good, bad})
+    if (const auto night = storage::find_night_of_build(db, build)) nights.insert(night->id);
+  return nights;
 }
 
 }  // namespace
@@ -63,17 +72,27 @@ std::string value_of(const ComparedSeries& one, GroupBy by) {
   return "";
 }
 
+bool Comparisons::holds(Database& db, Kept& kept, RunId newest) {
+  // A restored copy may have fewer runs.
+  const bool is_same = newest >= kept.newest &&
+                       kept.nights == nights_of(db, kept.made->good, kept.made->bad) &&
+                       !storage::measured_since(db, kept.newest, kept.nights);
+  kept.newest = newest;
+  return is_same;
+}
+
 std::shared_ptr<const Comparison> Comparisons::of(Database& db, BuildId good, BuildId bad) {
   // While one is made, others wait: most of them want the same.
   const std::lock_guard lock(mutex_);
   const RunId newest = storage::newest_run(db);
-  std::erase_if(kept_, [&](const Kept& one) { return one.newest != newest; });
+  std::erase_if(kept_, [&](Kept& one) { return !holds(db, one, newest); });
   auto found = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& one) {
     return one.made->good == good && one.made->bad == bad;
   });
   if (found == kept_.end()) {
     if (kept_.size() == most_kept) kept_.erase(kept_.begin());
-    kept_.push_back({newest, std::make_shared<const Comparison>(compare(db, good, bad))});
+    kept_.push_back({nights_of(db, good, bad), newest,
+                     std::make_shared<const Comparison>(compare(db, good, bad))});
   } else {
     std::rotate(found, found + 1, kept_.end());
   }

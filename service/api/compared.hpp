@@ -30,8 +30,8 @@ struct Comparison {
 Comparison compare(storage::Database& db, BuildId good, BuildId bad);
 std::string value_of(const ComparedSeries& one, GroupBy by);
 
-// Keeps the last few comparisons until runs are stored: each page of one takes no second reading.
-// From any thread.
+// Keeps the last few comparisons until runs of their nights are stored: each page of one takes no
+// second reading, whatever else is measured meanwhile. From any thread.
 class Comparisons {
  public:
   std::shared_ptr<const Comparison> of(storage::Database& db, BuildId good, BuildId bad);
@@ -39,9 +39,12 @@ class Comparisons {
  private:
   static constexpr std::size_t most_kept = 4;
   struct Kept {
-    RunId newest;
+    std::set<NightId> nights;
+    RunId newest;  // when it was made, or was last seen to hold still
     std::shared_ptr<const Comparison> made;
   };
+  static bool holds(storage::Database& db, Kept& kept, RunId newest);
+
   std::mutex mutex_;
   std::vector<Kept> kept_;  // the last one that was asked for comes last
 };

@@ -85,7 +85,8 @@ void ask_everything(Story& story) {
   runs_of_build(db, series, story.bad.id, story.night.id, JobKind::screen);
   series_measured_in(db, story.night.id, JobKind::screen), newest_values(db, {series}, 9);
   series_measured_in(db, story.night.id, JobKind::screen, "latency");
-  newest_run(db), regressions_by_series(db, {RegressionState::blamed});
+  newest_run(db), measured_since(db, RunId{1}, {story.night.id});
+  regressions_by_series(db, {RegressionState::blamed});
   newest_levels(db, {series}, NightId{9}, 9), better_since(db, {series}, NightId{9});
   last_regressions(db, {RegressionState::blamed}, NightId{9}), last_marked(db, {story.latency()});
   list_series(db, {"latency", {}, story.machine.id}, {"**"}, "cpu", {}), find_run(db, RunId{1});
