@@ -40,13 +40,28 @@ def make_world(tmp_path_factory):
     yield from worlds_in(tmp_path_factory.mktemp("shared"))
 
 
-@pytest.fixture(scope="session")
-def history(tmp_path_factory):
-    """A served database of a month (tests/support/history): {url, folder, process}."""
-    folder = tmp_path_factory.mktemp("history") / "made"
-    make.make(folder, nights=30, workloads=14)
+def served_history(folder, nights):
+    """A served database of 14 workloads (tests/support/history): {url, folder, process, admin}."""
+    make.make(folder, nights=nights, workloads=14)
     process, url = make.serve(folder)
     yield types.SimpleNamespace(url=url, folder=folder, process=process,
                                 admin=(folder / "admin.token").read_text())
     process.terminate()
     process.wait(30)
+
+
+@pytest.fixture(scope="session")
+def history(tmp_path_factory):
+    """Of a month."""
+    yield from served_history(tmp_path_factory.mktemp("history") / "made", nights=30)
+
+
+@pytest.fixture(scope="session")
+def two_years(tmp_path_factory):
+    yield from served_history(tmp_path_factory.mktemp("two-years") / "made", nights=730)
+
+
+@pytest.fixture(scope="session")
+def own_history(tmp_path_factory):
+    """One that a test may change."""
+    yield from served_history(tmp_path_factory.mktemp("own-history") / "made", nights=16)

@@ -7,7 +7,6 @@ import types
 import urllib.parse
 import urllib.request
 
-import make as history_database
 import pytest
 
 from browser import PHONE, WIDE, Browser, missing
@@ -38,6 +37,15 @@ def browser():
 
 @pytest.fixture(scope="module")
 def addresses(history):
+    return addresses_in(history)
+
+
+@pytest.fixture(scope="module")
+def old_addresses(two_years):
+    return addresses_in(two_years)
+
+
+def addresses_in(history):
     """What stands after # for each page."""
     def get(path):
         with urllib.request.urlopen(f"{history.url}/api/v1/{path}", timeout=30) as answer:
@@ -103,10 +111,10 @@ def complaints_of(browser, look):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_is_sound(browser, history, addresses, page):
+def test_a_page_is_sound(browser, two_years, old_addresses, page):
     browser.show()
     browser.complaints()
-    visit(browser, history, addresses[page])
+    visit(browser, two_years, old_addresses[page])
     assert browser.run("return document.querySelector('main section') !== null")
     browser.run(AXE.read_text())
     assert {look: complaints_of(browser, look) for look in LOOKS} == {look: [] for look in LOOKS}
@@ -561,17 +569,6 @@ def test_a_decision_needs_a_token_of_an_admin_and_changes_nothing_without(browse
         "return document.getElementById('decided').textContent"))
     assert said.startswith("Nothing was changed.")
     browser.complaints()  # the browser notes the 401
-
-
-@pytest.fixture(scope="module")
-def own_history(tmp_path_factory):
-    """Another one, which a test may change."""
-    folder = tmp_path_factory.mktemp("own") / "made"
-    history_database.make(folder, nights=16, workloads=14)
-    process, url = history_database.serve(folder)
-    yield types.SimpleNamespace(url=url, admin=(folder / "admin.token").read_text())
-    process.terminate()
-    process.wait(30)
 
 
 def test_a_search_is_widened_by_keyboard_and_the_page_keeps_what_it_had_found(browser, own_history):
