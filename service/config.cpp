@@ -8,8 +8,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "service/config_reader.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/toml.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/metric.hpp"
 #include "web/secret.hpp"
@@ -33,12 +33,12 @@ bool is_time_of_day(const std::string& text) {
   return matches(text, "([01][0-9]|2[0-3]):[0-5][0-9]");
 }
 
-void check_glob(ConfigSection& section, std::string_view key, const std::string& glob) {
+void check_glob(TomlTable& section, std::string_view key, const std::string& glob) {
   if (!matches(glob, "[A-Za-z0-9_.*?/-]+"))
     section.fail(key, "'" + glob + "' is no glob of workload names, as \"python/*/eval/cpu/**\"");
 }
 
-void check_metric(ConfigSection& section, std::string_view key, const std::string& metric) {
+void check_metric(TomlTable& section, std::string_view key, const std::string& metric) {
   if (find_metric(metric)) return;
   std::string known;
   for (const Metric& each : all_metrics())
@@ -47,36 +47,36 @@ void check_metric(ConfigSection& section, std::string_view key, const std::strin
 }
 
 // A URL without the slashes at its end, so that a path can be appended.
-void check_url(ConfigSection& section, std::string_view key, std::string& url) {
+void check_url(TomlTable& section, std::string_view key, std::string& url) {
   if (!is_http_url(url)) section.fail(key, "must be an http:// or https:// URL, not '" + url + "'");
   while (url.ends_with('/')) url.pop_back();
 }
 
-void check_there(ConfigSection& section, std::string_view key, const std::filesystem::path& path) {
+void check_there(TomlTable& section, std::string_view key, const std::filesystem::path& path) {
   std::error_code error;
   if (!path.empty() && !std::filesystem::exists(path, error))
     section.fail(key, "there is no " + path.string());
 }
 
 // The environment takes precedence over the file.
-void check_secret(ConfigSection& section, std::string_view key, const std::filesystem::path& file,
+void check_secret(TomlTable& section, std::string_view key, const std::filesystem::path& file,
                   const char* variable) {
   const char* value = std::getenv(variable);
   if (!value || !*value) check_there(section, key, file);
 }
 
-void check_owner_name(ConfigSection& section, std::string_view key, const std::string& text) {
+void check_owner_name(TomlTable& section, std::string_view key, const std::string& text) {
   if (!matches(text, "[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+"))
     section.fail(key, "must be \"owner/name\", not '" + text + "'");
 }
 
-void check_address(ConfigSection& section, std::string_view key, const std::string& text) {
+void check_address(TomlTable& section, std::string_view key, const std::string& text) {
   unsigned char bytes[sizeof(in6_addr)];
   if (inet_pton(AF_INET, text.c_str(), bytes) != 1 && inet_pton(AF_INET6, text.c_str(), bytes) != 1)
     section.fail(key, "must be an IPv4 or IPv6 address, not '" + text + "'");
 }
 
-void read_service(ConfigSection section, Config::Service& service) {
+void read_service(TomlTable section, Config::Service& service) {
   section.read("data", service.data);
   if (service.data.empty()) section.fail("data", "must name a folder");
   section.read("address", service.address);
@@ -94,9 +94,9 @@ void read_service(ConfigSection section, Config::Service& service) {
   section.done();
 }
 
-void read_tokens(ConfigReader& reader, std::vector<TokenConfig>& tokens) {
+void read_tokens(TomlFile& toml, std::vector<TokenConfig>& tokens) {
   std::set<std::string> names;
-  for (ConfigSection& section : reader.tables("token")) {
+  for (TomlTable& section : toml.tables("token")) {
     TokenConfig token;
     std::string role;
     section.read("name", token.name);
@@ -134,7 +134,7 @@ std::optional<MirrorPolicy> parse_mirror(const std::string& text) {
   return MirrorPolicy{*mode};
 }
 
-void read_ci(ConfigSection section, Config::Ci& ci) {
+void read_ci(TomlTable section, Config::Ci& ci) {
   section.read("environments", ci.environments);
   for (const std::string& glob : ci.environments)
     if (!matches(glob, "[A-Za-z0-9_.*?-]+"))
@@ -162,7 +162,7 @@ void read_ci(ConfigSection section, Config::Ci& ci) {
   check_secret(section, "token_file", ci.token_file, github_token_variable);
 }
 
-void read_source(ConfigSection section, Config::Source& source) {
+void read_source(TomlTable section, Config::Source& source) {
   section.read("index", source.index);
   if (!source.index.empty()) check_url(section, "index", source.index);
   section.read("directory", source.directory);
@@ -189,10 +189,10 @@ void read_source(ConfigSection section, Config::Source& source) {
 }
 
 // Only the first may ask CI, whose wheels are of one variant.
-void read_sources(ConfigReader& reader, Config& config) {
+void read_sources(TomlFile& toml, Config& config) {
   std::set<std::string> variants;
   bool first = true;
-  for (ConfigSection& section : reader.table_or_tables("source")) {
+  for (TomlTable& section : toml.table_or_tables("source")) {
     Config::Source source;
     read_source(section, source);
     if (!variants.insert(source.variant).second)
@@ -206,7 +206,7 @@ void read_sources(ConfigReader& reader, Config& config) {
   }
 }
 
-void read_environment(ConfigSection section, Config::Environment& environment) {
+void read_environment(TomlTable section, Config::Environment& environment) {
   section.read("indexes", environment.indexes);
   for (std::string& index : environment.indexes) check_url(section, "indexes", index);
   section.read("uv", environment.uv);
@@ -223,7 +223,7 @@ std::string github_name(const std::string& url) {
   return std::regex_match(url, match, pattern) ? match[1].str() : "";
 }
 
-void read_project(ConfigSection section, Config& config) {
+void read_project(TomlTable section, Config& config) {
   std::filesystem::path file;
   section.read("file", file);
   section.done();
@@ -238,7 +238,7 @@ void read_project(ConfigSection section, Config& config) {
                              ", but [source.ci] asks PyTorch's CI; leave its environments empty");
 }
 
-void read_repository(ConfigSection section, Config::Repository& repository) {
+void read_repository(TomlTable section, Config::Repository& repository) {
   section.read("url", repository.url);
   // What has no scheme and is not host:path names a folder.
   if (!repository.url.empty() && repository.url.find(':') == std::string::npos) {
@@ -259,7 +259,7 @@ void read_repository(ConfigSection section, Config::Repository& repository) {
     section.fail("url", "is required: the repository whose commits are watched");
 }
 
-void read_night(ConfigSection section, Config::NightConfig& night) {
+void read_night(TomlTable section, Config::NightConfig& night) {
   section.read("at", night.at);
   if (!night.at.empty() && !is_time_of_day(night.at))
     section.fail("at", "must be a time of day in UTC, \"09:30\", or empty for no schedule, not '" +
@@ -283,7 +283,7 @@ void read_night(ConfigSection section, Config::NightConfig& night) {
   section.done();
 }
 
-void read_detection(ConfigSection section, bisect::DetectionPolicy& detection) {
+void read_detection(TomlTable section, bisect::DetectionPolicy& detection) {
   detection.threshold = section.share("threshold", detection.threshold, .001, 10);
   detection.screen_change = section.share("screen_change", detection.screen_change, .001, 10);
   detection.screen_z = section.number("screen_z", detection.screen_z, 0, 10);
@@ -292,8 +292,8 @@ void read_detection(ConfigSection section, bisect::DetectionPolicy& detection) {
   section.done();
 }
 
-void read_thresholds(ConfigReader& reader, std::vector<ThresholdConfig>& thresholds) {
-  for (ConfigSection& section : reader.tables("threshold")) {
+void read_thresholds(TomlFile& toml, std::vector<ThresholdConfig>& thresholds) {
+  for (TomlTable& section : toml.tables("threshold")) {
     ThresholdConfig rule;
     section.read("workload", rule.workload);
     check_glob(section, "workload", rule.workload);
@@ -311,7 +311,7 @@ void read_thresholds(ConfigReader& reader, std::vector<ThresholdConfig>& thresho
   }
 }
 
-void read_search(ConfigSection section, bisect::SearchPolicy& search, std::chrono::minutes& minutes,
+void read_search(TomlTable section, bisect::SearchPolicy& search, std::chrono::minutes& minutes,
                  int& max_named) {
   search.threshold = section.share("threshold", search.threshold, .001, 10);
   search.certainty = section.share("certainty", search.certainty, .5, .99999);
@@ -328,13 +328,13 @@ void read_search(ConfigSection section, bisect::SearchPolicy& search, std::chron
   section.done();
 }
 
-void read_calibration(ConfigSection section, Config::Calibration& calibration) {
+void read_calibration(TomlTable section, Config::Calibration& calibration) {
   calibration.share = section.share("share", calibration.share, 0, .5);
   calibration.planted = section.share("planted", calibration.planted, .001, 10);
   section.done();
 }
 
-void read_queue(ConfigSection section, Config::Queue& queue) {
+void read_queue(TomlTable section, Config::Queue& queue) {
   const auto seconds = [&](const char* key, std::chrono::seconds& value, std::int64_t low) {
     value = std::chrono::seconds(section.integer(key, value.count(), low, day_seconds));
   };
@@ -346,7 +346,7 @@ void read_queue(ConfigSection section, Config::Queue& queue) {
   section.done();
 }
 
-void read_webhook(ConfigSection section, const std::string& watched, Config::Webhook& webhook) {
+void read_webhook(TomlTable section, const std::string& watched, Config::Webhook& webhook) {
   section.read("secret_file", webhook.secret_file);
   section.read("branch", webhook.branch);
   webhook.repository = github_name(watched);
@@ -359,7 +359,7 @@ void read_webhook(ConfigSection section, const std::string& watched, Config::Web
                  "is required where secret_file is set and repository.url is not on GitHub");
 }
 
-void read_digest(ConfigSection section, Config::Report::Digest& digest) {
+void read_digest(TomlTable section, Config::Report::Digest& digest) {
   std::vector<std::string> days;
   section.read("on", days);
   std::set<Weekday> known;
@@ -382,7 +382,7 @@ void read_digest(ConfigSection section, Config::Report::Digest& digest) {
   section.done();
 }
 
-void read_report(ConfigSection section, Config::Report& report) {
+void read_report(TomlTable section, Config::Report& report) {
   section.read("tracker", report.tracker);
   if (report.tracker != "dry-run" && report.tracker != "github")
     section.fail("tracker", "must be \"dry-run\" or \"github\", not '" + report.tracker + "'");
@@ -418,26 +418,26 @@ void read_report(ConfigSection section, Config::Report& report) {
 }  // namespace
 
 Config load_config(const std::filesystem::path& file) {
-  ConfigReader reader(file);
+  TomlFile toml(file);
   Config config;
-  read_service(reader.table("service"), config.service);
-  read_tokens(reader, config.tokens);
-  read_sources(reader, config);
-  read_environment(reader.table("environment"), config.environment);
-  read_repository(reader.table("repository"), config.repository);
+  read_service(toml.table("service"), config.service);
+  read_tokens(toml, config.tokens);
+  read_sources(toml, config);
+  read_environment(toml.table("environment"), config.environment);
+  read_repository(toml.table("repository"), config.repository);
   if (config.source.ci.repository.empty())
     config.source.ci.repository = github_name(config.repository.url);
-  read_project(reader.table("project"), config);
-  read_night(reader.table("night"), config.night);
-  read_detection(reader.table("detection"), config.detection);
-  read_thresholds(reader, config.thresholds);
+  read_project(toml.table("project"), config);
+  read_night(toml.table("night"), config.night);
+  read_detection(toml.table("detection"), config.detection);
+  read_thresholds(toml, config.thresholds);
   config.search.threshold = config.detection.threshold;
-  read_search(reader.table("search"), config.search, config.search_minutes, config.max_named);
-  read_calibration(reader.table("calibration"), config.calibration);
-  read_queue(reader.table("queue"), config.queue);
-  read_webhook(reader.table("webhook"), config.repository.url, config.webhook);
-  read_report(reader.table("report"), config.report);
-  reader.done();
+  read_search(toml.table("search"), config.search, config.search_minutes, config.max_named);
+  read_calibration(toml.table("calibration"), config.calibration);
+  read_queue(toml.table("queue"), config.queue);
+  read_webhook(toml.table("webhook"), config.repository.url, config.webhook);
+  read_report(toml.table("report"), config.report);
+  toml.finish();
   return config;
 }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <regex>
 
-#include "service/config_reader.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/toml.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -38,7 +38,7 @@ std::string folder_of(std::string module) {
 }
 
 // What the file does not say follows from the package.
-void read_package(ConfigSection& section, Project& project) {
+void read_package(TomlTable& section, Project& project) {
   section.read("package", project.package);
   if (!is_package(project.package)) section.fail("package", "must be the name of a package");
   project.module = usual_module(project.package);
@@ -50,7 +50,7 @@ void read_package(ConfigSection& section, Project& project) {
   project.overlay = {folder_of(project.module)};
 }
 
-void read_overlay(ConfigSection& section, Project& project) {
+void read_overlay(TomlTable& section, Project& project) {
   section.read("overlay", project.overlay);
   for (const auto& folder : project.overlay)
     if (!is_below(folder) || !folder.ends_with('/'))
@@ -59,7 +59,7 @@ void read_overlay(ConfigSection& section, Project& project) {
     section.fail("overlay", "cannot be changed for torch, whose paths are built in; leave it out");
 }
 
-void read_recipe(ConfigSection& section, Project& project) {
+void read_recipe(TomlTable& section, Project& project) {
   section.read("recipe", project.recipe_file);
   if (project.recipe_file.empty()) return;
   const auto text = read_file(project.recipe_file);
@@ -80,8 +80,8 @@ std::string normalized_name(std::string package) {
 }
 
 Project load_project(const std::filesystem::path& file) {
-  ConfigReader reader(file);
-  ConfigSection section = reader.table("project");
+  TomlFile toml(file);
+  TomlTable section = toml.table("project");
   Project project;
   section.read("name", project.name);
   read_package(section, project);
@@ -94,7 +94,7 @@ Project load_project(const std::filesystem::path& file) {
     section.fail("version_file", "must be a path in the wheel");
   read_recipe(section, project);
   section.done();
-  reader.done();
+  toml.finish();
   return project;
 }
 

@@ -205,7 +205,8 @@ MadeWheel Agent::make(const Claim& claim, const SourceSpec& spec, std::stop_toke
     if (!config_.builder) throw WrongUse("this runner builds nothing");
     if (digest_of(spec.recipe) != spec.recipe_sha256)
       throw WrongUse("the recipe has another hash than the job says");
-    const MakeWheel order{parse_recipe(spec.recipe, "of job " + std::to_string(claim.job.value)),
+    const std::string where = "recipe of job " + std::to_string(claim.job.value);
+    const MakeWheel order{parse_recipe(spec.recipe, where),
                           spec.repository,
                           spec.commit.str(),
                           config_.builder->work,

@@ -2,91 +2,65 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <toml++/toml.h>
 #include <unistd.h>
 
 #include "runner/process/failure.hpp"
 #include "storage/base/child.hpp"
+#include "storage/base/toml.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
 namespace {
 
-// One [[workload]] of a file; every complaint names both.
-class Entry {
- public:
-  Entry(const fs::path& file, const toml::table& table)
-      : file_(file), table_(table), name_(table["name"].value_or(std::string())) {}
+// The name of an entry that is unlike those before it, in a suite that is not ours; nullopt and an
+// error if it has none.
+std::optional<WorkloadName> read_name(TomlTable& entry, const Externals& before) {
+  std::string text;
+  entry.read("name", text);
+  const auto name = WorkloadName::parse(text);
+  if (!name)
+    entry.fail("name", "must be suite/model/task/device/precision/bN/backend");
+  else if (is_ours(name->suite()) || name->suite() == "control")
+    entry.fail("name", "the suite '" + std::string(name->suite()) +
+                           "' is Nightjar's own; choose another name");
+  else if (find_external(before, *name))
+    entry.fail("name", "an entry before has the same name");
+  return name;
+}
 
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw WrongUse(file_.string() + ", line " + std::to_string(table_.source().begin.line) +
-                   ": workload '" + name_ + "': " + what);
-  }
+// A program beside the file goes before one on PATH; one with a slash is relative to the file.
+std::vector<std::string> command_of(TomlTable& entry, const fs::path& base) {
+  auto out = entry.list("command",
+                        "must be a list of program and arguments, as [\"{python}\", \"mine.py\"]",
+                        text_of);
+  if (!entry.has("command")) entry.fail("command", "is required: a list of program and arguments");
+  if (entry.is_wrong("command")) return {};
+  std::string& program = out.front();
+  if (program.empty()) entry.fail("command", "begins with an empty program");
+  std::error_code error;
+  if (program.starts_with("{")) return out;
+  if (program.find('/') != std::string::npos || fs::exists(base / program, error))
+    program = (base / program).lexically_normal().string();
+  return out;
+}
 
-  ExternalWorkload read() const {
-    for (const auto& [key, value] : table_)
-      if (std::find(std::begin(kKeys), std::end(kKeys), key.str()) == std::end(kKeys))
-        refuse("'" + std::string(key.str()) +
-               "' is unknown; there are name, version, command, folder, "
-               "timeout and torch");
-    const auto name = WorkloadName::parse(name_);
-    if (!name) refuse("name must be suite/model/task/device/precision/bN/backend");
-    if (is_ours(name->suite()) || name->suite() == "control")
-      refuse("the suite '" + std::string(name->suite()) +
-             "' is Nightjar's own; choose another name");
-    const fs::path base = fs::absolute(file_).parent_path();
-    ExternalWorkload out{{*name, 1, WorkloadKind::external}, {}, base, {}, true};
-    out.entry.version = version();
-    out.command = command(base);
-    if (const auto* folder = table_.get("folder")) {
-      if (!folder->is_string()) refuse("folder must be a path");
-      out.folder = (base / folder->ref<std::string>()).lexically_normal();
-    }
-    if (const auto* timeout = table_.get("timeout")) {
-      out.timeout_seconds = timeout->value<double>();
-      if (!out.timeout_seconds || !(*out.timeout_seconds > 0))
-        refuse("timeout must be seconds, over 0");
-    }
-    if (const auto* torch = table_.get("torch")) {
-      if (!torch->is_boolean()) refuse("torch must be true or false");
-      out.torch = torch->ref<bool>();
-    }
-    return out;
-  }
-
- private:
-  static constexpr std::string_view kKeys[] = {"name",   "version", "command",
-                                               "folder", "timeout", "torch"};
-
-  int version() const {
-    const auto* node = table_.get("version");
-    if (!node) return 1;
-    const auto number = node->value_exact<std::int64_t>();
-    if (!number || *number < 1 || *number > 1'000'000'000)
-      refuse("version must be a whole number from 1");
-    return static_cast<int>(*number);
-  }
-
-  // A program beside the file goes before one on PATH; one with a slash is relative to the file.
-  std::vector<std::string> command(const fs::path& base) const {
-    const auto* list = table_["command"].as_array();
-    if (!list || list->empty() || !list->is_homogeneous<std::string>())
-      refuse("command must be a list of program and arguments, as [\"{python}\", \"mine.py\"]");
-    std::vector<std::string> out;
-    for (const auto& word : *list) out.push_back(word.ref<std::string>());
-    std::string& program = out.front();
-    if (program.empty()) refuse("command begins with an empty program");
-    std::error_code error;
-    if (program.starts_with("{")) return out;
-    if (program.find('/') != std::string::npos || fs::exists(base / program, error))
-      program = (base / program).lexically_normal().string();
-    return out;
-  }
-
-  const fs::path& file_;
-  const toml::table& table_;
-  const std::string name_;
-};
+// Adds what the entry describes, if it has a name.
+void read_entry(TomlTable& entry, const fs::path& base, Externals& out) {
+  const auto name = read_name(entry, out);
+  const auto version = static_cast<int>(entry.integer("version", 1, 1, 1'000'000'000));
+  const auto command = command_of(entry, base);
+  fs::path folder = base;
+  entry.read("folder", folder);
+  if (folder.empty()) entry.fail("folder", "must be a path; leave it out for the file's folder");
+  std::optional<double> timeout_seconds;
+  if (entry.has("timeout")) timeout_seconds = entry.number("timeout", 0, .001, 1e9);
+  bool torch = true;
+  entry.read("torch", torch);
+  entry.done();
+  if (!name) return;
+  const CatalogEntry listed{*name, version, WorkloadKind::external};
+  out.push_back({listed, command, folder, timeout_seconds, torch});
+}
 
 std::string replaced(std::string text, std::string_view placeholder, const std::string& value) {
   for (auto at = text.find(placeholder); at != std::string::npos;
@@ -95,32 +69,20 @@ std::string replaced(std::string text, std::string_view placeholder, const std::
   return text;
 }
 
-toml::table parse_commands(const fs::path& file) {
-  try {
-    return toml::parse_file(file.string());
-  } catch (const toml::parse_error& broken) {
-    const auto line = broken.source().begin.line;
-    throw WrongUse("--commands " + file.string() + (line ? ", line " + std::to_string(line) : "") +
-                   ": " + std::string(broken.description()));
-  }
-}
-
 }  // namespace
 
 Externals read_externals(const fs::path& file) {
   Externals out;
   if (file.empty()) return out;
-  const toml::table root = parse_commands(file);
-  const auto* list = root["workload"].as_array();
-  if (!list || list->empty() || !list->is_homogeneous<toml::table>() || root.size() != 1)
-    throw WrongUse(
-        "--commands " + file.string() +
-        ": it must hold [[workload]] tables and nothing else; docs/workloads.md shows one");
-  for (const auto& node : *list) {
-    const Entry entry(file, *node.as_table());
-    ExternalWorkload read = entry.read();
-    if (find_external(out, read.entry.name)) entry.refuse("an entry before has the same name");
-    out.push_back(std::move(read));
+  try {
+    TomlFile toml(file);
+    std::vector<TomlTable> entries = toml.tables("workload");
+    for (TomlTable& entry : entries) read_entry(entry, fs::absolute(file).parent_path(), out);
+    if (entries.empty() && !toml.is_wrong("workload"))
+      toml.fail("workload", "is required, as [[workload]]; docs/workloads.md shows one");
+    toml.finish();
+  } catch (const std::invalid_argument& error) {
+    throw WrongUse(error.what());
   }
   return out;
 }

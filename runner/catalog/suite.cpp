@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <set>
-#include <toml++/toml.h>
+#include <stdexcept>
 
 #include "runner/process/failure.hpp"
+#include "storage/base/toml.hpp"
 #include "storage/model/workload_variant.hpp"
 
 namespace nightjar::runner {
@@ -15,101 +16,57 @@ fs::path folder_of(const fs::path& workloads) {
   return workloads / "suites";
 }
 
-// Where in which file something is wrong.
-struct SuiteFile {
-  const fs::path& path;
-  [[noreturn]] void refuse(const toml::source_region& where, const std::string& what) const {
-    throw WrongUse("suite " + path.string() + ", line " + std::to_string(where.begin.line) + ": " +
-                   what);
-  }
-};
-
-// Strings, or for batch sizes numbers.
-std::vector<std::string> words(const SuiteFile& file, std::string_view key,
-                               const toml::node& node) {
-  const auto* list = node.as_array();
-  std::vector<std::string> out;
-  for (std::size_t i = 0; list && i < list->size(); ++i) {
-    const toml::node& item = *list->get(i);
-    if (const auto number = item.value_exact<std::int64_t>();
-        number && key == "batches" && *number > 0)
-      out.push_back("b" + std::to_string(*number));
-    else if (item.is_string() && (key != "batches" || item.ref<std::string>() == "max"))
-      out.push_back((key == "batches" ? "b" : "") + item.ref<std::string>());
-    else
-      list = nullptr;
-  }
-  if (!list || out.empty())
-    file.refuse(
-        node.source(),
-        std::string(key) + (key == "batches" ? " must be a list of batch sizes, as [1, 4, \"max\"]"
-                                             : " must be a list of words, as [\"eager\"]"));
-  return out;
+std::vector<std::string> words(TomlTable& entry, std::string_view key) {
+  return entry.list(key, "must be a list of words, as [\"eager\"]", text_of);
 }
 
-std::vector<int> thread_counts(const SuiteFile& file, const toml::node& node) {
-  const auto* list = node.as_array();
-  std::vector<int> out;
-  for (std::size_t i = 0; list && i < list->size(); ++i)
-    if (const auto count = list->get(i)->value_exact<std::int64_t>();
-        count && *count > 0 && *count <= 1024)
-      out.push_back(static_cast<int>(*count));
-  if (out.empty() || out.size() != list->size())
-    file.refuse(node.source(), "threads must be a list of thread counts up to 1024, as [1, 4]");
-  return out;
+// As workloads are named: "b4", "bmax".
+std::optional<std::string> batch_of(const TomlItem& item) {
+  if (const auto* number = std::get_if<std::int64_t>(&item); number && *number > 0)
+    return "b" + std::to_string(*number);
+  return text_of(item) == "max" ? std::optional<std::string>("bmax") : std::nullopt;
 }
 
-SuiteEntry entry_of(const SuiteFile& file, const toml::node& node) {
-  if (node.is_string()) return SuiteEntry{node.ref<std::string>()};
-  const auto* table = node.as_table();
+std::optional<int> thread_count(const TomlItem& item) {
+  const auto* count = std::get_if<std::int64_t>(&item);
+  if (!count || *count < 1 || *count > 1024) return std::nullopt;
+  return static_cast<int>(*count);
+}
+
+std::optional<SuiteEntry> entry_of(TomlItem& item) {
+  if (const auto glob = text_of(item)) return SuiteEntry{*glob};
+  if (!std::holds_alternative<TomlTable>(item)) return std::nullopt;
+  auto& table = std::get<TomlTable>(item);
   SuiteEntry entry;
-  for (const auto& [key, value] : table ? *table : toml::table{}) {
-    if (key == "glob" && value.is_string()) {
-      entry.glob = value.ref<std::string>();
-    } else if (key == "priority" && value.value_exact<std::int64_t>() &&
-               std::abs(value.ref<std::int64_t>()) <= 1000) {
-      entry.priority = static_cast<int>(value.ref<std::int64_t>());
-    } else if (key == "devices") {
-      entry.devices = words(file, key.str(), value);
-    } else if (key == "precisions") {
-      entry.precisions = words(file, key.str(), value);
-    } else if (key == "batches") {
-      entry.batches = words(file, key.str(), value);
-    } else if (key == "backends") {
-      entry.backends = words(file, key.str(), value);
-    } else if (key == "sizes") {
-      entry.sizes = words(file, key.str(), value);
-    } else if (key == "threads") {
-      entry.threads = thread_counts(file, value);
-    } else {
-      file.refuse(value.source(),
-                  "'" + std::string(key.str()) +
-                      "' is unknown or has a wrong value; an entry has " +
-                      "glob, priority (-1000 to 1000), devices, precisions, batches, backends, " +
-                      "sizes and threads");
-    }
-  }
-  if (entry.glob.empty())
-    file.refuse(node.source(), "an entry of workloads is a glob or {glob = \"...\", ...}");
+  table.read("glob", entry.glob);
+  entry.priority = static_cast<int>(table.integer("priority", 0, -1000, 1000));
+  entry.devices = words(table, "devices");
+  entry.precisions = words(table, "precisions");
+  entry.batches =
+      table.list("batches", "must be a list of batch sizes, as [1, 4, \"max\"]", batch_of);
+  entry.backends = words(table, "backends");
+  entry.sizes = words(table, "sizes");
+  entry.threads =
+      table.list("threads", "must be a list of thread counts up to 1024, as [1, 4]", thread_count);
+  table.done();
+  if (entry.glob.empty() && !table.is_wrong("glob"))
+    table.fail("glob", "is required: the listed workloads that are meant");
   return entry;
 }
 
-void read_key(Suite& suite, const SuiteFile& file, std::string_view key, const toml::node& value) {
-  if (key == "description" && value.is_string()) {
-    suite.description = value.ref<std::string>();
-  } else if (key == "runs" && value.value<int>().value_or(0) > 0) {
-    suite.runs = value.value<int>();
-  } else if (key == "seconds" && value.value<double>().value_or(0) > 0) {
-    suite.seconds = value.value<double>();
-  } else if (key == "minutes" && value.value<double>().value_or(0) > 0) {
-    suite.minutes = value.value<double>();
-  } else if (key == "workloads" && value.is_array()) {
-    for (const auto& entry : *value.as_array()) suite.workloads.push_back(entry_of(file, entry));
-  } else {
-    file.refuse(value.source(), "'" + std::string(key) +
-                                    "' is unknown or has a wrong value; a suite has " +
-                                    "description, workloads (a list), runs, seconds and minutes");
-  }
+Suite read_suite(const fs::path& path, const std::string& name) {
+  TomlFile toml(path);
+  Suite suite;
+  suite.name = name;
+  toml.read("description", suite.description);
+  suite.workloads = toml.list(
+      "workloads", "must be a list of globs and of tables, as {glob = \"python/**\"}", entry_of);
+  if (!toml.has("workloads")) toml.fail("workloads", "is required: what the suite measures");
+  if (toml.has("runs")) suite.runs = static_cast<int>(toml.integer("runs", 0, 1, 1'000'000));
+  if (toml.has("seconds")) suite.seconds = toml.number("seconds", 0, .001, 1e6);
+  if (toml.has("minutes")) suite.minutes = toml.number("minutes", 0, .001, 1e6);
+  toml.finish();
+  return suite;
 }
 
 std::vector<std::string> or_own(const std::vector<std::string>& asked, std::string_view own) {
@@ -159,17 +116,11 @@ std::optional<Suite> find_suite(const fs::path& workloads, const std::string& na
   const fs::path path = folder_of(workloads) / (name + ".toml");
   std::error_code error;
   if (name.find('/') != std::string::npos || !fs::exists(path, error)) return std::nullopt;
-  const SuiteFile file{path};
-  Suite suite;
-  suite.name = name;
   try {
-    for (const auto& [key, value] : toml::parse_file(path.string()))
-      read_key(suite, file, key.str(), value);
-  } catch (const toml::parse_error& broken) {
-    file.refuse(broken.source(), std::string(broken.description()));
+    return read_suite(path, name);
+  } catch (const std::invalid_argument& wrong) {
+    throw WrongUse(wrong.what());
   }
-  if (suite.workloads.empty()) throw WrongUse("suite " + path.string() + ": it has no workloads");
-  return suite;
 }
 
 std::vector<std::string> suite_names(const fs::path& workloads) {

@@ -400,14 +400,16 @@ repository = "pytorch/pytorch"
   for (std::string line; std::getline(told, line);) lines.push_back(line);
   const std::vector<std::string> expected = {
       at + "2: service.port: must be a whole number from 0 to 65535",
-      at + "3: service.prot: unknown key; remove it or correct its name",
+      at + "3: service.prot: unknown key; there are address, data, open_reads, port, port_file, "
+           "public_url, samples_days, trusted_proxies",
       at + "5: source.index: must be text in quotes",
       at + "6: source.directory: there is no " + (folder / "nowhere").string(),
       at + "7: repository.url: is required: the repository whose commits are watched",
       at + "9: detection.threshold: 7 is no share; did you mean \"7%\" or 0.07?",
       at + "10: detection.screen_z: must be a number from 0 to 10",
       at + "12: webhook.secret_file: there is no " + (folder / "none").string(),
-      at + "14: nite: unknown key; remove it or correct its name"};
+      at + "14: nite: unknown key; there are calibration, detection, environment, night, project, "
+           "queue, report, repository, search, service, source, threshold, token, webhook"};
   CHECK(lines == expected);
 }
 

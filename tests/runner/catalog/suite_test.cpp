@@ -110,17 +110,18 @@ TEST_CASE("An entry's sizes and thread counts make every combination of what has
 TEST_CASE("A wrong suite file is refused with its line") {
   const Scratch scratch;
   for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
-           {"\nworkload = []", "line 2: 'workload' is unknown"},
-           {"workloads = [7]", "glob"},
+           {"\nworkload = []", ":2: workload: unknown key; there are description, minutes"},
+           {"workloads = [7]", ":1: workloads: must be a list of globs"},
            {"workloads = [{glob = 'a', priority = 'high'}]",
-            "'priority' is unknown or has a wrong value"},
-           {"workloads = [{glob = 'a', batches = [0]}]", "batches must be a list of batch sizes"},
-           {"workloads = [{glob = 'a', backends = 'eager'}]", "backends must be a list of words"},
-           {"workloads = [{glob = 'a', sizes = 4}]", "sizes must be a list of words"},
-           {"workloads = [{glob = 'a', threads = [1, 0]}]", "threads must be a list of thread"},
-           {"workloads = [{glob = 'a', threads = 2}]", "threads must be a list of thread"},
-           {"workloads = []", "no workloads"},
-           {"runs = ", "line 1"}}) {
+            "workloads.priority: must be a whole number from -1000 to 1000"},
+           {"workloads = [{glob = 'a', batches = [0]}]", "batches: must be a list of batch sizes"},
+           {"workloads = [{glob = 'a', backends = 'eager'}]", "backends: must be a list of words"},
+           {"workloads = [{glob = 'a', sizes = 4}]", "sizes: must be a list of words"},
+           {"workloads = [{glob = 'a', threads = [1, 0]}]", "threads: must be a list of thread"},
+           {"workloads = [{glob = 'a', threads = 2}]", "threads: must be a list of thread"},
+           {"workloads = []", ":1: workloads: must be a list"},
+           {"runs = 2", "mine.toml: workloads: is required"},
+           {"runs = ", "mine.toml:1: "}}) {
     INFO(text);
     CHECK_THROWS_AS(suite_from(scratch, text), WrongUse);
     CHECK_THROWS_WITH(suite_from(scratch, text),

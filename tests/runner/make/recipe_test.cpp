@@ -44,18 +44,18 @@ TEST_CASE("What is wrong with a recipe is named, with its line") {
     std::string text, complaint;
   };
   const Case cases[] = {
-      {kLeast + "comands = ['x']\n", "line 5: 'comands' is unknown; there are name, commands"},
-      {kLeast + "[limits]\nhours = 3\n", "'limits.hours' is unknown"},
-      {kLeast + "[cache]\nprogram = 'distcc'\n", "'cache.program' must be auto, ccache"},
-      {kLeast + "[limits]\nminutes = 0\n", "'limits.minutes' must be a number"},
-      {kLeast + "[environment]\nMAX_JOBS = 4\n", "'environment.MAX_JOBS' must be a text"},
-      {kLeast + "keep = ['../other']\n", "'keep' must hold folders below the checkout"},
-      {kLeast + "keep = ['.git']\n", "'keep' must hold folders"},
-      {kLeast + "keep = ['build*']\n", "'keep' must hold folders"},
-      {kLeast + "discard = ['/etc/*']\n", "'discard' must hold paths below the checkout"},
-      {"name = 'a b'\n" + kLeast.substr(11), "'name' may have letters"},
-      {"name = 'a'\n", "'commands' is missing"},
-      {"name = \n", "recipe r.toml, line 1"},
+      {kLeast + "comands = ['x']\n", "r.toml:5: comands: unknown key; there are cache, commands"},
+      {kLeast + "[limits]\nhours = 3\n", "r.toml:6: limits.hours: unknown key"},
+      {kLeast + "[cache]\nprogram = 'distcc'\n", "cache.program: must be auto, ccache"},
+      {kLeast + "[limits]\nminutes = 0\n", "limits.minutes: must be a number"},
+      {kLeast + "[environment]\nMAX_JOBS = 4\n", "environment.MAX_JOBS: must be text"},
+      {kLeast + "keep = ['../other']\n", "keep: must hold folders below the checkout"},
+      {kLeast + "keep = ['.git']\n", "keep: must hold folders"},
+      {kLeast + "keep = ['build*']\n", "keep: must hold folders"},
+      {kLeast + "discard = ['/etc/*']\n", "discard: must hold paths below the checkout"},
+      {"name = 'a b'\n" + kLeast.substr(11), "name: may have letters"},
+      {"name = 'a'\n", "r.toml: commands: is required"},
+      {"name = \n", "r.toml:1: "},
   };
   for (const Case& one : cases) {
     INFO(one.text);
