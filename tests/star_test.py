@@ -1,5 +1,6 @@
 """The star of docs/architecture.md: who may include whom, and where third-party headers may be."""
 
+import functools
 import pathlib
 import re
 
@@ -67,9 +68,15 @@ THIRD_PARTY = {
     "nlohmann/": {"bisect/evidence", "storage/model", "storage", "web", "runner",
                   "runner/workloads", "service", "service/cli"},
 }
-# Slow to compile, so never in a header; json_io.hpp is what JSON is read and written with.
-SOURCES_ONLY = ("nlohmann/json.hpp", "boost/beast", "sqlite3.h", "curl/")
-EXCEPTIONS = {"storage/model/json_io.hpp"}
+# Headers that are slow to compile, and the folders whose own headers may bring them along, be it
+# through others. JSON belongs to the words of the model and to REST; no other header takes part.
+SLOW = {
+    "nlohmann/json.hpp": {"storage/model", "service/api"},
+    "boost/beast": set(),
+    "sqlite3.h": set(),
+    "curl/": set(),
+    "toml++": set(),
+}
 
 
 # The engine's folders in order: each may use those before it.
@@ -112,9 +119,26 @@ def complaint(path, line):
     for prefix, rooms in THIRD_PARTY.items():
         if header.startswith(prefix) and not {room, "runner" if room in RUNNER else room} & rooms:
             return f"<{header}> is not for {room}"
-    if path.endswith(".hpp") and header.startswith(SOURCES_ONLY) and path not in EXCEPTIONS:
-        return f"<{header}> belongs into .cpp files"
     return None
+
+
+def included_by(text):
+    return re.findall(r'^\s*#\s*include\s*["<]([^">]+)', text, re.MULTILINE)
+
+
+def slow_headers(texts):
+    """Complaints about the headers that bring along what only .cpp files may include. `texts` are
+    all headers by their paths."""
+    includes = {path: included_by(text) for path, text in texts.items()}
+
+    @functools.cache
+    def brings(path, slow):
+        return any(one.startswith(slow) or one in includes and brings(one, slow)
+                   for one in includes[path])
+
+    return [f"{path} brings <{slow}> along"
+            for path in includes for slow, folders in SLOW.items()
+            if path.rpartition("/")[0] not in folders and brings(path, slow)]
 
 
 def sources():
@@ -133,14 +157,37 @@ def test_every_include_keeps_to_the_star():
     assert len(sources()) > 50
 
 
+def test_no_header_brings_along_what_is_slow_to_compile():
+    headers = {path.relative_to(ROOT).as_posix(): path.read_text()
+               for path in sources() if path.suffix == ".hpp"}
+    assert slow_headers(headers) == []
+
+
+def test_a_slow_header_is_seen_through_others():
+    headers = {
+        "storage/model/json_io.hpp": "#include <nlohmann/json.hpp>\n",
+        "service/api/rows.hpp": '#include "storage/model/json_io.hpp"\n',
+        "service/config.hpp": "#include <nlohmann/json_fwd.hpp>\n",
+    }
+    assert slow_headers(headers) == []
+    headers["storage/model/job.hpp"] = '#include "storage/model/json_io.hpp"\n'
+    headers["storage/jobs.hpp"] = '#pragma once\n\n#include "storage/model/job.hpp"\n'
+    headers["storage/database.hpp"] = "#  include <sqlite3.h>\n"
+    headers["web/server/server.hpp"] = "#include <boost/beast/http.hpp>\n"
+    assert slow_headers(headers) == [
+        "storage/jobs.hpp brings <nlohmann/json.hpp> along",
+        "storage/database.hpp brings <sqlite3.h> along",
+        "web/server/server.hpp brings <boost/beast> along"]
+
+
 def own_header_hidden(path):
     """Whether a .cpp with a header of its name includes something else before it: then nothing
     shows that the header compiles alone."""
     header = path.with_suffix(".hpp")
     if path.suffix != ".cpp" or not header.exists():
         return False
-    first = re.search(r'^\s*#\s*include\s*["<]([^">]+)', path.read_text(), re.MULTILINE)
-    return first is None or pathlib.Path(first[1]).name != header.name
+    included = included_by(path.read_text())
+    return not included or pathlib.Path(included[0]).name != header.name
 
 
 def test_every_source_includes_its_own_header_first():
@@ -178,9 +225,6 @@ def test_a_header_behind_another_include_is_seen(tmp_path):
     ("service/report/github.cpp", "#include <curl/curl.h>"),
     ("web/client.cpp", "#include <libxml/HTMLparser.h>"),
     ("runner/agent/agent.cpp", "#  include <torch/torch.h>"),
-    ("storage/database.hpp", "#include <sqlite3.h>"),
-    ("web/server/server.hpp", "#include <boost/beast/http.hpp>"),
-    ("service/config.hpp", "#include <nlohmann/json.hpp>"),
 ])
 def test_a_forbidden_include_is_named(path, line):
     assert complaint(path, line)
