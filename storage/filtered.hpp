@@ -12,9 +12,6 @@
 #include "storage/model/night.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/page.hpp"
-#include "storage/regressions.hpp"
-#include "storage/series.hpp"
-#include "storage/suites.hpp"
 
 namespace nightjar::storage {
 
@@ -31,15 +28,6 @@ struct NightFilter {
   std::optional<Time> since;  // begun then or later
 };
 Page<Night> list_nights(const Database& db, const NightFilter& filter, const PageRequest& page);
-
-// `workloads` takes the place of the filter's glob.
-Page<Series> list_series(const Database& db, const SeriesFilter& filter,
-                         const WorkloadFilter& workloads, const std::optional<std::string>& variant,
-                         const PageRequest& page);
-Page<Regression> list_regressions(const Database& db, const RegressionFilter& filter,
-                                  const WorkloadFilter& workloads, const PageRequest& page);
-Page<SuiteMember> list_members(const Database& db, const MemberFilter& filter,
-                               const WorkloadFilter& workloads, const PageRequest& page);
 
 struct ListedJob : Job {
   // Of its builds; nullopt: it has none that is stored, or it ended before variants were kept.

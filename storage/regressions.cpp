@@ -5,7 +5,6 @@
 #include "storage/affected_classes.hpp"
 #include "storage/chosen_workloads.hpp"
 #include "storage/commits.hpp"
-#include "storage/filtered.hpp"
 #include "storage/paging.hpp"
 
 namespace nightjar::storage {
@@ -219,11 +218,6 @@ std::vector<Regression> findings_of_history(const Database& db, SeriesId series)
 
 Page<Regression> list_regressions(const Database& db, const RegressionFilter& filter,
                                   const PageRequest& page) {
-  return list_regressions(db, filter, {.glob = filter.workload_glob}, page);
-}
-
-Page<Regression> list_regressions(const Database& db, const RegressionFilter& filter,
-                                  const WorkloadFilter& workloads, const PageRequest& page) {
   return Query(REGRESSION_SELECT)
       .where("state = ?", filter.state)
       .where(
@@ -233,7 +227,7 @@ Page<Regression> list_regressions(const Database& db, const RegressionFilter& fi
       .where(
           "EXISTS (SELECT 1 FROM regression_series a JOIN series ON series.id = a.series "
           "WHERE a.regression = regression.id AND " IS_AMONG("series.workload") ")",
-          workloads_that_match(db, workloads))
+          workloads_that_match(db, filter.workload))
       .where(
           "EXISTS (SELECT 1 FROM regression_class AS c WHERE c.regression = regression.id "
           "AND c.state = 'seen' AND c.machine = ?)",

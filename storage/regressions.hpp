@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/database.hpp"
+#include "storage/model/domain.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/page.hpp"
 
@@ -37,12 +38,12 @@ std::vector<Regression> merged_into(const Database& db, RegressionId id);
 // What the change points of an imported series came to, whatever their state.
 std::vector<Regression> findings_of_history(const Database& db, SeriesId series);
 struct RegressionFilter {
-  std::optional<RegressionState> state;
-  std::optional<std::string> metric;
-  std::optional<std::string> workload_glob;  // any affected series matches
-  std::optional<Time> since;                 // opened at or after
-  std::optional<CommitSha> commit;           // among the culprit's commits
-  std::optional<MachineId> machine = {};     // a class that shows it
+  std::optional<RegressionState> state = {};
+  std::optional<std::string> metric = {};
+  WorkloadFilter workload = {};           // any affected series matches
+  std::optional<Time> since = {};         // opened at or after
+  std::optional<CommitSha> commit = {};   // among the culprit's commits
+  std::optional<MachineId> machine = {};  // a class that shows it
 };
 Page<Regression> list_regressions(const Database& db, const RegressionFilter& filter,
                                   const PageRequest& page);

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "storage/chosen_workloads.hpp"
-#include "storage/filtered.hpp"
 #include "storage/paging.hpp"
 #include "storage/series_history.hpp"
 #include "storage/series_rows.hpp"
@@ -40,17 +39,11 @@ std::optional<Series> find_series(const Database& db, WorkloadId workload, std::
 }
 
 Page<Series> list_series(const Database& db, const SeriesFilter& filter, const PageRequest& page) {
-  return list_series(db, filter, {.glob = filter.workload_glob}, std::nullopt, page);
-}
-
-Page<Series> list_series(const Database& db, const SeriesFilter& filter,
-                         const WorkloadFilter& workloads, const std::optional<std::string>& variant,
-                         const PageRequest& page) {
   return Query(SERIES_SELECT, "series.id")
       .where("series.metric = ?", filter.metric)
-      .where(IS_AMONG("series.workload"), workloads_that_match(db, workloads))
+      .where(IS_AMONG("series.workload"), workloads_that_match(db, filter.workload))
       .where("series.machine = ?", filter.machine)
-      .where("series.variant = ?", variant)
+      .where("series.variant = ?", filter.variant)
       .page<Series>(db, page, read_series);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "storage/database.hpp"
+#include "storage/model/domain.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/series.hpp"
 #include "storage/page.hpp"
@@ -18,9 +19,10 @@ std::optional<Series> find_series(const Database& db, SeriesId id);
 std::optional<Series> find_series(const Database& db, WorkloadId workload, std::string_view metric,
                                   MachineId machine, std::string_view variant);
 struct SeriesFilter {
-  std::optional<std::string> metric;
-  std::optional<std::string> workload_glob;
-  std::optional<MachineId> machine;
+  std::optional<std::string> metric = {};
+  WorkloadFilter workload = {};
+  std::optional<MachineId> machine = {};
+  std::optional<std::string> variant = {};
 };
 Page<Series> list_series(const Database& db, const SeriesFilter& filter, const PageRequest& page);
 // Series with a run in this night's screen jobs.

@@ -1,7 +1,6 @@
 #include "storage/suites.hpp"
 
 #include "storage/chosen_workloads.hpp"
-#include "storage/filtered.hpp"
 #include "storage/paging.hpp"
 
 namespace nightjar::storage {
@@ -235,15 +234,10 @@ std::optional<SuiteSummary> find_suite(const Database& db, SuiteId id) {
 
 Page<SuiteMember> list_members(const Database& db, const MemberFilter& filter,
                                const PageRequest& page) {
-  return list_members(db, filter, {.glob = filter.workload_glob}, page);
-}
-
-Page<SuiteMember> list_members(const Database& db, const MemberFilter& filter,
-                               const WorkloadFilter& workloads, const PageRequest& page) {
   return Query(MEMBER_SELECT, "suite_member.id")
       .where("suite_member.summary = ?", filter.summary)
       .where("suite_summary.night = ?", filter.night)
-      .where(IS_AMONG("suite_member.workload"), workloads_that_match(db, workloads))
+      .where(IS_AMONG("suite_member.workload"), workloads_that_match(db, filter.workload))
       .page<SuiteMember>(db, page, read_member);
 }
 

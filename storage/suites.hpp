@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "storage/database.hpp"
+#include "storage/model/domain.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/suite.hpp"
 #include "storage/page.hpp"
@@ -55,9 +56,9 @@ Page<SuiteSummary> list_suites(const Database& db, const SuiteFilter& filter,
 std::optional<SuiteSummary> find_suite(const Database& db, SuiteId id);
 
 struct MemberFilter {
-  std::optional<SuiteId> summary;
-  std::optional<NightId> night;
-  std::optional<std::string> workload_glob;
+  std::optional<SuiteId> summary = {};
+  std::optional<NightId> night = {};
+  WorkloadFilter workload = {};
 };
 Page<SuiteMember> list_members(const Database& db, const MemberFilter& filter,
                                const PageRequest& page);

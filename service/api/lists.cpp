@@ -45,8 +45,10 @@ void add_series_and_runs(Routes& routes) {
   const auto series = [=](Database& db, const Request& request, const PageRequest& page) {
     storage::SeriesFilter filter;
     filter.metric = metric(request);
+    filter.workload = workload(request);
     filter.machine = machine(request);
-    return storage::list_series(db, filter, workload(request), variant(request), page);
+    filter.variant = variant(request);
+    return storage::list_series(db, filter, page);
   };
   routes.list("series", "Series", series_row(), series, with_workloads({metric, machine, variant}));
   routes.one<Series, SeriesId>("series", "One series", "series", series_row(),
@@ -77,10 +79,11 @@ void add_regressions(Routes& routes) {
     storage::RegressionFilter filter;
     filter.state = state(request);
     filter.metric = metric(request);
+    filter.workload = workload(request);
     filter.since = since(request);
     filter.commit = commit(request);
     filter.machine = machine(request);
-    return storage::list_regressions(db, filter, workload(request), page);
+    return storage::list_regressions(db, filter, page);
   };
   routes.list("regressions", "Regressions", regression_row(), regressions,
               with_workloads({state, metric, since, commit, machine}));

@@ -100,7 +100,7 @@ std::string near_names(storage::Database& db, const std::string& glob) {
 // A mark that changes nothing is a slip of the pen.
 void require_series(storage::Database& db, const storage::Mark& mark) {
   storage::SeriesFilter filter;
-  filter.workload_glob = mark.workload;
+  filter.workload.glob = mark.workload;
   filter.machine = mark.machine;
   if (mark.metric != "*") filter.metric = mark.metric;
   if (!storage::list_series(db, filter, {1, {}}).items.empty()) return;

@@ -28,7 +28,7 @@ std::set<NightId> steps_of(storage::Database& db, const Series& series) {
   std::set<NightId> steps;
   storage::RegressionFilter filter;
   filter.metric = series.metric;
-  filter.workload_glob = series.workload_name.str();
+  filter.workload.glob = series.workload_name.str();
   constexpr int most = 500;
   for (const Regression& known : storage::list_regressions(db, filter, {most, {}}).items)
     if (is_real(known) && std::any_of(known.series.begin(), known.series.end(),

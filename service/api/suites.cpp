@@ -160,8 +160,7 @@ void add_members(Routes& routes) {
   const auto night = id_query<NightId>("night", "Of this night.");
   const auto workload = workload_queries();
   const auto members = [=](Database& db, const Request& request, const PageRequest& page) {
-    return storage::list_members(db, {summary(request), night(request), {}}, workload(request),
-                                 page);
+    return storage::list_members(db, {summary(request), night(request), workload(request)}, page);
   };
   routes.list("members", "Models of suites, night by night", member_row(), members,
               with_workloads({summary, night}));

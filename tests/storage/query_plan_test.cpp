@@ -89,7 +89,7 @@ void ask_everything(Story& story) {
   regressions_by_series(db, {RegressionState::blamed});
   newest_levels(db, {series}, NightId{9}, 9), better_since(db, {series}, NightId{9});
   last_regressions(db, {RegressionState::blamed}, NightId{9}), last_marked(db, {story.latency()});
-  list_series(db, {"latency", {}, story.machine.id}, {"**"}, "cpu", {}), find_run(db, RunId{1});
+  list_series(db, {"latency", {"**"}, story.machine.id, "cpu"}, {}), find_run(db, RunId{1});
   list_runs(db, {}, {50, 9}), list_runs(db, {job, {}, {}}, {50, 9});
   list_runs(db, {{}, story.good.id, {}}, {50, 9});
   list_runs(db, {{}, {}, story.workload.id}, {50, 9});
@@ -105,7 +105,7 @@ void ask_everything(Story& story) {
   find_regression(db, "x"), find_regression(db, regression.id), changes_of(db, regression.id);
   regressions_in_state(db, RegressionState::blamed), count_regressions(db),
       regressions_of_night(db, story.night.id), merged_into(db, regression.id);
-  list_regressions(db, {RegressionState::blamed, "latency", "**", at(0), commit('a')}, {50, 9});
+  list_regressions(db, {RegressionState::blamed, "latency", {"**"}, at(0), commit('a')}, {50, 9});
   list_regressions(db, {{}, {}, {}, {}, {}, story.machine.id}, {50, 9});
   set_classes_elsewhere(Autocommit(db), regression.id, {{.machine = story.machine.id}});
   affected_classes(db, regression.id);
@@ -168,7 +168,7 @@ void ask_everything(Story& story) {
                SuiteVerdict::worse},
               {50, 9});
   find_suite(db, SuiteId{1}), list_members(db, {}, {50, 9});
-  list_members(db, {SuiteId{1}, story.night.id, "**"}, {50, 9});
+  list_members(db, {SuiteId{1}, story.night.id, {"**"}}, {50, 9});
   clear_levels(Autocommit(db), series), improvements_of(db, series);
   delete_improvement(Autocommit(db), 1), newest_measured_night(db);
   add_digest(Autocommit(db), {at(0), at(9)}, {}, at(9)), has_digest(db, at(9));

@@ -159,7 +159,7 @@ TEST_CASE("regressions are listed by each filter and by all at once") {
   CHECK(ids({}) == Ids{second.id, first.id});
   CHECK(ids({.state = RegressionState::blamed,
              .metric = {},
-             .workload_glob = {},
+             .workload = {},
              .since = {},
              .commit = {}}) == Ids{first.id});
   RegressionFilter filter;
@@ -168,9 +168,9 @@ TEST_CASE("regressions are listed by each filter and by all at once") {
   filter.metric = "peak_cpu_memory";
   CHECK(ids(filter) == Ids{second.id});
   filter = {};
-  filter.workload_glob = "python/dlrm/**";
+  filter.workload.glob = "python/dlrm/**";
   CHECK(ids(filter) == Ids{second.id, first.id});
-  filter.workload_glob = "native/**";
+  filter.workload.glob = "native/**";
   CHECK(ids(filter).empty());
   filter = {};
   filter.since = at(500);
@@ -180,7 +180,7 @@ TEST_CASE("regressions are listed by each filter and by all at once") {
   CHECK(ids(filter) == Ids{first.id});
   filter.commit = commit('c');
   CHECK(ids(filter).empty());
-  filter = {RegressionState::blamed, "latency", "**/eager", at(0), commit('a')};
+  filter = {RegressionState::blamed, "latency", {"**/eager"}, at(0), commit('a')};
   CHECK(ids(filter) == Ids{first.id});
   filter.since = at(21);
   CHECK(ids(filter).empty());

@@ -132,7 +132,7 @@ TEST_CASE("suites are found by every filter, and earlier ones by their time") {
   CHECK(count({.verdict = SuiteVerdict::suspect_worse}) == 3);
   CHECK(count({.verdict = SuiteVerdict::worse}) == 0);
   CHECK(list_members(story.db, {{}, story.night.id, {}}, {}).items.size() == 4);
-  CHECK(list_members(story.db, {{}, {}, "**/inductor"}, {}).items.size() == 3);
+  CHECK(list_members(story.db, {{}, {}, {"**/inductor"}}, {}).items.size() == 3);
   const auto page = list_suites(story.db, {}, {1, {}});
   REQUIRE(page.next);
   CHECK(list_suites(story.db, {}, {9, page.next}).items.size() == 2);

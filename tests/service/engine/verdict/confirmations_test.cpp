@@ -64,7 +64,7 @@ struct Nights : NightWorld {
   std::vector<Level> levels() {
     storage::SeriesFilter filter;
     filter.metric = "latency";
-    filter.workload_glob = kAlpha;
+    filter.workload.glob = kAlpha;
     const auto series = storage::list_series(db, filter, {10, {}}).items;
     REQUIRE(series.size() == 1);
     return storage::levels_before(db, series[0].id, NightId{1'000}, 100);

@@ -62,7 +62,7 @@ struct WideWorld : NightWorld {
   std::vector<Level> levels(const std::string& workload, const std::string& metric) {
     storage::SeriesFilter filter;
     filter.metric = metric;
-    filter.workload_glob = "python/" + workload + "/**";
+    filter.workload.glob = "python/" + workload + "/**";
     const auto series = storage::list_series(db, filter, {10, {}}).items;
     REQUIRE(series.size() == 1);
     return storage::levels_before(db, series[0].id, NightId{1'000}, 100);
