@@ -37,11 +37,6 @@ ReportSeries series_of(const EngineView& view, const AffectedSeries& affected) {
   return made;
 }
 
-std::string version_of(const EngineView& view, BuildId id) {
-  const auto build = storage::find_build(view.db, id);
-  return build ? build->version : "a build that is gone";
-}
-
 // Since the build of the level before.
 std::vector<ReportCommit> commits_of(const EngineView& view, const storage::Improvement& one) {
   const auto build = storage::find_build(view.db, one.build);

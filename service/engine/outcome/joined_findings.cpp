@@ -10,7 +10,6 @@
 #include "service/engine/verdict/affected_series.hpp"
 #include "service/engine/verdict/extent.hpp"
 #include "storage/affected_classes.hpp"
-#include "storage/builds.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
@@ -24,11 +23,6 @@ using enum RegressionState;
 std::string date_of(const EngineView& view, NightId id) {
   const auto night = storage::find_night(view.db, id);
   return night ? to_date(night->started_at) : std::string();
-}
-
-std::string version_of(const EngineView& view, BuildId id) {
-  const auto build = storage::find_build(view.db, id);
-  return build ? build->version : std::string();
 }
 
 // Each variant has a night of its own; those of one date may show the same cause.

@@ -337,6 +337,11 @@ void add_unattributed(const EngineView& view, const Regression& regression, Repo
 
 }  // namespace
 
+std::string version_of(const EngineView& view, BuildId id) {
+  const auto build = storage::find_build(view.db, id);
+  return build ? build->version : "a build that is gone";
+}
+
 std::vector<ReportPin> pins_of(const EngineView& view, const Regression& regression) {
   std::vector<ReportPin> pins;
   for (const PinMove& move : storage::pin_moves_of(view.db, regression.id))

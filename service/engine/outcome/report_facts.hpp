@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "service/engine/context.hpp"
@@ -11,6 +12,9 @@
 namespace nightjar::service {
 
 ReportInput report_facts(const EngineView& view, const Regression& regression);
+
+// A build's version, or words for a build that is no longer stored.
+std::string version_of(const EngineView& view, BuildId id);
 
 // Where the pins of its packages moved, the oldest first.
 std::vector<ReportPin> pins_of(const EngineView& view, const Regression& regression);
