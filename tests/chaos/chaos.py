@@ -3,11 +3,9 @@
 
 import datetime
 import http.client
-import os
 import shutil
 import signal
 import sqlite3
-import subprocess
 import threading
 import time
 
@@ -58,12 +56,10 @@ class Chaos(World):
 
     # ---- programs
     def start(self, name, *arguments):
-        prefix = self.place.prefixes.get(name, [])
-        environment = dict(os.environ, **self.clocks[name].environment)
-        with open(self.folder / f"{name}.log", "ab") as log:
-            self.processes[name] = subprocess.Popen(
-                [str(one) for one in (*prefix, *arguments)], stdout=log, stderr=log,
-                env=environment, start_new_session=True)
+        super().start(name, *self.place.prefixes.get(name, []), *arguments)
+
+    def environment_of(self, name):
+        return self.clocks[name].environment
 
     def start_all(self):
         """The first start. Afterwards, watch() keeps them running."""

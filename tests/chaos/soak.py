@@ -8,21 +8,19 @@ memory and the size of its database. Started by `tests/run --soak`; see README.m
 import argparse
 import contextlib
 import datetime
-import os
 import pathlib
 import shutil
 import sqlite3
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path += [str(ROOT / "tests" / "e2e"), str(ROOT / "tests" / "chaos")]
+sys.path.append(str(ROOT / "tests" / "e2e"))
 
-from clock import Clock, compile_library  # noqa: E402
-from world import World, script, step  # noqa: E402
+from clock_world import ClockWorld  # noqa: E402
+from world import script, step  # noqa: E402
 
 DAY = 86_400
 FLAT = 1.1  # memory's last quarter over its second, of medians
@@ -35,18 +33,11 @@ MODELS = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
 WORKLOADS = [f"python/{name}/eval/cpu/fp32/b1/eager" for name in MODELS]
 
 
-class Soak(World):
+class Soak(ClockWorld):
     def __init__(self, folder):
         super().__init__(folder, queue={"lease": 120, "tick": 1})
-        self.clock = Clock(folder / "clock", compile_library(folder))
         self.first_day = datetime.datetime.now(datetime.timezone.utc).date()
         self.repo.day = self.first_day.isoformat()
-
-    def start(self, name, *arguments):
-        with open(self.folder / f"{name}.log", "ab") as log:
-            self.processes[name] = subprocess.Popen(
-                [str(one) for one in arguments], stdout=log, stderr=log, start_new_session=True,
-                env=dict(os.environ, **self.clock.environment))
 
     def begin(self, days):
         rules = [{"when": {"workload": WORKLOADS[cycle % len(WORKLOADS)], "contains": "slow",

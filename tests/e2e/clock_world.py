@@ -1,7 +1,5 @@
 """A world whose programs read a wall clock that the test sets."""
 import datetime
-import os
-import subprocess
 import sys
 import time
 
@@ -17,11 +15,8 @@ class ClockWorld(World):
         super().__init__(folder, **overrides)
         self.clock = Clock(folder / "clock", compile_library(folder))
 
-    def start(self, name, *arguments):
-        with open(self.folder / f"{name}.log", "ab") as log:
-            self.processes[name] = subprocess.Popen(
-                [str(one) for one in arguments], stdout=log, stderr=log, start_new_session=True,
-                env=dict(os.environ, **self.clock.environment))
+    def environment_of(self, name):
+        return self.clock.environment
 
     def set_time(self, moment):
         """To a time such as 2026-10-25T00:31:00Z, from which it goes on."""

@@ -154,11 +154,8 @@ class Month(World):
                 "poll = 1\nkeep_days = 3650\n")
         self.config.write_text(self.config.read_text().replace("[source]", "[[source]]", 1) + more)
 
-    def start(self, name, *arguments):
-        if name == "nightjard":
-            arguments = ("env", *(f"{k}={v}" for k, v in self.clock.environment.items()),
-                         *arguments)
-        super().start(name, *arguments)
+    def environment_of(self, name):
+        return self.clock.environment if name == "nightjard" else {}
 
     def configure(self, section, **keys):
         """The operator edits the configuration, and starts the service anew."""

@@ -269,10 +269,15 @@ class World:
         return version
 
     # ---- programs
+    def environment_of(self, name):
+        """What is set in a program's environment, such as a clock of its own."""
+        return {}
+
     def start(self, name, *arguments):
-        log = open(self.folder / f"{name}.log", "ab")
-        self.processes[name] = subprocess.Popen([str(a) for a in arguments], stdout=log, stderr=log,
-                                                start_new_session=True)
+        with open(self.folder / f"{name}.log", "ab") as log:
+            self.processes[name] = subprocess.Popen(
+                [str(a) for a in arguments], stdout=log, stderr=log, start_new_session=True,
+                env={**os.environ, **self.environment_of(name)})
 
     def start_daemon_again(self):
         """After a kill, on the port that the runner knows."""
