@@ -1,5 +1,5 @@
 // The fields of an imported history: what writes and reads them, and what openapi.json says of
-// them. Brings json.hpp along, so only .cpp files include it.
+// them. Brings json.hpp along: see SLOW in tests/star_test.py.
 #pragma once
 
 #include "storage/model/described.hpp"

@@ -1,7 +1,7 @@
 // The model's words in JSON, strictly: a missing field, a wrong type or a value out of range throws
-// nlohmann::json::exception. Brings json.hpp along, so only .cpp files include it; a .cpp that puts
-// an id, hash, time, enum, workload name or optional into JSON must (else an enum becomes a
-// number).
+// nlohmann::json::exception. Brings json.hpp along: see SLOW in tests/star_test.py. A .cpp that
+// puts an id, hash, time, enum, workload name or optional into JSON must include it (else an enum
+// becomes a number).
 //
 //   json out{{"id", build.id}, {"state", build.state}, {"commit", build.commit}};  // null for none
 //   const auto id = field<BuildId>(out, "id");

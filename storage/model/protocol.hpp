@@ -1,5 +1,5 @@
 // The messages between service and runner, field by field: what writes and reads them, and what
-// openapi.json says of them. Brings json.hpp along, so only .cpp files include it.
+// openapi.json says of them. Brings json.hpp along: see SLOW in tests/star_test.py.
 #pragma once
 
 #include <utility>

@@ -1,5 +1,5 @@
 // JSON Schema (as OpenAPI 3.1 has it) of the model's types, deduced from their C++ types. Used by
-// described.hpp and by the service's routes. Brings json.hpp along, so only .cpp files include it.
+// described.hpp and the service's routes. Brings json.hpp along: see SLOW in tests/star_test.py.
 #pragma once
 
 #include <map>
