@@ -12,6 +12,7 @@
 
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
+#include "web/certificate.hpp"
 #include "web/secret.hpp"
 #include "web/text.hpp"
 
@@ -218,6 +219,7 @@ struct PartFile {
 struct Client::Impl {
   CURL* curl = nullptr;
   char error[CURL_ERROR_SIZE] = {};
+  std::string refused_certificate;  // whose it was; empty: none was refused
   std::chrono::seconds patience{60};
 
   Impl() {
@@ -245,6 +247,7 @@ struct Client::Impl {
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 15L);
     curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
     if (is_loopback(url)) curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    check_certificate(curl, refused_certificate);
     identify(curl, url);
   }
 
@@ -254,7 +257,8 @@ struct Client::Impl {
   }
 
   std::string cause(CURLcode code) const {
-    return error[0] ? std::string(error) : std::string(curl_easy_strerror(code));
+    const std::string said = error[0] ? error : curl_easy_strerror(code);
+    return refused_certificate.empty() ? said : said + " (" + refused_certificate + ")";
   }
 };
 

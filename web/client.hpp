@@ -64,7 +64,7 @@ struct ClientIdentity {
   std::string origin;                 // "https://nightjar.example.org"
   std::filesystem::path certificate;  // shown where the server asks for one; empty: none
   std::filesystem::path key;          // of the certificate; empty: it stands in the same file
-  std::filesystem::path authorities;  // who signs the server's certificate; empty: the system's
+  std::filesystem::path authorities;  // who signs the server's; empty: SSL_CERT_FILE's
 };
 
 // For all clients of this process. To be called before the first of them sends.

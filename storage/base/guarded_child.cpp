@@ -138,6 +138,10 @@ std::vector<std::string> network_environment() {
                            "SSL_CERT_DIR", "GIT_SSL_CAINFO", "http_proxy", "https_proxy",
                            "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"})
     if (const char* value = std::getenv(name)) all.push_back(std::string(name) + "=" + value);
+  // One variable is enough for git, too.
+  const char* authorities = std::getenv("SSL_CERT_FILE");
+  if (authorities && !std::getenv("GIT_SSL_CAINFO"))
+    all.push_back(std::string("GIT_SSL_CAINFO=") + authorities);
   return all;
 }
 

@@ -14,34 +14,10 @@ import pytest
 
 from world import BIN, ROOT, script
 
+from certificates import authority, certificate, sign
+
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
 pytestmark = pytest.mark.skipif(not NGINX, reason="there is no nginx")
-
-
-def openssl(folder, *words):
-    subprocess.run(["openssl", *map(str, words)], cwd=folder, check=True, capture_output=True,
-                   timeout=60)
-
-
-def authority(folder, name):
-    openssl(folder, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", 2, "-subj",
-            f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.pem")
-
-
-def certificate(folder, name, by, extension=""):
-    openssl(folder, "req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}", "-keyout",
-            f"{name}.key", "-out", f"{name}.csr")
-    (folder / f"{name}.ext").write_text(extension)
-    sign(folder, name, by)
-
-
-def sign(folder, name, by, days=1):
-    """Also renews: the agent and the proxy find the new certificate under the old name. With days
-    below zero it has expired."""
-    openssl(folder, "x509", "-req", "-in", f"{name}.csr", "-CA", f"{by}.pem", "-CAkey",
-            f"{by}.key", "-CAcreateserial", "-days", days, "-extfile", f"{name}.ext", "-out",
-            f"{name}.new")
-    (folder / f"{name}.new").replace(folder / f"{name}.pem")
 
 
 class Proxy:

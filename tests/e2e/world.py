@@ -225,6 +225,7 @@ class World:
         self.port_file = folder / "port"
         self.tokens = {role: f"{role}-token-for-tests" for role in ("read", "runner", "admin")}
         self.processes = {}
+        self.environment = {}  # see environment_of
         self.overrides = overrides
         for role, token in self.tokens.items():
             self.write_secret(f"{role}.token", token)
@@ -270,8 +271,8 @@ class World:
 
     # ---- programs
     def environment_of(self, name):
-        """What is set in a program's environment, such as a clock of its own."""
-        return {}
+        """What a program gets besides this process's environment, such as a clock of its own."""
+        return self.environment
 
     def start(self, name, *arguments):
         with open(self.folder / f"{name}.log", "ab") as log:
