@@ -1,7 +1,9 @@
 """The Debian packages of deploy/package, installed by dpkg, used, upgraded and removed again, in a
 root that is thrown away."""
 
+import filecmp
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -27,8 +29,12 @@ pytestmark = pytest.mark.skipif(OBSTACLE is not None, reason=str(OBSTACLE))
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory):
     """Path of each package, by name."""
-    folder = tmp_path_factory.mktemp("packages")
+    return made_in(tmp_path_factory.mktemp("packages"))
+
+
+def made_in(folder):
     done = subprocess.run([ROOT / "deploy/package", "--no-build", "--out", folder],
+                          env=os.environ | {"SOURCE_DATE_EPOCH": "1780000000"},
                           capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     return {path.name.split("_")[0]: path for path in folder.glob("*.deb")}
@@ -108,6 +114,16 @@ def test_each_package_holds_its_program_and_what_that_reads(packages):
     assert not [path for one in held.values() for path in one if "__pycache__" in path]
     owners = [path for one in held.values() for path in one]
     assert len(owners) == len(set(owners)), "two packages hold the same file"
+
+
+def test_the_same_files_give_the_same_package(packages, tmp_path):
+    again = made_in(tmp_path)
+    assert [name for name in packages
+            if not filecmp.cmp(packages[name], again[name], shallow=False)] == []
+    for package in packages.values():
+        listed = subprocess.run(["dpkg-deb", "--info", package, "md5sums"], check=True, text=True,
+                                capture_output=True).stdout.splitlines()
+        assert listed == sorted(listed, key=lambda line: line.split("  ", 1)[1])
 
 
 def test_what_a_package_depends_on_comes_from_its_programs(packages):
