@@ -82,6 +82,17 @@ class ImageFile:
         (layer, ) = self.part("manifest")["layers"]
         return self._read(self._blob(layer))
 
+    def files(self):
+        """What a file of the layer is, by its name: its attributes and the hash of its bytes."""
+        (layer, ) = self.part("manifest")["layers"]
+        held = {}
+        with tarfile.open(self.path) as tar, \
+                tarfile.open(fileobj=tar.extractfile(self._blob(layer)), mode="r|gz") as files:
+            for member in files:
+                digest = member.isreg() and hashlib.file_digest(files.extractfile(member), "sha256")
+                held[member.name] = (member.get_info(), digest and digest.hexdigest())
+        return held
+
     def names(self):
         return [one["annotations"]["org.opencontainers.image.ref.name"]
                 for one in self.part("index")["manifests"]]
@@ -97,3 +108,15 @@ class ImageFile:
             for name, size in described.items():
                 digest = hashlib.file_digest(tar.extractfile(name), "sha256").hexdigest()
                 assert (held[name], name) == (size, f"blobs/sha256/{digest}")
+
+
+def differences(one, other):
+    """Names of the files that are not the same in two image files. If all are, "" stands for a
+    difference outside the layer."""
+    with open(one, "rb") as first, open(other, "rb") as second:
+        if hashlib.file_digest(first, "sha256").digest() == \
+                hashlib.file_digest(second, "sha256").digest():
+            return []
+    first, second = ImageFile(one).files(), ImageFile(other).files()
+    return sorted(name for name in first.keys() | second.keys()
+                  if first.get(name) != second.get(name)) or [""]
