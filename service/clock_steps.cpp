@@ -1,6 +1,7 @@
 #include "service/clock_steps.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "storage/jobs.hpp"
@@ -33,14 +34,16 @@ std::optional<std::chrono::microseconds> ClockSteps::observe(
 
 std::optional<std::chrono::microseconds> ClockFollower::follow(
     storage::Database& db, Time wall, std::chrono::steady_clock::time_point steady) {
-  const auto step = steps_.observe(wall, steady).value_or(std::chrono::microseconds());
-  pending_ += looked_back_ ? step : set_back_while_away(db, wall);
+  const auto seen = steps_.observe(wall, steady).value_or(std::chrono::microseconds());
+  const auto step = looked_back_ ? seen : set_back_while_away(db, wall);
   looked_back_ = true;
-  if (pending_.count() == 0) return std::nullopt;
+  if (step.count() != 0) pending_.push_back(step);
+  if (pending_.empty()) return std::nullopt;
   storage::write(db, [&](storage::Transaction& transaction) {
-    storage::follow_clock(transaction, {wall, pending_, lease_});
+    for (const auto one : pending_) storage::follow_clock(transaction, {wall, one, lease_});
   });
-  return std::exchange(pending_, {});
+  const auto steps = std::exchange(pending_, {});
+  return std::accumulate(steps.begin(), steps.end(), std::chrono::microseconds());
 }
 
 }  // namespace nightjar::service

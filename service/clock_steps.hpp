@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "storage/database.hpp"
 #include "storage/model/time.hpp"
@@ -39,7 +40,9 @@ class ClockFollower {
   std::chrono::seconds lease_;
   ClockSteps steps_;
   bool looked_back_ = false;
-  std::chrono::microseconds pending_{};  // was seen, but could not be stored yet
+  // Seen, but could not be stored yet; in their order. Their sum would say too little of what was
+  // stored between them.
+  std::vector<std::chrono::microseconds> pending_;
 };
 
 }  // namespace nightjar::service

@@ -63,6 +63,30 @@ TEST_CASE("A clock that was set while nothing could be stored is followed when s
   CHECK_FALSE(follow(0s));
 }
 
+TEST_CASE("What is stored between two steps of the clock that are pending gets the second alone") {
+  Time wall = *parse_rfc3339("2026-08-20T08:00:00Z");
+  std::chrono::steady_clock::time_point steady{1000h};
+  auto db = seen_at(wall);
+  ClockFollower follower(60s);
+  const auto follow = [&](std::chrono::seconds set) {
+    wall += 5s + set;
+    steady += 5s;
+    return follower.follow(db, wall, steady);
+  };
+  const auto fail = [&](std::chrono::seconds set) {
+    db.impl().execute("PRAGMA query_only = ON");
+    CHECK_THROWS_AS(follow(set), storage::Error);
+    db.impl().execute("PRAGMA query_only = OFF");
+  };
+  CHECK_FALSE(follow(0s));
+  fail(-5h);
+  const RunnerId runner = storage::all_runners(db).front().id;
+  storage::touch_runner(storage::Autocommit(db), runner, wall);
+  fail(1h);
+  CHECK(follow(0s) == -4h);
+  CHECK(last_seen(db) == wall - 10s);
+}
+
 TEST_CASE("A clock that was set back while the service was away is seen when it comes back") {
   const Time wall = *parse_rfc3339("2026-08-20T08:00:00Z");
   auto db = seen_at(wall + 3h);
