@@ -82,7 +82,7 @@ TEST_CASE("What cannot be begun is the infrastructure's fault") {
   std::string reason;
   SECTION("a recipe that cannot be read") {
     service.add_job(build_spec(project, project.first, "nonsense = 1\n"));
-    reason = "is missing";
+    reason = "is required";
   }
   SECTION("a commit that is not there") {
     service.add_job(build_spec(project, std::string(40, 'a')));
