@@ -138,11 +138,14 @@ Released release_held(const Night& night, const Observations& observed,
                       const std::vector<Regression>& regressions, Time now) {
   Released released;
   for (const auto& [group, all] : observed) {
-    const auto any = [&all = all, &regressions](auto is) {
-      return std::any_of(all.begin(), all.end(),
-                         [&](const Observation& one) { return is(one, regressions); });
-    };
-    if (any(is_confirmed) || !any(is_held)) continue;
+    const auto together = moved_together(all);
+    const bool holds = std::any_of(together.begin(), together.end(), [&](const Observation* one) {
+      return is_held(*one, regressions);
+    });
+    const bool confirmed = std::any_of(all.begin(), all.end(), [&](const Observation& one) {
+      return is_confirmed(one, regressions);
+    });
+    if (!holds || confirmed) continue;
     storage::Mark mark;
     mark.at = now;
     mark.actor = "nightjar";

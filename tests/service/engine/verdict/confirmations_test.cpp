@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "storage/marks.hpp"
 #include "tests/service/engine/night_world.hpp"
 #include "tests/support/autocommit.hpp"
 
@@ -58,6 +59,8 @@ struct Nights : NightWorld {
   }
   std::size_t regressions() { return storage::list_regressions(db, {}, {100, {}}).items.size(); }
   std::size_t messages() { return storage::list_messages(db, {100, {}}).items.size(); }
+  // That a night writes where it takes the machine for the cause.
+  std::size_t marks() { return storage::list_marks(db, {100, {}}).items.size(); }
   Night last_night() { return storage::list_nights(db, {1, {}}).items.front(); }
   std::string last_evidence(RegressionId id) { return storage::changes_of(db, id).back().evidence; }
   // Of alpha's latency, newest first.
@@ -130,6 +133,24 @@ TEST_CASE("a suspicion that is not real is dismissed the next night, and levels 
   REQUIRE(world.levels().size() >= 2);
   CHECK(world.levels().front().night == world.last_night().id);
   for (const Level& level : world.levels()) CHECK(level.value == Approx(.010).epsilon(.05));
+}
+
+TEST_CASE("a suspicion of another night that this one decides makes no machine guilty") {
+  Nights world;
+  world.trouble = Trouble::lost_jobs;
+  world.night();
+  REQUIRE(world.in_state(RegressionState::unconfirmed).size() == 1);
+  world.trouble = Trouble::none;
+  world.level = [&](int position, const std::string& workload, const std::string& metric) {
+    if (metric != "latency") return 3e8;
+    if (workload == kAlpha) return .010 * (position >= world.step_at ? world.step : 1);
+    const bool unlucky = world.day == 3 && world.measuring->spec.kind == JobKind::screen;
+    return .010 * (unlucky ? 1.15 : 1);
+  };
+  world.night();
+  CHECK(world.in_state(RegressionState::dismissed).size() == 1);
+  CHECK(world.in_state(RegressionState::reported).size() == 1);
+  CHECK(world.marks() == 0);
 }
 
 TEST_CASE(
