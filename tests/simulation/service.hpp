@@ -27,6 +27,7 @@ struct Held {
   int attempt = 0;
   std::string nonce;
   int database = 0;                 // each restored copy is another one
+  Time at{};                        // by a clock that nobody can set
   std::vector<std::string> builds;  // versions, by environment
   Positions positions;
   JobSpec spec;

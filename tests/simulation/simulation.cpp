@@ -301,6 +301,7 @@ class Simulation {
     held->nonce = json.at("nonce").get<std::string>();
     held->spec = json.at("spec").get<JobSpec>();
     held->database = database_;
+    held->at = timeline_.now();
     watch_.claimed(service_->db(), *held, timeline_.now(), config_.queue.lease);
     for (const EnvironmentSpec& environment : held->spec.environments) {
       const auto build = storage::find_build(service_->db(), environment.build);
@@ -450,17 +451,18 @@ class Simulation {
         if (!disk_) throw;
         return bury();
       }
-      while_faulty(random_.seconds(600s, 3h), [this, copy] { restore(copy); });
+      while_faulty(random_.seconds(600s, 3h),
+                   [this, copy, made = timeline_.now()] { restore(copy, made); });
     });
   }
 
-  void restore(const std::filesystem::path& copy) {
+  void restore(const std::filesystem::path& copy, Time made) {
     const FaultyDisk::Pause pause(disk_.get());
     service_.reset();
     storage::restore(copy, database_file(), clock_.now());
     if (disk_) disk_->forget_unsynced();
     ++database_;
-    watch_.restored();
+    watch_.restored(made);
     end_service(random_.seconds(1s, 600s));
   }
 

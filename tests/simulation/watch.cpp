@@ -74,7 +74,7 @@ std::vector<Regression> all_regressions(const Database& db) {
 
 void Watch::stored(const Database& db, int database, const Held& held) {
   const std::string job = "job " + std::to_string(held.job.value);
-  if (held.database != database)
+  if (!has_claim(database, held))
     violated("no result of another build", job + " took what was measured for another database");
   if (!stored_.emplace(database, held.job).second)
     violated("nothing stored twice", job + " took two results");
@@ -82,6 +82,19 @@ void Watch::stored(const Database& db, int database, const Held& held) {
   for (std::size_t i = 0; i < row.spec.environments.size(); ++i)
     if (i >= held.builds.size() || row.spec.environments[i].version != held.builds[i])
       violated("no result of another build", job + " is of another build than its result");
+}
+
+void Watch::restored(Time copied) {
+  copied_.push_back(copied);
+  last_heard_.clear();
+}
+
+// The database in which the job was claimed, or a copy of it that was made after that. The claim's
+// lease is over by the time of a restore, unless the clock was set back.
+bool Watch::has_claim(int database, const Held& held) const {
+  if (held.database > database) return false;
+  return std::all_of(copied_.begin() + held.database, copied_.begin() + database,
+                     [&](Time copied) { return held.at <= copied; });
 }
 
 // By a clock that nobody can set.

@@ -32,8 +32,8 @@ class Watch {
                const std::vector<std::unique_ptr<Agent>>& agents) const;
   // A runner was served: nobody else may work under its name.
   void heard(const Agent& agent, Time now, std::chrono::seconds silent);
-  // An older copy of the database took the place of the newer one.
-  void restored() { last_heard_.clear(); }
+  // A copy of the database, made then, took the place of the newer one.
+  void restored(Time copied);
   // The clock was set while the service was away. It cannot know by how much, so that leases and
   // names may go to others.
   void forget_times();
@@ -67,9 +67,12 @@ class Watch {
   void check_plans(const storage::Database& db) const;
   void check_told(const storage::Database& db, const Step& step) const;
 
+  bool has_claim(int database, const Held& held) const;
+
   const Plan& plan_;
   const Truth& truth_;
   const Tracker& tracker_;
+  std::vector<Time> copied_;  // when the copy was made that became database i + 1
   std::set<std::pair<int, JobId>> stored_;
   std::map<std::pair<int, JobId>, std::set<RunnerId>> holders_;
   std::map<std::pair<int, JobId>, Lease> leases_;
