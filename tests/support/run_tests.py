@@ -39,7 +39,9 @@ WITHOUT_THREADS = ["test_bisect"]
 FOLDERS_WITHOUT_THREADS = ["tests/service/engine", "tests/service/report"]
 # End-to-end tests that spend their time in one thread of a command, likewise.
 ONE_THREADED = "several_builds_run_at_once or not (cli_test or verify_test or exchange_test)"
-SEEDS = 200  # of the simulation, beside the other tests
+# Of the simulation, beside the other tests. AddressSanitizer takes six times as long for one, and
+# ThreadSanitizer fifteen times.
+SEEDS = {"release": 200, "asan": 40, "tsan": 20}
 MANY_SEEDS = 10_000  # from each base
 PARTS = 20  # that they are played in
 BASES = [1, 1_000_001, 2_000_001]
@@ -117,13 +119,15 @@ class Tally:
         """Each seed is a test."""
         start = time.monotonic()
         command = [path, "--base", str(base), "--seeds", str(seeds)]
-        status, output = run(command, self._environment)
+        report = self._reports / f"seeds-{base}.xml"  # there is none but of sanitizers
+        status, output = run(command, self._environment_for(report))
         seconds = time.monotonic() - start
         failed = output.count("\nFAILED ") + output.startswith("FAILED ")
         counted = (seeds - failed, failed, 0) if status in (0, 1) else (0, 0, 0)
         with self._one_at_a_time:
             self._add(f"{f'seeds {base} to {base + seeds - 1}':<28}", status, counted, seconds,
                       command, output)
+            self._add_sanitizers(report)
             if status == 0:
                 print(output.splitlines()[-1], flush=True)
 
@@ -155,26 +159,34 @@ class Tally:
     def _take(self, title, command, report, failed_tests):
         """`failed_tests`: gives (names, a command that runs these)."""
         start = time.monotonic()
-        sanitizer = report.with_suffix(".sanitizer")
-        # Tests measure nothing that a nightly would be blamed for: they wait for no runner of this
-        # machine.
-        environment = self._environment | {
-            name: options.format(sanitizer) for name, options in SANITIZERS.items()} | {
-            "NIGHTJAR_MACHINE_LOCK": str(report.with_suffix(".lock"))}
+        environment = self._environment_for(report)
         status, output = run(command, environment)
         seconds = time.monotonic() - start
         counted = count(report) or (0, 0, 0)
         output += failures_in(report) if "catch" in report.name else ""
-        found = sorted(sanitizer.parent.glob(f"{sanitizer.name}.*"))
         with self._one_at_a_time:
             self._add(f"{title:<28}", status, counted, seconds, command, output)
-            for file in found:
-                print(f"{file.name}: reported by a sanitizer\n{text_of(file)}", flush=True)
-            self.failed += len(found)
+            found = self._add_sanitizers(report)
             # Catch2's programs end with the number of failures, pytest with 1.
             ended_well = status == 1 or "catch" in report.name and status == counted[1]
             if 0 < counted[1] <= MOST_CONFIRMED and ended_well and not found:
                 self._unconfirmed.append((title, failed_tests, environment))
+
+    def _environment_for(self, report):
+        """Tests measure nothing that a nightly would be blamed for: they wait for no runner of this
+        machine. What a sanitizer says goes to files beside the report."""
+        return self._environment | {
+            name: options.format(report.with_suffix(".sanitizer"))
+            for name, options in SANITIZERS.items()} | {
+            "NIGHTJAR_MACHINE_LOCK": str(report.with_suffix(".lock"))}
+
+    def _add_sanitizers(self, report):
+        """Counts what sanitizers found in a group, and prints it. The number."""
+        found = sorted(report.parent.glob(f"{report.with_suffix('.sanitizer').name}.*"))
+        for file in found:
+            print(f"{file.name}: reported by a sanitizer\n{text_of(file)}", flush=True)
+        self.failed += len(found)
+        return len(found)
 
     def confirm(self):
         """Runs again what failed. Call it when nothing else runs."""
@@ -246,8 +258,7 @@ def groups(options, tally):
             for part in range(PARTS):
                 yield functools.partial(tally.simulation, simulation, base + part * share, share)
     if options.kind in ("all", "unit"):
-        if options.preset == "release":  # the others take ten times as long
-            yield functools.partial(tally.simulation, simulation, 1, SEEDS)
+        yield functools.partial(tally.simulation, simulation, 1, SEEDS[options.preset])
         programs = [
             path for path in glob.glob(f"{ROOT / options.bin}/test_*") if os.access(path, os.X_OK)]
         if not programs:
