@@ -72,20 +72,18 @@ std::string value_of(const ComparedSeries& one, GroupBy by) {
   return "";
 }
 
-bool Comparisons::holds(Database& db, Kept& kept, RunId newest) {
+bool Comparisons::holds(const Database& db, const Kept& kept, RunId newest) {
   // A restored copy may have fewer runs.
-  const bool is_same = newest >= kept.newest &&
-                       kept.nights == nights_of(db, kept.made->good, kept.made->bad) &&
-                       !storage::measured_since(db, kept.newest, kept.nights);
-  kept.newest = newest;
-  return is_same;
+  return newest >= kept.newest && kept.nights == nights_of(db, kept.made->good, kept.made->bad) &&
+         !storage::measured_since(db, kept.newest, kept.nights);
 }
 
 std::shared_ptr<const Comparison> Comparisons::of(Database& db, BuildId good, BuildId bad) {
   // While one is made, others wait: most of them want the same.
   const std::lock_guard lock(mutex_);
   const RunId newest = storage::newest_run(db);
-  std::erase_if(kept_, [&](Kept& one) { return !holds(db, one, newest); });
+  std::erase_if(kept_, [&](const Kept& one) { return !holds(db, one, newest); });
+  for (Kept& one : kept_) one.newest = newest;
   auto found = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& one) {
     return one.made->good == good && one.made->bad == bad;
   });

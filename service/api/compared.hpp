@@ -43,7 +43,7 @@ class Comparisons {
     RunId newest;  // when it was made, or was last seen to hold still
     std::shared_ptr<const Comparison> made;
   };
-  static bool holds(storage::Database& db, Kept& kept, RunId newest);
+  static bool holds(const storage::Database& db, const Kept& kept, RunId newest);
 
   std::mutex mutex_;
   std::vector<Kept> kept_;  // the last one that was asked for comes last
