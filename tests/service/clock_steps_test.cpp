@@ -29,6 +29,27 @@ Time last_seen(const storage::Database& db) {
   return storage::all_runners(db).front().seen_at;
 }
 
+// A service whose clock is followed every five seconds.
+struct Followed {
+  Time wall = *parse_rfc3339("2026-08-20T08:00:00Z");
+  std::chrono::steady_clock::time_point steady{1000h};
+  storage::Database db = seen_at(wall);
+  ClockFollower follower{60s};
+
+  // Its clock was set by `set` meanwhile.
+  std::optional<std::chrono::microseconds> follow(std::chrono::seconds set) {
+    wall += 5s + set;
+    steady += 5s;
+    return follower.follow(db, wall, steady);
+  }
+  // Nothing can be stored then.
+  void fail_to_follow(std::chrono::seconds set) {
+    db.impl().execute("PRAGMA query_only = ON");
+    CHECK_THROWS_AS(follow(set), storage::Error);
+    db.impl().execute("PRAGMA query_only = OFF");
+  }
+};
+
 }  // namespace
 
 TEST_CASE("A clock that was set is seen, one that is corrected is not") {
@@ -44,47 +65,24 @@ TEST_CASE("A clock that was set is seen, one that is corrected is not") {
 }
 
 TEST_CASE("A clock that was set while nothing could be stored is followed when something can be") {
-  Time wall = *parse_rfc3339("2026-08-20T08:00:00Z");
-  std::chrono::steady_clock::time_point steady{1000h};
-  auto db = seen_at(wall);
-  ClockFollower follower(60s);
-  const auto follow = [&](std::chrono::seconds set) {
-    wall += 5s + set;
-    steady += 5s;
-    return follower.follow(db, wall, steady);
-  };
-  CHECK_FALSE(follow(0s));
-  CHECK_FALSE(follow(0s));
-  db.impl().execute("PRAGMA query_only = ON");
-  CHECK_THROWS_AS(follow(-24h), storage::Error);
-  db.impl().execute("PRAGMA query_only = OFF");
-  CHECK(follow(0s) == -24h);
-  CHECK(last_seen(db) == wall - 20s);
-  CHECK_FALSE(follow(0s));
+  Followed world;
+  CHECK_FALSE(world.follow(0s));
+  CHECK_FALSE(world.follow(0s));
+  world.fail_to_follow(-24h);
+  CHECK(world.follow(0s) == -24h);
+  CHECK(last_seen(world.db) == world.wall - 20s);
+  CHECK_FALSE(world.follow(0s));
 }
 
 TEST_CASE("What is stored between two steps of the clock that are pending gets the second alone") {
-  Time wall = *parse_rfc3339("2026-08-20T08:00:00Z");
-  std::chrono::steady_clock::time_point steady{1000h};
-  auto db = seen_at(wall);
-  ClockFollower follower(60s);
-  const auto follow = [&](std::chrono::seconds set) {
-    wall += 5s + set;
-    steady += 5s;
-    return follower.follow(db, wall, steady);
-  };
-  const auto fail = [&](std::chrono::seconds set) {
-    db.impl().execute("PRAGMA query_only = ON");
-    CHECK_THROWS_AS(follow(set), storage::Error);
-    db.impl().execute("PRAGMA query_only = OFF");
-  };
-  CHECK_FALSE(follow(0s));
-  fail(-5h);
-  const RunnerId runner = storage::all_runners(db).front().id;
-  storage::touch_runner(storage::Autocommit(db), runner, wall);
-  fail(1h);
-  CHECK(follow(0s) == -4h);
-  CHECK(last_seen(db) == wall - 10s);
+  Followed world;
+  CHECK_FALSE(world.follow(0s));
+  world.fail_to_follow(-5h);
+  const RunnerId runner = storage::all_runners(world.db).front().id;
+  storage::touch_runner(storage::Autocommit(world.db), runner, world.wall);
+  world.fail_to_follow(1h);
+  CHECK(world.follow(0s) == -4h);
+  CHECK(last_seen(world.db) == world.wall - 10s);
 }
 
 TEST_CASE("A clock that was set back while the service was away is seen when it comes back") {
