@@ -25,6 +25,8 @@ struct Maybe {
   std::optional<T> value;
 };
 
+inline constexpr auto discarded = nlohmann::json::value_t::discarded;
+
 template <class T, class... Context>
 class Described;
 
@@ -55,9 +57,12 @@ template <class Value>
 concept HoldsDescribed = (is_a<Value, std::vector> || is_a<Value, std::optional>) &&
                          HasDescription<typename Value::value_type>;
 
+// A Maybe without a value is written as a discarded value, which no document holds.
 template <class Value>
 nlohmann::json write_value(const Value& value) {
-  if constexpr (HasDescription<Value>)
+  if constexpr (is_a<Value, Maybe>)
+    return value.value ? write_value(*value.value) : nlohmann::json(discarded);
+  else if constexpr (HasDescription<Value>)
     return described(Parsed<Value>{}).write(value);
   else if constexpr (HoldsDescribed<Value>)
     return write_with(described(Parsed<typename Value::value_type>{}), value);
@@ -65,58 +70,68 @@ nlohmann::json write_value(const Value& value) {
     return value;
 }
 
-// One field of a T. A getter is a member of T, or a function of a T and, if it needs one, of the
-// context that Described::write is given. `more`: keywords beyond the deduced schema, or, if it is
-// a reference, the schema in its place.
-template <class T, class... Context>
-class Field {
+// What a field has that depends on no type, so that it is compiled once.
+class FieldHead {
  public:
-  template <class Get>
-  Field(std::string name, Get get, const char* text = "", const Schema& more = {})
-      : name_(std::move(name)) {
-    using Value =
-        std::decay_t<decltype(got(get, std::declval<const T&>(), std::declval<Context&>()...))>;
-    if constexpr (is_a<Value, Maybe>) {
-      required_ = false;
-      describe(schema_of<typename decltype(Value::value)::value_type>(), text, more);
-      write_ = [get, name = name_](nlohmann::json& out, const T& item, Context&... context) {
-        if (const auto maybe = got(get, item, context...); maybe.value)
-          out[name] = write_value(*maybe.value);
-      };
-    } else {
-      describe(schema_of<Value>(), text, more);
-      write_ = [get, name = name_](nlohmann::json& out, const T& item, Context&... context) {
-        out[name] = write_value<Value>(got(get, item, context...));
-      };
-    }
-  }
-  // A field of another described type, or a list of it.
-  template <class Get, class U, class... Inner>
-  Field(std::string name, Get get, const Described<U, Inner...>& of, const char* text = "")
-      : name_(std::move(name)) {
-    using Value =
-        std::decay_t<decltype(got(get, std::declval<const T&>(), std::declval<Context&>()...))>;
-    if constexpr (is_a<Value, Maybe>) {
-      using Held = typename decltype(Value::value)::value_type;
-      required_ = false;
-      describe(shaped<Held>(of.schema()), text, {});
-      write_ = [get, name = name_, &of](nlohmann::json& out, const T& item, Context&... context) {
-        const auto maybe = got(get, item, context...);
-        if (maybe.value) out[name] = inner<Held>(of, *maybe.value, context...);
-      };
-    } else {
-      describe(shaped<Value>(of.schema()), text, {});
-      write_ = [get, name = name_, &of](nlohmann::json& out, const T& item, Context&... context) {
-        out[name] = inner<Value>(of, got(get, item, context...), context...);
-      };
-    }
-  }
+  FieldHead(std::string name, bool required, const Schema& deduced, const char* text,
+            const Schema& more);
+  FieldHead(const FieldHead& other);
+  FieldHead(FieldHead&& other) noexcept;
+  FieldHead& operator=(const FieldHead& other);
+  FieldHead& operator=(FieldHead&& other) noexcept;
+  ~FieldHead();
 
   const std::string& name() const { return name_; }
   const Schema& schema() const { return schema_; }
   bool required() const { return required_; }
+
+ protected:
+  // Leaves a discarded value out.
+  void put(nlohmann::json& out, nlohmann::json value) const;
+
+ private:
+  std::string name_;
+  Schema schema_;
+  bool required_;
+};
+
+// The schema of an object with these fields, and of those of `base`, if there is one.
+Schema object_schema(const std::string& name, const std::string& text, const Schema* base,
+                     const std::vector<const FieldHead*>& fields);
+
+template <class Value>
+struct Held {
+  using Type = Value;
+};
+template <class T>
+struct Held<Maybe<T>> {
+  using Type = T;
+};
+
+// One field of a T. A getter is a member of T, or a function of a T and, if it needs one, of the
+// context that Described::write is given. `more`: keywords beyond the deduced schema, or, if it is
+// a reference, the schema in its place.
+template <class T, class... Context>
+class Field : public FieldHead {
+ public:
+  template <class Get>
+  Field(std::string name, Get get, const char* text = "", const Schema& more = {})
+      : FieldHead(std::move(name), !is_a<Got<Get>, Maybe>,
+                  schema_of<typename Held<Got<Get>>::Type>(), text, more),
+        value_([get](const T& item, Context&... context) {
+          return write_value<Got<Get>>(got(get, item, context...));
+        }) {}
+  // A field of another described type, or a list of it.
+  template <class Get, class U, class... Inner>
+  Field(std::string name, Get get, const Described<U, Inner...>& of, const char* text = "")
+      : FieldHead(std::move(name), !is_a<Got<Get>, Maybe>,
+                  shaped<typename Held<Got<Get>>::Type>(of.schema()), text, {}),
+        value_([get, &of](const T& item, Context&... context) {
+          return inner<Got<Get>>(of, got(get, item, context...), context...);
+        }) {}
+
   void write(nlohmann::json& out, const T& item, Context&... context) const {
-    write_(out, item, context...);
+    put(out, value_(item, context...));
   }
 
  private:
@@ -127,25 +142,22 @@ class Field {
     else
       return std::invoke(get, item, context...);
   }
+  template <class Get>
+  using Got = std::decay_t<decltype(got(std::declval<const Get&>(), std::declval<const T&>(),
+                                        std::declval<Context&>()...))>;
   template <class Value, class U, class... Inner>
   static nlohmann::json inner(const Described<U, Inner...>& of, const Value& value,
                               Context&... context) {
-    if constexpr (sizeof...(Inner) == 0)
+    if constexpr (is_a<Value, Maybe>)
+      return value.value ? inner<typename Held<Value>::Type>(of, *value.value, context...)
+                         : nlohmann::json(discarded);
+    else if constexpr (sizeof...(Inner) == 0)
       return write_with(of, value);
     else
       return write_with(of, value, context...);
   }
-  void describe(Schema deduced, const char* text, const Schema& more) {
-    if (more.text.contains("$ref")) deduced = more;
-    schema_ = deduced.with(more.text);
-    schema_.named.insert(more.named.begin(), more.named.end());
-    if (*text) schema_.text["description"] = text;
-  }
 
-  std::string name_;
-  Schema schema_;
-  bool required_ = true;
-  std::function<void(nlohmann::json&, const T&, Context&...)> write_;
+  std::function<nlohmann::json(const T&, Context&...)> value_;
 };
 
 template <class T, class... Context>
@@ -192,19 +204,15 @@ class Described {
 
  private:
   Described(const std::string& name, const std::string& text, const Described* base, Fields fields)
-      : name_(name), base_(base), fields_(std::move(fields)) {
-    schema_ = {{"type", "object"}};
-    for (const auto& field : fields_) {
-      if (field.required()) schema_.text["required"].push_back(field.name());
-      schema_.text["properties"][field.name()] = field.schema().text;
-      schema_.named.insert(field.schema().named.begin(), field.schema().named.end());
-    }
-    if (base_) {
-      schema_.text = {{"allOf", {base_->schema().text, schema_.text}}};
-      schema_.named.insert(base_->schema().named.begin(), base_->schema().named.end());
-    }
-    if (!text.empty()) schema_.text["description"] = text;
-    if (!name.empty()) schema_ = named(name, schema_);
+      : name_(name),
+        base_(base),
+        fields_(std::move(fields)),
+        schema_(object_schema(name, text, base ? &base->schema() : nullptr, heads())) {}
+
+  std::vector<const FieldHead*> heads() const {
+    std::vector<const FieldHead*> all;
+    for (const auto& field : fields_) all.push_back(&field);
+    return all;
   }
 
   std::string name_;

@@ -12,8 +12,13 @@ namespace nightjar {
 
 // A schema, and the named ones that it refers to.
 struct Schema {
-  Schema() = default;
-  Schema(nlohmann::json::initializer_list_t keywords) : text(keywords) {}
+  Schema();
+  Schema(nlohmann::json::initializer_list_t keywords);
+  Schema(const Schema& other);
+  Schema(Schema&& other) noexcept;
+  Schema& operator=(const Schema& other);
+  Schema& operator=(Schema&& other) noexcept;
+  ~Schema();
   // With more keywords, which replace those of the same name.
   Schema with(const nlohmann::json& keywords) const;
 
@@ -24,6 +29,9 @@ struct Schema {
 // A reference to `schema` under this name in the document's components.
 inline constexpr std::string_view reference_start = "#/components/schemas/";
 Schema named(const std::string& name, const Schema& schema);
+Schema of_type(const char* type);  // of JSON
+Schema id_schema();
+Schema time_schema();
 Schema nullable(Schema schema);
 Schema list_of(Schema item);
 Schema map_of(Schema item);  // by any name
@@ -59,7 +67,7 @@ Schema schema_of() {
   else if constexpr (is_a<T, std::map>)
     return map_of(schema_of<typename T::mapped_type>());
   else if constexpr (is_a<T, Id>)
-    return {{"type", "integer"}, {"format", "int64"}, {"minimum", 1}};
+    return id_schema();
   else if constexpr (NamedEnum<T>) {
     std::vector<std::string_view> names;
     for (const T value : all_of<T>()) names.push_back(name_of(value));
@@ -67,15 +75,15 @@ Schema schema_of() {
   } else if constexpr (hex_digits<T> != 0)
     return hex_schema(hex_digits<T>);
   else if constexpr (std::is_same_v<T, Time>)
-    return {{"type", "string"}, {"format", "date-time"}};
+    return time_schema();
   else if constexpr (std::is_same_v<T, bool>)
-    return {{"type", "boolean"}};
+    return of_type("boolean");
   else if constexpr (std::is_integral_v<T>)
-    return {{"type", "integer"}};
+    return of_type("integer");
   else if constexpr (std::is_floating_point_v<T>)
-    return {{"type", "number"}};
+    return of_type("number");
   else if constexpr (std::is_convertible_v<T, std::string_view> || std::is_same_v<T, WorkloadName>)
-    return {{"type", "string"}};
+    return of_type("string");
   else
     return {};  // what has JSON of its own
 }
