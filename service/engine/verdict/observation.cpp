@@ -162,43 +162,76 @@ void take_improvement(const EngineView& view, Observation& observed, const Night
   observed.level_values = level;
 }
 
+// What of a series' observation depends on no other one.
+Observation observe_series(const EngineView& view, const Night& night, const Series& series,
+                           const Tonight& tonight, const SeriesHistory& history,
+                           const bisect::SeriesNoise& noise) {
+  Observation observed{series,
+                       bisect::adapted(policy_of(series, view.config), noise),
+                       tonight.values,
+                       history.levels,
+                       {},
+                       {}};
+  observed.noise = noise;
+  observed.has_level =
+      history.newest && history.newest->night == night.id && history.newest->build == *night.build;
+  for (const Level& level : observed.levels) observed.level_values.push_back(level.value);
+  if (observed.level_values.size() > kLevels) observed.level_values.resize(kLevels);
+  take_again(observed, tonight, night.id);
+  take_improvement(view, observed, night);
+  observed.screen = bisect::screen(observed.level_values, observed.tonight.values, observed.policy);
+  observed.same_build = !observed.levels.empty() && observed.levels.front().build == *night.build;
+  if (observed.same_build) observed.screen.verdict = bisect::Screen::Verdict::same;
+  return observed;
+}
+
+// Whether the noise of the series may change what was observed without it. Noise only widens the
+// policy, so what is the same by the configured one remains the same.
+bool depends_on_noise(const Observation& observed, const Tonight& tonight,
+                      const SeriesHistory& history) {
+  return observed.worse() || observed.better() || !tonight.again.empty() ||
+         observed.levels.size() != history.levels.size();
+}
+
 // `nights`: so many levels of each series are read.
+struct Depth {
+  int nights;
+  bool all_noise;  // false: learned only where it decides something
+};
+
 Observations observe_metric(const EngineView& view, const Night& night,
-                            const std::vector<Job>& usable, const std::string& metric, int nights) {
-  Observations all;
-  Measured measured = measured_tonight(view, night, usable, metric);
-  auto histories = load_histories(view, measured.series, night.id, nights);
-  const std::set<SeriesId> suspicious = series_under_suspicion(view.db);
-  std::map<MachineId, std::optional<std::string>> changed;
+                            const std::vector<Job>& usable, const std::string& metric,
+                            const Depth& depth) {
+  const Measured measured = measured_tonight(view, night, usable, metric);
+  const auto histories = load_histories(view, measured.series, night.id, depth.nights);
+  const auto observe_one = [&](std::size_t i, const bisect::SeriesNoise& noise) {
+    const Series& series = measured.series[i];
+    return observe_series(view, night, series, measured.tonight[i], histories.at(series.id), noise);
+  };
+  std::vector<Observation> observed;
+  std::vector<Series> noisy;
   for (std::size_t i = 0; i < measured.series.size(); ++i) {
     const Series& series = measured.series[i];
-    Tonight& tonight = measured.tonight[i];
-    SeriesHistory& history = histories[series.id];
-    Observation observed{series,
-                         bisect::adapted(policy_of(series, view.config), history.noise),
-                         std::move(tonight.values),
-                         {},
-                         {},
-                         {}};
-    observed.noise = history.noise;
-    observed.suspicious = suspicious.contains(series.id);
-    observed.has_level = history.newest && history.newest->night == night.id &&
-                         history.newest->build == *night.build;
-    observed.levels = std::move(history.levels);
-    for (const Level& level : observed.levels) observed.level_values.push_back(level.value);
-    if (observed.level_values.size() > kLevels) observed.level_values.resize(kLevels);
-    take_again(observed, tonight, night.id);
-    take_improvement(view, observed, night);
-    if (observed.again) {
+    if (!depth.all_noise) observed.push_back(observe_one(i, {}));
+    if (depth.all_noise ||
+        depends_on_noise(observed.back(), measured.tonight[i], histories.at(series.id)))
+      noisy.push_back(series);
+  }
+  const auto noise = load_noise(view, noisy);
+  const std::set<SeriesId> suspicious = series_under_suspicion(view.db);
+  std::map<MachineId, std::optional<std::string>> changed;
+  Observations all;
+  for (std::size_t i = 0; i < measured.series.size(); ++i) {
+    const Series& series = measured.series[i];
+    const auto known = noise.find(series.id);
+    Observation one = known == noise.end() ? std::move(observed[i]) : observe_one(i, known->second);
+    one.suspicious = suspicious.contains(series.id);
+    if (one.again) {
       auto& text = changed[series.machine];
       if (!text) text = facts_that_changed(view, night, usable, series.machine);
-      observed.facts_changed = *text;
+      one.facts_changed = *text;
     }
-    observed.screen =
-        bisect::screen(observed.level_values, observed.tonight.values, observed.policy);
-    observed.same_build = !observed.levels.empty() && observed.levels.front().build == *night.build;
-    if (observed.same_build) observed.screen.verdict = bisect::Screen::Verdict::same;
-    all[{series.machine, series.metric}].push_back(std::move(observed));
+    all[{series.machine, series.metric}].push_back(std::move(one));
   }
   return all;
 }
@@ -213,13 +246,13 @@ Observations observe(const EngineView& view, const Night& night, const std::vect
   Observations all;
   const auto& metrics = view.config.night.metrics;
   for (const std::string& metric : std::set<std::string>(metrics.begin(), metrics.end()))
-    all.merge(observe_metric(view, night, usable, metric, kCreepLevels));
+    all.merge(observe_metric(view, night, usable, metric, {kCreepLevels, true}));
   return all;
 }
 
 Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable,
                      const std::string& metric) {
-  return observe_metric(view, night, usable, metric, static_cast<int>(kLevels));
+  return observe_metric(view, night, usable, metric, {static_cast<int>(kLevels), false});
 }
 
 std::optional<Level> level_of(const Night& night, const Observation& observed) {

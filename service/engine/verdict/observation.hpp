@@ -48,8 +48,8 @@ using Observations = std::map<Group, std::vector<Observation>>;
 
 // All judged series that have runs in the night's usable sessions.
 Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable);
-// Those of one metric; none if it is not judged. Their levels do not reach as far back as a creep
-// does.
+// Those of one metric; none if it is not judged. Their verdicts are the same. Their levels do not
+// reach as far back as a creep does, and the noise is unknown where no verdict depends on it.
 Observations observe(const EngineView& view, const Night& night, const std::vector<Job>& usable,
                      const std::string& metric);
 

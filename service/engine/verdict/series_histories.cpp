@@ -31,7 +31,6 @@ std::map<SeriesId, SeriesHistory> load_histories(const EngineView& view,
                                                  int limit) {
   std::vector<SeriesId> ids;
   for (const Series& one : series) ids.push_back(one.id);
-  auto values = storage::newest_values(view.db, ids, kNoiseBuilds);
   auto levels = storage::newest_levels(view.db, ids, night, limit);
   auto newest = storage::newest_levels(view.db, ids, NightId{night.value + 1}, 1);
   auto regressed = storage::last_regressions(view.db, real_states(), night);
@@ -40,7 +39,6 @@ std::map<SeriesId, SeriesHistory> load_histories(const EngineView& view,
   std::map<SeriesId, SeriesHistory> all;
   for (const Series& one : series) {
     SeriesHistory& history = all[one.id];
-    history.noise = noise_of(one, std::move(values[one.id]));
     if (!newest[one.id].empty()) history.newest = newest[one.id].front();
     history.levels = std::move(levels[one.id]);
     if (history.levels.empty()) continue;
@@ -50,6 +48,16 @@ std::map<SeriesId, SeriesHistory> load_histories(const EngineView& view,
       return level.night < from || level.night <= marked[one.id];
     });
   }
+  return all;
+}
+
+std::map<SeriesId, bisect::SeriesNoise> load_noise(const EngineView& view,
+                                                   const std::vector<Series>& series) {
+  std::vector<SeriesId> ids;
+  for (const Series& one : series) ids.push_back(one.id);
+  auto values = storage::newest_values(view.db, ids, kNoiseBuilds);
+  std::map<SeriesId, bisect::SeriesNoise> all;
+  for (const Series& one : series) all[one.id] = noise_of(one, std::move(values[one.id]));
   return all;
 }
 

@@ -1,8 +1,13 @@
 // What a night's detection makes of a machine that moves, of creep, of marks, improvements and
 // noise.
+#include <cmath>
+
 #include <catch2/catch.hpp>
 
+#include "service/engine/jobs/session_check.hpp"
+#include "service/engine/verdict/observation.hpp"
 #include "storage/calibration.hpp"
+#include "storage/jobs.hpp"
 #include "storage/marks.hpp"
 #include "storage/nights.hpp"
 #include "tests/service/engine/verdict/wide_world.hpp"
@@ -324,4 +329,44 @@ TEST_CASE("a share of each night goes to cases whose truth is known") {
   CHECK(totals.searches >= 6);
   CHECK(totals.exact == totals.searches);
   CHECK(storage::calibration_totals(world.db, MachineId{99}).searches == 0);
+}
+
+TEST_CASE("one metric alone gives the verdicts that all metrics give") {
+  WideWorld world;
+  double night = 0;
+  // Two models are wild, one creeps, one gets worse in the end, and one gets better.
+  world.level = [&](int position, const std::string& workload, const std::string& metric) {
+    if (metric != "latency") return 3e8;
+    const auto is = [&](const char* model) { return workload.find(model) != std::string::npos; };
+    if (is("/bert/") || is("/dlrm/"))
+      return .010 * (1 + .4 * std::fmod((night + position) * .618034, 1));
+    if (is("/unet/")) return .010 * (1 + .02 * night);
+    return .010 * (is("/alexnet/") && night >= 14 ? 1.2 : is("/resnet18/") && night >= 8 ? .8 : 1);
+  };
+  int worse = 0, better = 0, wild = 0;
+  for (; night < 16; ++night) {
+    world.night();
+    const EngineContext context = world.context();
+    const Night last = storage::list_nights(world.db, {}).items.front();
+    const auto jobs = storage::jobs_of_night(world.db, last.id, JobKind::screen);
+    const auto usable = outcomes_of(world.db, jobs).usable;
+    const Observations all = observe(context, last, usable);
+    for (const auto& [group, alone] : observe(context, last, usable, "latency")) {
+      const auto& together = all.at(group);
+      REQUIRE(alone.size() == together.size());
+      for (std::size_t i = 0; i < alone.size(); ++i) {
+        INFO("night " << night << ", " << alone[i].series.workload_name.str());
+        CHECK(alone[i].screen.verdict == together[i].screen.verdict);
+        CHECK(alone[i].screen.change == together[i].screen.change);
+        CHECK(alone[i].improved.has_value() == together[i].improved.has_value());
+        if (alone[i].worse()) CHECK(alone[i].policy.threshold == together[i].policy.threshold);
+        worse += alone[i].worse();
+        better += alone[i].better() || alone[i].improved;
+        wild += together[i].noise.kind == bisect::NoiseClass::wild;
+      }
+    }
+  }
+  CHECK(worse > 0);
+  CHECK(better > 0);
+  CHECK(wild > 0);
 }
