@@ -1,11 +1,13 @@
 #include "web/client.hpp"
 
+#include <algorithm>
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 #include <cerrno>
 #include <cstring>
 #include <curl/curl.h>
 #include <fcntl.h>
+#include <iterator>
 #include <stdexcept>
 #include <system_error>
 #include <unistd.h>
@@ -347,6 +349,17 @@ std::optional<RangeFailure> Client::read_range(const RangeRequest& request,
       static_cast<unsigned>(sink.status), std::move(sink.headers)};
 }
 
+namespace {
+
+// Of a refusal: asking again is no use.
+bool is_final(long status) {
+  constexpr long later[] = {407, 408, 425, 429};
+  return status >= 400 && status < 500 &&
+         std::find(std::begin(later), std::end(later), status) == std::end(later);
+}
+
+}  // namespace
+
 Sha256 Client::download(const std::string& url, const Headers& headers,
                         const std::filesystem::path& to,
                         std::function<bool(std::uint64_t, std::uint64_t)> progress,
@@ -373,6 +386,10 @@ Sha256 Client::download(const std::string& url, const Headers& headers,
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_file);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &sink);
   const CURLcode code = curl_easy_perform(curl);
+  long status = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  if (code == CURLE_HTTP_RETURNED_ERROR && is_final(status))
+    throw Withheld(failed(impl_->cause(code)).what());
   if (code != CURLE_OK) throw failed(sink.error.empty() ? impl_->cause(code) : sink.error);
   try {
     move_durably(part.path, to);

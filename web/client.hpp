@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,13 @@ struct ClientResponse {
 // No answer came: connection refused, time-out, cut off. The request may have been acted on.
 struct ClientFailure {
   std::string what;  // method, url, cause; never a token
+};
+
+// The server will not give what is asked for: it answered 4xx, and not that it may do so later
+// (407, 408, 425 and 429). A bucket answers 403 for what is not there.
+class Withheld : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
 
 // Bytes [offset, offset + size) of a resource; size is at least 1.
@@ -98,7 +106,7 @@ class Client {
   // Downloads to `to` (through a temporary name beside it) and returns its SHA-256. More than
   // `most_bytes`, or more than six hours, is a failure. `progress` gets
   // bytes so far and total (0: unknown); false cancels. Throws std::runtime_error with url and
-  // cause.
+  // cause, which is a Withheld if the server answered so.
   Sha256 download(const std::string& url,
                   const std::vector<std::pair<std::string, std::string>>& headers,
                   const std::filesystem::path& to,

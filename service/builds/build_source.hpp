@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,12 @@ struct ListedWheel {
   std::optional<Sha256> sha256;  // nightly anchors carry none
 };
 
+// The place that a wheel was listed at says that it is not there.
+class WheelGone : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 class BuildSource {
  public:
   virtual ~BuildSource() = default;
@@ -38,7 +45,8 @@ class BuildSource {
   // all; a broken entry is left out and named in problems().
   virtual std::vector<ListedWheel> list() = 0;
   virtual const std::vector<std::string>& problems() const = 0;
-  // Brings a wheel to `to`; returns its SHA-256.
+  // Brings a wheel to `to`; returns its SHA-256. Throws WheelGone, or another std::runtime_error if
+  // it may come later.
   virtual Sha256 fetch(const ListedWheel& wheel, const std::filesystem::path& to) = 0;
 };
 

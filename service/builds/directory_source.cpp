@@ -46,9 +46,14 @@ Sha256 DirectorySource::fetch(const ListedWheel& wheel, const fs::path& to) {
   const fs::path from = wheel.url.substr(scheme.size());
   std::error_code error;
   fs::copy_file(from, to, fs::copy_options::overwrite_existing, error);
-  if (error)
-    throw std::runtime_error("cannot copy " + from.string() + " to " + to.string() + ": " +
-                             error.message());
+  if (error) {
+    const std::string why =
+        "cannot copy " + from.string() + " to " + to.string() + ": " + error.message();
+    std::error_code unknown;
+    const bool is_there = fs::exists(from, unknown);
+    if (!is_there && !unknown) throw WheelGone(why);
+    throw std::runtime_error(why);
+  }
   return digest_of_file(to);
 }
 

@@ -194,12 +194,13 @@ void Discovery::prove_or_postpone(Build build, const ListedWheel& wheel, bool go
   }
 }
 
-// nullopt: it is lost for good, and `build` says so. Throws if it may work later.
+// nullopt: it is lost for good, as both the list and its place say, and `build` says so. Throws if
+// it may work later.
 std::optional<Sha256> Discovery::bring(const ListedWheel& wheel, bool gone,
                                        const std::filesystem::path& to, Build& build) {
   try {
     return source_.fetch(wheel, to);
-  } catch (const std::exception& error) {
+  } catch (const WheelGone& error) {
     if (!gone) throw;
     build.state = BuildState::unproved;
     build.reason = std::string("its source lists it no longer, and ") + error.what();

@@ -26,7 +26,11 @@ std::vector<ListedWheel> IndexSource::list() {
 }
 
 Sha256 IndexSource::fetch(const ListedWheel& wheel, const std::filesystem::path& to) {
-  return client_.download(wheel.url, {}, to);
+  try {
+    return client_.download(wheel.url, {}, to);
+  } catch (const web::Withheld& answer) {
+    throw WheelGone(answer.what());
+  }
 }
 
 }  // namespace nightjar::service

@@ -170,6 +170,7 @@ TEST_CASE("A download that fails or is cancelled leaves nothing") {
   Site site;
   Client client;
   const auto to = site.folder.path / "got";
+  CHECK_THROWS_AS(client.download(site.url("/nothing"), {}, to), Withheld);
   CHECK_THROWS_WITH(client.download(site.url("/nothing"), {}, to), Catch::Contains("404"));
   CHECK_THROWS_WITH(client.download(site.url("/wheel"), {}, to, [](auto, auto) { return false; }),
                     Catch::Contains("cancelled"));

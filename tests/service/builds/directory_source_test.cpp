@@ -33,6 +33,7 @@ TEST_CASE("a directory lists its wheels like an index") {
   CHECK(nightjar::test::read_file(folder / "copy") == "a");
   std::filesystem::remove(folder / wheels[0].file_name);
   CHECK_THROWS_WITH(source.fetch(wheels[0], folder / "copy"), Contains(wheels[0].file_name));
+  CHECK_THROWS_AS(source.fetch(wheels[0], folder / "copy"), WheelGone);
 }
 
 TEST_CASE("a directory that is not there is an error that names it") {

@@ -32,10 +32,11 @@ class MoodySource final : public BuildSource {
   Sha256 fetch(const ListedWheel& wheel, const std::filesystem::path& to) override {
     ++fetches;
     if (!can_fetch) throw std::runtime_error("connection cut");
+    if (removed) throw WheelGone("its place answered 404");
     return wheels_.fetch(wheel, to);
   }
 
-  bool can_list = true, can_fetch = true;
+  bool can_list = true, can_fetch = true, removed = false;
   int fetches = 0;
   std::set<std::string> hidden;               // dates that are not listed
   std::map<std::string, std::string> claims;  // date to the SHA-256 that the index claims
@@ -218,8 +219,25 @@ TEST_CASE_METHOD(World, "a build that is neither downloadable nor listed any mor
   clock.advance(std::chrono::hours(1));
   source.can_list = true;
   source.hidden = {"2026-08-20"};
+  CHECK_FALSE(discovery->tick(db).settled);  // nor does a connection that is cut
+  CHECK_THAT(only(BuildState::found).reason, Contains("connection cut"));
+  clock.advance(std::chrono::hours(1));
+  source.can_fetch = source.removed = true;
   CHECK(discovery->tick(db).settled->state == BuildState::unproved);
-  CHECK_THAT(only(BuildState::unproved).reason, Contains("lists it no longer, and connection cut"));
+  CHECK_THAT(only(BuildState::unproved).reason,
+             Contains("lists it no longer, and its place answered 404"));
+}
+
+TEST_CASE_METHOD(World, "a build that its index lists no longer is taken while its place has it") {
+  publish(20);
+  source.can_fetch = false;
+  discovery->tick(db);
+  source.hidden = {"2026-08-20"};
+  clock.advance(std::chrono::hours(1));
+  CHECK_FALSE(discovery->tick(db).settled);
+  clock.advance(std::chrono::hours(1));
+  source.can_fetch = true;
+  CHECK(discovery->tick(db).settled->state == BuildState::proved);
 }
 
 TEST_CASE_METHOD(World, "commits that cannot be fetched put a build off before its download") {

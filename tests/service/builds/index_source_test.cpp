@@ -82,6 +82,7 @@ TEST_CASE_METHOD(LoopbackIndex, "an index over HTTP is listed and its wheels are
   CHECK(source.fetch(wheels[0], folder / "got") == web::sha256("wheel"));
   CHECK(nightjar::test::read_file(folder / "got") == "wheel");
   CHECK_THROWS_WITH(source.fetch(wheels[1], folder / "none"), Contains(wheels[1].url));
+  CHECK_THROWS_AS(source.fetch(wheels[1], folder / "none"), WheelGone);
   CHECK_FALSE(std::filesystem::exists(folder / "none"));
 }
 
