@@ -1,8 +1,10 @@
 #include "runner/catalog/external.hpp"
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <stdexcept>
 #include <unistd.h>
+#include <utility>
 
 #include "runner/process/failure.hpp"
 #include "storage/base/child.hpp"
@@ -62,13 +64,6 @@ void read_entry(TomlTable& entry, const fs::path& base, Externals& out) {
   out.push_back({listed, command, folder, timeout_seconds, torch});
 }
 
-std::string replaced(std::string text, std::string_view placeholder, const std::string& value) {
-  for (auto at = text.find(placeholder); at != std::string::npos;
-       at = text.find(placeholder, at + value.size()))
-    text.replace(at, placeholder.size(), value);
-  return text;
-}
-
 }  // namespace
 
 Externals read_externals(const fs::path& file) {
@@ -98,9 +93,10 @@ std::vector<std::string> command_line(const ExternalWorkload& external, const Co
                                       std::string& reason) {
   std::vector<std::string> words;
   for (std::string word : external.command) {
-    word = replaced(word, "{python}", place.python.string());
-    word = replaced(word, "{site_packages}", place.site_packages.string());
-    words.push_back(replaced(word, "{workloads}", fs::absolute(place.workloads).string()));
+    boost::replace_all(word, "{python}", place.python.string());
+    boost::replace_all(word, "{site_packages}", place.site_packages.string());
+    boost::replace_all(word, "{workloads}", fs::absolute(place.workloads).string());
+    words.push_back(std::move(word));
   }
   const std::string program = find_program(words.front());
   std::error_code error;

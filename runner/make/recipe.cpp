@@ -1,9 +1,11 @@
 #include "runner/make/recipe.hpp"
 
 #include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
 #include <cctype>
 #include <fnmatch.h>
 #include <stdexcept>
+#include <utility>
 
 #include "runner/process/failure.hpp"
 #include "storage/base/digest.hpp"
@@ -95,13 +97,6 @@ void read_all(TomlFile& toml, Recipe& recipe) {
   toml.finish();
 }
 
-std::string with(std::string text, std::string_view placeholder, const std::string& value) {
-  for (auto at = text.find(placeholder); at != std::string::npos;
-       at = text.find(placeholder, at + value.size()))
-    text.replace(at, placeholder.size(), value);
-  return text;
-}
-
 }  // namespace
 
 Recipe parse_recipe(std::string_view text, const std::string& where) {
@@ -125,9 +120,12 @@ std::map<std::string, std::string> environment_of(const Recipe& recipe, unsigned
                                                   const std::string& python) {
   const std::string jobs = std::to_string(cores > 3 ? cores - 2 : 1);
   std::map<std::string, std::string> out;
-  for (const auto& [name, value] : recipe.environment)
-    out[name] = with(with(with(value, "{jobs}", jobs), "{cores}", std::to_string(cores)),
-                     "{python}", python);
+  for (auto [name, value] : recipe.environment) {
+    boost::replace_all(value, "{jobs}", jobs);
+    boost::replace_all(value, "{cores}", std::to_string(cores));
+    boost::replace_all(value, "{python}", python);
+    out[name] = std::move(value);
+  }
   return out;
 }
 
