@@ -71,6 +71,11 @@ double cost_of(double value, const DetectionPolicy& policy) {
   return policy.direction == Direction::higher_is_better ? 1 / judged : judged;
 }
 
+double searched_cost(double value, const DetectionPolicy& policy, bool is_better) {
+  const double cost = cost_of(value, policy);
+  return is_better ? 1 / cost : cost;
+}
+
 DetectionPolicy policy_of_metric(std::string_view metric, double threshold) {
   DetectionPolicy policy;
   policy.threshold = threshold;

@@ -33,6 +33,9 @@ struct DetectionPolicy {
 double judged_value(double value, const DetectionPolicy& policy);
 // The value as a cost, which a search works on: judged, and inverted where higher is better.
 double cost_of(double value, const DetectionPolicy& policy);
+// The same for a search that asks what made it worse, or with `is_better` what made it better: its
+// step then is one of the inverted cost.
+double searched_cost(double value, const DetectionPolicy& policy, bool is_better);
 // What the table of metrics says of one; an unknown metric gets the defaults.
 DetectionPolicy policy_of_metric(std::string_view metric, double threshold = .07);
 // False for a slope without a least change.

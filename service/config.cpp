@@ -311,12 +311,13 @@ void read_thresholds(TomlFile& toml, std::vector<ThresholdConfig>& thresholds) {
   }
 }
 
-void read_search(TomlTable section, bisect::SearchPolicy& search, std::chrono::minutes& minutes,
-                 int& max_named) {
+void read_search(TomlTable section, Config& config) {
+  bisect::SearchPolicy& search = config.search;
   search.threshold = section.share("threshold", search.threshold, .001, 10);
   search.certainty = section.share("certainty", search.certainty, .5, .99999);
   search.max_runs = static_cast<int>(section.integer("max_runs", search.max_runs, 10, 1'000'000));
-  minutes = std::chrono::minutes(section.integer("max_minutes", minutes.count(), 1, 1'000'000));
+  config.search_minutes = std::chrono::minutes(
+      section.integer("max_minutes", config.search_minutes.count(), 1, 1'000'000));
   search.builds_at_once =
       static_cast<int>(section.integer("runners_at_once", search.builds_at_once, 1, 8));
   search.first_runs = static_cast<int>(section.integer("first_runs", search.first_runs, 1, 1000));
@@ -324,7 +325,8 @@ void read_search(TomlTable section, bisect::SearchPolicy& search, std::chrono::m
       static_cast<int>(section.integer("session_runs", search.session_runs, 2, 100'000));
   search.build_cost = section.number("build_cost", search.build_cost, 0, 1e6);
   search.session_cost = section.number("session_cost", search.session_cost, 0, 1e6);
-  max_named = static_cast<int>(section.integer("max_named", max_named, 1, 100));
+  config.max_named = static_cast<int>(section.integer("max_named", config.max_named, 1, 100));
+  section.read("fixes", config.search_fixes);
   section.done();
 }
 
@@ -432,7 +434,7 @@ Config load_config(const std::filesystem::path& file) {
   read_detection(toml.table("detection"), config.detection);
   read_thresholds(toml, config.thresholds);
   config.search.threshold = config.detection.threshold;
-  read_search(toml.table("search"), config.search, config.search_minutes, config.max_named);
+  read_search(toml.table("search"), config);
   read_calibration(toml.table("calibration"), config.calibration);
   read_queue(toml.table("queue"), config.queue);
   read_webhook(toml.table("webhook"), config.repository.url, config.webhook);

@@ -113,10 +113,11 @@ struct Config {
   // [search]; a commit's build is an overlay over a wheel: made in seconds, several in one session.
   bisect::SearchPolicy search{.build_cost = 1, .build_ends_session = false, .builds_at_once = 8};
   std::chrono::minutes search_minutes{12 * 60};  // [search] max_minutes, of measuring
-  int max_named = 3;       // [search] so many neighbours that do not build are still a culprit
-  struct Calibration {     // [calibration]
-    double share = .02;    // of a night's measuring time, for cases whose truth is known; 0: none
-    double planted = .15;  // the slow-down of the planted ones
+  bool search_fixes = true;  // [search] fixes: also for the commit of a fix with its own issue
+  int max_named = 3;         // [search] so many neighbours that do not build are still a culprit
+  struct Calibration {       // [calibration]
+    double share = .02;      // of a night's measuring time, for cases whose truth is known; 0: none
+    double planted = .15;    // the slow-down of the planted ones
   } calibration;
   struct Queue {  // [queue]
     std::chrono::seconds lease{120};

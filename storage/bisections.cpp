@@ -8,15 +8,16 @@
 namespace nightjar::storage {
 namespace {
 
-#define BISECTION_SELECT                                                                        \
-  "SELECT id, regression, series, state, good, bad, posterior, runs, sessions, spent_seconds, " \
-  "expected_runs, started_at_us, finished_at_us FROM bisection"
+#define BISECTION_SELECT                                                              \
+  "SELECT id, regression, fix, series, state, good, bad, posterior, runs, sessions, " \
+  "spent_seconds, expected_runs, started_at_us, finished_at_us FROM bisection"
 
 auto bisection_reader(const Database& db) {
   return [&db](Statement& row) {
     Bisection bisection;
     bisection.id = row.next<BisectionId>();
-    bisection.regression = row.next<RegressionId>();
+    bisection.regression = row.next<std::optional<RegressionId>>();
+    bisection.fix = row.next<std::optional<FixId>>();
     bisection.series = row.next<SeriesId>();
     bisection.state = row.next<BisectionState>();
     bisection.good = row.next<BuildId>();
@@ -37,16 +38,17 @@ auto bisection_reader(const Database& db) {
 
 Bisection add_bisection(Transaction& transaction, const Bisection& bisection) {
   Statement insert(transaction,
-                   "INSERT INTO bisection (regression, series, state, good, bad, posterior, "
-                   "started_at_us, finished_at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+                   "INSERT INTO bisection (regression, fix, series, state, good, bad, posterior, "
+                   "started_at_us, finished_at_us) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) "
                    "ON CONFLICT DO NOTHING");
   insert
-      .bind(bisection.regression, bisection.series, bisection.state, bisection.good, bisection.bad,
-            bisection.posterior, bisection.started_at, bisection.finished_at)
+      .bind(bisection.regression, bisection.fix, bisection.series, bisection.state, bisection.good,
+            bisection.bad, bisection.posterior, bisection.started_at, bisection.finished_at)
       .run();
   if (insert.changes() == 1)
     write_commits(transaction, "bisection", BisectionId{insert.inserted_id()}, bisection.commits);
-  auto stored = bisection_of(transaction, bisection.regression);
+  auto stored = bisection.fix ? bisection_of(transaction, *bisection.fix)
+                              : bisection_of(transaction, bisection.regression.value());
   return *std::move(stored);
 }
 
@@ -70,6 +72,11 @@ std::optional<Bisection> find_bisection(const Database& db, BisectionId id) {
 std::optional<Bisection> bisection_of(const Database& db, RegressionId regression) {
   Statement find(db, BISECTION_SELECT " WHERE regression = ?");
   return read_one(find.bind(regression), bisection_reader(db));
+}
+
+std::optional<Bisection> bisection_of(const Database& db, FixId fix) {
+  Statement find(db, BISECTION_SELECT " WHERE fix = ?");
+  return read_one(find.bind(fix), bisection_reader(db));
 }
 
 std::optional<Bisection> search_behind(const Database& db, RegressionId regression) {

@@ -10,11 +10,12 @@
 
 namespace nightjar::storage {
 
-// One a regression: the one that is there is returned unchanged.
+// One a regression or fix: the one that is there is returned unchanged.
 Bisection add_bisection(Transaction& transaction, const Bisection& bisection);
 void update_bisection(Transaction& transaction, const Bisection& bisection);
 std::optional<Bisection> find_bisection(const Database& db, BisectionId id);
 std::optional<Bisection> bisection_of(const Database& db, RegressionId regression);
+std::optional<Bisection> bisection_of(const Database& db, FixId fix);
 // The search that found it: its own, or for a further culprit (part 1, 2, ...) that of the first.
 std::optional<Bisection> search_behind(const Database& db, RegressionId regression);
 std::vector<Bisection> bisections_in_state(const Database& db, BisectionState state);

@@ -6,6 +6,10 @@ namespace nightjar::storage {
 
 namespace {
 
+// That of a fix is told of when it ends.
+#define IS_TAKEN_UP \
+  "(search.state = 'open' OR (search.state = 'range' AND search.regression IS NOT NULL))"
+
 SearchedCommit read_commit(Statement& row) {
   return {row.next<BisectionId>(), row.next<int>()};
 }
@@ -16,7 +20,8 @@ std::vector<SearchedCommit> commits_without_build(const Database& db, Time since
   Statement find(db,
                  "SELECT search.id, waiting.position FROM bisection AS search "
                  "JOIN bisection_untestable AS waiting ON waiting.bisection = search.id "
-                 "WHERE search.state IN ('open', 'range') AND waiting.cause = 'no_build_here' "
+                 "WHERE " IS_TAKEN_UP
+                 " AND waiting.cause = 'no_build_here' "
                  "AND (search.finished_at_us IS NULL OR search.finished_at_us >= ?) "
                  "ORDER BY search.id, waiting.position");
   return read_all(find.bind(since), read_commit);
@@ -31,7 +36,8 @@ std::vector<SearchedCommit> commits_with_wheels(const Database& db, std::string_
       "JOIN bisection_commit AS tried ON tried.bisection = waiting.bisection "
       "AND tried.position = waiting.position "
       "JOIN commit_state AS wanted ON wanted.commit_sha = tried.commit_sha AND wanted.rules = ? "
-      "WHERE search.state IN ('open', 'range') AND waiting.cause = 'no_build_here' "
+      "WHERE " IS_TAKEN_UP
+      " AND waiting.cause = 'no_build_here' "
       "AND (search.finished_at_us IS NULL OR search.finished_at_us >= ?) "
       "AND EXISTS (SELECT 1 FROM commit_state AS there "
       "JOIN build ON build.commit_sha = there.commit_sha "

@@ -204,6 +204,7 @@ std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief
             {"policy", policy_json(input.policy)}};
   if (input.naming) add_naming(said, answer, input);
   if (input.good_end) said["good_end"] = *input.good_end;
+  if (input.is_better) said["is_better"] = true;
   return said.dump();
 }
 

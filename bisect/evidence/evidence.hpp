@@ -68,6 +68,7 @@ struct SearchInput {
   // Of a search that a person had widened: the build that it began at, which is not the
   // regression's good build.
   std::optional<BuildId> good_end = {};
+  bool is_better = false;  // it searched for what made a build better, by inverted costs
 };
 std::string of_search(const bisect::Answer& answer, const bisect::Belief& belief,
                       const SearchInput& input);

@@ -62,6 +62,18 @@ const std::map<std::string, StateRule>& state_rules() {
   return all;
 }
 
+// The same for the search of a fix, which has one change: its end.
+const std::map<std::string, StateRule>& rules_of_fixes() {
+  static const std::map<std::string, StateRule> all{
+      {"culprit", {{"bisection:culprit", "bisection:several_small"}, {}, true}},
+      {"range", {{"bisection:range"}, {}, true}},
+      {"not_reproduced", {{"bisection:not_reproduced"}, {}, true}},
+      {"inconclusive",
+       {{"bisection:inconclusive", "bisection:below_threshold", "reason"}, {}, true}},
+  };
+  return all;
+}
+
 std::string grounds_of(const json& evidence) {
   const std::string stage = text_in(evidence, "stage");
   if (!stage.empty())
@@ -105,7 +117,8 @@ std::string at(const std::string& list, std::size_t index) {
 
 class Statement {
  public:
-  explicit Statement(const json& bundle) : bundle_(bundle), regression_(bundle.at("regression")) {
+  explicit Statement(const json& bundle)
+      : bundle_(bundle), is_fix_(is_of_fix(bundle)), subject_(subject_of(bundle)) {
     index(builds_, "builds");
     index(jobs_, "jobs");
     index(runs_, "runs");
@@ -113,7 +126,7 @@ class Statement {
 
   std::vector<std::string> check() {
     check_changes();
-    check_culprit();
+    is_fix_ ? check_causes() : check_culprit();
     for (std::size_t i = 0; i < bundle_.at("jobs").size(); ++i) check_job(i);
     for (std::size_t i = 0; i < bundle_.at("runs").size(); ++i) check_run(i);
     check_ends();
@@ -144,18 +157,18 @@ class Statement {
       last = time;
       check_grounds(i, state, changes[i].at("evidence"), before);
       before.insert(state);
-      if (!enum_from<RegressionState>(state))
+      if (is_fix_ ? !enum_from<BisectionState>(state) : !enum_from<RegressionState>(state))
         wrong_.push_back(at("changes", i) + "/state is " + state + ", which is no state");
     }
     if (!changes.empty())
-      expect("/regression/state", regression_.at("state"), changes.back().at("state"),
-             "the last change");
+      expect(path_ + "/state", subject_.at("state"), changes.back().at("state"), "the last change");
   }
 
   void check_grounds(std::size_t i, const std::string& state, const json& evidence,
                      const std::set<std::string>& before) {
-    const auto rule = state_rules().find(state);
-    if (rule == state_rules().end()) return;
+    const auto& rules = is_fix_ ? rules_of_fixes() : state_rules();
+    const auto rule = rules.find(state);
+    if (rule == rules.end()) return;
     const auto& [grounds, after, may_be_first] = rule->second;
     if (!grounds.count(grounds_of(evidence)))
       wrong_.push_back(at("changes", i) + "/evidence does not carry the state " + state +
@@ -172,8 +185,8 @@ class Statement {
   // The culprit or range and its probability must be those of the search.
   void check_culprit() {
     const json nothing;
-    const json& culprit = regression_.at("culprit");
-    const json& range = regression_.contains("range") ? regression_.at("range") : nothing;
+    const json& culprit = subject_.at("culprit");
+    const json& range = subject_.contains("range") ? subject_.at("range") : nothing;
     for (const auto& [name, said] : {std::pair{"culprit", &culprit}, {"range", &range}})
       if (!said->is_null() && !said->is_object())
         reject_json(std::string("in '") + name + "': an object is wanted");
@@ -188,6 +201,25 @@ class Statement {
     if (!range.is_null()) check_accused("/regression/range", range, search, true);
     if (culprit.is_null() && range.is_null() && search && !search->at("culprits").empty())
       wrong_.push_back("/regression/culprit is missing; the search names one");
+  }
+
+  // The causes of a fix must be those of its search, in their order.
+  void check_causes() {
+    json named = json::array();
+    for (const json& change : bundle_.at("changes"))
+      if (text_in(change.at("evidence"), "stage") == "bisection")
+        named = change.at("evidence").at("culprits");
+    const json& causes = subject_.at("causes");
+    if (causes.size() != named.size()) {
+      wrong_.push_back(path_ + "/causes are " + std::to_string(causes.size()) +
+                       "; the search names " + std::to_string(named.size()));
+      return;
+    }
+    for (std::size_t i = 0; i < causes.size(); ++i)
+      for (const auto& [key, value] : causes[i].items())
+        expect(path_ + "/causes/" + std::to_string(i) + "/" + key, value,
+               key == "range" ? json(named[i].value("range", false)) : named[i].value(key, json()),
+               "the search");
   }
 
   void check_accused(const std::string& path, const json& accused, const json* search,
@@ -273,17 +305,16 @@ class Statement {
     const PlannedRun& planned = spec.order[order];
     const auto& workload = spec.workloads.at(static_cast<std::size_t>(planned.workload));
     const auto& environment = spec.environments.at(static_cast<std::size_t>(planned.environment));
-    expect("/regression/workload", regression_.at("workload"), workload.name,
-           "the sessions of its runs");
+    expect(path_ + "/workload", subject_.at("workload"), workload.name, "the sessions of its runs");
     expect(path + "/build", run.at("build"), environment.build, "its session");
   }
 
   void check_ends() {
     for (const char* end : {"good", "bad"})
-      if (!builds_.count(field<std::int64_t>(regression_, end)))
-        wrong_.push_back(std::string("/regression/") + end + " is a build that is not here");
-    const Metric* metric = find_metric(field<std::string>(regression_, "metric"));
-    expect("/regression/unit", regression_.at("unit"), metric ? std::string(metric->unit) : "",
+      if (!builds_.count(field<std::int64_t>(subject_, end)))
+        wrong_.push_back(path_ + "/" + end + " is a build that is not here");
+    const Metric* metric = find_metric(field<std::string>(subject_, "metric"));
+    expect(path_ + "/unit", subject_.at("unit"), metric ? std::string(metric->unit) : "",
            "the metric");
     for (const json& change : bundle_.at("changes")) check_night(change.at("evidence"));
   }
@@ -295,18 +326,28 @@ class Statement {
       if (found == runs_.end()) continue;  // the verdict itself misses it
       const auto job = jobs_.find(field<std::int64_t>(*found->second, "job"));
       if (job != jobs_.end())
-        expect("/regression/night", regression_.at("night"), job->second->at("night"),
+        expect(path_ + "/night", subject_.at("night"), job->second->at("night"),
                "tonight's session");
     }
   }
 
   const json& bundle_;
-  const json& regression_;
+  bool is_fix_;
+  const std::string path_ = is_fix_ ? "/fix" : "/regression";
+  const json& subject_;  // the regression or fix
   std::map<std::int64_t, const json*> builds_, jobs_, runs_;
   std::vector<std::string> wrong_;
 };
 
 }  // namespace
+
+bool is_of_fix(const json& bundle) {
+  return bundle.contains("fix") && !bundle.at("fix").is_null();
+}
+
+const json& subject_of(const json& bundle) {
+  return bundle.at(is_of_fix(bundle) ? "fix" : "regression");
+}
 
 std::vector<std::string> contradictions(const json& bundle) {
   std::vector<std::string> found = Statement(bundle).check();

@@ -26,9 +26,10 @@ struct Differs : std::runtime_error {
 class RawRuns {
  public:
   explicit RawRuns(const json& bundle)
-      : metric_(field<std::string>(bundle.at("regression"), "metric")),
-        good_(field<BuildId>(bundle.at("regression"), "good")),
-        bad_(field<BuildId>(bundle.at("regression"), "bad")) {
+      : is_better_(is_of_fix(bundle)),
+        metric_(field<std::string>(subject_of(bundle), "metric")),
+        good_(field<BuildId>(subject_of(bundle), "good")),
+        bad_(field<BuildId>(subject_of(bundle), "bad")) {
     for (const json& build : bundle.at("builds"))
       builds_[field<BuildId>(build, "id")] = {
           field<std::optional<CommitSha>>(build, "commit"),
@@ -39,6 +40,7 @@ class RawRuns {
                                         run.at("result").get<RunResult>()};
   }
 
+  bool is_better() const { return is_better_; }  // it explains what got better
   BuildId good() const { return good_; }
   BuildId bad() const { return bad_; }
   std::optional<CommitSha> commit_of(RunId run) const { return commit_of(find(run).build); }
@@ -71,7 +73,9 @@ class RawRuns {
   // Throws Differs unless its samples give this cost to a search by `threshold`.
   void check_cost(RunId run, double cost, double threshold) const {
     auto again = value_of(find(run).result, metric_);
-    if (again) again = bisect::cost_of(*again, bisect::policy_of_metric(metric_, threshold));
+    if (again)
+      again =
+          bisect::searched_cost(*again, bisect::policy_of_metric(metric_, threshold), is_better_);
     check_figure(run, again, cost);
   }
 
@@ -103,6 +107,7 @@ class RawRuns {
     return found->second;
   }
 
+  bool is_better_;
   std::string metric_;
   BuildId good_, bad_;
   std::map<BuildId, Build> builds_;
@@ -261,9 +266,10 @@ std::string search_again(const json& said, const RawRuns& raw) {
   const ToldSearch told = told_search(said, commits.size() - 1, "commit", raw, check);
   const auto [answer, belief] = answer_of(told);
   const auto naming = naming_in(said, told.log.untestable);
-  return of_search(answer, belief,
-                   {told.log, told.policy, told.runs, commits, naming ? &*naming : nullptr,
-                    said.contains("good_end") ? std::optional(begin) : std::nullopt});
+  return of_search(
+      answer, belief,
+      {told.log, told.policy, told.runs, commits, naming ? &*naming : nullptr,
+       said.contains("good_end") ? std::optional(begin) : std::nullopt, raw.is_better()});
 }
 
 // As the verdict says it; `id` is not needed.

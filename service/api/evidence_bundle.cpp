@@ -1,8 +1,12 @@
-// GET /regressions/{id}/evidence: all that a verdict rests on, for `nightjar verify`.
+// GET /regressions/{id}/evidence and /bisections/{id}/evidence: all that a verdict rests on, for
+// `nightjar verify`.
+#include "service/api/evidence_bundle.hpp"
+
 #include <set>
 
 #include "bisect/evidence/seal.hpp"
 #include "service/api/routes.hpp"
+#include "storage/fixes.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::service::api {
@@ -20,10 +24,25 @@ void add_runs_of(const json& evidence, std::set<RunId>& runs) {
       if (run.contains("run")) runs.insert(field<RunId>(run, "run"));
 }
 
+// A fix with its search, which has ended.
+struct EndedFix {
+  FixSearch fix;
+  Bisection search;
+};
+
+// Of a regression, or of a fix, which has one: the end of its search.
+struct SealedChange {
+  std::string state;
+  Time at{};
+  std::string evidence;
+};
+
+// Of either of them.
 struct Bundle {
-  const Regression& regression;
+  std::optional<Regression> regression;
+  std::optional<EndedFix> fix;
   MachineClass machine;
-  std::vector<RegressionChange> changes;
+  std::vector<SealedChange> changes;
   std::vector<storage::StoredRun> runs = {};  // that a verdict names
   std::set<BuildId> builds = {};              // these runs', and both ends
   std::set<JobId> jobs = {};
@@ -46,6 +65,43 @@ const Row<Regression>& sealed_regression() {
                                      {"bad", &Regression::bad, "Id of the first bad build."},
                                      {"culprit", &Regression::culprit, culprit_row()},
                                      {"range", &Regression::range, culprit_row()}});
+  return made;
+}
+
+const Row<SealedChange>& sealed_change() {
+  const auto evidence = [](const SealedChange& change) {
+    return parsed_or(change.evidence, json::object());
+  };
+  static const Row<SealedChange> made(
+      "", "",
+      {{"state", &SealedChange::state, "Of the regression; of a fix that of its search."},
+       {"at", &SealedChange::at},
+       {"evidence", evidence, "", {{"type", "object"}}}});
+  return made;
+}
+
+const Row<EndedFix>& sealed_fix() {
+  const auto of_fix = [](auto get) {
+    return [get](const EndedFix& ended) { return std::invoke(get, ended.fix); };
+  };
+  const auto of_lead = [](auto get) {
+    return [get](const EndedFix& ended, Rows& rows) {
+      return of_series(&FixSearch::series, get)(ended.fix, rows);
+    };
+  };
+  const auto of_search = [](auto get) {
+    return [get](const EndedFix& ended) { return std::invoke(get, ended.search); };
+  };
+  static const Row<EndedFix> made("", "",
+                                  {{"bisection", of_search(&Bisection::id)},
+                                   {"state", of_search(&Bisection::state)},
+                                   {"night", of_fix(&FixSearch::night)},
+                                   {"workload", of_lead(&Series::workload_name)},
+                                   {"metric", of_lead(&Series::metric)},
+                                   {"unit", of_lead(unit_of)},
+                                   {"good", of_search(&Bisection::good), "Id of the build before."},
+                                   {"bad", of_search(&Bisection::bad), "Id of the better build."},
+                                   {"causes", of_fix(&FixSearch::causes), named_cause_row()}});
   return made;
 }
 
@@ -92,10 +148,10 @@ auto found(std::set<Id> Bundle::*ids, std::optional<T> (*find)(const storage::Da
 }
 
 const Row<Bundle>& bundle_row() {
-  const auto regression = [](const Bundle& bundle) { return bundle.regression; };
   static const Row<Bundle> made(
       "EvidenceBundle",
-      "Every verdict on one regression, with the rules and the raw samples it was made from.",
+      "Every verdict on one regression or fix, with the rules and the raw samples it was made "
+      "from.",
       {{"format",
         [](const Bundle&) { return json("nightjar-evidence"); },
         "",
@@ -106,27 +162,32 @@ const Row<Bundle>& bundle_row() {
         {{"const", evidence::sealed_format}}},
        {"nightjar", [](const Bundle&) { return std::string(NIGHTJAR_VERSION); },
         "The version that wrote the bundle."},
-       {"regression", regression, sealed_regression()},
+       {"regression", &Bundle::regression, sealed_regression(), "null: it is of a fix."},
+       {"fix", &Bundle::fix, sealed_fix(), "What got better; null: it is of a regression."},
        {"machine", &Bundle::machine, sealed_machine()},
        {"builds", found<Build, BuildId>(&Bundle::builds, storage::find_build), build_row()},
        {"jobs", found<storage::ListedJob, JobId>(&Bundle::jobs, storage::find_listed_job),
         job_detail(), "The sessions of the runs: what ran in which order, and where."},
        {"runs", &Bundle::runs, sealed_run(),
         "Every run that a verdict names, with all raw samples."},
-       {"changes", &Bundle::changes, change_row()},
+       {"changes", &Bundle::changes, sealed_change()},
        {"seal", [](const Bundle&) { return json(); },
         "Shows edits made since the bundle was written. It is no signature: it can be made anew.",
         seal_schema()}});
   return made;
 }
 
-json bundle_of(storage::Database& db, const Regression& regression) {
-  auto machine = storage::find_machine(db, regression.machine);
-  if (!machine) throw std::runtime_error("a regression without its machine class");
-  Bundle bundle{regression, *std::move(machine), storage::changes_of(db, regression.id)};
-  bundle.builds = {regression.good, regression.bad};
+MachineClass machine_of(const storage::Database& db, MachineId id) {
+  auto machine = storage::find_machine(db, id);
+  if (!machine) throw std::runtime_error("a verdict without its machine class");
+  return *std::move(machine);
+}
+
+// Adds the runs of all changes, and seals it.
+json sealed(storage::Database& db, Bundle bundle, BuildId good, BuildId bad) {
+  bundle.builds = {good, bad};
   std::set<RunId> wanted;
-  for (const RegressionChange& change : bundle.changes)
+  for (const SealedChange& change : bundle.changes)
     add_runs_of(parsed_or(change.evidence, json::object()), wanted);
   for (const RunId id : wanted)
     if (auto run = storage::find_run(db, id)) {
@@ -141,7 +202,35 @@ json bundle_of(storage::Database& db, const Regression& regression) {
   return written;
 }
 
+json bundle_of(storage::Database& db, const Regression& regression) {
+  Bundle bundle{regression, {}, machine_of(db, regression.machine), {}};
+  for (const RegressionChange& change : storage::changes_of(db, regression.id))
+    bundle.changes.push_back({std::string(name_of(change.state)), change.at, change.evidence});
+  return sealed(db, std::move(bundle), regression.good, regression.bad);
+}
+
+// Of a search that has not ended there is nothing to judge yet.
+json bundle_of(storage::Database& db, const FixSearch& fix, const Bisection& search) {
+  Bundle bundle{{}, EndedFix{fix, search}, machine_of(db, fix.machine), {}};
+  if (search.finished_at)
+    bundle.changes.push_back(
+        {std::string(name_of(search.state)), *search.finished_at, fix.evidence});
+  return sealed(db, std::move(bundle), search.good, search.bad);
+}
+
+web::Response bundle_of_search(storage::Database& db, const web::Request& request) {
+  const auto id = path_id<BisectionId>(request);
+  const auto search = storage::find_bisection(db, id);
+  if (!search) refuse_unknown("bisection", id.value);
+  return json_answer(evidence_of(db, *search));
+}
+
 }  // namespace
+
+json evidence_of(storage::Database& db, const Bisection& search) {
+  if (search.fix) return bundle_of(db, storage::find_fix_search(db, *search.fix).value(), search);
+  return bundle_of(db, storage::find_regression(db, search.regression.value()).value());
+}
 
 void add_evidence_routes(Routes& routes) {
   routes.read({.path = "/api/v1/regressions/{id}/evidence",
@@ -156,6 +245,13 @@ void add_evidence_routes(Routes& routes) {
                 if (!regression) refuse_unknown("regression", id.value);
                 return json_answer(bundle_of(db, *regression));
               });
+  routes.read({.path = "/api/v1/bisections/{id}/evidence",
+               .id = "get_bisections_evidence",
+               .summary = "The same for the search of a fix; of a regression's search it is that "
+                          "regression's",
+               .answers = {{.schema = bundle_row().schema()}},
+               .problems = {no_such_id}},
+              bundle_of_search);
 }
 
 }  // namespace nightjar::service::api

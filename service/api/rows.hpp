@@ -17,6 +17,7 @@
 #include "storage/filtered.hpp"
 #include "storage/jobs.hpp"
 #include "storage/marks.hpp"
+#include "storage/model/fix.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/model/protocol.hpp"
 #include "storage/nights.hpp"
@@ -46,6 +47,8 @@ class Rows {
   // Where the log of a build job is served; nullopt: there is none.
   std::optional<std::string> log_of_build(JobId job) const;
   std::optional<git::Commit> commit_of(const CommitSha& sha) const;
+  // Throws std::runtime_error if it is not stored.
+  SearchedChange searched_change(const Bisection& bisection);
   const Searched& searched(const Bisection& bisection);  // kept until another one is asked for
 
   storage::Database& db;
@@ -73,6 +76,7 @@ const Row<storage::SeriesPoint>& point_row();
 const Row<storage::StoredRun>& run_row();
 const Row<storage::StoredRun>& run_detail();
 const Row<Culprit>& culprit_row();
+const Row<NamedCause>& named_cause_row();
 const Row<RegressionChange>& change_row();
 const Row<Regression>& regression_row();
 const Row<Regression>& regression_detail();

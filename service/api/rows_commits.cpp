@@ -6,6 +6,7 @@
 #include "service/engine/search/search_log.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
+#include "storage/fixes.hpp"
 #include "storage/source_builds.hpp"
 #include "storage/widening.hpp"
 
@@ -22,10 +23,8 @@ struct Searched {
 
 const Searched& Rows::searched(const Bisection& bisection) {
   if (searched_ && searched_of_ == bisection.id) return *searched_;
-  const auto regression = storage::find_regression(db, bisection.regression);
-  if (!regression) throw std::runtime_error("a bisection without its regression");
   Searched out;
-  out.log = load_runs(db, bisection, *regression, series_of(bisection.series));
+  out.log = load_runs(db, bisection, searched_change(bisection), series_of(bisection.series));
   out.values.resize(bisection.commits.size());
   for (const bisect::SearchRun& run : out.log.log.runs)
     out.values[static_cast<std::size_t>(run.commit)].push_back(run.value);
@@ -35,6 +34,15 @@ const Searched& Rows::searched(const Bisection& bisection) {
   searched_ = std::make_shared<const Searched>(std::move(out));
   searched_of_ = bisection.id;
   return *searched_;
+}
+
+SearchedChange Rows::searched_change(const Bisection& bisection) {
+  if (bisection.fix)
+    if (const auto fix = storage::find_fix_search(db, *bisection.fix)) return *fix;
+  if (bisection.regression)
+    if (const auto regression = storage::find_regression(db, *bisection.regression))
+      return *regression;
+  throw std::runtime_error("a bisection without what it explains");
 }
 
 std::optional<git::Commit> Rows::commit_of(const CommitSha& sha) const {
@@ -312,6 +320,10 @@ std::vector<InRange> searches_of(const CommitSha& sha, Rows& rows) {
   return all;
 }
 
+std::optional<FixSearch> fix_of(const Bisection& bisection, Rows& rows) {
+  return bisection.fix ? storage::find_fix_search(rows.db, *bisection.fix) : std::nullopt;
+}
+
 }  // namespace
 
 const Row<Bisection>& bisection_row() {
@@ -325,10 +337,24 @@ const Row<Bisection>& bisection_row() {
     const bool open = bisection.state == BisectionState::open;
     return open ? storage::builds_for_search(rows.db, bisection.id) : 0;
   };
+  const auto improvement = [](const Bisection& bisection,
+                              Rows& rows) -> std::optional<std::int64_t> {
+    const auto fix = fix_of(bisection, rows);
+    if (!fix) return std::nullopt;
+    for (const storage::Improvement& one : storage::improvements_of(rows.db, fix->series))
+      if (one.build == fix->build && one.night == fix->night) return one.id;
+    return std::nullopt;
+  };
   static const Row<Bisection> made(
-      "Bisection", "The search for the culprit between the last good and the first bad build.",
+      "Bisection",
+      "The search for the commit that made a series worse between the last good and the first bad "
+      "build, or that made it better between the build before and the first better one.",
       {{"id", &Bisection::id},
-       {"regression", &Bisection::regression},
+       {"regression", &Bisection::regression, "null: it is the search of a fix."},
+       {"improvement",
+        improvement,
+        "Id of the improvement that it explains; null: it is the search of a regression.",
+        {{"type", {"integer", "null"}}}},
        {"series", &Bisection::series},
        {"workload", of_series(&Bisection::series, &Series::workload_name)},
        {"metric", of_series(&Bisection::series, &Series::metric)},
@@ -358,9 +384,15 @@ const Row<Bisection>& bisection_detail() {
   const auto widened = [](const Bisection& bisection, Rows& rows) {
     return storage::widening_history(rows.db, bisection.id);
   };
+  const auto made_better = [](const Bisection& bisection, Rows& rows) {
+    const auto fix = fix_of(bisection, rows);
+    return fix ? fix->causes : std::vector<NamedCause>();
+  };
   static const Row<Bisection> made(
       "BisectionDetail", "A bisection with its commits and sessions.", bisection_row(),
       {{"commits", commits_of, bisection_commit()},
+       {"made_better", made_better, named_cause_row(),
+        "What the search of a fix named; of a regression see there."},
        {"sessions", sessions_of, session_row()},
        {"widened", widened, widening_row(),
         "Each time that a person had it taken up again, the oldest first."}});

@@ -7,6 +7,7 @@
 #include "service/engine/outcome/repairs.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "storage/calibration.hpp"
+#include "storage/fixes.hpp"
 #include "storage/jobs.hpp"
 #include "storage/many_series.hpp"
 #include "storage/runners.hpp"
@@ -297,6 +298,19 @@ const Row<Mark>& mark_row() {
 }
 
 const Row<Improvement>& improvement_row() {
+  const auto fix_of = [](const Improvement& one, Rows& rows) {
+    return storage::fix_search_of(rows.db, one.build, rows.series_of(one.series).machine);
+  };
+  const auto search_of = [fix_of](const Improvement& one,
+                                  Rows& rows) -> std::optional<BisectionId> {
+    const auto fix = fix_of(one, rows);
+    const auto search = fix ? storage::bisection_of(rows.db, fix->id) : std::nullopt;
+    return search ? std::optional(search->id) : std::nullopt;
+  };
+  const auto named_by = [fix_of](const Improvement& one, Rows& rows) {
+    const auto fix = fix_of(one, rows);
+    return fix ? fix->causes : std::vector<NamedCause>();
+  };
   static const Row<Improvement> made(
       "Improvement",
       "A series that is better than its level by more than the threshold, as two nights showed.",
@@ -313,6 +327,11 @@ const Row<Improvement>& improvement_row() {
        {"repairs", [](const Improvement& one, Rows& rows) { return rows.repaired_by(one); },
         "Id of the regression that it repairs: its level of before is back. null: it is a new "
         "level."},
+       {"bisection", search_of,
+        "Id of the search for the commit that made its build better on this machine class; null: "
+        "none."},
+       {"made_better", named_by, named_cause_row(),
+        "What that search named, by the clearest series of the build; empty: nothing, or not yet."},
        {"at", &Improvement::at}});
   return made;
 }

@@ -150,6 +150,28 @@ const Row<Culprit>& culprit_row() {
   return made;
 }
 
+const Row<NamedCause>& named_cause_row() {
+  const auto of = [](auto get) {
+    return [get](const NamedCause& cause) { return std::invoke(get, cause.commits); };
+  };
+  const auto details = [](const NamedCause& cause, Rows& rows) {
+    return Maybe<std::vector<CommitSha>>{rows.context ? std::optional(cause.commits.commits)
+                                                      : std::nullopt};
+  };
+  static const Row<NamedCause> made(
+      "MadeBetter", "Adjacent commits, oldest first, that made a build better.",
+      {{"commits", of(&Culprit::commits)},
+       {"commit_details", details, named_commit(),
+        "The same commits by name; not in an evidence bundle."},
+       {"range", &NamedCause::is_range,
+        "One of them did it, and some have no build here. false: the last one did it."},
+       {"probability", of(&Culprit::probability)},
+       {"ratio", of(&Culprit::ratio), "Cost before over cost after: above 1 is better."},
+       {"low", of(&Culprit::low)},
+       {"high", of(&Culprit::high)}});
+  return made;
+}
+
 const Row<RegressionChange>& change_row() {
   const auto evidence = [](const RegressionChange& change) {
     return parsed_or(change.evidence, json::object());

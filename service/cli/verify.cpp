@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "bisect/evidence/statement.hpp"
 #include "bisect/evidence/verify.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/model_results.hpp"
@@ -36,7 +37,7 @@ void print_json(const json& regression, const Verification& verified) {
                     {"agrees", finding.agrees},
                     {"why", finding.why}});
   const json out{{"agrees", verified.agrees()},
-                 {"regression", regression},
+                 {regression.contains("causes") ? "fix" : "regression", regression},
                  {"verdicts", std::move(list)},
                  {"contradictions", verified.contradictions},
                  {"seal", {{"present", verified.seal.present}, {"edited", verified.seal.edited}}}};
@@ -55,10 +56,24 @@ bool is_of_contributors(const Verification& verified) {
   });
 }
 
+// What made it better, as the bundle of a fix says it.
+void print_causes(const json& causes) {
+  if (causes.empty()) std::printf("commit        none is named\n");
+  for (const json& cause : causes) {
+    for (const json& commit : cause.at("commits"))
+      std::printf("commit        %s made it better\n", commit.get<std::string>().c_str());
+    std::printf("              %sprobability %.4g, %.4g times as good (%.4g to %.4g)\n",
+                cause.at("range").get<bool>() ? "one of these, with " : "",
+                cause.at("probability").get<double>(), cause.at("ratio").get<double>(),
+                cause.at("low").get<double>(), cause.at("high").get<double>());
+  }
+}
+
 // What is accused, as the bundle says it.
 void print_statement(const json& regression, const Verification& verified) {
   std::printf("workload      %s, %s\n", regression.at("workload").get<std::string>().c_str(),
               regression.at("metric").get<std::string>().c_str());
+  if (regression.contains("causes")) return print_causes(regression.at("causes"));
   const json& culprit = regression.at("culprit");
   if (culprit.is_null()) {
     std::printf("commit        none is accused\n");
@@ -102,7 +117,7 @@ int verify(const VerifyOptions& options) {
     bundle = json::parse(text);
     verified = evidence::verify_bundle(bundle, digest_of);
     if (!verified.verdicts.empty()) {
-      const json& regression = bundle.at("regression");
+      const json& regression = evidence::subject_of(bundle);
       options.json ? print_json(regression, verified) : print_text(regression, verified);
     }
   } catch (const json::exception& broken) {

@@ -17,10 +17,12 @@ void announce(const EngineContext& context, const Regression& regression, Regres
 }
 
 void announce(const EngineContext& context, const Bisection& search, std::string_view what) {
-  const nlohmann::json told{{"id", search.id.value},
-                            {"regression", search.regression.value},
-                            {"state", name_of(search.state)},
-                            {"what", what}};
+  const nlohmann::json told{
+      {"id", search.id.value},
+      {"regression",
+       search.regression ? nlohmann::json(search.regression->value) : nlohmann::json()},
+      {"state", name_of(search.state)},
+      {"what", what}};
   context.publish("bisection", told.dump());
 }
 

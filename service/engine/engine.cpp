@@ -16,6 +16,7 @@
 #include "service/engine/outcome/unattributed.hpp"
 #include "service/engine/search/bisections.hpp"
 #include "service/engine/search/commit_states.hpp"
+#include "service/engine/search/fix_searches.hpp"
 #include "service/engine/search/package_searches.hpp"
 #include "service/engine/search/revival.hpp"
 #include "service/engine/trust/calibration.hpp"
@@ -63,6 +64,7 @@ bool search_for_culprits(EngineContext& context) {
   bool changed = attempt(context, "search", [&] { return start_bisections(context); });
   changed |= attempt(context, "native states", [&] { return record_commit_states(context); });
   changed |= attempt(context, "revive", [&] { return revive_searches(context); });
+  changed |= attempt(context, "search fixes", [&] { return start_fix_searches(context); });
   changed |= attempt(context, "bisect", [&] { return advance_bisections(context); });
   return changed;
 }
@@ -106,9 +108,15 @@ std::set<BuildId> builds_in_use(const EngineView& view) {
       used.insert(regression.bad);
     }
   }
-  for (const Bisection& search : storage::open_bisections(view.db))
+  for (const Bisection& search : storage::open_bisections(view.db)) {
+    if (search.fix) used.insert({search.good, search.bad});
     if (const auto good = storage::find_build(view.db, search.good))
       used.insert(good->base.value_or(good->id));
+  }
+  for (const FixToSearch& fix : load_fixes_to_search(view)) {
+    if (fix.before) used.insert(fix.before->id);
+    used.insert(fix.id);
+  }
   for (const BuildId id : storage::ci_builds_of_open_searches(view.db)) used.insert(id);
   // A wheel that a builder has sent must last until it is proved.
   if (const auto made = storage::unproved_source_build(view.db)) used.insert(*made->build);

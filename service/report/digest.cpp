@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <set>
 
 #include "service/report/markdown.hpp"
@@ -90,6 +91,51 @@ std::string finding_table(const DigestInput& input, const Shown& shown) {
   return text;
 }
 
+// The one commit is known: the search named it, or nothing else is new in the build.
+bool is_one_known(const DigestFix& fix) {
+  const bool undoubted = fix.found == FixFound::named || fix.found == FixFound::open ||
+                         fix.found == FixFound::not_asked;
+  return fix.commits.size() == 1 && undoubted;
+}
+
+std::string named_by_search(const DigestFix& fix) {
+  char probability[32];
+  std::snprintf(probability, sizeof probability, "%.3g %%", 100 * fix.probability);
+  const std::string who = fix.together              ? "these commits together"
+                          : fix.commits.size() == 1 ? "this commit"
+                                                    : "these neighbours, of which one did it";
+  return "A search measured " + code(fix.searched) + " and named " + who + ", with probability " +
+         probability + ". Whatever else is listed got better in the same build.";
+}
+
+// What is known of the commits, above their list.
+std::string who_did_it(const DigestFix& fix) {
+  const std::string measured = " measured " + code(fix.searched);
+  switch (fix.found) {
+    case FixFound::named:
+      return named_by_search(fix);
+    case FixFound::range:
+      return "One of these commits did it. A search" + measured +
+             " and could not tell them apart, since some have no build here:";
+    case FixFound::open:
+      return "A search for the commit is under way:";
+    case FixFound::not_reproduced:
+      return "A search" + measured +
+             " on both builds side by side and did not see it again, so no commit is named. New in "
+             "the build:";
+    case FixFound::inconclusive:
+      return "One of these commits did it. A search" + measured + " and could not say which:";
+    case FixFound::packages_differ:
+      return "No search asked who did it: both builds have different packages, which may have done "
+             "it. New in the build:";
+    case FixFound::not_asked:
+      break;
+  }
+  if (fix.commits.size() == 1) return "Nothing else is new in the build:";
+  return fix.commits.empty() ? "Which commits are new in it is not known."
+                             : "One of these commits did it; no search asked which:";
+}
+
 // Below its headline.
 std::string fix_section(const DigestFix& fix, const std::string& repository,
                         const std::string& pages, const Shown& shown) {
@@ -101,15 +147,12 @@ std::string fix_section(const DigestFix& fix, const std::string& repository,
     text += ". ";
   }
   text += "The first build that has it is " + code(fix.version) + ".\n";
-  if (fix.commits.size() == 1) {
-    text += "\n- " + name_of_commit(fix.commits.front(), repository) + "\n";
-  } else if (!fix.commits.empty()) {
-    text += "\nOne of these commits did it; no search asked which:\n\n";
-    for (std::size_t i = 0; i < fix.commits.size() && i < shown.commits; ++i)
-      text += "- " + name_of_commit(fix.commits[i], repository) + "\n";
-    if (fix.commits.size() > shown.commits)
-      text += "- and " + std::to_string(fix.commits.size() - shown.commits) + " more\n";
-  }
+  text += "\n" + who_did_it(fix) + "\n";
+  if (!fix.commits.empty()) text += "\n";
+  for (std::size_t i = 0; i < fix.commits.size() && i < shown.commits; ++i)
+    text += "- " + name_of_commit(fix.commits[i], repository) + "\n";
+  if (fix.commits.size() > shown.commits)
+    text += "- and " + std::to_string(fix.commits.size() - shown.commits) + " more\n";
   return text + "\n" + series_table(fix.series, shown.series);
 }
 
@@ -131,18 +174,33 @@ std::string what_it_did(const DigestFix& fix) {
 
 // Who did it, where no single commit is known; `version` as it shall be written.
 std::string one_of_them(const DigestFix& fix, const std::string& version) {
-  return fix.commits.empty() ? "With " + version + " something"
-                             : "One of " + std::to_string(fix.commits.size()) + " commits";
+  const bool may_be_none =
+      fix.found == FixFound::not_reproduced || fix.found == FixFound::packages_differ;
+  return fix.commits.size() < 2 || may_be_none
+             ? "With " + version + " something"
+             : "One of " + std::to_string(fix.commits.size()) + " commits";
+}
+
+// "#4711", or "#4711 and #4712" for what did it together. `name`: of one commit.
+template <class Name>
+std::string who_of(const DigestFix& fix, const std::string& version, Name name) {
+  constexpr std::size_t most = 3;
+  if (is_one_known(fix)) return name(fix.commits.front());
+  if (!fix.together) return one_of_them(fix, version);
+  if (fix.commits.size() > most) return std::to_string(fix.commits.size()) + " commits together";
+  std::string all;
+  for (std::size_t i = 0; i < fix.commits.size(); ++i)
+    all += (i == 0 ? "" : i + 1 == fix.commits.size() ? " and " : ", ") + name(fix.commits[i]);
+  return all;
 }
 
 // As plain text, for a title.
 std::string fix_title(const DigestFix& fix) {
-  std::string who = one_of_them(fix, fix.version);
-  if (fix.commits.size() == 1) {
-    const auto number = pull_request_of(fix.commits.front().subject);
-    who = number ? "#" + std::to_string(*number) : fix.commits.front().sha.brief();
-  }
-  return who + what_it_did(fix);
+  const auto name = [](const ReportCommit& commit) {
+    const auto number = pull_request_of(commit.subject);
+    return number ? "#" + std::to_string(*number) : commit.sha.brief();
+  };
+  return who_of(fix, fix.version, name) + what_it_did(fix);
 }
 
 std::size_t series_that_got_better(const DigestInput& input) {
@@ -273,13 +331,11 @@ std::string reference_text(const DigestReference& reference, const Shown& shown)
 }  // namespace
 
 std::string fix_headline(const DigestFix& fix, const std::string& repository) {
-  std::string who = one_of_them(fix, code(fix.version));
-  if (fix.commits.size() == 1) {
-    const auto& commit = fix.commits.front();
-    who = pull_request_of(commit.subject) ? pull_request_link(repository, commit.subject)
-                                          : commit_link(repository, commit.sha);
-  }
-  return who + what_it_did(fix);
+  const auto name = [&](const ReportCommit& commit) {
+    return pull_request_of(commit.subject) ? pull_request_link(repository, commit.subject)
+                                           : commit_link(repository, commit.sha);
+  };
+  return who_of(fix, code(fix.version), name) + what_it_did(fix);
 }
 
 std::string render_digest(const DigestInput& input) {

@@ -21,12 +21,30 @@ struct DigestFinding {
   std::string issue;                    // its URL or file; empty: none
 };
 
+// What a search for the commit of a fix said. packages_differ: there is none, since the packages
+// may have done it.
+enum class FixFound {
+  not_asked,
+  packages_differ,
+  not_reproduced,
+  inconclusive,
+  open,
+  range,
+  named
+};
+
 // What made series better: a repair of regressions, or an improvement.
 struct DigestFix {
-  std::vector<ReportCommit> commits;      // that may have done it; one: who did; empty: not known
+  // That may have done it, or that the search named, all of them together where `together` is true;
+  // empty: not known. One that no search doubts is who did it.
+  std::vector<ReportCommit> commits;
   std::string version;                    // the first build that has it
   std::vector<ReportSeries> series;       // before: the worse value
   std::vector<std::int64_t> regressions;  // that it repaired; usually one or none
+  FixFound found = FixFound::not_asked;
+  bool together = false;
+  double probability = 0;  // of what the search named
+  std::string searched;    // the workload that it measured
 };
 
 struct DigestInput {

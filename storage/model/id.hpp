@@ -25,6 +25,7 @@ using RunId = Id<struct RunTag>;
 using SeriesId = Id<struct SeriesTag>;
 using RegressionId = Id<struct RegressionTag>;
 using BisectionId = Id<struct BisectionTag>;
+using FixId = Id<struct FixTag>;  // of the search for the commit of a fix
 using OutboxId = Id<struct OutboxTag>;
 
 }  // namespace nightjar

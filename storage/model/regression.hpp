@@ -76,7 +76,9 @@ NIGHTJAR_ENUM(BisectionState, open, culprit, not_reproduced, inconclusive, range
 
 struct Bisection {
   BisectionId id;
-  RegressionId regression;
+  // What it explains: either of them.
+  std::optional<RegressionId> regression;
+  std::optional<FixId> fix;
   SeriesId series;  // the lead: what is measured decides
   BisectionState state = BisectionState::open;
   std::vector<CommitSha> commits;  // [0] is the good end's commit, the last one the bad end's

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "storage/model/build.hpp"
+#include "storage/model/fix.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/lock.hpp"
 #include "storage/model/night.hpp"
@@ -38,6 +39,7 @@ TEST_CASE("every enumerator has the name it has in C++, both ways") {
   CHECK(check_every_name<OutboxState>() == 3);
   CHECK(check_every_name<RegressionState>() == 13);
   CHECK(check_every_name<BisectionState>() == 5);
+  CHECK(check_every_name<FixNotSearched>() == 3);
   CHECK(name_of(RunStatus::broken_environment) == "broken_environment");
 }
 

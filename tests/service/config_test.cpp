@@ -98,6 +98,7 @@ certainty = 0.95
 max_runs = 100
 max_minutes = 90
 max_named = 2
+fixes = false
 runners_at_once = 3
 first_runs = 4
 session_runs = 32
@@ -275,6 +276,7 @@ TEST_CASE("every key of the configuration arrives") {
   CHECK(config.search.max_runs == 100);
   CHECK(config.search_minutes == std::chrono::minutes(90));
   CHECK(config.max_named == 2);
+  CHECK_FALSE(config.search_fixes);
   CHECK(config.search.builds_at_once == 3);
   CHECK(config.search.first_runs == 4);
   CHECK(config.search.session_runs == 32);

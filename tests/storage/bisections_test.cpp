@@ -28,7 +28,7 @@ TEST_CASE("a regression is bisected once") {
   Bisection again = first;
   again.commits = {commit('d')};
   CHECK(add_bisection(Autocommit(story.db), again).id == first.id);
-  const Bisection stored = *bisection_of(story.db, first.regression);
+  const Bisection stored = *bisection_of(story.db, *first.regression);
   CHECK(stored.commits == std::vector{commit('a'), commit('b'), commit('c')});
   CHECK(stored.series == first.series);
   CHECK(stored.good == story.good.id);

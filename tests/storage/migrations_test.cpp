@@ -11,6 +11,7 @@
 #include "storage/affected_classes.hpp"
 #include "storage/bisections.hpp"
 #include "storage/calibration.hpp"
+#include "storage/fixes.hpp"
 #include "storage/jobs.hpp"
 #include "storage/replays.hpp"
 #include "storage/runners.hpp"
@@ -42,10 +43,10 @@ TEST_CASE("a file of the first version is migrated and keeps what it holds") {
   std::filesystem::copy_file(nightjar::test::source_tree() / "tests/storage/data/version_1.db",
                              path);
   CHECK_THROWS_WITH(Database::open_reader(path),
-                    Catch::Contains("has schema version 1, 32 is wanted; start nightjard"));
+                    Catch::Contains("has schema version 1, 33 is wanted; start nightjard"));
 
   Database db = Database::open_writer(path);
-  CHECK(db.schema_version() == 32);
+  CHECK(db.schema_version() == 33);
   Database fresh = Database::open_writer(":memory:");
   CHECK(schema_of(db) == schema_of(fresh));
 
@@ -122,7 +123,7 @@ TEST_CASE("a file of a newer program is refused, with its version and what to do
   for (const auto open : {&Database::open_writer, &Database::open_reader})
     CHECK_THROWS_WITH(open(path), Catch::Contains(path.string()) &&
                                       Catch::Contains("has schema version 99") &&
-                                      Catch::Contains("knows versions up to 32") &&
+                                      Catch::Contains("knows versions up to 33") &&
                                       Catch::Contains("start the newer nightjard"));
 }
 
@@ -480,6 +481,7 @@ TEST_CASE("the columns of enums take exactly the enumerators") {
   matches(ClassState{}, "regression_class", "state");
   matches(BisectionState{}, "bisection", "state");
   matches(UntestableCause{}, "bisection_untestable", "cause");
+  matches(FixNotSearched{}, "fix_search", "not_searched");
   matches(OutboxKind{}, "outbox", "kind");
   matches(OutboxState{}, "outbox", "state");
 }

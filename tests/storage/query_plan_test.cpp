@@ -8,6 +8,7 @@
 #include "storage/confirmations.hpp"
 #include "storage/digests.hpp"
 #include "storage/filtered.hpp"
+#include "storage/fixes.hpp"
 #include "storage/imports.hpp"
 #include "storage/jobs.hpp"
 #include "storage/many_series.hpp"
@@ -125,6 +126,13 @@ void ask_everything(Story& story) {
   Widening widening;
   widening.bisection = bisection.id, widening.good = story.good.id;
   add_widening(Autocommit(db), widening), widening_history(db, bisection.id);
+  FixSearch better;
+  better.night = story.night.id, better.machine = story.machine.id, better.before = story.good.id;
+  better.build = story.bad.id, better.series = series;
+  better = add_fix_search(Autocommit(db), better), find_fix_search(db, better.id);
+  better.evidence = "{}", better.causes = {{{{commit('a')}, 1, 1, 1, 1}, false}};
+  end_fix_search(Autocommit(db), better), fix_search_of(db, better.build, better.machine);
+  bisection_of(db, better.id);
   bases_of_open_searches(db), overlays_of_commit(db, commit('a'), "cpu"), proved_wheels(db, "cpu");
   const auto state = find_commit_state(db, commit('a'), 1);
   const CommitState any{commit('a'), 1, *Sha256::parse(std::string(64, 'a')),

@@ -1,8 +1,8 @@
 // What several pages show alike: a workload's tags, a change, an issue, a verdict, a search's
 // progress.
 
-import { code, column, el, fold, link, namedCommit, number, state, strong, svg, tight, when, whole,
-  within } from "./dom.js";
+import { code, column, commit, el, fold, link, namedCommit, number, state, strong, svg, tight, when,
+  whole, within } from "./dom.js";
 import { change, count, interval, machineName, metricName, probability, quantity, workloadName,
   workloadParts } from "./words.js";
 
@@ -103,6 +103,11 @@ export const regressionLink = (id) => link(`#/regressions/${id}`, `regression ${
 export const blamedFor = (regressions) => regressions.length > 0 && el("ul", {},
   regressions.map((r) => el("li", {}, regressionLink(r.id), " ",
     state(r.state), " ", verdict(r))));
+
+/** The commits that a search named for what got better; "one of 3 commits" of a range. */
+export const madeBetter = (causes) => causes.map((cause, i) => [i > 0 && ", ",
+  cause.range ? `one of ${cause.commits.length} commits`
+    : cause.commits.map((sha, at) => [at > 0 && " ", commit(sha)])]);
 
 /** "+3" for further series, in words on hover. */
 export const andMore = (series) => series.length > 1 && el("span", { class: "soft",

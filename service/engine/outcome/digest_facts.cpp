@@ -5,8 +5,11 @@
 
 #include "service/engine/outcome/repairs.hpp"
 #include "service/engine/outcome/report_facts.hpp"
+#include "service/engine/search/fix_searches.hpp"
+#include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/filtered.hpp"
+#include "storage/fixes.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
 #include "storage/runners.hpp"
@@ -40,12 +43,60 @@ ReportSeries series_of(const EngineView& view, const AffectedSeries& affected) {
 // Since the build of the level before.
 std::vector<ReportCommit> commits_of(const EngineView& view, const storage::Improvement& one) {
   const auto build = storage::find_build(view.db, one.build);
-  if (!build) return {};
-  // Its own level is the newest before the night that showed it for the second time.
-  for (const Level& level : storage::levels_before(view.db, one.series, one.night, 2))
-    if (level.build != one.build)
-      return commits_that_may_have_repaired(view, level.build, build->commit);
-  return {};
+  const auto before = build ? build_before(view, one) : std::nullopt;
+  return before ? commits_that_may_have_repaired(view, *before, build->commit)
+                : std::vector<ReportCommit>();
+}
+
+FixFound found_by(const EngineView& view, const FixSearch& fix) {
+  if (fix.not_searched)
+    return fix.not_searched == FixNotSearched::packages_differ ? FixFound::packages_differ
+                                                               : FixFound::not_asked;
+  switch (storage::bisection_of(view.db, fix.id).value().state) {
+    case BisectionState::open:
+      return FixFound::open;
+    case BisectionState::culprit:
+      return FixFound::named;
+    case BisectionState::range:
+      return FixFound::range;
+    case BisectionState::not_reproduced:
+      return FixFound::not_reproduced;
+    case BisectionState::inconclusive:
+      break;
+  }
+  return FixFound::inconclusive;
+}
+
+// Takes over what the search named. Beside a culprit, a range of the same search is left out.
+void add_named(const EngineView& view, const FixSearch& search, DigestFix& fix) {
+  const bool is_range = fix.found == FixFound::range;
+  std::vector<ReportCommit> named;
+  int causes = 0;
+  for (const NamedCause& cause : search.causes) {
+    if (cause.is_range != is_range) continue;
+    fix.probability = causes++ == 0 ? cause.commits.probability
+                                    : std::min(fix.probability, cause.commits.probability);
+    for (const CommitSha& sha : cause.commits.commits) named.push_back(commit_facts(view, sha));
+  }
+  if (named.empty()) return;
+  fix.commits = std::move(named);
+  fix.together = causes > 1;
+}
+
+// What the searches on these machine classes said of who made the build better: the one that said
+// most.
+void add_search(const EngineView& view, BuildId build, const std::set<MachineId>& classes,
+                DigestFix& fix) {
+  for (const MachineId machine : classes) {
+    const auto search = storage::fix_search_of(view.db, build, machine);
+    if (!search) continue;
+    const FixFound found = found_by(view, *search);
+    if (found <= fix.found) continue;
+    fix.found = found;
+    if (const auto series = storage::find_series(view.db, search->series))
+      fix.searched = series->workload_name.str();
+    add_named(view, *search, fix);
+  }
 }
 
 class Collector {
@@ -97,7 +148,7 @@ class Collector {
       finding.lead = series_of(view_, one.series.front());
       finding.more_series = one.series.size() - 1;
       finding.state = std::string(name_of(one.state));
-      if (one.culprit) finding.culprit = commit_of(one.culprit->commits.front());
+      if (one.culprit) finding.culprit = commit_facts(view_, one.culprit->commits.front());
       finding.issue = one.issue_url;
       input_.findings.push_back(std::move(finding));
     }
@@ -149,16 +200,6 @@ class Collector {
         input_.open[std::string(name_of(state))] = found->second;
   }
 
-  ReportCommit commit_of(const CommitSha& sha) {
-    ReportCommit made{sha, "", "", {}};
-    if (const auto commit = view_.graph.find(sha)) {
-      made.subject = commit->subject();
-      made.author = commit->author_name;
-      made.date = commit->committed_at;
-    }
-    return made;
-  }
-
   const EngineView& view_;
   Time from_, to_;
   DigestInput input_;
@@ -170,10 +211,14 @@ class Collector {
 DigestFix fix_of(const EngineView& view, const std::vector<storage::Improvement>& improvements) {
   DigestFix fix;
   fix.version = version_of(view, improvements.front().build);
+  std::set<MachineId> classes;
   for (const storage::Improvement& one : improvements) {
     if (fix.commits.empty()) fix.commits = commits_of(view, one);
     fix.series.push_back(series_of(view, {one.series, one.before, one.after}));
+    if (const auto series = storage::find_series(view.db, one.series))
+      classes.insert(series->machine);
   }
+  add_search(view, improvements.front().build, classes, fix);
   return fix;
 }
 

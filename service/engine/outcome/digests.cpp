@@ -6,13 +6,12 @@
 
 #include "service/engine/outcome/difference_facts.hpp"
 #include "service/engine/outcome/digest_facts.hpp"
+#include "service/engine/search/fix_searches.hpp"
 #include "storage/builds.hpp"
 
 namespace nightjar::service {
 namespace {
 using namespace std::chrono;
-
-constexpr days kFixesSince{7};  // an improvement is told of while it is news
 
 bool holds(const std::vector<Weekday>& list, sys_days day) {
   const auto weekday = std::chrono::weekday(day).iso_encoding();  // Monday is 1
@@ -107,6 +106,7 @@ std::vector<FixFacts> load_fixes(const EngineView& view) {
   if (least == 0 || !first_night) return list;
   const Time now = view.clock.now();
   for (const auto& [build, better] : storage::untold_fixes(view.db, now - kFixesSince, least)) {
+    if (awaits_search(view, better)) continue;
     DigestFix fix = fix_of(view, better);
     std::string key = fix_key(view.config.repository.url, *first_night, fix.version);
     list.push_back({now, build, std::move(key), std::move(fix)});

@@ -49,6 +49,7 @@ struct FixFacts {
   DigestFix fix;
 };
 // Fixes of the last days that are large enough and were not told of; none if `report.fixes` is 0.
+// One whose commit is searched waits for the answer.
 std::vector<FixFacts> load_fixes(const EngineView& view);
 struct FileFix {
   BuildId build;

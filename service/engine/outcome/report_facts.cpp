@@ -37,16 +37,6 @@
 namespace nightjar::service {
 namespace {
 
-ReportCommit commit_facts(const EngineView& view, const CommitSha& sha) {
-  ReportCommit facts{sha, "", "", {}};
-  if (const auto commit = view.graph.find(sha)) {
-    facts.subject = commit->subject();
-    facts.author = commit->author_name;
-    facts.date = commit->committed_at;
-  }
-  return facts;
-}
-
 ReportBuild build_facts(const EngineView& view, BuildId id) {
   ReportBuild facts;
   if (const auto build = storage::find_build(view.db, id)) {
@@ -260,7 +250,7 @@ void add_search(const EngineView& view, const Regression& regression, ReportInpu
   const auto bisection = storage::search_behind(view.db, regression.id);
   if (!bisection) return;
   const auto series = storage::find_series(view.db, bisection->series);
-  const auto searched = storage::find_regression(view.db, bisection->regression);
+  const auto searched = storage::find_regression(view.db, bisection->regression.value());
   if (!series || !searched) return;
   const SearchLimits limits = limits_of(view, *bisection, *series);
   input.search_threshold = limits.threshold;
@@ -336,6 +326,16 @@ void add_unattributed(const EngineView& view, const Regression& regression, Repo
 }
 
 }  // namespace
+
+ReportCommit commit_facts(const EngineView& view, const CommitSha& sha) {
+  ReportCommit facts{sha, "", "", {}};
+  if (const auto commit = view.graph.find(sha)) {
+    facts.subject = commit->subject();
+    facts.author = commit->author_name;
+    facts.date = commit->committed_at;
+  }
+  return facts;
+}
 
 std::string version_of(const EngineView& view, BuildId id) {
   const auto build = storage::find_build(view.db, id);

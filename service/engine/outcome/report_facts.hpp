@@ -13,6 +13,9 @@ namespace nightjar::service {
 
 ReportInput report_facts(const EngineView& view, const Regression& regression);
 
+// A commit as reports name it; without words where the repository does not have it.
+ReportCommit commit_facts(const EngineView& view, const CommitSha& sha);
+
 // A build's version, or words for a build that is no longer stored.
 std::string version_of(const EngineView& view, BuildId id);
 

@@ -12,6 +12,7 @@
 #include "service/engine/search/blame.hpp"
 #include "service/engine/search/commit_builds.hpp"
 #include "service/engine/search/costs.hpp"
+#include "service/engine/search/fix_searches.hpp"
 #include "service/engine/search/naming.hpp"
 #include "service/engine/search/package_searches.hpp"
 #include "service/engine/search/search_jobs.hpp"
@@ -19,6 +20,7 @@
 #include "service/engine/verdict/expected_results.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
+#include "storage/fixes.hpp"
 #include "storage/jobs.hpp"
 #include "storage/locks.hpp"
 #include "storage/regressions.hpp"
@@ -37,10 +39,11 @@ double clarity(const Regression& regression) {
   return std::log(lead.ratio) / std::max(width, 1e-3);
 }
 
-std::set<CommitSha> blamed_already(const EngineView& view, const Regression& regression) {
+std::set<CommitSha> blamed_already(const EngineView& view, const SearchedChange& change) {
   std::set<CommitSha> blamed;
-  for (const Regression& other : storage::regressions_of_night(view.db, regression.night))
-    if (other.machine == regression.machine && other.culprit)
+  if (change.is_better()) return blamed;
+  for (const Regression& other : storage::regressions_of_night(view.db, change.night))
+    if (other.machine == change.machine && other.culprit)
       blamed.insert(other.culprit->commits.begin(), other.culprit->commits.end());
   return blamed;
 }
@@ -48,13 +51,13 @@ std::set<CommitSha> blamed_already(const EngineView& view, const Regression& reg
 // By risk, and half of the mass on what this night blamed already: one cause often shows in several
 // series, and those commits' builds exist.
 std::vector<double> prior_of(const EngineView& view, const Bisection& bisection,
-                             const Regression& regression) {
+                             const SearchedChange& change) {
   std::vector<git::Commit> commits;
   if (const auto range = view.graph.range(bisection.commits.front(), bisection.commits.back()))
     commits = *range;
   if (commits.size() + 1 != bisection.commits.size()) return {};
   std::vector<double> prior = risk_prior(view.graph, commits, view.config.project);
-  const std::set<CommitSha> blamed = blamed_already(view, regression);
+  const std::set<CommitSha> blamed = blamed_already(view, change);
   double known = 0, rest = 0;
   for (std::size_t i = 0; i < prior.size(); ++i)
     (blamed.count(commits[i].sha) ? known : rest) += prior[i];
@@ -70,6 +73,12 @@ std::vector<int> built_commits(const EngineView& view, const Bisection& bisectio
   for (int i = 1; i + 1 < static_cast<int>(bisection.commits.size()); ++i)
     if (is_built(view, bisection, i)) built.push_back(i);
   return built;
+}
+
+std::optional<std::variant<Regression, FixSearch>> load_searched(const EngineView& view,
+                                                                 const Bisection& search) {
+  if (search.fix) return storage::find_fix_search(view.db, *search.fix);
+  return storage::find_regression(view.db, search.regression.value());
 }
 
 // The wheel of an older good end may have to be fetched again, for which a search waits a while.
@@ -119,16 +128,33 @@ RegressionState state_without_culprit(const Regression& regression, bisect::Sear
                                                            : unnamed_state(config);
 }
 
+// In the caller's transaction, like all that ends a search.
+void give_up(storage::Transaction& transaction, const Regression& regression, const GiveUp& step,
+             const Config& config, Time now) {
+  const RegressionState state =
+      state_without_culprit(regression, bisect::SearchOutcome::inconclusive, config);
+  storage::change_regression(transaction, regression,
+                             {state, now, evidence::of_reason(step.reason)});
+}
+
+// Nothing but its own rows: a fix has no regression, no level and no issue of a regression.
+void end_fix(storage::Transaction& transaction, FixSearch fix, std::vector<NamedCause> causes,
+             const std::string& evidence) {
+  fix.causes = std::move(causes);
+  fix.evidence = evidence;
+  storage::end_fix_search(transaction, fix);
+}
+
 bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
            const GiveUp& step) {
   const Time now = context.clock.now();
-  const RegressionState state =
-      state_without_culprit(facts.regression, bisect::SearchOutcome::inconclusive, context.config);
   storage::Transaction transaction(context.db);
   add_untestable(transaction, facts);
   end(transaction, search, BisectionState::inconclusive, now);
-  storage::change_regression(transaction, facts.regression,
-                             {state, now, evidence::of_reason(step.reason)});
+  if (const auto* fix = std::get_if<FixSearch>(&facts.of))
+    end_fix(transaction, *fix, {}, evidence::of_reason(step.reason));
+  else
+    give_up(transaction, std::get<Regression>(facts.of), step, context.config, now);
   transaction.commit();
   announce(context, search, step.reason);
   return true;
@@ -136,14 +162,10 @@ bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& se
 
 // What is below the threshold is real: a new level begins, and the next nights do not ask again.
 void end_without_culprit(storage::Transaction& transaction, const SearchFacts& facts,
-                         const Bisection& search, const Conclude& step, const Config& config,
+                         Regression regression, const Conclude& step, const Config& config,
                          Time now) {
-  Regression regression = facts.regression;
   const RegressionState state = state_without_culprit(regression, step.answer.outcome, config);
-  const bool gone = state == RegressionState::dismissed;
-  end(transaction, search, gone ? BisectionState::not_reproduced : BisectionState::inconclusive,
-      now);
-  if (gone && regression.range) {
+  if (state == RegressionState::dismissed && regression.range) {
     withdraw_issue(transaction, regression.id,
                    facts.limits.widened_at
                        ? "The search was taken up again, and the change was not reproduced. "
@@ -162,41 +184,62 @@ bool names(const bisect::Answer& answer) {
          answer.outcome == bisect::SearchOutcome::several_small;
 }
 
+BisectionState state_after(const bisect::Answer& answer, const evidence::Naming& naming) {
+  if (answer.outcome == bisect::SearchOutcome::not_reproduced)
+    return BisectionState::not_reproduced;
+  if (!names(answer)) return BisectionState::inconclusive;
+  const auto word = evidence::outcome_word(answer, evidence::ends_of(answer, naming));
+  return word == name_of(BisectionState::range) ? BisectionState::range : BisectionState::culprit;
+}
+
 // The answer, the search's end and the regression's change of state are one transaction.
-bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
-           const Conclude& step) {
+bool conclude(EngineContext& context, const SearchFacts& facts, const Regression& regression,
+              const Bisection& search, const Conclude& step) {
   const Time now = context.clock.now();
   std::vector<Blame> blamed;
   if (names(step.answer))
-    blamed = decide(load_blame(context, facts.regression, search, step.answer, facts.naming));
+    blamed = decide(load_blame(context, regression, search, step.answer, facts.naming));
   storage::Transaction transaction(context.db);
   add_untestable(transaction, facts);
-  if (names(step.answer)) {
-    const auto ends = evidence::ends_of(step.answer, facts.naming);
-    const bool is_range =
-        evidence::outcome_word(step.answer, ends) == name_of(BisectionState::range);
-    end(transaction, search, is_range ? BisectionState::range : BisectionState::culprit, now);
-    store(transaction, facts.regression, blamed, step.evidence, now);
-  } else {
-    end_without_culprit(transaction, facts, search, step, context.config, now);
-  }
+  end(transaction, search, state_after(step.answer, facts.naming), now);
+  if (names(step.answer))
+    store(transaction, regression, blamed, step.evidence, now);
+  else
+    end_without_culprit(transaction, facts, regression, step, context.config, now);
   transaction.commit();
   announce(context, blamed);
+  return true;
+}
+
+bool conclude(EngineContext& context, const SearchFacts& facts, const FixSearch& fix,
+              const Bisection& search, const Conclude& step) {
+  std::vector<NamedCause> causes;
+  if (names(step.answer)) causes = named_causes(step.answer, search, facts.naming);
+  storage::Transaction transaction(context.db);
+  add_untestable(transaction, facts);
+  end(transaction, search, state_after(step.answer, facts.naming), context.clock.now());
+  end_fix(transaction, fix, std::move(causes), step.evidence);
+  transaction.commit();
+  return true;
+}
+
+bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
+           const Conclude& step) {
+  std::visit([&](const auto& of) { conclude(context, facts, of, search, step); }, facts.of);
   announce(context, search, step.answer.rule);
   return true;
 }
 
 bool apply(EngineContext& context, const SearchFacts& facts, const Bisection& search,
            const bisect::Measure& step) {
-  const StepFacts wanted =
-      load_step(context, search, expecting(context, facts.series, facts.regression.night),
-                facts.prospects, step);
+  const StepFacts wanted = load_step(
+      context, search, expecting(context, facts.series, facts.change.night), facts.prospects, step);
   const StepPlan plan = plan_step(wanted, facts.progress, context.clock.now());
   if (plan.is_empty() && facts.progress.newly_untestable.empty()) return false;
   storage::Transaction transaction(context.db);
   add_untestable(transaction, facts);
   storage::update_bisection(transaction, search);
-  queue_step(context, transaction, search, facts.regression, facts.series, wanted, plan);
+  queue_step(context, transaction, search, facts.change, facts.series, wanted, plan);
   transaction.commit();
   announce(context, search, "step");
   return true;
@@ -324,28 +367,43 @@ std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& 
 
 std::optional<SearchFacts> load_search(const EngineView& view, const Bisection& search,
                                        const SearchLimits& limits) {
-  auto regression = storage::find_regression(view.db, search.regression);
+  auto of = load_searched(view, search);
   auto series = storage::find_series(view.db, search.series);
-  if (!regression || !series) return std::nullopt;
-  SearchFacts facts{
-      search, *std::move(regression), *std::move(series), limits, {}, {}, {}, {}, {}, {}, {}, {}};
-  facts.pending = is_measuring(view.db, search) || awaits_wheel(view, search, limits);
+  if (!of || !series) return std::nullopt;
+  SearchedChange change =
+      std::visit([](const auto& searched) { return SearchedChange(searched); }, *of);
+  SearchFacts facts{search,
+                    *std::move(of),
+                    std::move(change),
+                    *std::move(series),
+                    limits,
+                    {},
+                    {},
+                    {},
+                    {},
+                    {},
+                    {},
+                    {},
+                    {}};
+  facts.pending = is_measuring(view.db, search) || awaits_wheel(view, search, limits) ||
+                  (facts.change.is_better() && regressions_wait(view, facts.change.machine));
   if (facts.pending) return facts;
-  SearchRuns runs = load_runs(view.db, search, facts.regression, facts.series);
-  facts.progress = load_progress(view.db, search, facts.regression, runs, facts.series,
+  SearchRuns runs = load_runs(view.db, search, facts.change, facts.series);
+  facts.progress = load_progress(view.db, search, facts.change, runs, facts.series,
                                  limits.widened_at.value_or(Time{}));
   facts.prospects = load_prospects(view, search);
   facts.awaited = awaited_of_ci(view, search, facts.prospects);
   note_failed_builds(facts.prospects, facts.progress);
   facts.naming = naming_of(view, search, runs, facts.progress);
-  facts.policy = policy_for(view, facts.regression.machine, facts.series);
+  facts.policy = policy_for(view, facts.change.machine, facts.series);
   facts.policy.threshold = limits.threshold;
   facts.policy.max_runs = limits.max_runs;
   const CostFacts costs = load_costs(view, search, runs, facts.series, facts.prospects);
   facts.runs = std::move(runs.runs);
-  facts.log = in_cost(std::move(runs.log), facts.series, facts.policy.threshold);
+  facts.log =
+      in_cost(std::move(runs.log), facts.series, facts.policy.threshold, facts.change.is_better());
   for (const auto& [commit, cause] : facts.progress.causes) facts.log.untestable.push_back(commit);
-  facts.log.prior = prior_of(view, search, facts.regression);
+  facts.log.prior = prior_of(view, search, facts.change);
   facts.log.built = built_commits(view, search);
   add_costs(costs, view.clock.now(), facts.log, facts.policy);
   return facts;
@@ -376,6 +434,7 @@ std::optional<SearchStep> decide(const SearchFacts& facts) {
   evidence::SearchInput input{facts.log, facts.policy, facts.runs, facts.search.commits,
                               &facts.naming};
   if (facts.limits.widened_at) input.good_end = facts.search.good;
+  input.is_better = facts.change.is_better();
   out.step = Conclude{answer, evidence::of_search(answer, next.belief, input)};
   return out;
 }

@@ -1,5 +1,5 @@
-// The search for the culprit of each confirmed regression, one step a job: the log of runs is all
-// its state, so that a killed daemon goes on where it was.
+// The search for the culprit of each confirmed regression, and for the commit of each fix, one step
+// a job: the log of runs is all its state, so that a killed daemon goes on where it was.
 #pragma once
 
 #include <optional>
@@ -14,6 +14,7 @@
 #include "service/engine/search/limits.hpp"
 #include "service/engine/search/prospects.hpp"
 #include "service/engine/search/search_log.hpp"
+#include "storage/model/fix.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/model/series.hpp"
 
@@ -47,10 +48,12 @@ bool start_bisections(EngineContext& context);
 // All that the next step of an open search depends on. `log` is in cost.
 struct SearchFacts {
   Bisection search;
-  Regression regression;
+  std::variant<Regression, FixSearch> of;  // what it explains
+  SearchedChange change;                   // the same
   Series series;
   SearchLimits limits;
-  // A session is under way, or an end's wheel is being fetched. What follows is then not read.
+  // A session is under way, an end's wheel is being fetched, or regressions go first. What follows
+  // is then not read.
   bool pending = false;
   std::vector<RunId> runs;
   bisect::SearchLog log;

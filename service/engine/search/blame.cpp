@@ -4,6 +4,7 @@
 
 #include "bisect/evidence/contributors.hpp"
 #include "bisect/evidence/evidence.hpp"
+#include "service/engine/search/naming.hpp"
 #include "service/engine/search/withdrawal.hpp"
 #include "service/report/report.hpp"
 #include "storage/regressions.hpp"
@@ -13,23 +14,14 @@ namespace nightjar::service {
 namespace {
 using enum RegressionState;
 
-Culprit culprit_of(const bisect::NamedStep& step, const Bisection& bisection) {
-  return {evidence::cell_commits(step.first, step.last, bisection.commits), step.probability,
-          step.ratio, step.low, step.high};
-}
-
-// The commits of each cause, and whether they are a range.
-std::vector<std::pair<Culprit, bool>> causes_of(const bisect::Answer& answer,
-                                                const Bisection& bisection,
-                                                const evidence::Naming& naming) {
-  const std::vector<evidence::NamedEnd> ends = evidence::ends_of(answer, naming);
-  std::vector<std::pair<Culprit, bool>> causes;
-  for (const evidence::NamedEnd& end : ends)
-    causes.emplace_back(culprit_of(end.step, bisection), end.is_range);
-  if (evidence::outcome_word(answer, ends) != name_of(bisect::SearchOutcome::several_small))
-    return causes;
+// What the answer names, each cause by itself.
+std::vector<NamedCause> causes_of(const bisect::Answer& answer, const Bisection& bisection,
+                                  const evidence::Naming& naming) {
+  auto causes = named_causes(answer, bisection, naming);
+  const auto word = evidence::outcome_word(answer, evidence::ends_of(answer, naming));
+  if (word != name_of(bisect::SearchOutcome::several_small)) return causes;
   std::vector<Culprit> contributors;
-  for (const auto& [culprit, is_range] : causes) contributors.push_back(culprit);
+  for (const NamedCause& cause : causes) contributors.push_back(cause.commits);
   return {{evidence::together(contributors), false}};
 }
 

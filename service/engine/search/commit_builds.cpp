@@ -7,7 +7,6 @@
 #include "service/builds/needs.hpp"
 #include "service/engine/policy.hpp"
 #include "storage/builds.hpp"
-#include "storage/regressions.hpp"
 #include "storage/runners.hpp"
 #include "storage/series.hpp"
 
@@ -28,12 +27,11 @@ struct Needed {
 Needed needed_by(const EngineView& view, const Bisection& bisection) {
   Needed needed;
   needed.variant = variant_of(view, bisection.good);
-  if (const auto series = storage::find_series(view.db, bisection.series))
-    needed.use = overlay_use(series->workload_name);
-  const auto regression = storage::find_regression(view.db, bisection.regression);
-  const auto machine =
-      regression ? storage::find_machine(view.db, regression->machine) : std::nullopt;
-  if (machine) needed.machine = machine->facts;
+  const auto series = storage::find_series(view.db, bisection.series);
+  if (!series) return needed;
+  needed.use = overlay_use(series->workload_name);
+  if (const auto machine = storage::find_machine(view.db, series->machine))
+    needed.machine = machine->facts;
   return needed;
 }
 

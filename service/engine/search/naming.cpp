@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "bisect/evidence/evidence.hpp"
 #include "service/builds/overlay.hpp"
 #include "storage/builds.hpp"
 #include "storage/series.hpp"
@@ -73,6 +74,18 @@ evidence::Naming naming_of(const EngineView& view, const Bisection& bisection,
   });
   if (any_laid_over) naming.libraries = libraries;
   return naming;
+}
+
+std::vector<NamedCause> named_causes(const bisect::Answer& answer, const Bisection& bisection,
+                                     const evidence::Naming& naming) {
+  std::vector<NamedCause> causes;
+  for (const evidence::NamedEnd& end : evidence::ends_of(answer, naming)) {
+    const bisect::NamedStep& step = end.step;
+    causes.push_back({{evidence::cell_commits(step.first, step.last, bisection.commits),
+                       step.probability, step.ratio, step.low, step.high},
+                      end.is_range});
+  }
+  return causes;
 }
 
 }  // namespace nightjar::service

@@ -60,10 +60,13 @@ bool is_testable(const EngineView& view, const Bisection& search, int commit) {
 std::optional<SearchToRevive> load_revival(const EngineView& view, BisectionId id,
                                            const std::vector<int>& commits) {
   const auto search = storage::find_bisection(view.db, id);
-  const auto regression =
-      search ? storage::find_regression(view.db, search->regression) : std::nullopt;
-  if (!regression) return std::nullopt;
-  SearchToRevive seen{*search, *regression, ranges_of(view, *regression), {}};
+  if (!search) return std::nullopt;
+  SearchToRevive seen{*search, {}, {}, {}};
+  if (search->regression) {
+    seen.regression = storage::find_regression(view.db, *search->regression);
+    if (!seen.regression) return std::nullopt;
+    seen.range = ranges_of(view, *seen.regression);
+  }
   for (const int commit : commits)
     if (is_testable(view, *search, commit)) seen.testable.push_back(commit);
   return seen;
@@ -79,7 +82,7 @@ void apply(EngineContext& context, const SearchToRevive& seen, const Revival& re
     search.finished_at.reset();
     storage::update_bisection(transaction, search);
     storage::change_regression(
-        transaction, seen.regression,
+        transaction, seen.regression.value(),
         {RegressionState::bisecting, context.clock.now(),
          evidence::of_reason("builds of " + std::to_string(revival.commits.size()) +
                              " commits have become available: the search goes on")});
@@ -100,8 +103,8 @@ std::vector<SearchToRevive> load_revivals(const EngineView& view) {
 std::optional<Revival> decide(const SearchToRevive& seen) {
   if (seen.testable.empty()) return std::nullopt;
   if (seen.search.state == BisectionState::open) return Revival{seen.testable, false};
-  const bool stands = seen.regression.state == RegressionState::range ||
-                      seen.regression.state == RegressionState::reported;
+  const bool stands = seen.regression && (seen.regression->state == RegressionState::range ||
+                                          seen.regression->state == RegressionState::reported);
   const bool helps = std::any_of(seen.testable.begin(), seen.testable.end(), [&](int commit) {
     return seen.range.count(seen.search.commits.at(static_cast<std::size_t>(commit))) != 0;
   });

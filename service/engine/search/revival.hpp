@@ -16,8 +16,8 @@ namespace nightjar::service {
 // A search with commits that had no build, as it stands now.
 struct SearchToRevive {
   Bisection search;
-  Regression regression;
-  std::set<CommitSha> range;  // of the ranges that it ended with
+  std::optional<Regression> regression;  // nullopt: it is the search of a fix
+  std::set<CommitSha> range;             // of the ranges that it ended with
   std::vector<int> testable;  // positions of commits that had no build and can have one now
 };
 struct Revival {

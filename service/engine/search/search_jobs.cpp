@@ -18,6 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kPriority = 10;
+constexpr int kPriorityOfFix = -5;         // after all nights and all regressions
 constexpr auto kSessionGap = 10min;        // a later job is a new session, whatever was planned
 constexpr int kUninformativeSessions = 3;  // so many in a row without a run end the search
 constexpr int kDisturbedSessions = 25;     // or so many on a machine that was never undisturbed
@@ -104,7 +105,7 @@ StepPlan plan_step(const StepFacts& facts, const SearchProgress& progress, Time 
 }
 
 void queue_step(EngineContext& context, storage::Transaction& transaction,
-                const Bisection& bisection, const Regression& regression, const Series& series,
+                const Bisection& bisection, const SearchedChange& change, const Series& series,
                 const StepFacts& facts, const StepPlan& plan) {
   const Time now = context.clock.now();
   for (const Untestable& commit : plan.untestable)
@@ -113,8 +114,8 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
     const auto& prospect = std::get<CanBeBuilt>(facts.prospects.at(commit));
     const CommitSha& sha = bisection.commits.at(static_cast<std::size_t>(commit));
     storage::request_build(transaction, {prospect.native_state, variant_of(context, bisection.good),
-                                         source_of(context.config, sha), regression.night,
-                                         kPriority, now, prospect.wheel_is_lost});
+                                         source_of(context.config, sha), change.night, kPriority,
+                                         now, prospect.wheel_is_lost});
   }
   const auto environments = make_environments(context, transaction, facts, plan);
   std::size_t number = facts.jobs;
@@ -122,9 +123,9 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
     Job job;
     job.key =
         "bisection:" + std::to_string(bisection.id.value) + "/step:" + std::to_string(number++);
-    job.night = regression.night;
-    job.machine = regression.machine;
-    job.priority = kPriority;
+    job.night = change.night;
+    job.machine = change.machine;
+    job.priority = change.is_better() ? kPriorityOfFix : kPriority;
     job.affinity = session.affinity;
     job.spec = search_spec(context.config, series, facts.workload, session.commits, environments);
     job = queue_job(transaction, std::move(job), now);

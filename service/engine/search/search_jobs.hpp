@@ -14,6 +14,7 @@
 #include "service/engine/search/commit_builds.hpp"
 #include "service/engine/search/prospects.hpp"
 #include "service/engine/search/search_log.hpp"
+#include "storage/model/fix.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/model/series.hpp"
 
@@ -50,7 +51,7 @@ StepPlan plan_step(const StepFacts& facts, const SearchProgress& progress, Time 
 // Makes the overlays that are missing and queues sessions and builds, in the caller's transaction.
 // Throws std::runtime_error if the disk fails.
 void queue_step(EngineContext& context, storage::Transaction& transaction,
-                const Bisection& bisection, const Regression& regression, const Series& series,
+                const Bisection& bisection, const SearchedChange& change, const Series& series,
                 const StepFacts& facts, const StepPlan& plan);
 
 // A session that runs these positions of a search in order. `environments`: that of each position.

@@ -119,11 +119,12 @@ int add_runs(const storage::Database& db, SearchRuns& all, Positions& positions,
 // search for peak memory has no time measured.
 std::vector<Bisection> searches_with_runs_for(const storage::Database& db,
                                               const Bisection& bisection,
-                                              const Regression& regression, const Series& series) {
+                                              const SearchedChange& change, const Series& series) {
   std::vector<Bisection> searches;
-  for (const Regression& other : storage::regressions_of_night(db, regression.night)) {
+  if (change.is_better()) return searches;  // it measures all by itself
+  for (const Regression& other : storage::regressions_of_night(db, change.night)) {
     const auto search = storage::bisection_of(db, other.id);
-    if (other.machine != regression.machine || !search || search->id.value >= bisection.id.value)
+    if (other.machine != change.machine || !search || search->id.value >= bisection.id.value)
       continue;
     const auto measured = storage::find_series(db, search->series);
     if (measured && measured->workload == series.workload &&
@@ -155,18 +156,18 @@ bool is_usable(const SessionOutcome& session) {
 // Everything but the bisection's own sessions, which follow. Returns the number of the next
 // session.
 int add_earlier_runs(const storage::Database& db, const Bisection& bisection,
-                     const Regression& regression, const Series& series, const Subject& subject,
+                     const SearchedChange& change, const Series& series, const Subject& subject,
                      Positions& positions, SearchRuns& all) {
   int next = 0;
   const auto add = [&](const Job& job, int number) {
     const int runs = add_runs(db, all, positions, series, subject, job, number);
     all.parts.push_back({number, job, runs, false, SessionOutcome::State::usable, ""});
   };
-  for (const Job& asked : confirmation_jobs(db, regression, series)) {
+  for (const Job& asked : confirmation_jobs(db, change, series)) {
     const SessionOutcome session = outcome_of(db, asked);
     if (is_usable(session)) add(session.job, next++);
   }
-  for (const Bisection& other : searches_with_runs_for(db, bisection, regression, series)) {
+  for (const Bisection& other : searches_with_runs_for(db, bisection, change, series)) {
     std::map<int, int> numbers;
     for (const auto& [entry, session] : sessions_of(db, other)) {
       if (!is_usable(session)) continue;
@@ -208,12 +209,12 @@ bool is_measuring(const storage::Database& db, const Bisection& bisection) {
 }
 
 SearchRuns load_runs(const storage::Database& db, const Bisection& bisection,
-                     const Regression& regression, const Series& series) {
+                     const SearchedChange& change, const Series& series) {
   SearchRuns all;
   all.log.commits = static_cast<int>(bisection.commits.size()) - 1;
   Positions positions(db, bisection);
-  const Subject subject(db, regression, series);
-  all.first_own = add_earlier_runs(db, bisection, regression, series, subject, positions, all);
+  const Subject subject(db, change, series);
+  all.first_own = add_earlier_runs(db, bisection, change, series, subject, positions, all);
   for (const auto& [entry, session] : sessions_of(db, bisection)) {
     const int number = all.first_own + entry.session;
     const int runs =
@@ -224,17 +225,19 @@ SearchRuns load_runs(const storage::Database& db, const Bisection& bisection,
   return all;
 }
 
-bisect::SearchLog in_cost(bisect::SearchLog log, const Series& series, double threshold) {
+bisect::SearchLog in_cost(bisect::SearchLog log, const Series& series, double threshold,
+                          bool is_better) {
   const auto policy = bisect::policy_of_metric(series.metric, threshold);
-  for (bisect::SearchRun& run : log.runs) run.value = bisect::cost_of(run.value, policy);
+  for (bisect::SearchRun& run : log.runs)
+    run.value = bisect::searched_cost(run.value, policy, is_better);
   return log;
 }
 
 SearchProgress load_progress(const storage::Database& db, const Bisection& bisection,
-                             const Regression& regression, const SearchRuns& runs,
+                             const SearchedChange& change, const SearchRuns& runs,
                              const Series& series, Time since) {
   SearchProgress progress;
-  const Subject subject(db, regression, series);
+  const Subject subject(db, change, series);
   Positions positions(db, bisection);
   for (const Untestable& known : storage::untestable_of(db, bisection.id))
     progress.causes[known.commit] = known.cause;

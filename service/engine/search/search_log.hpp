@@ -10,6 +10,7 @@
 #include "bisect/search.hpp"
 #include "service/engine/jobs/session_check.hpp"
 #include "storage/database.hpp"
+#include "storage/model/fix.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/regression.hpp"
 #include "storage/model/series.hpp"
@@ -38,13 +39,14 @@ struct SearchRuns {
 // The confirmation's sessions come first: they are runs of both ends like any other. Then come
 // those of the night's earlier searches that ran the same workload, for another of its metrics.
 SearchRuns load_runs(const storage::Database& db, const Bisection& bisection,
-                     const Regression& regression, const Series& series);
+                     const SearchedChange& change, const Series& series);
 // Whether a session of the search is under way: then there is nothing to decide yet.
 bool is_measuring(const storage::Database& db, const Bisection& bisection);
 
 // The same log as the search wants it: costs. What should be high is inverted, and of a slope it is
-// the judged value by the search's threshold.
-bisect::SearchLog in_cost(bisect::SearchLog log, const Series& series, double threshold);
+// the judged value by the search's threshold. Of what got better the cost is turned round.
+bisect::SearchLog in_cost(bisect::SearchLog log, const Series& series, double threshold,
+                          bool is_better = false);
 
 // What the search's own sessions came to, besides their runs.
 struct SearchProgress {
@@ -61,7 +63,7 @@ struct SearchProgress {
 };
 // `since`: sessions that were asked for earlier do not count as uninformative or disturbed.
 SearchProgress load_progress(const storage::Database& db, const Bisection& bisection,
-                             const Regression& regression, const SearchRuns& runs,
+                             const SearchedChange& change, const SearchRuns& runs,
                              const Series& series, Time since = {});
 
 }  // namespace nightjar::service

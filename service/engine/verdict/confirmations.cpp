@@ -37,9 +37,9 @@ constexpr std::size_t kUninformativeSessions = 6;  // after which a build still 
 constexpr int kMostUnfinished = 3;                 // nights that try to confirm a suspicion
 constexpr int kMostToAttribute = 80;               // runs a side, source or packages
 
-storage::Comparison comparison_of(const Regression& regression, const Series& lead) {
-  return {regression.night, regression.machine, lead.workload,
-          regression.good,  regression.bad,     regression.unfinished + 1};
+storage::Comparison comparison_of(const SearchedChange& change, const Series& lead) {
+  return {change.night, change.machine, lead.workload,
+          change.good,  change.bad,     change.unfinished + 1};
 }
 
 // One key for all series of a workload: they are confirmed by the same sessions.
@@ -353,9 +353,10 @@ ConfirmationStep decide(const ConfirmationFacts& facts, const Config& config) {
   return confirmed;
 }
 
-std::vector<Job> confirmation_jobs(const storage::Database& db, const Regression& regression,
+std::vector<Job> confirmation_jobs(const storage::Database& db, const SearchedChange& change,
                                    const Series& lead) {
-  return storage::jobs_of_comparison(db, comparison_of(regression, lead));
+  if (change.is_better()) return {};
+  return storage::jobs_of_comparison(db, comparison_of(change, lead));
 }
 
 bool awaits_confirmation(const Regression& regression) {

@@ -13,6 +13,7 @@
 #include "bisect/fleet.hpp"
 #include "service/engine/context.hpp"
 #include "storage/model/build.hpp"
+#include "storage/model/fix.hpp"
 #include "storage/model/job.hpp"
 #include "storage/model/lock.hpp"
 #include "storage/model/night.hpp"
@@ -94,9 +95,9 @@ void resume_confirmation(storage::Transaction& transaction, const Regression& re
 // Series that wait for a verdict: what is measured of them makes no level meanwhile.
 std::set<SeriesId> series_under_suspicion(const storage::Database& db);
 
-// The sessions that were asked for so far to confirm `regression`, first to last. Repeats of void
-// ones and confirmations that were cut short are left out.
-std::vector<Job> confirmation_jobs(const storage::Database& db, const Regression& regression,
+// The sessions that were asked for so far to confirm `change`, first to last. Repeats of void ones
+// and confirmations that were cut short are left out. What got better has none.
+std::vector<Job> confirmation_jobs(const storage::Database& db, const SearchedChange& change,
                                    const Series& lead);
 
 }  // namespace nightjar::service

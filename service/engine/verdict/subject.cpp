@@ -32,11 +32,11 @@ std::set<RunStatus> failures_of(const storage::Database& db, const SessionOutcom
 
 }  // namespace
 
-Subject::Subject(const storage::Database& db, const Regression& regression, const Series& series)
+Subject::Subject(const storage::Database& db, const SearchedChange& change, const Series& series)
     : failures_(series.metric == kFailures) {
   if (!failures_) return;
-  for (const Job& asked : confirmation_jobs(db, regression, series))
-    kinds_.merge(failures_of(db, outcome_of(db, asked), regression.bad));
+  for (const Job& asked : confirmation_jobs(db, change, series))
+    kinds_.merge(failures_of(db, outcome_of(db, asked), change.bad));
 }
 
 bool Subject::is_informative(const RunResult& run) const {

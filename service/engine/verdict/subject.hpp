@@ -5,8 +5,8 @@
 #include <set>
 
 #include "storage/database.hpp"
+#include "storage/model/fix.hpp"
 #include "storage/model/job.hpp"
-#include "storage/model/regression.hpp"
 #include "storage/model/series.hpp"
 
 namespace nightjar::service {
@@ -15,7 +15,7 @@ class Subject {
  public:
   // Reads how the bad build failed in the confirmation's sessions, if `series` counts failures. A
   // run that was measured and gave another result has the status `measured`.
-  Subject(const storage::Database& db, const Regression& regression, const Series& series);
+  Subject(const storage::Database& db, const SearchedChange& change, const Series& series);
 
   bool is_failure() const { return failures_; }
   // Whether the run says something of the subject.

@@ -19,6 +19,7 @@
 #include "service/engine/search/bisections.hpp"
 #include "service/engine/search/blame.hpp"
 #include "service/engine/search/commit_states.hpp"
+#include "service/engine/search/fix_searches.hpp"
 #include "service/engine/search/package_searches.hpp"
 #include "service/engine/search/revival.hpp"
 #include "service/engine/search/search_jobs.hpp"
@@ -132,6 +133,7 @@ struct ReadingWorld : LockedWorld {
       note(decide(load_history(view, storage::find_series(reader, id).value())));
     note(service::measure(load_trust(reader)));
     note(decide(load_digest(view), config));
+    for (const FixToSearch& fix : load_fixes_to_search(view)) note(decide(fix, clock.now()));
     for (const FixFacts& fix : load_fixes(view)) note(decide(fix, config));
     load_old_samples(view);
   }
@@ -161,9 +163,10 @@ struct ReadingWorld : LockedWorld {
         note(plan_step(load_step(view, search, expecting(view, facts->series, NightId{1}),
                                  facts->prospects, *measure),
                        facts->progress, clock.now()));
-      if (const auto* answer = std::get_if<Conclude>(&next->step))
+      const auto* regression = std::get_if<Regression>(&facts->of);
+      if (const auto* answer = std::get_if<Conclude>(&next->step); answer && regression)
         for (const Blame& blame :
-             decide(load_blame(view, facts->regression, search, answer->answer, facts->naming)))
+             decide(load_blame(view, *regression, search, answer->answer, facts->naming)))
           note(blame);
     }
   }

@@ -3,7 +3,7 @@
 import { get, list } from "../api.js";
 import { code, column, el, link, namedCommit, note, number, section, state, table,
   whole } from "../dom.js";
-import { againstGoodEnd, progress } from "../parts.js";
+import { againstGoodEnd, madeBetter, progress } from "../parts.js";
 import { stepChart } from "../step_chart.js";
 import { takenUpAgain } from "../widening.js";
 import { count, quantity } from "../words.js";
@@ -44,8 +44,10 @@ export const page = {
     const running = jobs.filter((j) => own.has(j.id));
     return [section([`Search ${b.id} `, state(b.state)], stepChart(b), progress(b),
       running.length > 0 && note(`Job ${running.map((j) => j.id).join(", ")} measures for it now.`),
-      el("p", {}, link(`#/regressions/${b.regression}`, `Regression ${b.regression}`), ", from ",
-        code(b.good.version), " to ", code(b.bad.version))),
+      el("p", {}, b.regression === null ? "What made it better"
+        : link(`#/regressions/${b.regression}`, `Regression ${b.regression}`), ", from ",
+      code(b.good.version), " to ", code(b.bad.version)),
+      b.made_better.length > 0 && el("p", {}, "Made better by ", madeBetter(b.made_better))),
     takenUpAgain(b),
     section("Measured commits", table("Oldest first", commitColumns(b),
       b.commits.filter((c) => c.runs > 0 || c.untestable))),

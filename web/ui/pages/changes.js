@@ -3,7 +3,7 @@
 import { all, wordsOf } from "../api.js";
 import { column, el, lead, link, longTable, note, number, section, tight, when,
   whole } from "../dom.js";
-import { addressWith, andMore, changeOf, chooser, regressionColumns, regressionLink,
+import { addressWith, andMore, changeOf, chooser, madeBetter, regressionColumns, regressionLink,
   workload } from "../parts.js";
 import { median } from "../statistics.js";
 import { count, metricName, quantity, span } from "../words.js";
@@ -48,6 +48,13 @@ const improvementColumns = [
   number("before", ([i]) => quantity(i.before, i.unit)),
   number("after", ([i]) => quantity(i.after, i.unit, i.before)),
   number("change", ([i]) => changeOf(asChange(i))),
+  column("commit", (some) => {
+    const i = some.find((one) => one.made_better.length > 0) ??
+      some.find((one) => one.bisection !== null);
+    if (!i) return "–";
+    return i.made_better.length > 0 ? madeBetter(i.made_better)
+      : link(`#/bisections/${i.bisection}`, "not named");
+  }),
   tight("build", ([i]) => link(`#/compare?bad=${i.build.id}`,
     i.build.date ?? i.build.version)),
   tight("when", ([i]) => when(i.at))];

@@ -40,22 +40,28 @@ const repaired = (repairs) => repairs.length > 0 && el("p", {},
   repairs.map((r) => [r.commits.length === 1 ? "It repaired " : `It is one of ${
     r.commits.length} commits that may have repaired `, regressionLink(r.regression), ". "]));
 
+const improved = (improvements) => improvements.length > 0 && el("p", {},
+  "A search named it for what got better: ", improvements.map((i, at) => [at > 0 && ", ",
+    workload(i.workload, `#/bisections/${i.bisection}`), ` ${metricName(i.metric)}`]), ".");
+
 export const page = {
   title: (sha) => `Commit ${sha.slice(0, 10)}`,
   async load(sha) {
-    const [known, blamed, repairs] = await Promise.all([
+    const [known, blamed, repairs, improvements] = await Promise.all([
       get(`commits/${sha}`)
         .catch((error) => { if (error.status === 404) return unknown(sha); throw error; }),
-      list(`regressions?commit=${sha}&limit=100`), all("repairs")]);
-    return { known, blamed, repairs: repairs.filter((r) => r.commits.some((c) => c.sha === sha)) };
+      list(`regressions?commit=${sha}&limit=100`), all("repairs"), all("improvements")]);
+    return { known, blamed, repairs: repairs.filter((r) => r.commits.some((c) => c.sha === sha)),
+      improvements: improvements.filter((i) =>
+        i.made_better.some((c) => !c.range && c.commits.includes(sha))) };
   },
-  view: ({ known, blamed, repairs }) => [section(
+  view: ({ known, blamed, repairs, improvements }) => [section(
     known.subject ?? ["Commit ", code(known.sha.slice(0, 10))],
     el("p", { class: "soft" }, code(known.sha),
       known.subject ? [" by ", link(`#/authors?name=${encodeURIComponent(known.author)}`,
         known.author), ", ", when(known.committed_at)]
         : ": the copy of the repository does not have it."),
-    answer({ known, blamed }), repaired(repairs), blamedFor(blamed)),
+    answer({ known, blamed }), repaired(repairs), improved(improvements), blamedFor(blamed)),
   section("Searches with it in their range", known.measured.length === 0 ? note("None.")
     : table(null, measuredColumns, known.measured)),
   section("Its builds", known.builds.length === 0 ? note("None.")

@@ -265,6 +265,7 @@ TEST_CASE("a digest says how the newest build differs from the reference") {
 
 TEST_CASE("a fix of many workloads gets an issue of its own, once") {
   WeeklyWorld world;
+  world.config.search_fixes = false;
   world.config.report.digest.on.clear();
   world.level = [](int position, const std::string&, const std::string& metric) {
     return metric == "latency" ? .010 * (position > 8 ? .7 : 1) : 3e8;

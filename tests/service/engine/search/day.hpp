@@ -58,7 +58,7 @@ struct Day : NightWorld {
     return storage::add_build(storage::Autocommit(db), build);
   }
   Bisection search() { return storage::list_bisections(db, {}).items.at(0); }
-  Regression regression() { return *storage::find_regression(db, search().regression); }
+  Regression regression() { return *storage::find_regression(db, search().regression.value()); }
   std::vector<CommitSha> between(int first, int last) const {
     return {commits.begin() + first, commits.begin() + last + 1};
   }

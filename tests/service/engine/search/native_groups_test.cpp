@@ -163,7 +163,7 @@ TEST_CASE("a search is taken up for a build of its range, while its regression s
   const auto sha = [](char digit) { return *CommitSha::parse(std::string(40, digit)); };
   seen.search.commits = {sha('a'), sha('b'), sha('c'), sha('d')};
   seen.search.state = BisectionState::range;
-  seen.regression.state = RegressionState::reported;
+  seen.regression.emplace().state = RegressionState::reported;
   seen.range = {sha('c'), sha('d')};
   CHECK_FALSE(decide(seen));
   seen.testable = {1};
@@ -172,9 +172,11 @@ TEST_CASE("a search is taken up for a build of its range, while its regression s
   REQUIRE(decide(seen));
   CHECK(decide(seen)->reopens);
   CHECK(decide(seen)->commits == std::vector{1, 2});
-  seen.regression.state = RegressionState::range;
+  seen.regression->state = RegressionState::range;
   CHECK(decide(seen));
-  seen.regression.state = RegressionState::recovered;
+  seen.regression->state = RegressionState::recovered;
+  CHECK_FALSE(decide(seen));
+  seen.regression.reset();  // the search of a fix, which was told of when it ended
   CHECK_FALSE(decide(seen));
   seen.search.state = BisectionState::open;
   REQUIRE(decide(seen));

@@ -84,7 +84,7 @@ TEST_CASE("a search reads what an earlier one of the night measured of the same 
   std::sort(both.begin(), both.end(), [](auto& a, auto& b) { return a.id.value < b.id.value; });
   const auto measured = storage::find_series(world.db, both[0].series);
   REQUIRE(measured->metric == "latency");  // the clearer one; a search for memory measures no time
-  const auto regression = storage::find_regression(world.db, both[1].regression);
+  const auto regression = storage::find_regression(world.db, *both[1].regression);
   const auto series = storage::find_series(world.db, both[1].series);
   const SearchRuns log = load_runs(world.db, both[1], *regression, *series);
   std::set<int> sessions;
@@ -120,7 +120,7 @@ TEST_CASE(
   two_nights(world, {.latency = 17});
   REQUIRE(searches(world).size() == 1);
   const Bisection search = searches(world).front();
-  const auto regression = *storage::find_regression(world.db, search.regression);
+  const auto regression = *storage::find_regression(world.db, *search.regression);
   const auto series = *storage::find_series(world.db, search.series);
   const auto jobs_before = storage::count_jobs(world.db);
   const SearchRuns seen = load_runs(world.db, search, regression, series);
@@ -146,7 +146,7 @@ TEST_CASE("while a session is under way, the runs are those that were measured b
     looked = true;
     const Bisection search = searches(world).front();
     const auto seen =
-        load_runs(world.db, search, *storage::find_regression(world.db, search.regression),
+        load_runs(world.db, search, *storage::find_regression(world.db, *search.regression),
                   *storage::find_series(world.db, search.series));
     CHECK(seen.pending);
     CHECK_FALSE(seen.log.runs.empty());

@@ -22,7 +22,7 @@ WideningAsked asked() {
 std::variant<CannotWiden, Widen> ask(NightWorld& world, const WideningAsked& wanted) {
   const EngineContext context = world.context();
   const Bisection search = storage::list_bisections(world.db, {}).items.at(0);
-  const Regression regression = *storage::find_regression(world.db, search.regression);
+  const Regression regression = *storage::find_regression(world.db, *search.regression);
   return decide(load_widening(context, regression, wanted), wanted, world.config,
                 world.clock.now());
 }
