@@ -25,7 +25,7 @@ std::set<Fault> parse_faults(const std::string& text) {
 
 struct Totals {
   std::uint64_t seeds = 0, failed = 0;
-  long days = 0, sessions = 0, deaths = 0;
+  long days = 0, sessions = 0, deaths = 0, fixes = 0;
 
   void add(const Outcome& outcome) {
     ++seeds;
@@ -33,6 +33,7 @@ struct Totals {
     days += outcome.days;
     sessions += outcome.sessions;
     deaths += outcome.deaths;
+    fixes += outcome.fixes;
   }
 };
 
@@ -51,10 +52,10 @@ double cpu_seconds() {
 void say(const Totals& totals, double seconds, const char* what) {
   std::printf(
       "%s%llu seeds, %llu failed; %ld simulated days in %.1f s, %.1f days a second on one "
-      "core; %ld sessions, %ld deaths\n",
+      "core; %ld sessions, %ld deaths, %ld improvements named\n",
       what, static_cast<unsigned long long>(totals.seeds),
       static_cast<unsigned long long>(totals.failed), totals.days, seconds,
-      static_cast<double>(totals.days) / seconds, totals.sessions, totals.deaths);
+      static_cast<double>(totals.days) / seconds, totals.sessions, totals.deaths, totals.fixes);
   std::fflush(stdout);
 }
 
@@ -74,6 +75,7 @@ int main(int argc, char** argv) {
   app.add_option("--classes", bounds.classes, "at most so many machine classes");
   app.add_option("--runners", bounds.runners, "at most so many runners of a class");
   app.add_option("--steps", bounds.steps, "at most so many planted steps");
+  app.add_option("--gains", bounds.gains, "at most so many planted improvements");
   app.add_option("--faults", faults, "no other faults than these, or none: kill,loss");
   app.add_flag("--as-it-is", keep, "do not look for a smaller run that fails");
   app.add_flag("--twice", twice, "play each seed twice: it must be the same story");

@@ -12,7 +12,7 @@ const std::vector<std::string> kWorkloads = {"python/alpha/eval/cpu/fp32/b1/eage
                                              "python/gamma/eval/cpu/fp32/b8/eager"};
 
 // Each part has a stream of its own, so that a bound takes away and changes nothing else.
-enum Stream : std::uint64_t { days = 1, machines, steps, faults, broken, schedule };
+enum Stream : std::uint64_t { days = 1, machines, steps, faults, broken, schedule, gains };
 
 int at_most(int drawn, const std::optional<int>& bound) {
   return bound ? std::min(drawn, *bound) : drawn;
@@ -46,25 +46,53 @@ void draw_runners(Plan& plan, const Bounds& bounds) {
   plan.classes = at_most(classes, bounds.classes);
 }
 
+// Some commit between the first nightly and the last one with faults, `where` of the way; nullopt:
+// there is none.
+std::optional<int> commit_at(const Plan& plan, double where) {
+  int first = plan.commits.front() + 1, last = first - 1;
+  for (std::size_t day = 1; day < plan.commits.size(); ++day) last += plan.commits[day];
+  if (last < first) return std::nullopt;
+  return first + static_cast<int>(where * (last - first + 1));
+}
+
+std::set<int> draw_classes(const Plan& plan, Random& random) {
+  std::set<int> classes;
+  const bool everywhere = random.chance(.7);
+  for (int machine = 0; machine < plan.classes; ++machine)
+    if (everywhere || machine == 0) classes.insert(machine);
+  return classes;
+}
+
 // Each in a workload of its own: what two commits do to one series is another story.
 void draw_steps(Plan& plan, const Bounds& bounds) {
   Random random(plan.seed, Stream::steps);
   const int count = random.between(0, 2);
-  int first = plan.commits.front() + 1, last = first - 1;
-  for (std::size_t day = 1; day < plan.commits.size(); ++day) last += plan.commits[day];
   for (int number = 0; number < count; ++number) {
     Step step;
     step.workload = kWorkloads[static_cast<std::size_t>(number)];
     step.metric = random.chance(.7) ? "latency" : "peak_cpu_memory";
     step.factor = 1.2 + .3 * random.uniform();
-    const double where = random.uniform();
-    step.commit = first + static_cast<int>(where * (last - first + 1));
-    const bool everywhere = random.chance(.7);
-    for (int machine = 0; machine < plan.classes; ++machine)
-      if (everywhere || machine == 0) step.classes.insert(machine);
-    if (number < at_most(count, bounds.steps) && last >= first)
-      plan.steps.push_back(std::move(step));
+    const auto commit = commit_at(plan, random.uniform());
+    step.classes = draw_classes(plan, random);
+    if (number >= at_most(count, bounds.steps) || !commit) continue;
+    step.commit = *commit;
+    plan.steps.push_back(std::move(step));
   }
+}
+
+// In the workload that has no step.
+void draw_gain(Plan& plan, const Bounds& bounds) {
+  Random random(plan.seed, Stream::gains);
+  if (!random.chance(.4)) return;
+  Step gain;
+  gain.workload = kWorkloads.back();
+  gain.metric = random.chance(.7) ? "latency" : "peak_cpu_memory";
+  gain.factor = .6 + .2 * random.uniform();
+  const auto commit = commit_at(plan, random.uniform());
+  gain.classes = draw_classes(plan, random);
+  if (at_most(1, bounds.gains) == 0 || !commit) return;
+  gain.commit = *commit;
+  plan.gains.push_back(std::move(gain));
 }
 
 }  // namespace
@@ -75,6 +103,7 @@ Plan make_plan(std::uint64_t seed, const Bounds& bounds) {
   plan.commits = draw_days(seed, bounds);
   draw_runners(plan, bounds);
   draw_steps(plan, bounds);
+  draw_gain(plan, bounds);
   Random random(seed, Stream::faults);
   for (const Fault fault : all_of<Fault>())
     if (random.chance(.4) && (!bounds.faults || bounds.faults->contains(fault)))
@@ -97,6 +126,7 @@ std::string arguments_of(std::uint64_t seed, const Bounds& bounds) {
   add("classes", bounds.classes);
   add("runners", bounds.runners);
   add("steps", bounds.steps);
+  add("gains", bounds.gains);
   if (!bounds.faults) return text;
   std::string names;
   for (const Fault fault : *bounds.faults)

@@ -36,7 +36,7 @@ namespace nightjar::simulation {
 NIGHTJAR_ENUM(Fault, loss, delay, duplicate, crash, preempt, sick, gone, upgrade, twin, stolen,
               kill, restore, tracker, disk, full, power, clock, skew, lies);
 
-// A commit that makes a metric of a workload worse.
+// A commit that makes a metric of a workload worse, or better.
 struct Step {
   int commit = 0;  // position on main
   std::string workload, metric;
@@ -52,8 +52,8 @@ struct PlannedRunner {
 };
 
 struct Bounds {
-  std::optional<int> nights, classes, runners, steps;  // at most; runners: of a class
-  std::optional<std::set<Fault>> faults;               // no others
+  std::optional<int> nights, classes, runners, steps, gains;  // at most; runners: of a class
+  std::optional<std::set<Fault>> faults;                      // no others
 };
 
 struct Plan {
@@ -61,8 +61,9 @@ struct Plan {
   std::vector<int> commits;  // before each nightly; the first one is measured without faults
   int classes = 1;
   std::vector<PlannedRunner> runners;
-  std::vector<Step> steps;
-  std::set<int> broken;  // commits that do not import
+  std::vector<Step> steps;  // for the worse
+  std::vector<Step> gains;  // for the better
+  std::set<int> broken;     // commits that do not import
   std::set<Fault> faults;
   bool scheduled = false;  // nights begin at a time of day, not with a new build
 

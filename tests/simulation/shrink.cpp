@@ -29,6 +29,7 @@ Bounds shrink(std::uint64_t seed, const Bounds& bounds, const Violation& violati
   const Plan plan = make_plan(seed, small);
   lower(&Bounds::nights, 0, plan.nights());
   lower(&Bounds::steps, 0, static_cast<int>(plan.steps.size()));
+  lower(&Bounds::gains, 0, static_cast<int>(plan.gains.size()));
   lower(&Bounds::classes, 1, plan.classes);
   lower(&Bounds::runners, 1, static_cast<int>(plan.runners.size()));
   return small;

@@ -67,6 +67,7 @@ service::Config make_config(const std::filesystem::path& folder, const Plan& pla
   if (plan.scheduled) config.night.at = "09:30";
   config.calibration.share = 0;
   config.report.profile_runs = 1;
+  config.report.fixes = 1;
   config.report.digest.on = all_of<service::Weekday>();
   config.report.digest.at = 12h;
   config.report.digest.quiet = true;
@@ -131,6 +132,7 @@ class Simulation {
     // A schedule may skip the first of them: its date was had already, by a clock that ran ahead.
     for (int i = 0; i < kHealthyNights + plan_.scheduled; ++i) night(2);
     watch_.check_liveness(service_->db());
+    outcome_.fixes = watch_.named_gains(service_->db());
     watch_.check_period(service_->db(), config_, clock_.now() - 2 * kLongestTick);
   }
 

@@ -18,6 +18,7 @@ struct Outcome {
   std::optional<Violation> violation;
   int days = 0;  // simulated
   int sessions = 0, steps = 0, deaths = 0;
+  int fixes = 0;            // planted improvements whose commit was named
   std::uint64_t trace = 0;  // of all requests, their times and answers: the same for the same plan
 };
 

@@ -33,10 +33,11 @@ int Truth::position(const CommitSha& commit) const {
 double Truth::level(int position, int machine_class, const std::string& workload,
                     const std::string& metric) const {
   double value = metric == "latency" ? .010 * (1 + .5 * machine_class) : 3e8;
-  for (const Step& step : plan_.steps)
-    if (position >= step.commit && step.workload == workload && step.metric == metric &&
-        step.classes.contains(machine_class))
-      value *= step.factor;
+  for (const auto* steps : {&plan_.steps, &plan_.gains})
+    for (const Step& step : *steps)
+      if (position >= step.commit && step.workload == workload && step.metric == metric &&
+          step.classes.contains(machine_class))
+        value *= step.factor;
   return value;
 }
 

@@ -5,9 +5,11 @@
 
 #include "service/engine/jobs/live_runners.hpp"
 #include "service/engine/outcome/digests.hpp"
+#include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/connection.hpp"
 #include "storage/digests.hpp"
+#include "storage/fixes.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
@@ -31,6 +33,10 @@ constexpr NightId kEver{1ll << 60};
 std::string text_of(const Regression& regression) {
   return "regression " + std::to_string(regression.id.value) + " (" +
          std::string(name_of(regression.state)) + ")";
+}
+
+std::string text_of(const FixSearch& fix) {
+  return "the search for the fix of build " + std::to_string(fix.build.value);
 }
 
 std::string text_of(const Step& step) {
@@ -68,6 +74,13 @@ const std::vector<CommitSha>& named(const Regression& regression) {
 
 std::vector<Regression> all_regressions(const Database& db) {
   return storage::list_regressions(db, {}, {kAll, {}}).items;
+}
+
+std::vector<FixSearch> all_fixes(const Database& db) {
+  std::vector<FixSearch> fixes;
+  for (const Bisection& search : storage::list_bisections(db, {kAll, {}}).items)
+    if (search.fix) fixes.push_back(storage::find_fix_search(db, *search.fix).value());
+  return fixes;
 }
 
 }  // namespace
@@ -206,6 +219,7 @@ void Watch::before_tick(const service::EngineContext& engine) {
 void Watch::check_safety(const Database& db) const {
   check_plans(db);
   check_blame(db);
+  check_fixes(db);
   check_levels(db);
   check_issues();
   check_digests();
@@ -216,17 +230,50 @@ void Watch::check_blame(const Database& db) const {
   for (const Regression& regression : all_regressions(db)) {
     const auto& commits = named(regression);
     if (commits.empty() || !stands(regression)) continue;
-    const bool guilty = std::any_of(commits.begin(), commits.end(), [&](const CommitSha& sha) {
-      return std::any_of(plan_.steps.begin(), plan_.steps.end(),
-                         [&](const Step& step) { return step.commit == truth_.position(sha); });
-    });
-    if (!guilty) violated("no innocent blamed", text_of(regression) + " names no planted commit");
-    if (!regression.culprit) continue;
-    for (std::size_t i = 0; i + 1 < commits.size(); ++i)
-      if (truth_.imports(truth_.position(commits[i])))
-        violated("no innocent blamed",
-                 text_of(regression) + " names a neighbour that could have been tested");
+    if (!holds_one(plan_.steps, commits))
+      violated("no innocent blamed", text_of(regression) + " names no planted commit");
+    if (regression.culprit && neighbours_import(commits))
+      violated("no innocent blamed",
+               text_of(regression) + " names a neighbour that could have been tested");
   }
+}
+
+bool Watch::holds_one(const std::vector<Step>& steps, const std::vector<CommitSha>& commits) const {
+  return std::any_of(commits.begin(), commits.end(), [&](const CommitSha& sha) {
+    return std::any_of(steps.begin(), steps.end(),
+                       [&](const Step& step) { return step.commit == truth_.position(sha); });
+  });
+}
+
+// Whether one beside the last of them could have been tested.
+bool Watch::neighbours_import(const std::vector<CommitSha>& commits) const {
+  for (std::size_t i = 0; i + 1 < commits.size(); ++i)
+    if (truth_.imports(truth_.position(commits[i]))) return true;
+  return false;
+}
+
+// What a search says made a build better did so.
+void Watch::check_fixes(const Database& db) const {
+  for (const FixSearch& fix : all_fixes(db))
+    for (const NamedCause& cause : fix.causes) {
+      if (!holds_one(plan_.gains, cause.commits.commits))
+        violated("no innocent praised", text_of(fix) + " names no planted commit");
+      if (!cause.is_range && neighbours_import(cause.commits.commits))
+        violated("no innocent praised",
+                 text_of(fix) + " names a neighbour that could have been tested");
+    }
+}
+
+int Watch::named_gains(const Database& db) const {
+  const auto fixes = all_fixes(db);
+  return static_cast<int>(
+      std::count_if(plan_.gains.begin(), plan_.gains.end(), [&](const Step& one) {
+        return std::any_of(fixes.begin(), fixes.end(), [&](const FixSearch& fix) {
+          return std::any_of(fix.causes.begin(), fix.causes.end(), [&](const NamedCause& cause) {
+            return !cause.is_range && holds_one({one}, cause.commits.commits);
+          });
+        });
+      }));
 }
 
 // A level that has a step in it follows from a regression that somebody is told of.
@@ -322,6 +369,8 @@ void Watch::check_liveness(const Database& db) const {
   for (const RegressionState state : {suspected, confirmed, bisecting, blamed, unattributed, range})
     for (const Regression& regression : storage::regressions_in_state(db, state))
       violated("every regression is decided", text_of(regression) + " goes nowhere");
+  for (const Bisection& search : storage::open_bisections(db))
+    violated("every search ends", "bisection " + std::to_string(search.id.value) + " is open");
   for (const Step& step : plan_.steps) check_told(db, step);
 }
 

@@ -46,6 +46,8 @@ class Watch {
   void before_tick(const service::EngineContext& engine);
   void check_safety(const storage::Database& db) const;
   void check_liveness(const storage::Database& db) const;
+  // How many planted improvements a search named the commit of.
+  int named_gains(const storage::Database& db) const;
   // The latest period that was over at `before` has its digest.
   void check_period(const storage::Database& db, const service::Config& config, Time before) const;
 
@@ -61,6 +63,9 @@ class Watch {
     bool holds = false;  // as far as anybody was told
   };
   void check_blame(const storage::Database& db) const;
+  void check_fixes(const storage::Database& db) const;
+  bool holds_one(const std::vector<Step>& steps, const std::vector<CommitSha>& commits) const;
+  bool neighbours_import(const std::vector<CommitSha>& commits) const;
   void check_levels(const storage::Database& db) const;
   void check_issues() const;
   void check_digests() const;
