@@ -334,12 +334,12 @@ TEST_CASE("a share of each night goes to cases whose truth is known") {
 TEST_CASE("one metric alone gives the verdicts that all metrics give") {
   WideWorld world;
   double night = 0;
+  int runs = 0;
   // Two models are wild, one creeps, one gets worse in the end, and one gets better.
-  world.level = [&](int position, const std::string& workload, const std::string& metric) {
+  world.level = [&](int, const std::string& workload, const std::string& metric) {
     if (metric != "latency") return 3e8;
     const auto is = [&](const char* model) { return workload.find(model) != std::string::npos; };
-    if (is("/bert/") || is("/dlrm/"))
-      return .010 * (1 + .4 * std::fmod((night + position) * .618034, 1));
+    if (is("/bert/") || is("/dlrm/")) return .010 * (1 + .4 * std::fmod(++runs * .618034, 1));
     if (is("/unet/")) return .010 * (1 + .02 * night);
     return .010 * (is("/alexnet/") && night >= 14 ? 1.2 : is("/resnet18/") && night >= 8 ? .8 : 1);
   };
