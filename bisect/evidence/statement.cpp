@@ -342,7 +342,13 @@ class Statement {
 }  // namespace
 
 bool is_of_fix(const json& bundle) {
-  return bundle.contains("fix") && !bundle.at("fix").is_null();
+  const json fix = bundle.value("fix", json());  // earlier versions have no such field
+  if (fix.is_null()) return false;
+  if (!fix.is_object()) reject_json("fix: an object or null is wanted, not " + fix.dump());
+  const json& regression = bundle.at("regression");
+  if (!regression.is_null())
+    reject_json("regression: null is wanted beside a fix, not " + regression.dump());
+  return true;
 }
 
 const json& subject_of(const json& bundle) {

@@ -107,6 +107,10 @@ TEST_CASE("the evidence of a fix's search is accepted, and not with another comm
     bundle["changes"][0]["evidence"].erase("is_better");
     CHECK_FALSE(still_agrees());
   }
+  SECTION("of a regression, too") {
+    bundle["regression"] = bundle["fix"];
+    CHECK_THROWS_AS(still_agrees(), nlohmann::json::exception);
+  }
   SECTION("without its causes") {
     bundle["fix"]["causes"] = nlohmann::json::array();
     CHECK_FALSE(still_agrees());
