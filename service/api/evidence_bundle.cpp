@@ -247,8 +247,7 @@ void add_evidence_routes(Routes& routes) {
               });
   routes.read({.path = "/api/v1/bisections/{id}/evidence",
                .id = "get_bisections_evidence",
-               .summary = "The same for the search of a fix; of a regression's search it is that "
-                          "regression's",
+               .summary = "The evidence of a search: of a fix, or of the regression it belongs to",
                .answers = {{.schema = bundle_row().schema()}},
                .problems = {no_such_id}},
               bundle_of_search);
