@@ -216,6 +216,13 @@ struct PartFile {
   }
 };
 
+// Of a refusal: asking again is no use.
+bool is_final(long status) {
+  constexpr long later[] = {407, 408, 425, 429};
+  return status >= 400 && status < 500 &&
+         std::find(std::begin(later), std::end(later), status) == std::end(later);
+}
+
 }  // namespace
 
 struct Client::Impl {
@@ -348,17 +355,6 @@ std::optional<RangeFailure> Client::read_range(const RangeRequest& request,
       "GET " + shown(request.url) + " bytes " + range + ": " + cause_of(sink, libcurl),
       static_cast<unsigned>(sink.status), std::move(sink.headers)};
 }
-
-namespace {
-
-// Of a refusal: asking again is no use.
-bool is_final(long status) {
-  constexpr long later[] = {407, 408, 425, 429};
-  return status >= 400 && status < 500 &&
-         std::find(std::begin(later), std::end(later), status) == std::end(later);
-}
-
-}  // namespace
 
 Sha256 Client::download(const std::string& url, const Headers& headers,
                         const std::filesystem::path& to,

@@ -53,10 +53,13 @@ std::map<MachineId, FixToSearch> leads_of(const EngineView& view,
   return leads;
 }
 
-void load_range(const EngineView& view, FixToSearch& fix) {
+void load_ends(const EngineView& view, FixToSearch& fix) {
   const auto before = build_before(view, fix.lead);
   if (before) fix.before = storage::find_build(view.db, *before);
   fix.after = storage::find_build(view.db, fix.id);
+}
+
+void load_range(const EngineView& view, FixToSearch& fix) {
   if (!fix.before || !fix.after || !fix.before->commit || !fix.after->commit) return;
   const auto range = view.graph.range(*fix.before->commit, *fix.after->commit);
   if (!range || range->empty()) return;
@@ -129,8 +132,9 @@ std::vector<FixToSearch> load_fixes_to_search(const EngineView& view) {
   for (const auto& [build, improvements] : fixes)
     for (auto& [machine, fix] : leads_of(view, improvements)) {
       if (storage::fix_search_of(view.db, build, machine)) continue;
-      load_range(view, fix);
       fix.waits = !busy.insert(machine).second || regressions_wait(view, machine);
+      load_ends(view, fix);
+      if (!fix.waits) load_range(view, fix);
       list.push_back(std::move(fix));
     }
   return list;

@@ -35,7 +35,8 @@ struct FixToSearch {
   storage::Improvement lead;  // the clearest one
   bool is_failure = false;    // nothing but failures got better
   std::optional<Build> before, after;
-  std::optional<std::vector<CommitSha>> commits;  // that are new in it; nullopt: no range
+  // That are new in it; nullopt: no range. Not read while it waits, for a tick asks again.
+  std::optional<std::vector<CommitSha>> commits;
   bool waits = false;  // for regressions of the class, or for the search of another fix of it
 };
 // None if the configuration asks for none.
