@@ -170,24 +170,31 @@ class History:
         self._ci()
 
     def _improvements(self):
-        """A repair of a regression is one, too."""
+        """What got better from one night with a build to the next. A repair of a regression is one,
+        too. Two changes of a night are one improvement of a series, as they are one step."""
+        nights = sorted(self.builds)
+        for night, series, before, after in sorted(set(self._steps_to_better(nights))):
+            self.tables.add(
+                "improvement", night=self.nights[night], series=series,
+                build=self.builds[night]["id"], before=before, after=after,
+                at_us=microseconds(self.truth.days[night] + 200 * MINUTE))
+
+    def _steps_to_better(self, nights):
+        """(night, series, level before, level after), more than once where changes meet."""
         for change in self.truth.changes:
             if change.state not in ("better", "recovered"):
                 continue
             commit = change.commit if change.state == "better" else change.end
-            night = self.truth.commits[commit].night
-            while night not in self.builds:
-                night += 1
+            night = next(n for n in nights if n >= self.truth.commits[commit].night)
+            newest = [self.builds[n]["index"] for n in (nights[nights.index(night) - 1], night)]
             for (w, metric, machine), series in self.jobs.series.items():
                 workload = self.truth.workloads[w - 1]
                 shows_it = change.machine in (None, machine)
                 if w in change.workloads and metric == change.metric and shows_it:
                     before, after = (self.truth.level(workload, metric, machine, one)
-                                     for one in (commit - 1, commit))
-                    self.tables.add(
-                        "improvement", night=self.nights[night], series=series,
-                        build=self.builds[night]["id"], before=before, after=after,
-                        at_us=microseconds(self.truth.days[night] + 200 * MINUTE))
+                                     for one in newest)
+                    if after < before:
+                        yield night, series, before, after
 
     def _marks(self):
         for night, actor, machine, reason in (
