@@ -33,15 +33,12 @@ SANITIZERS = {
 LONGEST_SECONDS = 2400  # of a group: four times what the longest took on two quiet cores
 # These ask for the same runs of workloads, which a process does once.
 SHARED_RUNS = [f"tests/workloads/{name}_test.py" for name in ("memory", "protocol", "twins")]
-# Start no thread and are started by none, so there is no race to find; ThreadSanitizer makes them
-# ten times slower. The engine runs beside other threads in the end-to-end tests.
-WITHOUT_THREADS = ["test_bisect"]
-FOLDERS_WITHOUT_THREADS = ["tests/service/engine", "tests/service/report"]
-# End-to-end tests that spend their time in one thread of a command, likewise.
+# End-to-end tests that spend their time in one thread of a command, where ThreadSanitizer has no
+# race to find and takes ten times as long.
 ONE_THREADED = "several_builds_run_at_once or not (cli_test or verify_test or exchange_test)"
 # Of the simulation, beside the other tests. AddressSanitizer takes six times as long for one, and
 # ThreadSanitizer fifteen times.
-SEEDS = {"release": 200, "asan": 40, "tsan": 20}
+SEEDS = {"release": 200, "asan": 40, "tsan": 10}
 MANY_SEEDS = 10_000  # from each base
 PARTS = 20  # that they are played in
 BASES = [1, 1_000_001, 2_000_001]
@@ -99,12 +96,11 @@ class Tally:
         self._one_at_a_time = threading.Lock()
         self._unconfirmed = []  # (title, tests, command)
 
-    def program(self, path, chosen=()):
-        """`chosen`: arguments that choose among its tests."""
+    def program(self, path):
         name = os.path.basename(path)
         report = self._reports / f"catch-{name}.xml"
         # JUnit goes to the file; what a failing assertion printed is in it as well.
-        self._take(name, [path, "--reporter", "junit", "--out", str(report), *chosen], report,
+        self._take(name, [path, "--reporter", "junit", "--out", str(report)], report,
                    functools.partial(self._failed_cases, path, report))
 
     def _failed_cases(self, path, report):
@@ -264,23 +260,10 @@ def groups(options, tally):
         if not programs:
             sys.exit(
                 f"tests/run: there are no test programs in {options.bin}; deploy/build makes them")
-        chosen = []
-        if options.preset == "tsan":
-            programs = [path for path in programs if os.path.basename(path) not in WITHOUT_THREADS]
-            chosen = without(FOLDERS_WITHOUT_THREADS)
         for path in sorted(programs, key=os.path.getsize, reverse=True):
-            yield functools.partial(tally.program, path, chosen)
+            yield functools.partial(tally.program, path)
         if options.preset == "release":  # no program of ours runs in them
             yield lambda: tally.pytest("source tree", ["tests/star_test.py", "tests/deploy"])
-
-
-def without(folders):
-    """Arguments of Catch2 that leave out the tests of these folders. It tells a test by its file's
-    name, so that a name that another folder has too is kept."""
-    inside = {path for folder in folders for path in (ROOT / folder).rglob("*_test.cpp")}
-    outside = {path.stem for path in (ROOT / "tests").rglob("*_test.cpp") if path not in inside}
-    names = sorted({path.stem for path in inside} - outside)
-    return ["--filenames-as-tags", "".join(f"~[#{name}]" for name in names)]
 
 
 def whole_numbers(text):
