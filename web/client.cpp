@@ -1,13 +1,11 @@
 #include "web/client.hpp"
 
-#include <algorithm>
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
 #include <cerrno>
 #include <cstring>
 #include <curl/curl.h>
 #include <fcntl.h>
-#include <iterator>
 #include <stdexcept>
 #include <system_error>
 #include <unistd.h>
@@ -216,14 +214,11 @@ struct PartFile {
   }
 };
 
-// Of a refusal: asking again is no use.
-bool is_final(long status) {
-  constexpr long later[] = {407, 408, 425, 429};
-  return status >= 400 && status < 500 &&
-         std::find(std::begin(later), std::end(later), status) == std::end(later);
-}
-
 }  // namespace
+
+bool may_pass(unsigned status) {
+  return status >= 500 || status == 407 || status == 408 || status == 425 || status == 429;
+}
 
 struct Client::Impl {
   CURL* curl = nullptr;
@@ -384,7 +379,7 @@ Sha256 Client::download(const std::string& url, const Headers& headers,
   const CURLcode code = curl_easy_perform(curl);
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-  if (code == CURLE_HTTP_RETURNED_ERROR && is_final(status))
+  if (code == CURLE_HTTP_RETURNED_ERROR && !may_pass(static_cast<unsigned>(status)))
     throw Withheld(failed(impl_->cause(code)).what());
   if (code != CURLE_OK) throw failed(sink.error.empty() ? impl_->cause(code) : sink.error);
   try {

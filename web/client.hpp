@@ -41,8 +41,12 @@ struct ClientFailure {
   std::string what;  // method, url, cause; never a token
 };
 
-// The server will not give what is asked for: it answered 4xx, and not that it may do so later
-// (407, 408, 425 and 429). A bucket answers 403 for what is not there.
+// Whether a refusal with this status may pass by itself: 5xx, what a proxy asks for (407), too slow
+// (408), too early (425) or too often (429).
+bool may_pass(unsigned status);
+
+// The server will not give what is asked for: it answered 4xx, which does not pass by itself. A
+// bucket answers 403 for what is not there.
 class Withheld : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

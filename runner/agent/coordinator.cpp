@@ -70,8 +70,7 @@ Answer Coordinator::send(web::ClientRequest request, std::string& answer) {
   error_ = request.method + " " + request.url + " was answered with " + std::to_string(status_) +
            ": " + web::problem_detail(answer);
   is_of_service_ = Json::parse(answer, nullptr, false).is_object();
-  const bool passes = status_ >= 500 || status_ == 408 || status_ == 429;
-  return passes ? Answer::away : Answer::refused;
+  return web::may_pass(status_) ? Answer::away : Answer::refused;
 }
 
 bool Coordinator::may_be_lifted() const {

@@ -31,7 +31,7 @@ struct Claim {
 };
 
 // The outcome of an exchange. done: it was accepted. nothing: there is no job. refused: asking
-// again will not help (4xx). away: there was no answer, or a passing failure (5xx, 408, 429).
+// again will not help. away: there was no answer, or a failure that may pass (web::may_pass).
 NIGHTJAR_ENUM(Answer, done, nothing, refused, away);
 
 // A wheel on its way to the service, and how far it is.

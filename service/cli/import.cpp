@@ -68,8 +68,7 @@ class Service {
     const auto& answer = *result.response;
     const std::string said = request.url + " was answered with " + std::to_string(answer.status) +
                              ": " + web::problem_detail(answer.body);
-    if (answer.status >= 500 || answer.status == 429)
-      throw Broken(said + "; the same command goes on from here");
+    if (web::may_pass(answer.status)) throw Broken(said + "; the same command goes on from here");
     if (answer.status != 200) throw BadInput("cannot import: " + said);
     return json::parse(answer.body);
   }

@@ -26,7 +26,7 @@ int print(const ReportOptions& options, const std::string& path) {
   const auto& answer = *result.response;
   const std::string said = request.url + " was answered with " + std::to_string(answer.status) +
                            ": " + web::problem_detail(answer.body);
-  if (answer.status >= 500 || answer.status == 429) throw Broken(said);
+  if (web::may_pass(answer.status)) throw Broken(said);
   if (answer.status != 200) throw BadInput("cannot report: " + said);
   std::fputs(answer.body.c_str(), stdout);
   return 0;

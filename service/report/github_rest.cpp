@@ -7,6 +7,7 @@
 
 #include "service/report/markdown.hpp"
 #include "storage/model/foreign_json.hpp"
+#include "web/client.hpp"
 
 namespace nightjar::service {
 namespace {
@@ -79,7 +80,7 @@ std::variant<Transient, Permanent> failure_of(const std::string& what, unsigned 
                                           lower.find("rate limit") != std::string::npos));
   if (limited) return Transient{text, limit_over_in(headers, now)};
   if (status == 401) return Transient{text + "; renew the token", std::nullopt};
-  if (status >= 500 || status == 408) {
+  if (web::may_pass(status)) {
     const auto after = number_in(headers, "retry-after");
     std::optional<std::chrono::seconds> wait;
     if (after) wait = std::chrono::seconds(std::min<std::int64_t>(*after, 86400));

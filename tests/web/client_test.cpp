@@ -138,6 +138,17 @@ TEST_CASE("A failure says whether the request may have been acted on, and no sec
   CHECK_FALSE(unanswered);
 }
 
+TEST_CASE("A refusal may pass if the server is in trouble or says so") {
+  for (const unsigned status : {407u, 408u, 425u, 429u, 500u, 502u, 503u, 599u}) {
+    INFO(status);
+    CHECK(may_pass(status));
+  }
+  for (const unsigned status : {400u, 401u, 403u, 404u, 410u, 413u, 422u, 301u}) {
+    INFO(status);
+    CHECK_FALSE(may_pass(status));
+  }
+}
+
 TEST_CASE("An answer above the limit is a failure") {
   Site site;
   Client client;

@@ -55,6 +55,7 @@ TEST_CASE("What an answer means is read from status and headers") {
       {"bad gateway", 502, {}, "<html>", {}, true},
       {"unavailable", 503, {{"retry-after", "30"}}, "", 30s, true},
       {"request time-out", 408, {}, "", {}, true},
+      {"too early", 425, {}, "", {}, true},
       {"bad token", 401, {}, R"({"message": "Bad credentials"})", {}, true},
       {"not found", 404, {}, "", {}, false},
       {"gone", 410, {}, R"({"message": 7, "errors": []})", {}, false},
