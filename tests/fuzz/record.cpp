@@ -16,7 +16,7 @@ std::string csv_of(const std::vector<std::vector<std::string>>& lines) {
   return text;
 }
 
-bool is_same(const runner::Record::value_type& a, const runner::Record::value_type& b) {
+bool is_same_entry(const runner::Record::value_type& a, const runner::Record::value_type& b) {
   return a.first == b.first && a.second.sha256 == b.second.sha256 &&
          a.second.bytes == b.second.bytes;
 }
@@ -36,7 +36,7 @@ void record(std::string_view input) {
     require(entry.bytes >= -1 && (entry.sha256.empty() || entry.sha256.size() == 64),
             "RECORD gives " + path + " a size or a hash that no file has");
   const auto again = runner::parse_record(runner::record_text(record));
-  require(std::equal(record.begin(), record.end(), again.begin(), again.end(), is_same),
+  require(std::equal(record.begin(), record.end(), again.begin(), again.end(), is_same_entry),
           "RECORD changes when it is written");
 }
 

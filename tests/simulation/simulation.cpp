@@ -296,12 +296,12 @@ class Simulation {
   }
 
   // The builds' commits are read from rows, where an agent would fetch the wheels.
-  std::shared_ptr<Held> claimed(const nlohmann::json& json) {
+  std::shared_ptr<Held> claimed(const nlohmann::json& claim) {
     auto held = std::make_shared<Held>();
-    held->job.value = json.at("id").get<std::int64_t>();
-    held->attempt = json.at("attempt").get<int>();
-    held->nonce = json.at("nonce").get<std::string>();
-    held->spec = json.at("spec").get<JobSpec>();
+    held->job.value = claim.at("id").get<std::int64_t>();
+    held->attempt = claim.at("attempt").get<int>();
+    held->nonce = claim.at("nonce").get<std::string>();
+    held->spec = claim.at("spec").get<JobSpec>();
     held->database = database_;
     held->at = timeline_.now();
     watch_.claimed(service_->db(), *held, timeline_.now(), config_.queue.lease);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kNoise = .01;    // of a run's latency
 constexpr double kControl = .25;  // s
-constexpr double kSetup = 5;      // s
+constexpr double kSetupSeconds = 5;
 constexpr int kIterations = 6;
 
 }  // namespace
@@ -45,7 +45,7 @@ SessionResult Truth::measure(const JobSpec& spec, const Positions& where, Time n
                              Random& random) const {
   SessionResult result;
   for (const EnvironmentSpec& environment : spec.environments)
-    result.setup_seconds.emplace_back(environment.key(), kSetup);
+    result.setup_seconds.emplace_back(environment.key(), kSetupSeconds);
   for (std::size_t i = 0; i < spec.order.size(); ++i) {
     RunResult run = measure_run(spec, spec.order[i], where, random);
     run.order = static_cast<int>(i);

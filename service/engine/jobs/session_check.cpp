@@ -77,7 +77,7 @@ bool only_power_capped(const SessionResult& result) {
   return throttling(result.after.gpus) == name_of(ClockEvent::sw_power_cap);
 }
 
-std::string percent(double share) {
+std::string signed_percent(double share) {
   char text[32];
   std::snprintf(text, sizeof text, "%+.1f %%", 100 * share);
   return text;
@@ -116,7 +116,7 @@ SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
   check.control = control_location(spec, result);
   if (result.after.steal_share > kMostSteal) {
     check.usable = false;
-    check.reason = "the machine lost " + percent(result.after.steal_share) +
+    check.reason = "the machine lost " + signed_percent(result.after.steal_share) +
                    " of its CPU time to others (steal)";
     return check;
   }
@@ -130,7 +130,7 @@ SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
   if (!events.empty() && cap.slowdown && *cap.slowdown > 1 + kSlowedByCap &&
       (fixed || cap.void_nights < kMostVoidNights)) {
     check.usable = false;
-    check.reason = "the GPU's power cap slowed it by " + percent(*cap.slowdown - 1) +
+    check.reason = "the GPU's power cap slowed it by " + signed_percent(*cap.slowdown - 1) +
                    " against other sessions of the same builds";
     return check;
   }
@@ -143,7 +143,7 @@ SessionCheck check_session(const JobSpec& spec, const SessionResult& result,
   if (std::abs(deviation) > limit) {
     check.usable = false;
     check.reason = "the control workload, which depends on the machine only, was off by " +
-                   percent(deviation) + " (limit " + percent(limit) + ")";
+                   signed_percent(deviation) + " (limit " + signed_percent(limit) + ")";
   }
   return check;
 }

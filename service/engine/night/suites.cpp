@@ -194,14 +194,14 @@ class Names {
   std::map<WorkloadId, const SuiteMember*> tonight_, earlier_;
 };
 
-std::string percent(double share) {
+std::string unsigned_percent(double share) {
   return change(1 + share).substr(1);
 }
 
 // What is no change, and why there is no verdict.
 std::string allowed_text(const bisect::MeanVerdict& verdict) {
   if (!verdict.allowed) return "too few nights are known for a verdict";
-  const std::string text = "up to " + percent(*verdict.allowed) + " is no change";
+  const std::string text = "up to " + unsigned_percent(*verdict.allowed) + " is no change";
   return verdict.compared < bisect::kEnoughMembers ? text + ", and so few have no verdict" : text;
 }
 

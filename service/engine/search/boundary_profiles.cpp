@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "service/engine/jobs/priorities.hpp"
 #include "service/engine/jobs/session_check.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/search/commit_builds.hpp"
@@ -16,7 +17,6 @@ namespace nightjar::service {
 namespace {
 using namespace std::chrono_literals;
 
-constexpr int kPriority = 10;
 constexpr auto kPatience = 30min;  // a report does not wait longer for what it could do without
 constexpr int kIterations = 20;    // profiled in each run
 // What a profile explains.
@@ -62,7 +62,7 @@ std::optional<BoundaryPlan> plan_for(const EngineView& view, const Regression& r
   job.key = key_of(regression.id);
   job.night = regression.night;
   job.machine = regression.machine;
-  job.priority = kPriority;
+  job.priority = priority::search;
   job.spec.kind = JobKind::profile;
   job.spec.workloads = {{series->workload, series->workload_name, series->workload_version}};
   for (int run = 0; run < runs; ++run)

@@ -9,6 +9,7 @@
 #include "bisect/statistics.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/builds/package_mixes.hpp"
+#include "service/engine/jobs/priorities.hpp"
 #include "service/engine/jobs/session_check.hpp"
 #include "service/engine/policy.hpp"
 #include "service/engine/search/bisections.hpp"
@@ -26,7 +27,6 @@
 namespace nightjar::service {
 namespace {
 
-constexpr int kPriority = 10;
 constexpr double kLeastSeconds = .1;  // what a clock that stood still is taken for
 
 bool is_packages(Cause cause) {
@@ -37,10 +37,11 @@ PackageMix& mix_at(PackageSearch& search, int position) {
   return search.mixes.at(static_cast<std::size_t>(position));
 }
 
-// Positions of builds in one search; -1: not one of its environments.
-class Positions {
+// MixPositions of builds in one search; -1: not one of its environments.
+class MixPositions {
  public:
-  Positions(const storage::Database& db, const PackageSearch& search) : db_(db), search_(search) {}
+  MixPositions(const storage::Database& db, const PackageSearch& search)
+      : db_(db), search_(search) {}
 
   int of(BuildId id) {
     const auto [known, is_new] = known_.emplace(id, -1);
@@ -208,7 +209,7 @@ class LogReader {
 
   const storage::Database& db_;
   PackageFacts& facts_;
-  Positions positions_;
+  MixPositions positions_;
   int next_ = 0;
   std::vector<double> run_seconds_;
   std::vector<bisect::PastBuild> set_up_;
@@ -396,7 +397,7 @@ bool apply(EngineContext& context, const PackageFacts& facts, const MeasureMixes
     job.key = "packages:" + std::to_string(search.id.value) + "/step:" + std::to_string(number++);
     job.night = regression.night;
     job.machine = regression.machine;
-    job.priority = kPriority;
+    job.priority = priority::search;
     job.affinity = session.affinity;
     job.spec =
         search_spec(context.config, facts.series, wanted.workload, session.commits, environments);

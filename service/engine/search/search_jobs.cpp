@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "service/engine/jobs/live_runners.hpp"
+#include "service/engine/jobs/priorities.hpp"
 #include "service/engine/jobs/session_check.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/policy.hpp"
@@ -17,8 +18,6 @@ namespace nightjar::service {
 namespace {
 using namespace std::chrono_literals;
 
-constexpr int kPriority = 10;
-constexpr int kPriorityOfFix = -5;         // after all nights and all regressions
 constexpr auto kSessionGap = 10min;        // a later job is a new session, whatever was planned
 constexpr int kUninformativeSessions = 3;  // so many in a row without a run end the search
 constexpr int kDisturbedSessions = 25;     // or so many on a machine that was never undisturbed
@@ -114,8 +113,8 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
     const auto& prospect = std::get<CanBeBuilt>(facts.prospects.at(commit));
     const CommitSha& sha = bisection.commits.at(static_cast<std::size_t>(commit));
     storage::request_build(transaction, {prospect.native_state, variant_of(context, bisection.good),
-                                         source_of(context.config, sha), change.night, kPriority,
-                                         now, prospect.wheel_is_lost});
+                                         source_of(context.config, sha), change.night,
+                                         priority::search, now, prospect.wheel_is_lost});
   }
   const auto environments = make_environments(context, transaction, facts, plan);
   std::size_t number = facts.jobs;
@@ -125,7 +124,7 @@ void queue_step(EngineContext& context, storage::Transaction& transaction,
         "bisection:" + std::to_string(bisection.id.value) + "/step:" + std::to_string(number++);
     job.night = change.night;
     job.machine = change.machine;
-    job.priority = change.is_better() ? kPriorityOfFix : kPriority;
+    job.priority = change.is_better() ? priority::fix : priority::search;
     job.affinity = session.affinity;
     job.spec = search_spec(context.config, series, facts.workload, session.commits, environments);
     job = queue_job(transaction, std::move(job), now);

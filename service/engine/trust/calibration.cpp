@@ -5,6 +5,7 @@
 
 #include "bisect/detection.hpp"
 #include "service/builds/overlay.hpp"
+#include "service/engine/jobs/priorities.hpp"
 #include "service/engine/jobs/session_check.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/policy.hpp"
@@ -18,10 +19,9 @@
 namespace nightjar::service {
 namespace {
 
-constexpr int kPriority = -10;  // after all that a verdict waits for
-constexpr int kPairs = 10;      // the second rung of the confirmation
-constexpr int kMostCases = 4;   // a night and machine class
-constexpr double kSpare = 4;    // cases whose price may be saved up
+constexpr int kPairs = 10;     // the second rung of the confirmation
+constexpr int kMostCases = 4;  // a night and machine class
+constexpr double kSpare = 4;   // cases whose price may be saved up
 
 void add_session(const storage::Database& db, const Job& job, CalibrationFunds& funds) {
   const auto session = storage::session_of(db, job.id);
@@ -48,7 +48,7 @@ Job case_of(const Config& config, const Night& night, MachineId machine, const B
             "/machine:" + std::to_string(machine.value) + "/calibrate:" + std::to_string(number);
   job.night = night.id;
   job.machine = machine;
-  job.priority = kPriority;
+  job.priority = priority::calibration;
   job.spec.kind = JobKind::calibrate;
   job.spec.environments = {environment_of(build, config.project),
                            environment_of(build, config.project)};

@@ -8,6 +8,7 @@
 #include "bisect/evidence/evidence.hpp"
 #include "service/builds/overlay.hpp"
 #include "service/engine/jobs/live_runners.hpp"
+#include "service/engine/jobs/priorities.hpp"
 #include "service/engine/jobs/session_check.hpp"
 #include "service/engine/jobs/session_plan.hpp"
 #include "service/engine/policy.hpp"
@@ -30,7 +31,6 @@
 namespace nightjar::service {
 namespace {
 
-constexpr int kPriority = 20;
 // Runs that never saw the machine undisturbed have no value.
 constexpr std::size_t kMostSessions = 24;
 constexpr std::size_t kUninformativeSessions = 6;  // after which a build still has no run at all
@@ -111,7 +111,7 @@ AskForSession session_for(const ConfirmationFacts& facts, int runs, int want,
   job.key = key_of(comparison_of(facts.regression, facts.lead), facts.lead, want, facts.asked);
   job.night = facts.regression.night;
   job.machine = facts.regression.machine;
-  job.priority = kPriority;
+  job.priority = priority::confirmation;
   job.spec.kind = JobKind::confirm;
   job.spec.environments = {environment_of(*facts.good_build, config.project),
                            environment_of(*facts.bad_build, config.project)};
