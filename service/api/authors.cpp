@@ -46,16 +46,22 @@ Author author_of_name(storage::Database& db, const Context& context, const std::
 const Row<Repair>& repair_row() {
   const auto shas = [](const Repair& repair) {
     std::vector<CommitSha> all;
-    for (const ReportCommit& commit : repair.commits) all.push_back(commit.sha);
+    for (const ReportCommit& commit : repair.by.commits) all.push_back(commit.sha);
     return all;
+  };
+  const auto search_of = [](const Repair& repair, Rows& rows) {
+    const auto search =
+        repair.by.search ? storage::bisection_of(rows.db, *repair.by.search) : std::nullopt;
+    return search ? std::optional(search->id) : std::nullopt;
   };
   static const Row<Repair> made(
       "Repair", "Who may have repaired a regression.",
       {{"regression", &Repair::regression},
        {"build", build_at(&Repair::build), build_ref(), "The first that was good again."},
        {"commits", shas, named_commit(),
-        "Between the last bad build and that one, oldest first; one: who did. Empty: not "
-        "known."}});
+        "What a search named, otherwise all that are new since the last bad build, oldest first. "
+        "One: who did. Empty: not known."},
+       {"bisection", search_of, "Id of the search that named them; null: none did."}});
   return made;
 }
 

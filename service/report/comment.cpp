@@ -14,12 +14,17 @@ constexpr std::size_t most_series = 1000, fewest_series = 5;  // that a later ni
 std::string repaired_by(const RecoveredComment& comment) {
   const auto& commits = comment.candidates;
   if (commits.empty()) return " Which commit repaired it is not known.";
+  const std::string as_searched =
+      comment.probability > 0
+          ? ", which a search named with probability " + probability(comment.probability)
+          : "";
   const auto name = [&](const ReportCommit& commit) {
     return commit_link(comment.repository, commit.sha) + " “" +
            plain(shortened(commit.subject, 100)) + "” by " + plain(commit.author);
   };
-  if (commits.size() == 1) return " Repaired by " + name(commits.front()) + ".";
-  std::string text = " Repaired by one of these " + std::to_string(commits.size()) + " commits:\n";
+  if (commits.size() == 1) return " Repaired by " + name(commits.front()) + as_searched + ".";
+  std::string text = " Repaired by one of these " + std::to_string(commits.size()) + " commits" +
+                     as_searched + ":\n";
   for (std::size_t i = 0; i < commits.size() && i < rows_shown; ++i) {
     text += "\n- " + name(commits[i]);
   }

@@ -99,13 +99,11 @@ bool is_one_known(const DigestFix& fix) {
 }
 
 std::string named_by_search(const DigestFix& fix) {
-  char probability[32];
-  std::snprintf(probability, sizeof probability, "%.3g %%", 100 * fix.probability);
   const std::string who = fix.together              ? "these commits together"
                           : fix.commits.size() == 1 ? "this commit"
                                                     : "these neighbours, of which one did it";
   return "A search measured " + code(fix.searched) + " and named " + who + ", with probability " +
-         probability + ". Whatever else is listed got better in the same build.";
+         probability(fix.probability) + ". Whatever else is listed got better in the same build.";
 }
 
 // What is known of the commits, above their list.

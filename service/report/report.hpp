@@ -236,6 +236,7 @@ struct RecoveredComment {
   std::string repository;
   std::vector<ReportCommit> candidates;  // who may have repaired it; one: who did. May be empty.
   std::vector<ReportSeries> series;      // now against the level before the regression
+  double probability = 0;                // of the candidates, where a search named them
 };
 std::string render_recovered_comment(const RecoveredComment& comment);
 

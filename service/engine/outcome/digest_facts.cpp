@@ -44,8 +44,7 @@ ReportSeries series_of(const EngineView& view, const AffectedSeries& affected) {
 std::vector<ReportCommit> commits_of(const EngineView& view, const storage::Improvement& one) {
   const auto build = storage::find_build(view.db, one.build);
   const auto before = build ? build_before(view, one) : std::nullopt;
-  return before ? commits_that_may_have_repaired(view, *before, build->commit)
-                : std::vector<ReportCommit>();
+  return before ? commits_between(view, *before, *build) : std::vector<ReportCommit>();
 }
 
 FixFound found_by(const EngineView& view, const FixSearch& fix) {
@@ -67,20 +66,18 @@ FixFound found_by(const EngineView& view, const FixSearch& fix) {
   return FixFound::inconclusive;
 }
 
-// Takes over what the search named. Beside a culprit, a range of the same search is left out.
+// Takes over what the search named.
 void add_named(const EngineView& view, const FixSearch& search, DigestFix& fix) {
-  const bool is_range = fix.found == FixFound::range;
-  std::vector<ReportCommit> named;
-  int causes = 0;
-  for (const NamedCause& cause : search.causes) {
-    if (cause.is_range != is_range) continue;
-    fix.probability = causes++ == 0 ? cause.commits.probability
-                                    : std::min(fix.probability, cause.commits.probability);
-    for (const CommitSha& sha : cause.commits.commits) named.push_back(commit_facts(view, sha));
+  const auto causes = named_by(search);
+  if (causes.empty()) return;
+  fix.commits.clear();
+  fix.probability = causes.front().commits.probability;
+  for (const NamedCause& cause : causes) {
+    fix.probability = std::min(fix.probability, cause.commits.probability);
+    for (const CommitSha& sha : cause.commits.commits)
+      fix.commits.push_back(commit_facts(view, sha));
   }
-  if (named.empty()) return;
-  fix.commits = std::move(named);
-  fix.together = causes > 1;
+  fix.together = causes.size() > 1;
 }
 
 // What the searches on these machine classes said of who made the build better: the one that said
@@ -163,10 +160,11 @@ class Collector {
       if (!is_inside(one.updated_at)) continue;
       const auto repair = repair_of(view_, one);
       if (!repair) continue;
-      const auto first = repair->commits.empty() ? "" : repair->commits.front().sha.str();
+      const auto first = repair->by.commits.empty() ? "" : repair->by.commits.front().sha.str();
       DigestFix& fix = fixes[{repair->build, first}];
-      fix.commits = repair->commits;
+      fix.commits = repair->by.commits;
       fix.version = version_of(view_, repair->build);
+      if (repair->by.search) add_search(view_, repair->build, {one.machine}, fix);
       fix.regressions.push_back(one.id.value);
       for (const AffectedSeries& affected : one.series) {
         repaired_.insert({repair->build, affected.series});

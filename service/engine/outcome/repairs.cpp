@@ -5,8 +5,10 @@
 #include "service/engine/outcome/follow_up.hpp"
 #include "service/engine/outcome/report_facts.hpp"
 #include "service/engine/policy.hpp"
+#include "service/engine/search/fix_searches.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "storage/builds.hpp"
+#include "storage/fixes.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"
 
@@ -17,6 +19,20 @@ constexpr int levels_looked_at = 400;
 constexpr NightId after_all{1ll << 60};
 
 }  // namespace
+
+Repairers repairers_of(const EngineView& view, const Regression& regression, BuildId last_bad,
+                       const Build& good_again) {
+  const auto search = storage::fix_search_of(view.db, good_again.id, regression.machine);
+  const auto named = search ? named_by(*search) : std::vector<NamedCause>();
+  const bool is_of_it = std::any_of(
+      regression.series.begin(), regression.series.end(),
+      [&](const AffectedSeries& one) { return search && one.series == search->series; });
+  if (!is_of_it || named.size() != 1) return {commits_between(view, last_bad, good_again), {}, 0};
+  Repairers by{{}, search->id, named.front().commits.probability};
+  for (const CommitSha& sha : named.front().commits.commits)
+    by.commits.push_back(commit_facts(view, sha));
+  return by;
+}
 
 std::optional<Repair> repair_of(const EngineView& view, const Regression& regression) {
   const AffectedSeries& lead = regression.series.front();
@@ -33,8 +49,7 @@ std::optional<Repair> repair_of(const EngineView& view, const Regression& regres
   const bool was_bad = back != levels.begin() && regression.night < std::prev(back)->night;
   const BuildId last_bad = was_bad ? std::prev(back)->build : regression.bad;
   const auto build = storage::find_build(view.db, back->build);
-  return Repair{regression.id, back->build,
-                commits_that_may_have_repaired(view, last_bad, build->commit)};
+  return Repair{regression.id, back->build, repairers_of(view, regression, last_bad, *build)};
 }
 
 std::optional<RegressionId> repaired_by(const EngineView& view,

@@ -7,14 +7,26 @@
 #include "service/engine/context.hpp"
 #include "service/report/report.hpp"
 #include "storage/marks.hpp"
+#include "storage/model/build.hpp"
 #include "storage/model/regression.hpp"
 
 namespace nightjar::service {
 
+// Who may have done it: what the search for a fix of this build named, if it measured a series of
+// the regression on its machine class and found one cause. Otherwise all commits since the last bad
+// build.
+struct Repairers {
+  std::vector<ReportCommit> commits;  // oldest first; empty: not known
+  std::optional<FixId> search;        // that named them
+  double probability = 0;             // that it is one of them, as the search says
+};
+Repairers repairers_of(const EngineView& view, const Regression& regression, BuildId last_bad,
+                       const Build& good_again);
+
 struct Repair {
   RegressionId regression;
-  BuildId build;                      // the first that was good again
-  std::vector<ReportCommit> commits;  // since the last bad build, oldest first; empty: not known
+  BuildId build;  // the first that was good again
+  Repairers by;
 };
 
 // Taken from the accepted levels of its lead series; nullopt: none was back yet.

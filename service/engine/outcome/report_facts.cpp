@@ -390,11 +390,11 @@ ReportInput report_facts(const EngineView& view, const Regression& regression) {
   return input;
 }
 
-std::vector<ReportCommit> commits_that_may_have_repaired(
-    const EngineView& view, BuildId last_bad, const std::optional<CommitSha>& good_again) {
-  const auto bad = storage::find_build(view.db, last_bad);
-  if (!good_again || !bad || !bad->commit) return {};
-  const auto range = view.graph.range(*bad->commit, *good_again);
+std::vector<ReportCommit> commits_between(const EngineView& view, BuildId before,
+                                          const Build& build) {
+  const auto first = storage::find_build(view.db, before);
+  if (!build.commit || !first || !first->commit) return {};
+  const auto range = view.graph.range(*first->commit, *build.commit);
   if (!range) return {};
   std::vector<ReportCommit> list;
   for (const git::Commit& commit : *range) list.push_back(commit_facts(view, commit.sha));

@@ -7,6 +7,7 @@
 
 #include "service/engine/context.hpp"
 #include "service/report/report.hpp"
+#include "storage/model/build.hpp"
 #include "storage/model/regression.hpp"
 
 namespace nightjar::service {
@@ -22,8 +23,8 @@ std::string version_of(const EngineView& view, BuildId id);
 // Where the pins of its packages moved, the oldest first.
 std::vector<ReportPin> pins_of(const EngineView& view, const Regression& regression);
 
-// Commits between the last bad build and `good_again`, the first that was good; empty if unknown.
-std::vector<ReportCommit> commits_that_may_have_repaired(
-    const EngineView& view, BuildId last_bad, const std::optional<CommitSha>& good_again);
+// What is new in `build` since `before`, oldest first; empty if it is not known.
+std::vector<ReportCommit> commits_between(const EngineView& view, BuildId before,
+                                          const Build& build);
 
 }  // namespace nightjar::service

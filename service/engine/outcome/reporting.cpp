@@ -6,6 +6,7 @@
 #include "bisect/evidence/evidence.hpp"
 #include "service/engine/outcome/follow_up.hpp"
 #include "service/engine/outcome/joined_findings.hpp"
+#include "service/engine/outcome/repairs.hpp"
 #include "service/engine/outcome/report_facts.hpp"
 #include "service/engine/policy.hpp"
 #include "service/engine/search/withdrawal.hpp"
@@ -91,20 +92,23 @@ void add_comment(const EngineView& view, RecoveryFacts& facts) {
   comment.repository = view.config.repository.url;
   std::vector<AffectedSeries> recovered;
   NightId since;  // the first night in which all were good again
+  std::optional<Build> good_again;
   for (const auto& [affected, series, threshold, levels] : facts.series) {
     if (levels.empty()) continue;
     const double now = levels.front().value, ratio = ratio_of(series, affected.before, now);
     recovered.push_back({affected.series, affected.before, now, ratio, ratio, ratio});
     if (levels.back().night <= since) continue;
     since = levels.back().night;
-    if (const auto build = storage::find_build(view.db, levels.back().build)) {
-      comment.version = build->version;
-      comment.commit = build->commit;
-    }
+    good_again = storage::find_build(view.db, levels.back().build);
   }
   comment.series = series_facts(view, recovered);
-  comment.candidates =
-      commits_that_may_have_repaired(view, last_bad_build(view, facts, since), comment.commit);
+  if (!good_again) return;
+  comment.version = good_again->version;
+  comment.commit = good_again->commit;
+  Repairers by =
+      repairers_of(view, facts.regression, last_bad_build(view, facts, since), *good_again);
+  comment.candidates = std::move(by.commits);
+  comment.probability = by.probability;
 }
 
 bool is_over(const RecoveryFacts& facts, const Config& config) {

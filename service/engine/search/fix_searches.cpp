@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <spdlog/spdlog.h>
@@ -170,6 +171,13 @@ bool start_fix_searches(EngineContext& context) {
                            std::visit([&](const auto& taken) { apply(context, taken); }, *step);
                          return step.has_value();
                        });
+}
+
+std::vector<NamedCause> named_by(const FixSearch& fix) {
+  std::vector<NamedCause> named;
+  std::copy_if(fix.causes.begin(), fix.causes.end(), std::back_inserter(named),
+               [](const NamedCause& cause) { return !cause.is_range; });
+  return named.empty() ? fix.causes : named;
 }
 
 bool awaits_search(const EngineView& view, const std::vector<Improvement>& improvements) {

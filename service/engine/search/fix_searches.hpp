@@ -54,6 +54,9 @@ struct LeaveFix {
 std::optional<std::variant<OpenFixSearch, LeaveFix>> decide(const FixToSearch& facts, Time now);
 bool start_fix_searches(EngineContext& context);
 
+// Its culprits, or its ranges where it has none. Empty: it named nobody, or has not ended.
+std::vector<NamedCause> named_by(const FixSearch& fix);
+
 // Whether a search of the fix may still begin or goes on. `improvements`: what one build made
 // better, the oldest first.
 bool awaits_search(const EngineView& view, const std::vector<storage::Improvement>& improvements);

@@ -1,6 +1,7 @@
 """The regressions of a made history: suspicion, confirmation, search, report, each with the runs
-and the evidence that the service would have stored."""
+and the evidence that the service would have stored. And the searches for what got better."""
 
+import dataclasses
 import datetime
 import json
 import random
@@ -46,6 +47,7 @@ class Searches:
         self.tables, self.jobs = history.tables, history.jobs
         self.random = random.Random(23)
         self.issue, self.issues, self.found = 160400, [], set()
+        self.searched = set()  # (build, machine) of fixes
         self.profiles = Profiles(self.jobs, self.tables)
 
     def fill(self):
@@ -54,6 +56,50 @@ class Searches:
         for change in by_time:
             if change.state != "better":
                 self._regression(change)
+        for change in by_time:
+            if change.state in ("better", "recovered"):
+                self._fix(change)
+
+    # ---- one fix
+    def _fix(self, change):
+        """On each class that shows it; of one build and class the first one that is drawn."""
+        h = self.history
+        if change.state == "recovered":
+            change = dataclasses.replace(change, commit=change.end, factor=1 / change.factor)
+        nights = sorted(h.builds)
+        bad = next(n for n in nights if n >= self.truth.commits[change.commit].night)
+        good = max(n for n in nights if n < bad)
+        for machine in (range(len(CLASSES)) if change.machine is None else [change.machine]):
+            lead = next((w for w in sorted(change.workloads)
+                         if (w, change.metric, machine) in self.jobs.series), None)
+            place = (h.builds[bad]["id"], machine)
+            if lead is None or place in self.searched:
+                continue
+            self.searched.add(place)
+            self._search_fix(change, good, bad, machine, self.truth.workloads[lead - 1])
+
+    def _search_fix(self, change, good, bad, machine, lead):
+        h = self.history
+        self.change, self.machine, self.lead, self.night = change, machine, lead, h.nights[bad]
+        self.good, self.bad = h.builds[good], h.builds[bad]
+        self.at = self.truth.days[bad] + 200 * MINUTE
+        self.commits = self.truth.commits[self.good["index"]:self.bad["index"] + 1]
+        is_new = bad + 1 >= len(self.truth.days)
+        outcome = "open" if is_new else self.random.choice(["culprit"] * 4 + [
+            "range", "inconclusive"])
+        series = self.jobs.series[lead.id, change.metric, machine]
+        self.id = self.tables.add(
+            "fix_search", night=self.night, machine=machine + 1, before=self.good["id"],
+            build=self.bad["id"], series=series, opened_at_us=microseconds(self.at), evidence="")
+        before, after = (self.truth.level(lead, change.metric, machine, b["index"])
+                         for b in (self.good, self.bad))
+        self.numbers = tuple(before / after * part for part in (1, .988, 1.012))
+        self.evidence, self.runs = {}, []
+        self._search(outcome, "fix")
+        if outcome != "open":
+            evidence = self.evidence["blamed" if outcome == "culprit" else change.state]
+            self.tables.db.execute("UPDATE fix_search SET evidence = ? WHERE id = ?",
+                                   (json.dumps(evidence | {"is_better": True}), self.id))
 
     # ---- one regression
     def _regression(self, change):
@@ -87,7 +133,7 @@ class Searches:
         if state not in ("suspected",):
             self.evidence["confirmed"] = self._confirm(state)
         if SEARCHED.get(state):
-            self._search(SEARCHED[state])
+            self._search(SEARCHED[state], "regression")
         self._changes(state)
         if state in ("reported", "recovered", "range"):
             self._report(state)
@@ -174,10 +220,12 @@ class Searches:
                 "value": values[self.change.metric]}
 
     # ---- the search
-    def _search(self, outcome):
+    def _search(self, outcome, explains):
+        """`explains`: what `self.id` is, a regression or a fix."""
         last = len(self.commits) - 1
+        self.explains = explains
         self.bisection = self.tables.add(
-            "bisection", regression=self.id,
+            "bisection", **{explains: self.id},
             series=self.jobs.series[self.lead.id, self.change.metric, self.machine],
             state=outcome, good=self.good["id"], bad=self.bad["id"], posterior="",
             started_at_us=microseconds(self.at + 20 * MINUTE))
@@ -186,9 +234,12 @@ class Searches:
                             commit_sha=commit.sha)
         step = self.change.commit - self.good["index"]
         low, high, session, self.untestable = 0, last, 1, {}
+        if not self.runs:  # no confirmation measured both ends
+            self._session(session, [0, last], 10)
+            session += 1
         if outcome == "range":
             self._no_builds(max(1, step - 2), step)
-        while high - low > 1 and not (outcome == "open" and session > 2):
+        while high - low > 1 and not (outcome == "open" and session > 2 + (explains == "fix")):
             middle = next((m for m in self._near((low + high) // 2, low, high)
                            if m not in self.untestable), None)
             if middle is None:
@@ -268,7 +319,8 @@ class Searches:
             self._next_job(sessions, (low + high) // 2)
         if named:
             self._name(named, posterior[0]["probability"], outcome == "range")
-        if outcome == "culprit" and self.change.metric == "latency":
+        is_regression = self.explains == "regression"
+        if is_regression and outcome == "culprit" and self.change.metric == "latency":
             sides = self._build_of(step - 1), self._build_of(step)
             self.profiles.add(self.id, self.night, self.machine, sides, self.lead,
                               self.change.factor, self.at + (40 + 9 * sessions) * MINUTE)
@@ -293,6 +345,13 @@ class Searches:
 
     def _name(self, shas, probability, is_range):
         ratio, low, high = self.numbers
+        if self.explains == "fix":
+            cause = self.tables.add("fix_cause", fix_search=self.id, is_range=is_range,
+                                    probability=probability, ratio=ratio, low=low, high=high)
+            for position, sha in enumerate(shas):
+                self.tables.add("fix_cause_commit", fix_cause=cause, position=position,
+                                commit_sha=sha)
+            return
         self.tables.db.execute(
             "UPDATE regression SET culprit_probability = ?, culprit_ratio = ?, culprit_low = ?, "
             "culprit_high = ?, is_range = ? WHERE id = ?",

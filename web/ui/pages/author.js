@@ -1,7 +1,7 @@
 // Author: what was measured for them, what they are blamed for, and what they repaired.
 
 import { all, get } from "../api.js";
-import { column, lead, longTable, namedCommit, note, number, section, strong, tight, when,
+import { column, lead, link, longTable, namedCommit, note, number, section, strong, tight, when,
   whole } from "../dom.js";
 import { blamedFor, regressionLink } from "../parts.js";
 import { count } from "../words.js";
@@ -19,8 +19,12 @@ const columns = [
 const repairColumns = [
   column("regression", (r) => regressionLink(r.regression)),
   whole("by", (r) => r.own.map((c, i) => [i > 0 && ", ", namedCommit(c)])),
-  column("how sure", (r) => (r.commits.length === 1 ? "the only commit in question"
-    : `one of ${r.commits.length} commits`))];
+  column("how sure", (r) => [
+    r.commits.length === 1 ? r.bisection === null && "the only commit in question"
+      : `one of ${r.commits.length} commits`,
+    r.bisection !== null && [r.commits.length > 1 && " that ",
+      link(`#/bisections/${r.bisection}`, r.commits.length > 1 ? "a search named"
+        : "named by a search")]])];
 
 export const page = {
   title: () => "Author",
@@ -42,7 +46,8 @@ export const page = {
         "regression")), `; may have repaired ${count(repairs.length, "regression")}.`]),
     blamedFor(blamed)),
     section("May have repaired", repairs.length === 0 ? note("Nothing.")
-      : longTable("Commits between the last bad and the first good build", repairColumns, repairs)),
+      : longTable("What a search named, otherwise all that is new in the first good build",
+        repairColumns, repairs)),
     section("Commits in searches", commits.length === 0 ? note("None.")
       : longTable("The newest 50 at most", columns, commits))],
 };

@@ -38,7 +38,9 @@ function answer({ known, blamed }) {
 
 const repaired = (repairs) => repairs.length > 0 && el("p", {},
   repairs.map((r) => [r.commits.length === 1 ? "It repaired " : `It is one of ${
-    r.commits.length} commits that may have repaired `, regressionLink(r.regression), ". "]));
+    r.commits.length} commits that may have repaired `, regressionLink(r.regression),
+  r.bisection !== null && [", as ", link(`#/bisections/${r.bisection}`, "a search"), " named it"],
+  ". "]));
 
 const improved = (improvements) => improvements.length > 0 && el("p", {},
   "A search named it for what got better: ", improvements.map((i, at) => [at > 0 && ", ",

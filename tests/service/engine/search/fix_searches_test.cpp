@@ -10,6 +10,7 @@
 #include "bisect/evidence/seal.hpp"
 #include "bisect/evidence/verify.hpp"
 #include "service/api/evidence_bundle.hpp"
+#include "service/engine/outcome/repairs.hpp"
 #include "storage/bisections.hpp"
 #include "storage/connection.hpp"
 #include "storage/fixes.hpp"
@@ -146,6 +147,40 @@ TEST_CASE("an improvement that its search does not see again names nobody") {
   CHECK(tells(world.title(), "With 2.14.0.dev20260822+cpu something made"));
   CHECK(tells(world.filed()[0].body, "did not see it again, so no commit is named"));
   world.check_nobody_is_blamed();
+}
+
+TEST_CASE("who repaired a regression is what the search for the fix named, if it measured it") {
+  FixWorld world;
+  world.level = [](int position, const std::string&, const std::string& metric) {
+    return metric == "latency" ? .010 * (position >= 6 && position < 14 ? 1.4 : 1) : 3e8;
+  };
+  world.nights(20, 28);
+  const auto recovered = storage::regressions_in_state(world.db, RegressionState::recovered);
+  REQUIRE(recovered.size() == 1);
+  CHECK(recovered[0].culprit.value().commits == std::vector{world.commits[6]});
+  REQUIRE(world.fix());
+  CHECK(world.fix()->causes.at(0).commits.commits == std::vector{world.commits[14]});
+  const auto repair = repair_of(world.context(), recovered[0]);
+  REQUIRE(repair);
+  CHECK(repair->by.search == world.fix()->id);
+  REQUIRE(repair->by.commits.size() == 1);
+  CHECK(repair->by.commits[0].sha == world.commits[14]);
+  const auto told = storage::messages_of(world.db, recovered[0].id);
+  const auto last = std::find_if(told.begin(), told.end(), [](const OutboxMessage& one) {
+    return one.kind == OutboxKind::close_issue;
+  });
+  REQUIRE(last != told.end());
+  CHECK(tells(last->body, "Repaired by "));
+  CHECK(tells(last->body, ", which a search named with probability > 99.9 %."));
+
+  Regression other = recovered[0];  // as if it had not shown what the search measured
+  std::erase_if(other.series,
+                [&](const AffectedSeries& one) { return one.series == world.fix()->series; });
+  REQUIRE(other.series.size() == 1);
+  const auto guess = repair_of(world.context(), other);
+  REQUIRE(guess);
+  CHECK_FALSE(guess->by.search);
+  CHECK(guess->by.commits.size() == 4);
 }
 
 TEST_CASE("regressions of the machine class go first") {
