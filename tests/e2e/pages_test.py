@@ -73,7 +73,10 @@ def addresses_in(history):
             culprit["culprit"]["commit_details"][0]["author"]),
         "suspected": "regressions/%d" % next(
             r["id"] for r in regressions if r["state"] == "suspected"),
-        "search": "bisections/%d" % next(b["id"] for b in searches if b["state"] == "culprit"),
+        "search": "bisections/%d" % next(
+            b["id"] for b in searches if b["state"] == "culprit" and b["regression"]),
+        "search for a fix": "bisections/%d" % next(
+            b["id"] for b in searches if b["state"] == "culprit" and not b["regression"]),
         "open search": "bisections/%d" % next(b["id"] for b in searches if b["state"] == "open"),
         "one series": f"series/{series[0]}",
         "two series": f"series/{series[0]}?with={series[1]}&by=build",
@@ -409,12 +412,22 @@ def test_machine_classes_of_a_regression_stand_in_a_table(browser, history, addr
     assert all((row[5] == "–") == (row[2] != "seen") for row in rows)
 
 
+def test_a_search_for_a_fix_speaks_of_no_good_or_bad_end(browser, history, addresses):
+    visit(browser, history, addresses["search for a fix"])
+    told = browser.run("return document.querySelector('main').textContent")
+    assert "Made better by" in told and "first better" in told
+    assert "good end" not in told and "first bad" not in told and "culprit" not in told
+    visit(browser, history, addresses["search"])
+    told = browser.run("return document.querySelector('main').textContent")
+    assert "good end" in told and "first bad" in told
+
+
 def test_who_may_have_repaired_a_regression_is_told_with_the_commit(browser, history):
     with urllib.request.urlopen(f"{history.url}/api/v1/repairs", timeout=30) as answer:
-        repair = next(r for r in json.load(answer)["items"] if r["commits"])
+        repair = next(r for r in json.load(answer)["items"] if r["bisection"])
     visit(browser, history, f"commits/{repair['commits'][0]['sha']}")
     told = browser.run("return document.querySelector('main section').textContent")
-    assert f"repaired regression {repair['regression']}" in told
+    assert f"repaired regression {repair['regression']}, as a search named it" in told
 
 
 def asked(history, path):
@@ -579,7 +592,7 @@ def test_a_search_is_widened_by_keyboard_and_the_page_keeps_what_it_had_found(br
     def field(name):
         browser.run("document.getElementById(arguments[0]).focus()", name)
     search = next(b for b in get("bisections?limit=100")["items"]
-                  if b["state"] in ("inconclusive", "range"))
+                  if b["regression"] and b["state"] in ("inconclusive", "range"))
     browser.show()
     visit(browser, own_history, f"regressions/{search['regression']}")
     browser.run("document.querySelector('#decision').closest('details').querySelector('summary')"

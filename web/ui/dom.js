@@ -49,7 +49,8 @@ const tones = {
   recovered: "good", inconclusive: "warn", unconfirmed: "warn", range: "warn", unattributed: "warn",
   historical: "warn",
   open: "warn", culprit: "bad", measuring: "warn", judging: "warn", failed: "bad", pending: "warn",
-  sent: "good", does_not_compile: "bad", absent: "warn", fetched: "good", built: "good",
+  named: "good", sent: "good", does_not_compile: "bad", absent: "warn", fetched: "good",
+  built: "good",
 };
 export const state = (name) =>
   el("span", { class: `state ${tones[name] ?? ""}` }, name.replaceAll("_", " "));

@@ -144,8 +144,8 @@ export const progress = (b) => el("p", {}, workload(b.workload, `#/series/${b.se
   b.builds_under_way > 0 ? `, ${count(b.builds_under_way, "wheel")} being built` : "",
   toGo(b), ", begun ", when(b.started_at));
 
-/** A measured commit's level against the good end's, with its interval. */
-export const againstGoodEnd = (c) => (c.index === 0 ? "the good end" : !c.change ? "–"
+/** A measured commit's level against the first one's, with its interval. */
+export const againstGoodEnd = (c) => (c.index === 0 ? "the reference" : !c.change ? "–"
   : [change(c.change.ratio), el("span", { class: "within" },
     ` (${interval(c.change.low, c.change.high)})`)]);
 

@@ -75,7 +75,13 @@ function belief(scale, cells, width) {
     "fill-opacity": Math.max(0.08, c.probability) }))];
 }
 
+/** What its ends are called: of a search for what got better, neither is good or bad. */
+export const endsOf = (bisection) => (bisection.regression === null
+  ? { first: "before", last: "first better", reference: "the build before" }
+  : { first: "last good", last: "first bad", reference: "the good end" });
+
 function draw(width, bisection, levels, cells) {
+  const ends = endsOf(bisection);
   const scale = scaleOf(levels, width, bisection.commits.length);
   const best = cells.reduce((a, c) => (c.probability > (a?.probability ?? 0) ? c : a), null);
   const nodes = [
@@ -84,20 +90,22 @@ function draw(width, bisection, levels, cells) {
     rule("level", edge.left, width - edge.right, scale.y(1), scale.y(1)),
     best && best.probability > 0.5 && stepLine(scale, levels, best, width),
     dots(scale, levels), crosses(scale, bisection.commits), belief(scale, cells, width),
-    written(edge.left, height - 8, "last good"),
+    written(edge.left, height - 8, ends.first),
     written((edge.left + width) / 2, height - 8, "commits in order", "middle"),
-    written(width - edge.right, height - 8, "first bad", "end")];
+    written(width - edge.right, height - 8, ends.last, "end")];
   return { nodes: nodes.flat(Infinity).filter(Boolean), x: scale.x, slot: scale.slot, scale };
 }
 
 function describe(bisection, levels, cells, i) {
   const one = bisection.commits[i], level = levels.get(i);
   const cell = cells.find((c) => c.first <= i && i <= c.last);
-  const end = i === 0 ? " (good end)" : i === bisection.commits.length - 1 ? " (bad end)" : "";
+  const ends = endsOf(bisection);
+  const end = i === 0 ? ` (${ends.first})`
+    : i === bisection.commits.length - 1 ? ` (${ends.last})` : "";
   return [namedCommit(one), el("br"), `commit ${i} of ${bisection.commits.length - 1}${end}: `,
     one.untestable ? `cannot be measured: ${one.untestable}`
-      : level ? [i === 0 ? "the good end's level" : [strong(change(level.ratio)),
-        ` (${interval(level.low, level.high)}) against the good end`],
+      : level ? [i === 0 ? `the level of ${ends.reference}` : [strong(change(level.ratio)),
+        ` (${interval(level.low, level.high)}) against ${ends.reference}`],
       `, ${count(level.runs, "run")}`] : "not measured",
     cell && ["; the step is here with probability ", el("strong", {},
       probability(cell.probability)),
@@ -113,12 +121,12 @@ const keyOfChart = () => chartKey([
     "where the step is: the darker, the likelier"]]);
 
 /** A slider over the sessions; the last place is the search as it ended or stands. */
-function stepper(sessions, show) {
+function stepper(sessions, isConfirmed, show) {
   const last = sessions.length;
   const said = el("output", { for: "step" });
   const say = (k) => {
     said.textContent = k === last ? `all ${count(last, "session")}`
-      : `after ${k === 1 ? "the confirmation" : count(k, "session")}`;
+      : `after ${k === 1 && isConfirmed ? "the confirmation" : count(k, "session")}`;
   };
   const slider = el("input", { type: "range", id: "step", min: 1, max: last, value: last,
     oninput: () => { say(Number(slider.value)); show(Number(slider.value)); } });
@@ -136,8 +144,8 @@ export function stepChart(bisection) {
   let levels = levelsOf(bisection.commits), drawn = cells, drawing = null;
   const { node, redraw } = chart({
     id: `bisection-${bisection.id}`,
-    label: `Level of each commit of search ${bisection.id} against the good end; arrow keys ` +
-      "choose a commit",
+    label: `Level of each commit of search ${bisection.id} against ${
+      endsOf(bisection).reference}; arrow keys choose a commit`,
     height, count: bisection.commits.length, first: best?.last ?? bisection.commits.length - 1,
     draw: (width) => (drawing = draw(width, bisection, levels, drawn)),
     mark: (i) => [svg("rect", { class: "slot chosen-slot",
@@ -157,5 +165,6 @@ export function stepChart(bisection) {
     drawn = whole ? cells : [];
     redraw();
   };
-  return [node, keyOfChart(), sessions.length > 1 && stepper(sessions, show), detail];
+  const isConfirmed = bisection.regression !== null;  // by its first session
+  return [node, keyOfChart(), sessions.length > 1 && stepper(sessions, isConfirmed, show), detail];
 }

@@ -93,7 +93,9 @@ class Truth:
 
     def __init__(self, random, nights, workloads, now):
         self.random, self.now = random, now
-        today = now.replace(hour=0, minute=30, second=0, microsecond=0)
+        # Nothing of the newest night is later than seven hours after its begin, or than now.
+        today = (now - datetime.timedelta(hours=7.5)).replace(hour=0, minute=30, second=0,
+                                                              microsecond=0)
         self.days = [today - DAY * (nights - 1 - n) for n in range(nights)]
         self.commits = []
         self._models = {}  # name -> seconds and bytes of an iteration

@@ -4,7 +4,7 @@ import { get, list } from "../api.js";
 import { code, column, el, link, namedCommit, note, number, section, state, table,
   whole } from "../dom.js";
 import { againstGoodEnd, madeBetter, progress } from "../parts.js";
-import { stepChart } from "../step_chart.js";
+import { endsOf, stepChart } from "../step_chart.js";
 import { takenUpAgain } from "../widening.js";
 import { count, quantity } from "../words.js";
 
@@ -13,7 +13,7 @@ const commitColumns = (b) => [
   number("runs", (c) => c.runs),
   number("level", (c) => (c.level === null ? "–"
     : quantity(c.level, b.unit))),
-  number("against the good end", againstGoodEnd),
+  number(`against ${endsOf(b).reference}`, againstGoodEnd),
   column("cannot be measured", (c) => c.untestable ?? "–"),
   column("built from source", (c) => (c.build_log
     ? link(c.build_log.replace(/^\//, ""), "log") : "–")),
@@ -42,7 +42,8 @@ export const page = {
   view: ({ b, jobs }) => {
     const own = new Set(b.sessions.flatMap((s) => s.jobs.map((j) => j.job)));
     const running = jobs.filter((j) => own.has(j.id));
-    return [section([`Search ${b.id} `, state(b.state)], stepChart(b), progress(b),
+    return [section([`Search ${b.id} `, state(b.regression === null && b.state === "culprit"
+      ? "named" : b.state)], stepChart(b), progress(b),
       running.length > 0 && note(`Job ${running.map((j) => j.id).join(", ")} measures for it now.`),
       el("p", {}, b.regression === null ? "What made it better"
         : link(`#/regressions/${b.regression}`, `Regression ${b.regression}`), ", from ",

@@ -48,7 +48,7 @@ const improvementColumns = [
   number("before", ([i]) => quantity(i.before, i.unit)),
   number("after", ([i]) => quantity(i.after, i.unit, i.before)),
   number("change", ([i]) => changeOf(asChange(i))),
-  column("commit", (some) => {
+  tight("commit", (some) => {
     const i = some.find((one) => one.made_better.length > 0) ??
       some.find((one) => one.bisection !== null);
     if (!i) return "–";

@@ -4,7 +4,7 @@ import { all, get, list } from "../api.js";
 import { code, column, copyable, el, lead, link, note, number, section, state, strong, table,
   when, whole } from "../dom.js";
 import { againstGoodEnd, blamedFor, regressionLink, workload } from "../parts.js";
-import { metricName, quantity } from "../words.js";
+import { count, metricName, quantity } from "../words.js";
 
 const unknown = (sha) =>
   ({ sha, subject: null, author: null, committed_at: null, builds: [], measured: [] });
@@ -32,8 +32,8 @@ function answer({ known, blamed }) {
   }
   const tried = known.measured.filter((m) => m.runs > 0).length;
   return lead("It is blamed for nothing. ", known.measured.length === 0
-    ? "No search had it in its range." : `${known.measured.length} searches had it in their ` +
-      `range, and ${tried} of them measured it.`);
+    ? "No search had it in its range." : `${count(known.measured.length, "search", "searches")} ` +
+      `had it in the range, and ${tried} of them measured it.`);
 }
 
 const repaired = (repairs) => repairs.length > 0 && el("p", {},
