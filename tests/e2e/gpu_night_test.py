@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 
-from world import BIN, ROOT, UV, script, step
+from world import BIN, UV, script, step
 
 ALPHA, BETA = "python/alpha/eval/cuda/fp32/b1/eager", "python/beta/train/cuda/fp32/b4/eager"
 ON_GPU = [{"name": name, "version": 1} for name in (ALPHA, BETA)]
@@ -69,7 +69,7 @@ def test_each_device_has_an_agent_that_measures(world):
     (folder / "script.json").write_text(json.dumps(script(AS_MEASURED, workloads=ON_GPU)))
     w.publish_nightly("2026-08-19")
     w.start_daemon()
-    doubles = ROOT / "build" / "tests" / "nvml_double"
+    doubles = BIN.parent / "tests" / "nvml_double"
     command = [BIN / "nightjar-runner", "--service", w.url, "--token-file", folder / "runner.token",
                "--name", "host", "--cache", folder / "cache", "--uv", UV, "--scripted",
                folder / "script.json", "--devices", "each"]
@@ -95,7 +95,7 @@ def test_too_few_cpus_and_parts_of_devices_are_refused(world):
     done = subprocess.run(
         [BIN / "nightjar-runner", "--service", "http://127.0.0.1:1", "--token-file",
          w.folder / "runner.token", "--devices", "each", "--scripted", "x"],
-        env={**os.environ, "LD_LIBRARY_PATH": str(ROOT / "build" / "tests" / "nvml_double"),
+        env={**os.environ, "LD_LIBRARY_PATH": str(BIN.parent / "tests" / "nvml_double"),
              "NVML_DOUBLE": str(w.folder / "gpus")}, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "H100 on 00000000:01:00.0 is cut into parts" in done.stderr, done.stderr
