@@ -145,7 +145,7 @@ export const progress = (b) => el("p", {}, workload(b.workload, `#/series/${b.se
   toGo(b), ", begun ", when(b.started_at));
 
 /** A measured commit's level against the first one's, with its interval. */
-export const againstGoodEnd = (c) => (c.index === 0 ? "the reference" : !c.change ? "–"
+export const againstReference = (c) => (c.index === 0 ? "the reference" : !c.change ? "–"
   : [change(c.change.ratio), el("span", { class: "within" },
     ` (${interval(c.change.low, c.change.high)})`)]);
 

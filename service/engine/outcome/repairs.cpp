@@ -23,11 +23,11 @@ constexpr NightId after_all{1ll << 60};
 Repairers repairers_of(const EngineView& view, const Regression& regression, BuildId last_bad,
                        const Build& good_again) {
   const auto search = storage::fix_search_of(view.db, good_again.id, regression.machine);
-  const auto named = search ? named_by(*search) : std::vector<NamedCause>();
-  const bool is_of_it = std::any_of(
-      regression.series.begin(), regression.series.end(),
-      [&](const AffectedSeries& one) { return search && one.series == search->series; });
-  if (!is_of_it || named.size() != 1) return {commits_between(view, last_bad, good_again), {}, 0};
+  const auto is_measured = [&](const AffectedSeries& one) { return one.series == search->series; };
+  const bool is_of_it =
+      search && std::any_of(regression.series.begin(), regression.series.end(), is_measured);
+  const auto named = is_of_it ? named_by(*search) : std::vector<NamedCause>();
+  if (named.size() != 1) return {commits_between(view, last_bad, good_again), {}, 0};
   Repairers by{{}, search->id, named.front().commits.probability};
   for (const CommitSha& sha : named.front().commits.commits)
     by.commits.push_back(commit_facts(view, sha));

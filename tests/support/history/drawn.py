@@ -71,6 +71,13 @@ class Change:
     state: str = ""
     machine: int | None = None  # the only class that shows it; None: all that measure the workloads
 
+    @property
+    def fix(self):
+        """The step to the better that it is or ends with; None: neither."""
+        if self.state == "recovered":
+            return dataclasses.replace(self, commit=self.end, factor=1 / self.factor)
+        return self if self.state == "better" else None
+
 
 @dataclasses.dataclass
 class Workload:

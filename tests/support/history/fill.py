@@ -172,21 +172,24 @@ class History:
     def _improvements(self):
         """What got better from one night with a build to the next. A repair of a regression is one,
         too. Two changes of a night are one improvement of a series, as they are one step."""
-        nights = sorted(self.builds)
-        for night, series, before, after in sorted(set(self._steps_to_better(nights))):
+        for night, series, before, after in sorted(set(self._steps_to_better())):
             self.tables.add(
                 "improvement", night=self.nights[night], series=series,
                 build=self.builds[night]["id"], before=before, after=after,
                 at_us=microseconds(self.truth.days[night] + 200 * MINUTE))
 
-    def _steps_to_better(self, nights):
+    def around(self, commit):
+        """The nights of the last build without this commit and of the first one with it; None for
+        one that there is not."""
+        night = self.truth.commits[commit].night
+        return (max((n for n in self.builds if n < night), default=None),
+                min((n for n in self.builds if n >= night), default=None))
+
+    def _steps_to_better(self):
         """(night, series, level before, level after), more than once where changes meet."""
-        for change in self.truth.changes:
-            if change.state not in ("better", "recovered"):
-                continue
-            commit = change.commit if change.state == "better" else change.end
-            night = next(n for n in nights if n >= self.truth.commits[commit].night)
-            newest = [self.builds[n]["index"] for n in (nights[nights.index(night) - 1], night)]
+        for change in filter(None, (change.fix for change in self.truth.changes)):
+            good, night = self.around(change.commit)
+            newest = [self.builds[n]["index"] for n in (good, night)]
             for (w, metric, machine), series in self.jobs.series.items():
                 workload = self.truth.workloads[w - 1]
                 shows_it = change.machine in (None, machine)

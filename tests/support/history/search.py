@@ -1,7 +1,6 @@
 """The regressions of a made history: suspicion, confirmation, search, report, each with the runs
 and the evidence that the service would have stored. And the searches for what got better."""
 
-import dataclasses
 import datetime
 import json
 import random
@@ -56,19 +55,14 @@ class Searches:
         for change in by_time:
             if change.state != "better":
                 self._regression(change)
-        for change in by_time:
-            if change.state in ("better", "recovered"):
-                self._fix(change)
+        for fix in filter(None, (change.fix for change in by_time)):
+            self._fix(fix)
 
     # ---- one fix
     def _fix(self, change):
         """On each class that shows it; of one build and class the first one that is drawn."""
         h = self.history
-        if change.state == "recovered":
-            change = dataclasses.replace(change, commit=change.end, factor=1 / change.factor)
-        nights = sorted(h.builds)
-        bad = next(n for n in nights if n >= self.truth.commits[change.commit].night)
-        good = max(n for n in nights if n < bad)
+        good, bad = h.around(change.commit)
         for machine in (range(len(CLASSES)) if change.machine is None else [change.machine]):
             lead = next((w for w in sorted(change.workloads)
                          if (w, change.metric, machine) in self.jobs.series), None)
@@ -104,10 +98,7 @@ class Searches:
     # ---- one regression
     def _regression(self, change):
         h = self.history
-        night = self.truth.commits[change.commit].night
-        nights = sorted(h.builds)
-        bad = next((n for n in nights if n >= night), None)
-        good = max((n for n in nights if n < night), default=None)
+        good, bad = h.around(change.commit)
         lead = min(change.workloads)
         self.machine = change.machine
         # Two changes of one night and series would be one finding.

@@ -16,15 +16,16 @@ const columns = [
   number("runs measured", (c) => c.measured.reduce((n, m) => n + m.runs, 0)),
   whole("blamed for", (c) => listed(c.blamed))];
 
+function howSure(r) {
+  const several = r.commits.length > 1 && `one of ${r.commits.length} commits`;
+  if (r.bisection === null) return several || "the only commit in question";
+  return [several && `${several}, `, link(`#/bisections/${r.bisection}`, "named by a search")];
+}
+
 const repairColumns = [
   column("regression", (r) => regressionLink(r.regression)),
   whole("by", (r) => r.own.map((c, i) => [i > 0 && ", ", namedCommit(c)])),
-  column("how sure", (r) => [
-    r.commits.length === 1 ? r.bisection === null && "the only commit in question"
-      : `one of ${r.commits.length} commits`,
-    r.bisection !== null && [r.commits.length > 1 && " that ",
-      link(`#/bisections/${r.bisection}`, r.commits.length > 1 ? "a search named"
-        : "named by a search")]])];
+  column("how sure", howSure)];
 
 export const page = {
   title: () => "Author",

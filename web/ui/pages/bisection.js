@@ -3,7 +3,7 @@
 import { get, list } from "../api.js";
 import { code, column, el, link, namedCommit, note, number, section, state, table,
   whole } from "../dom.js";
-import { againstGoodEnd, madeBetter, progress } from "../parts.js";
+import { againstReference, madeBetter, progress } from "../parts.js";
 import { endsOf, stepChart } from "../step_chart.js";
 import { takenUpAgain } from "../widening.js";
 import { count, quantity } from "../words.js";
@@ -13,7 +13,7 @@ const commitColumns = (b) => [
   number("runs", (c) => c.runs),
   number("level", (c) => (c.level === null ? "–"
     : quantity(c.level, b.unit))),
-  number(`against ${endsOf(b).reference}`, againstGoodEnd),
+  number(`against ${endsOf(b).reference}`, againstReference),
   column("cannot be measured", (c) => c.untestable ?? "–"),
   column("built from source", (c) => (c.build_log
     ? link(c.build_log.replace(/^\//, ""), "log") : "–")),

@@ -3,7 +3,7 @@
 import { all, get, list } from "../api.js";
 import { code, column, copyable, el, lead, link, note, number, section, state, strong, table,
   when, whole } from "../dom.js";
-import { againstGoodEnd, blamedFor, regressionLink, workload } from "../parts.js";
+import { againstReference, blamedFor, regressionLink, workload } from "../parts.js";
 import { count, metricName, quantity } from "../words.js";
 
 const unknown = (sha) =>
@@ -16,7 +16,7 @@ const measuredColumns = [
   number("runs", (m) => m.runs),
   number("level", (m) => (m.level === null ? "–"
     : quantity(m.level, m.unit))),
-  number("against the good end", againstGoodEnd),
+  number("against the good end", againstReference),
   column("cannot be measured", (m) => m.untestable ?? "–")];
 
 const buildColumns = [
