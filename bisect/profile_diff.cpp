@@ -13,29 +13,41 @@ namespace {
 using PerIteration = std::vector<double>;
 constexpr double kSmallest = 0.01, kSmallestOnDevice = 0.0025;
 
-// Between the quartiles of the undisturbed iterations of the only run that has any.
-PerIteration middle_half(const std::vector<PerIteration>& runs, const Profile& profile) {
-  for (std::size_t run = 0; run < runs.size(); ++run) {
-    PerIteration kept = undisturbed(runs[run], {}, profile.runs[run].slowdown);
-    if (kept.empty()) continue;
-    std::sort(kept.begin(), kept.end());
-    const auto quarter = kept.size() / 4;
-    return {kept[quarter], kept[kept.size() - 1 - quarter]};
-  }
-  return {};
-}
-
-Side profile_side(const std::vector<PerIteration>& runs, const Profile& profile, double calls) {
+// The values of a side's runs; with one run the quartiles of its iterations stand for its spread.
+Side side_of(const PerIteration& values, PerIteration of_only_run, double calls) {
   Side side;
   side.calls = calls;
-  PerIteration values = values_of(profile, runs);
   if (values.empty()) return side;
   side.seconds = median(values);
-  if (values.size() == 1) values = middle_half(runs, profile);
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   side.low = *low;
   side.high = *high;
+  if (values.size() > 1) return side;
+  std::sort(of_only_run.begin(), of_only_run.end());
+  const auto quarter = of_only_run.size() / 4;
+  side.low = of_only_run[quarter];
+  side.high = of_only_run[of_only_run.size() - 1 - quarter];
   return side;
+}
+
+Side host_side(const std::vector<PerIteration>& runs, const Profile& profile, double calls) {
+  PerIteration undisturbed_ones;
+  for (std::size_t run = 0; run < runs.size() && undisturbed_ones.empty(); ++run)
+    undisturbed_ones = undisturbed(runs[run], {}, profile.runs[run].slowdown);
+  return side_of(values_of(profile, runs), undisturbed_ones, calls);
+}
+
+PerIteration device_values(const std::vector<PerIteration>& runs) {
+  PerIteration values;
+  for (const PerIteration& run : runs)
+    if (!run.empty()) values.push_back(median(run));
+  return values;
+}
+
+Side device_side(const std::vector<PerIteration>& runs, double calls) {
+  const auto first =
+      std::find_if(runs.begin(), runs.end(), [](const auto& run) { return !run.empty(); });
+  return side_of(device_values(runs), first == runs.end() ? PerIteration{} : *first, calls);
 }
 
 std::vector<PerIteration> of_runs(const Profile& profile, PerIteration ProfileRun::*list) {
@@ -49,12 +61,11 @@ using SideTable = std::map<std::pair<std::string, bool>, Side>;
 SideTable side_table(const Profile& profile) {
   SideTable table;
   for (const OperatorProfile& one : profile.operators) {
-    table[{one.name, false}] = profile_side(one.self_seconds, profile, one.calls);
-    const Side device = profile_side(one.device_seconds, profile, one.calls);
+    table[{one.name, false}] = host_side(one.self_seconds, profile, one.calls);
+    const Side device = device_side(one.device_seconds, one.calls);
     if (device.seconds > 0) table[{one.name, true}] = device;
   }
-  table[{kOutside, false}] =
-      profile_side(of_runs(profile, &ProfileRun::outside_seconds), profile, 0);
+  table[{kOutside, false}] = host_side(of_runs(profile, &ProfileRun::outside_seconds), profile, 0);
   return table;
 }
 
@@ -65,8 +76,8 @@ SideTable on_device(const SideTable& table) {
   return kept;
 }
 
-// Over all operators.
-Side device_side(const Profile& profile) {
+// Of all operators together, by run and iteration.
+std::vector<PerIteration> device_seconds(const Profile& profile) {
   std::vector<PerIteration> sums(profile.runs.size());
   for (const OperatorProfile& one : profile.operators)
     for (std::size_t run = 0; run < one.device_seconds.size(); ++run) {
@@ -74,7 +85,7 @@ Side device_side(const Profile& profile) {
       sums[run].resize(std::max(sums[run].size(), seconds.size()));
       for (std::size_t i = 0; i < seconds.size(); ++i) sums[run][i] += seconds[i];
     }
-  return profile_side(sums, profile, 0);
+  return sums;
 }
 
 bool is_apart(const Side& before, const Side& after, double smallest) {
@@ -137,15 +148,19 @@ ProfileDiff difference(const Profile& before, const Profile& after) {
   const auto whole_after = of_runs(after, &ProfileRun::iteration_seconds);
   diff.runs =
       std::min(values_of(before, whole_before).size(), values_of(after, whole_after).size());
-  diff.before = profile_side(whole_before, before, 0);
-  diff.after = profile_side(whole_after, after, 0);
+  diff.before = host_side(whole_before, before, 0);
+  diff.after = host_side(whole_after, after, 0);
   diff.memory = memory_changes(before, after);
-  diff.device_before = device_side(before);
-  diff.device_after = device_side(after);
+  const auto device_before = device_seconds(before), device_after = device_seconds(after);
+  diff.device_before = device_side(device_before, 0);
+  diff.device_after = device_side(device_after, 0);
   const SideTable old = side_table(before), now = side_table(after);
   diff.changes = changes_of(old, now, {diff.before, diff.after, kSmallest, diff.runs});
-  diff.kernels = changes_of(on_device(old), on_device(now),
-                            {diff.device_before, diff.device_after, kSmallestOnDevice, diff.runs});
+  diff.device_runs =
+      std::min(device_values(device_before).size(), device_values(device_after).size());
+  diff.kernels =
+      changes_of(on_device(old), on_device(now),
+                 {diff.device_before, diff.device_after, kSmallestOnDevice, diff.device_runs});
   return diff;
 }
 

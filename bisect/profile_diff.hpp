@@ -38,6 +38,7 @@ struct ProfileDiff {
   std::size_t runs = 0;                 // that have a value, of the side that has fewer
   Side before, after;                   // whole iterations; no calls
   std::vector<OperatorChange> changes;  // those that are clear, the greatest first, then the others
+  std::size_t device_runs = 0;          // that have a time on the GPU, of the side that has fewer
   Side device_before, device_after;     // all that ran on the GPU in an iteration; no calls
   std::vector<OperatorChange> kernels;  // operators' time on the GPU, as shares of that, likewise
   std::vector<MemoryChange> memory;     // every part; empty where a side was not divided
@@ -49,12 +50,13 @@ inline constexpr const char* kOutside = "(outside of operators)";
 // 252 for five. A profile has dozens of operators.
 inline constexpr std::size_t kFewestRuns = 4;
 
-// Every operator whose calls or time changed. A run's time is its value (run_value.hpp). A change
-// of time counts when no run of one side lies between two of the other, and it is at least 1 % of
-// the iteration, or for `kernels` 0.25 % of the GPU's time, which repeats as well; it is clear from
-// kFewestRuns a side on. With one run the middle half of its undisturbed iterations stands for its
-// runs, which knows nothing of differences between processes. Without any run no time is compared.
-// Refused: a test on iterations, since those of one process are alike.
+// Every operator whose calls or time changed. A run's time is its value (run_value.hpp), on the GPU
+// the median of all its iterations, as of kernel_time: what slows the host down does not slow its
+// kernels. A change of time counts when no run of one side lies between two of the other, and it is
+// at least 1 % of the iteration, or for `kernels` 0.25 % of the GPU's time, which repeats as well;
+// it is clear from kFewestRuns a side on. With one run the middle half of its undisturbed
+// iterations stands for its runs, which knows nothing of differences between processes. Without any
+// run no time is compared. Refused: a test on iterations, since those of one process are alike.
 ProfileDiff difference(const Profile& before, const Profile& after);
 
 }  // namespace nightjar::bisect

@@ -262,6 +262,8 @@ const Row<bisect::ProfileDiff>& difference_row() {
        {"before", &ProfileDiff::before, side_row()},
        {"after", &ProfileDiff::after, side_row()},
        {"changes", &ProfileDiff::changes, operator_change_row(), "Those that are clear first."},
+       {"device_runs", &ProfileDiff::device_runs,
+        "Likewise of a time on the GPU, which a disturbed host does not slow down."},
        {"device_before", &ProfileDiff::device_before, side_row(),
         "All that ran on the GPU in an iteration; 0 without one."},
        {"device_after", &ProfileDiff::device_after, side_row()},

@@ -32,6 +32,7 @@ struct TimeSection {
   const char* whole;
   const char* changed;
   const char* nowhere;  // if no operator is clear
+  std::size_t runs;     // a side
   const bisect::Side &before, &after;
   const std::vector<bisect::OperatorChange>& operators;
 };
@@ -59,15 +60,15 @@ std::vector<std::vector<std::string>> clear_rows(const std::vector<bisect::Opera
 std::string time_section(const bisect::ProfileDiff& diff, const TimeSection& section,
                          std::size_t limit) {
   const std::string title = "\n## " + std::string(section.title) + "\n\n";
-  if (diff.runs == 0)
+  if (section.runs == 0)
     return title + "No run of " + code(diff.workload) +
            " under the profiler saw the machine undisturbed on both sides of the culprit.\n";
   const std::string text = title + section.whole + " under the profiler, " + code(diff.workload) +
                            ", on the builds beside the culprit: " + before_and_after(section) +
                            ". ";
   const auto rows = clear_rows(section.operators, limit);
-  if (rows.empty() && diff.runs < bisect::kFewestRuns)
-    return text + "Of " + std::to_string(diff.runs) +
+  if (rows.empty() && section.runs < bisect::kFewestRuns)
+    return text + "Of " + std::to_string(section.runs) +
            " runs a side nothing is known of single operators.\n";
   if (rows.empty()) return text + section.nowhere + "\n";
   return text + section.changed + ", by more than their runs differ:\n\n" +
@@ -79,7 +80,7 @@ std::string iteration_section(const bisect::ProfileDiff& diff, std::size_t limit
                       {"Where the time went", "An iteration", "Operators whose own time changed",
                        "No operator's own time changed by more than its runs differ: the cause is "
                        "outside of operators, or spread over many.",
-                       diff.before, diff.after, diff.changes},
+                       diff.runs, diff.before, diff.after, diff.changes},
                       limit);
 }
 
@@ -89,7 +90,7 @@ std::string kernels_section(const bisect::ProfileDiff& diff, std::size_t limit) 
                        "Operators whose kernels changed",
                        "No operator's kernels changed by more than their runs differ: the change "
                        "is spread over many.",
-                       diff.device_before, diff.device_after, diff.kernels},
+                       diff.device_runs, diff.device_before, diff.device_after, diff.kernels},
                       limit);
 }
 

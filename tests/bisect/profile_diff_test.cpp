@@ -73,6 +73,19 @@ TEST_CASE("Kernels are compared with the GPU's time, which is a small part of an
   CHECK(change.share == Approx(1));
 }
 
+TEST_CASE("Kernels are compared though the host was disturbed throughout") {
+  Profile before = profile_of({5, 5.1, 4.9, 5}), after = before;
+  for (auto& seconds : before.operators[0].device_seconds) seconds.assign(4, .9);
+  for (auto& seconds : after.operators[0].device_seconds) seconds = {.91, .91, .91, 7};
+  for (ProfileRun& run : before.runs) run.slowdown = Seconds(4, 1.3);
+  const ProfileDiff diff = difference(before, after);
+  CHECK((diff.runs == 0 && diff.device_runs == 4));
+  REQUIRE(diff.kernels.size() == 1);
+  CHECK((diff.kernels[0].clear && diff.kernels[0].kind == ChangeKind::slower));
+  CHECK(diff.kernels[0].before.calls == 3);
+  CHECK(diff.kernels[0].after.seconds == Approx(.91));
+}
+
 TEST_CASE("A change within the difference of runs is not named") {
   CHECK(difference(profile_of({5, 6, 4}), profile_of({6, 6.1, 5.9})).changes.empty());
 }

@@ -60,11 +60,12 @@ const memoryColumns = [column("part", (m) => m.part), ...sides((b) => quantity(b
   number("change", (m) => (m.before > 0 ? change(m.after / m.before) : "–"))];
 
 /** Operators by their time on the GPU; nothing without one. */
-function kernels({ device_before: before, device_after: after, kernels: all }) {
-  if (after.seconds === 0 && before.seconds === 0) return null;
+function kernels({ device_runs: runs, device_before: before, device_after: after, kernels: all }) {
+  if (runs === 0 || (after.seconds === 0 && before.seconds === 0)) return null;
   const clear = all.filter((c) => c.clear);
   return [el("p", {}, "All that ran on the GPU: ",
-    strong(`${spanOf(before.seconds)} → ${spanOf(after.seconds)}`), "."),
+    strong(`${spanOf(before.seconds)} → ${spanOf(after.seconds)}`),
+    `, ${count(runs, "run")} a side.`),
   clear.length > 0
     ? table("Kernels, by operator, whose time changed by more than their runs differ",
       changeColumns("kernels of"), clear)
@@ -89,7 +90,7 @@ export function profileDifference(profile) {
   clear.length > 0 ? table("Operators whose own time changed by more than their runs differ",
     changeColumns("operator"), clear)
     : note("No operator's own time changed by more than its runs differ."),
-  diff.runs > 0 && kernels(diff),
+  kernels(diff),
   diff.memory.length > 0 && fold("memory-parts", "Tensors' memory at the peak",
     table(null, memoryColumns, diff.memory)));
 }
