@@ -9,7 +9,7 @@ transformers="transformers==4.57.3 pillow"  # torchvision needs the latter
 image_models="timm==1.0.31 torchvision==0.28.0"
 uv=uv==0.13.9
 # schemathesis is pinned, since a newer one may find more.
-tools="pytest pytest-xdist $uv openapi-schema-validator openapi-spec-validator"
+tools="pytest pytest-timeout pytest-xdist $uv openapi-schema-validator openapi-spec-validator"
 tools+=" schemathesis==4.32.5"
 tools+=" pandas"  # documents read the service's CSV with it
 # Other versions format in other ways, and find other things. From 22 on, clang-tidy does not search

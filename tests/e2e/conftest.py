@@ -15,6 +15,16 @@ if "PYTEST_XDIST_WORKER" in os.environ and "NIGHTJAR_MACHINE_LOCK" in os.environ
     os.environ["NIGHTJAR_MACHINE_LOCK"] += "." + os.environ["PYTEST_XDIST_WORKER"]
 
 
+# The files that take longest begin, since two run side by side and none is divided.
+LONG = ["gpu_agent", "environment", "other_project", "month", "certificates", "reproduce", "cli",
+        "pages", "rest", "slurm"]
+
+
+def pytest_collection_modifyitems(items):
+    place = {f"{name}_test.py": number for number, name in enumerate(LONG)}
+    items.sort(key=lambda item: place.get(item.path.name, len(LONG)))
+
+
 def worlds_in(folder):
     """Makes worlds below `folder`, and stops them in the end."""
     made = []

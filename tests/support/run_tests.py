@@ -46,8 +46,9 @@ CHAOS_SEED, CHAOS_NIGHTS = 1, 4  # a story of a minute
 CONFIRMATIONS = 2  # of a failure
 MOST_CONFIRMED = 5  # failures of a group; more of them have one cause
 SIDE_BY_SIDE = min(2, len(os.sched_getaffinity(0)))
-# End-to-end tests mostly wait for processes, so two of their files run at a time.
-TWO_FILES = ["-n", "2", "--dist", "loadfile"]
+# End-to-end tests mostly wait for processes, so two of their files run at a time, in the order that
+# tests/e2e/conftest.py gives them.
+TWO_FILES = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
 
 
 def run(command, environment):
@@ -234,12 +235,6 @@ def failures_in(report):
 def groups(options, tally):
     """Calls, one a group, the longest first."""
     if options.kind in ("all", "e2e"):
-        if options.preset == "release":  # the others leave out what needs PyTorch
-            yield lambda: tally.pytest("workloads", ["tests/workloads"], [
-                f"--ignore={path}" for path in SHARED_RUNS])
-            yield lambda: tally.pytest("workloads' shared runs", SHARED_RUNS)
-            yield lambda: tally.pytest("documents", ["tests/docs_test.py"])
-            yield functools.partial(tally.chaos, CHAOS_SEED, CHAOS_NIGHTS)
         # What measures real time tells nothing under a sanitizer, and a browser and a month ask for
         # nothing that other tests do not.
         left_out = "not timing and not browser and not long and not release"
@@ -247,6 +242,12 @@ def groups(options, tally):
         if options.preset == "tsan":
             slowed += ["-k", ONE_THREADED]
         yield lambda: tally.pytest("end to end", ["tests/e2e"], TWO_FILES + slowed)
+        if options.preset == "release":  # the others leave out what needs PyTorch
+            yield lambda: tally.pytest("workloads", ["tests/workloads"], [
+                f"--ignore={path}" for path in SHARED_RUNS])
+            yield lambda: tally.pytest("workloads' shared runs", SHARED_RUNS)
+            yield lambda: tally.pytest("documents", ["tests/docs_test.py"])
+            yield functools.partial(tally.chaos, CHAOS_SEED, CHAOS_NIGHTS)
     simulation = str(ROOT / options.bin / "simulation")
     if options.kind == "simulate":
         share = MANY_SEEDS // PARTS
