@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from loop_test import finish
+from loop_test import finish_in_noise
 from world import BIN, ROOT, World, git
 
 pytestmark = pytest.mark.timing
@@ -107,7 +107,7 @@ def watched_day(folder, tree):
         w.wait("the first night", lambda: w.night_done(1), 120)
         planted = a_day(w)
         w.publish_nightly("2026-08-20")
-        finish(w, seconds=400)
+        finish_in_noise(w)
     except BaseException:
         w.stop()
         raise
@@ -127,7 +127,7 @@ def reported(tmp_path_factory):
     try:
         # A first night on a disturbed machine is a level that hides the day's step, and one that
         # was disturbed throughout has no values.
-        for attempt in range(10):
+        for attempt in range(4):
             w, planted = watched_day(folder / f"world{attempt}", tree)
             if w.issues():
                 break
@@ -189,6 +189,9 @@ def test_the_commands_of_an_issue_say_what_it_says(reported):
     done = compared(prepare + boundary, boundary[boundary.index("for round"):], tree, shell)
     assert re.search(r"alpha.*latency.*worse", done.stdout), done.stdout
 
-    done = typed(search, tree, shell)
+    for _ in range(3):  # a run that never saw the machine undisturbed ends a search
+        done = typed(search, tree, shell)
+        if done.returncode == 0:
+            break
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.findall(r"^[0-9a-f]{40}", done.stdout, re.MULTILINE) == [planted], done.stdout

@@ -214,6 +214,10 @@ class QuietHandler(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+class Late(AssertionError):
+    """What was waited for did not come."""
+
+
 class World:
     """Repository, index, configuration and the running programs, in one temporary folder."""
 
@@ -355,7 +359,7 @@ class World:
                         f"{name} ended with {process.returncode} while waiting for {what}\n"
                         + self.tail(name))
             time.sleep(.05)
-        raise AssertionError(f"waited {seconds} s for {what}\n" + self.tail("nightjard"))
+        raise Late(f"waited {seconds} s for {what}\n" + self.tail("nightjard"))
 
     def tail(self, name):
         log = self.folder / f"{name}.log"
