@@ -19,7 +19,7 @@ def tree(tmp_path):
         shutil.copy(GATE, tmp_path / ".ci" / "run")
         for name, does in (("run", script), ("lint", lint)):
             program = tmp_path / "tests" / name
-            program.write_text(f"#!/usr/bin/env bash\necho \"{name}${{1:+ $1}}\" >>asked\n{does}\n")
+            program.write_text(f"#!/usr/bin/env bash\necho \"{name}${{*:+ $*}}\" >>asked\n{does}\n")
             program.chmod(0o755)
         return tmp_path
     return make
@@ -37,9 +37,15 @@ def test_the_gate_adds_up_the_tests_with_each_sanitizer_and_the_source_itself(tr
     assert gate(tree("echo 5 passed, 0 failed")) == (0, "18 passed, 0 failed", asked)
 
 
-def test_threads_are_not_checked_where_the_gate_would_be_cut_off(tree):
-    asked = ["run", "run --asan", "lint"]
-    assert gate(tree("echo 5 passed, 0 failed"), 65) == (0, "13 passed, 0 failed", asked)
+@pytest.mark.parametrize("minutes, asked", [
+    (44, ["run", "run --asan", "lint", "run --tsan"]),
+    (45, ["run", "run --asan --unit", "lint", "run --tsan"]),
+    (55, ["run", "run --asan --unit", "lint"]),
+    (75, ["run", "run --asan --unit", "lint format words columns"])])
+def test_what_tells_least_is_left_out_where_the_gate_would_be_cut_off(tree, minutes, asked):
+    status, said, done = gate(tree("echo 5 passed, 0 failed"), minutes)
+    assert (status, done) == (0, asked)
+    assert said == f"{5 * (len(asked) - 1) + 3} passed, 0 failed"
 
 
 def test_badly_formatted_source_closes_the_gate(tree):
