@@ -49,10 +49,8 @@ const Row<Repair>& repair_row() {
     for (const ReportCommit& commit : repair.by.commits) all.push_back(commit.sha);
     return all;
   };
-  const auto search_of = [](const Repair& repair, Rows& rows) {
-    const auto search =
-        repair.by.search ? storage::bisection_of(rows.db, *repair.by.search) : std::nullopt;
-    return search ? std::optional(search->id) : std::nullopt;
+  const auto bisection_of = [](const Repair& repair, Rows& rows) {
+    return repair.by.search ? rows.bisection_of(*repair.by.search) : std::nullopt;
   };
   static const Row<Repair> made(
       "Repair", "Who may have repaired a regression.",
@@ -61,7 +59,7 @@ const Row<Repair>& repair_row() {
        {"commits", shas, named_commit(),
         "What a search named, otherwise all that are new since the last bad build, oldest first. "
         "One: who did. Empty: not known."},
-       {"bisection", search_of, "Id of the search that named them; null: none did."}});
+       {"bisection", bisection_of, "Id of the search that named them; null: none did."}});
   return made;
 }
 

@@ -44,6 +44,9 @@ class Rows {
   std::optional<WorkloadName> workload_name(WorkloadId id);
   std::optional<JobId> job_held_by(RunnerId id);
   std::optional<RegressionId> repaired_by(const storage::Improvement& improvement);
+  const std::optional<FixSearch>& fix_of(const storage::Improvement& improvement);
+  // The bisection of a fix's search; nullopt: it has none yet.
+  std::optional<BisectionId> bisection_of(FixId fix) const;
   // Where the log of a build job is served; nullopt: there is none.
   std::optional<std::string> log_of_build(JobId job) const;
   std::optional<git::Commit> commit_of(const CommitSha& sha) const;
@@ -58,6 +61,7 @@ class Rows {
   std::map<BuildId, Build> builds_;
   std::map<SeriesId, Series> series_;
   std::map<WorkloadId, Workload> workloads_;
+  std::map<std::pair<BuildId, MachineId>, std::optional<FixSearch>> fixes_;
   std::optional<std::map<RunnerId, JobId>> held_;
   std::optional<std::map<SeriesId, std::vector<RegressionId>>> findings_;
   std::shared_ptr<const Searched> searched_;

@@ -157,6 +157,19 @@ std::optional<RegressionId> Rows::repaired_by(const Improvement& improvement) {
   return service::repaired_by(view, improvement, found->second);
 }
 
+const std::optional<FixSearch>& Rows::fix_of(const Improvement& improvement) {
+  const std::pair key(improvement.build, series_of(improvement.series).machine);
+  auto known = fixes_.find(key);
+  if (known == fixes_.end())
+    known = fixes_.emplace(key, storage::fix_search_of(db, key.first, key.second)).first;
+  return known->second;
+}
+
+std::optional<BisectionId> Rows::bisection_of(FixId fix) const {
+  const auto search = storage::bisection_of(db, fix);
+  return search ? std::optional(search->id) : std::nullopt;
+}
+
 std::optional<JobId> Rows::job_held_by(RunnerId id) {
   if (!held_) {
     held_.emplace();
@@ -298,17 +311,12 @@ const Row<Mark>& mark_row() {
 }
 
 const Row<Improvement>& improvement_row() {
-  const auto fix_of = [](const Improvement& one, Rows& rows) {
-    return storage::fix_search_of(rows.db, one.build, rows.series_of(one.series).machine);
+  const auto bisection_of = [](const Improvement& one, Rows& rows) {
+    const auto& fix = rows.fix_of(one);
+    return fix ? rows.bisection_of(fix->id) : std::nullopt;
   };
-  const auto search_of = [fix_of](const Improvement& one,
-                                  Rows& rows) -> std::optional<BisectionId> {
-    const auto fix = fix_of(one, rows);
-    const auto search = fix ? storage::bisection_of(rows.db, fix->id) : std::nullopt;
-    return search ? std::optional(search->id) : std::nullopt;
-  };
-  const auto named_by = [fix_of](const Improvement& one, Rows& rows) {
-    const auto fix = fix_of(one, rows);
+  const auto named_by = [](const Improvement& one, Rows& rows) {
+    const auto& fix = rows.fix_of(one);
     return fix ? fix->causes : std::vector<NamedCause>();
   };
   static const Row<Improvement> made(
@@ -327,7 +335,7 @@ const Row<Improvement>& improvement_row() {
        {"repairs", [](const Improvement& one, Rows& rows) { return rows.repaired_by(one); },
         "Id of the regression that it repairs: its level of before is back. null: it is a new "
         "level."},
-       {"bisection", search_of,
+       {"bisection", bisection_of,
         "Id of the search for the commit that made its build better on this machine class; null: "
         "none."},
        {"made_better", named_by, named_cause_row(),
