@@ -160,7 +160,7 @@ def parse(arguments):
     parser.add_argument("--plan", action="store_true",
                         help="say what the day would be, and what would be planted, and end")
     parser.add_argument("--history", action="store_true",
-                        help="serve a made database of a year until Ctrl-C; nothing is measured")
+                        help="serve a made database of two years until Ctrl-C; nothing is measured")
     parser.add_argument("--check", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 

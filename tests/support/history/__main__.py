@@ -25,10 +25,12 @@ if __name__ == "__main__":
     options = parser.parse_args()
     if options.nights < 12 or options.workloads < 4:
         parser.error("a history has 12 nights and 4 workloads at least")
-    make(options.folder, options.nights, options.workloads, options.seed)
+    make(options.folder, options.nights, options.workloads, options.seed,
+         progress=lambda text: print(text, file=sys.stderr, flush=True))
     if not options.serve:
         print(f"build/bin/nightjard --config {options.folder}/nightjar.toml")
         sys.exit()
+    print("the service sums up the nights", file=sys.stderr, flush=True)
     process, address = serve(options.folder)
     print(f"look at {address}/ and {options.folder}; Ctrl-C ends it", flush=True)
     try:

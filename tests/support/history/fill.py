@@ -18,8 +18,9 @@ TOGETHER = 20     # workloads of a screening job
 
 
 class History:
-    def __init__(self, path, truth, wheels):
+    def __init__(self, path, truth, wheels, progress):
         self.truth, self.tables, self.wheels = truth, Tables(path), wheels
+        self.progress = progress
         self.jobs = Jobs(self.tables, truth)
         self.random = random.Random(11)
         self.flaky = random.Random(14)
@@ -31,10 +32,13 @@ class History:
         self._base()
         last = len(self.truth.days) - 1
         for night, day in enumerate(self.truth.days):
+            if night % 50 == 0:
+                self.progress(f"night {night} of {len(self.truth.days)} is made")
             if self.random.random() < .03 and last - 3 > night > 3:
                 self._night_without_build(night, day)
             else:
                 self._night(night, day, is_open=night == last)
+        self.progress("findings and searches are made")
         searches = search.Searches(self)
         searches.fill()
         self.issues = searches.issues

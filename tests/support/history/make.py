@@ -44,9 +44,9 @@ sha256 = "{token}"
 """
 
 
-def make(folder, nights, workloads, seed=1):
+def make(folder, nights, workloads, seed=1, progress=lambda text: None):
     """`folder` must not exist. Days are counted back from today, so that pages show them as they
-    would."""
+    would. `progress` is told how far it is."""
     folder = folder.resolve()
     folder.mkdir(parents=True)
     (folder / "wheels").mkdir()
@@ -59,7 +59,7 @@ def make(folder, nights, workloads, seed=1):
     repository.make(folder / "repository", truth.commits, address)
     make_schema(folder)
     repository.fetch(folder / "data" / "repository.git")
-    history = History(folder / "data" / "nightjar.sqlite", truth, folder / "wheels")
+    history = History(folder / "data" / "nightjar.sqlite", truth, folder / "wheels", progress)
     history.fill()
     # The tracker is a folder, one file an issue.
     (folder / "reports").mkdir(exist_ok=True)

@@ -26,7 +26,10 @@ class Tables:
 
     def __init__(self, path):
         self.db = sqlite3.connect(path, isolation_level=None)
-        self.db.execute("PRAGMA foreign_keys = ON")
+        # close() checks the references at once; a file that is half made is of no use.
+        self.db.execute("PRAGMA foreign_keys = OFF")
+        self.db.execute("PRAGMA synchronous = OFF")
+        self.db.execute("PRAGMA cache_size = -262144")  # KiB
         self.db.execute("BEGIN")
         self._texts = {}
 
