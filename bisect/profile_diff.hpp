@@ -53,10 +53,12 @@ inline constexpr std::size_t kFewestRuns = 4;
 // Every operator whose calls or time changed. A run's time is its value (run_value.hpp), on the GPU
 // the median of all its iterations, as of kernel_time: what slows the host down does not slow its
 // kernels. A change of time counts when no run of one side lies between two of the other, and it is
-// at least 1 % of the iteration, or for `kernels` 0.25 % of the GPU's time, which repeats as well;
-// it is clear from kFewestRuns a side on. With one run the middle half of its undisturbed
-// iterations stands for its runs, which knows nothing of differences between processes. Without any
-// run no time is compared. Refused: a test on iterations, since those of one process are alike.
+// large enough: 1 % of the iteration, or for `kernels` 0.25 % of the GPU's time, which repeats as
+// well. It is clear from kFewestRuns a side on.
+//
+// With one run the middle half of its iterations stands for its runs, on the CPU of the undisturbed
+// ones. That knows nothing of differences between processes. Without any run no time is compared.
+// Refused: a test on iterations, since those of one process are alike.
 ProfileDiff difference(const Profile& before, const Profile& after);
 
 }  // namespace nightjar::bisect

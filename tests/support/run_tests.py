@@ -30,7 +30,7 @@ SANITIZERS = {
     "TSAN_OPTIONS": f"suppressions={ROOT}/tests/support/tsan.supp:print_suppressions=0"
                     ":second_deadlock_stack=1:log_exe_name=1:log_path={}",
 }
-LONGEST_SECONDS = 3600  # of a group: four times what the longest took on two quiet cores
+LONGEST_SECONDS = 3600  # of a group; on a slow machine the longest took half of it
 # These ask for the same runs of workloads, which a process does once.
 SHARED_RUNS = [f"tests/workloads/{name}_test.py" for name in ("memory", "protocol", "twins")]
 # Under sanitizers, without the end-to-end tests that spend their time in one thread of a command:
