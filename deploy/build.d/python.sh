@@ -5,7 +5,8 @@ torch_version=2.13.0
 torch_index=https://download.pytorch.org/whl/cpu
 cuda_gigabytes=8  # of disk, for a CUDA build with NVIDIA's libraries
 # Both have to be pinned: other versions define other models.
-transformers="transformers==4.57.3 pillow"  # torchvision needs the latter
+# torchvision needs pillow; Mask2Former and MaskFormer need scipy.
+transformers="transformers==4.57.3 pillow scipy"
 image_models="timm==1.0.31 torchvision==0.28.0"
 uv=uv==0.13.9
 # schemathesis is pinned, since a newer one may find more.

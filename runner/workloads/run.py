@@ -7,9 +7,11 @@ import contextlib
 import dataclasses
 import importlib
 import importlib.metadata
+import importlib.util
 import math
 import os
 import platform
+import re
 import statistics
 import sys
 
@@ -189,12 +191,25 @@ def judge(error, watched="torch"):
             return status, last_line(error)
     if isinstance(error, ModuleNotFoundError) and not is_of_build(error.name, watched):
         return "unavailable", reason
+    if module := missing_library(error):
+        return "unavailable", f"no module named '{module}'"
     # torch.OutOfMemoryError on a device; its CPU allocator throws a plain RuntimeError.
     if (isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
             or "can't allocate memory" in str(error)):
         return "out_of_memory", reason
     place = raised.place(error)
     return "failed", f"{place}: {reason}" if place else reason
+
+
+def missing_library(error):
+    """The module that transformers did not find, which it says in words of its own; else None.
+    PyTorch is never missing: where it is not found, the build is broken."""
+    said = re.search(r"requires the (\w+) library but it was not found in your environment",
+                     str(error)) if isinstance(error, ImportError) else None
+    module = said and said[1].lower()
+    if module in (None, "pytorch") or importlib.util.find_spec(module):
+        return None
+    return module
 
 
 def is_of_build(module, watched):

@@ -8,6 +8,8 @@ import programs
 
 MEGABYTE = 1 << 20
 
+NOT_FOUND = "library but it was not found in your environment."  # as transformers says it
+
 # Convolutions and matrix products, with and without gradients, small and large.
 SAMPLE = ["resnet18/train", "transformer_encoder/eval", "soft_actor_critic/update"]
 
@@ -92,6 +94,10 @@ def test_a_single_jump_is_no_leak(tmp_path):
 @pytest.mark.parametrize("line, status, reason", [
     ("raise ValueError('first line\\nthe last line')", "failed", "ValueError: the last line"),
     ("import no_such_module", "unavailable", "No module named 'no_such_module'"),
+    (f"raise ImportError('M requires the NoSuch {NOT_FOUND}')", "unavailable",
+     "no module named 'nosuch'"),
+    (f"raise ImportError('M requires the numpy {NOT_FOUND}')", "failed", "ImportError: M requires"),
+    (f"raise ImportError('M requires the PyTorch {NOT_FOUND}')", "failed", "ImportError: M"),
     ("import torch.no_such_module", "failed", "No module named 'torch.no_such_module'"),
     ("torch.empty(1 << 60)", "out_of_memory", "allocate memory"),
     ("return torch.tensor([float('nan')])", "wrong_result", "checksum is nan"),
