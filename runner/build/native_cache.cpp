@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <spdlog/spdlog.h>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -34,13 +35,19 @@ std::string compiler_version() {
   return result.fine() ? result.output.substr(0, result.output.find('\n')) : "";
 }
 
+// The first line of what a program printed that has `word`; empty if none has.
+std::string first_line_with(const std::string& output, std::string_view word) {
+  const auto at = output.find(word);
+  if (at == std::string::npos) return {};
+  const auto begin = output.rfind('\n', at) + 1;
+  return output.substr(begin, std::min<std::size_t>(output.find('\n', at) - begin, 400));
+}
+
 // The first line that says "error", which tells more than the last one.
 std::string error_line(const ProcessResult& result) {
-  const auto at = result.output.find("error");
-  if (at == std::string::npos || !result.start_error.empty()) return result.describe();
-  const auto begin = result.output.rfind('\n', at) + 1;
-  return result.output.substr(begin,
-                              std::min<std::size_t>(result.output.find('\n', at) - begin, 400));
+  std::string line;
+  if (result.start_error.empty()) line = first_line_with(result.output, "error");
+  return line.empty() ? result.describe() : line;
 }
 
 // The file called `name` somewhere below `folder`; empty: none.
@@ -115,6 +122,8 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
   const ProcessResult built = run_process(compile, stop);
   if (stop.stop_requested()) throw Stopped();
   if (!built.fine()) return {{}, {}, false, "compiling native workloads: " + error_line(built)};
+  if (const auto line = first_line_with(built.output, "warning:"); !line.empty())
+    spdlog::warn("compiling native workloads: {}", line);
   const fs::path made = work.path() / "made", folder = target.path.parent_path();
   fs::create_directories(made);
   for (const char* name : {kProgram, kLibrary}) {

@@ -94,8 +94,8 @@ def test_a_single_jump_is_no_leak(tmp_path):
 @pytest.mark.parametrize("line, status, reason", [
     ("raise ValueError('first line\\nthe last line')", "failed", "ValueError: the last line"),
     ("import no_such_module", "unavailable", "No module named 'no_such_module'"),
-    (f"raise ImportError('M requires the NoSuch {NOT_FOUND}')", "unavailable",
-     "no module named 'nosuch'"),
+    (f"raise ImportError('M requires the Absent {NOT_FOUND}')", "unavailable",
+     "no module named 'absent'"),
     (f"raise ImportError('M requires the numpy {NOT_FOUND}')", "failed", "ImportError: M requires"),
     (f"raise ImportError('M requires the PyTorch {NOT_FOUND}')", "failed", "ImportError: M"),
     ("import torch.no_such_module", "failed", "No module named 'torch.no_such_module'"),

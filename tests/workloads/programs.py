@@ -1,7 +1,6 @@
 """Starts a workload as the runner does: request on standard input, answers on descriptor 3."""
 
 import concurrent.futures
-import fcntl
 import functools
 import json
 import os
@@ -47,31 +46,23 @@ def has_device():
 
 
 @functools.cache
-def native():
-    """NIGHTJAR_NATIVE, or the program built once into .cache/native-ninja."""
-    if "NIGHTJAR_NATIVE" in os.environ:
-        return os.environ["NIGHTJAR_NATIVE"]
-    libtorch = subprocess.run(
-        [python(), "-c", "import os, torch; print(os.path.dirname(torch.__file__))"], check=True,
-        capture_output=True, text=True).stdout.strip()
-    build = ROOT / ".cache" / "native-ninja"
-    build.mkdir(parents=True, exist_ok=True)
-    with open(build / "lock", "w") as lock:  # tests run side by side
-        fcntl.flock(lock, fcntl.LOCK_EX)
+def libtorch():
+    """The folder of that Python's PyTorch."""
+    return pathlib.Path(
         subprocess.run([
-            "cmake", "-S", WORKLOADS, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-            f"-DLIBTORCH={libtorch}"], check=True)
-        done = subprocess.run(["cmake", "--build", build], capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        said = done.stdout + done.stderr
-        if "Building CXX" in said:  # what is up to date says nothing
-            compiler_output().write_text(said)
-    return str(build / "nightjar-native")
+            python(), "-c", "from importlib import util; "
+            "print(*util.find_spec('torch').submodule_search_locations)"], check=True,
+                       capture_output=True, text=True).stdout.strip())
 
 
-def compiler_output():
-    """What the compiler said when the native workloads were last built here."""
-    return ROOT / ".cache" / "native-ninja" / "compiler-output"
+@functools.cache
+def native():
+    """The native workloads as the runner compiles them, once, for that Python's PyTorch."""
+    programs = pathlib.Path(os.environ.get("NIGHTJAR_BIN", ROOT / "build" / "bin"))
+    done = subprocess.run([programs / "nightjar-runner", "prepare-native", "--python", python()],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.strip()
 
 
 def command(name):
@@ -82,7 +73,8 @@ def command(name):
 
 def environment():
     return dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OMP_WAIT_POLICY="passive",
-                PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1")
+                PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1",
+                LD_LIBRARY_PATH=str(libtorch() / "lib"))
 
 
 def answers(program, request_text, **variables):
@@ -127,7 +119,7 @@ TRIO = [{}, {"seed": 3}, {"seed": 3, "min_iterations": 45}]
 @functools.cache
 def pool():
     """Two runs side by side: no test asks how long they took."""
-    native()  # before there are threads: it may have to be built
+    native()  # before there are threads: it may have to be compiled
     return concurrent.futures.ThreadPoolExecutor(2)
 
 

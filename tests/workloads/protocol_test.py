@@ -111,11 +111,3 @@ def test_without_descriptor_three_the_answers_go_to_standard_output(kind):
     done = subprocess.run(programs.command(name), input=programs.request(name), text=True,
                           check=True, capture_output=True, timeout=60, env=programs.environment())
     assert json.loads(done.stdout.splitlines()[-1])["event"] == "result"
-
-
-@pytest.mark.skipif("NIGHTJAR_NATIVE" in os.environ,
-                    reason="the native workloads were built elsewhere")
-def test_compiling_the_native_workloads_prints_no_warning():
-    programs.native()
-    said = programs.compiler_output().read_text()
-    assert "Building CXX" in said and "warning:" not in said, said

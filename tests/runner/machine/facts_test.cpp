@@ -1,4 +1,7 @@
 #include <nlohmann/json.hpp>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+#include <sstream>
 
 #include <catch2/catch.hpp>
 
@@ -137,6 +140,30 @@ add_custom_target(program ALL COMMAND ${CMAKE_COMMAND} -E touch nightjar-native 
   CHECK(later.make(libtorch_of_build(first), stop.get_token()).path == made.path);
   CHECK(later.make(libtorch_of_build(same), stop.get_token()).path == made.path);
   CHECK_THROWS_AS(later.make(libtorch_of_build(other), stop.get_token()), Stopped);
+}
+
+TEST_CASE("What the compiler warns of in the native workloads is logged") {
+  const Scratch scratch;
+  spit(scratch / "native/CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.20)
+project(native NONE)
+add_custom_target(program ALL
+  COMMAND ${CMAKE_COMMAND} -E cat ${CMAKE_SOURCE_DIR}/said
+  COMMAND ${CMAKE_COMMAND} -E touch nightjar-native libnightjar-profiled.so))");
+  spit(scratch / "native/said", "compiling\nmodel.cpp:3:1: warning: odd\nmore\n");
+  const auto record = record_of(torch_members("2.15.0", "abc"), "2.15.0");
+  spit(scratch / "site" / record.name, record.text);
+  std::filesystem::create_directories(scratch / "site/torch/include");
+  std::ostringstream lines;
+  const auto before = spdlog::default_logger();
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+      "test", std::make_shared<spdlog::sinks::ostream_sink_st>(lines)));
+  const NativeProgram made = NativeCache(scratch / "cache", scratch / "native")
+                                 .make(libtorch_of_build(scratch / "site"), std::stop_token{});
+  spdlog::set_default_logger(before);
+  INFO(made.reason << lines.str());
+  CHECK(std::filesystem::exists(made.path));
+  CHECK(lines.str().find("[warning] compiling native workloads: model.cpp:3:1: warning: odd\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("A LibTorch that a package installed is found below its prefix and known by its files") {
