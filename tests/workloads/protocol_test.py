@@ -93,7 +93,7 @@ def test_without_a_cuda_device_a_cuda_workload_is_unavailable(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_list_is_the_tables(kind):
     listed = subprocess.run([*programs.command(kind + "/"), "--list"], check=True, text=True,
-                            capture_output=True, timeout=60).stdout
+                            capture_output=True, timeout=60, env=programs.environment()).stdout
     assert listed.splitlines() == [
         item["name"] for item in programs.TABLE["items"] if item["kind"] == kind]
 
@@ -101,7 +101,7 @@ def test_the_list_is_the_tables(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_argument_it_does_not_know_is_wrong_use(kind):
     done = subprocess.run([*programs.command(kind + "/"), "--lits"], text=True, capture_output=True,
-                          timeout=60)
+                          timeout=60, env=programs.environment())
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
 
 
