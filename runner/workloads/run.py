@@ -7,11 +7,9 @@ import contextlib
 import dataclasses
 import importlib
 import importlib.metadata
-import importlib.util
 import math
 import os
 import platform
-import re
 import statistics
 import sys
 
@@ -191,7 +189,8 @@ def judge(error, watched="torch"):
             return status, last_line(error)
     if isinstance(error, ModuleNotFoundError) and not is_of_build(error.name, watched):
         return "unavailable", reason
-    if module := missing_library(error):
+    from harness import missing  # late: code that is seldom needed would lie in each run's heap
+    if module := missing.library(error):
         return "unavailable", f"no module named '{module}'"
     # torch.OutOfMemoryError on a device; its CPU allocator throws a plain RuntimeError.
     if (isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
@@ -199,17 +198,6 @@ def judge(error, watched="torch"):
         return "out_of_memory", reason
     place = raised.place(error)
     return "failed", f"{place}: {reason}" if place else reason
-
-
-def missing_library(error):
-    """The module that transformers did not find, which it says in words of its own; else None.
-    PyTorch is never missing: where it is not found, the build is broken."""
-    said = re.search(r"requires the (\w+) library but it was not found in your environment",
-                     str(error)) if isinstance(error, ImportError) else None
-    module = said and said[1].lower()
-    if module in (None, "pytorch") or importlib.util.find_spec(module):
-        return None
-    return module
 
 
 def is_of_build(module, watched):

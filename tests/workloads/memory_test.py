@@ -69,11 +69,12 @@ def leaking(tmp_path: pathlib.Path, line, device="cpu"):
 
 def test_memory_never_given_back_is_seen_in_slope_and_peak(tmp_path):
     healthy = leaking(tmp_path, "pass")["metrics"]
-    leaky = leaking(tmp_path, "kept.append(torch.ones(1 << 18))")["metrics"]
+    leak = 4 * MEGABYTE  # the heap grows by 128 KiB more than what is asked for, or less
+    leaky = leaking(tmp_path, "kept.append(torch.ones(1 << 20))")["metrics"]
     assert abs(healthy["leaked_memory"][0]) < 0.05 * MEGABYTE
-    assert leaky["leaked_memory"][0] == pytest.approx(MEGABYTE, rel=0.1)
+    assert leaky["leaked_memory"][0] == pytest.approx(leak, rel=0.1)
     grown = leaky["peak_cpu_memory"][0] - healthy["peak_cpu_memory"][0]
-    assert grown == pytest.approx(30 * MEGABYTE, rel=0.1)
+    assert grown == pytest.approx(30 * leak, rel=0.1)
 
 
 @pytest.mark.parametrize("suite", ["python", "native"])
