@@ -189,9 +189,10 @@ def judge(error, watched="torch"):
             return status, last_line(error)
     if isinstance(error, ModuleNotFoundError) and not is_of_build(error.name, watched):
         return "unavailable", reason
-    from harness import missing  # late: code that is seldom needed would lie in each run's heap
-    if module := missing.library(error):
-        return "unavailable", f"no module named '{module}'"
+    if isinstance(error, ImportError):
+        from harness import missing  # late: or it would lie in the heap of each run
+        if module := missing.library(error):
+            return "unavailable", f"no module named '{module}'"
     # torch.OutOfMemoryError on a device; its CPU allocator throws a plain RuntimeError.
     if (isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
             or "can't allocate memory" in str(error)):

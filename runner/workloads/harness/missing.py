@@ -8,7 +8,7 @@ def library(error):
     """The module that transformers did not find, which it says in words of its own; else None.
     PyTorch is never missing: where it is not found, the build is broken."""
     said = re.search(r"requires the (\w+) library but it was not found in your environment",
-                     str(error)) if isinstance(error, ImportError) else None
+                     str(error))
     module = said and said[1].lower()
     if module in (None, "pytorch") or importlib.util.find_spec(module):
         return None
