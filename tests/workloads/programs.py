@@ -59,8 +59,10 @@ def libtorch():
 def native():
     """The native workloads as the runner compiles them, once, for that Python's PyTorch."""
     programs = pathlib.Path(os.environ.get("NIGHTJAR_BIN", ROOT / "build" / "bin"))
+    lock = str(ROOT / ".cache" / "native.lock")  # test processes side by side wait for each other
     done = subprocess.run([programs / "nightjar-runner", "prepare-native", "--python", python()],
-                          capture_output=True, text=True)
+                          capture_output=True, text=True,
+                          env=dict(os.environ, NIGHTJAR_MACHINE_LOCK=lock))
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.strip()
 
