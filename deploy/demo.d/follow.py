@@ -7,6 +7,7 @@ from service_client import Unreachable
 from stage import Broken
 
 RESTART_SECONDS = 30
+QUIET_SECONDS = 60  # after which the demo says what it is at
 
 
 class Patience:
@@ -40,16 +41,21 @@ def look(stage):
             time.sleep(0.5)
 
 
-def follow(stage, say, seen, nightly, notice=lambda now: None):
+def follow(stage, say, seen, nightly, notice=lambda now: None, clock=time.monotonic):
     """Says what happens until nothing is left to do about `nightly`, and returns the last snapshot.
-    `seen` is the snapshot before the first, `notice` gets each. Raises Broken if the nightly is
-    refused or a stage takes too long."""
-    patience = Patience(stage.folder)
+    When nothing happens for a minute, it says what is under way. `seen` is the snapshot before the
+    first, `notice` gets each. Raises Broken if the nightly is refused or a stage takes too long."""
+    patience = Patience(stage.folder, clock)
+    spoke = clock()
     while True:
         stage.check_alive()
         now = look(stage)
-        for sentence in narrate.sentences(seen, now):
+        news = list(narrate.sentences(seen, now))
+        if not news and clock() - spoke >= QUIET_SECONDS:
+            news = narrate.under_way(now, stage.last_words("nightjar-runner"))
+        for sentence in news:
             say(sentence)
+            spoke = clock()
         notice(now)
         if refusal := narrate.refusal(now, nightly["version"]):
             raise Broken(refusal)

@@ -198,6 +198,17 @@ def sentences(before, after):
         yield from part(before, after)
 
 
+def under_way(snapshot, runner_log):
+    """Sentences for somebody who waits: what is being measured. `runner_log`: the last line of the
+    runner's log."""
+    if "compiling native workloads" in runner_log:
+        return ["  … a build's C++ headers differ: its native workloads are being compiled"]
+    leased = [job for job in snapshot["jobs"] if job["state"] == "leased"]
+    return [f"  … a {job['kind']} session of {job['runs']} runs is being measured "
+            f"({', '.join(map(short, job['workloads']))})" for job in leased] or [
+                "  … no session is being measured just now"]
+
+
 def night_of(snapshot, date):
     """The newest night that measures the nightly of `date`; None if there is none yet."""
     nights = [n for n in snapshot["nights"] if n["build"] and n["build"]["date"] == date]

@@ -147,12 +147,15 @@ class Stage:
     def check_alive(self):
         for name, process in self.processes.items():
             if process.poll() is not None:
-                lines = (self.folder
-                         / f"{name}.log").read_text(errors="replace").strip().splitlines()
                 raise Broken(
                     f"{name} ended with status {process.returncode}: "
-                    f"{lines[-1] if lines else 'no message'}"
+                    f"{self.last_words(name) or 'no message'}"
                 )
+
+    def last_words(self, name):
+        """The last line of a program's log, or ""."""
+        lines = (self.folder / f"{name}.log").read_text(errors="replace").strip().splitlines()
+        return lines[-1] if lines else ""
 
     def stop(self):
         for name in ("nightjar-runner", "nightjard"):

@@ -82,6 +82,28 @@ def test_measuring_has_an_hour_on_a_busy_machine_also_for_the_profiles_of_a_repo
     assert [narrate.awaited(NOTHING | snapshot, NIGHTLY)[1] for snapshot in measured] == [3600] * 4
 
 
+def test_who_waits_for_a_minute_hears_what_is_under_way(monkeypatch):
+    jobs = [{"id": 1, "state": "leased", "kind": "confirm", "runs": 18, "reason": "",
+             "workloads": ["python/dlrm/eval/eager/cpu"]}]
+    compiled = NOTHING | {"nights": night("judging"), "jobs": jobs}
+    stage = FakeStage(compiled)
+    stage.last_words = lambda program: "[info] compiling native workloads against=/env"
+    seconds = iter(range(0, 10_000, 10))
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    monkeypatch.setattr("follow.QUIET_SECONDS", 100)
+    said = []
+
+    def hear(sentence):
+        said.append(sentence)
+        stage.last_words = lambda program: "[info] result accepted"
+        if len(said) == 2:
+            stage.snapshot = lambda: NOTHING | {"nights": night("done")}
+    follow(stage, hear, compiled, NIGHTLY, clock=lambda: next(seconds))
+    assert said == ["  … a build's C++ headers differ: its native workloads are being compiled",
+                    "  … a confirm session of 18 runs is being measured (python/dlrm/eval)",
+                    "night 3 of 2026-08-20 is done: every verdict is in"]
+
+
 def test_patience_ends_with_the_stage_that_lasts_too_long_and_its_reason():
     now = [0]
     patience = Patience("/logs", lambda: now[0])
