@@ -18,6 +18,13 @@ double over_runs(const Profile& profile, std::vector<double> ProfileRun::*list) 
   return over_runs(profile, seconds);
 }
 
+std::vector<double> device_values(const std::vector<std::vector<double>>& seconds) {
+  std::vector<double> values;
+  for (const std::vector<double>& run : seconds)
+    if (!run.empty()) values.push_back(median(run));
+  return values;
+}
+
 bool has_times(const Profile& profile) {
   return over_runs(profile, &ProfileRun::iteration_seconds) > 0;
 }
@@ -27,7 +34,8 @@ bool has_gpu(const Profile& profile) {
 }
 
 OperatorTimes times_of(const Profile& profile, const OperatorProfile& one) {
-  return {&one, over_runs(profile, one.self_seconds), over_runs(profile, one.device_seconds)};
+  const std::vector<double> on_device = device_values(one.device_seconds);
+  return {&one, over_runs(profile, one.self_seconds), on_device.empty() ? 0 : median(on_device)};
 }
 
 std::vector<OperatorTimes> longest_first(const Profile& profile) {
@@ -45,8 +53,8 @@ Work work_of(const OperatorTimes& times) {
 }
 
 std::optional<Limiter> limiter_of(const Profile& profile, const OperatorTimes& times) {
-  if (!profile.ceilings || !has_times(profile) || (has_gpu(profile) && times.device <= 0))
-    return std::nullopt;
+  const bool is_timed = has_gpu(profile) ? times.device > 0 : has_times(profile);
+  if (!profile.ceilings || !is_timed) return std::nullopt;
   return limiter_of(work_of(times), *profile.ceilings);
 }
 

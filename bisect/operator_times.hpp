@@ -14,7 +14,11 @@ namespace nightjar::bisect {
 double over_runs(const Profile& profile, const std::vector<std::vector<double>>& seconds);
 double over_runs(const Profile& profile, std::vector<double> ProfileRun::*list);
 
-// False if no run saw the machine undisturbed.
+// The value of each run that has a time on the GPU: the median of all its iterations, as of
+// kernel_time. What slows the host down does not slow its kernels.
+std::vector<double> device_values(const std::vector<std::vector<double>>& seconds);
+
+// False if no run saw the machine undisturbed: then only its GPU has times.
 bool has_times(const Profile& profile);
 bool has_gpu(const Profile& profile);
 
@@ -29,8 +33,8 @@ OperatorTimes times_of(const Profile& profile, const OperatorProfile& one);
 std::vector<OperatorTimes> longest_first(const Profile& profile);
 
 Work work_of(const OperatorTimes& times);
-// What holds it back. nullopt if there are no ceilings or no times, or if the operator had nothing
-// to do on its GPU.
+// What holds it back. nullopt if there are no ceilings, or if it has no time where its work is
+// done: on the GPU, if the profile has one.
 std::optional<Limiter> limiter_of(const Profile& profile, const OperatorTimes& times);
 
 }  // namespace nightjar::bisect

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "bisect/operator_times.hpp"
 #include "bisect/statistics.hpp"
 #include "storage/model/run_value.hpp"
 
@@ -17,6 +18,7 @@ constexpr double kSmallest = 0.01, kSmallestOnDevice = 0.0025;
 Side side_of(const PerIteration& values, PerIteration of_only_run, double calls) {
   Side side;
   side.calls = calls;
+  side.runs = values.size();
   if (values.empty()) return side;
   side.seconds = median(values);
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
@@ -35,13 +37,6 @@ Side host_side(const std::vector<PerIteration>& runs, const Profile& profile, do
   for (std::size_t run = 0; run < runs.size() && undisturbed_ones.empty(); ++run)
     undisturbed_ones = undisturbed(runs[run], {}, profile.runs[run].slowdown);
   return side_of(values_of(profile, runs), undisturbed_ones, calls);
-}
-
-PerIteration device_values(const std::vector<PerIteration>& runs) {
-  PerIteration values;
-  for (const PerIteration& run : runs)
-    if (!run.empty()) values.push_back(median(run));
-  return values;
 }
 
 Side device_side(const std::vector<PerIteration>& runs, double calls) {
@@ -144,20 +139,15 @@ std::vector<MemoryChange> memory_changes(const Profile& before, const Profile& a
 ProfileDiff difference(const Profile& before, const Profile& after) {
   ProfileDiff diff;
   diff.workload = after.workload;
-  const auto whole_before = of_runs(before, &ProfileRun::iteration_seconds);
-  const auto whole_after = of_runs(after, &ProfileRun::iteration_seconds);
-  diff.runs =
-      std::min(values_of(before, whole_before).size(), values_of(after, whole_after).size());
-  diff.before = host_side(whole_before, before, 0);
-  diff.after = host_side(whole_after, after, 0);
+  diff.before = host_side(of_runs(before, &ProfileRun::iteration_seconds), before, 0);
+  diff.after = host_side(of_runs(after, &ProfileRun::iteration_seconds), after, 0);
+  diff.runs = std::min(diff.before.runs, diff.after.runs);
   diff.memory = memory_changes(before, after);
-  const auto device_before = device_seconds(before), device_after = device_seconds(after);
-  diff.device_before = device_side(device_before, 0);
-  diff.device_after = device_side(device_after, 0);
+  diff.device_before = device_side(device_seconds(before), 0);
+  diff.device_after = device_side(device_seconds(after), 0);
+  diff.device_runs = std::min(diff.device_before.runs, diff.device_after.runs);
   const SideTable old = side_table(before), now = side_table(after);
   diff.changes = changes_of(old, now, {diff.before, diff.after, kSmallest, diff.runs});
-  diff.device_runs =
-      std::min(device_values(device_before).size(), device_values(device_after).size());
   diff.kernels =
       changes_of(on_device(old), on_device(now),
                  {diff.device_before, diff.device_after, kSmallestOnDevice, diff.device_runs});

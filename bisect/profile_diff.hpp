@@ -14,6 +14,7 @@ NIGHTJAR_ENUM(ChangeKind, slower, faster, appeared, vanished);
 // Seconds and calls an iteration. `low` and `high`: the least and the greatest value of a run.
 struct Side {
   double seconds = 0, low = 0, high = 0, calls = 0;
+  std::size_t runs = 0;  // that have a value
 };
 
 struct OperatorChange {
@@ -51,10 +52,9 @@ inline constexpr const char* kOutside = "(outside of operators)";
 inline constexpr std::size_t kFewestRuns = 4;
 
 // Every operator whose calls or time changed. A run's time is its value (run_value.hpp), on the GPU
-// the median of all its iterations, as of kernel_time: what slows the host down does not slow its
-// kernels. A change of time counts when no run of one side lies between two of the other, and it is
-// large enough: 1 % of the iteration, or for `kernels` 0.25 % of the GPU's time, which repeats as
-// well. It is clear from kFewestRuns a side on.
+// that of device_values (operator_times.hpp). A change of time counts when no run of one side lies
+// between two of the other, and it is large enough: 1 % of the iteration, or for `kernels` 0.25 %
+// of the GPU's time, which repeats as well. It is clear from kFewestRuns a side on.
 //
 // With one run the middle half of its iterations stands for its runs, on the CPU of the undisturbed
 // ones. That knows nothing of differences between processes. Without any run no time is compared.

@@ -31,8 +31,8 @@ std::vector<std::string> operator_cells(const Profile& profile, const OperatorTi
   const bisect::Work work = bisect::work_of(row);
   std::vector<std::string> cells{
       one.name.substr(0, kLongestOperator),
-      printed("%.3f", row.self * 1e3),
-      printed("%.1f %%", whole > 0 ? 100 * row.self / whole : 0),
+      whole > 0 ? printed("%.3f", row.self * 1e3) : "-",
+      whole > 0 ? printed("%.1f %%", 100 * row.self / whole) : "-",
       bisect::has_gpu(profile) ? printed("%.3f", row.device * 1e3) : "",
       printed("%.0f", one.calls),
       one.unknown > 0 && one.flops == 0 ? "?" : printed("%.2f", work.flops / 1e6),

@@ -27,7 +27,7 @@ std::string profile_heading(const Profile& profile) {
   const std::string heading = profile.workload + "  PyTorch " + profile.torch_version + "\n";
   if (!bisect::has_times(profile))
     return heading + "iteration disturbed " + counts +
-           "no run saw the machine undisturbed, so there are no times; use more "
+           "no run saw the machine undisturbed, so the host has no times; use more "
            "--iterations, or see nightjar-runner doctor\n";
   const double whole = bisect::over_runs(profile, &ProfileRun::iteration_seconds);
   const double outside = bisect::over_runs(profile, &ProfileRun::outside_seconds);
@@ -108,7 +108,8 @@ std::string profile_table(const Profile& profile) {
     return profile.workload + "  " + profile.status + ": " + profile.reason + "\n";
   const bool timed = bisect::has_times(profile);
   return profile_heading(profile) + (timed ? gpu_line(profile) : "") + work_line(profile) +
-         (timed ? operator_table(profile) : "") + memory_lines(profile) + hint_lines(profile);
+         (timed || bisect::has_gpu(profile) ? operator_table(profile) : "") +
+         memory_lines(profile) + hint_lines(profile);
 }
 
 }  // namespace nightjar::runner

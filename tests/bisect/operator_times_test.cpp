@@ -35,6 +35,18 @@ TEST_CASE("operators are sorted by the longer of their times, and each has its l
   CHECK(limiter_of(profile, all[1]) == Limiter::memory);  // 100 bytes at 100 kB/s take 1 ms
 }
 
+TEST_CASE("a host that was never quiet hides no time of its GPU") {
+  Profile profile = two_runs({.005, .005});
+  profile.operators[1].device_seconds = {{.004, .005, .009}, {.006, .007, .006}};
+  for (ProfileRun& run : profile.runs) run.slowdown = {3, 3};
+  CHECK_FALSE(has_times(profile));
+  const auto first = longest_first(profile)[0];
+  CHECK(first.one->name == "aten::mm");
+  CHECK(first.self == 0);
+  CHECK(first.device == Approx(.0055));  // of two runs' medians
+  CHECK(limiter_of(profile, first) == Limiter::math);
+}
+
 TEST_CASE("without ceilings, undisturbed times or kernels nothing is said of limiters") {
   Profile profile = two_runs({.005, .005});
   CHECK_FALSE(limiter_of(profile, longest_first(profile)[0]));  // no kernel ran

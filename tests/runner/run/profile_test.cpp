@@ -173,4 +173,16 @@ TEST_CASE("On a GPU the table has the kernels' times, which the limiters are of"
   const json operators = json::parse(profiles_json({profile}))["items"][0]["operators"];
   CHECK((operators[0]["name"] == "aten::empty" && operators[0]["limiter"].is_null()));
   CHECK((operators[1]["name"] == "aten::mm" && operators[1]["limiter"] == "math"));
+
+  event["slowdown"] = {1.3, 1.4};  // of the host
+  Profile disturbed = profiled({answered({kReadyEvent, event})});
+  disturbed.ceilings = profile.ceilings;
+  const std::string of_kernels = profile_table(disturbed);
+  INFO(of_kernels);
+  CHECK(of_kernels.find("so the host has no times") != std::string::npos);
+  const auto kernels = of_kernels.find("aten::mm ");
+  REQUIRE(kernels != std::string::npos);
+  const std::string row = of_kernels.substr(kernels, of_kernels.find('\n', kernels) - kernels);
+  CHECK(row.find("-      -   4.000") != std::string::npos);
+  CHECK(row.ends_with("75 %     math"));
 }
