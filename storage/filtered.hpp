@@ -41,6 +41,7 @@ struct ImprovementFilter {
   std::optional<std::string> metric;
   WorkloadFilter workload;
   std::optional<MachineId> machine;
+  std::optional<CommitSha> commit;  // that a search named for it, not one of a range
 };
 Page<Improvement> list_improvements(const Database& db, const ImprovementFilter& filter,
                                     const PageRequest& page);

@@ -90,6 +90,12 @@ Page<Improvement> list_improvements(const Database& db, const ImprovementFilter&
              workloads_that_match(db, filter.workload))
       .where("(SELECT machine FROM series WHERE series.id = improvement.series) = ?",
              filter.machine)
+      .where("(build, (SELECT machine FROM series WHERE series.id = improvement.series)) IN "
+             "(SELECT build, machine FROM fix_search "
+             "JOIN fix_cause ON fix_cause.fix_search = fix_search.id AND is_range = 0 "
+             "JOIN fix_cause_commit ON fix_cause_commit.fix_cause = fix_cause.id "
+             "WHERE commit_sha = ?)",
+             filter.commit)
       .page<Improvement>(db, page, read_improvement);
 }
 

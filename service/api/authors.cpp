@@ -63,7 +63,14 @@ const Row<Repair>& repair_row() {
   return made;
 }
 
+bool has_commit(const Repair& repair, const CommitSha& sha) {
+  return std::any_of(repair.by.commits.begin(), repair.by.commits.end(),
+                     [&](const ReportCommit& commit) { return commit.sha == sha; });
+}
+
+// A page may have fewer than were asked for: not each regression that recovered has a repair.
 storage::Page<Repair> repairs(storage::Database& db, const Context& context,
+                              const std::optional<CommitSha>& commit,
                               const storage::PageRequest& ask) {
   const EngineView view{db, context.commits, context.artifacts, context.config, context.clock};
   storage::RegressionFilter filter;
@@ -72,7 +79,9 @@ storage::Page<Repair> repairs(storage::Database& db, const Context& context,
   storage::Page<Repair> page;
   page.next = recovered.next;
   for (const Regression& regression : recovered.items)
-    if (auto repair = repair_of(view, regression)) page.items.push_back(*std::move(repair));
+    if (auto repair = repair_of(view, regression);
+        repair && (!commit || has_commit(*repair, *commit)))
+      page.items.push_back(*std::move(repair));
   return page;
 }
 
@@ -97,11 +106,14 @@ void add_author_routes(Routes& routes) {
         Rows rows(db, &context);
         return json_answer(author_row().write(author_of_name(db, context, *given), rows));
       });
-  routes.list("repairs", "Who may have repaired each regression that recovered", repair_row(),
-              [&context = routes.context](storage::Database& db, const web::Request&,
+  const auto commit = commit_query("commit", "Among the commits that may have done it.");
+  routes.list(
+      "repairs", "Who may have repaired each regression that recovered", repair_row(),
+      [&context = routes.context, commit](storage::Database& db, const web::Request& request,
                                           const storage::PageRequest& page) {
-                return repairs(db, context, page);
-              });
+        return repairs(db, context, commit(request), page);
+      },
+      {commit});
 }
 
 }  // namespace nightjar::service::api

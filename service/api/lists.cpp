@@ -142,16 +142,19 @@ void add_nights_and_improvements(Routes& routes) {
   const auto workload = workload_queries();
   const auto machine = id_query<MachineId>("machine", "A machine class.");
   const auto found_since = time_query("since", "Found at or after this time.");
+  const auto commit =
+      commit_query("commit", "Among the commits that a search named for it, a range's left out.");
   const auto improvements = [=](Database& db, const Request& request, const PageRequest& page) {
     storage::ImprovementFilter filter;
     filter.since = found_since(request);
     filter.metric = metric(request);
     filter.workload = workload(request);
     filter.machine = machine(request);
+    filter.commit = commit(request);
     return storage::list_improvements(db, filter, page);
   };
   routes.list("improvements", "Series that got better", improvement_row(), improvements,
-              with_workloads({found_since, metric, machine}));
+              with_workloads({found_since, metric, machine, commit}));
 }
 
 }  // namespace

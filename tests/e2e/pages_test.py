@@ -423,11 +423,25 @@ def test_a_search_for_a_fix_speaks_of_no_good_or_bad_end(browser, history, addre
 
 
 def test_who_may_have_repaired_a_regression_is_told_with_the_commit(browser, history):
-    with urllib.request.urlopen(f"{history.url}/api/v1/repairs", timeout=30) as answer:
-        repair = next(r for r in json.load(answer)["items"] if r["bisection"])
-    visit(browser, history, f"commits/{repair['commits'][0]['sha']}")
+    repairs = asked(history, "repairs?limit=500")["items"]
+    repair = next(r for r in repairs if r["bisection"])
+    sha = repair["commits"][0]["sha"]
+    assert asked(history, f"repairs?limit=500&commit={sha}")["items"] == [
+        one for one in repairs if sha in [commit["sha"] for commit in one["commits"]]]
+    visit(browser, history, f"commits/{sha}")
     told = browser.run("return document.querySelector('main section').textContent")
     assert f"repaired regression {repair['regression']}, as a search named it" in told
+
+
+def test_the_improvements_that_a_commit_is_named_for_are_asked_for_by_it(history):
+    improvements = asked(history, "improvements?limit=500")["items"]
+    named = {sha for one in improvements for cause in one["made_better"] if not cause["range"]
+             for sha in cause["commits"]}
+    assert named
+    for sha in named:
+        assert asked(history, f"improvements?limit=500&commit={sha}")["items"] == [
+            one for one in improvements
+            if any(sha in cause["commits"] and not cause["range"] for cause in one["made_better"])]
 
 
 def asked(history, path):

@@ -167,7 +167,9 @@ void ask_everything(Story& story) {
   store_suites(Autocommit(db), story.night.id, {suite});
   list_builds(db, {BuildKind::nightly, BuildState::found, "2026-08-20"}, {50, 9});
   list_nights(db, {NightState::done, story.bad.id, at(0)}, {50, 9});
-  list_improvements(db, {at(0), "latency", {"**"}, story.machine.id}, {50, 9});
+  list_improvements(
+      db, {at(0), "latency", {"**"}, story.machine.id, CommitSha::parse(std::string(40, 'a'))},
+      {50, 9});
   list_bisections(db, {BisectionState::open, {"**"}}, {50, 9}), count_sessions(db, story.night.id);
   history_of_series(db, story.latency());
   list_suites(db, {}, {50, 9});

@@ -114,11 +114,13 @@ TEST_CASE("lists are filtered by state, day and time") {
   const auto improved = [&](const ImprovementFilter& filter) {
     return list_improvements(story.db, filter, {}).items.size();
   };
-  CHECK(improved({at(30), "latency", {"python/**"}, story.machine.id}) == 1);
-  CHECK(improved({at(31), {}, {}, {}}) == 0);
-  CHECK(improved({{}, "compile_time", {}, {}}) == 0);
-  CHECK(improved({{}, {}, {"native/**"}, {}}) == 0);
-  CHECK(improved({{}, {}, {}, MachineId{9}}) == 0);
+  CHECK(improved({at(30), "latency", {"python/**"}, story.machine.id, {}}) == 1);
+  CHECK(improved({at(31), {}, {}, {}, {}}) == 0);
+  CHECK(improved({{}, "compile_time", {}, {}, {}}) == 0);
+  CHECK(improved({{}, {}, {"native/**"}, {}, {}}) == 0);
+  CHECK(improved({{}, {}, {}, MachineId{9}, {}}) == 0);
+  // No search named a commit.
+  CHECK(improved({{}, {}, {}, {}, CommitSha::parse(std::string(40, 'a'))}) == 0);
 }
 
 TEST_CASE("sessions of a night are counted, and those that were void") {

@@ -52,10 +52,9 @@ export const page = {
     const [known, blamed, repairs, improvements] = await Promise.all([
       get(`commits/${sha}`)
         .catch((error) => { if (error.status === 404) return unknown(sha); throw error; }),
-      list(`regressions?commit=${sha}&limit=100`), all("repairs"), all("improvements")]);
-    return { known, blamed, repairs: repairs.filter((r) => r.commits.some((c) => c.sha === sha)),
-      improvements: improvements.filter((i) =>
-        i.made_better.some((c) => !c.range && c.commits.includes(sha))) };
+      list(`regressions?commit=${sha}&limit=100`), all(`repairs?commit=${sha}`),
+      list(`improvements?commit=${sha}&limit=100`)]);
+    return { known, blamed, repairs, improvements };
   },
   view: ({ known, blamed, repairs, improvements }) => [section(
     known.subject ?? ["Commit ", code(known.sha.slice(0, 10))],

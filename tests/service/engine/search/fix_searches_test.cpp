@@ -13,6 +13,7 @@
 #include "service/engine/outcome/repairs.hpp"
 #include "storage/bisections.hpp"
 #include "storage/connection.hpp"
+#include "storage/filtered.hpp"
 #include "storage/fixes.hpp"
 #include "tests/service/engine/night_world.hpp"
 
@@ -209,6 +210,13 @@ TEST_CASE("regressions of the machine class go first") {
   const Bisection first = storage::bisection_of(world.db, regression.id).value();
   CHECK(first.finished_at.value() <= world.search().started_at);
   CHECK(world.fix()->causes.at(0).commits.commits == std::vector{world.commits[10]});
+  const auto named = [&](std::size_t index) {
+    storage::ImprovementFilter wanted;
+    wanted.commit = world.commits[index];
+    return storage::list_improvements(world.db, wanted, {}).items.size();
+  };
+  CHECK(named(10) == storage::list_improvements(world.db, {}).items.size());
+  CHECK(named(14) == 0);
   world.settle();
   CHECK(storage::list_regressions(world.db, {}, {}).items.size() == 1);
 }
