@@ -83,6 +83,9 @@ void append_change(Transaction& transaction, RegressionId id, const RegressionCh
             "VALUES (?, ?, ?, ?)")
       .bind(id, change.state, change.at, change.evidence)
       .run();
+  Statement(transaction, "UPDATE regression SET updated_at_us = ? WHERE id = ?")
+      .bind(change.at, id)
+      .run();
 }
 
 void write_regression(Transaction& transaction, const Regression& regression,
@@ -96,14 +99,12 @@ void write_regression(Transaction& transaction, const Regression& regression,
             "culprit_probability = ?, culprit_ratio = ?, culprit_low = ?, culprit_high = ?, "
             "is_range = ?, merged_into = ?, unfinished = ?, fingerprint = ?, issue_number = ?, "
             "issue_url = ?, "
-            "opened_at_us = ?, "
-            "updated_at_us = ? WHERE id = ?")
+            "opened_at_us = ? WHERE id = ?")
       .bind(state, regression.night, regression.machine, regression.good, regression.bad,
             lead_of(regression), number(&Culprit::probability), number(&Culprit::ratio),
             number(&Culprit::low), number(&Culprit::high), regression.range.has_value(),
             regression.merged_into, regression.unfinished, regression.fingerprint,
-            regression.issue_number, regression.issue_url, regression.opened_at,
-            regression.updated_at, regression.id)
+            regression.issue_number, regression.issue_url, regression.opened_at, regression.id)
       .run();
   write_affected(transaction, regression.id, regression.series);
   write_seen_classes(transaction, regression.id);
@@ -123,7 +124,7 @@ Regression add_regression(Transaction& transaction, const Regression& regression
   insert
       .bind(change.state, regression.found_by, regression.night, regression.machine,
             regression.good, regression.bad, lead_of(regression), regression.part,
-            regression.opened_at, regression.updated_at)
+            regression.opened_at, change.at)
       .run();
   if (insert.changes() == 1) {
     Regression added = regression;
@@ -233,6 +234,7 @@ Page<Regression> list_regressions(const Database& db, const RegressionFilter& fi
           "AND c.state = 'seen' AND c.machine = ?)",
           filter.machine)
       .where("opened_at_us >= ?", filter.since)
+      .where("updated_at_us >= ?", filter.changed_since)
       .where(
           "is_range = 0 AND id IN (SELECT regression FROM regression_commit WHERE commit_sha = ?)",
           filter.commit)

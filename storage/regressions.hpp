@@ -40,10 +40,11 @@ std::vector<Regression> findings_of_history(const Database& db, SeriesId series)
 struct RegressionFilter {
   std::optional<RegressionState> state = {};
   std::optional<std::string> metric = {};
-  WorkloadFilter workload = {};           // any affected series matches
-  std::optional<Time> since = {};         // opened at or after
-  std::optional<CommitSha> commit = {};   // among the culprit's commits
-  std::optional<MachineId> machine = {};  // a class that shows it
+  WorkloadFilter workload = {};            // any affected series matches
+  std::optional<Time> since = {};          // opened at or after
+  std::optional<CommitSha> commit = {};    // among the culprit's commits
+  std::optional<MachineId> machine = {};   // a class that shows it
+  std::optional<Time> changed_since = {};  // its state, at or after
 };
 Page<Regression> list_regressions(const Database& db, const RegressionFilter& filter,
                                   const PageRequest& page);

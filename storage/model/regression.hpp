@@ -61,7 +61,7 @@ struct Regression {
   std::optional<std::int64_t> issue_number;
   std::string issue_url;  // empty until filed; a file path in a dry run
   Time opened_at{};
-  Time updated_at{};
+  Time updated_at{};  // of its last change of state, as it is stored; not written from here
 };
 
 // `evidence` is a JSON object: what was decided, on what, and by which rule.

@@ -20,7 +20,6 @@ TEST_CASE("a regression is kept with the evidence of each change of its state") 
   Regression regression = story.suspect();
   CHECK(regression.id);
   CHECK(regression.state == RegressionState::suspected);
-  regression.updated_at = at(30);
   change_regression(Autocommit(story.db), regression,
                     {RegressionState::confirmed, at(30), R"({"rule":"confirm","ratio":1.25})"});
   regression.culprit = Culprit{{commit('a'), commit('b')}, 0.995, 1.25, 1.2, 1.3};
@@ -41,7 +40,9 @@ TEST_CASE("a regression is kept with the evidence of each change of its state") 
   CHECK(stored.culprit->high == 1.3);
   CHECK(stored.fingerprint == "nightjar:1");
   CHECK(stored.opened_at == at(20));
-  CHECK(stored.updated_at == at(30));
+  CHECK(stored.updated_at == at(40));
+  update_regression(Autocommit(story.db), regression);  // read before it changed
+  CHECK(find_regression(story.db, regression.id)->updated_at == at(40));
   REQUIRE(stored.series.size() == 1);
   CHECK(stored.series[0].ratio == 1.25);
   CHECK(find_regression(story.db, "nightjar:1")->id == regression.id);
@@ -174,6 +175,11 @@ TEST_CASE("regressions are listed by each filter and by all at once") {
   CHECK(ids(filter).empty());
   filter = {};
   filter.since = at(500);
+  CHECK(ids(filter) == Ids{second.id});
+  filter = {};
+  filter.changed_since = at(30);
+  CHECK(ids(filter) == Ids{second.id, first.id});
+  filter.changed_since = at(31);
   CHECK(ids(filter) == Ids{second.id});
   filter = {};
   filter.commit = commit('b');

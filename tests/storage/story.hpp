@@ -161,7 +161,7 @@ struct Story {
     regression.good = good.id;
     regression.bad = bad.id;
     regression.series = {{latency().id, 1.0, 1.25, 1.25, 1.2, 1.3}};
-    regression.opened_at = regression.updated_at = at(20);
+    regression.opened_at = at(20);
     return add_regression(Autocommit(db), regression,
                           {RegressionState::suspected, at(20), R"({"rule":"screen"})"});
   }

@@ -52,7 +52,7 @@ Regression regression_of(const HistoryFacts& facts, const bisect::Change& change
   regression.bad = facts.builds[at];
   regression.series = {{facts.series.id, change.before, change.after, change.ratio.ratio,
                         change.ratio.low, change.ratio.high}};
-  regression.opened_at = regression.updated_at = facts.now;
+  regression.opened_at = facts.now;
   return regression;
 }
 
@@ -133,11 +133,9 @@ HistoryVerdict decide(const HistoryFacts& facts) {
   const auto holds = [](const std::vector<BuildId>& builds, BuildId build) {
     return std::find(builds.begin(), builds.end(), build) != builds.end();
   };
-  for (Regression known : facts.known)
-    if (known.state == RegressionState::historical && !holds(worse, known.bad)) {
-      known.updated_at = facts.now;
-      verdict.dismissed.push_back(std::move(known));
-    }
+  for (const Regression& known : facts.known)
+    if (known.state == RegressionState::historical && !holds(worse, known.bad))
+      verdict.dismissed.push_back(known);
   for (const storage::Improvement& known : facts.improvements)
     if (!holds(better, known.build)) verdict.gone.push_back(known.id);
   return verdict;

@@ -48,7 +48,7 @@ class Screening {
     regression.bad = *night_.build;
     const double ratio = 1 + change;
     regression.series = {{observed.series.id, before, after, ratio, ratio, ratio}};
-    regression.opened_at = regression.updated_at = now_;
+    regression.opened_at = now_;
     verdicts.suspicions.push_back({std::move(regression), why});
   }
 

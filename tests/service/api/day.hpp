@@ -151,7 +151,7 @@ inline void add_search(World& world, Day& day) {
   made.good = day.good.id;
   made.bad = day.bad.id;
   made.series = {{day.series, 1.0, 1.2, 1.2, 1.15, 1.25}};
-  made.opened_at = made.updated_at = evening;
+  made.opened_at = evening;
   day.regression = storage::add_regression(
       storage::Autocommit(world.db), made,
       {RegressionState::suspected, evening, R"({"rule": "screened", "tonight_runs": [2]})"});

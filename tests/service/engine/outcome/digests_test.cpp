@@ -159,6 +159,26 @@ TEST_CASE("each week with news is told once, and a quiet one is not told") {
   CHECK(world.periods().size() == 2);
 }
 
+TEST_CASE("a digest tells of a repair in its week, however long before the regression was opened") {
+  WeeklyWorld world;
+  world.begin_before_a_step();
+  const auto broken = world.level;
+  const std::size_t repaired_at = 30;  // after the eighth night
+  world.level = [=](int position, const std::string& workload, const std::string& metric) {
+    return broken(position < static_cast<int>(repaired_at) ? position : 0, workload, metric);
+  };
+  for (int day = 21; day <= 31; ++day) world.next_night(("2026-08-" + std::to_string(day)).c_str());
+  const auto recovered = storage::regressions_in_state(world.db, RegressionState::recovered);
+  REQUIRE(recovered.size() == 1);
+  CHECK(recovered[0].opened_at < moment("2026-08-27T12:00:00Z"));
+  CHECK(recovered[0].updated_at > moment("2026-08-27T12:00:00Z"));
+  world.pass(std::chrono::hours(3 * 24 + 5));
+  REQUIRE(world.filed().size() >= 2);
+  const OutboxMessage last = world.filed().front();  // the newest first
+  CHECK(holds(last.body, "# Nightjar from 2026-08-27 to 2026-09-03"));
+  CHECK(holds(last.body, "It repaired "));
+}
+
 TEST_CASE("weeks in which the service was away are not made up for") {
   WeeklyWorld world;
   world.nightly("2026-08-20");
