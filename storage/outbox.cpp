@@ -51,8 +51,11 @@ std::vector<OutboxMessage> messages_of(const Database& db, RegressionId regressi
   return read_all(find.bind(regression), read_message);
 }
 
-Page<OutboxMessage> list_messages(const Database& db, const PageRequest& page) {
-  return Query(MESSAGE_SELECT).page<OutboxMessage>(db, page, read_message);
+Page<OutboxMessage> list_messages(const Database& db, const PageRequest& page,
+                                  std::optional<OutboxState> state) {
+  return Query(MESSAGE_SELECT)
+      .where("state = ?", state)
+      .page<OutboxMessage>(db, page, read_message);
 }
 
 }  // namespace nightjar::storage

@@ -14,6 +14,7 @@ void add_message(Transaction& transaction, const OutboxMessage& message);
 void update_message(Transaction& transaction, const OutboxMessage& message);
 std::vector<OutboxMessage> pending_messages(const Database& db, Time now);
 std::vector<OutboxMessage> messages_of(const Database& db, RegressionId regression);
-Page<OutboxMessage> list_messages(const Database& db, const PageRequest& page);
+Page<OutboxMessage> list_messages(const Database& db, const PageRequest& page,
+                                  std::optional<OutboxState> state = {});
 
 }  // namespace nightjar::storage

@@ -73,6 +73,7 @@ void add_regressions(Routes& routes) {
   const auto metric = metric_query();
   const auto workload = workload_queries();
   const auto since = time_query("since", "Opened at or after this time.");
+  const auto changed = time_query("changed_since", "Changed at or after this time.");
   const auto commit = commit_query("commit", "Among the culprit's commits.");
   const auto machine = id_query<MachineId>("machine", "Seen on this machine class.");
   const auto regressions = [=](Database& db, const Request& request, const PageRequest& page) {
@@ -81,21 +82,29 @@ void add_regressions(Routes& routes) {
     filter.metric = metric(request);
     filter.workload = workload(request);
     filter.since = since(request);
+    filter.changed_since = changed(request);
     filter.commit = commit(request);
     filter.machine = machine(request);
     return storage::list_regressions(db, filter, page);
   };
   routes.list("regressions", "Regressions", regression_row(), regressions,
-              with_workloads({state, metric, since, commit, machine}));
+              with_workloads({state, metric, since, changed, commit, machine}));
   routes.one<Regression, RegressionId>("regressions", "One regression with its history",
                                        "regression", regression_detail(), storage::find_regression);
   const auto regression =
       id_query<RegressionId>("regression", "Of this regression; then all on one page.");
+  const auto sending = enum_query<OutboxState>("state", "In this state.");
   const auto reports = [=](Database& db, const Request& request, const PageRequest& page) {
     const auto of = regression(request);
-    return of ? cut(storage::messages_of(db, *of), page) : storage::list_messages(db, page);
+    const auto in_state = sending(request);
+    if (!of) return storage::list_messages(db, page, in_state);
+    auto messages = storage::messages_of(db, *of);
+    std::erase_if(messages,
+                  [&](const OutboxMessage& one) { return in_state && one.state != *in_state; });
+    return cut(std::move(messages), page);
   };
-  routes.list("reports", "Messages to the issue tracker", report_row(), reports, {regression});
+  routes.list("reports", "Messages to the issue tracker", report_row(), reports,
+              {regression, sending});
 }
 
 web::Response one_commit(Database& db, const Context& context, const Request& request) {

@@ -73,6 +73,8 @@ TEST_CASE("a message waits until it may be sent, and is sent once") {
   CHECK(all[0].state == OutboxState::sent);
   CHECK(all[0].url == "https://example.org/issues/1");
   CHECK(list_messages(story.db, {1, std::nullopt}).items[0].key == "comment/1");
+  CHECK(list_messages(story.db, {}, OutboxState::sent).items.size() == 1);
+  CHECK(list_messages(story.db, {}, OutboxState::failed).items.empty());
 }
 
 TEST_CASE("a message that belongs to no regression can only open an issue") {

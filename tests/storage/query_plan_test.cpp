@@ -107,7 +107,7 @@ void ask_everything(Story& story) {
   regressions_in_state(db, RegressionState::blamed), count_regressions(db),
       regressions_of_night(db, story.night.id), merged_into(db, regression.id);
   list_regressions(db, {RegressionState::blamed, "latency", {"**"}, at(0), commit('a')}, {50, 9});
-  list_regressions(db, {{}, {}, {}, {}, {}, story.machine.id}, {50, 9});
+  list_regressions(db, {{}, {}, {}, {}, {}, story.machine.id, at(0)}, {50, 9});
   set_classes_elsewhere(Autocommit(db), regression.id, {{.machine = story.machine.id}});
   affected_classes(db, regression.id);
   add_untold(Autocommit(db), {regression.id, at(9)}), untold_findings(db);
@@ -188,6 +188,7 @@ void ask_everything(Story& story) {
   add_fix_report(Autocommit(db), story.bad.id, fix);
   measured_build(db, "x"), newest_measured(db, "cpu", at(9));
   pending_messages(db, at(0)), messages_of(db, regression.id), list_messages(db, {50, 9});
+  list_messages(db, {50, 9}, OutboxState::failed);
   const auto enrolment =
       add_enrolment(Autocommit(db), {{}, sha256('e'), "", "token:ops", at(0), at(9), {}, {}});
   find_enrolment(db, enrolment.id), find_enrolment(db, enrolment.sha256);

@@ -1,10 +1,10 @@
 // Morning: what is new since the reader last looked, what is being searched, what waits for a
 // person, and what stands in the way. Quiet when nothing happened.
 
-import { get, list, post, readiness } from "../api.js";
-import { code, column, el, failure, fold, lead, link, namedCommit, note, number, section, state,
-  strong, table, tight, when, whole } from "../dom.js";
-import { minutesToGo, regressionColumns, workload } from "../parts.js";
+import { all, get, list, post, readiness } from "../api.js";
+import { code, column, el, failure, fold, lead, link, longTable, namedCommit, note, number, section,
+  state, strong, table, tight, when, whole } from "../dom.js";
+import { minutesToGo, regressionColumns, regressionLink, workload } from "../parts.js";
 import { cellsOf } from "../step_chart.js";
 import { count, duration, machineName, metricName, probability, span, timeAgo }
   from "../words.js";
@@ -12,20 +12,21 @@ import { count, duration, machineName, metricName, probability, span, timeAgo }
 const lookedName = "nightjar-looked";
 const newDays = 3;
 
-/** When the reader last pressed "seen"; before the first time, some days ago. */
+/** When the reader last pressed "seen"; before the first time, the beginning of a day. */
 const lookedAt = () => localStorage.getItem(lookedName)
-  ?? new Date(Date.now() - newDays * 86400000).toISOString();
+  ?? `${new Date(Date.now() - newDays * 86400000).toISOString().slice(0, 10)}T00:00:00Z`;
 
 // Nobody else will look at these.
-const waiting = new Set(["blamed", "range", "unattributed"]);
-const passing = new Set(["suspected", "confirmed", "bisecting", "unconfirmed"]);
+const waiting = ["blamed", "range", "unattributed"];
+const passing = ["suspected", "confirmed", "bisecting", "unconfirmed"];
+const searchesShown = 8;
 
 /** One sentence that answers "is something wrong?". */
-function summary({ regressions, improvements, nights }, since) {
-  const fresh = regressions.filter((r) => r.opened_at > since && r.state !== "dismissed"
+function summary({ changed, improvements, nights, since }) {
+  const fresh = changed.filter((r) => r.opened_at > since && r.state !== "dismissed"
     && r.state !== "merged");
   const blamed = fresh.filter((r) => r.culprit);
-  const better = new Set(improvements.filter((i) => i.at > since).map((i) => i.night)).size;
+  const better = new Set(improvements.map((i) => i.night)).size;
   const last = nights.find((n) => n.state !== "cancelled" && n.build);
   return lead(fresh.length === 0 ? "Nothing new broke"
     : [strong(count(fresh.length, "new regression")),
@@ -37,13 +38,13 @@ function summary({ regressions, improvements, nights }, since) {
     "."] : ".");
 }
 
-function news(data, since) {
-  const fresh = data.regressions.filter((r) => r.updated_at > since && r.state !== "merged");
+function news(data) {
+  const fresh = data.changed.filter((r) => r.state !== "merged");
   const seen = el("button", { type: "button", id: "seen", onclick: () => {
     localStorage.setItem(lookedName, new Date().toISOString());
     seen.replaceWith(el("span", { class: "soft", role: "status" }, "Marked as seen."));
   } }, "Mark as seen");
-  return section("New since you looked", summary(data, since),
+  return section("New since you looked", summary(data),
     fresh.length > 0 && table(null, regressionColumns, fresh),
     el("p", {}, fresh.length > 0 && [seen, " "], link("#/changes", "All changes")));
 }
@@ -68,17 +69,16 @@ const searchColumns = [
     return minutes ? span(minutes * 60) : "not known yet";
   })];
 
-const searches = (open) => section("Being searched", open.length === 0
-  ? note("No search is open.") : table(null, searchColumns, open));
+const searches = ({ open, more }) => section("Being searched", open.length === 0
+  ? note("No search is open.") : table(null, searchColumns, open),
+more > 0 && note(`${count(more, "more search", "more searches")}.`));
 
-function forPeople({ regressions, reports }) {
-  const cases = regressions.filter((r) => waiting.has(r.state));
-  const failed = reports.filter((m) => m.state === "failed");
+function forPeople({ cases, failed }) {
   if (cases.length + failed.length === 0) return note("Nothing waits for you.");
-  return [cases.length > 0 && table(null, regressionColumns, cases),
+  return [cases.length > 0 && longTable(null, regressionColumns, cases),
     failed.map((m) => el("p", { class: "error" },
       `A message to the tracker failed: ${m.error ?? ""} `,
-      link(`#/regressions/${m.regression}`, `regression ${m.regression}`)))];
+      m.regression !== null && regressionLink(m.regression)))];
 }
 
 /** What stops work: the service's own words first, then runners. */
@@ -121,36 +121,44 @@ const work = (jobs) => section("Measured now or waiting", jobs.length === 0
   ? note("No job waits or is measured.") : table(null, jobColumns, jobs));
 
 async function openSearches() {
-  const open = (await list("bisections?limit=50")).filter((b) => b.state === "open").slice(0, 8);
-  return Promise.all(open.map((b) => get(`bisections/${b.id}`)));
+  const open = await all("bisections?state=open");
+  return { more: Math.max(open.length - searchesShown, 0),
+    open: await Promise.all(open.slice(0, searchesShown).map((b) => get(`bisections/${b.id}`))) };
 }
 
 const openJobs = async () =>
   (await Promise.all(["leased", "queued"].map((s) => list(`jobs?state=${s}&limit=20`)))).flat();
 
+/** Regressions in any of these states, the newest first. */
+const inStates = async (states) =>
+  (await Promise.all(states.map((s) => all(`regressions?state=${s}`)))).flat()
+    .sort((a, b) => b.id - a.id);
+
 export const page = {
   title: () => "Morning",
   async load() {
-    const [regressions, improvements, nights, open, reports, runners, jobs, ready] =
-      await Promise.all([list("regressions?limit=100"), list("improvements?limit=200"),
-        list("nights?limit=5"), openSearches(), list("reports?limit=50"),
+    const since = lookedAt();
+    const [changed, improvements, nights, searched, cases, under, failed, runners, jobs, ready] =
+      await Promise.all([all(`regressions?changed_since=${since}`),
+        all(`improvements?since=${since}`), list("nights?limit=5"), openSearches(),
+        inStates(waiting), inStates(passing), all("reports?state=failed"),
         list("runners?limit=200"), openJobs(), readiness()]);
     // A runner's heartbeat is no news.
     const quiet = runners.map((r) => (r.live ? { ...r, seen_at: null } : r));
-    return { regressions, improvements, nights, open, reports, runners: quiet, jobs, ready };
+    return { since, changed, improvements, nights, ...searched, cases, under, failed,
+      runners: quiet, jobs, ready };
   },
   view(data) {
-    const since = lookedAt();
-    const under = data.regressions.filter((r) => passing.has(r.state));
     return [obstacles(data), data.nights.length === 0
       && section("Nothing was measured yet", note("A night starts when a new build appears, or by ",
         code("POST /api/v1/nights"), ".")),
-    news(data, since), section("Waits for a person", forPeople(data)), searches(data.open),
-    under.length > 0 && fold("passing", `${count(under.length, "regression")} on the way`,
-      section(null, table(null, regressionColumns, under))), work(data.jobs)];
+    news(data), section("Waits for a person", forPeople(data)), searches(data),
+    data.under.length > 0 && fold("passing", `${count(data.under.length, "regression")
+    } on the way`, section(null, longTable(null, regressionColumns, data.under))),
+    work(data.jobs)];
   },
   news(before, now) {
-    const changed = now.regressions.filter((r) => !before.regressions.some((old) =>
+    const changed = now.changed.filter((r) => !before.changed.some((old) =>
       old.id === r.id && old.updated_at === r.updated_at)).length;
     return changed > 0 ? count(changed, "new result") : "There is something new";
   },
