@@ -2,9 +2,15 @@
 with."""
 
 import json
+import re
+import signal
+import subprocess
+import sys
 import urllib.request
 
 import pytest
+
+from world import ROOT
 
 LISTS = ["builds", "lookups", "workloads", "series", "runs", "regressions", "reports", "bisections",
          "jobs", "nights", "marks", "improvements", "runners", "calibration", "suites", "members"]
@@ -54,3 +60,18 @@ def test_suites_of_every_night_are_summed_up(history):
 def test_nothing_stands_in_the_service_s_way(history):
     ready = get(history, "/readyz")
     assert ready["ready"] and ready["obstacles"] == []
+
+
+def test_a_served_history_that_is_ended_leaves_no_service_and_no_folder(tmp_path):
+    folder = tmp_path / "history"
+    with subprocess.Popen([sys.executable, ROOT / "tests/support/history", folder, "--nights", "12",
+                           "--workloads", "4", "--serve", "--remove"], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as made:
+        url = re.search("http://[0-9.:]+/", made.stdout.readline())[0]
+        with urllib.request.urlopen(f"{url}healthz", timeout=30) as answer:
+            assert answer.status == 200
+        made.send_signal(signal.SIGTERM)
+        assert made.wait(60) == 143
+    with pytest.raises(OSError):
+        urllib.request.urlopen(f"{url}healthz", timeout=30)
+    assert not folder.exists()

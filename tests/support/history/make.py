@@ -77,19 +77,22 @@ def serve(folder):
     with open(folder / "nightjard.log", "ab") as log:
         process = subprocess.Popen([BIN / "nightjard", "--config", folder / "nightjar.toml"],
                                    stdout=log, stderr=log)
-    end = time.monotonic() + 600  # a file of gigabytes is checked first
-    while not (port.exists() and port.read_text().strip()):
-        if process.poll() is not None or time.monotonic() > end:
-            process.kill()
-            raise RuntimeError("nightjard does not start: "
-                               + (folder / "nightjard.log").read_text()[-2000:])
-        time.sleep(.02)
-    end = time.monotonic() + 600
-    while nights_to_sum_up(folder):
-        if process.poll() is not None or time.monotonic() > end:
-            process.kill()
-            raise RuntimeError("nightjard does not sum up the nights")
-        time.sleep(.05)
+
+    def wait_until(condition, what):
+        end = time.monotonic() + 600
+        while not condition():
+            if process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"nightjard does not {what}: "
+                                   + (folder / "nightjard.log").read_text()[-2000:])
+            time.sleep(.05)
+    try:
+        # A file of gigabytes is checked before the service listens.
+        wait_until(lambda: port.exists() and port.read_text().strip(), "start")
+        wait_until(lambda: not nights_to_sum_up(folder), "sum up the nights")
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
     return process, f"http://127.0.0.1:{port.read_text().strip()}"
 
 
