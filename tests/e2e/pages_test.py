@@ -412,6 +412,20 @@ def test_machine_classes_of_a_regression_stand_in_a_table(browser, history, addr
     assert all((row[5] == "–") == (row[2] != "seen") for row in rows)
 
 
+def test_the_morning_has_all_that_is_open_or_waits_however_old_it_is(browser, two_years):
+    visit(browser, two_years, "")
+    told = browser.run("return Object.fromEntries([...document.querySelectorAll('main section')]"
+                       ".map((one) => [one.querySelector('h2')?.textContent,"
+                       " one.querySelectorAll('tbody tr').length]))")
+    searches = asked(two_years, "bisections?limit=500&state=open")["items"]
+    assert searches and told["Being searched"] == len(searches)
+    newest = asked(two_years, "bisections?limit=50")["items"]
+    assert searches[-1]["id"] < newest[-1]["id"], "an older one is the hard case"
+    waits = [one for state in ("blamed", "range", "unattributed")
+             for one in asked(two_years, f"regressions?limit=500&state={state}")["items"]]
+    assert told["Waits for a person"] == len(waits)
+
+
 def test_a_search_for_a_fix_speaks_of_no_good_or_bad_end(browser, history, addresses):
     visit(browser, history, addresses["search for a fix"])
     told = browser.run("return document.querySelector('main').textContent")

@@ -2,7 +2,7 @@
 // SVG pictures of our own, so that the page loads no library and works without a build step.
 
 import { el, rule, svg, written } from "./dom.js";
-import { unitFor } from "./words.js";
+import { outcomes, quantity, unitFor } from "./words.js";
 
 /** About `count` round numbers that cover low..high. */
 export function ticks(low, high, count) {
@@ -24,17 +24,20 @@ export function decimals(values) {
 
 /**
  * Lines and names of a value axis from low to high, whose ticks are round in the unit that is
- * shown; edge: {left, right} of the plot, y(v) the height of a value.
+ * shown; edge: {left, right} of the plot, y(v) the height of a value. Outcomes have names only.
  */
 export function valueAxis({ low, high, unit, width, edge, y, size = high }) {
+  const line = (v, name) => [rule("axis", edge.left, width - edge.right, y(v), y(v)),
+    written(edge.left - 8, y(v) + 4, name, "end")];
+  if (unit === "outcome") {
+    return Object.values(outcomes).filter((v) => low <= v && v <= high)
+      .map((v) => line(v, quantity(v, unit)));
+  }
   const scale = unitFor(unit, size);
   const marks = ticks(low / scale.size, high / scale.size, 5);
   const places = decimals(marks);
-  return [marks.map((mark) => [
-    rule("axis", edge.left, width - edge.right, y(mark * scale.size), y(mark * scale.size)),
-    written(edge.left - 8, y(mark * scale.size) + 4, mark.toFixed(places).replace("-", "−"),
-      "end")]),
-  written(edge.left - 8, 12, scale.name, "end")];
+  return [marks.map((mark) => line(mark * scale.size, mark.toFixed(places).replace("-", "−"))),
+    written(edge.left - 8, 12, scale.name, "end")];
 }
 
 /** A small drawing for the key of a chart. */

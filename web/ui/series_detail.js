@@ -4,6 +4,7 @@
 import { get, list, once } from "./api.js";
 import { still, valueAxis } from "./chart.js";
 import { code, commit, el, failure, link, strong, svg, within, written } from "./dom.js";
+import { noRatio } from "./parts.js";
 import { colours } from "./series_drawing.js";
 import { dateOf, factsChanged } from "./series_history.js";
 import { change, count, quantity } from "./words.js";
@@ -17,12 +18,14 @@ function later(promise) {
 }
 
 function valueOf(history, i, k, several) {
-  const { unit } = history.series, of = (v) => quantity(v, unit, history.location[i]);
+  const { unit, metric } = history.series, of = (v) => quantity(v, unit, history.location[i]);
+  const rated = unit !== "outcome" && !noRatio(metric);
   return [several && el("span", { class: `swatch s${k % colours}` }, "● "),
-    strong(quantity(history.location[i], unit)), within(` (${of(history.low[i])} to ${
-      of(history.high[i])}, ${count(history.runs[i], "run")})`),
-    i > 0 && `, ${change(history.location[i] / history.location[i - 1])} against the build before`,
-    history.level[i] > 0
+    strong(of(history.location[i])), within(` (${unit === "outcome" ? ""
+      : `${of(history.low[i])} to ${of(history.high[i])}, `}${count(history.runs[i], "run")})`),
+    rated && i > 0
+      && `, ${change(history.location[i] / history.location[i - 1])} against the build before`,
+    rated && history.level[i] > 0
       && `, ${change(history.location[i] / history.level[i])} against the level`, el("br")];
 }
 

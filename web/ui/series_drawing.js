@@ -4,6 +4,7 @@
 
 import { rule, svg, written } from "./dom.js";
 import { dateOf, extremes, firstFrom, noiseFactor } from "./series_history.js";
+import { outcomes } from "./words.js";
 
 export const height = 300;
 export const edge = { top: 26, right: 12, bottom: 30, left: 68 };
@@ -18,6 +19,8 @@ export function inView(at, view) {
 }
 
 export function rangeOf(lines, view) {
+  if (lines.every((l) => l.history.series.unit === "outcome" && l.factor === 1))
+    return [outcomes.passes - .03, outcomes.fails + .03];
   let low = Infinity, high = -Infinity;
   for (const { history, at, factor } of lines) {
     const from = firstFrom(at, view.from), to = firstFrom(at, view.to + 1e-9);

@@ -66,19 +66,23 @@ function crosses(scale, commits) {
 }
 
 /** A band in which the darker part is the likelier. */
-function belief(scale, cells, width) {
+function belief(scale, cells, width, shade) {
   const frame = svg("rect", { class: "belief-frame", x: edge.left, y: band.y,
     width: width - edge.left - edge.right, height: band.height });
-  return [frame, cells.map((c) => svg("rect", { class: "belief",
+  return [frame, cells.map((c) => svg("rect", { class: shade,
     x: scale.x(c.first) - scale.slot / 2, y: band.y, height: band.height,
     width: Math.max(2, scale.slot * (c.last - c.first + 1)),
     "fill-opacity": Math.max(0.08, c.probability) }))];
 }
 
-/** What its ends are called: of a search for what got better, neither is good or bad. */
+/**
+ * What its ends are called, and the class of the belief's rectangles: of a search for what got
+ * better, neither end is good or bad.
+ */
 export const endsOf = (bisection) => (bisection.regression === null
-  ? { first: "before", last: "first better", reference: "the build before" }
-  : { first: "last good", last: "first bad", reference: "the good end" });
+  ? { first: "before", last: "first better", reference: "the build before",
+    shade: "belief better" }
+  : { first: "last good", last: "first bad", reference: "the good end", shade: "belief" });
 
 function draw(width, bisection, levels, cells) {
   const ends = endsOf(bisection);
@@ -89,7 +93,7 @@ function draw(width, bisection, levels, cells) {
       y: (percent) => scale.y(1 + percent / 100) }),
     rule("level", edge.left, width - edge.right, scale.y(1), scale.y(1)),
     best && best.probability > 0.5 && stepLine(scale, levels, best, width),
-    dots(scale, levels), crosses(scale, bisection.commits), belief(scale, cells, width),
+    dots(scale, levels), crosses(scale, bisection.commits), belief(scale, cells, width, ends.shade),
     written(edge.left, height - 8, ends.first),
     written((edge.left + width) / 2, height - 8, "commits in order", "middle"),
     written(width - edge.right, height - 8, ends.last, "end")];
@@ -112,12 +116,12 @@ function describe(bisection, levels, cells, i) {
     cell.last > cell.first && ` (it and ${count(cell.last - cell.first, "neighbour")})`]];
 }
 
-const keyOfChart = () => chartKey([
+const keyOfChart = ({ shade }) => chartKey([
   [sample(svg("circle", { class: "point", cx: 12, cy: 6, r: 4 })),
     "a measured commit, with its 95 % interval; larger with more runs"],
   [sample(svg("path", { class: "untestable", d: "M8,2l8,8m0,-8l-8,8" })), "cannot be measured"],
   [sample(svg("path", { class: "step", d: "M0,10H12V2H24" })), "the step"],
-  [sample(svg("rect", { class: "belief", x: 4, width: 16, height: 12, "fill-opacity": .7 })),
+  [sample(svg("rect", { class: shade, x: 4, width: 16, height: 12, "fill-opacity": .7 })),
     "where the step is: the darker, the likelier"]]);
 
 /** A slider over the sessions; the last place is the search as it ended or stands. */
@@ -166,5 +170,6 @@ export function stepChart(bisection) {
     redraw();
   };
   const isConfirmed = bisection.regression !== null;  // by its first session
-  return [node, keyOfChart(), sessions.length > 1 && stepper(sessions, isConfirmed, show), detail];
+  return [node, keyOfChart(endsOf(bisection)),
+    sessions.length > 1 && stepper(sessions, isConfirmed, show), detail];
 }

@@ -20,10 +20,14 @@ function digits(value, size = value) {
   return value.toFixed(about >= 99.95 ? 0 : about >= 9.995 ? 1 : 2).replace("-", "−");
 }
 
+/** The values of a run that passes and of one that fails. */
+export const outcomes = { passes: 1, fails: 1.25 };
+
 /** Three significant digits and the unit that suits `size`. */
 export function quantity(value, unit, size = value) {
   if (value === null || value === undefined) return "–";
-  if (unit === "outcome") return value < 1.01 ? "passes" : value > 1.24 ? "fails"
+  if (unit === "outcome") return value < outcomes.passes + .01 ? "passes"
+    : value > outcomes.fails - .01 ? "fails"
     : "fails now and then";
   const { size: step, name } = unitFor(unit, size);
   return `${digits(value / step, size / step)}\u00a0${name}`;

@@ -1,7 +1,7 @@
 // Author: what was measured for them, what they are blamed for, and what they repaired.
 
 import { all, get } from "../api.js";
-import { column, lead, link, longTable, namedCommit, note, number, section, strong, tight, when,
+import { fold, lead, link, longTable, namedCommit, note, number, section, strong, tight, when,
   whole } from "../dom.js";
 import { blamedFor, regressionLink } from "../parts.js";
 import { count } from "../words.js";
@@ -16,6 +16,8 @@ const columns = [
   number("runs measured", (c) => c.measured.reduce((n, m) => n + m.runs, 0)),
   whole("blamed for", (c) => listed(c.blamed))];
 
+const fewCommits = 20;  // of which one did it; among more an author's are chance
+
 function howSure(r) {
   const several = r.commits.length > 1 && `one of ${r.commits.length} commits`;
   if (r.bisection === null) return several || "the only commit in question";
@@ -23,9 +25,17 @@ function howSure(r) {
 }
 
 const repairColumns = [
-  column("regression", (r) => regressionLink(r.regression)),
+  tight("regression", (r) => regressionLink(r.regression)),
   whole("by", (r) => r.own.map((c, i) => [i > 0 && ", ", namedCommit(c)])),
-  column("how sure", howSure)];
+  tight("how sure", howSure)];
+
+const repairsTable = (repairs) => longTable(
+  "What a search named, otherwise all that is new in the first good build", repairColumns, repairs);
+
+const repaired = ({ near, far }) => section("May have repaired",
+  near.length > 0 ? repairsTable(near) : note("Nothing."),
+  far.length > 0 && fold("author-far", `Of ${count(far.length, "further regression")
+  } the repair is one of more than ${fewCommits} commits`, repairsTable(far)));
 
 export const page = {
   title: () => "Author",
@@ -35,20 +45,20 @@ export const page = {
       get(`authors?name=${encodeURIComponent(name)}`), all("regressions"), all("repairs")]);
     const blamed = regressions.filter((r) => r.culprit && r.state !== "dismissed"
       && r.culprit.commit_details.some((c) => c.author === name));
-    return { name, blamed, commits: known.commits.map((c) => ({ ...c, blamed: blamed.filter((r) =>
-      r.culprit.commits.includes(c.sha)).map((r) => r.id) })),
-    repairs: repairs.map((r) => ({ ...r, own: r.commits.filter((c) => c.author === name) }))
-      .filter((r) => r.own.length > 0) };
+    const own = repairs.map((r) => ({ ...r, own: r.commits.filter((c) => c.author === name) }))
+      .filter((r) => r.own.length > 0);
+    const isNear = (r) => r.commits.length <= fewCommits;
+    return { name, blamed, near: own.filter(isNear), far: own.filter((r) => !isNear(r)),
+      commits: known.commits.map((c) => ({ ...c, blamed: blamed.filter((r) =>
+        r.culprit.commits.includes(c.sha)).map((r) => r.id) })) };
   },
-  view: ({ name, blamed, commits, repairs }) => [
+  view: ({ name, blamed, commits, near, far }) => [
     section(name || "No author is named", lead(commits.length === 0
       ? "No search had a commit of this author in its range." : [`${count(commits.length,
         "commit")} in the ranges of searches, blamed for `, strong(count(blamed.length,
-        "regression")), `; may have repaired ${count(repairs.length, "regression")}.`]),
+        "regression")), `; may have repaired ${count(near.length, "regression")}.`]),
     blamedFor(blamed)),
-    section("May have repaired", repairs.length === 0 ? note("Nothing.")
-      : longTable("What a search named, otherwise all that is new in the first good build",
-        repairColumns, repairs)),
+    repaired({ near, far }),
     section("Commits in searches", commits.length === 0 ? note("None.")
       : longTable("The newest 50 at most", columns, commits))],
 };

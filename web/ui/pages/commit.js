@@ -2,7 +2,7 @@
 
 import { all, get, list } from "../api.js";
 import { code, column, copyable, el, lead, link, note, number, section, state, strong, table,
-  when, whole } from "../dom.js";
+  tight, when, whole } from "../dom.js";
 import { againstReference, blamedFor, regressionLink, workload } from "../parts.js";
 import { count, metricName, quantity } from "../words.js";
 
@@ -12,7 +12,7 @@ const unknown = (sha) =>
 const measuredColumns = [
   whole("search", (m) => [workload(m.workload, `#/bisections/${m.bisection}`),
     ` ${metricName(m.metric)}`]),
-  column("place", (m) => `${m.index} of ${m.commit_count - 1}`),
+  tight("place", (m) => `${m.index} of ${m.commit_count - 1}`),
   number("runs", (m) => m.runs),
   number("level", (m) => (m.level === null ? "–"
     : quantity(m.level, m.unit))),

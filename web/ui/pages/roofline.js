@@ -9,6 +9,7 @@ import { newestProfiles, notProfiled } from "../profiles.js";
 import { percent, quantity } from "../words.js";
 
 const [width, height, left, floor] = [880, 330, 70, 280];
+const lineHeight = 16;
 const decades = 6;  // of each axis, which are logarithmic
 
 /** 1e12 → "1 T". */
@@ -31,7 +32,14 @@ function plot(rows, ceilings) {
   const x = (v) => left + (width - left - 14) * place(v, -2);
   const y = (v) => floor - (floor - 20) * place(v, top - decades);
   const roofs = [...Map.groupBy(Object.entries(ceilings.flops), ([, flops]) => flops)]
-    .map(([flops, some]) => [flops, some.map(([name]) => name)]);
+    .map(([flops, some]) => [flops, some.map(([name]) => name)]).sort(([a], [b]) => b - a);
+  const nameOf = ([flops, names]) => `${names.join(", ")} ${rate(flops)}`;
+  const labels = [];  // [height, names]: roofs that lie close together have one
+  for (const roof of roofs) {
+    const last = labels.at(-1), at = y(roof[0]) - 4;
+    if (last && at - last[0] < lineHeight) last[1].push(nameOf(roof));
+    else labels.push([at, [nameOf(roof)]]);
+  }
   const steps = Array.from({ length: decades + 1 }, (_, i) => i);
   return still(width, height,
     "FLOP a second over FLOP a byte, against the ceilings; the table has the same",
@@ -39,10 +47,10 @@ function plot(rows, ceilings) {
   written(x(10 ** (i - 2)), floor + 18, 10 ** (i - 2), "middle"),
   written(left - 8, y(10 ** (top - i)) + 4, powerName(top - i), "end")]),
   written(left - 8, 10, "FLOP/s", "end"), written(width / 2, height - 6, "FLOP a byte", "middle"),
-  roofs.map(([flops, names]) => [svg("polyline", { class: "roof",
+  roofs.map(([flops]) => svg("polyline", { class: "roof",
     points: `${x(.01)},${y(ceilings.bytes * .01)} ${x(flops / ceilings.bytes)},${y(flops)} ${
-      width - 14},${y(flops)}` }),
-  written(width - 14, y(flops) - 4, `${names.join(", ")} ${rate(flops)}`, "end")]),
+      width - 14},${y(flops)}` })),
+  labels.map(([at, names]) => written(width - 14, at, names.join("; "), "end")),
   rows.filter((p) => p.flops > 0 && p.bytes > 0 && p.seconds > 0).map((p) => svg("circle", {
     class: "point s0", r: 5, cx: x(p.flops / p.bytes), cy: y(p.flops / p.seconds) },
   svg("title", {}, `${p.workload}: ${rate(p.flops, p.seconds)}`))));
