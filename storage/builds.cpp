@@ -170,6 +170,7 @@ Page<Build> list_builds(const Database& db, const BuildFilter& filter, const Pag
       .where("kind = ?", filter.kind)
       .where("state = ?", filter.state)
       .where("date = ?", filter.date)
+      .where("commit_sha GLOB ? || '*'", filter.commit)
       .page<Build>(db, page, read_build);
 }
 

@@ -18,7 +18,8 @@ namespace nightjar::storage {
 struct BuildFilter {
   std::optional<BuildKind> kind;
   std::optional<BuildState> state;
-  std::optional<std::string> date;  // "2026-08-20"
+  std::optional<std::string> date;    // "2026-08-20"
+  std::optional<std::string> commit;  // its first hexadecimal digits
 };
 Page<Build> list_builds(const Database& db, const BuildFilter& filter, const PageRequest& page);
 

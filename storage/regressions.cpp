@@ -235,6 +235,7 @@ Page<Regression> list_regressions(const Database& db, const RegressionFilter& fi
           filter.machine)
       .where("opened_at_us >= ?", filter.since)
       .where("updated_at_us >= ?", filter.changed_since)
+      .where("issue_number = ?", filter.issue)
       .where(
           "is_range = 0 AND id IN (SELECT regression FROM regression_commit WHERE commit_sha = ?)",
           filter.commit)

@@ -45,6 +45,7 @@ struct RegressionFilter {
   std::optional<CommitSha> commit = {};    // among the culprit's commits
   std::optional<MachineId> machine = {};   // a class that shows it
   std::optional<Time> changed_since = {};  // its state, at or after
+  std::optional<std::int64_t> issue = {};  // that has this number
 };
 Page<Regression> list_regressions(const Database& db, const RegressionFilter& filter,
                                   const PageRequest& page);

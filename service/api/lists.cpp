@@ -73,6 +73,11 @@ void add_regressions(Routes& routes) {
   const auto metric = metric_query();
   const auto workload = workload_queries();
   const auto since = time_query("since", "Opened at or after this time.");
+  const Query<std::int64_t> issue{"issue",
+                                  "Whose issue has this number.",
+                                  {{"type", "integer"}, {"minimum", 1}},
+                                  "a positive number",
+                                  [](const std::string& given) { return parse_id(given); }};
   const auto changed = time_query("changed_since", "Changed at or after this time.");
   const auto commit = commit_query("commit", "Among the culprit's commits.");
   const auto machine = id_query<MachineId>("machine", "Seen on this machine class.");
@@ -83,12 +88,13 @@ void add_regressions(Routes& routes) {
     filter.workload = workload(request);
     filter.since = since(request);
     filter.changed_since = changed(request);
+    filter.issue = issue(request);
     filter.commit = commit(request);
     filter.machine = machine(request);
     return storage::list_regressions(db, filter, page);
   };
   routes.list("regressions", "Regressions", regression_row(), regressions,
-              with_workloads({state, metric, since, changed, commit, machine}));
+              with_workloads({state, metric, since, changed, issue, commit, machine}));
   routes.one<Regression, RegressionId>("regressions", "One regression with its history",
                                        "regression", regression_detail(), storage::find_regression);
   const auto regression =
@@ -173,10 +179,13 @@ void add_list_routes(Routes& routes) {
   const auto kind = enum_query<BuildKind>("kind", "Of this kind.");
   const auto build_state = enum_query<BuildState>("state", "In this state.");
   const auto date = date_query("date", "Of this day.");
+  const auto begins = commit_prefix_query("commit", "Whose commit begins with these digits.");
   const auto builds = [=](Database& db, const Request& request, const PageRequest& page) {
-    return storage::list_builds(db, {kind(request), build_state(request), date(request)}, page);
+    const storage::BuildFilter filter{kind(request), build_state(request), date(request),
+                                      begins(request)};
+    return storage::list_builds(db, filter, page);
   };
-  routes.list("builds", "Builds", build_row(), builds, {kind, build_state, date});
+  routes.list("builds", "Builds", build_row(), builds, {kind, build_state, date, begins});
   routes.one<Build, BuildId>("builds", "One build", "build", build_row(), storage::find_build);
   routes.list("lookups", "Wheels of CI that were looked for", ci_lookup_row(),
               simple(storage::list_ci_lookups));

@@ -133,6 +133,19 @@ Query<CommitSha> commit_query(const char* name, const char* text) {
           parse};
 }
 
+Query<std::string> commit_prefix_query(const char* name, const char* text) {
+  const auto parse = [](const std::string& given) {
+    const bool is_prefix = given.size() >= 4 && given.size() <= 40 &&
+                           given.find_first_not_of("0123456789abcdef") == std::string::npos;
+    return is_prefix ? std::optional(given) : std::nullopt;
+  };
+  return {name,
+          text,
+          {{"type", "string"}, {"pattern", "^[0-9a-f]{4,40}$"}},
+          "4 to 40 hexadecimal digits in lower case",
+          parse};
+}
+
 Query<int> limit_query(int otherwise, const char* text, int most) {
   const auto parse = [most](const std::string& given) {
     const auto value = parse_id(given);

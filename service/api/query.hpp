@@ -67,6 +67,8 @@ Query<std::string> workload_query();
 Query<Time> time_query(const char* name, const char* text);
 Query<std::string> date_query(const char* name, const char* text);
 Query<CommitSha> commit_query(const char* name, const char* text);
+// The first digits of a commit's name, in lower case.
+Query<std::string> commit_prefix_query(const char* name, const char* text);
 // A variant, or a part of a workload's name.
 Query<std::string> word_query(const char* name, const char* text);
 

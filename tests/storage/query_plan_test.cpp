@@ -107,7 +107,7 @@ void ask_everything(Story& story) {
   regressions_in_state(db, RegressionState::blamed), count_regressions(db),
       regressions_of_night(db, story.night.id), merged_into(db, regression.id);
   list_regressions(db, {RegressionState::blamed, "latency", {"**"}, at(0), commit('a')}, {50, 9});
-  list_regressions(db, {{}, {}, {}, {}, {}, story.machine.id, at(0)}, {50, 9});
+  list_regressions(db, {{}, {}, {}, {}, {}, story.machine.id, at(0), 7}, {50, 9});
   set_classes_elsewhere(Autocommit(db), regression.id, {{.machine = story.machine.id}});
   affected_classes(db, regression.id);
   add_untold(Autocommit(db), {regression.id, at(9)}), untold_findings(db);
@@ -165,7 +165,7 @@ void ask_everything(Story& story) {
   suite.members.emplace_back().workload = story.workload.id;
   suite.summary.means = {{.value = 1, .members = 1, .members_sha256 = sha256('a')}};
   store_suites(Autocommit(db), story.night.id, {suite});
-  list_builds(db, {BuildKind::nightly, BuildState::found, "2026-08-20"}, {50, 9});
+  list_builds(db, {BuildKind::nightly, BuildState::found, "2026-08-20", "abcd"}, {50, 9});
   list_nights(db, {NightState::done, story.bad.id, at(0)}, {50, 9});
   list_improvements(
       db, {at(0), "latency", {"**"}, story.machine.id, CommitSha::parse(std::string(40, 'a'))},

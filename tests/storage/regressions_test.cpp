@@ -102,6 +102,11 @@ TEST_CASE("a regression is updated without a change of state") {
   const Regression stored = *find_regression(story.db, regression.id);
   CHECK(stored.state == RegressionState::suspected);
   CHECK(stored.issue_number == 17);
+  RegressionFilter filter;
+  filter.issue = 17;
+  CHECK(list_regressions(story.db, filter, {}).items.size() == 1);
+  filter.issue = 18;
+  CHECK(list_regressions(story.db, filter, {}).items.empty());
   CHECK(stored.issue_url == "https://example.org/issues/17");
   REQUIRE(stored.series.size() == 2);
   CHECK(stored.series[1].series == memory.id);

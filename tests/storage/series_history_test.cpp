@@ -100,8 +100,14 @@ TEST_CASE("lists are filtered by state, day and time") {
   CHECK(of_day[0].id == story.bad.id);
   builds.state = BuildState::unusable;
   CHECK(list_builds(story.db, builds, {}).items.empty());
-  CHECK(list_builds(story.db, {BuildKind::nightly, {}, {}}, {}).items.size() == 2);
-  CHECK(list_builds(story.db, {BuildKind::ci, {}, {}}, {}).items.empty());
+  CHECK(list_builds(story.db, {BuildKind::nightly, {}, {}, {}}, {}).items.size() == 2);
+  CHECK(list_builds(story.db, {BuildKind::ci, {}, {}, {}}, {}).items.empty());
+  Build proved = nightly("2026-08-21");
+  proved.commit = commit('c');
+  add_build(Autocommit(story.db), proved);
+  CHECK(list_builds(story.db, {{}, {}, {}, "cccc"}, {}).items.size() == 1);
+  CHECK(list_builds(story.db, {{}, {}, {}, commit('c').str()}, {}).items.size() == 1);
+  CHECK(list_builds(story.db, {{}, {}, {}, "c0c0"}, {}).items.empty());
   NightFilter nights;
   nights.state = NightState::measuring;
   CHECK(list_nights(story.db, nights, {}).items.size() == 1);

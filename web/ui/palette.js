@@ -20,8 +20,12 @@ async function seriesHits(text) {
 async function regressionHits(text) {
   const number = Number(text.replace(/^#/, ""));
   if (!Number.isInteger(number) || number < 1) return [];
-  const items = await list("regressions?limit=500");
-  return items.filter((r) => r.id === number || r.issue_number === number).map((r) => ({
+  const [own, ofIssue] = await Promise.all([get(`regressions/${number}`).catch((error) => {
+    if (error.status === 404) return null;
+    throw error;
+  }), list(`regressions?issue=${number}`)]);
+  const items = (own ? [own] : []).concat(ofIssue.filter((r) => r.id !== own?.id));
+  return items.map((r) => ({
     href: `#/regressions/${r.id}`, kind: r.issue_number === number ? `issue #${number}`
       : `regression ${r.id}`, name: workloadName(r.series[0].workload), more: r.state }));
 }
@@ -31,8 +35,11 @@ const commitHits = (text) => (/^[0-9a-f]{40}$/.test(text)
 
 async function buildHits(text) {
   if (!/^[0-9a-f.+dev-]{4,39}$/.test(text)) return [];
-  const items = await list("builds?limit=500");
-  return items.filter((b) => b.commit && (b.commit.startsWith(text) || b.version.includes(text)))
+  const [newest, ofCommit] = await Promise.all([list("builds?limit=500"),
+    /^[0-9a-f]+$/.test(text) ? list(`builds?commit=${text}`) : []]);
+  const items = newest.filter((b) => b.commit && b.version.includes(text)
+    && !ofCommit.some((one) => one.id === b.id));
+  return ofCommit.concat(items)
     .map((b) => ({ href: `#/commits/${b.commit}`, kind: "commit", name: b.commit.slice(0, 10),
       more: b.version }));
 }

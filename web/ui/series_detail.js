@@ -49,9 +49,9 @@ function sessionOf(history, i) {
 }
 
 function profileOf({ series }, build) {
-  return later(once("profiles?limit=500").then(({ items }) => {
-    const found = items.find((p) => p.workload === series.workload_name
-      && p.machine === series.machine && p.build.id === build);
+  const ofWorkload = `profiles?workload=${encodeURIComponent(series.workload_name)}&limit=500`;
+  return later(once(ofWorkload).then(({ items }) => {
+    const found = items.find((p) => p.machine === series.machine && p.build.id === build);
     return found ? link("#/roofline", "profile") : "not profiled";
   }));
 }

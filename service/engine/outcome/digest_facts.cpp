@@ -155,6 +155,7 @@ class Collector {
   void add_repairs() {
     storage::RegressionFilter filter;
     filter.state = RegressionState::recovered;
+    filter.changed_since = from_;
     std::map<std::pair<BuildId, std::string>, DigestFix> fixes;
     for (const Regression& one : storage::list_regressions(view_.db, filter, most).items) {
       if (!is_inside(one.updated_at)) continue;

@@ -81,7 +81,7 @@ function summary(night, jobs) {
 export const page = {
   title: () => "Nights",
   async load(_, query) {
-    const [nights, runners] = await Promise.all([list("nights?limit=60"),
+    const [nights, runners] = await Promise.all([list("nights?limit=400"),
       list("runners?limit=200")]);
     const chosen = Number(query.get("night")) || nights.find((n) => n.build)?.id;
     if (!chosen) return { nights, runners: [], night: null, jobs: [], session: null };
@@ -111,7 +111,7 @@ export const page = {
         ? table("Sessions that do not count", columns, voids) : null,
       changedFacts(shown, machines, (id) => runnerName(runners, id),
         (id) => className(machines, id))),
-    section("All nights", longTable(null, nightColumns, nights)),
+    section("Nights, the newest first", longTable(null, nightColumns, nights)),
     section("Its sessions", longTable(null, columns, shown, 10))];
   },
 };

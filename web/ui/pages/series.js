@@ -1,6 +1,6 @@
 // Series: how has this number moved?
 
-import { get, list, machines } from "../api.js";
+import { all, get, list, machines } from "../api.js";
 import { code, column, el, fold, link, longTable, note, number, section, table,
   whole } from "../dom.js";
 import { addressWith, className, regressionColumns, workload } from "../parts.js";
@@ -70,7 +70,7 @@ export const page = {
     const [others, regressions, better, marks, related, classes] = await Promise.all([
       Promise.all(withOf(query).map(seriesHistory)),
       list(`regressions?${ofThis}`), list(`improvements?${ofThis}&machine=${series.machine}`),
-      list("marks?limit=100"), list(`series?workload=${model}&limit=100`), machines()]);
+      all("marks"), list(`series?workload=${model}&limit=100`), machines()]);
     const shown = regressions.filter((r) => r.state !== "dismissed" && r.state !== "merged"
       && r.series.some((s) => s.series === series.id));
     return { histories: [own, ...others], regressions: shown, related,
