@@ -6,10 +6,16 @@
 #include "storage/model/run_value.hpp"
 
 namespace nightjar::bisect {
+namespace {
+
+double median_or_0(const std::vector<double>& values) {
+  return values.empty() ? 0 : median(values);
+}
+
+}  // namespace
 
 double over_runs(const Profile& profile, const std::vector<std::vector<double>>& seconds) {
-  const std::vector<double> values = values_of(profile, seconds);
-  return values.empty() ? 0 : median(values);
+  return median_or_0(values_of(profile, seconds));
 }
 
 double over_runs(const Profile& profile, std::vector<double> ProfileRun::*list) {
@@ -34,8 +40,8 @@ bool has_gpu(const Profile& profile) {
 }
 
 OperatorTimes times_of(const Profile& profile, const OperatorProfile& one) {
-  const std::vector<double> on_device = device_values(one.device_seconds);
-  return {&one, over_runs(profile, one.self_seconds), on_device.empty() ? 0 : median(on_device)};
+  return {&one, over_runs(profile, one.self_seconds),
+          median_or_0(device_values(one.device_seconds))};
 }
 
 std::vector<OperatorTimes> longest_first(const Profile& profile) {

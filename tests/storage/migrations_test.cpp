@@ -255,6 +255,8 @@ TEST_CASE("what was read out of keys, evidence and notes is in columns after the
   }
   CHECK(repeats ==
         std::map<std::int64_t, std::int64_t>{{1, 0}, {2, 0}, {3, 0}, {4, 3}, {5, 3}, {6, 0}});
+  CHECK(to_us(find_regression(db, RegressionId{2})->updated_at) == 1);  // of its second change
+  CHECK(to_us(find_regression(db, RegressionId{3})->updated_at) == 0);
   Statement compared(db, "SELECT job, workload, good, bad, round FROM confirmation_job");
   std::vector<std::vector<int>> rows;
   while (compared.step())

@@ -19,8 +19,9 @@ export function inView(at, view) {
 }
 
 export function rangeOf(lines, view) {
-  if (lines.every((l) => l.history.series.unit === "outcome" && l.factor === 1))
+  if (lines.every((l) => l.history.series.unit === "outcome" && l.factor === 1)) {
     return [outcomes.passes - .03, outcomes.fails + .03];
+  }
   let low = Infinity, high = -Infinity;
   for (const { history, at, factor } of lines) {
     const from = firstFrom(at, view.from), to = firstFrom(at, view.to + 1e-9);
