@@ -3,12 +3,35 @@
 namespace nightjar {
 using nlohmann::json;
 
-FieldHead::FieldHead(std::string name, bool required, const Schema& deduced, const char* text,
+namespace {
+
+Schema shaped(const Schema& one, Shape shape) {
+  switch (shape) {
+    case Shape::list:
+      return list_of(one);
+    case Shape::maybe_null:
+      return nullable(one);
+    case Shape::one:
+      break;
+  }
+  return one;
+}
+
+}  // namespace
+
+FieldHead::FieldHead(const char* name, bool required, Deduced deduced, const char* text)
+    : FieldHead(name, required, deduced(), Shape::one, text) {}
+
+FieldHead::FieldHead(const char* name, bool required, Deduced deduced, const char* text,
                      const Schema& more)
-    : name_(std::move(name)),
-      schema_((more.text.contains("$ref") ? more : deduced).with(more.text)),
-      required_(required) {
+    : FieldHead(name, required, (more.text.contains("$ref") ? more : deduced()).with(more.text),
+                Shape::one, text) {
   schema_.named.insert(more.named.begin(), more.named.end());
+}
+
+FieldHead::FieldHead(const char* name, bool required, const Schema& of, Shape shape,
+                     const char* text)
+    : name_(name), schema_(shaped(of, shape)), required_(required) {
   if (*text) schema_.text["description"] = text;
 }
 

@@ -10,9 +10,12 @@
 // An aggregate whose members are all written under their own names is described by aggregate().
 #pragma once
 
+#include <array>
 #include <boost/describe.hpp>
 #include <boost/mp11.hpp>
+#include <cstddef>
 #include <functional>
+#include <new>
 #include <stdexcept>
 
 #include "storage/model/schema.hpp"
@@ -46,12 +49,13 @@ nlohmann::json write_with(const Described<U, Context...>& of, const Value& value
   }
 }
 
+enum class Shape { one, list, maybe_null };
+
 template <class Value>
-Schema shaped(const Schema& one) {
-  if constexpr (is_a<Value, std::vector>) return list_of(one);
-  if constexpr (std::is_pointer_v<Value> || is_a<Value, std::optional>) return nullable(one);
-  return one;
-}
+inline constexpr Shape shape_of =
+    is_a<Value, std::vector>                                 ? Shape::list
+    : std::is_pointer_v<Value> || is_a<Value, std::optional> ? Shape::maybe_null
+                                                             : Shape::one;
 
 template <class Value>
 concept HoldsDescribed = (is_a<Value, std::vector> || is_a<Value, std::optional>) &&
@@ -73,8 +77,10 @@ nlohmann::json write_value(const Value& value) {
 // What a field has that depends on no type, so that it is compiled once.
 class FieldHead {
  public:
-  FieldHead(std::string name, bool required, const Schema& deduced, const char* text,
-            const Schema& more);
+  using Deduced = Schema (*)();
+  FieldHead(const char* name, bool required, Deduced deduced, const char* text);
+  FieldHead(const char* name, bool required, Deduced deduced, const char* text, const Schema& more);
+  FieldHead(const char* name, bool required, const Schema& of, Shape shape, const char* text);
   FieldHead(const FieldHead& other);
   FieldHead(FieldHead&& other) noexcept;
   FieldHead& operator=(const FieldHead& other);
@@ -109,32 +115,58 @@ struct Held<Maybe<T>> {
 };
 
 // One field of a T. A getter is a member of T, or a function of a T and, if it needs one, of the
-// context that Described::write is given. `more`: keywords beyond the deduced schema, or, if it is
-// a reference, the schema in its place.
+// context that Described::write is given; it is trivially copyable, and small. `more`: keywords
+// beyond the deduced schema, or, if it is a reference, the schema in its place.
+//
+// There are hundreds of them, so that what each adds to the program matters to who compiles it: a
+// function, and no std::function.
 template <class T, class... Context>
 class Field : public FieldHead {
  public:
   template <class Get>
-  Field(std::string name, Get get, const char* text = "", const Schema& more = {})
-      : FieldHead(std::move(name), !is_a<Got<Get>, Maybe>,
-                  schema_of<typename Held<Got<Get>>::Type>(), text, more),
-        value_([get](const T& item, Context&... context) {
-          return write_value<Got<Get>>(got(get, item, context...));
-        }) {}
+  Field(const char* name, Get get, const char* text = "")
+      : FieldHead(name, !is_a<Got<Get>, Maybe>, deduced<Get>, text), value_(&value_by<Get>) {
+    keep(get);
+  }
+  template <class Get>
+  Field(const char* name, Get get, const char* text, const Schema& more)
+      : FieldHead(name, !is_a<Got<Get>, Maybe>, deduced<Get>, text, more), value_(&value_by<Get>) {
+    keep(get);
+  }
   // A field of another described type, or a list of it.
   template <class Get, class U, class... Inner>
-  Field(std::string name, Get get, const Described<U, Inner...>& of, const char* text = "")
-      : FieldHead(std::move(name), !is_a<Got<Get>, Maybe>,
-                  shaped<typename Held<Got<Get>>::Type>(of.schema()), text, {}),
-        value_([get, &of](const T& item, Context&... context) {
-          return inner<Got<Get>>(of, got(get, item, context...), context...);
-        }) {}
+  Field(const char* name, Get get, const Described<U, Inner...>& of, const char* text = "")
+      : FieldHead(name, !is_a<Got<Get>, Maybe>, of.schema(),
+                  shape_of<typename Held<Got<Get>>::Type>, text),
+        value_(&inner_by<Get, Described<U, Inner...>>) {
+    keep(By<Get, Described<U, Inner...>>{get, &of});
+  }
 
   void write(nlohmann::json& out, const T& item, Context&... context) const {
-    put(out, value_(item, context...));
+    put(out, value_(getter_.data(), item, context...));
   }
 
  private:
+  template <class Get, class Of>
+  struct By {
+    Get get;
+    const Of* of;
+  };
+
+  template <class Getter>
+  void keep(const Getter& getter) {
+    static_assert(std::is_trivially_copyable_v<Getter> && sizeof(Getter) <= sizeof(getter_));
+    ::new (getter_.data()) Getter(getter);
+  }
+  template <class Get>
+  static nlohmann::json value_by(const void* getter, const T& item, Context&... context) {
+    return write_value<Got<Get>>(got(*static_cast<const Get*>(getter), item, context...));
+  }
+  template <class Get, class Of>
+  static nlohmann::json inner_by(const void* getter, const T& item, Context&... context) {
+    const auto& by = *static_cast<const By<Get, Of>*>(getter);
+    return inner<Got<Get>>(*by.of, got(by.get, item, context...), context...);
+  }
   template <class Get>
   static decltype(auto) got(const Get& get, const T& item, Context&... context) {
     if constexpr (std::is_invocable_v<const Get&, const T&>)
@@ -157,7 +189,11 @@ class Field : public FieldHead {
       return write_with(of, value, context...);
   }
 
-  std::function<nlohmann::json(const T&, Context&...)> value_;
+  template <class Get>
+  static constexpr Deduced deduced = &schema_of<typename Held<Got<Get>>::Type>;
+
+  nlohmann::json (*value_)(const void* getter, const T& item, Context&...);
+  alignas(std::max_align_t) std::array<std::byte, 48> getter_;
 };
 
 template <class T, class... Context>
