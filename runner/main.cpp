@@ -3,14 +3,13 @@
 #include <filesystem>
 #include <iostream>
 #include <malloc.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include "runner/cli/commands.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/process/output.hpp"
 #include "runner/run/control.hpp"
 #include "runner/run/script.hpp"
+#include "storage/base/log.hpp"
 
 namespace {
 using nightjar::runner::Options;
@@ -277,6 +276,6 @@ int exit_code(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   ::mallopt(M_ARENA_MAX, 1);  // the agent shares its machine with what it measures
-  spdlog::set_default_logger(spdlog::stderr_logger_mt("nightjar-runner"));
+  nightjar::log::start("nightjar-runner", nightjar::log::Style::plain);
   return nightjar::runner::finish_output("nightjar-runner", exit_code(argc, argv));
 }

@@ -1,6 +1,6 @@
 #include "service/complaints.hpp"
 
-#include <spdlog/spdlog.h>
+#include "storage/base/log.hpp"
 
 namespace nightjar::service {
 
@@ -9,12 +9,12 @@ void Complaints::fails(const std::string& what, const std::string& error) {
   auto& said = failing_[what];
   if (said == error) return;
   said = error;
-  spdlog::error("failing what={} error=\"{}\"", what, error);
+  log::error("failing what={} error=\"{}\"", what, error);
 }
 
 void Complaints::works(const std::string& what) {
   const std::lock_guard lock(mutex_);
-  if (failing_.erase(what) > 0) spdlog::info("works again what={}", what);
+  if (failing_.erase(what) > 0) log::info("works again what={}", what);
 }
 
 std::map<std::string, std::string> Complaints::current() const {

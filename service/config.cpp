@@ -4,11 +4,11 @@
 #include <arpa/inet.h>
 #include <cstdlib>
 #include <limits>
-#include <regex>
 #include <set>
 #include <stdexcept>
 
 #include "storage/base/files.hpp"
+#include "storage/base/pattern.hpp"
 #include "storage/base/toml.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/metric.hpp"
@@ -22,7 +22,7 @@ constexpr std::int64_t day_seconds = 86'400;
 constexpr double kUsualThreshold = .07;
 
 bool matches(const std::string& text, const char* pattern) {
-  return std::regex_match(text, std::regex(pattern));
+  return Pattern(pattern).match(text).has_value();
 }
 
 bool is_http_url(const std::string& text) {
@@ -125,10 +125,9 @@ void read_tokens(TomlFile& toml, std::vector<TokenConfig>& tokens) {
 
 // "off", "searches" or "days:N".
 std::optional<MirrorPolicy> parse_mirror(const std::string& text) {
-  std::smatch match;
-  static const std::regex days("days:([1-9][0-9]{0,3})");
-  if (std::regex_match(text, match, days))
-    return MirrorPolicy{MirrorMode::days, std::stoi(match[1].str())};
+  static const Pattern days("days:([1-9][0-9]{0,3})");
+  if (const auto found = days.match(text))
+    return MirrorPolicy{MirrorMode::days, std::stoi(found->at(1))};
   const auto mode = enum_from<MirrorMode>(text);
   if (!mode || *mode == MirrorMode::days) return std::nullopt;
   return MirrorPolicy{*mode};
@@ -217,10 +216,10 @@ void read_environment(TomlTable section, Config::Environment& environment) {
 
 // The "owner/name" of a repository on GitHub; empty for any other.
 std::string github_name(const std::string& url) {
-  std::smatch match;
-  static const std::regex pattern(
+  static const Pattern pattern(
       "https://github\\.com/([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+?)(\\.git)?/?");
-  return std::regex_match(url, match, pattern) ? match[1].str() : "";
+  const auto found = pattern.match(url);
+  return found ? found->at(1) : "";
 }
 
 void read_project(TomlTable section, Config& config) {

@@ -9,8 +9,6 @@
 #include <boost/asio/thread_pool.hpp>
 #include <csignal>
 #include <cstdio>
-#include <nlohmann/json.hpp>
-#include <spdlog/spdlog.h>
 #include <utility>
 
 #include "bisect/git/repository.hpp"
@@ -31,9 +29,11 @@
 #include "service/report/github_tracker.hpp"
 #include "service/report/outbox.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/log.hpp"
 #include "storage/builds.hpp"
 #include "storage/ci_lookups.hpp"
 #include "storage/jobs.hpp"
+#include "storage/model/json.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
 #include "storage/regressions.hpp"
@@ -70,7 +70,7 @@ git::RepositoryOptions repository_options(const Config& config) {
     if (line.find('%') == line.npos) return;
     if (now - said < kProgressEvery) return;
     said = now;
-    spdlog::info("fetching progress=\"{}\"", line);
+    log::info("fetching progress=\"{}\"", line);
   };
   return options;
 }
@@ -183,7 +183,7 @@ struct Daemon::Impl {
     if (!is_damaged()) {
       // Leases must not end because somebody set the clock.
       const bool follows = guarded("clock", [this] { follow_clock(); });
-      if (follows && tick(context, surveyed)) spdlog::debug("tick changed rows");
+      if (follows && tick(context, surveyed)) log::debug("tick changed rows");
       guarded("pin artifacts", [this] { pin_artifacts(context); });
       guarded("write again", [this] { write_again(); });
     }
@@ -205,8 +205,8 @@ struct Daemon::Impl {
   void follow_clock() {
     const auto step = clock_follower.follow(db, clock.now(), std::chrono::steady_clock::now());
     if (step)
-      spdlog::warn("the clock was set seconds={}",
-                   std::chrono::duration_cast<std::chrono::seconds>(*step).count());
+      log::warn("the clock was set seconds={}",
+                std::chrono::duration_cast<std::chrono::seconds>(*step).count());
   }
 
   bool is_damaged() const {
@@ -238,8 +238,8 @@ struct Daemon::Impl {
     const auto now = find_obstacles(around, facts, config), before = api.obstacles.get();
     for (const Obstacle& one : now)
       if (std::find(before.begin(), before.end(), one) == before.end())
-        spdlog::warn("no night can start kind={} reason=\"{}\"", name_of(one.kind), one.reason);
-    if (now.empty() && !before.empty()) spdlog::info("nights can start again");
+        log::warn("no night can start kind={} reason=\"{}\"", name_of(one.kind), one.reason);
+    if (now.empty() && !before.empty()) log::info("nights can start again");
     api.obstacles.set(now);
   }
 
@@ -318,8 +318,8 @@ struct Daemon::Impl {
       const auto build = storage::write(
           db, [&](storage::Transaction& transaction) { return ci::apply(transaction, finding); });
       const CiLookup& lookup = finding.lookup;
-      spdlog::info("ci wheel commit={} state={} bytes={} reason=\"{}\"", lookup.commit.brief(),
-                   name_of(lookup.state), lookup.bytes, lookup.reason);
+      log::info("ci wheel commit={} state={} bytes={} reason=\"{}\"", lookup.commit.brief(),
+                name_of(lookup.state), lookup.bytes, lookup.reason);
       if (build) announce(*build);
       wake();  // not after a failure: the next tick is soon enough
     });
@@ -343,8 +343,8 @@ struct Daemon::Impl {
       storage::write(
           db, [&](storage::Transaction& transaction) { apply(transaction, finding, clock.now()); });
       if (!finding.failure.empty())
-        spdlog::warn("packages not resolved search={} reason=\"{}\"", finding.task.search.value,
-                     finding.failure);
+        log::warn("packages not resolved search={} reason=\"{}\"", finding.task.search.value,
+                  finding.failure);
       wake();
     });
   }
@@ -352,14 +352,14 @@ struct Daemon::Impl {
   // Once, not at each poll; and once when all is well again.
   void report_problems(const std::vector<std::string>& problems) {
     if (problems == problems_before) return;
-    for (const std::string& problem : problems) spdlog::warn("source problem={}", problem);
-    if (problems.empty()) spdlog::info("source problem=none any more");
+    for (const std::string& problem : problems) log::warn("source problem={}", problem);
+    if (problems.empty()) log::info("source problem=none any more");
     problems_before = problems;
   }
 
   void announce(const Build& build) {
-    spdlog::info("build version={} state={} reason={}", build.version, name_of(build.state),
-                 build.reason);
+    log::info("build version={} state={} reason={}", build.version, name_of(build.state),
+              build.reason);
     events.publish("build", nlohmann::json{{"id", build.id.value},
                                            {"version", build.version},
                                            {"state", name_of(build.state)},
@@ -435,8 +435,8 @@ struct Daemon::Impl {
   }
 
   void announce(const OutboxMessage& message) {
-    spdlog::info("outbox key={} state={} url={} error={}", message.key, name_of(message.state),
-                 message.url, message.error);
+    log::info("outbox key={} state={} url={} error={}", message.key, name_of(message.state),
+              message.url, message.error);
     events.publish("report", nlohmann::json{{"id", message.id.value},
                                             {"state", name_of(message.state)},
                                             {"url", message.url}}
@@ -450,7 +450,7 @@ struct Daemon::Impl {
       if (build.kind == BuildKind::nightly) discovery_of(build.variant).restore(build);
       if (build.kind == BuildKind::ci) ci_rung.restore(build);
     } catch (const std::exception& error) {
-      spdlog::error("wheel not restored version={} error={}", build.version, error.what());
+      log::error("wheel not restored version={} error={}", build.version, error.what());
     }
   }
 
@@ -495,7 +495,7 @@ struct Daemon::Impl {
     });
     write_port_file();  // who reads it may connect: the server has been listening since it was made
     server.start();
-    spdlog::info("listening address={} port={}", config.service.address, server.port());
+    log::info("listening address={} port={}", config.service.address, server.port());
     tick_later();
     poll_later();
     wake();
@@ -516,7 +516,7 @@ struct Daemon::Impl {
   }
 
   void stop() {
-    spdlog::info("stopping");
+    log::info("stopping");
     tick_timer.cancel();
     poll_timer.cancel();
     server.stop();

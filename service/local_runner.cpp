@@ -2,13 +2,13 @@
 
 #include <chrono>
 #include <signal.h>
-#include <spdlog/spdlog.h>
 #include <stdexcept>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "storage/base/files.hpp"
+#include "storage/base/log.hpp"
 
 namespace nightjar::service {
 LocalRunner::LocalRunner(std::filesystem::path program, std::string service_url, std::string token,
@@ -50,7 +50,7 @@ void LocalRunner::keep_running() {
     }
     child_ = 0;
     if (stopping_) return;
-    spdlog::warn("local runner ended status={}", status);
+    log::warn("local runner ended status={}", status);
     for (int i = 0; i < 20 && !stopping_; ++i) std::this_thread::sleep_for(100ms);
   }
 }

@@ -4,13 +4,12 @@
 #include <filesystem>
 #include <malloc.h>
 #include <optional>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 #include <sstream>
 #include <string>
 
 #include "service/daemon.hpp"
 #include "service/local_runner.hpp"
+#include "storage/base/log.hpp"
 #include "storage/database.hpp"
 #include "storage/restore.hpp"
 
@@ -69,7 +68,7 @@ int run(const Options& options) {
       std::fprintf(stderr, "nightjard: %s\n", problem.c_str());
     return 2;
   }
-  for (const std::string& warning : service::exposed_secrets(config)) spdlog::warn("{}", warning);
+  for (const std::string& warning : service::exposed_secrets(config)) log::warn("{}", warning);
   if (options.check) {
     std::printf("%s is a valid configuration\n", options.config.c_str());
     return 0;
@@ -85,8 +84,7 @@ int main(int argc, char** argv) {
   // glibc raises this limit with each large block that is freed. Bodies would then fragment the
   // heap, which keeps what they held.
   ::mallopt(M_MMAP_THRESHOLD, 64 << 10);
-  spdlog::set_default_logger(spdlog::stderr_color_mt("nightjard"));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %^%l%$ %v", spdlog::pattern_time_type::utc);
+  nightjar::log::start("nightjard", nightjar::log::Style::coloured);
   Options options;
   CLI::App app{"Watches PyTorch nightlies for performance regressions.", "nightjard"};
   app.add_option("--config", options.config, "Configuration file (TOML); see deploy/nightjar.toml")
@@ -108,7 +106,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  if (options.verbose) spdlog::set_level(spdlog::level::debug);
+  if (options.verbose) nightjar::log::only(nightjar::log::Level::debug);
   try {
     return run(options);
   } catch (const std::exception& error) {

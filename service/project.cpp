@@ -1,18 +1,18 @@
 #include "service/project.hpp"
 
 #include <algorithm>
-#include <regex>
 
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/pattern.hpp"
 #include "storage/base/toml.hpp"
 
 namespace nightjar::service {
 namespace {
 
 bool is_package(const std::string& text) {
-  static const std::regex pattern("[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?");
-  return std::regex_match(text, pattern);
+  static const Pattern pattern("[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?");
+  return pattern.match(text).has_value();
 }
 
 // "torch/version.py", "torch/": below the folder that it is relative to.
@@ -23,8 +23,8 @@ bool is_below(const std::string& text) {
 }
 
 bool is_module(const std::string& text) {
-  static const std::regex pattern("[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*");
-  return std::regex_match(text, pattern);
+  static const Pattern pattern("[A-Za-z_][A-Za-z0-9_]*(\\.[A-Za-z_][A-Za-z0-9_]*)*");
+  return pattern.match(text).has_value();
 }
 
 std::string usual_module(std::string package) {

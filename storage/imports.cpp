@@ -1,8 +1,7 @@
 #include "storage/imports.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "storage/builds.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/model/run_value.hpp"
 #include "storage/nights.hpp"

@@ -1,8 +1,7 @@
 #include "storage/jobs.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "storage/filtered.hpp"
+#include "storage/model/json.hpp"
 #include "storage/paging.hpp"
 #include "storage/runners.hpp"
 #include "storage/source_builds.hpp"

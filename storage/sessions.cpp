@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 #include <tuple>
 
 #include "storage/jobs.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/model/run_value.hpp"
 #include "storage/paging.hpp"

@@ -1,10 +1,10 @@
 #include "storage/source_builds.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
+#include "storage/model/json.hpp"
 #include "storage/paging.hpp"
 
 namespace nightjar::storage {

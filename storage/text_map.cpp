@@ -1,6 +1,6 @@
 #include "storage/text_map.hpp"
 
-#include <nlohmann/json.hpp>
+#include "storage/model/json.hpp"
 
 namespace nightjar::storage {
 namespace {

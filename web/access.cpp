@@ -1,9 +1,9 @@
 #include "web/access.hpp"
 
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "storage/base/files.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::web {
 

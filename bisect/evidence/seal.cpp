@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
+
+#include "storage/model/json.hpp"
 
 namespace nightjar::evidence {
 namespace {

@@ -1,7 +1,8 @@
 #include "bisect/git/git_process.hpp"
 
-#include <regex>
 #include <sys/wait.h>
+
+#include "storage/base/pattern.hpp"
 
 namespace nightjar::git {
 namespace {
@@ -61,8 +62,8 @@ GitOutcome run_git(const std::filesystem::path& repository,
 }
 
 std::string without_credentials(std::string text) {
-  static const std::regex user_info("://[^/@\\s']+@");
-  return std::regex_replace(text, user_info, "://");
+  static const Pattern user_info("://[^/@\\s']+@");
+  return user_info.replace_all(text, "://");
 }
 
 }  // namespace nightjar::git

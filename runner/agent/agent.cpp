@@ -1,9 +1,7 @@
 #include "runner/agent/agent.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <spdlog/spdlog.h>
 #include <stdexcept>
 #include <system_error>
 
@@ -12,6 +10,8 @@
 #include "runner/run/session.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/log.hpp"
+#include "storage/model/json.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::runner {
@@ -57,12 +57,12 @@ void Agent::run(std::stop_token stop) {
       case Answer::nothing:
         failures_ = 0;
         if (config_.idle && clock_.now() - worked_at >= *config_.idle) {
-          spdlog::info("ending cause=\"no job for {} s\"", config_.idle->count());
+          log::info("ending cause=\"no job for {} s\"", config_.idle->count());
           return leave();
         }
         break;
       case Answer::refused:  // a service that started anew with an empty memory
-        spdlog::warn("registering again cause=\"{}\"", coordinator_.error());
+        log::warn("registering again cause=\"{}\"", coordinator_.error());
         back_off("claiming a job", stop);
         enroll(stop);
         break;
@@ -71,8 +71,8 @@ void Agent::run(std::stop_token stop) {
         break;
     }
   }
-  if (is_over()) spdlog::info("ending cause=\"it is {}\"", to_rfc3339(*config_.until));
-  if (!send_spooled()) spdlog::warn("results stay on disk until the next start");
+  if (is_over()) log::info("ending cause=\"it is {}\"", to_rfc3339(*config_.until));
+  if (!send_spooled()) log::warn("results stay on disk until the next start");
   leave();
 }
 
@@ -101,8 +101,8 @@ void Agent::enroll(std::stop_token stop) {
     switch (coordinator_.enroll(registration, runner_)) {
       case Answer::done:
         failures_ = 0;
-        spdlog::info("registered runner={} name={} service={}", runner_.value, config_.name,
-                     config_.service);
+        log::info("registered runner={} name={} service={}", runner_.value, config_.name,
+                  config_.service);
         return;
       case Answer::nothing:
       case Answer::refused:
@@ -121,14 +121,14 @@ bool Agent::send_spooled() {
     if (answer == Answer::away) return false;
     if (answer == Answer::refused) {
       if (coordinator_.may_be_lifted()) return false;
-      spdlog::error("result refused job={} attempt={} cause=\"{}\" kept=rejected/", entry.job.value,
-                    entry.attempt, coordinator_.error());
+      log::error("result refused job={} attempt={} cause=\"{}\" kept=rejected/", entry.job.value,
+                 entry.attempt, coordinator_.error());
       spool_.reject(entry);
       continue;
     }
     failures_ = 0;
     spool_.remove(entry);
-    spdlog::info("result accepted job={} attempt={}", entry.job.value, entry.attempt);
+    log::info("result accepted job={} attempt={}", entry.job.value, entry.attempt);
   }
   return true;
 }
@@ -146,22 +146,22 @@ void Agent::work_on(const Claim& claim, std::stop_token stop) {
   } catch (const std::bad_alloc& error) {
     put_off(claim, error.what(), stop);
   } catch (const std::exception& error) {
-    spdlog::error("job failed job={} attempt={} cause=\"{}\"", claim.job.value, claim.attempt,
-                  error.what());
+    log::error("job failed job={} attempt={} cause=\"{}\"", claim.job.value, claim.attempt,
+               error.what());
     coordinator_.fail(claim, error.what(), Coordinator::Failure::final);
   }
 }
 
 // Another runner may do better. This one waits the longer the more jobs it could not measure.
 void Agent::put_off(const Claim& claim, const char* cause, std::stop_token stop) {
-  spdlog::warn("job put off job={} attempt={} cause=\"{}\"", claim.job.value, claim.attempt, cause);
+  log::warn("job put off job={} attempt={} cause=\"{}\"", claim.job.value, claim.attempt, cause);
   coordinator_.fail(claim, cause, Coordinator::Failure::transient);
   pause_after(put_off_++, stop);
 }
 
 void Agent::measure(const Claim& claim, const JobSpec& spec, std::stop_token stop) {
-  spdlog::info("job begins job={} attempt={} kind={} environments={} runs={}", claim.job.value,
-               claim.attempt, name_of(spec.kind), spec.environments.size(), spec.order.size());
+  log::info("job begins job={} attempt={} kind={} environments={} runs={}", claim.job.value,
+            claim.attempt, name_of(spec.kind), spec.environments.size(), spec.order.size());
   LeaseKeeper lease(config_.service, config_.token, claim);
   const std::stop_callback forward(stop, [&] { lease.stop_job(); });
   try {
@@ -175,17 +175,17 @@ void Agent::measure(const Claim& claim, const JobSpec& spec, std::stop_token sto
 
 void Agent::give_back(const Claim& claim, const LeaseKeeper& lease) {
   if (lease.lost()) {
-    spdlog::warn("lease lost job={} attempt={}", claim.job.value, claim.attempt);
+    log::warn("lease lost job={} attempt={}", claim.job.value, claim.attempt);
     return;
   }
   const Answer answer = coordinator_.release(claim);
-  spdlog::info("job given back job={} attempt={} answer={}", claim.job.value, claim.attempt,
-               name_of(answer));
+  log::info("job given back job={} attempt={} answer={}", claim.job.value, claim.attempt,
+            name_of(answer));
 }
 
 void Agent::build(const Claim& claim, const SourceSpec& spec, std::stop_token stop) {
-  spdlog::info("build begins job={} attempt={} commit={}", claim.job.value, claim.attempt,
-               spec.commit.brief());
+  log::info("build begins job={} attempt={} commit={}", claim.job.value, claim.attempt,
+            spec.commit.brief());
   LeaseKeeper lease(config_.service, config_.token, claim);
   const std::stop_callback forward(stop, [&] { lease.stop_job(); });
   try {
@@ -213,7 +213,7 @@ MadeWheel Agent::make(const Claim& claim, const SourceSpec& spec, std::stop_toke
                           config_.builder->work / "wheels",
                           config_.builder->python,
                           [&](const std::string& progress) {
-                            spdlog::info("build job={} \"{}\"", claim.job.value, progress);
+                            log::info("build job={} \"{}\"", claim.job.value, progress);
                           }};
     const auto machine = executor_.lock_machine("builds " + spec.commit.brief(), stop);
     return make_wheel(order, stop);
@@ -225,7 +225,7 @@ MadeWheel Agent::make(const Claim& claim, const SourceSpec& spec, std::stop_toke
 
 void Agent::back_off(const char* attempted, std::stop_token stop) {
   if (failures_ == 0)
-    spdlog::warn("service away attempted=\"{}\" cause=\"{}\"", attempted, coordinator_.error());
+    log::warn("service away attempted=\"{}\" cause=\"{}\"", attempted, coordinator_.error());
   pause_after(failures_++, stop);
 }
 

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <fcntl.h>
-#include <nlohmann/json.hpp>
-#include <spdlog/spdlog.h>
 #include <system_error>
 #include <tuple>
 #include <unistd.h>
 
 #include "storage/base/fd.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/log.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 
 namespace nightjar::runner {
@@ -74,8 +74,8 @@ std::vector<BuildOutbox::Entry> BuildOutbox::pending() const {
                          json.value("nonce", ""), json.at("result").get<SourceResult>(),
                          text_in(json, "wheel"), text_in(json, "log"), file.path()});
     } catch (const nlohmann::json::exception& error) {
-      spdlog::error("cannot read what came of a build file={} cause=\"{}\"", file.path().string(),
-                    error.what());
+      log::error("cannot read what came of a build file={} cause=\"{}\"", file.path().string(),
+                 error.what());
     }
   }
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
@@ -121,11 +121,11 @@ bool BuildOutbox::send(Coordinator& coordinator, std::stop_token stop) {
     std::error_code error;
     if (answer == Answer::done) {
       if (!entry.wheel.empty()) fs::remove_all(entry.wheel.parent_path(), error);
-      spdlog::info("build accepted job={} attempt={} outcome={}", entry.job.value, entry.attempt,
-                   name_of(entry.result.outcome));
+      log::info("build accepted job={} attempt={} outcome={}", entry.job.value, entry.attempt,
+                name_of(entry.result.outcome));
     } else {
-      spdlog::warn("build refused job={} attempt={} cause=\"{}\"", entry.job.value, entry.attempt,
-                   coordinator.error());
+      log::warn("build refused job={} attempt={} cause=\"{}\"", entry.job.value, entry.attempt,
+                coordinator.error());
     }
     fs::remove(entry.file, error);
   }

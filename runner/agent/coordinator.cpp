@@ -1,8 +1,8 @@
 #include "runner/agent/coordinator.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "storage/model/json.hpp"
 #include "web/access.hpp"
 
 namespace nightjar::runner {

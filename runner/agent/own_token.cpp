@@ -1,12 +1,12 @@
 #include "runner/agent/own_token.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <stdexcept>
 
 #include "runner/agent/coordinator.hpp"
 #include "runner/process/wait.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/log.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::runner {
@@ -61,11 +61,11 @@ bool OwnToken::enrol(const std::string& one_time_token, const std::string& name,
     if (answer == Answer::done) break;
     if (answer != Answer::away)
       throw std::runtime_error("cannot enrol at " + service_ + ": " + coordinator.error());
-    spdlog::warn("service away attempted=\"enrolling\" cause=\"{}\"", coordinator.error());
+    log::warn("service away attempted=\"enrolling\" cause=\"{}\"", coordinator.error());
     if (!wait_for(pause, stop)) return false;
   }
   keep_next();
-  spdlog::info("enrolled name={} service={} token_file={}", name, service_, file_.string());
+  log::info("enrolled name={} service={} token_file={}", name, service_, file_.string());
   return true;
 }
 

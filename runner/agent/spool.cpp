@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "storage/base/files.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;

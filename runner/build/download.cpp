@@ -1,10 +1,9 @@
 #include "runner/build/download.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include "runner/build/unpack.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/process/wait.hpp"
+#include "storage/base/log.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -61,7 +60,7 @@ void Downloader::fetch(const std::string& address, const Sha256& sha256,
       last = error.what();
       if (is_gone(url)) refuse(url, config_, url + " is gone (404)");
     }
-    spdlog::warn("download failed attempt={} of={} cause=\"{}\"", attempt, config_.attempts, last);
+    log::warn("download failed attempt={} of={} cause=\"{}\"", attempt, config_.attempts, last);
     if (attempt < config_.attempts && !wait_for(pause, stop)) throw Stopped();
     pause *= 2;
   }

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <malloc.h>
-#include <spdlog/spdlog.h>
 #include <system_error>
 
 #include "runner/build/locked_packages.hpp"
@@ -13,6 +12,7 @@
 #include "runner/process/failure.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/log.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -147,8 +147,8 @@ void Environments::make_once(const std::string& name, const EnvironmentSpec& spe
   if (stop.stop_requested()) throw Stopped();
   complete(made, marker, folder);
   verified_.insert(name);
-  spdlog::info("environment made key={} base={} bytes={}", name.substr(0, 12),
-               marker.base.substr(0, 12), marker.bytes);
+  log::info("environment made key={} base={} bytes={}", name.substr(0, 12),
+            marker.base.substr(0, 12), marker.bytes);
 }
 
 bool Environments::is_intact(const std::string& name, const EnvironmentSpec& spec) {
@@ -156,7 +156,7 @@ bool Environments::is_intact(const std::string& name, const EnvironmentSpec& spe
   try {
     verify_installed(folder_of(name) / "site-packages", distribution_of(spec), is_of_ci(spec));
   } catch (const BrokenArchive& damage) {
-    spdlog::warn("environment damaged key={} cause=\"{}\"", name.substr(0, 12), damage.what());
+    log::warn("environment damaged key={} cause=\"{}\"", name.substr(0, 12), damage.what());
     if (drop(name)) return false;
     throw TransientFailure("cannot remove the damaged environment " + folder_of(name).string());
   }
@@ -180,8 +180,8 @@ void Environments::make_wheel(const EnvironmentSpec& spec, std::stop_token stop)
               const std::size_t shared =
                   neighbour.empty() ? 0 : share_files(neighbour, site_packages, contents);
               if (config_.import) compile_byte_code(config_.python, site_packages, {}, stop);
-              spdlog::info("wheel unpacked wheel={} files={} shared={}", spec.wheel_file,
-                           contents.size(), shared);
+              log::info("wheel unpacked wheel={} files={} shared={}", spec.wheel_file,
+                        contents.size(), shared);
               return Marker{bytes_of(contents), "", ""};
             });
 }
@@ -258,7 +258,7 @@ void Environments::trim() {
     if (bytes <= config_.limit_bytes) return;
     if (in_use_.contains(one.key)) continue;
     if (drop(one.key)) bytes -= one.marker.bytes;
-    spdlog::info("environment dropped key={} bytes={}", one.key.substr(0, 12), one.marker.bytes);
+    log::info("environment dropped key={} bytes={}", one.key.substr(0, 12), one.marker.bytes);
   }
 }
 

@@ -1,7 +1,6 @@
 #include "runner/build/native_cache.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "runner/process/process.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/log.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -95,7 +95,7 @@ NativeProgram NativeCache::make(const LibTorch& libtorch, std::stop_token stop) 
 
 NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram& target,
                                    std::stop_token stop) {
-  spdlog::info("compiling native workloads against={}", libtorch.root.string());
+  log::info("compiling native workloads against={}", libtorch.root.string());
   const TemporaryFolder work(cache_ / "tmp");
   const fs::path build = work.path() / "build";
   // Without run path: LD_LIBRARY_PATH says which environment's LibTorch a run loads, since
@@ -123,7 +123,7 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
   if (stop.stop_requested()) throw Stopped();
   if (!built.fine()) return {{}, {}, false, "compiling native workloads: " + error_line(built)};
   if (const auto line = first_line_with(built.output, "warning:"); !line.empty())
-    spdlog::warn("compiling native workloads: {}", line);
+    log::warn("compiling native workloads: {}", line);
   const fs::path made = work.path() / "made", folder = target.path.parent_path();
   fs::create_directories(made);
   for (const char* name : {kProgram, kLibrary}) {

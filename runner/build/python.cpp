@@ -1,11 +1,11 @@
 #include "runner/build/python.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "runner/catalog/source_tree.hpp"
 #include "runner/process/process.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 
 namespace nightjar::runner {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "runner/catalog/source_tree.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;

@@ -1,11 +1,11 @@
 #include "runner/catalog/torchbench.hpp"
 
-#include <regex>
 #include <set>
 #include <stdexcept>
 
 #include "runner/catalog/variants.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/pattern.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -13,9 +13,9 @@ namespace {
 
 // What `DEFAULT_TRAIN_BSIZE = 32` says in a model's file; 1 if it says it in another way.
 std::string batch_of(const std::string& source, const char* task) {
-  const std::regex line(std::string("DEFAULT_") + task + R"(_BSIZE\s*=\s*([1-9][0-9]{0,7})\b)");
-  std::smatch found;
-  return std::regex_search(source, found, line) ? found[1].str() : "1";
+  const Pattern line(std::string("DEFAULT_") + task + R"(_BSIZE\s*=\s*([1-9][0-9]{0,7})\b)");
+  const auto found = line.search(source);
+  return found ? found->at(1) : "1";
 }
 
 void add(std::vector<CatalogEntry>& catalog, const std::string& text) {

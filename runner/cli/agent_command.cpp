@@ -3,7 +3,6 @@
 #include <charconv>
 #include <fstream>
 #include <memory>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include "runner/agent/agent.hpp"
@@ -20,6 +19,7 @@
 #include "runner/run/wheel_builds.hpp"
 #include "storage/base/file_lock.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/log.hpp"
 #include "web/access.hpp"
 #include "web/client.hpp"
 #include "web/secret.hpp"
@@ -37,7 +37,7 @@ std::string host_name() {
 std::string read_token(const std::string& path) {
   try {
     auto token = web::token_in(path);
-    if (const auto warning = web::exposure(path)) spdlog::warn("{}", *warning);
+    if (const auto warning = web::exposure(path)) log::warn("{}", *warning);
     return token;
   } catch (const std::invalid_argument& error) {
     throw WrongUse(error.what());
@@ -167,10 +167,10 @@ std::unique_ptr<OwnToken> own_token(const Options& options, const AgentConfig& c
 // When the next replacement is due.
 Time replace_token(OwnToken& own, std::chrono::seconds rotate_after, Time now) {
   if (own.rotate()) {
-    spdlog::info("token replaced by a new one next_after_seconds={}", rotate_after.count());
+    log::info("token replaced by a new one next_after_seconds={}", rotate_after.count());
     return now + rotate_after;
   }
-  spdlog::warn("token not replaced; the old one stays in use cause=\"{}\"", own.error());
+  log::warn("token not replaced; the old one stays in use cause=\"{}\"", own.error());
   return now + std::min<std::chrono::seconds>(rotate_after, kRotationRetry);
 }
 

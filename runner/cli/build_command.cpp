@@ -1,7 +1,6 @@
 // `nightjar-runner build`: the wheel of one commit, by hand.
 #include <cmath>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "runner/build/python.hpp"
 #include "runner/cli/commands.hpp"
@@ -10,6 +9,7 @@
 #include "runner/process/failure.hpp"
 #include "runner/process/stop_on_signal.hpp"
 #include "storage/base/child.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;

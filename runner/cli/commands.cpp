@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "runner/catalog/source_tree.hpp"
 #include "runner/cli/selection.hpp"
@@ -15,6 +14,7 @@
 #include "runner/process/stop_on_signal.hpp"
 #include "runner/run/profile.hpp"
 #include "storage/base/files.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/run_value.hpp"
 
 namespace nightjar::runner {

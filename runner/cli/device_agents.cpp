@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <spdlog/spdlog.h>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <system_error>
@@ -22,6 +21,7 @@
 #include "runner/process/wait.hpp"
 #include "storage/base/child.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/log.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -129,7 +129,7 @@ class Agents {
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (code == 0 || stopping_) return;
     used_wrongly_ |= code == kWrongUse;
-    spdlog::error("the agent of {} ended with {}", one.agent.changed.front(), code);
+    log::error("the agent of {} ended with {}", one.agent.changed.front(), code);
     if (code != kWrongUse) one.again = std::chrono::steady_clock::now() + kPause;
   }
 
@@ -194,7 +194,7 @@ int run_device_agents(const Options& options) {
   const StopOnSignal stop;
   const auto agents = plan_agents(host_here(), own_command(), agent_name(options),
                                   cache_folder(options.cache), machine_lock_path());
-  if (agents.size() > 1) spdlog::warn("{}", shared_by(agents.size()));
+  if (agents.size() > 1) log::warn("{}", shared_by(agents.size()));
   Agents running(agents);
   bool told = false;
   while (running.look()) {

@@ -1,8 +1,7 @@
 #include "runner/format/benchmark_database.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "runner/format/pytorch_words.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/metric.hpp"
 
 namespace nightjar::runner {

@@ -1,6 +1,5 @@
 #include "runner/format/measure_output.hpp"
 
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "runner/format/benchmark_database.hpp"
@@ -8,6 +7,7 @@
 #include "runner/format/run_summary.hpp"
 #include "runner/format/table.hpp"
 #include "runner/format/torchbench_metrics.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/model/run_value.hpp"

@@ -1,12 +1,12 @@
 #include "runner/format/profile_output.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "bisect/operator_times.hpp"
 #include "bisect/roofline.hpp"
 #include "bisect/statistics.hpp"
 #include "runner/format/profile_operators.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/run_value.hpp"
 

@@ -1,8 +1,8 @@
 #include "runner/format/suite_result.hpp"
 
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "storage/model/json.hpp"
 #include "storage/model/json_problem.hpp"
 #include "storage/model/run_value.hpp"
 #include "storage/model/workload_variant.hpp"

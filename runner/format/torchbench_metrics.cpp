@@ -1,7 +1,8 @@
 #include "runner/format/torchbench_metrics.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "storage/model/json.hpp"
 
 namespace nightjar::runner {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "runner/machine/doctor_rules.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::runner {
 namespace {

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <gnu/libc-version.h>
-#include <regex>
 #include <sched.h>
 #include <set>
 #include <sys/sysinfo.h>
@@ -14,6 +13,7 @@
 #include "runner/machine/nvml.hpp"
 #include "runner/machine/rocm_smi.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/pattern.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -111,9 +111,9 @@ std::map<std::string, std::string> firmware_facts(const fs::path& root) {
 }
 
 std::string driver_version(const std::string& line) {
-  static const std::regex version(R"((^|\s)(\d+(\.\d+)+)(\s|$))");
-  std::smatch found;
-  return std::regex_search(line, found, version) ? found[2].str() : "";
+  static const Pattern version(R"((^|\s)(\d+(\.\d+)+)(\s|$))");
+  const auto found = version.search(line);
+  return found ? found->at(2) : "";
 }
 
 std::map<std::string, std::string> machine_facts() {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <regex>
 #include <system_error>
+
+#include "storage/base/pattern.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;
@@ -64,9 +65,9 @@ std::string line_at(std::string_view text, std::size_t at) {
 
 // "x.cpp:3:14: error: ..." of gcc and clang, "x.cu(3): error: ..." of nvcc: the file, else empty.
 std::string file_with_error(const std::string& line) {
-  static const std::regex pattern(R"(^\s*([^\s:()][^:()]*)(:\d+(:\d+)?|\(\d+\)): error: )");
-  std::smatch match;
-  return std::regex_search(line, match, pattern) ? match[1].str() : std::string();
+  static const Pattern pattern(R"(^\s*([^\s:()][^:()]*)(:\d+(:\d+)?|\(\d+\)): error: )");
+  const auto found = pattern.search(line);
+  return found ? found->at(1) : std::string();
 }
 
 // A header that is missing, or one of a library, may be missing from the machine.
@@ -81,8 +82,8 @@ bool is_of_the_tree(const std::string& line, const fs::path& tree) {
 }
 
 bool is_exception(const std::string& line) {
-  static const std::regex pattern(R"(^\s*([A-Za-z_]+\.)*[A-Z][A-Za-z]*(Error|Exception): )");
-  return std::regex_search(line, pattern);
+  static const Pattern pattern(R"(^\s*([A-Za-z_]+\.)*[A-Z][A-Za-z]*(Error|Exception): )");
+  return pattern.search(line).has_value();
 }
 
 // How much a line tells; 0 tells most.

@@ -1,13 +1,13 @@
 #include "runner/make/compiler_cache.hpp"
 
 #include <array>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "runner/process/failure.hpp"
 #include "storage/base/child.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -16,6 +15,7 @@
 #include "storage/base/digest.hpp"
 #include "storage/base/file_lock.hpp"
 #include "storage/base/files.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 
 namespace nightjar::runner {

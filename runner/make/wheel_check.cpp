@@ -1,12 +1,12 @@
 #include "runner/make/wheel_check.hpp"
 
 #include <cctype>
-#include <nlohmann/json.hpp>
 
 #include "runner/build/record.hpp"
 #include "runner/build/unpack.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 
 namespace nightjar::runner {

@@ -1,9 +1,9 @@
 #include "runner/run/batch_sweep.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "storage/base/files.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::runner {
 namespace {

@@ -1,11 +1,10 @@
 #include "runner/run/ceilings.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "runner/machine/fingerprint.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
 #include "storage/base/machine_class.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::runner {
 namespace fs = std::filesystem;

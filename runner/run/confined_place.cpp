@@ -1,10 +1,10 @@
 #include "runner/run/confined_place.hpp"
 
 #include <cstdlib>
-#include <spdlog/spdlog.h>
 
 #include "runner/build/python.hpp"
 #include "runner/process/failure.hpp"
+#include "storage/base/log.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -31,7 +31,7 @@ std::string confine(RunPlace& place, const ConfinementRequest& request, std::sto
     throw WrongUse("cannot confine builds on this machine: " + problem + "; " + kAllowConfinement +
                    ", or measure unconfined with --confinement preferred");
   if (!problem.empty()) {
-    spdlog::warn(
+    log::warn(
         "builds run unconfined, so a hostile one could use this runner's token; {} cause=\"{}\"",
         kAllowConfinement, problem);
     return "none";

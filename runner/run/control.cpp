@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <iostream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <sched.h>
 #include <string>
 #include <thread>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "storage/base/files.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::runner {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <chrono>
 #include <optional>
-#include <spdlog/spdlog.h>
 
 #include "runner/process/failure.hpp"
+#include "storage/base/log.hpp"
 
 namespace nightjar::runner {
 namespace {
@@ -69,7 +69,7 @@ std::unique_ptr<MachineLock> ProcessExecutor::lock_machine(const std::string& pu
                                                            std::stop_token stop) {
   if (config_.machine_lock.empty()) return nullptr;
   const auto waiting = [](const std::string& holder) {
-    spdlog::info("waiting for the machine held_by=\"{}\"", holder);
+    log::info("waiting for the machine held_by=\"{}\"", holder);
   };
   return std::make_unique<MachineLock>(config_.machine_lock, purpose, std::move(stop), waiting);
 }

@@ -1,10 +1,10 @@
 // parse_profile of runner/run/protocol.hpp: what run_profile.py says, as a profile.
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "runner/format/suite_result.hpp"
 #include "runner/run/protocol.hpp"
 #include "storage/model/foreign_json.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 
 namespace nightjar::runner {

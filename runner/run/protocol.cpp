@@ -1,11 +1,11 @@
 #include "runner/run/protocol.hpp"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
 
 #include "storage/model/foreign_json.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/possible.hpp"
 

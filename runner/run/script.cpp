@@ -1,11 +1,11 @@
 #include "runner/run/script.hpp"
 
-#include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 
 #include "runner/process/failure.hpp"
 #include "storage/base/files.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/workload.hpp"
 
 namespace nightjar::runner {

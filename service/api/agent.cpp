@@ -1,6 +1,5 @@
 // The protocol of the runner agent: register, claim, renew, result, fail, release, leave.
 #include <algorithm>
-#include <spdlog/spdlog.h>
 
 #include "service/api/agent_messages.hpp"
 #include "service/api/claimant.hpp"
@@ -8,6 +7,7 @@
 #include "service/api/result_check.hpp"
 #include "service/api/routes.hpp"
 #include "service/engine/jobs/live_runners.hpp"
+#include "storage/base/log.hpp"
 #include "storage/base/machine_class.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
@@ -61,8 +61,8 @@ web::Response register_runner(Database& db, Context& context, const Request& req
   storage::add_audit(transaction, {0, runner.seen_at, "token:" + request.principal.name,
                                    "register-runner", "runner/" + std::to_string(runner.id.value)});
   transaction.commit();
-  spdlog::info("runner registered runner={} name={} workloads={}", runner.id.value, runner.name,
-               runner.workloads.size());
+  log::info("runner registered runner={} name={} workloads={}", runner.id.value, runner.name,
+            runner.workloads.size());
   context.wake();
   return json_answer(registered().write({runner.id, runner.machine}));
 }
@@ -125,8 +125,8 @@ web::Response take_result(Database& db, Context& context, const Request& request
   }
   touch(transaction, context, made);
   transaction.commit();
-  spdlog::info("result job={} attempt={} accepted={} runs={}", made.job.id.value, made.attempt(),
-               name_of(accepted), result.runs.size());
+  log::info("result job={} attempt={} accepted={} runs={}", made.job.id.value, made.attempt(),
+            name_of(accepted), result.runs.size());
   if (accepted == storage::Accepted::stored) {
     context.events.publish("job", json{{"id", made.job.id}, {"state", JobState::done}}.dump());
     context.wake();
@@ -151,8 +151,8 @@ web::Response fail(Database& db, Context& context, const Request& request) {
   touch(transaction, context, made);
   const JobState state = storage::find_job(transaction, id).value().state;
   transaction.commit();
-  spdlog::warn("job {} job={} attempt={} reason=\"{}\"",
-               state == JobState::failed ? "failed" : "put off", id.value, made.attempt(), reason);
+  log::warn("job {} job={} attempt={} reason=\"{}\"",
+            state == JobState::failed ? "failed" : "put off", id.value, made.attempt(), reason);
   context.events.publish("job", json{{"id", id}, {"state", state}}.dump());
   context.wake();
   return json_answer(done().write({}));
@@ -165,7 +165,7 @@ web::Response release(Database& db, Context& context, const Request& request) {
   if (!storage::release_job(transaction, made.job.id, made.attempt()))
     refuse_lost(made.job, made.attempt());
   transaction.commit();
-  spdlog::info("job released job={} attempt={}", made.job.id.value, made.attempt());
+  log::info("job released job={} attempt={}", made.job.id.value, made.attempt());
   context.claims.notify();
   context.wake();
   return json_answer(done().write({}));
@@ -190,7 +190,7 @@ web::Response leave(Database& db, Context& context, const Request& request) {
   storage::Transaction transaction(db);
   storage::dismiss_runner(transaction, asked.runner);
   transaction.commit();
-  spdlog::info("runner left runner={}", asked.runner.value);
+  log::info("runner left runner={}", asked.runner.value);
   context.claims.notify();
   return json_answer(done().write({}));
 }

@@ -1,11 +1,11 @@
 #include "service/api/claims.hpp"
 
 #include <boost/asio/post.hpp>
-#include <spdlog/spdlog.h>
 
 #include "service/api/agent_messages.hpp"
 #include "service/api/respond.hpp"
 #include "service/api/tokens.hpp"
+#include "storage/base/log.hpp"
 #include "storage/runners.hpp"
 
 namespace nightjar::service::api {
@@ -69,8 +69,7 @@ bool Claims::serve(RunnerId id, const web::Respond& respond) {
     return storage::claim_job(transaction, *runner, now, now + lease_, rules_);
   });
   if (!job) return false;
-  spdlog::info("job claimed job={} attempt={} runner={}", job->id.value, job->attempt,
-               runner->name);
+  log::info("job claimed job={} attempt={} runner={}", job->id.value, job->attempt, runner->name);
   respond(json_answer(claimed_job().write({*job, lease_.count()})));
   return true;
 }
@@ -85,7 +84,7 @@ void Claims::serve_waiting() {
     try {
       over = over || serve(waiting->runner, waiting->respond);
     } catch (const std::exception& error) {
-      spdlog::error("claim failed runner={} error=\"{}\"", waiting->runner.value, error.what());
+      log::error("claim failed runner={} error=\"{}\"", waiting->runner.value, error.what());
       waiting->respond(web::problem(500, "Internal error", "The claim failed; try again."));
       over = true;
     }

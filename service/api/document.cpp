@@ -1,7 +1,6 @@
 #include "service/api/document.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include "storage/model/json.hpp"
 #include "web/text.hpp"
 
 namespace nightjar::service::api {

@@ -3,9 +3,9 @@
 #include "service/api/enrolment.hpp"
 
 #include <boost/asio/post.hpp>
-#include <spdlog/spdlog.h>
 
 #include "service/engine/jobs/live_runners.hpp"
+#include "storage/base/log.hpp"
 #include "storage/jobs.hpp"
 #include "storage/nights.hpp"
 #include "storage/pools.hpp"
@@ -162,8 +162,8 @@ web::Response make_enrolment(Database& db, Context& context, const Request& requ
   storage::add_audit(transaction,
                      {0, now, made.stored.actor, "make-enrolment", subject_of(made.stored)});
   transaction.commit();
-  spdlog::info("enrolment made enrolment={} by={} ends={}", made.stored.id.value, made.stored.actor,
-               to_rfc3339(made.stored.ends_at));
+  log::info("enrolment made enrolment={} by={} ends={}", made.stored.id.value, made.stored.actor,
+            to_rfc3339(made.stored.ends_at));
   auto response = json_answer(new_enrolment().write(made), 201);
   response.headers.emplace_back("Cache-Control", "no-store");
   return response;
@@ -182,7 +182,7 @@ web::Response revoke_enrolment(Database& db, Context& context, const Request& re
   storage::add_audit(transaction,
                      {0, context.clock.now(), actor, "revoke-enrolment", subject_of(*enrolment)});
   transaction.commit();
-  spdlog::info("enrolment revoked enrolment={} by={}", id.value, actor);
+  log::info("enrolment revoked enrolment={} by={}", id.value, actor);
   Rows rows(db, &context);
   return json_answer(enrolment_row().write(*storage::find_enrolment(db, id), rows));
 }
@@ -264,8 +264,8 @@ web::Response enrol(Database& db, Context& context, Tokens& tokens, const Reques
                      {0, now, subject_of(*enrolment), "enrol-runner", subject_of(token)});
   transaction.commit();
   tokens.load(db);
-  spdlog::info("runner enrolled name={} token={} enrolment={} revoked_before={}", token.runner,
-               token.id.value, enrolment->id.value, revoked);
+  log::info("runner enrolled name={} token={} enrolment={} revoked_before={}", token.runner,
+            token.id.value, enrolment->id.value, revoked);
   return answer_own(token);
 }
 
@@ -298,8 +298,8 @@ web::Response rotate(Database& db, Context& context, Tokens& tokens, const Reque
       transaction, {0, now, "token:" + request.principal.name, "rotate-token", subject_of(token)});
   transaction.commit();
   tokens.load(db);
-  spdlog::info("token rotated name={} token={} before={}", token.runner, token.id.value,
-               old->id.value);
+  log::info("token rotated name={} token={} before={}", token.runner, token.id.value,
+            old->id.value);
   return answer_own(token);
 }
 
@@ -327,7 +327,7 @@ web::Response revoke_token(Database& db, Context& context, Tokens& tokens, const
   }
   transaction.commit();
   tokens.load(db);
-  spdlog::info("tokens revoked name={} by={}", token->runner, actor);
+  log::info("tokens revoked name={} by={}", token->runner, actor);
   context.claims.notify();
   context.wake();
   Rows rows(db, &context);
@@ -347,7 +347,7 @@ void note_use(Context& context, Tokens& tokens, const Sha256& sha256) {
     transaction.commit();
     tokens.load(context.writer);
   } catch (const storage::Error& error) {  // the next request tries again
-    spdlog::error("the first use of a token is not stored error=\"{}\"", error.what());
+    log::error("the first use of a token is not stored error=\"{}\"", error.what());
   }
 }
 

@@ -2,9 +2,8 @@
 // judged.
 #include "storage/imports.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include "service/api/routes.hpp"
+#include "storage/base/log.hpp"
 #include "storage/base/machine_class.hpp"
 #include "storage/model/history_json.hpp"
 
@@ -121,8 +120,8 @@ web::Response take(storage::Database& db, Context& context, const web::Request& 
     add(sum, storage::store_history(transaction, sum.machine, night, context.clock.now(), known));
     transaction.commit();
   }
-  spdlog::info("imported machine={} nights={} values={} by={}", sum.machine.value, sum.nights,
-               sum.added, actor);
+  log::info("imported machine={} nights={} values={} by={}", sum.machine.value, sum.nights,
+            sum.added, actor);
   context.wake();
   return json_answer(imported().write(sum));
 }

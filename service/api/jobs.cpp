@@ -1,9 +1,8 @@
 // POST /api/v1/jobs/{id}/cancel.
 #include "storage/jobs.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include "service/api/routes.hpp"
+#include "storage/base/log.hpp"
 #include "storage/nights.hpp"
 
 namespace nightjar::service::api {
@@ -21,7 +20,7 @@ web::Response cancel_job(storage::Database& db, Context& context, const web::Req
   storage::add_audit(transaction, {0, context.clock.now(), actor, "cancel-job",
                                    "job/" + std::to_string(id.value)});
   transaction.commit();
-  spdlog::info("job cancelled job={} by={}", id.value, actor);
+  log::info("job cancelled job={} by={}", id.value, actor);
   context.events.publish("job", nlohmann::json{{"id", id}, {"state", JobState::cancelled}}.dump());
   context.wake();
   Rows rows(db, &context);

@@ -3,9 +3,9 @@
 #include "storage/marks.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 
 #include "service/api/routes.hpp"
+#include "storage/base/log.hpp"
 #include "storage/nights.hpp"
 
 namespace nightjar::service::api {
@@ -122,7 +122,7 @@ web::Response make_mark(storage::Database& db, Context& context, const web::Requ
   storage::add_audit(transaction,
                      {0, mark.at, mark.actor, "mark-shift", "mark/" + std::to_string(mark.id)});
   transaction.commit();
-  spdlog::info("shift marked mark={} by={}", mark.id, mark.actor);
+  log::info("shift marked mark={} by={}", mark.id, mark.actor);
   Rows rows(db);
   return json_answer(mark_row().write(mark, rows), 201);
 }
@@ -137,7 +137,7 @@ web::Response delete_mark(storage::Database& db, Context& context, const web::Re
   storage::add_audit(transaction,
                      {0, context.clock.now(), actor, "delete-mark", "mark/" + std::to_string(id)});
   transaction.commit();
-  spdlog::info("mark deleted mark={} by={}", id, actor);
+  log::info("mark deleted mark={} by={}", id, actor);
   Rows rows(db);
   return json_answer(mark_row().write(*mark, rows));
 }

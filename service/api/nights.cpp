@@ -1,10 +1,9 @@
 // POST /api/v1/nights and /nights/{id}/cancel, and how a night is started whoever asks.
 #include "storage/nights.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include "service/api/routes.hpp"
 #include "service/engine/verdict/confirmations.hpp"
+#include "storage/base/log.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/marks.hpp"
@@ -85,7 +84,7 @@ web::Response cancel_asked(storage::Database& db, Context& context, const web::R
   storage::Transaction transaction(db);
   call_off(transaction, *night, "token:" + request.principal.name, context.clock.now());
   transaction.commit();
-  spdlog::info("night cancelled night={} by={}", id.value, night->cancelled_by);
+  log::info("night cancelled night={} by={}", id.value, night->cancelled_by);
   tell_of(context, *night);
   Rows rows(db);
   return json_answer(night_row().write(*night, rows));
@@ -111,7 +110,7 @@ std::optional<StartedNight> start_night(storage::Database& db, Context& context,
   storage::add_audit(transaction, {0, night.started_at, actor, "start-night",
                                    "night/" + std::to_string(night.id.value)});
   transaction.commit();
-  spdlog::info("night started night={} by={}", night.id.value, actor);
+  log::info("night started night={} by={}", night.id.value, actor);
   tell_of(context, night);
   return StartedNight{night, true};
 }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
-#include <spdlog/spdlog.h>
 
+#include "storage/base/log.hpp"
 #include "web/secret.hpp"
 
 namespace nightjar::service::api {
@@ -40,7 +40,7 @@ web::Response query(Context& context, const Work& work, const web::Request& requ
   } catch (const Refused& refused) {
     return refused.response();
   } catch (const std::exception& error) {
-    spdlog::error("a query failed path={} error=\"{}\"", request.path, error.what());
+    log::error("a query failed path={} error=\"{}\"", request.path, error.what());
     return web::problem(500, "Internal error", "The query failed; the service's log says why.");
   }
 }

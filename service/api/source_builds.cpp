@@ -2,14 +2,13 @@
 // for whoever reads about a build.
 #include "storage/source_builds.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include "service/api/agent_messages.hpp"
 #include "service/api/claimant.hpp"
 #include "service/api/routes.hpp"
 #include "service/builds/artifacts.hpp"
 #include "service/builds/uploads.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/log.hpp"
 #include "storage/jobs.hpp"
 #include "storage/runners.hpp"
 
@@ -105,7 +104,7 @@ web::Response take_part(Context& context, const Request& request) {
     throw Refused(422, "Bad wheel",
                   "What came has another hash than " + sha256.str() + "; send it again.");
   context.artifacts.add(context.uploads.file(job.id, sha256));
-  spdlog::info("wheel received job={} sha256={} bytes={}", job.id.value, sha256.brief(), size);
+  log::info("wheel received job={} sha256={} bytes={}", job.id.value, sha256.brief(), size);
   return json_answer(wheel_part().write({size, true}));
 }
 
@@ -181,8 +180,8 @@ web::Response take_outcome(Database& db, Context& context, const Request& reques
     storage::touch_runner(transaction, *job->runner, context.clock.now());
   }
   transaction.commit();
-  spdlog::info("build ended job={} attempt={} accepted={} outcome={} reason=\"{}\"", id.value,
-               asked.attempt, name_of(accepted), name_of(result.outcome), result.reason);
+  log::info("build ended job={} attempt={} accepted={} outcome={} reason=\"{}\"", id.value,
+            asked.attempt, name_of(accepted), name_of(result.outcome), result.reason);
   if (accepted == storage::Accepted::stored) {
     context.uploads.remove(id);
     const auto state =
@@ -216,8 +215,7 @@ web::Handler handler(Context& context, web::Response (*work)(Context&, const Req
     } catch (const storage::Error& error) {
       respond(database_failed(context, error));
     } catch (const std::exception& error) {
-      spdlog::error("a build's file was not taken path={} error=\"{}\"", request.path,
-                    error.what());
+      log::error("a build's file was not taken path={} error=\"{}\"", request.path, error.what());
       respond(web::problem(507, "Not stored",
                            "The file could not be stored; the service's log "
                            "says why. Send it again later."));

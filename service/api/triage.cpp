@@ -1,7 +1,5 @@
 // POST /regressions/{id}/dismiss, /confirm, /widen and /cause: what a person decides about a
 // finding.
-#include <spdlog/spdlog.h>
-
 #include "bisect/evidence/evidence.hpp"
 #include "service/api/routes.hpp"
 #include "service/engine/search/widening.hpp"
@@ -9,6 +7,7 @@
 #include "service/engine/verdict/levels.hpp"
 #include "service/report/markdown.hpp"
 #include "service/report/report.hpp"
+#include "storage/base/log.hpp"
 #include "storage/bisections.hpp"
 #include "storage/marks.hpp"
 #include "storage/outbox.hpp"
@@ -224,7 +223,7 @@ web::Response triaged(storage::Database& db, Context& context, const web::Reques
   storage::add_audit(
       transaction, {0, triage.now, triage.actor, action, "regression/" + std::to_string(id.value)});
   transaction.commit();
-  spdlog::info("regression triaged regression={} action={} by={}", id.value, action, triage.actor);
+  log::info("regression triaged regression={} action={} by={}", id.value, action, triage.actor);
   const auto now = storage::find_regression(db, id);
   context.events.publish("regression", nlohmann::json{{"id", id}, {"state", now->state}}.dump());
   context.wake();

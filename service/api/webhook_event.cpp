@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <nlohmann/json.hpp>
+
+#include "storage/model/json.hpp"
 
 namespace nightjar::service::api {
 using nlohmann::json;

@@ -1,12 +1,12 @@
 #include "service/builds/artifacts.hpp"
 
-#include <spdlog/spdlog.h>
 #include <stdexcept>
 #include <system_error>
 #include <unistd.h>
 
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/log.hpp"
 
 namespace nightjar::service {
 
@@ -89,7 +89,7 @@ std::optional<fs::path> Artifacts::path(const Sha256& sha256) {
     found = entries_.find(sha256);
     if (found == entries_.end()) return std::nullopt;
     if (!intact) {
-      spdlog::warn("artifact damaged path={} removed=true", file.string());
+      log::warn("artifact damaged path={} removed=true", file.string());
       fs::remove(file, error);
       entries_.erase(found);
       return std::nullopt;

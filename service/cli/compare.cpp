@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "bisect/detection.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/metrics_files.hpp"
 #include "storage/base/text_table.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::cli {
 namespace {

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "service/cli/quantity_text.hpp"
 #include "service/cli/series_file.hpp"
 #include "storage/base/text_table.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::cli {
 namespace {

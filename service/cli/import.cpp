@@ -2,13 +2,13 @@
 
 #include <chrono>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "service/cli/failure.hpp"
 #include "service/cli/history/collect.hpp"
 #include "storage/base/text_table.hpp"
 #include "storage/model/history_json.hpp"
+#include "storage/model/json.hpp"
 #include "web/access.hpp"
 #include "web/client.hpp"
 #include "web/secret.hpp"

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "runner/format/suite_result.hpp"
 #include "service/cli/csv_file.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/history/reading.hpp"
 #include "service/cli/model_results.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::cli {
 namespace {

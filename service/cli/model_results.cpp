@@ -4,7 +4,6 @@
 #include <fstream>
 #include <iostream>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -13,6 +12,7 @@
 #include "runner/format/pytorch_words.hpp"
 #include "service/cli/csv_file.hpp"
 #include "service/cli/failure.hpp"
+#include "storage/base/pattern.hpp"
 
 namespace nightjar::cli {
 namespace fs = std::filesystem;
@@ -114,20 +114,20 @@ std::string read_text(const fs::path& file) {
 }
 
 Group group_of_file(const fs::path& file) {
-  static const std::regex pattern(
+  static const Pattern pattern(
       "(.+?)_(timm_models|[A-Za-z0-9]+)_(float32|float16|bfloat16|amp|amp_fp16|amp_bf16|quant|"
       "notset)_"
       "(training|inference)_([A-Za-z0-9]+)(_.+)?_(performance|accuracy)");
-  std::smatch found;
   const std::string stem = file.stem().string();
-  static const std::regex expected(
+  static const Pattern expected(
       "(.+?)_(torchbench|huggingface|timm(?:_models)?)(_.+)?_"
       "(training|inference)");
-  if (std::regex_match(stem, found, expected))
-    return {found[2], runner::word_of_ours(found[4]), "", "", found[1].str() + found[3].str()};
-  if (!std::regex_match(stem, found, pattern)) return {stem, "", "", "", ""};
-  return {found[2], runner::word_of_ours(found[4]), found[5], runner::word_of_ours(found[3]),
-          found[1]};
+  if (const auto found = expected.match(stem))
+    return {found->at(2), runner::word_of_ours(found->at(4)), "", "", found->at(1) + found->at(3)};
+  const auto found = pattern.match(stem);
+  if (!found) return {stem, "", "", "", ""};
+  return {found->at(2), runner::word_of_ours(found->at(4)), found->at(5),
+          runner::word_of_ours(found->at(3)), found->at(1)};
 }
 
 std::vector<ModelResult> read_models(const std::vector<fs::path>& files) {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "bisect/profile_diff.hpp"
 #include "service/cli/failure.hpp"
 #include "service/cli/model_results.hpp"
 #include "storage/base/text_table.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/json_problem.hpp"
 

@@ -1,9 +1,8 @@
 #include "service/cli/progress_file.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "service/cli/failure.hpp"
 #include "storage/base/files.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::cli {
 namespace {

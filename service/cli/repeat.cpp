@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "bisect/statistics.hpp"
@@ -12,6 +11,7 @@
 #include "service/cli/failure.hpp"
 #include "service/cli/model_results.hpp"
 #include "storage/base/text_table.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::cli {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "service/cli/quantity_text.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::cli {
 namespace {

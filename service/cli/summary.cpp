@@ -1,11 +1,11 @@
 #include "service/cli/summary.hpp"
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "service/cli/failure.hpp"
 #include "service/cli/suite_summary.hpp"
 #include "storage/base/text_table.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::cli {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "bisect/evidence/statement.hpp"
 #include "bisect/evidence/verify.hpp"
@@ -10,6 +9,7 @@
 #include "service/cli/model_results.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/model/foreign_json.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/json_problem.hpp"
 
 namespace nightjar::cli {

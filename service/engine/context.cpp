@@ -1,6 +1,6 @@
 #include "service/engine/context.hpp"
 
-#include <nlohmann/json.hpp>
+#include "storage/model/json.hpp"
 
 namespace nightjar::service {
 

@@ -2,7 +2,6 @@
 
 #include <exception>
 #include <set>
-#include <spdlog/spdlog.h>
 
 #include "service/builds/artifacts.hpp"
 #include "service/engine/jobs/claimable.hpp"
@@ -24,6 +23,7 @@
 #include "service/engine/trust/retention.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/verdict/histories.hpp"
+#include "storage/base/log.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/ci_lookups.hpp"
@@ -136,7 +136,7 @@ bool tick(EngineContext& context, bool surveyed) {
     const auto expired = storage::write(context.db, [&](storage::Transaction& transaction) {
       return storage::expire_leases(transaction, context.clock.now());
     });
-    for (const JobId id : expired) spdlog::warn("lease expired job={}", id.value);
+    for (const JobId id : expired) log::warn("lease expired job={}", id.value);
     return !expired.empty();
   });
   changed |= attempt(context, "queue", [&] { return watch_queue(context); });

@@ -1,12 +1,12 @@
 #include "service/report/github_tracker.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
 #include "service/config.hpp"
 #include "service/report/github_rest.hpp"
+#include "storage/model/json.hpp"
 #include "web/client.hpp"
 
 namespace nightjar::service {

@@ -1,6 +1,6 @@
 #include "storage/model/foreign_json.hpp"
 
-#include <nlohmann/json.hpp>
+#include "storage/model/json.hpp"
 
 namespace nightjar {
 

@@ -12,7 +12,6 @@
 #include <concepts>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -22,6 +21,7 @@
 #include "storage/model/enum.hpp"
 #include "storage/model/hex.hpp"
 #include "storage/model/id.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/time.hpp"
 #include "storage/model/workload.hpp"
 

@@ -1,7 +1,8 @@
 #include "storage/model/json_problem.hpp"
 
-#include <nlohmann/json.hpp>
 #include <string_view>
+
+#include "storage/model/json.hpp"
 
 namespace nightjar {
 

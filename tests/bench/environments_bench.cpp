@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <spdlog/spdlog.h>
 #include <stdexcept>
 #include <string>
 #include <unistd.h>
@@ -25,6 +24,7 @@
 #include "runner/process/process.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/files.hpp"
+#include "storage/base/log.hpp"
 #include "tests/runner/file_server.hpp"
 
 using namespace nightjar;
@@ -130,7 +130,7 @@ void measure(Row& row, const Wheel& wheel, const fs::path& folder) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  spdlog::set_level(spdlog::level::warn);
+  nightjar::log::only(nightjar::log::Level::warn);
   const TemporaryFolder served("/tmp");  // where the server looks
   const fs::path kept = the_wheel(argc, argv), file = served.path() / kept.filename();
   fs::copy_file(kept, file);

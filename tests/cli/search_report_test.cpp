@@ -1,8 +1,8 @@
 #include "service/cli/search_report.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <catch2/catch.hpp>
+
+#include "storage/model/json.hpp"
 
 using namespace nightjar::cli;
 using Catch::Contains;

@@ -1,9 +1,8 @@
 // What `nightjar verify` reads. Only exceptions of nlohmann's may come out, as its header says.
-#include <nlohmann/json.hpp>
-
 #include "bisect/evidence/verify.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/model/foreign_json.hpp"
+#include "storage/model/json.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace nightjar::fuzz {

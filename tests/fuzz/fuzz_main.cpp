@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <spdlog/spdlog.h>
 
+#include "storage/base/log.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace {
@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
       std::fprintf(stderr, "  %s\n", std::string(target.name).c_str());
     std::exit(2);
   }
-  spdlog::set_level(spdlog::level::off);
+  nightjar::log::only(nightjar::log::Level::off);
   return 0;
 }
 

@@ -1,10 +1,10 @@
 // The body that an agent posts with a session's result. What the service accepts must read the same
 // when it is stored.
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "service/api/agent_messages.hpp"
 #include "service/api/respond.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/model/run_value.hpp"
 #include "tests/fuzz/targets.hpp"

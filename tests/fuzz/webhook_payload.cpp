@@ -1,8 +1,7 @@
 // What GitHub posts: a line with the event's name, then the payload.
-#include <nlohmann/json.hpp>
-
 #include "service/api/respond.hpp"
 #include "service/api/webhook_event.hpp"
+#include "storage/model/json.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace nightjar::fuzz {

@@ -1,11 +1,11 @@
 // What a workload's process says on its protocol. A hostile one may spoil its own run only: the
 // service must accept the session with whatever run comes of it.
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "runner/run/protocol.hpp"
 #include "service/api/agent_messages.hpp"
 #include "service/api/respond.hpp"
+#include "storage/model/json.hpp"
 #include "tests/fuzz/targets.hpp"
 
 namespace nightjar::fuzz {

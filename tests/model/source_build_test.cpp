@@ -1,10 +1,9 @@
 #include "storage/model/source_build.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <catch2/catch.hpp>
 
 #include "storage/model/job.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 
 using namespace nightjar;

@@ -8,11 +8,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "storage/base/digest.hpp"
+#include "storage/model/json.hpp"
 #include "tests/support/loop_thread.hpp"
 #include "web/server/server.hpp"
 

@@ -1,7 +1,8 @@
 #include "tests/simulation/agent.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "storage/model/json.hpp"
 
 namespace nightjar::simulation {
 using namespace std::chrono_literals;

@@ -1,7 +1,8 @@
 #include "tests/simulation/lies.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "storage/model/json.hpp"
 
 namespace nightjar::simulation {
 namespace {

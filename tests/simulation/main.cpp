@@ -3,10 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <ctime>
-#include <spdlog/spdlog.h>
 #include <sqlite3.h>
 #include <sstream>
 
+#include "storage/base/log.hpp"
 #include "tests/simulation/shrink.hpp"
 
 using namespace nightjar;
@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (seed) base = *seed, count = 1;
-  spdlog::set_level(spdlog::level::off);
+  nightjar::log::only(nightjar::log::Level::off);
   sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);  // all of it happens on this thread
   Totals totals;
   double said = 0;

@@ -6,7 +6,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "service/api/api.hpp"
@@ -15,6 +14,7 @@
 #include "service/engine/context.hpp"
 #include "service/report/outbox.hpp"
 #include "storage/database.hpp"
+#include "storage/model/json.hpp"
 #include "tests/simulation/truth.hpp"
 #include "tests/simulation/wall_clock.hpp"
 #include "tests/support/faulty_disk.hpp"

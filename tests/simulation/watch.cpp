@@ -1,7 +1,6 @@
 #include "tests/simulation/watch.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "service/engine/jobs/live_runners.hpp"
 #include "service/engine/outcome/digests.hpp"
@@ -11,6 +10,7 @@
 #include "storage/digests.hpp"
 #include "storage/fixes.hpp"
 #include "storage/jobs.hpp"
+#include "storage/model/json.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
 #include "storage/regressions.hpp"

@@ -1,9 +1,8 @@
 #include "storage/jobs.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <catch2/catch.hpp>
 
+#include "storage/model/json.hpp"
 #include "storage/sessions.hpp"
 #include "tests/storage/story.hpp"
 #include "tests/support/autocommit.hpp"

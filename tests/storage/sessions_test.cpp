@@ -1,8 +1,8 @@
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include <catch2/catch.hpp>
 
+#include "storage/model/json.hpp"
 #include "storage/statement.hpp"
 #include "tests/storage/story.hpp"
 #include "tests/support/autocommit.hpp"

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <spawn.h>
 #include <stdexcept>
 #include <string>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "storage/model/json.hpp"
 #include "tests/support/source_tree.hpp"
 #include "web/client.hpp"
 

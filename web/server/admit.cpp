@@ -1,8 +1,8 @@
 // Which requests get to a handler: well-formed, routed, and with a role that suffices.
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
-#include <spdlog/spdlog.h>
 
+#include "storage/base/log.hpp"
 #include "web/server/connection.hpp"
 
 namespace nightjar::web {
@@ -43,7 +43,7 @@ void run_handler(const Handler& handler, const Request& request, const Respond& 
     error = exception.what();
   } catch (...) {
   }
-  spdlog::error("a handler failed path={} error=\"{}\"", request.path, error);
+  log::error("a handler failed path={} error=\"{}\"", request.path, error);
   respond(problem(500, "Internal error", "The request failed; the service's log says why."));
 }
 

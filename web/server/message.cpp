@@ -1,7 +1,6 @@
 #include "web/server/message.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include "storage/model/json.hpp"
 #include "web/text.hpp"
 
 namespace nightjar::web {

@@ -1,10 +1,10 @@
 #include "service/builds/ci/github_runs.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "service/builds/ci/trouble.hpp"
 #include "service/report/github_rest.hpp"
+#include "storage/model/json.hpp"
 
 namespace nightjar::service::ci {
 

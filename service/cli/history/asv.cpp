@@ -1,11 +1,11 @@
 // Results of airspeed velocity (asv), versions 1 and 2 of its files.
 #include <chrono>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "service/cli/history/fields.hpp"
 #include "service/cli/history/formats.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/json_problem.hpp"
 
 namespace nightjar::cli {

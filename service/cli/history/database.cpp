@@ -1,7 +1,6 @@
 // PyTorch's benchmark database, schema version 3.
 #include <chrono>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <tuple>
 
@@ -9,6 +8,7 @@
 #include "service/cli/history/fields.hpp"
 #include "service/cli/history/formats.hpp"
 #include "service/cli/model_results.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/json_problem.hpp"
 #include "storage/model/metric.hpp"
 

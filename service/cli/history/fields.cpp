@@ -1,6 +1,6 @@
 #include "service/cli/history/fields.hpp"
 
-#include <nlohmann/json.hpp>
+#include "storage/model/json.hpp"
 
 namespace nightjar::cli {
 

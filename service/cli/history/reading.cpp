@@ -3,11 +3,11 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
-#include <regex>
 #include <stdexcept>
 
 #include "service/cli/metrics_files.hpp"
 #include "storage/base/digest.hpp"
+#include "storage/base/pattern.hpp"
 #include "storage/model/metric.hpp"
 
 namespace nightjar::cli {
@@ -46,33 +46,28 @@ bool means_something(const std::string& metric, double value) {
   return std::isfinite(value) && (value > 0 || (may_be_zero && value == 0));
 }
 
-std::optional<Time> time_from(const std::string& year, const std::smatch& parts, int first) {
-  const auto two = [&](int index) {
-    return parts[static_cast<std::size_t>(index)].matched
-               ? parts[static_cast<std::size_t>(index)].str()
-               : std::string("00");
-  };
-  return parse_rfc3339(year + "-" + two(first) + "-" + two(first + 1) + "T" + two(first + 2) + ":" +
-                       two(first + 3) + ":" + two(first + 4) + "Z");
+// `parts`: all of it, year, month, day, hour, minute and second.
+std::optional<Time> time_from(const Groups& parts) {
+  const auto two = [&](std::size_t index) { return parts[index].empty() ? "00" : parts[index]; };
+  return parse_rfc3339(parts[1] + "-" + two(2) + "-" + two(3) + "T" + two(4) + ":" + two(5) + ":" +
+                       two(6) + "Z");
 }
 
 std::optional<Time> time_in(const std::string& part) {
-  static const std::regex dashed(
+  static const Pattern dashed(
       R"((?:^|[^0-9])(20\d\d)-(\d\d)-(\d\d)(?:[T_ -](\d\d)[:.-]?(\d\d)(?:[:.-]?(\d\d))?(?![0-9a-fA-F]))?(?![0-9]))");
-  static const std::regex bare(
+  static const Pattern bare(
       R"((?:^|[^0-9A-Fa-f])(20\d\d)(\d\d)(\d\d)(?:[T_-]?(\d\d)(\d\d)(\d\d))?(?![0-9A-Fa-f]))");
-  std::smatch found;
-  for (const std::regex* pattern : {&dashed, &bare})
-    if (std::regex_search(part, found, *pattern))
-      if (const auto time = time_from(found[1], found, 2)) return time;
+  for (const Pattern* pattern : {&dashed, &bare})
+    if (const auto found = pattern->search(part))
+      if (const auto time = time_from(*found)) return time;
   return std::nullopt;
 }
 
 std::optional<CommitSha> commit_in(const std::string& part) {
-  static const std::regex pattern("(?:^|[^0-9a-f])([0-9a-f]{40})(?![0-9a-f])");
-  std::smatch found;
-  if (!std::regex_search(part, found, pattern)) return std::nullopt;
-  return CommitSha::parse(found[1].str());
+  static const Pattern pattern("(?:^|[^0-9a-f])([0-9a-f]{40})(?![0-9a-f])");
+  const auto found = pattern.search(part);
+  return found ? CommitSha::parse(found->at(1)) : std::nullopt;
 }
 
 // The length of a number that only Python writes, at the begin of `text`; else 0.

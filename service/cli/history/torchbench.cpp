@@ -1,10 +1,10 @@
 // TorchBench, today's userbenchmarks and the pytest-benchmark files before them.
-#include <nlohmann/json.hpp>
-#include <regex>
 #include <stdexcept>
 
 #include "service/cli/history/fields.hpp"
 #include "service/cli/history/formats.hpp"
+#include "storage/base/pattern.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/json_problem.hpp"
 
 namespace nightjar::cli {
@@ -30,16 +30,15 @@ struct TestName {
 
 // What our own export has no other place for: "python/resnet18-bf16-b4".
 void take_apart(WorkloadWords& words) {
-  static const std::regex batch("(.+)-(b[1-9][0-9]*)"),
+  static const Pattern batch("(.+)-(b[1-9][0-9]*)"),
       precision("(.+)-(fp32|fp16|bf16|fp64|amp|amp_bf16|amp_fp16|tf32)");
-  std::smatch found;
-  if (std::regex_match(words.model, found, batch)) {
-    words.batch = found[2];
-    words.model = found[1].str();
+  if (const auto found = batch.match(words.model)) {
+    words.batch = found->at(2);
+    words.model = found->at(1);
   }
-  if (std::regex_match(words.model, found, precision)) {
-    words.precision = found[2];
-    words.model = found[1].str();
+  if (const auto found = precision.match(words.model)) {
+    words.precision = found->at(2);
+    words.model = found->at(1);
   }
   const auto slash = words.model.find('/');
   if (slash == std::string::npos) return;
@@ -49,10 +48,11 @@ void take_apart(WorkloadWords& words) {
 
 // test_eval[resnet50-cuda-eager]
 std::optional<WorkloadWords> words_of_test(const std::string& name, const std::string& precision) {
-  static const std::regex pattern(R"(test_([A-Za-z]+)\[(.+)-([A-Za-z]+)-([A-Za-z0-9_]+)\])");
-  std::smatch found;
-  if (!std::regex_match(name, found, pattern)) return std::nullopt;
-  WorkloadWords words{"torchbench", found[2], found[1], found[3], precision, "", found[4]};
+  static const Pattern pattern(R"(test_([A-Za-z]+)\[(.+)-([A-Za-z]+)-([A-Za-z0-9_]+)\])");
+  const auto found = pattern.match(name);
+  if (!found) return std::nullopt;
+  WorkloadWords words{"torchbench", found->at(2), found->at(1), found->at(3),
+                      precision,    "",           found->at(4)};
   take_apart(words);
   return words;
 }
@@ -84,31 +84,31 @@ std::optional<TestName> of_nightly(const std::string& text) {
 
 // test_bench: model=resnet50, test=eval, device=cuda, bs=None, extra_args=[], metric=latencies
 std::optional<TestName> of_test_bench(const std::string& text) {
-  static const std::regex pattern(
+  static const Pattern pattern(
       "model=(.*), test=(.*), device=(.*), bs=(.*), extra_args=(.*), metric=(.*)");
-  std::smatch found;
-  if (!std::regex_match(text, found, pattern)) return std::nullopt;
-  const std::string arguments = found[5];
-  static const std::regex precision("--precision'?,? ?'?([a-z0-9_]+)");
-  std::smatch chosen;
-  WorkloadWords words{"torchbench", found[1], found[2], found[3], "fp32", found[4], "eager"};
-  if (std::regex_search(arguments, chosen, precision)) {
-    words.precision = chosen[1];
+  const auto found = pattern.match(text);
+  if (!found) return std::nullopt;
+  const std::string arguments = found->at(5);
+  static const Pattern precision("--precision'?,? ?'?([a-z0-9_]+)");
+  WorkloadWords words{"torchbench", found->at(1), found->at(2), found->at(3),
+                      "fp32",       found->at(4), "eager"};
+  if (const auto chosen = precision.search(arguments)) {
+    words.precision = chosen->at(1);
   } else if (arguments.find_first_not_of("[]' ") != std::string::npos && arguments != "None") {
     words.backend = arguments;
   }
-  return named(std::move(words), found[6]);
+  return named(std::move(words), found->at(6));
 }
 
 // cpu: timm_regnet-eval_latency
 std::optional<TestName> of_cpu(const std::string& text) {
-  static const std::regex pattern(
+  static const Pattern pattern(
       "(.+)-(train|eval)_(latency|iter_latencies|throughput|iter_throughputs|cmem)");
-  std::smatch found;
-  if (!std::regex_match(text, found, pattern)) return std::nullopt;
-  WorkloadWords words{"torchbench", found[1], found[2], "cpu", "fp32", "", "eager"};
+  const auto found = pattern.match(text);
+  if (!found) return std::nullopt;
+  WorkloadWords words{"torchbench", found->at(1), found->at(2), "cpu", "fp32", "", "eager"};
   // Its iterations beside their mean: one metric, of which the samples are worth more.
-  std::string ending = found[3];
+  std::string ending = found->at(3);
   if (ending == "iter_throughputs") ending = "throughput";
   return named(std::move(words), ending);
 }
@@ -116,17 +116,17 @@ std::optional<TestName> of_cpu(const std::string& text) {
 // optim: resnet50, Adam, cuda, default, foreach. Seconds.
 std::optional<TestName> of_optim(const std::string& text, const std::string& benchmark) {
   if (benchmark != "optim") return std::nullopt;
-  static const std::regex pattern("([^,]+), (?:optim\\.)?([^,]+), (cuda|cpu)(?:, (.*))?");
-  std::smatch found;
-  if (!std::regex_match(text, found, pattern)) return std::nullopt;
-  std::string rest = found[4];
+  static const Pattern pattern("([^,]+), (?:optim\\.)?([^,]+), (cuda|cpu)(?:, (.*))?");
+  const auto found = pattern.match(text);
+  if (!found) return std::nullopt;
+  std::string rest = found->at(4);
   const bool compiling = rest.find("compile_time") != std::string::npos;
   const bool compiled = compiling || rest.find("pt2") != std::string::npos;
   if (rest.empty()) rest = "default";
   const WorkloadWords words{"torchbench-optim",
-                            found[1].str() + "." + found[2].str() + "." + rest,
+                            found->at(1) + "." + found->at(2) + "." + rest,
                             "optim",
-                            found[3],
+                            found->at(3),
                             "fp32",
                             "",
                             compiled ? "inductor" : "eager"};

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
-#include <spdlog/spdlog.h>
 
 #include "service/engine/jobs/live_runners.hpp"
+#include "storage/base/log.hpp"
 #include "storage/model/variants.hpp"
 
 namespace nightjar::service {
@@ -80,12 +80,12 @@ bool apply(storage::Transaction& transaction, const NoteClaimable& step, Time) {
 bool apply(storage::Transaction& transaction, const FreeJob& step, Time) {
   storage::drop_affinity(transaction, step.job);
   storage::note_unclaimable(transaction, step.job, std::nullopt);
-  spdlog::warn("job freed job={} cause=\"its own runner stays away\"", step.job.value);
+  log::warn("job freed job={} cause=\"its own runner stays away\"", step.job.value);
   return true;
 }
 
 bool apply(storage::Transaction& transaction, const GiveUpJob& step, Time) {
-  spdlog::warn("job given up job={} cause=\"{}\"", step.job.value, step.reason);
+  log::warn("job given up job={} cause=\"{}\"", step.job.value, step.reason);
   return storage::fail_queued_job(transaction, step.job, step.reason);
 }
 

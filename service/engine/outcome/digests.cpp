@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <spdlog/spdlog.h>
 
 #include "service/engine/outcome/difference_facts.hpp"
 #include "service/engine/outcome/digest_facts.hpp"
 #include "service/engine/search/fix_searches.hpp"
+#include "storage/base/log.hpp"
 #include "storage/builds.hpp"
 
 namespace nightjar::service {
@@ -50,8 +50,8 @@ void apply(EngineContext& context, const PassOver& step) {
   storage::write(context.db, [&](storage::Transaction& transaction) {
     storage::add_digest(transaction, step.period, std::nullopt, step.at);
   });
-  spdlog::info("digest not filed, since nothing happened from={} until={}",
-               to_rfc3339(step.period.from), to_rfc3339(step.period.until));
+  log::info("digest not filed, since nothing happened from={} until={}",
+            to_rfc3339(step.period.from), to_rfc3339(step.period.until));
 }
 
 void apply(EngineContext& context, const FileDigest& step) {

@@ -1,7 +1,6 @@
 #include "service/engine/outcome/report_facts.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "bisect/search.hpp"
@@ -24,6 +23,7 @@
 #include "storage/builds.hpp"
 #include "storage/calibration.hpp"
 #include "storage/locks.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/model/run_value.hpp"

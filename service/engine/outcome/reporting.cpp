@@ -1,7 +1,6 @@
 #include "service/engine/outcome/reporting.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "bisect/evidence/evidence.hpp"
 #include "service/engine/outcome/follow_up.hpp"
@@ -14,6 +13,7 @@
 #include "service/engine/verdict/levels.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
+#include "storage/model/json.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"
 #include "storage/regressions.hpp"

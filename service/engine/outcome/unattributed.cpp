@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "bisect/evidence/evidence.hpp"
 #include "service/engine/outcome/reporting.hpp"
 #include "storage/builds.hpp"
+#include "storage/model/json.hpp"
 #include "storage/nights.hpp"
 #include "storage/regressions.hpp"
 #include "storage/series.hpp"

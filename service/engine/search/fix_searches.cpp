@@ -5,9 +5,9 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <spdlog/spdlog.h>
 
 #include "service/engine/verdict/levels.hpp"
+#include "storage/base/log.hpp"
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/digests.hpp"
@@ -98,8 +98,8 @@ void apply(EngineContext& context, const LeaveFix& step) {
   storage::write(context.db, [&](storage::Transaction& transaction) {
     storage::add_fix_search(transaction, step.fix);
   });
-  spdlog::info("fix is not searched build={} machine={} why={}", step.fix.build.value,
-               step.fix.machine.value, name_of(*step.fix.not_searched));
+  log::info("fix is not searched build={} machine={} why={}", step.fix.build.value,
+            step.fix.machine.value, name_of(*step.fix.not_searched));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "service/engine/search/package_searches.hpp"
 
 #include <algorithm>
-#include <spdlog/spdlog.h>
 
 #include "bisect/detection.hpp"
 #include "bisect/evidence/evidence.hpp"
@@ -16,6 +15,7 @@
 #include "service/engine/search/search_jobs.hpp"
 #include "service/engine/verdict/confirmations.hpp"
 #include "service/engine/verdict/expected_results.hpp"
+#include "storage/base/log.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
 #include "storage/locks.hpp"
@@ -346,9 +346,8 @@ bool apply(EngineContext& context, const PackageFacts&, const AskPackages& step)
   storage::write(context.db, [&](storage::Transaction& transaction) {
     storage::add_package_search(transaction, step.search);
   });
-  spdlog::info("search among packages regression={} question={} environments={}",
-               step.search.regression.value, name_of(step.search.question),
-               step.search.mixes.size());
+  log::info("search among packages regression={} question={} environments={}",
+            step.search.regression.value, name_of(step.search.question), step.search.mixes.size());
   return true;
 }
 
@@ -414,9 +413,9 @@ bool apply(EngineContext& context, const PackageFacts& facts, const EndPackageSe
   if (!step.evidence.empty()) note(transaction, facts, step.evidence, context.clock.now());
   transaction.commit();
   announce(context, facts.plan.regression, RegressionState::confirmed);
-  spdlog::info("search among packages ended regression={} question={} state={} rule=\"{}\"",
-               step.search.regression.value, name_of(step.search.question),
-               name_of(step.search.state), step.search.rule);
+  log::info("search among packages ended regression={} question={} state={} rule=\"{}\"",
+            step.search.regression.value, name_of(step.search.question), name_of(step.search.state),
+            step.search.rule);
   return true;
 }
 

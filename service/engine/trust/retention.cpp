@@ -1,7 +1,6 @@
 #include "service/engine/trust/retention.hpp"
 
-#include <spdlog/spdlog.h>
-
+#include "storage/base/log.hpp"
 #include "storage/retention.hpp"
 
 namespace nightjar::service {
@@ -27,7 +26,7 @@ bool drop_old_samples(EngineContext& context) {
       runs += storage::drop_samples(transaction, session, context.clock.now());
   });
   storage::give_back_pages(context.db, kPagesBack);
-  spdlog::debug("dropped raw samples sessions={} runs={}", sessions.size(), runs);
+  log::debug("dropped raw samples sessions={} runs={}", sessions.size(), runs);
   return true;
 }
 

@@ -1,8 +1,6 @@
 #include "service/engine/verdict/confirmations.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <spdlog/spdlog.h>
 
 #include "bisect/detection.hpp"
 #include "bisect/evidence/evidence.hpp"
@@ -15,11 +13,13 @@
 #include "service/engine/verdict/expected_results.hpp"
 #include "service/engine/verdict/levels.hpp"
 #include "service/engine/verdict/subject.hpp"
+#include "storage/base/log.hpp"
 #include "storage/builds.hpp"
 #include "storage/confirmations.hpp"
 #include "storage/jobs.hpp"
 #include "storage/locks.hpp"
 #include "storage/marks.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/metric.hpp"
 #include "storage/model/variants.hpp"
 #include "storage/regressions.hpp"
@@ -243,8 +243,8 @@ void apply(EngineContext& context, const ConfirmationFacts& facts, const CutShor
     leave_unconfirmed(transaction, regression, context.clock.now(), step.reason);
   });
   announce(context, regression, RegressionState::unconfirmed);
-  spdlog::warn("could not be confirmed regression={} unfinished={} reason=\"{}\"",
-               regression.id.value, regression.unfinished + 1, step.reason);
+  log::warn("could not be confirmed regression={} unfinished={} reason=\"{}\"", regression.id.value,
+            regression.unfinished + 1, step.reason);
 }
 
 void apply(EngineContext& context, const ConfirmationFacts& facts, const Dismiss& step) {

@@ -1,12 +1,12 @@
 #include "bisect/evidence/verify.hpp"
 
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include <catch2/catch.hpp>
 
 #include "bisect/evidence/evidence.hpp"
 #include "storage/model/job.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/metric.hpp"
 
 using namespace nightjar;

@@ -2,12 +2,12 @@
 
 #include <csignal>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
 #include <catch2/catch.hpp>
 
 #include "runner/run/scripted_executor.hpp"
+#include "storage/model/json.hpp"
 #include "tests/runner/fake_service.hpp"
 #include "tests/runner/wheel.hpp"
 

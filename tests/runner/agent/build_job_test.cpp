@@ -1,13 +1,13 @@
 // Build jobs from claim to outcome, with a real build.
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include <catch2/catch.hpp>
 
 #include "runner/agent/agent.hpp"
 #include "runner/run/scripted_executor.hpp"
 #include "storage/base/digest.hpp"
+#include "storage/model/json.hpp"
 #include "tests/runner/fake_service.hpp"
 #include "tests/runner/make/tiny_project.hpp"
 

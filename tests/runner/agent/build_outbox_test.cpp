@@ -1,10 +1,9 @@
 #include "runner/agent/build_outbox.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <catch2/catch.hpp>
 
 #include "storage/base/digest.hpp"
+#include "storage/model/json.hpp"
 #include "tests/runner/fake_service.hpp"
 #include "tests/support/scratch.hpp"
 

@@ -1,11 +1,10 @@
-#include <nlohmann/json.hpp>
-
 #include <catch2/catch.hpp>
 
 #include "runner/format/dynamo.hpp"
 #include "runner/format/measure_output.hpp"
 #include "runner/format/table.hpp"
 #include "runner/format/torchbench_metrics.hpp"
+#include "storage/model/json.hpp"
 
 using namespace nightjar;
 using namespace nightjar::runner;

@@ -1,12 +1,12 @@
 #include "runner/agent/own_token.hpp"
 
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "storage/base/files.hpp"
+#include "storage/model/json.hpp"
 #include "tests/support/loop_thread.hpp"
 #include "tests/support/scratch.hpp"
 #include "web/secret.hpp"

@@ -1,9 +1,10 @@
 #include "runner/machine/doctor.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include <catch2/catch.hpp>
+
+#include "storage/model/json.hpp"
 
 using namespace nightjar;
 using namespace nightjar::runner;

@@ -1,4 +1,3 @@
-#include <nlohmann/json.hpp>
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 #include <sstream>
@@ -12,6 +11,7 @@
 #include "runner/machine/state.hpp"
 #include "runner/process/failure.hpp"
 #include "storage/base/machine_class.hpp"
+#include "storage/model/json.hpp"
 #include "tests/runner/wheel.hpp"
 
 using namespace nightjar;

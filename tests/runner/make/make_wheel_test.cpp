@@ -1,6 +1,5 @@
 #include "runner/make/make_wheel.hpp"
 
-#include <nlohmann/json.hpp>
 #include <signal.h>
 #include <sys/wait.h>
 #include <thread>
@@ -11,6 +10,7 @@
 #include "runner/process/failure.hpp"
 #include "storage/base/digest.hpp"
 #include "storage/base/file_lock.hpp"
+#include "storage/model/json.hpp"
 #include "tests/runner/make/tiny_project.hpp"
 
 using namespace nightjar;

@@ -1,9 +1,8 @@
-#include <nlohmann/json.hpp>
-
 #include <catch2/catch.hpp>
 
 #include "runner/format/profile_output.hpp"
 #include "runner/run/protocol.hpp"
+#include "storage/model/json.hpp"
 
 using namespace nightjar;
 using namespace nightjar::runner;

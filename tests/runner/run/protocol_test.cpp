@@ -1,9 +1,8 @@
 #include "runner/run/protocol.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <catch2/catch.hpp>
 
+#include "storage/model/json.hpp"
 #include "tests/support/scratch.hpp"
 
 using namespace nightjar;

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
-#include <nlohmann/json.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -17,6 +16,7 @@
 #include "storage/bisections.hpp"
 #include "storage/builds.hpp"
 #include "storage/jobs.hpp"
+#include "storage/model/json.hpp"
 #include "storage/model/json_io.hpp"
 #include "storage/nights.hpp"
 #include "storage/outbox.hpp"

@@ -2,7 +2,6 @@
 // comes of it, nobody is blamed.
 #include "service/engine/search/fix_searches.hpp"
 
-#include <nlohmann/json.hpp>
 #include <sqlite3.h>
 
 #include <catch2/catch.hpp>
@@ -15,6 +14,7 @@
 #include "storage/connection.hpp"
 #include "storage/filtered.hpp"
 #include "storage/fixes.hpp"
+#include "storage/model/json.hpp"
 #include "tests/service/engine/night_world.hpp"
 
 using namespace nightjar;

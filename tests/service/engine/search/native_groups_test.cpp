@@ -1,6 +1,5 @@
 // Days with native commits: which of them have a build, and what is said of those that have none.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -8,6 +7,7 @@
 #include "service/engine/search/revival.hpp"
 #include "service/report/report.hpp"
 #include "storage/bisections.hpp"
+#include "storage/model/json.hpp"
 #include "tests/service/engine/search/day.hpp"
 
 using namespace nightjar;

@@ -1,9 +1,9 @@
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include <catch2/catch.hpp>
 
 #include "service/api/rows.hpp"
+#include "storage/model/json.hpp"
 #include "tests/service/engine/night_world.hpp"
 
 using namespace nightjar;

@@ -1,12 +1,11 @@
 // Steps of the level in imported histories.
 #include "service/engine/verdict/histories.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <catch2/catch.hpp>
 
 #include "storage/bisections.hpp"
 #include "storage/imports.hpp"
+#include "storage/model/json.hpp"
 #include "tests/service/engine/night_world.hpp"
 
 using namespace nightjar;
