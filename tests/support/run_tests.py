@@ -143,7 +143,8 @@ class Tally:
         report = self._reports / f"pytest-{title.replace(' ', '-')}.xml"
         cache = report.with_suffix(".cache")
         command = [sys.executable, "-m", "pytest", "-q", "-rs", "-c", "tests/pytest.ini",
-                   "--rootdir", str(ROOT), "-o", f"cache_dir={cache}"]
+                   "--rootdir", str(ROOT), "-o", f"cache_dir={cache}",
+                   "--durations=15", "--durations-min=20"]
 
         def failed_tests():
             names = sorted(json.loads((cache / "v/cache/lastfailed").read_text()))
