@@ -18,6 +18,7 @@ class Pattern {
   explicit Pattern(const std::string& text);
   std::optional<Groups> match(const std::string& text) const;   // all of it
   std::optional<Groups> search(const std::string& text) const;  // the first that there is in it
+  // In `by`, $1 is the first group.
   std::string replace_all(const std::string& text, const std::string& by) const;
 
  private:
