@@ -1,6 +1,7 @@
 #include "runner/build/native_cache.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -26,6 +27,17 @@ ProcessSpec tool(std::vector<std::string> command, const fs::path& home) {
   spec.output_bytes = 64 << 20;
   spec.nice = 5;
   return spec;
+}
+
+// What compilers made is kept where CCACHE_DIR says so, for another checkout of the same LibTorch.
+// Each build has its own, so that otherwise a cache only costs time: it reads the headers once
+// more. A confined compiler must not write where others read.
+void choose_cache(ProcessSpec& spec, bool confined) {
+  const char* kept = std::getenv("CCACHE_DIR");
+  if (kept && !confined)
+    spec.environment["CCACHE_DIR"] = kept;
+  else
+    spec.environment["CCACHE_DISABLE"] = "1";
 }
 
 std::string compiler_version() {
@@ -118,6 +130,7 @@ NativeProgram NativeCache::compile(const LibTorch& libtorch, const NativeProgram
     return {{}, {}, false, "cmake for native workloads: " + error_line(configured)};
   const auto jobs = std::to_string(std::max(1u, std::thread::hardware_concurrency()));
   ProcessSpec compile = tool({"cmake", "--build", build.string(), "-j", jobs}, work.path());
+  choose_cache(compile, confinement.has_value());
   compile.confinement = confinement;
   const ProcessResult built = run_process(compile, stop);
   if (stop.stop_requested()) throw Stopped();

@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 #include <sstream>
@@ -164,6 +165,34 @@ add_custom_target(program ALL
   CHECK(std::filesystem::exists(made.path));
   CHECK(lines.str().find("[warning] compiling native workloads: model.cpp:3:1: warning: odd\n") !=
         std::string::npos);
+}
+
+TEST_CASE("A compiler's cache serves the native workloads only where one is named") {
+  const Scratch scratch;
+  spit(scratch / "native/CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.20)
+project(native NONE)
+add_custom_target(program ALL
+  COMMAND sh -c "echo $CCACHE_DIR,$CCACHE_DISABLE >nightjar-native" VERBATIM
+  COMMAND ${CMAKE_COMMAND} -E touch libnightjar-profiled.so))");
+  const auto record = record_of(torch_members("2.15.0", "abc"), "2.15.0");
+  spit(scratch / "site" / record.name, record.text);
+  std::filesystem::create_directories(scratch / "site/torch/include");
+  const auto made = [&](const char* cache) {
+    const NativeProgram program = NativeCache(scratch / cache, scratch / "native")
+                                      .make(libtorch_of_build(scratch / "site"), std::stop_token{});
+    INFO(program.reason);
+    return slurp(program.path);
+  };
+  const char* named = std::getenv("CCACHE_DIR");
+  const std::string before = named ? named : "";
+  ::unsetenv("CCACHE_DIR");
+  CHECK(made("one") == ",1\n");
+  ::setenv("CCACHE_DIR", "/kept", 1);
+  CHECK(made("two") == "/kept,\n");
+  if (before.empty())
+    ::unsetenv("CCACHE_DIR");
+  else
+    ::setenv("CCACHE_DIR", before.c_str(), 1);
 }
 
 TEST_CASE("A LibTorch that a package installed is found below its prefix and known by its files") {
