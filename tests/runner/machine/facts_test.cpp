@@ -1,7 +1,4 @@
 #include <cstdlib>
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
-#include <sstream>
 
 #include <catch2/catch.hpp>
 
@@ -14,6 +11,7 @@
 #include "storage/base/machine_class.hpp"
 #include "storage/model/json.hpp"
 #include "tests/runner/wheel.hpp"
+#include "tests/support/heard_log.hpp"
 
 using namespace nightjar;
 using namespace nightjar::runner;
@@ -143,6 +141,14 @@ add_custom_target(program ALL COMMAND ${CMAKE_COMMAND} -E touch nightjar-native 
   CHECK_THROWS_AS(later.make(libtorch_of_build(other), stop.get_token()), Stopped);
 }
 
+// A build's, with its record and no headers.
+static LibTorch empty_libtorch(const Scratch& scratch) {
+  const auto record = record_of(torch_members("2.15.0", "abc"), "2.15.0");
+  spit(scratch / "site" / record.name, record.text);
+  std::filesystem::create_directories(scratch / "site/torch/include");
+  return libtorch_of_build(scratch / "site");
+}
+
 TEST_CASE("What the compiler warns of in the native workloads is logged") {
   const Scratch scratch;
   spit(scratch / "native/CMakeLists.txt", R"(cmake_minimum_required(VERSION 3.20)
@@ -151,19 +157,12 @@ add_custom_target(program ALL
   COMMAND ${CMAKE_COMMAND} -E cat ${CMAKE_SOURCE_DIR}/said
   COMMAND ${CMAKE_COMMAND} -E touch nightjar-native libnightjar-profiled.so))");
   spit(scratch / "native/said", "compiling\nmodel.cpp:3:1: warning: odd\nmore\n");
-  const auto record = record_of(torch_members("2.15.0", "abc"), "2.15.0");
-  spit(scratch / "site" / record.name, record.text);
-  std::filesystem::create_directories(scratch / "site/torch/include");
-  std::ostringstream lines;
-  const auto before = spdlog::default_logger();
-  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
-      "test", std::make_shared<spdlog::sinks::ostream_sink_st>(lines)));
-  const NativeProgram made = NativeCache(scratch / "cache", scratch / "native")
-                                 .make(libtorch_of_build(scratch / "site"), std::stop_token{});
-  spdlog::set_default_logger(before);
-  INFO(made.reason << lines.str());
+  const HeardLog heard;
+  const NativeProgram made =
+      NativeCache(scratch / "cache", scratch / "native").make(empty_libtorch(scratch), {});
+  INFO(made.reason << heard.lines());
   CHECK(std::filesystem::exists(made.path));
-  CHECK(lines.str().find("[warning] compiling native workloads: model.cpp:3:1: warning: odd\n") !=
+  CHECK(heard.lines().find("[warning] compiling native workloads: model.cpp:3:1: warning: odd\n") !=
         std::string::npos);
 }
 
@@ -174,12 +173,10 @@ project(native NONE)
 add_custom_target(program ALL
   COMMAND sh -c "echo $CCACHE_DIR,$CCACHE_DISABLE >nightjar-native" VERBATIM
   COMMAND ${CMAKE_COMMAND} -E touch libnightjar-profiled.so))");
-  const auto record = record_of(torch_members("2.15.0", "abc"), "2.15.0");
-  spit(scratch / "site" / record.name, record.text);
-  std::filesystem::create_directories(scratch / "site/torch/include");
+  const LibTorch libtorch = empty_libtorch(scratch);
   const auto made = [&](const char* cache) {
-    const NativeProgram program = NativeCache(scratch / cache, scratch / "native")
-                                      .make(libtorch_of_build(scratch / "site"), std::stop_token{});
+    const NativeProgram program =
+        NativeCache(scratch / cache, scratch / "native").make(libtorch, {});
     INFO(program.reason);
     return slurp(program.path);
   };
