@@ -73,7 +73,7 @@ json built() {
   return result;
 }
 
-json failed(SourceOutcome outcome) {
+json failure_of(SourceOutcome outcome) {
   SourceResult result;
   result.outcome = outcome;
   result.reason = "error: x";
@@ -131,7 +131,7 @@ TEST_CASE("Parts and outcomes of another attempt, or of no build, are refused") 
                   "runner", "x")
             .status == 404);
   CHECK(site.world.send("PUT", site.path("wheel"), "read", "x").status == 403);
-  CHECK(site.outcome(failed(SourceOutcome::does_not_compile), 2).json["accepted"] == "stale");
+  CHECK(site.outcome(failure_of(SourceOutcome::does_not_compile), 2).json["accepted"] == "stale");
   auto nameless = built();
   nameless["wheel_file"] = "wheel.whl";
   CHECK(site.outcome(nameless).status == 422);
@@ -149,7 +149,7 @@ TEST_CASE("A build's log is kept beside the database and is linked from its job"
             .send("PUT", site.path("log?attempt=1&nonce=" + site.nonce), "runner",
                   "+ make\nerror: x\n")
             .status == 200);
-  CHECK(site.outcome(failed(SourceOutcome::does_not_compile)).status == 200);
+  CHECK(site.outcome(failure_of(SourceOutcome::does_not_compile)).status == 200);
   CHECK(site.world.get(job).json["log"] == job + "/log");
   CHECK(site.world.get(job + "/log").text == "+ make\nerror: x\n");
   CHECK(site.world.get(job + "/log").headers["content-type"] == "text/plain; charset=utf-8");
@@ -161,7 +161,7 @@ TEST_CASE("A build that the infrastructure failed, or that was given up, is queu
   Site site;
   const auto job = [&] { return site.world.get("/api/v1/jobs/" + std::to_string(site.job)).json; };
   SECTION("it says so") {
-    CHECK(site.outcome(failed(SourceOutcome::infrastructure)).json["accepted"] == "stored");
+    CHECK(site.outcome(failure_of(SourceOutcome::infrastructure)).json["accepted"] == "stored");
   }
   SECTION("its runner does not know how") {
     CHECK(site.world
