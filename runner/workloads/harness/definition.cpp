@@ -10,8 +10,10 @@ namespace nightjar::workloads {
 namespace {
 
 nlohmann::json table() {
-  std::ifstream file(NIGHTJAR_TABLE);
-  if (!file) throw std::runtime_error("cannot read " NIGHTJAR_TABLE "; compile this program again");
+  std::ifstream file(table_path);
+  if (!file)
+    throw std::runtime_error(std::string("cannot read ") + table_path +
+                             "; compile this program again");
   return nlohmann::json::parse(file);
 }
 

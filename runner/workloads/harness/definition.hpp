@@ -9,6 +9,9 @@
 
 namespace nightjar::workloads {
 
+// workloads.json of the sources that this program was compiled from. CMakeLists.txt writes it.
+extern const char* const table_path;
+
 struct Definition {
   std::string model, task, device, precision;
   std::int64_t batch = 1;
