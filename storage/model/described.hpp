@@ -15,8 +15,6 @@
 #include <boost/mp11.hpp>
 #include <cstddef>
 #include <functional>
-#include <new>
-#include <stdexcept>
 
 #include "storage/model/schema.hpp"
 
@@ -74,36 +72,48 @@ nlohmann::json write_value(const Value& value) {
     return value;
 }
 
-// What a field has that depends on no type, so that it is compiled once.
-class FieldHead {
+// One field without the types of its object and of its value, so that it is compiled once. There
+// are hundreds of fields, and what each adds to the program matters to who compiles it: a function.
+class AnyField {
  public:
   using Deduced = Schema (*)();
-  FieldHead(const char* name, bool required, Deduced deduced, const char* text);
-  FieldHead(const char* name, bool required, Deduced deduced, const char* text, const Schema& more);
-  FieldHead(const char* name, bool required, const Schema& of, Shape shape, const char* text);
-  FieldHead(const FieldHead& other);
-  FieldHead(FieldHead&& other) noexcept;
-  FieldHead& operator=(const FieldHead& other);
-  FieldHead& operator=(FieldHead&& other) noexcept;
-  ~FieldHead();
+  // What `getter` gives of an object. `context` is that of Described::write, if it has one.
+  using Value = nlohmann::json (*)(const void* getter, const void* item, void* context);
+  // The bytes of a getter, which is trivially copyable, and small.
+  struct Getter {
+    template <class T>
+    explicit Getter(const T& getter) : from(&getter), size(sizeof(T)) {
+      static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(AnyField::getter_));
+    }
+    const void* from;
+    std::size_t size;
+  };
+
+  AnyField(const char* name, bool required, Deduced deduced, const char* text, Value value,
+           Getter getter);
+  AnyField(const char* name, bool required, Deduced deduced, const char* text, Value value,
+           Getter getter, const Schema& more);
+  AnyField(const char* name, bool required, const Schema& of, Shape shape, const char* text,
+           Value value, Getter getter);
+  AnyField(const AnyField& other);
+  AnyField(AnyField&& other) noexcept;
+  AnyField& operator=(const AnyField& other);
+  AnyField& operator=(AnyField&& other) noexcept;
+  ~AnyField();
 
   const std::string& name() const { return name_; }
   const Schema& schema() const { return schema_; }
   bool required() const { return required_; }
-
- protected:
   // Leaves a discarded value out.
-  void put(nlohmann::json& out, nlohmann::json value) const;
+  void write(nlohmann::json& out, const void* item, void* context) const;
 
  private:
   std::string name_;
   Schema schema_;
   bool required_;
+  Value value_;
+  alignas(std::max_align_t) std::array<std::byte, 48> getter_;
 };
-
-// The schema of an object with these fields, and of those of `base`, if there is one.
-Schema object_schema(const std::string& name, const std::string& text, const Schema* base,
-                     const std::vector<const FieldHead*>& fields);
 
 template <class Value>
 struct Held {
@@ -115,36 +125,26 @@ struct Held<Maybe<T>> {
 };
 
 // One field of a T. A getter is a member of T, or a function of a T and, if it needs one, of the
-// context that Described::write is given; it is trivially copyable, and small. `more`: keywords
-// beyond the deduced schema, or, if it is a reference, the schema in its place.
-//
-// There are hundreds of them, so that what each adds to the program matters to who compiles it: a
-// function, and no std::function.
+// context that Described::write is given. `more`: keywords beyond the deduced schema, or, if it is
+// a reference, the schema in its place.
 template <class T, class... Context>
-class Field : public FieldHead {
+class Field : public AnyField {
+  static_assert(sizeof...(Context) <= 1);
+
  public:
   template <class Get>
   Field(const char* name, Get get, const char* text = "")
-      : FieldHead(name, !is_a<Got<Get>, Maybe>, deduced<Get>, text), value_(&value_by<Get>) {
-    keep(get);
-  }
+      : AnyField(name, !is_a<Got<Get>, Maybe>, deduced<Get>, text, &value_by<Get>, Getter(get)) {}
   template <class Get>
   Field(const char* name, Get get, const char* text, const Schema& more)
-      : FieldHead(name, !is_a<Got<Get>, Maybe>, deduced<Get>, text, more), value_(&value_by<Get>) {
-    keep(get);
-  }
+      : AnyField(name, !is_a<Got<Get>, Maybe>, deduced<Get>, text, &value_by<Get>, Getter(get),
+                 more) {}
   // A field of another described type, or a list of it.
   template <class Get, class U, class... Inner>
   Field(const char* name, Get get, const Described<U, Inner...>& of, const char* text = "")
-      : FieldHead(name, !is_a<Got<Get>, Maybe>, of.schema(),
-                  shape_of<typename Held<Got<Get>>::Type>, text),
-        value_(&inner_by<Get, Described<U, Inner...>>) {
-    keep(By<Get, Described<U, Inner...>>{get, &of});
-  }
-
-  void write(nlohmann::json& out, const T& item, Context&... context) const {
-    put(out, value_(getter_.data(), item, context...));
-  }
+      : AnyField(name, !is_a<Got<Get>, Maybe>, of.schema(), shape_of<typename Held<Got<Get>>::Type>,
+                 text, &inner_by<Get, Described<U, Inner...>>,
+                 Getter(By<Get, Described<U, Inner...>>{get, &of})) {}
 
  private:
   template <class Get, class Of>
@@ -153,108 +153,122 @@ class Field : public FieldHead {
     const Of* of;
   };
 
-  template <class Getter>
-  void keep(const Getter& getter) {
-    static_assert(std::is_trivially_copyable_v<Getter> && sizeof(Getter) <= sizeof(getter_));
-    ::new (getter_.data()) Getter(getter);
-  }
   template <class Get>
-  static nlohmann::json value_by(const void* getter, const T& item, Context&... context) {
-    return write_value<Got<Get>>(got(*static_cast<const Get*>(getter), item, context...));
+  static nlohmann::json value_by(const void* getter, const void* item, void* context) {
+    return write_value<Got<Get>>(got(*static_cast<const Get*>(getter), item, context));
   }
   template <class Get, class Of>
-  static nlohmann::json inner_by(const void* getter, const T& item, Context&... context) {
+  static nlohmann::json inner_by(const void* getter, const void* item, void* context) {
     const auto& by = *static_cast<const By<Get, Of>*>(getter);
-    return inner<Got<Get>>(*by.of, got(by.get, item, context...), context...);
+    return inner<Got<Get>>(*by.of, got(by.get, item, context), context);
   }
   template <class Get>
-  static decltype(auto) got(const Get& get, const T& item, Context&... context) {
+  static decltype(auto) got(const Get& get, const void* item, void* context) {
+    const T& of = *static_cast<const T*>(item);
     if constexpr (std::is_invocable_v<const Get&, const T&>)
-      return std::invoke(get, item);
+      return std::invoke(get, of);
     else
-      return std::invoke(get, item, context...);
+      return std::invoke(get, of, *static_cast<Context*>(context)...);
   }
   template <class Get>
-  using Got = std::decay_t<decltype(got(std::declval<const Get&>(), std::declval<const T&>(),
-                                        std::declval<Context&>()...))>;
+  using Got = std::decay_t<decltype(got(std::declval<const Get&>(), nullptr, nullptr))>;
   template <class Value, class U, class... Inner>
-  static nlohmann::json inner(const Described<U, Inner...>& of, const Value& value,
-                              Context&... context) {
+  static nlohmann::json inner(const Described<U, Inner...>& of, const Value& value, void* context) {
     if constexpr (is_a<Value, Maybe>)
-      return value.value ? inner<typename Held<Value>::Type>(of, *value.value, context...)
+      return value.value ? inner<typename Held<Value>::Type>(of, *value.value, context)
                          : nlohmann::json(discarded);
     else if constexpr (sizeof...(Inner) == 0)
       return write_with(of, value);
     else
-      return write_with(of, value, context...);
+      return write_with(of, value, *static_cast<Context*>(context)...);
   }
 
   template <class Get>
   static constexpr Deduced deduced = &schema_of<typename Held<Got<Get>>::Type>;
-
-  nlohmann::json (*value_)(const void* getter, const T& item, Context&...);
-  alignas(std::max_align_t) std::array<std::byte, 48> getter_;
 };
 
-template <class T, class... Context>
-class Described {
+// What Described has that depends on no type.
+class AnyDescribed {
  public:
-  using Fields = std::vector<Field<T, Context...>>;
+  const std::string& name() const { return name_; }
+  const Schema& schema() const { return schema_; }
+
+ protected:
+  using Fields = std::vector<AnyField>;
+  AnyDescribed(const std::string& name, const std::string& text, const AnyDescribed* base,
+               Fields fields);
+  AnyDescribed(const AnyDescribed& other);
+  AnyDescribed(AnyDescribed&& other) noexcept;
+  ~AnyDescribed();
+
+  nlohmann::json write_any(const void* item, void* context) const;
+  Fields fields_without(std::string_view field) const;
+  void refuse_others();
+
+ private:
+  std::string name_;
+  const AnyDescribed* base_;
+  Fields fields_;
+  Schema schema_;
+};
+
+void append(std::vector<AnyField>& fields, const AnyField& field);
+
+template <class T, class... Context>
+class Described : public AnyDescribed {
+ public:
+  class Fields {
+   public:
+    Fields() = default;
+    Fields(std::initializer_list<Field<T, Context...>> fields) {
+      for (const auto& field : fields) push_back(field);
+    }
+    template <class... Part>
+    void emplace_back(const Part&... parts) {
+      push_back(Field<T, Context...>(parts...));
+    }
+    void push_back(const Field<T, Context...>& field) { append(all_, field); }
+
+   private:
+    friend class Described;
+    std::vector<AnyField> all_;
+  };
+
   // Without a name the schema stands where it is used.
   Described(const std::string& name, const std::string& text, Fields fields)
-      : Described(name, text, nullptr, std::move(fields)) {}
+      : AnyDescribed(name, text, nullptr, std::move(fields.all_)) {}
   // What `base` writes, and more.
   Described(const std::string& name, const std::string& text, const Described& base, Fields more)
-      : Described(name, text, &base, std::move(more)) {}
+      : AnyDescribed(name, text, &base, std::move(more.all_)) {}
   // Reads what it writes.
   using Read = std::function<T(const nlohmann::json&)>;
   Described(const std::string& name, const std::string& text, Fields fields, Read read)
-      : Described(name, text, nullptr, std::move(fields)) {
-    read_ = std::move(read);
-  }
-
-  const std::string& name() const { return name_; }
+      : AnyDescribed(name, text, nullptr, std::move(fields.all_)), read_(std::move(read)) {}
 
   nlohmann::json write(const T& item, Context&... context) const {
-    nlohmann::json out = base_ ? base_->write(item, context...) : nlohmann::json::object();
-    for (const auto& field : fields_) field.write(out, item, context...);
-    return out;
+    if constexpr (sizeof...(Context) == 0)
+      return write_any(&item, nullptr);
+    else
+      return write_any(&item, &context...);
   }
   // Throws nlohmann::json::exception, which names the field.
   T read(const nlohmann::json& in) const { return read_(in); }
 
-  const Schema& schema() const { return schema_; }
   // The same but for one field, under another name.
   Described without(std::string_view field, const std::string& name,
                     const std::string& text) const {
-    Fields fields = fields_;
-    std::erase_if(fields, [&](const auto& one) { return one.name() == field; });
+    Fields fields;
+    fields.all_ = fields_without(field);
     return {name, text, std::move(fields)};
   }
   // The same, but other fields than these are refused.
   Described closed() const {
     Described made = *this;
-    made.schema_.text["additionalProperties"] = false;
+    made.refuse_others();
     return made;
   }
 
  private:
-  Described(const std::string& name, const std::string& text, const Described* base, Fields fields)
-      : name_(name),
-        base_(base),
-        fields_(std::move(fields)),
-        schema_(object_schema(name, text, base ? &base->schema() : nullptr, heads())) {}
-
-  std::vector<const FieldHead*> heads() const {
-    std::vector<const FieldHead*> all;
-    for (const auto& field : fields_) all.push_back(&field);
-    return all;
-  }
-
-  std::string name_;
-  const Described* base_;
-  Fields fields_;
-  Schema schema_;
   Read read_;
 };
 
@@ -272,6 +286,20 @@ struct Note {
   const char* text = "";
   Schema more = {};
   bool maybe = false;  // an optional or a number: left out where it is empty or 0
+};
+
+// Of an aggregate, by member.
+class Notes {
+ public:
+  explicit Notes(const std::vector<Note>& notes);
+  Notes(const Notes& other);
+  ~Notes();
+  const Note& of(const char* member) const;  // an empty one if there is none
+  // Throws where a note is of no member of the aggregate.
+  void expect(const std::string& aggregate, const std::vector<const char*>& members) const;
+
+ private:
+  std::map<std::string, Note, std::less<>> by_name_;
 };
 
 template <class T, class Member>
@@ -311,16 +339,18 @@ MemberType<T, Member> read_member(const nlohmann::json& in, bool maybe) {
 template <class T>
 Described<T> aggregate(const std::string& name, const std::string& text,
                        const std::vector<Note>& notes = {}, void (*check)(const T&) = nullptr) {
-  std::map<std::string, Note> by_name;
-  for (const Note& note : notes) by_name[note.name] = note;
+  const Notes by_name(notes);
   typename Described<T>::Fields fields;
+  std::vector<const char*> members;
   using Members = boost::describe::describe_members<T, boost::describe::mod_public>;
-  boost::mp11::mp_for_each<Members>(
-      [&](auto member) { fields.push_back(field_of<T, decltype(member)>(by_name[member.name])); });
-  if (by_name.size() != fields.size()) throw std::logic_error("a note on no member of " + name);
+  boost::mp11::mp_for_each<Members>([&](auto member) {
+    fields.push_back(field_of<T, decltype(member)>(by_name.of(member.name)));
+    members.push_back(member.name);
+  });
+  by_name.expect(name, members);
   const auto read = [by_name, check]<class... Member>(const nlohmann::json& in,
                                                       boost::mp11::mp_list<Member...>) {
-    T made{read_member<T, Member>(in, by_name.at(Member::name).maybe)...};
+    T made{read_member<T, Member>(in, by_name.of(Member::name).maybe)...};
     if (check) check(made);
     return made;
   };
