@@ -73,16 +73,16 @@ std::map<std::string, double> values_of_run(const Database& db, RunId id) {
   return values;
 }
 
-std::optional<std::string> why_nothing_imports(const Database& db, NightId night) {
+std::optional<std::string> why_all_ended(const Database& db, NightId night, RunStatus as) {
   // Asked with every tick: of most nights the first run already says no.
   Statement find(db,
                  "SELECT run.reason FROM job CROSS JOIN run ON run.job = job.id "
                  "WHERE NOT EXISTS (SELECT 1 FROM job CROSS JOIN run ON run.job = job.id "
                  "  WHERE job.night = ?1 AND job.kind = 'screen' AND run.workload IS NOT NULL "
-                 "  AND run.status <> 'broken_environment') "
+                 "  AND run.status <> ?2) "
                  "AND job.night = ?1 AND job.kind = 'screen' AND run.workload IS NOT NULL "
                  "ORDER BY run.id LIMIT 1");
-  return read_one(find.bind(night), [](Statement& row) { return row.next<std::string>(); });
+  return read_one(find.bind(night, as), [](Statement& row) { return row.next<std::string>(); });
 }
 
 Page<StoredRun> list_runs(const Database& db, const RunFilter& filter, const PageRequest& page) {

@@ -26,8 +26,9 @@ std::vector<double> checksums_of(const Database& db, NightId night, MachineId ma
                                  WorkloadId workload, BuildId build);
 // The run's value in each series that has one, by metric. They stay when its samples are dropped.
 std::map<std::string, double> values_of_run(const Database& db, RunId id);
-// If a night ran workloads and the build could not be imported in any run: what the first one said.
-std::optional<std::string> why_nothing_imports(const Database& db, NightId night);
+// If a night ran workloads and all its runs ended alike, as `broken_environment` or `unavailable`:
+// what the first one said.
+std::optional<std::string> why_all_ended(const Database& db, NightId night, RunStatus as);
 struct RunFilter {
   std::optional<JobId> job;
   std::optional<BuildId> build;

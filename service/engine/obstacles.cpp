@@ -42,10 +42,17 @@ std::string stale_source(const SourceFacts& facts, const Config::Source& source,
 }
 
 std::string import_trouble(const SourceFacts& facts) {
-  if (facts.not_imported.empty()) return "";
-  return facts.not_imported +
+  if (facts.import_error.empty()) return "";
+  return facts.measured +
          " could not be imported in any run of the last night: " + facts.import_error +
          ". If no regression says so, check [source] python_tag against the runners' Python";
+}
+
+std::string unavailable_trouble(const SourceFacts& facts) {
+  if (facts.unavailable.empty()) return "";
+  return "no workload of the last night could run on its machine, so nothing is known of " +
+         facts.measured + ": " + facts.unavailable +
+         ". Run nightjar-runner doctor there, or change [night] workloads";
 }
 
 std::string runner_trouble(const NightFacts& facts, const Config& config) {
@@ -77,10 +84,12 @@ void add_last_nights(const EngineView& view, std::map<std::string, SourceFacts*>
     const auto build = storage::find_build(view.db, *night.build);
     const auto of = build ? by_variant.find(build->variant) : by_variant.end();
     if (of == by_variant.end()) continue;
-    if (const auto error = storage::why_nothing_imports(view.db, night.id)) {
-      of->second->not_imported = build->version;
-      of->second->import_error = *error;
-    }
+    const auto why_all = [&](RunStatus status) {
+      return storage::why_all_ended(view.db, night.id, status).value_or("");
+    };
+    of->second->measured = build->version;
+    of->second->import_error = why_all(RunStatus::broken_environment);
+    of->second->unavailable = why_all(RunStatus::unavailable);
     by_variant.erase(of);  // this was its last one
   }
 }
@@ -137,6 +146,7 @@ std::vector<Obstacle> find_obstacles(const Surroundings& around,
       add(ObstacleKind::build, build_trouble(of, *sources[i]));
     if (around.source.empty()) add(ObstacleKind::source, stale_source(of, *sources[i], facts->now));
     add(ObstacleKind::build, import_trouble(of));
+    add(ObstacleKind::runner, unavailable_trouble(of));
   }
   if (facts) add(ObstacleKind::runner, runner_trouble(*facts, config));
   add(ObstacleKind::schedule, schedule_trouble(config));

@@ -36,8 +36,10 @@ struct SourceFacts {
   bool has_proved = false;
   std::optional<Build> newest;     // nightly, in whatever state
   std::optional<Time> last_found;  // when the newest build was first listed
-  // The last night's build, if it could not be imported in any run, and what the first run said.
-  std::string not_imported, import_error;
+  std::string measured;            // the version that the last night measured
+  // What its first run said if the build could not be imported in any run, or if no run could be
+  // carried out on the machine that it was for.
+  std::string import_error, unavailable;
 };
 
 // What the rows say.

@@ -97,7 +97,7 @@ void ask_everything(Story& story) {
   set_level(Autocommit(db), {series, story.bad.id, story.night.id, 1, 1});
   levels_before(db, series, NightId{9}, 9), last_level_up_to(db, series, 1, {}, NightId{9});
   checksums_of(db, story.night.id, story.machine.id, story.workload.id, story.good.id);
-  why_nothing_imports(db, story.night.id), values_of_run(db, RunId{1});
+  why_all_ended(db, story.night.id, RunStatus::unavailable), values_of_run(db, RunId{1});
   sessions_with_old_samples(db, at(9), 9), drop_samples(Autocommit(db), job, at(9));
   facts_of_sessions(db, story.night.id, story.machine.id), facts_of_job(db, job);
   find_listed_job(db, job), list_profiled(db, {"**"}, {50, 9});

@@ -63,6 +63,11 @@ inline void break_import(RunResult& run) {
   run.reason = "ImportError";
 }
 
+inline void lack_device(RunResult& run) {
+  run.status = RunStatus::unavailable;
+  run.reason = "no CUDA device";
+}
+
 inline void lack_profiler(RunResult& run) {
   run.status = RunStatus::unavailable;
   run.reason = "no profiler here";

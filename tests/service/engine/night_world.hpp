@@ -213,6 +213,9 @@ class NightWorld {
         return metric == "latency" ? .010 : 3e8;
       };
   std::function<bool(int position)> imports = [](int) { return true; };
+  std::function<bool(const std::string& workload)> available = [](const std::string&) {
+    return true;
+  };
   std::function<bool(int position, const std::string& workload)> crashes =
       [](int, const std::string&) { return false; };
   // The checksum of a run's output.
@@ -314,6 +317,7 @@ class NightWorld {
   void fill(RunResult& run, const Build& build, const std::string& workload) {
     const int at = position(*build.commit);
     if (!imports(at)) return nightjar::test::break_import(run);
+    if (!available(workload)) return nightjar::test::lack_device(run);
     if (crashes(at, workload)) return crash(run);
     run.checksum = gives(at, workload);
     const auto normal = [this] { return normal_(random_); };

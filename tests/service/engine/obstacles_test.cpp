@@ -69,8 +69,13 @@ TEST_CASE("each thing that stops nights is told once, with its reason") {
        [](Calm& c) { c.facts.now += std::chrono::hours(4 * 24); }},
       {ObstacleKind::build, "could not be imported in any run of the last night: no libcudart",
        [](Calm& c) {
-         c.source.not_imported = "2.14.0.dev20260820+cpu";
+         c.source.measured = "2.14.0.dev20260820+cpu";
          c.source.import_error = "no libcudart";
+       }},
+      {ObstacleKind::runner, "so nothing is known of 2.14.0.dev20260820+cpu: no CUDA device. Run",
+       [](Calm& c) {
+         c.source.measured = "2.14.0.dev20260820+cpu";
+         c.source.unavailable = "no CUDA device";
        }},
       {ObstacleKind::runner, "no runner has registered",
        [](Calm& c) { c.facts.runners = c.facts.live = 0; }},
@@ -128,7 +133,8 @@ TEST_CASE("of several sources each is told of by its own variant") {
     reason = "no new build of variant cu126 for cp311 has been listed for 5 days";
   }
   SECTION("one that cannot be imported") {
-    second.not_imported = "2.14.0.dev20260820+cu126";
+    second.measured = "2.14.0.dev20260820+cu126";
+    second.import_error = "no libcudart";
     reason = "2.14.0.dev20260820+cu126 could not be imported in any run";
   }
   REQUIRE(calm.found().size() == 1);
@@ -150,8 +156,26 @@ TEST_CASE("a night of one variant does not hide that another's build cannot be i
   storage::add_night(storage::Autocommit(world.db), other);
   const NightFacts facts = night_facts(world.context());
   REQUIRE(facts.sources.size() == 2);
-  CHECK(facts.sources[0].not_imported == "2.14.0.dev20260820+cpu");
-  CHECK(facts.sources[1].not_imported.empty());
+  CHECK(facts.sources[0].measured == "2.14.0.dev20260820+cpu");
+  CHECK_FALSE(facts.sources[0].import_error.empty());
+  CHECK(facts.sources[1].import_error.empty());
+}
+
+TEST_CASE(
+    "a night whose runs are all unavailable stops the nights, and one that measured does not") {
+  nightjar::service::test::NightWorld world;
+  world.available = [](const std::string& workload) {
+    return workload != nightjar::service::test::kAlpha;
+  };
+  world.nightly("2026-08-20");
+  world.settle();
+  CHECK(night_facts(world.context()).sources.at(0).unavailable.empty());
+  world.available = [](const std::string&) { return false; };
+  world.nightly("2026-08-21");
+  world.settle();
+  const SourceFacts facts = night_facts(world.context()).sources.at(0);
+  CHECK(facts.measured == "2.14.0.dev20260821+cpu");
+  CHECK(facts.unavailable == "no CUDA device");
 }
 
 TEST_CASE("the rows say which builds and runners there are") {
