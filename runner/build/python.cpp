@@ -57,14 +57,44 @@ for name in ("pip", "setuptools", "uv", "wheel"):
 os.write(3, json.dumps(found).encode())
 )";
 
+constexpr const char* kDeviceUse = R"(import ctypes, json, os
+
+def cuda():
+    driver = ctypes.CDLL("libcuda.so.1")
+    count = ctypes.c_int(0)
+    for name, arguments in (("cuInit", [0]), ("cuDeviceGetCount", [ctypes.byref(count)])):
+        code = getattr(driver, name)(*arguments)
+        if code:
+            raise OSError(f"{name} answers {code}")
+    if not count.value:
+        raise OSError("it has no device")
+
+def kfd():
+    os.close(os.open("/dev/kfd", os.O_RDWR))
+
+problems = {}
+for name, use in (("libcuda.so.1", cuda), ("/dev/kfd", kfd)):
+    try:
+        use()
+        problems[name] = ""
+    except (OSError, AttributeError) as error:
+        problems[name] = str(error)
+mapped = {line.split(maxsplit=5)[5].strip() for line in open("/proc/self/maps") if "/" in line}
+folders = sorted({os.path.dirname(path) for path in mapped
+                  if os.path.basename(path).startswith(("libcuda.so", "libnvidia-"))})
+os.write(3, json.dumps({"problems": problems, "folders": folders}).encode())
+)";
+
 // What the program `text` answers; no list and no object if it fails.
 nlohmann::json said_by(const fs::path& python, const char* text, std::stop_token stop,
-                       const fs::path& first = {}) {
+                       const fs::path& first = {},
+                       const std::optional<Confinement>& confinement = {}) {
   ProcessSpec spec;
   spec.command = {python.string(), "-c", text};
   spec.environment = clean_environment("/tmp");
   if (!first.empty()) spec.environment["PYTHONPATH"] = first.string();
   spec.folder = "/";
+  spec.confinement = confinement;
   const ProcessResult result = run_process(spec, std::move(stop));
   return result.fine() ? nlohmann::json::parse(result.protocol, nullptr, false) : nlohmann::json();
 }
@@ -120,6 +150,20 @@ ImportCheck check_import(const fs::path& python, const fs::path& site_packages,
 std::vector<fs::path> gpu_libraries(const fs::path& python, const fs::path& site_packages,
                                     std::stop_token stop) {
   return paths_said(python, kGpuLibraries, std::move(stop), site_packages);
+}
+
+bool DeviceUse::any() const {
+  return std::ranges::any_of(problems, [](const auto& one) { return one.second.empty(); });
+}
+
+DeviceUse device_use(const fs::path& python, const std::optional<Confinement>& confinement,
+                     std::stop_token stop) {
+  const auto said = said_by(python, kDeviceUse, std::move(stop), {}, confinement);
+  DeviceUse use;
+  if (!said.is_object()) return use;
+  use.problems = said.at("problems").get<std::map<std::string, std::string>>();
+  for (const auto& folder : said.at("folders")) use.folders.emplace_back(folder.get<std::string>());
+  return use;
 }
 
 std::vector<fs::path> python_folders(const fs::path& python, std::stop_token stop) {

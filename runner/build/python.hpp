@@ -41,6 +41,17 @@ std::vector<std::filesystem::path> gpu_libraries(const std::filesystem::path& py
                                                  const std::filesystem::path& site_packages,
                                                  std::stop_token stop);
 
+// Which devices that compute a process can use, asked through what workloads use: CUDA's driver,
+// and the node that ROCm's runtime opens.
+struct DeviceUse {
+  std::map<std::string, std::string> problems;  // by "libcuda.so.1", "/dev/kfd"; empty: it works
+  std::vector<std::filesystem::path> folders;   // of the driver's libraries
+  bool any() const;
+};
+// Asks in a process of this Python. Nothing is said if it cannot be asked.
+DeviceUse device_use(const std::filesystem::path& python,
+                     const std::optional<Confinement>& confinement, std::stop_token stop);
+
 // Returns the version of each package that this Python has, by the name that indexes use, without
 // what only installs packages. None if it cannot be asked.
 std::map<std::string, std::string> installed_packages(const std::filesystem::path& python,

@@ -12,6 +12,7 @@
 #include "runner/machine/doctor.hpp"
 #include "runner/process/failure.hpp"
 #include "runner/process/stop_on_signal.hpp"
+#include "runner/run/confined_place.hpp"
 #include "runner/run/profile.hpp"
 #include "storage/base/files.hpp"
 #include "storage/model/json.hpp"
@@ -154,7 +155,17 @@ int run_profile(const Options& options) {
 }
 
 int run_doctor(const Options& options) {
-  const auto findings = examine(observe_machine(cache_folder(options.cache), python_of(options)));
+  const StopOnSignal stop;
+  const RunPlace place{.cache = cache_folder(options.cache),
+                       .python = python_of(options),
+                       .workloads = default_workloads(options.workloads),
+                       .torchbench = {}};
+  Health health = observe_machine(place.cache, place.python);
+  if (const auto obstacle = confinement_obstacle(place, {}, stop.token())) {
+    health.unconfined = obstacle->problem;
+    health.to_confine = obstacle->remedy;
+  }
+  const auto findings = examine(health);
   std::cout << (options.json ? findings_json(findings) : findings_text(findings));
   return any_harmful(findings) ? 1 : 0;
 }

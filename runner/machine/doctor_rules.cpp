@@ -5,8 +5,6 @@
 #include <map>
 #include <set>
 
-#include "runner/process/confinement.hpp"
-
 namespace nightjar::runner {
 namespace {
 constexpr double kGib = 1 << 30;
@@ -153,9 +151,7 @@ void examine_tools(const Health& health, Findings& out) {
             health.unconfined.empty()
                 ? "builds under test run confined: no network, no view of this runner's secrets"
                 : "builds under test cannot be confined: " + health.unconfined,
-            std::string(kAllowConfinement) +
-                "; until then a hostile build can use this runner's "
-                "token",
+            health.to_confine + "; until then a hostile build can use this runner's token",
             FindingClass::worth_knowing);
   out.judge(!health.ccache, health.ccache ? "ccache: there" : "ccache: not there",
             "apt-get install ccache: builds from source then take less time",

@@ -7,7 +7,6 @@
 #include "runner/machine/fingerprint.hpp"
 #include "runner/machine/lock.hpp"
 #include "runner/machine/state.hpp"
-#include "runner/process/confinement.hpp"
 #include "runner/process/process.hpp"
 #include "runner/process/wait.hpp"
 #include "storage/base/child.hpp"
@@ -113,7 +112,6 @@ Health observe_machine(const fs::path& cache, const fs::path& python) {
   health.ccache = is_in_path("ccache");
   health.python = python;
   health.python_headers = headers_of(python);
-  health.unconfined = confinement_problem();
   return health;
 }
 

@@ -33,7 +33,9 @@ struct Health {
   bool ccache = false;
   std::filesystem::path python;  // that runs get
   std::string python_headers;    // folder of Python.h; empty: not there
-  std::string unconfined;        // why builds cannot be confined here; empty: they can
+  // Why builds cannot be confined here, and what to do; empty: they can be. Who fills it asks
+  // run/confined_place.hpp.
+  std::string unconfined, to_confine;
 };
 
 // Takes about a second, in which stolen CPU time is counted. `cache` need not exist.

@@ -1,6 +1,7 @@
 #include "runner/run/confined_place.hpp"
 
 #include <cstdlib>
+#include <variant>
 
 #include "runner/build/python.hpp"
 #include "runner/process/failure.hpp"
@@ -10,34 +11,70 @@ namespace nightjar::runner {
 namespace {
 
 Confinement confinement_at(const RunPlace& place, const ConfinementRequest& request,
-                           std::stop_token stop) {
+                           const DeviceUse& devices, std::stop_token stop) {
   Confinement made;
   made.shown = python_folders(place.python, std::move(stop));
   made.shown.insert(made.shown.end(), {place.workloads, place.torchbench});
   for (const auto& external : place.externals) made.shown.push_back(external.folder);
   if (const char* toolkit = std::getenv("CUDA_HOME")) made.shown.emplace_back(toolkit);
-  made.shown.insert(made.shown.end(), request.shown.begin(), request.shown.end());
+  for (const auto& list : {devices.folders, request.shown})
+    made.shown.insert(made.shown.end(), list.begin(), list.end());
   made.hidden = request.hidden;
   made.hidden.push_back(place.cache);
   return made;
 }
 
+// The first device that is there and cannot be used confined: "libcuda.so.1: cuInit answers 100".
+std::string lost_device(const DeviceUse& outside, const DeviceUse& confined) {
+  for (const auto& [device, problem] : outside.problems) {
+    const auto found = confined.problems.find(device);
+    if (problem.empty() && found == confined.problems.end()) return device + ": no answer";
+    if (problem.empty() && !found->second.empty()) return device + ": " + found->second;
+  }
+  return {};
+}
+
+using Found = std::variant<Confinement, Obstacle>;
+
+Found find_confinement(const RunPlace& place, const ConfinementRequest& request,
+                       std::stop_token stop) {
+  const std::string problem = confinement_problem();
+  if (!problem.empty()) return Obstacle{problem, kAllowConfinement};
+  const DeviceUse outside = device_use(place.python, std::nullopt, stop);
+  Confinement made = confinement_at(place, request, outside, stop);
+  const std::string lost =
+      outside.any() ? lost_device(outside, device_use(place.python, made, stop)) : "";
+  if (!lost.empty())
+    return Obstacle{"a confined process cannot use this machine's device; " + lost,
+                    "show by --visible what the driver needs"};
+  return made;
+}
+
 }  // namespace
+
+std::optional<Obstacle> confinement_obstacle(const RunPlace& place,
+                                             const ConfinementRequest& request,
+                                             std::stop_token stop) {
+  const Found found = find_confinement(place, request, std::move(stop));
+  const auto* obstacle = std::get_if<Obstacle>(&found);
+  return obstacle ? std::optional(*obstacle) : std::nullopt;
+}
 
 std::string confine(RunPlace& place, const ConfinementRequest& request, std::stop_token stop) {
   if (request.mode == ConfinementMode::off) return "none";
-  const std::string problem = confinement_problem();
-  if (!problem.empty() && request.mode == ConfinementMode::required)
-    throw WrongUse("cannot confine builds on this machine: " + problem + "; " + kAllowConfinement +
-                   ", or measure unconfined with --confinement preferred");
-  if (!problem.empty()) {
-    log::warn(
-        "builds run unconfined, so a hostile one could use this runner's token; {} cause=\"{}\"",
-        kAllowConfinement, problem);
-    return "none";
+  Found found = find_confinement(place, request, std::move(stop));
+  if (auto* made = std::get_if<Confinement>(&found)) {
+    place.confinement = std::move(*made);
+    return "namespaces";
   }
-  place.confinement = confinement_at(place, request, std::move(stop));
-  return "namespaces";
+  const auto& [problem, remedy] = std::get<Obstacle>(found);
+  if (request.mode == ConfinementMode::required)
+    throw WrongUse("cannot confine builds on this machine: " + problem + "; " + remedy +
+                   ", or measure unconfined with --confinement preferred");
+  log::warn(
+      "builds run unconfined, so a hostile one could use this runner's token; {} cause=\"{}\"",
+      remedy, problem);
+  return "none";
 }
 
 }  // namespace nightjar::runner

@@ -1,8 +1,8 @@
-// Whether and how the runs at a place are confined. Used by the agent, by `measure`, by `profile`
-// and by the doctor.
+// Whether and how the runs at a place are confined. Used by the agent and by the doctor.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -13,9 +13,19 @@ namespace nightjar::runner {
 
 struct ConfinementRequest {
   ConfinementMode mode = ConfinementMode::preferred;
-  std::vector<std::filesystem::path> shown;   // what runs need, beside what is found by itself
-  std::vector<std::filesystem::path> hidden;  // secrets, should they lie in what is shown
+  std::vector<std::filesystem::path> shown = {};   // what runs need, beside what is found by itself
+  std::vector<std::filesystem::path> hidden = {};  // secrets, should they lie in what is shown
 };
+
+// Why the runs at a place cannot be confined on this machine, and what its operator does about it.
+struct Obstacle {
+  std::string problem, remedy;
+};
+// nullopt: they can be. So it is only if a confined process can use the devices that another one
+// can; else each run on a device would say that there is none.
+std::optional<Obstacle> confinement_obstacle(const RunPlace& place,
+                                             const ConfinementRequest& request,
+                                             std::stop_token stop);
 
 // Confines the runs at `place`, if this machine can and it is asked for. Returns how: "namespaces"
 // or "none", after a warning unless nothing else was asked for. Throws WrongUse if confinement is

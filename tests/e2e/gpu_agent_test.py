@@ -142,6 +142,7 @@ def test_one_percent_more_kernel_time_is_the_only_thing_that_an_agents_nights_te
     finish_in_noise(w, 1)
     [lab] = w.items("runners")
     assert gpu.device in lab["machine"]["facts"]["gpu"], lab
+    assert {run["status"] for run in w.items("runs")} == {"measured"}, w.get("/readyz")
     publish(w, "2026-08-19", 100, 2)
     assert w.issues() == [] and told(w) == []
 

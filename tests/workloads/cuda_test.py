@@ -2,6 +2,7 @@
 harness_test.py and profile_test.py, with recorded activities."""
 
 import functools
+import subprocess
 
 import pytest
 import programs
@@ -56,6 +57,15 @@ def test_twins_agree(task):
     assert theirs["parameters"] == ours["parameters"]
     assert theirs["checksum"] == pytest.approx(ours["checksum"],
                                                rel=1e-3)  # matrix products in TF32
+
+
+def test_a_confined_process_finds_the_device(tmp_path):
+    """Otherwise an agent would measure unconfined."""
+    said = subprocess.run([programs.runner(), "doctor", "--cache", tmp_path, "--python",
+                           programs.python()], capture_output=True, text=True, timeout=120).stdout
+    if "cannot be confined" in said and "device; " not in said:
+        pytest.skip("this machine confines nothing")
+    assert "builds under test run confined" in said
 
 
 def test_device_memory_never_given_back_is_seen(tmp_path):

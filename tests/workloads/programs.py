@@ -55,12 +55,16 @@ def libtorch():
                        capture_output=True, text=True).stdout.strip())
 
 
+def runner():
+    programs = pathlib.Path(os.environ.get("NIGHTJAR_BIN", ROOT / "build" / "bin"))
+    return programs / "nightjar-runner"
+
+
 @functools.cache
 def native():
     """The native workloads as the runner compiles them, once, for that Python's PyTorch."""
-    programs = pathlib.Path(os.environ.get("NIGHTJAR_BIN", ROOT / "build" / "bin"))
     lock = str(ROOT / ".cache" / "native.lock")  # test processes side by side wait for each other
-    done = subprocess.run([programs / "nightjar-runner", "prepare-native", "--python", python()],
+    done = subprocess.run([runner(), "prepare-native", "--python", python()],
                           capture_output=True, text=True,
                           env=dict(os.environ, NIGHTJAR_MACHINE_LOCK=lock))
     assert done.returncode == 0, done.stdout + done.stderr
