@@ -204,6 +204,22 @@ void limit_processes(unsigned long threads) {
   std::ofstream("/new/proc/sys/kernel/pid_max") << std::max(threads, kLeast);
 }
 
+// All of /proc that is no process becomes read-only: root owns it, and so may change some of it
+// without any right. What is of its own processes stays writable, since CUDA's driver writes its
+// threads' names there as of version 570, and finds no device where it cannot.
+void protect_machine(const fs::path& proc) {
+  std::vector<fs::path> machine;
+  for (const auto& entry : fs::directory_iterator(proc)) {
+    const std::string name = entry.path().filename();
+    const bool is_process = name.find_first_not_of("0123456789") == std::string::npos;
+    if (!is_process && !entry.is_symlink()) machine.push_back(entry.path());
+  }
+  for (const fs::path& path : machine) {
+    bind(path, path);
+    restrict(path, MOUNT_ATTR_RDONLY, AT_RECURSIVE);
+  }
+}
+
 // Whoever is in this /proc sees the processes of the namespace, and cannot make another one.
 void add_proc(unsigned long threads) {
   fs::create_directory("/new/proc");
@@ -214,7 +230,7 @@ void add_proc(unsigned long threads) {
   limit << "0";
   limit.close();  // what is open for writing cannot become read-only
   if (!limit) throw std::runtime_error("cannot forbid further user namespaces");
-  restrict("/new/proc", MOUNT_ATTR_RDONLY, 0);
+  protect_machine("/new/proc");
 }
 
 }  // namespace

@@ -129,6 +129,16 @@ TEST_CASE("A confined process has no rights, and gets none by namespaces of its 
   CHECK(run_process(confined("echo gone >/dev/null")).fine());
 }
 
+TEST_CASE("Of /proc a confined process may write to its own processes, and to nothing else") {
+  if (!can_confine()) return;
+  // As CUDA's driver names its threads.
+  CHECK(said(confined("printf named >/proc/self/task/$$/comm && cat /proc/$$/comm")) == "named\n");
+  const std::string machine = "find /proc -mindepth 1 -not -path '/proc/[0-9]*' -not -type l ";
+  CHECK(said(confined(machine + "-writable -print 2>/dev/null")).empty());
+  CHECK(said(confined(machine + "-maxdepth 1 -exec chmod u+w {} ';' -print 2>/dev/null")).empty());
+  CHECK(said(confined("find /proc -maxdepth 1 -name cpuinfo")) == "/proc/cpuinfo\n");
+}
+
 TEST_CASE("What a confined process leaves running ends with it") {
   if (!can_confine()) return;
   const Scratch scratch;
