@@ -161,9 +161,9 @@ int run_doctor(const Options& options) {
                        .workloads = default_workloads(options.workloads),
                        .torchbench = {}};
   Health health = observe_machine(place.cache, place.python);
-  if (const auto obstacle = confinement_obstacle(place, {}, stop.token())) {
-    health.unconfined = obstacle->problem;
-    health.to_confine = obstacle->remedy;
+  if (const auto why = why_not_confined(place, {}, stop.token())) {
+    health.unconfined = why->problem;
+    health.to_confine = why->remedy;
   }
   const auto findings = examine(health);
   std::cout << (options.json ? findings_json(findings) : findings_text(findings));

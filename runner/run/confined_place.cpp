@@ -34,30 +34,30 @@ std::string lost_device(const DeviceUse& outside, const DeviceUse& confined) {
   return {};
 }
 
-using Found = std::variant<Confinement, Obstacle>;
+using Found = std::variant<Confinement, CannotConfine>;
 
 Found find_confinement(const RunPlace& place, const ConfinementRequest& request,
                        std::stop_token stop) {
   const std::string problem = confinement_problem();
-  if (!problem.empty()) return Obstacle{problem, kAllowConfinement};
+  if (!problem.empty()) return CannotConfine{problem, kAllowConfinement};
   const DeviceUse outside = device_use(place.python, std::nullopt, stop);
   Confinement made = confinement_at(place, request, outside, stop);
   const std::string lost =
       outside.any() ? lost_device(outside, device_use(place.python, made, stop)) : "";
   if (!lost.empty())
-    return Obstacle{"a confined process cannot use this machine's device; " + lost,
-                    "show by --visible what the driver needs"};
+    return CannotConfine{"a confined process cannot use this machine's device; " + lost,
+                         "show by --visible what the driver needs"};
   return made;
 }
 
 }  // namespace
 
-std::optional<Obstacle> confinement_obstacle(const RunPlace& place,
-                                             const ConfinementRequest& request,
-                                             std::stop_token stop) {
+std::optional<CannotConfine> why_not_confined(const RunPlace& place,
+                                              const ConfinementRequest& request,
+                                              std::stop_token stop) {
   const Found found = find_confinement(place, request, std::move(stop));
-  const auto* obstacle = std::get_if<Obstacle>(&found);
-  return obstacle ? std::optional(*obstacle) : std::nullopt;
+  const auto* why = std::get_if<CannotConfine>(&found);
+  return why ? std::optional(*why) : std::nullopt;
 }
 
 std::string confine(RunPlace& place, const ConfinementRequest& request, std::stop_token stop) {
@@ -67,7 +67,7 @@ std::string confine(RunPlace& place, const ConfinementRequest& request, std::sto
     place.confinement = std::move(*made);
     return "namespaces";
   }
-  const auto& [problem, remedy] = std::get<Obstacle>(found);
+  const auto& [problem, remedy] = std::get<CannotConfine>(found);
   if (request.mode == ConfinementMode::required)
     throw WrongUse("cannot confine builds on this machine: " + problem + "; " + remedy +
                    ", or measure unconfined with --confinement preferred");

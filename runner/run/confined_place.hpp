@@ -18,14 +18,14 @@ struct ConfinementRequest {
 };
 
 // Why the runs at a place cannot be confined on this machine, and what its operator does about it.
-struct Obstacle {
+struct CannotConfine {
   std::string problem, remedy;
 };
-// nullopt: they can be. So it is only if a confined process can use the devices that another one
-// can; else each run on a device would say that there is none.
-std::optional<Obstacle> confinement_obstacle(const RunPlace& place,
-                                             const ConfinementRequest& request,
-                                             std::stop_token stop);
+// nullopt: they can be. Then a confined process can also use each device that another one can;
+// otherwise every run on it would say that there is no device.
+std::optional<CannotConfine> why_not_confined(const RunPlace& place,
+                                              const ConfinementRequest& request,
+                                              std::stop_token stop);
 
 // Confines the runs at `place`, if this machine can and it is asked for. Returns how: "namespaces"
 // or "none", after a warning unless nothing else was asked for. Throws WrongUse if confinement is

@@ -67,7 +67,7 @@ TEST_CASE("Builds are not confined where that would take the device from them") 
 TEST_CASE("A device that works for no process hinders no confinement") {
   if (!confinement_problem().empty()) return;
   DeviceMachine machine("nowhere");
-  CHECK_FALSE(confinement_obstacle(machine.place, {}, {}));
+  CHECK_FALSE(why_not_confined(machine.place, {}, {}));
   CHECK(device_use(machine.place.python, std::nullopt, {}).problems.at("libcuda.so.1") ==
         "cuInit answers 100");
 }
