@@ -16,7 +16,7 @@
 namespace nightjar::service {
 namespace {
 
-constexpr int kNights = 60;         // that are looked back on
+constexpr int kNightsLookedBackOn = 60;
 constexpr double kRounding = 1e-9;  // of a level that is exactly where it was
 
 // A series that the issue lists, and its level in each later night. Of another variant than the
@@ -41,7 +41,8 @@ std::vector<Followed> followed(const EngineView& view, const Regression& regress
         storage::marked_until(view.db, *series) < regression.night;
     if (!comparable) continue;
     Followed one{affected, *series, learned_policy(view, *series).threshold, {}};
-    for (const Level& level : storage::levels_before(view.db, series->id, kEver, kNights))
+    for (const Level& level :
+         storage::levels_before(view.db, series->id, kEver, kNightsLookedBackOn))
       if (level.night > regression.night) one.later.emplace(level.night, level);
     list.push_back(std::move(one));
   }

@@ -439,7 +439,7 @@ bool apply(EngineContext& context, const PackageFacts& facts, const PackagesAreS
   return true;
 }
 
-bool advance(EngineContext& context, const Regression& regression) {
+bool advance_search(EngineContext& context, const Regression& regression) {
   for (const PackageSearch& search : storage::package_searches_of(context.db, regression.id))
     for (const BisectionJob& entry : storage::jobs_of_package_search(context.db, search.id))
       if (const auto job = storage::find_job(context.db, entry.job)) check_finished(context, *job);
@@ -506,7 +506,7 @@ bool advance_package_searches(EngineContext& context) {
     return !waits_for_packages(context.db, regression);
   });
   return for_each_item(context, "search among packages for regression", waiting,
-                       [&](const Regression& one) { return advance(context, one); });
+                       [&](const Regression& one) { return advance_search(context, one); });
 }
 
 std::optional<PackageCause> cause_among_packages(const storage::Database& db,

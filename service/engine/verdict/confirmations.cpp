@@ -33,9 +33,9 @@ namespace {
 
 // Runs that never saw the machine undisturbed have no value.
 constexpr std::size_t kMostSessions = 24;
-constexpr std::size_t kUninformativeSessions = 6;  // after which a build still has no run at all
-constexpr int kMostUnfinished = 3;                 // nights that try to confirm a suspicion
-constexpr int kMostToAttribute = 80;               // runs a side, source or packages
+constexpr std::size_t kSessionsWithoutRuns = 6;  // after which a build still has no run at all
+constexpr int kMostUnfinished = 3;               // nights that try to confirm a suspicion
+constexpr int kMostToAttribute = 80;             // runs a side, source or packages
 
 storage::Comparison comparison_of(const SearchedChange& change, const Series& lead) {
   return {change.night, change.machine, lead.workload,
@@ -328,7 +328,7 @@ ConfirmationStep decide(const ConfirmationFacts& facts, const Config& config) {
   if (facts.pending) return AwaitSessions{};
   if (!facts.failure.empty()) return CutShort{facts.failure};
   const auto &good = facts.values.good, &bad = facts.values.bad;
-  if (facts.asked >= kUninformativeSessions && (good.values.empty() || bad.values.empty())) {
+  if (facts.asked >= kSessionsWithoutRuns && (good.values.empty() || bad.values.empty())) {
     if (!facts.a_build_only_fails) return CutShort{"no run saw the machine undisturbed"};
     return Dismiss{evidence::of_reason("could not be confirmed: one of the builds gave no runs"),
                    {}};
