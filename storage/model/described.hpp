@@ -82,7 +82,7 @@ class AnyField {
   // The bytes of a getter, which is trivially copyable, and small.
   struct Getter {
     template <class T>
-    explicit Getter(const T& getter) : from(&getter), size(sizeof(T)) {
+    explicit Getter(const T& getter) : from(static_cast<const void*>(&getter)), size(sizeof(T)) {
       static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(AnyField::getter_));
     }
     const void* from;
