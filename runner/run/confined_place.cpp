@@ -44,7 +44,7 @@ Found find_confinement(const RunPlace& place, const ConfinementRequest& request,
   Confinement made = confinement_at(place, request, outside, stop);
   const std::string lost =
       outside.any() ? lost_device(outside, device_use(place.python, made, stop)) : "";
-  if (!lost.empty())
+  if (!lost.empty() && !stop.stop_requested())  // a process that was stopped says nothing
     return CannotConfine{"a confined process cannot use this machine's device; " + lost,
                          "show by --visible what the driver needs"};
   return made;
