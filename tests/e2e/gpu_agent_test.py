@@ -162,11 +162,9 @@ def test_one_percent_more_kernel_time_is_the_only_thing_that_an_agents_nights_te
     calls = {(one["operator"], one["before"]["calls"], one["after"]["calls"])
              for one in profile["difference"]["changes"] if one["on"] == "gpu"}
     assert calls == {("aten::mm", 100, 101)}, profile
-    # One percent is four times what processes differ by, so a few runs of two builds can overlap.
-    [kernel] = [one for one in profile["difference"]["kernels"] if one["operator"] == "aten::mm"]
-    assert kernel["share"] == pytest.approx(1, abs=.5), profile
+    [kernel] = [one for one in profile["difference"]["kernels"] if one["clear"]]
+    assert kernel["operator"] == "aten::mm" and kernel["share"] == pytest.approx(1, abs=.5), profile
     assert "## Where the kernels' time went" in text, text
-    assert ("Operators whose kernels changed" in text) == kernel["clear"], (text, profile)
 
 
 def told(w):
