@@ -13,11 +13,13 @@
 namespace nightjar::bisect {
 
 // One run: a value > 0 in the metric's unit, where smaller is better. It was measured in `session`
-// (0, 1, ... in order of time) on `commit` (0 is the good end, N the bad end).
+// (0, 1, ... in order of time) on `commit` (0 is the good end, N the bad end). `wheel` is the
+// compiled build that the commit's files were laid over, if the log has wheels.
 struct SearchRun {
   int session = 0;
   int commit = 0;
   double value = 0;
+  int wheel = -1;
 };
 
 // What a commit takes until its first run can begin. All zero: its build is on the machine.
@@ -42,6 +44,14 @@ struct SearchLog {
   std::vector<SearchRun> runs;
   std::vector<CommitCost> costs;          // of commits 0..N; empty: unknown, all cost the same
   std::vector<BuildInProgress> building;  // matters with costs only
+  // The origin of each wheel: what compiled it, such as the nightly builder, an environment of CI
+  // or a recipe, numbered from 0. A step that coincides with a change of wheel or origin may be the
+  // wheel's. Empty: each commit is a build of its own, and all are compiled alike.
+  std::vector<int> origins;
+  // With origins: the wheels that each of the commits 0..N can be laid over now. None: a builder
+  // must make one first.
+  std::vector<std::vector<int>> wheels;
+  int builder_origin = -1;  // of the wheels that builders make; -1: there is no builder
 };
 
 struct SearchPolicy {
@@ -84,6 +94,8 @@ struct Measure {
   bool new_session = false;
   bool confirms = false;
   std::vector<int> order;      // commit of each run
+  // With the log's origins: the wheel of each run in `order`. -1: one that a builder must make.
+  std::vector<int> wheels;
   std::vector<int> build_too;  // worth building meanwhile, to be measured later; the best first
   // With costs: builds in progress that the search no longer needs, though it needs their builders.
   std::vector<int> abandon;
@@ -97,6 +109,9 @@ struct NamedStep {
       last = 0;  // the cell: the adjacent suspects first..last, both included
   double probability = 0;
   double ratio = 1, low = 1, high = 1;
+  // The builds on both sides differ in nothing but the step's commits: one wheel, wheels of one
+  // origin, or origins whose difference is measured. If not, the wheels may have done it.
+  bool isolated = true;
 };
 
 struct CellMass {
@@ -105,8 +120,10 @@ struct CellMass {
 };
 
 // How a search ends. several_small: no single step reaches the threshold, all of them together do.
-// below_threshold: the change is real, but too small to blame anybody.
-NIGHTJAR_ENUM(SearchOutcome, culprit, several_small, below_threshold, not_reproduced, inconclusive);
+// below_threshold: the change is real, but too small to blame anybody. wheel: the ends differ by
+// their wheels, and no commit made it worse.
+NIGHTJAR_ENUM(SearchOutcome, culprit, several_small, below_threshold, not_reproduced, inconclusive,
+              wheel);
 
 struct Answer {
   using Outcome = SearchOutcome;
