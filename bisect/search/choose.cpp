@@ -51,7 +51,7 @@ struct Spot {
 };
 
 struct Choice {
-  double score = 0;
+  double score = 0, bits = 0;
   Spot spot;
   int runs = 1;
   bool fresh = false;
@@ -85,8 +85,8 @@ class Chooser {
     if (!data_.wheels.empty()) consider_bridges(may_build(posterior_));
     if (best_.spot.commit < 0) return {ends_again(!room), 0};
     if (!readiness_.is_known() || !readiness_.needs_builder(best_.spot.commit))
-      return {batch_of(best_), best_.score};
-    return {filler().value_or(batch_of(best_)), best_.score};
+      return {batch_of(best_), best_.bits};
+    return {filler().value_or(batch_of(best_)), best_.bits};
   }
 
  private:
@@ -288,7 +288,7 @@ class Chooser {
     for (const int runs : run_counts) {
       const double bits = expect.bits(run_variance_, runs);
       const double score = bits / (cost + runs);
-      const Choice choice{score, spot, runs, fresh};
+      const Choice choice{score, bits, spot, runs, fresh};
       best_.improve(choice);
       if (readiness_.is_known() && !readiness_.needs_builder(spot.commit)) best_ready_.improve(choice);
       if (score < last) break;

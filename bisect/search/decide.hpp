@@ -43,11 +43,16 @@ Check check_step(int gap, double size, const Posterior& posterior, const SearchL
 std::optional<Measure> confirmation(const Claim& claim, const Posterior& posterior,
                                     const SearchLog& log, const SearchPolicy& policy);
 
+// Shows how the wheels differ on which the claim's steps have to be compared: a commit measured on
+// two of them, or one on a wheel that a builder makes. nullopt: nothing shows it.
+std::optional<Measure> bridge(const Claim& claim, const Posterior& posterior, const SearchLog& log,
+                              const SearchPolicy& policy);
+
 // The measurement with the most information per cost. With costs, one of ready commits may fill the
 // time until a better one's build is done; `build_too` names that one if its build must begin.
 struct Chosen {
   Measure measure;
-  double score = 0;  // bits per cost; 0: no measurement tells anything
+  double bits = 0;  // that it is expected to give; 0: no measurement tells anything
 };
 Chosen choose(const Posterior& posterior, const Claim& claim, const SearchLog& log,
               const SearchPolicy& policy);

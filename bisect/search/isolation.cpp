@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "bisect/search/decide.hpp"
 #include "bisect/search/wheels.hpp"
 
 namespace nightjar::bisect::search {
@@ -117,6 +118,96 @@ class Comparison {
   Bridges bridges_;
 };
 
+// Whether a builder can make a wheel for a commit that has another one already.
+bool can_be_made(int commit, const SearchLog& log) {
+  const auto& not_made = log.no_other_wheel;
+  return log.builder_origin >= 0 && !served_by(commit, log).empty() &&
+         std::find(not_made.begin(), not_made.end(), commit) == not_made.end();
+}
+
+// What shows the difference between the origins on both sides of a gap.
+class BridgeFinder {
+ public:
+  BridgeFinder(int gap, double size, const Posterior& posterior, const SearchLog& log,
+               const SearchPolicy& policy)
+      : gap_(gap),
+        size_(size),
+        posterior_(posterior),
+        data_(posterior.data),
+        log_(log),
+        policy_(policy),
+        good_(wheels_at(gap, data_, log)),
+        bad_(wheels_at(gap + 1, data_, log)) {}
+
+  std::optional<Measure> find() const {
+    if (auto both = on_both()) return both;
+    for (const int side : {0, 1}) {
+      const int commit = data_.commits[static_cast<std::size_t>(gap_ + side)];
+      const auto& other = side == 0 ? bad_ : good_;
+      const bool has_builders = std::any_of(other.begin(), other.end(), [&](int wheel) {
+        return origin_of(wheel, log_) == log_.builder_origin;
+      });
+      if (has_builders && can_be_made(commit, log_)) return of(commit, {-1}, 1);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // The commit and two wheels of it, one of each side's origins, of which most was measured.
+  std::optional<Measure> on_both() const {
+    std::optional<Measure> best;
+    int most = -1;
+    for (int commit = 0; commit <= log_.commits; ++commit) {
+      if (std::find(log_.untestable.begin(), log_.untestable.end(), commit) !=
+          log_.untestable.end())
+        continue;
+      for (const int a : served_by(commit, log_))
+        for (const int b : served_by(commit, log_)) {
+          if (a == b || !is_like(a, good_) || !is_like(b, bad_)) continue;
+          const int runs = runs_of(commit, a) + runs_of(commit, b);
+          if (runs <= most) continue;
+          most = runs;
+          best = of(commit, {a, b}, runs_wanted());
+        }
+    }
+    return best;
+  }
+  bool is_like(int wheel, const std::set<int>& side) const {
+    return std::any_of(side.begin(), side.end(), [&](int other) {
+      return wheel == other || origin_of(wheel, log_) == origin_of(other, log_);
+    });
+  }
+  int runs_of(int commit, int wheel) const {
+    const auto at = std::lower_bound(data_.commits.begin(), data_.commits.end(), commit);
+    if (at == data_.commits.end() || *at != commit) return 0;
+    return runs_on(static_cast<int>(at - data_.commits.begin()), wheel, data_);
+  }
+  // A side, until the difference is known well enough; a third of them at once.
+  int runs_wanted() const {
+    const double sd = known_difference * size_;
+    const double all = 2 * posterior_.noise.run / (sd * sd);
+    return std::clamp(static_cast<int>(std::ceil(all / 3)), 1, largest_batch(posterior_) / 2);
+  }
+  Measure of(int commit, std::vector<int> wheels, int runs) const {
+    Measure out;
+    out.new_session = data_.in_session + 2 * runs > policy_.session_runs;
+    for (int i = 0; i < runs; ++i) {
+      out.order.insert(out.order.end(), wheels.size(), commit);
+      out.wheels.insert(out.wheels.end(), wheels.begin(), wheels.end());
+      std::reverse(wheels.begin(), wheels.end());
+    }
+    return out;
+  }
+
+  int gap_;
+  double size_;
+  const Posterior& posterior_;
+  const Data& data_;
+  const SearchLog& log_;
+  const SearchPolicy& policy_;
+  std::set<int> good_, bad_;
+};
+
 // The first build of a rank that was measured.
 const MeasuredBuild& first_build(int rank, const Data& data) {
   const MeasuredBuild* first = nullptr;
@@ -219,9 +310,20 @@ std::vector<int> bridges_at(int rank, const Data& data, const SearchLog& log) {
     has_builders |= origin_of(number, log) == log.builder_origin;
     if (runs_on(rank, number, data) == 0) out.push_back(number);
   }
-  const bool none = served_by(commit, log).empty();
-  if (log.builder_origin >= 0 && !has_builders && !none) out.push_back(-1);
+  if (!has_builders && can_be_made(commit, log)) out.push_back(-1);
   return out;
+}
+
+std::optional<Measure> bridge(const Claim& claim, const Posterior& posterior, const SearchLog& log,
+                              const SearchPolicy& policy) {
+  const Fit& fit = posterior.fits[static_cast<std::size_t>(claim.fit)];
+  for (int k = 0; k < fit.hypothesis.count; ++k) {
+    const int gap = fit.hypothesis.gaps[static_cast<std::size_t>(k)];
+    const double size = std::max(fit.step(k), least_step);
+    if (!claim.has(gap) || sides_of(gap, size, posterior, log).isolated) continue;
+    if (auto step = BridgeFinder(gap, size, posterior, log, policy).find()) return step;
+  }
+  return std::nullopt;
 }
 
 }  // namespace nightjar::bisect::search

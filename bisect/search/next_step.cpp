@@ -28,7 +28,7 @@ constexpr double stubbornness = 2.5;
 // The wheels of the ends differ if their difference is so many sd.
 constexpr double clear_wheels = 3;
 // A measurement that gives less than this share of what a run usually tells is not worth making.
-constexpr double least_score = .002;
+constexpr double least_bits = 3e-4;
 
 // The largest chance of a further step that an answer leaves open. Excluding one costs runs in
 // proportion to their variance, so that a noisy series leaves twice as much open.
@@ -155,11 +155,15 @@ std::optional<Answer> without_the_rest(const Claim& said, const Posterior& poste
   return Answer{Answer::Outcome::inconclusive, {}, why, {}};
 }
 
+bool is_likely(const Claim& said, const Posterior& posterior, bool below) {
+  return said.all_real >= claim_from && (below || said.further <= further_from) &&
+         posterior.nothing <= nothing_from;
+}
+
 // Whether the claim is worth confirming.
 bool is_promising(const Claim& said, const Posterior& posterior, const SearchLog& log, bool below) {
   const bool apart = posterior.data.wheels.empty() || all_isolated(said.gaps, said.fit, posterior, log);
-  return apart && all_cells(said, posterior.data, log) && said.all_real >= claim_from &&
-         (below || said.further <= further_from) && posterior.nothing <= nothing_from;
+  return apart && all_cells(said, posterior.data, log) && is_likely(said, posterior, below);
 }
 
 // Whether more runs would not change the answer.
@@ -179,6 +183,14 @@ double bits_of_a_run(const Posterior& posterior) {
 
 // No measurement tells whether the commits or the wheels did it.
 struct CannotTell {};
+
+Answer left_open(const Posterior& posterior) {
+  return {Answer::Outcome::inconclusive,
+          {},
+          "the commits or their wheels made it worse, and no build here tells which, after " +
+              std::to_string(posterior.data.runs()) + " runs",
+          {}};
+}
 
 std::variant<Measure, Answer, CannotTell> decide(const Posterior& posterior, const SearchLog& log,
                                                  const SearchPolicy& policy, Belief& belief) {
@@ -216,8 +228,11 @@ std::variant<Measure, Answer, CannotTell> decide(const Posterior& posterior, con
   belief.expected_runs =
       std::min<double>(policy.max_runs - data.runs(), expected_rest(posterior, said, confirms));
   if (confirming) return *confirming;
-  auto [chosen, score] = choose(posterior, said, log, policy);
-  if (has_wheels && score < least_score * bits_of_a_run(posterior)) return CannotTell{};
+  if (has_wheels && is_likely(said, posterior, below) && all_cells(said, data, log)) {
+    if (auto step = bridge(said, posterior, log, policy)) return *std::move(step);
+  }
+  auto [chosen, bits] = choose(posterior, said, log, policy);
+  if (has_wheels && bits < least_bits * bits_of_a_run(posterior)) return CannotTell{};
   if (Readiness(log, policy).is_known())
     keep_all_busy(chosen, posterior, log, policy);
   else
@@ -259,6 +274,8 @@ NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
     rest.max_runs -= left_out;
     out.belief = belief_of(posterior);
     decided = decide(posterior, usable, rest, out.belief);
+    const auto* answer = std::get_if<Answer>(&decided);
+    if (answer && answer->outcome == Answer::Outcome::not_reproduced) decided = left_open(posterior);
   }
   if (auto* answer = std::get_if<Answer>(&decided)) out.step = *std::move(answer);
   if (auto* measure = std::get_if<Measure>(&decided)) {
