@@ -204,9 +204,9 @@ Answer wheels_differ(const Posterior& posterior) {
   return {Answer::Outcome::wheel,
           {},
           text("the ends differ by their wheels, %s, and no commit between them made it worse: P(no "
-               "step) %.4f, after %d runs",
+               "step) %.4f, P(too small to matter) %.4f, after %d runs",
                percents(ends.difference, ends.sd, posterior.data).c_str(), posterior.nothing,
-               posterior.data.runs()),
+               posterior.too_small, posterior.data.runs()),
           {}};
 }
 

@@ -315,7 +315,8 @@ class Chooser {
 
 bool may_build(const Posterior& posterior) {
   constexpr double build_below = .05;  // P(nothing) under which a build is worth its cost
-  return posterior.nothing + (ends_differ(posterior) ? 0 : posterior.too_small) < build_below;
+  return posterior.nothing + (ends_differ(posterior) ? 0 : posterior.too_small) < build_below ||
+         ends_are_apart(posterior);
 }
 
 int largest_batch(const Posterior& posterior) {

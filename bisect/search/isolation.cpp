@@ -266,6 +266,21 @@ EndWheels end_wheels(const Posterior& posterior) {
   return {size, sd, Bridges(data, suspect ? fit.hypothesis.odd : bad).connect(good, bad)};
 }
 
+bool ends_are_apart(const Posterior& posterior) {
+  constexpr double certain = 4;  // sd
+  const Data& data = posterior.data;
+  if (data.wheels.empty()) return false;
+  const int good = first_build(0, data).wheel, bad = first_build(data.gaps(), data).wheel;
+  const Fit& fit = posterior.fits.front();
+  Row row{std::vector<double>(fit.theta.size(), 0.0), 0};
+  for (int k = 0; k < fit.hypothesis.count; ++k) row.x[static_cast<std::size_t>(k) + 1] = 1;
+  row.x[fit.wheel_at(bad)] += 1;
+  row.x[fit.wheel_at(good)] -= 1;
+  const double size = fit.level(data.gaps()) - fit.level(0) + fit.wheel_effect(bad) -
+                      fit.wheel_effect(good);
+  return size > std::max(least_step, certain * std::sqrt(variance(fit, std::move(row))));
+}
+
 int usual_wheel_of(int commit, const Data& data, const SearchLog& log) {
   const auto& served = served_by(commit, log);
   int best = served.empty() ? -1 : served.front(), nearest = log.commits + 1;

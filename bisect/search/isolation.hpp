@@ -29,6 +29,8 @@ struct EndWheels {
   bool known = false;
 };
 EndWheels end_wheels(const Posterior& posterior);
+// Whether the ends certainly differ, be it by commits or by their wheels. Only with wheels.
+bool ends_are_apart(const Posterior& posterior);
 
 // The wheel for a commit of which nothing else is asked: one that a neighbour was measured on, or
 // the first that serves it; -1: none does, or wheels play no part.
