@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "bisect/search/decide.hpp"
 #include "bisect/search/isolation.hpp"
@@ -240,6 +241,16 @@ std::variant<Measure, Answer, CannotTell> decide(const Posterior& posterior, con
   return chosen;
 }
 
+// A step that the wheels may have made is as probable as the model with wheels says.
+void weigh_wheels(Answer& answer, const Posterior& apart) {
+  for (NamedStep& step : answer.culprits) {
+    if (step.isolated) continue;
+    const auto& commits = apart.data.commits;
+    const auto good = std::lower_bound(commits.begin(), commits.end(), step.first - 1);
+    step.probability = chance_of_step(static_cast<int>(good - commits.begin()), apart);
+  }
+}
+
 }  // namespace
 
 NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
@@ -268,13 +279,14 @@ NextStep next_step(const SearchLog& log, const SearchPolicy& policy) {
   if (std::holds_alternative<CannotTell>(decided)) {
     // Where the change lies is found as if all wheels were alike. Nobody is blamed for a step whose
     // sides are on wheels that may differ.
-    posterior = infer(usable, policy, false);
+    const Posterior apart = std::exchange(posterior, infer(usable, policy, false));
     left_out = static_cast<int>(usable.runs.size()) - posterior.data.runs();
     SearchPolicy rest = policy;
     rest.max_runs -= left_out;
     out.belief = belief_of(posterior);
     decided = decide(posterior, usable, rest, out.belief);
-    const auto* answer = std::get_if<Answer>(&decided);
+    auto* answer = std::get_if<Answer>(&decided);
+    if (answer) weigh_wheels(*answer, apart);
     if (answer && answer->outcome == Answer::Outcome::not_reproduced) decided = left_open(posterior);
   }
   if (auto* answer = std::get_if<Answer>(&decided)) out.step = *std::move(answer);

@@ -1,4 +1,5 @@
-// A range: the change is real, but commits in it have no build here, so nobody is blamed.
+// A range: the change is real, but commits in it have no build here, or its sides could only be
+// measured on wheels that differ. So nobody is blamed.
 #include <algorithm>
 
 #include "service/report/markdown.hpp"
@@ -27,6 +28,9 @@ std::string obstacles(const ReportInput& input, std::size_t limit) {
 }
 
 std::string advice(const ReportInput& input) {
+  if (input.range_wheels)
+    return "\nTo tell them apart, compare how the two wheels were made, or make a wheel available "
+           "that serves one of these commits and was made as a wheel of its neighbour was.\n";
   if (!input.range_may_narrow)
     return "\nIt cannot be narrowed by measuring: read the changes, or repair the build of one of "
            "these commits and measure that.\n";
@@ -34,9 +38,17 @@ std::string advice(const ReportInput& input) {
          "for. The search then goes on from its runs, and its end is told here.\n";
 }
 
+// Where the wheels may have done it.
+std::string wheels_verdict(const ReportInput& input) {
+  return " where the measured builds change from " + plain(input.range_wheels->first) + " to " +
+         plain(input.range_wheels->second) +
+         ". Whether the wheel or a commit did it is not known. Nobody is blamed.";
+}
+
 }  // namespace
 
 std::string range_verdict(const ReportInput& input) {
+  if (input.range_wheels) return wheels_verdict(input);
   const auto& commits = input.range->commits;
   std::string text = " within " + these(*input.range) + ", ";
   if (commits.size() > 1) text += commit_link(input.repository, commits.front().sha) + " to ";
@@ -59,7 +71,9 @@ std::string range_section(const ReportInput& input, std::size_t limit) {
                      table({"commit", "subject", "date", "pull request"}, rows);
   if (range.commits.size() > limit)
     text += "\n" + std::to_string(range.commits.size() - limit) + " more are left out here.\n";
-  text += "\n- Probability that it lies within the range: " + probability(range.probability) + "\n";
+  text += (input.range_wheels ? "\n- Probability that a commit did it, and not the wheel: "
+                              : "\n- Probability that it lies within the range: ") +
+          probability(range.probability) + "\n";
   if (!has_no_ratio(input.series.front().metric))
     text += "- The step as the search sees it: " + change(range.ratio) + " (95 % interval " +
             change_interval(range.low, range.high) + ")\n";

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <string_view>
 #include <vector>
 
@@ -150,6 +151,8 @@ struct ReportInput {
   std::string digest_of_week;  // its Monday: this is the first finding of a digest; usually empty
   std::vector<std::string> range_obstacles;  // why its commits have no run, each reason once
   bool range_may_narrow = true;              // false: every commit of it was tried
+  // The wheels on both sides of a range, where they may have done it instead of its commits.
+  std::optional<std::pair<std::string, std::string>> range_wheels;
   // Several small steps, of which `culprit` is the sum; usually empty.
   std::vector<ReportCulprit> contributors;
   int culprits_of_search = 1;  // more: each has an issue, and the series show the sum of all

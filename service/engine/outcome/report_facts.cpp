@@ -218,6 +218,32 @@ const Job* last_session(const SearchRuns& runs) {
 
 // What stands in the way of the range's commits; headers that could not be told from the libraries
 // if nothing else does.
+// The version of the wheel that the search last measured this position on.
+std::string wheel_version(const EngineView& view, const SearchRuns& runs, int position) {
+  for (std::size_t i = runs.log.runs.size(); i-- > 0;)
+    if (runs.log.runs[i].commit == position)
+      if (const auto wheel = storage::find_build(view.db, runs.wheels[i])) return wheel->version;
+  return "an unknown wheel";
+}
+
+// Whether the search says of this range that its sides were on wheels that may differ.
+void add_wheels_of_range(const EngineView& view, const Bisection& bisection, const SearchRuns& runs,
+                         const Culprit& range, const nlohmann::json& evidence, ReportInput& input) {
+  if (!evidence.contains("culprits")) return;
+  for (const auto& step : evidence.at("culprits")) {
+    if (step.value("isolated", true) || step.at("commits") != nlohmann::json(range.commits)) continue;
+    const auto& all = bisection.commits;
+    const auto first = std::find(all.begin(), all.end(), range.commits.front()) - all.begin();
+    const auto last = std::find(all.begin(), all.end(), range.commits.back()) - all.begin();
+    input.range_wheels = {wheel_version(view, runs, static_cast<int>(first) - 1),
+                          wheel_version(view, runs, static_cast<int>(last))};
+    input.range_may_narrow = true;
+    input.range_obstacles = {"its two sides were measured on " + input.range_wheels->first +
+                             " and on " + input.range_wheels->second +
+                             ", and no commit was measured on both of them or on their like"};
+  }
+}
+
 void add_obstacles(const Bisection& bisection, const Culprit& range,
                    const std::vector<Untestable>& untestable, ReportInput& input) {
   std::vector<std::string>& reasons = input.range_obstacles;
@@ -284,6 +310,8 @@ void add_search(const EngineView& view, const Regression& regression, ReportInpu
     const auto evidence = nlohmann::json::parse(change.evidence);
     if (change.state != RegressionState::blamed && change.state != RegressionState::range) continue;
     input.rule = evidence.value("rule", "");
+    if (regression.range)
+      add_wheels_of_range(view, *bisection, runs, *regression.range, evidence, input);
     input.contributors = contributors(view, evidence);
     if (evidence.contains("culprits"))
       input.culprits_of_search = static_cast<int>(evidence.at("culprits").size());
