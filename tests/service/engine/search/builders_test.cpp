@@ -56,6 +56,7 @@ struct BuilderDay : Day {
       wheel->commit = job.spec.source->commit;
       wheel->sha256 = result.sha256 = artifacts.add(file);
       wheel->state = BuildState::proved;
+      read_wheel(*wheel->sha256);
       wheel->found_at = clock.now();
     } else {
       result.reason = "because of " + std::to_string(at);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "storage/bisections.hpp"
+#include "storage/provenance.hpp"
 #include "tests/service/engine/night_world.hpp"
 #include "tests/support/autocommit.hpp"
 
@@ -55,7 +56,12 @@ struct Day : NightWorld {
     build.sha256 = artifacts.add(file);
     build.state = BuildState::proved;
     build.found_at = clock.now();
+    read_wheel(*build.sha256);
     return storage::add_build(storage::Autocommit(db), build);
+  }
+  // As if the service had read how it was made: all wheels of a place are alike.
+  void read_wheel(const Sha256& wheel) {
+    storage::add_provenance(storage::Autocommit(db), {.wheel = wheel, .generator = "setuptools"});
   }
   Bisection search() { return storage::list_bisections(db, {}).items.at(0); }
   Regression regression() { return *storage::find_regression(db, search().regression.value()); }
