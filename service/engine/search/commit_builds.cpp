@@ -22,11 +22,15 @@ struct Needed {
   OverlayUse use = OverlayUse::any_workload;
   std::map<std::string, std::string> machine;  // facts of the class that measures
   std::string variant;
+  std::optional<BuildId> wheel = {};  // the only one, where an end is an overlay of it
 };
 
 Needed needed_by(const EngineView& view, const Bisection& bisection) {
   Needed needed;
   needed.variant = variant_of(view, bisection.good);
+  if (const auto bad = storage::find_build(view.db, bisection.bad);
+      bad && bad->kind == BuildKind::overlay)
+    needed.wheel = bad->base;
   const auto series = storage::find_series(view.db, bisection.series);
   if (!series) return needed;
   needed.use = overlay_use(series->workload_name);
@@ -58,7 +62,8 @@ std::vector<Build> usable_wheels(const EngineView& view, const CommitSha& commit
                                  const Needed& needed) {
   std::vector<Build> wheels = wheels_of_group(view, commit, needed);
   std::erase_if(wheels, [&](const Build& wheel) {
-    return !is_held(view, wheel) || cannot_run(wheel.needs, needed.machine);
+    const bool other = needed.wheel && wheel.id != *needed.wheel;
+    return other || !is_held(view, wheel) || cannot_run(wheel.needs, needed.machine);
   });
   return wheels;
 }
@@ -81,12 +86,23 @@ CommitBuild with_environment(const EngineView& view, const Build& overlay,
   return build;
 }
 
-// An end, which may be a wheel with other packages than its own.
-CommitBuild end_of_search(const EngineView& view, const Build& end) {
+// Where the wheels differ, the bad end's files over the good wheel are the end of the search.
+CommitBuildState laid_end(const EngineView& view, const Build& end, const Build& wheel,
+                          const std::optional<LockSpec>& lock, OverlayUse use) {
+  if (view.artifacts.holds(*end.sha256)) return with_environment(view, end, lock);
+  auto plan = plan_overlay(view.graph, {&wheel, 1}, *end.commit, view.config.project, use);
+  if (auto* none = std::get_if<NoOverlay>(&plan)) return NoBuild{std::move(none->reason)};
+  return OverlayToMake{std::get<OverlayPlan>(std::move(plan)), lock};
+}
+
+// An end, which may be a wheel with other packages than its own, or an overlay.
+CommitBuildState end_of_search(const EngineView& view, const Build& end,
+                               const std::optional<LockSpec>& lock, OverlayUse use) {
   const Project& project = view.config.project;
   const auto wheel = end.base ? storage::find_build(view.db, *end.base) : std::nullopt;
-  return {end.id,
-          wheel ? environment_of_crossed(end, *wheel, project) : environment_of(end, project)};
+  if (!wheel) return CommitBuild{end.id, environment_of(end, project)};
+  if (end.kind == BuildKind::overlay) return laid_end(view, end, *wheel, lock, use);
+  return CommitBuild{end.id, environment_of_crossed(end, *wheel, project)};
 }
 
 // Why none of these wheels of the commit's native group serves it; there is at least one.
@@ -152,12 +168,12 @@ CommitBuildState find_commit_build(const EngineView& view, const Bisection& bise
   const auto good = storage::find_build(view.db, bisection.good);
   const auto bad = storage::find_build(view.db, bisection.bad);
   if (!good || !bad) return NoBuild{"one of the ends is not stored any more"};
-  if (index == 0) return end_of_search(view, *good);
-  if (is_last(bisection, index)) return end_of_search(view, *bad);
   const std::optional<LockSpec> lock =
       good->lock ? std::optional(lock_spec(*good->lock)) : std::nullopt;
-  const CommitSha& commit = commit_at(bisection, index);
   const Needed needed = needed_by(view, bisection);
+  if (index == 0) return end_of_search(view, *good, lock, needed.use);
+  if (is_last(bisection, index)) return end_of_search(view, *bad, lock, needed.use);
+  const CommitSha& commit = commit_at(bisection, index);
   const std::vector<Build> wheels = usable_wheels(view, commit, needed);
   const auto known = stored_overlay(view, commit, needed, wheels);
   if (known && view.artifacts.holds(*known->sha256)) return with_environment(view, *known, lock);
